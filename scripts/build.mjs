@@ -1,0 +1,41 @@
+// Builds dist/: bundled, split so that lazy imports stay lazy. `--if-stale` does nothing when dist is newer than src.
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const at = (...p) => path.join(root, ...p);
+
+function newest(dir) {
+  let max = 0;
+  for (const entry of fs.readdirSync(dir, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile()) max = Math.max(max, fs.statSync(path.join(entry.parentPath, entry.name)).mtimeMs);
+  }
+  return max;
+}
+
+const stamp = at("dist/.built");
+if (process.argv.includes("--if-stale") && fs.existsSync(stamp)) {
+  const built = fs.statSync(stamp).mtimeMs;
+  if (built >= newest(at("src")) && built >= fs.statSync(at("package.json")).mtimeMs) process.exit(0);
+}
+
+const { rolldown } = await import("rolldown");
+const bundle = await rolldown({
+  cwd: root,
+  input: { cli: "src/cli/main.ts", index: "src/index.ts", contexts: "src/contexts/index.ts", testing: "src/testing/index.ts" },
+  platform: "node",
+  external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, "vitest", "fast-check"],
+  define: { __VERSION__: JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "utf8")).version) },
+});
+const fresh = at(`dist.${process.pid}`);
+fs.rmSync(fresh, { recursive: true, force: true });
+await bundle.write({ dir: fresh, format: "esm", minify: true, sourcemap: false, chunkFileNames: "chunk-[name]-[hash].js" });
+await bundle.close();
+if (process.argv.includes("--types") || process.env.npm_lifecycle_event === "prepare") {
+  execFileSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("tsconfig.types.json"), "--outDir", path.join(fresh, "types")], { stdio: "inherit" });
+}
+fs.rmSync(at("dist"), { recursive: true, force: true });
+fs.renameSync(fresh, at("dist"));
+fs.writeFileSync(stamp, "");

@@ -1,0 +1,37 @@
+// Owns the one error type of the house and its codes.
+
+export type ErrorCode =
+  | "conflict" // an entity changed since the decision read it
+  | "fenced" // the lease is held under a newer epoch
+  | "held" // another live host holds the lease
+  | "id_reused" // the same event id with other data
+  | "damaged" // a checksum, a gap or the database file itself is broken
+  | "upgrade" // written by a newer Holdfast
+  | "busy" // the store stayed locked too long
+  | "disk" // full disk or input/output error
+  | "invalid" // bad input
+  | "not_found"
+  | "refused" // by policy
+  | "limit" // a budget or limit was reached
+  | "model"; // the provider answered with an error
+
+/** The one error of Holdfast. Contract: `message` is one line that says what is wrong and what to do next. */
+export class HoldfastError extends Error {
+  readonly code: ErrorCode;
+  readonly detail?: unknown;
+
+  constructor(code: ErrorCode, message: string, opts: { cause?: unknown; detail?: unknown } = {}) {
+    super(message, opts.cause === undefined ? undefined : { cause: opts.cause });
+    this.name = "HoldfastError";
+    this.code = code;
+    if (opts.detail !== undefined) this.detail = opts.detail;
+  }
+}
+
+export function isHoldfastError(error: unknown, code?: ErrorCode): error is HoldfastError {
+  return error instanceof HoldfastError && (code === undefined || error.code === code);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

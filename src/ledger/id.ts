@@ -1,0 +1,27 @@
+// Owns ids: a prefix, then time and randomness in a sortable alphabet.
+import { randomBytes } from "node:crypto";
+
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+let lastMs = 0;
+let counter = 0;
+
+/** `ctx_06a3k…`: 9 characters of time, 2 of a counter within one millisecond, 5 random. Sorts by creation inside one process. */
+export function newId(prefix: string): string {
+  const now = Date.now();
+  if (now > lastMs) {
+    lastMs = now;
+    counter = 0;
+  } else if (++counter >= 1024) {
+    lastMs++;
+    counter = 0;
+  }
+  let time = "";
+  for (let left = lastMs, i = 0; i < 9; i++) {
+    time = ALPHABET[left % 32] + time;
+    left = Math.floor(left / 32);
+  }
+  const bytes = randomBytes(5);
+  let random = "";
+  for (const byte of bytes) random += ALPHABET[byte % 32];
+  return `${prefix}_${time}${ALPHABET[counter >> 5]}${ALPHABET[counter & 31]}${random}`;
+}

@@ -1,0 +1,141 @@
+// Owns the port of every store: append under guards, read, watch, blobs, leases. Stores know nothing of agents or tasks.
+
+export type Seq = number;
+
+/** One fact, as it is handed to a store. `id` makes an append idempotent; without one the store gives it a fresh id. */
+export interface EventInput {
+  id?: string;
+  type: string;
+  /** Schema version of `data`. */
+  v?: number;
+  actor: string;
+  /** Entities whose version this event advances. */
+  touches?: string[];
+  data: unknown;
+}
+
+export interface StoredEvent extends Required<EventInput> {
+  seq: Seq;
+  /** Wall-clock milliseconds. */
+  at: number;
+}
+
+export interface Write {
+  ledger: string;
+  events: EventInput[];
+  /** Every entity the decision read, with the version it saw (0: never touched). */
+  expect?: Record<string, Seq>;
+  /** A small JSON value for listings; replaces the previous one. */
+  summary?: unknown;
+}
+
+export interface AppendOptions {
+  /** Fencing: refused with `fenced` unless this lease is held under this epoch. */
+  lease?: { name: string; epoch: number };
+  /** Content-addressed bytes that the events refer to, stored in the same transaction. */
+  blobs?: Uint8Array[];
+  /** Wakes become durable with the events; `dueAt: null` clears one. */
+  wake?: { agent: string; dueAt: number | null }[];
+}
+
+export interface LedgerSummary {
+  ledger: string;
+  head: Seq;
+  createdAt: number;
+  updatedAt: number;
+  summary: unknown;
+}
+
+export interface Wake {
+  agent: string;
+  dueAt: number;
+}
+
+/** Who holds a lease: enough to tell whether that process still lives. */
+export interface Holder {
+  machine: string;
+  boot: string;
+  pid: number;
+  /** Start time of the process as the system counts it: a reused pid is another holder. */
+  startedAt: string;
+  /** A person's terminal is only taken over by an explicit resume. */
+  interactive: boolean;
+}
+
+export interface Lease {
+  readonly name: string;
+  readonly epoch: number;
+  readonly holder: Holder;
+  /** The holder this lease was taken from, when it had not released it: a crash, a reboot, another machine. */
+  readonly takenFrom?: Holder;
+  /** Contract: false when the lease was lost; the holder must stop at once. */
+  renew(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+export interface HeldBy {
+  holder: Holder;
+  epoch: number;
+  expiresInMs: number;
+  alive: boolean;
+  /** Stopped by a signal (SIGSTOP, Ctrl-Z). */
+  stopped: boolean;
+}
+
+export interface Leases {
+  /**
+   * Contract: resolves to a lease, or to who holds it. A holder that is gone is replaced at once; one that lives past its
+   * expiry is killed first; `wait` waits for a stopped or remote holder's expiry instead of answering `held`.
+   */
+  acquire(name: string, opts?: { wait?: AbortSignal; takeOverInteractive?: boolean }): Promise<Lease | { held: HeldBy }>;
+  /** Who holds it now, if anyone who may still write. */
+  inspect(name: string): Promise<HeldBy | undefined>;
+}
+
+export interface Damage {
+  /** Undefined when the file itself is damaged, beyond any one ledger. */
+  ledger?: string;
+  /** The first seq that cannot be trusted. */
+  seq?: Seq;
+  what: string;
+  /** File that holds what could be saved from behind the damage. */
+  salvage?: string;
+}
+
+export interface VerifyReport {
+  ledgers: number;
+  events: number;
+  blobs: number;
+  damage: Damage[];
+}
+
+export interface Store {
+  readonly url: string;
+  /** Why this store may only be read ("upgrade …"), if so. */
+  readonly readOnly?: string;
+  /**
+   * One transaction, refused whole. Ids are de-duplicated before guards are checked: a batch is wholly new or wholly old
+   * (then the stored events come back); the same id with other data is `id_reused`.
+   */
+  append(writes: Write[], opts?: AppendOptions): Promise<StoredEvent[]>;
+  /** In order of seq. Contract: throws `damaged` (with a Damage as detail) at the first event that cannot be trusted. */
+  read(ledger: string, opts?: { after?: Seq; upTo?: Seq; actor?: string; types?: string[] }): AsyncIterable<StoredEvent>;
+  head(ledger: string): Promise<Seq>;
+  /** Version of an entity: the seq of the last event that touched it, 0 if none. */
+  version(ledger: string, entity: string): Promise<Seq>;
+  list(filter?: { prefix?: string }): AsyncIterable<LedgerSummary>;
+  remove(ledger: string): Promise<void>;
+  blob(hash: string): Promise<Uint8Array | undefined>;
+  /** Folded state of a ledger for one version of the fold; a damaged or foreign one loads as undefined. */
+  snapshot(ledger: string, foldVersion: string): {
+    load(): Promise<{ seq: Seq; state: unknown } | undefined>;
+    save(seq: Seq, state: unknown): Promise<void>;
+  };
+  /** Every commit of any process, as it becomes visible. May coalesce; never misses the last one. */
+  watchAll(signal: AbortSignal): AsyncIterable<{ ledger: string; seq: Seq }>;
+  due(now: number): Promise<Wake[]>;
+  readonly leases: Leases;
+  /** Reads everything again, checks every checksum, and says what is damaged. Changes nothing. */
+  verify(opts?: { ledger?: string; progress?: (done: number, total: number) => void }): Promise<VerifyReport>;
+  close(): Promise<void>;
+}
