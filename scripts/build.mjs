@@ -24,17 +24,32 @@ if (process.argv.includes("--if-stale") && fs.existsSync(stamp)) {
 const { rolldown } = await import("rolldown");
 const bundle = await rolldown({
   cwd: root,
-  input: { cli: "src/cli/main.ts", index: "src/index.ts", contexts: "src/contexts/index.ts", testing: "src/testing/index.ts" },
+  input: {
+    cli: "src/cli/main.ts",
+    index: "src/index.ts",
+    contexts: "src/contexts/index.ts",
+    testing: "src/testing/index.ts",
+  },
   platform: "node",
   external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, "vitest", "fast-check"],
   define: { __VERSION__: JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "utf8")).version) },
 });
 const fresh = at(`dist.${process.pid}`);
 fs.rmSync(fresh, { recursive: true, force: true });
-await bundle.write({ dir: fresh, format: "esm", minify: true, sourcemap: false, chunkFileNames: "chunk-[name]-[hash].js" });
+await bundle.write({
+  dir: fresh,
+  format: "esm",
+  minify: true,
+  sourcemap: false,
+  chunkFileNames: "chunk-[name]-[hash].js",
+});
 await bundle.close();
 if (process.argv.includes("--types") || process.env.npm_lifecycle_event === "prepare") {
-  execFileSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("tsconfig.types.json"), "--outDir", path.join(fresh, "types")], { stdio: "inherit" });
+  execFileSync(
+    process.execPath,
+    [at("node_modules/typescript/bin/tsc"), "-p", at("tsconfig.types.json"), "--outDir", path.join(fresh, "types")],
+    { stdio: "inherit" },
+  );
 }
 fs.rmSync(at("dist"), { recursive: true, force: true });
 fs.renameSync(fresh, at("dist"));

@@ -87,7 +87,10 @@ export interface Leases {
    * Contract: resolves to a lease, or to who holds it. A holder that is gone is replaced at once; one that lives past its
    * expiry is killed first; `wait` waits for a stopped or remote holder's expiry instead of answering `held`.
    */
-  acquire(name: string, opts?: { wait?: AbortSignal; takeOverInteractive?: boolean }): Promise<Lease | { held: HeldBy }>;
+  acquire(
+    name: string,
+    opts?: { wait?: AbortSignal; takeOverInteractive?: boolean },
+  ): Promise<Lease | { held: HeldBy }>;
   /** Who holds it now, if anyone who may still write. */
   inspect(name: string): Promise<HeldBy | undefined>;
 }
@@ -119,7 +122,10 @@ export interface Store {
    */
   append(writes: Write[], opts?: AppendOptions): Promise<StoredEvent[]>;
   /** In order of seq. Contract: throws `damaged` (with a Damage as detail) at the first event that cannot be trusted. */
-  read(ledger: string, opts?: { after?: Seq; upTo?: Seq; actor?: string; types?: string[] }): AsyncIterable<StoredEvent>;
+  read(
+    ledger: string,
+    opts?: { after?: Seq; upTo?: Seq; actor?: string; types?: string[] },
+  ): AsyncIterable<StoredEvent>;
   head(ledger: string): Promise<Seq>;
   /** Version of an entity: the seq of the last event that touched it, 0 if none. */
   version(ledger: string, entity: string): Promise<Seq>;
@@ -127,7 +133,10 @@ export interface Store {
   remove(ledger: string): Promise<void>;
   blob(hash: string): Promise<Uint8Array | undefined>;
   /** Folded state of a ledger for one version of the fold; a damaged or foreign one loads as undefined. */
-  snapshot(ledger: string, foldVersion: string): {
+  snapshot(
+    ledger: string,
+    foldVersion: string,
+  ): {
     load(): Promise<{ seq: Seq; state: unknown } | undefined>;
     save(seq: Seq, state: unknown): Promise<void>;
   };

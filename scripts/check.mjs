@@ -1,0 +1,48 @@
+// npm run check: types, lint, unused code, package shape, file sizes. Import boundaries are a test (test/boundaries.test.ts).
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const MAX_LINES = 400;
+const AIM_LINES = 200;
+let failed = false;
+
+function step(name, command, args) {
+  const started = Date.now();
+  const run = spawnSync(command, args, { cwd: root, encoding: "utf8" });
+  const ok = run.status === 0;
+  console.log(`${ok ? "✓" : "✗"} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+  if (!ok) {
+    failed = true;
+    process.stdout.write(`${run.stdout ?? ""}${run.stderr ?? ""}`);
+  }
+}
+
+function files(dir) {
+  return fs
+    .readdirSync(path.join(root, dir), { withFileTypes: true, recursive: true })
+    .filter((e) => e.isFile() && /\.(ts|mjs|js|lua)$/.test(e.name))
+    .map((e) => path.relative(root, path.join(e.parentPath, e.name)));
+}
+
+function sizes() {
+  const lines = (f) => fs.readFileSync(path.join(root, f), "utf8").split("\n").length - 1;
+  const all = ["src", "test"].flatMap(files).map((f) => [lines(f), f]);
+  const over = all.filter(([n, f]) => n > MAX_LINES && f.startsWith("src"));
+  const long = all.filter(([n, f]) => n > AIM_LINES && f.startsWith("src")).sort((a, b) => b[0] - a[0]);
+  console.log(
+    `${over.length ? "✗" : "✓"} file sizes: ${all.length} files, ${long.length} in src over ${AIM_LINES} lines, ${over.length} over ${MAX_LINES}`,
+  );
+  for (const [n, f] of long) console.log(`    ${n} ${f}`);
+  if (over.length) failed = true;
+}
+
+const bin = (name) => path.join(root, "node_modules/.bin", name);
+step("types", bin("tsc"), ["--noEmit", "-p", "tsconfig.json"]);
+step("lint and format", bin("biome"), ["check", "--error-on-warnings"]);
+step("unused code", bin("knip"), ["--no-progress"]);
+step("package shape", bin("publint"), ["--strict"]);
+sizes();
+process.exit(failed ? 1 : 0);

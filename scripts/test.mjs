@@ -1,0 +1,33 @@
+// npm test: check, build, all tests; closes with "N passed, N failed". --long runs the whole crash matrix, soak and fuzz too.
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const long = process.argv.includes("--long");
+const only = process.argv.slice(2).filter((a) => a !== "--long");
+const run = (command, args, env = {}) =>
+  spawnSync(command, args, { cwd: root, stdio: "inherit", env: { ...process.env, ...env } }).status === 0;
+
+let failed = 0;
+if (!run(process.execPath, ["scripts/services.mjs"])) process.exit(1);
+if (!run(process.execPath, ["scripts/build.mjs"])) process.exit(1);
+if (only.length === 0 && !run(process.execPath, ["scripts/check.mjs"])) failed++;
+
+const out = path.join(os.tmpdir(), `holdfast-test-${process.pid}.json`);
+const env = { HOLDFAST_LONG: long ? "1" : "" };
+run(
+  path.join(root, "node_modules/.bin/vitest"),
+  ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${out}`, ...only],
+  env,
+);
+const report = fs.existsSync(out)
+  ? JSON.parse(fs.readFileSync(out, "utf8"))
+  : { numPassedTests: 0, numFailedTests: 1, numFailedTestSuites: 0 };
+fs.rmSync(out, { force: true });
+failed += report.numFailedTests;
+if (report.numFailedTests === 0 && !report.success) failed++; // a suite that did not even load
+console.log(`${report.numPassedTests} passed, ${failed} failed`);
+process.exit(failed === 0 && report.numPassedTests > 0 ? 0 : 1);

@@ -1,0 +1,111 @@
+// Owns the flags: what the command line means, and one clear line when it means nothing.
+import { parseArgs } from "node:util";
+import { HoldfastError } from "../ledger/error.ts";
+
+const OPTIONS = {
+  print: { type: "boolean", short: "p" },
+  model: { type: "string" },
+  "fallback-model": { type: "string" },
+  "permission-mode": { type: "string" },
+  "dangerously-skip-permissions": { type: "boolean" },
+  "max-rounds": { type: "string" },
+  "max-turns": { type: "string" },
+  "output-format": { type: "string" },
+  "input-format": { type: "string" },
+  "append-system-prompt": { type: "string" },
+  continue: { type: "boolean", short: "c" },
+  resume: { type: "string", short: "r" },
+  state: { type: "string" },
+  cwd: { type: "string" },
+  json: { type: "boolean" },
+  all: { type: "boolean" },
+  repair: { type: "boolean" },
+  verbose: { type: "boolean" },
+  quiet: { type: "boolean", short: "q" },
+  debug: { type: "boolean" },
+  version: { type: "boolean", short: "v" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export interface Flags {
+  print: boolean;
+  model?: string;
+  fallbackModels: string[];
+  permissionMode: "default" | "bypass";
+  maxRounds?: number;
+  outputFormat: "text" | "json" | "stream-json";
+  inputFormat: "text" | "stream-json";
+  appendSystemPrompt?: string;
+  continue: boolean;
+  /** "" when -r came without an id: the newest that can be resumed. */
+  resume?: string;
+  state?: string;
+  cwd: string;
+  json: boolean;
+  all: boolean;
+  repair: boolean;
+  quiet: boolean;
+  debug: boolean;
+  version: boolean;
+  help: boolean;
+  words: string[];
+}
+
+const usage = (message: string) => new HoldfastError("invalid", `${message} (see \`holdfast --help\`)`);
+
+export function parseFlags(argv: string[]): Flags {
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true; strict: true }>>;
+  try {
+    parsed = parseArgs({ args: resumeWithoutId(argv), options: OPTIONS, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw usage((error as Error).message.split("\n")[0]!.replace(/\. To specify.*$/, ""));
+  }
+  const { values: v, positionals } = parsed;
+  return {
+    print: v.print ?? false,
+    model: v.model,
+    fallbackModels: v["fallback-model"]?.split(",").filter(Boolean) ?? [],
+    permissionMode: permissionMode(v["dangerously-skip-permissions"] ? "bypass" : v["permission-mode"]),
+    maxRounds: count("--max-rounds", v["max-rounds"] ?? v["max-turns"]),
+    outputFormat: oneOf("--output-format", v["output-format"], ["text", "json", "stream-json"]) ?? "text",
+    inputFormat: oneOf("--input-format", v["input-format"], ["text", "stream-json"]) ?? "text",
+    appendSystemPrompt: v["append-system-prompt"],
+    continue: v.continue ?? false,
+    resume: v.resume,
+    state: v.state,
+    cwd: v.cwd ?? process.cwd(),
+    json: v.json ?? false,
+    all: v.all ?? false,
+    repair: v.repair ?? false,
+    quiet: v.quiet ?? false,
+    debug: v.debug ?? false,
+    version: v.version ?? false,
+    help: v.help ?? false,
+    words: positionals,
+  };
+}
+
+/** `-r` may stand alone: an id follows only if the next word looks like one. */
+function resumeWithoutId(argv: string[]): string[] {
+  return argv.flatMap((arg, i) => {
+    if (arg !== "-r" && arg !== "--resume") return [arg];
+    return argv[i + 1]?.startsWith("ctx_") ? [arg] : ["--resume="];
+  });
+}
+
+function count(flag: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^[1-9]\d*$/.test(value)) throw usage(`${flag} takes a whole number from 1 on, not "${value}"`);
+  return Number(value);
+}
+
+function oneOf<T extends string>(flag: string, value: string | undefined, known: readonly T[]): T | undefined {
+  if (value === undefined || known.includes(value as T)) return value as T | undefined;
+  throw usage(`${flag} takes ${known.join(", ")}, not "${value}"`);
+}
+
+function permissionMode(value: string | undefined): Flags["permissionMode"] {
+  if (value === undefined || value === "default") return "default";
+  if (value === "bypass" || value === "bypassPermissions") return "bypass";
+  throw usage(`--permission-mode takes default or bypass for now, not "${value}"`);
+}

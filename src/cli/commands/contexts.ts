@@ -1,0 +1,158 @@
+// Owns `holdfast contexts ls|show|resume|verify`.
+import { type ContextInfo, listContexts } from "../../contexts/index.ts";
+import { mechanismsOf } from "../../harness.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { type Ledger, openLedger } from "../../ledger/ledger.ts";
+import { repairSqliteStore } from "../../ledger/sqlite/index.ts";
+import type { Damage, Store } from "../../ledger/store.ts";
+import { contextState } from "../../loop/agent.ts";
+import { readers } from "../../loop/host.ts";
+import { type Item, textOf } from "../../models/model.ts";
+import type { Flags } from "../args.ts";
+import { findContext, openState } from "../open.ts";
+import { oneLine, printable } from "../printable.ts";
+import { createProgressBar } from "../progress.ts";
+
+export async function contexts(flags: Flags): Promise<number> {
+  const [, verb = "ls", id] = flags.words;
+  if (verb === "resume") {
+    const { headless } = await import("../headless.ts");
+    return headless({ ...flags, print: true, resume: id ?? "", words: flags.words.slice(3) });
+  }
+  const { store, project, jobsDir } = await openState(flags);
+  try {
+    if (verb === "ls") return await ls(store, flags);
+    if (verb === "verify")
+      return await verify(store, flags, { id, file: project.ledgerFile, root: project.root, jobsDir });
+    if (verb === "show") return await show(store, flags, { id, root: project.root, jobsDir });
+  } finally {
+    await store.close();
+  }
+  throw new HoldfastError("invalid", `contexts ${verb}: there are ls, show ID, resume ID, verify [ID]`);
+}
+
+async function ls(store: Store, flags: Flags): Promise<number> {
+  const all = await listContexts(store);
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify(all)}\n`);
+    return 0;
+  }
+  if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly}\n`);
+  if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
+  for (const c of all) {
+    process.stdout.write(
+      `${c.id}  ${c.status.padEnd(11)}  ${age(c.updatedAt).padStart(8)}  ${String(c.rounds).padStart(4)} rounds  ${oneLine(c.title, 60)}\n`,
+    );
+  }
+  return 0;
+}
+
+interface Where {
+  id: string | undefined;
+  root: string;
+  jobsDir: string;
+}
+
+function openReadable(store: Store, context: string, where: Where): Promise<Ledger> {
+  return openLedger({ store, name: context, ...readers(mechanismsOf(where)) });
+}
+
+async function show(store: Store, flags: Flags, where: Where): Promise<number> {
+  if (!where.id) throw new HoldfastError("invalid", "contexts show needs an id: see `holdfast contexts ls`");
+  const info = await findContext(store, where.id);
+  const ledger = await openReadable(store, info.id, where);
+  if (flags.json) {
+    const { agents } = contextState(ledger);
+    process.stdout.write(
+      `${JSON.stringify({ ...info, readOnly: ledger.readOnly ?? null, problems: ledger.problems, agents, slices: ledger.state.slices, events: await eventsOf(store, info, ledger) })}\n`,
+    );
+    return ledger.problems.length > 0 ? 1 : 0;
+  }
+  process.stdout.write(`${info.id}  ${info.status}  ${printable(info.title)}\n${info.root}\n\n`);
+  for (const agent of Object.values(contextState(ledger).agents)) {
+    for (const item of agent.items) process.stdout.write(`${itemLine(agent.name, item)}\n`);
+    for (const p of agent.pending) process.stdout.write(`${agent.name} … ${p.call.name} has no result yet\n`);
+    const { input, output, cacheRead, cacheWrite } = agent.usage;
+    process.stdout.write(
+      `\n${agent.rounds} rounds; tokens: ${input} in, ${output} out, ${cacheRead} from cache, ${cacheWrite} to cache\n`,
+    );
+  }
+  for (const p of ledger.problems) process.stderr.write(`holdfast: seq ${p.seq}: ${p.kind}: ${p.reason}\n`);
+  if (ledger.readOnly) process.stderr.write(`holdfast: opens read-only: ${ledger.readOnly}\n`);
+  return ledger.problems.length > 0 ? 1 : 0;
+}
+
+/** The raw facts before any damage. */
+async function eventsOf(store: Store, info: ContextInfo, ledger: Ledger): Promise<unknown[]> {
+  const events: unknown[] = [];
+  for await (const event of store.read(info.id, { upTo: ledger.state.seq })) events.push(event);
+  return events;
+}
+
+function itemLine(agent: string, item: Item): string {
+  if (item.kind === "user") return `> ${printable(textOf(item.content))}`;
+  if (item.kind === "result")
+    return `  ${item.isError ? "✗" : "└"} ${item.name}: ${oneLine(textOf(item.content), 160)}`;
+  return item.parts
+    .map((p) => {
+      if (p.type === "text") return `${agent}: ${printable(p.text)}`;
+      if (p.type === "call") return `  ● ${p.name} ${oneLine(JSON.stringify(p.input), 160)}`;
+      return "";
+    })
+    .filter(Boolean)
+    .join("\n");
+}
+
+async function verify(store: Store, flags: Flags, where: Where & { file: string }): Promise<number> {
+  if (flags.repair) {
+    await store.close();
+    return report(flags, { repaired: true, damage: await repairSqliteStore(where.file) });
+  }
+  const bar = createProgressBar("verify");
+  const checked = await store.verify({ ledger: where.id, progress: bar.update });
+  bar.end();
+  const folded: Damage[] = [];
+  for (const info of await listContexts(store)) {
+    if (where.id && info.id !== where.id) continue;
+    folded.push(...(await refold(store, info.id, where)));
+  }
+  return report(flags, { ...checked, damage: [...checked.damage, ...folded] });
+}
+
+/** State from a snapshot must equal state folded from the first event. */
+async function refold(store: Store, context: string, where: Where): Promise<Damage[]> {
+  const { codec, fold } = readers(mechanismsOf(where));
+  const usual = await openLedger({ store, name: context, codec, fold });
+  const fromZero = { ...store, snapshot: () => ({ load: async () => undefined, save: async () => undefined }) };
+  const again = await openLedger({ store: Object.assign(Object.create(store), fromZero), name: context, codec, fold });
+  const wrong: Damage[] = usual.problems
+    .filter((p) => p.kind !== "damaged")
+    .map((p) => ({ ledger: context, seq: p.seq, what: `${p.kind}: ${p.reason}` }));
+  if (usual.problems.length === 0 && JSON.stringify(usual.state) !== JSON.stringify(again.state)) {
+    wrong.push({ ledger: context, seq: usual.state.seq, what: "the snapshot differs from what the events say" });
+  }
+  return wrong;
+}
+
+function report(flags: Flags, found: { damage: Damage[] }): number {
+  if (flags.json) process.stdout.write(`${JSON.stringify(found)}\n`);
+  else if (found.damage.length === 0) process.stdout.write(`sound: ${JSON.stringify(found)}\n`);
+  else {
+    for (const d of found.damage) {
+      const place = d.ledger ? `${d.ledger}${d.seq === undefined ? "" : ` seq ${d.seq}`}` : "the file";
+      process.stdout.write(`damaged: ${place}: ${d.what}${d.salvage ? ` (salvaged to ${d.salvage})` : ""}\n`);
+    }
+    if (!flags.repair)
+      process.stdout.write(
+        "Everything before the damage opens. `holdfast contexts verify --repair` keeps that and moves the damaged file aside.\n",
+      );
+  }
+  return found.damage.length > 0 && !flags.repair ? 1 : 0;
+}
+
+function age(at: number): string {
+  const s = Math.max(0, Math.round((Date.now() - at) / 1000));
+  if (s < 90) return `${s} s`;
+  if (s < 5400) return `${Math.round(s / 60)} min`;
+  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
+}

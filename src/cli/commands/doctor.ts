@@ -1,0 +1,129 @@
+// Owns `holdfast doctor`: what works here, what does not, what to do about it.
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { openProject } from "../../contexts/index.ts";
+import { messageOf } from "../../ledger/error.ts";
+import { openSqliteStore } from "../../ledger/sqlite/index.ts";
+import { defaultModelSpec } from "../../models/open-model.ts";
+import { VERSION } from "../../version.ts";
+import type { Flags } from "../args.ts";
+
+interface Finding {
+  what: string;
+  ok: boolean;
+  says: string;
+  /** What to do, when something is missing. */
+  do?: string;
+}
+
+export async function doctor(flags: Flags): Promise<number> {
+  const findings = [
+    runtime(),
+    sqlite(),
+    await state(flags),
+    model(),
+    command("bash", "commands cannot run: install bash"),
+    command("git", "install git"),
+    processes(),
+    sandbox(),
+  ];
+  if (flags.json) process.stdout.write(`${JSON.stringify({ version: VERSION, findings })}\n`);
+  else {
+    for (const f of findings)
+      process.stdout.write(
+        `${f.ok ? "✓" : "✗"} ${f.what.padEnd(10)} ${f.says}${f.do ? `\n             → ${f.do}` : ""}\n`,
+      );
+  }
+  return findings.some((f) => !f.ok && f.what !== "sandbox") ? 1 : 0;
+}
+
+const runtime = (): Finding => ({
+  what: "runtime",
+  ok: true,
+  says: `holdfast ${VERSION} on Node ${process.versions.node}, ${process.platform} ${process.arch}`,
+});
+
+function sqlite(): Finding {
+  const db = new DatabaseSync(":memory:");
+  const { v } = db.prepare("SELECT sqlite_version() AS v").get() as { v: string };
+  db.close();
+  return { what: "sqlite", ok: true, says: v };
+}
+
+async function state(flags: Flags): Promise<Finding> {
+  try {
+    const project = openProject({ cwd: flags.cwd, state: flags.state });
+    const store = await openSqliteStore(project.ledgerFile);
+    const damage = store.readOnly;
+    await store.close();
+    const kind = networkFileSystem(project.stateDir);
+    if (damage) return { what: "state", ok: false, says: damage, do: "`holdfast contexts verify` says more" };
+    if (kind)
+      return {
+        what: "state",
+        ok: false,
+        says: `${project.stateDir} is on ${kind}, where locks of other hosts are not seen`,
+        do: "set XDG_STATE_HOME to a local disk",
+      };
+    return { what: "state", ok: true, says: `${project.ledgerFile} (every append is synced to disk)` };
+  } catch (error) {
+    return {
+      what: "state",
+      ok: false,
+      says: messageOf(error),
+      do: "set XDG_STATE_HOME or --state to a folder that can be written",
+    };
+  }
+}
+
+function networkFileSystem(dir: string): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  const known: Record<number, string> = {
+    26985: "NFS",
+    4283649346: "CIFS",
+    4266872130: "SMB",
+    16914839: "9p",
+    1702057286: "FUSE",
+  };
+  return known[fs.statfsSync(dir).type];
+}
+
+function model(): Finding {
+  const spec = defaultModelSpec(process.env);
+  if (spec !== "rehearsal") return { what: "model", ok: true, says: spec };
+  return {
+    what: "model",
+    ok: true,
+    says: "rehearsal (offline, not an AI)",
+    do: "for a real model set ANTHROPIC_API_KEY or OPENAI_API_KEY, or give --model",
+  };
+}
+
+function command(name: string, todo: string): Finding {
+  const found = (process.env.PATH ?? "")
+    .split(path.delimiter)
+    .some((dir) => dir !== "" && fs.existsSync(path.join(dir, name)));
+  return found ? { what: name, ok: true, says: "found" } : { what: name, ok: false, says: "not found", do: todo };
+}
+
+function processes(): Finding {
+  const ok = process.platform !== "linux" || fs.existsSync("/proc/self/stat");
+  return {
+    what: "processes",
+    ok,
+    says: ok ? "can be told apart after a crash" : "/proc is missing",
+    ...(ok ? {} : { do: "mount /proc" }),
+  };
+}
+
+function sandbox(): Finding {
+  const ok = spawnSync("bwrap", ["--version"], { stdio: "ignore" }).status === 0;
+  return {
+    what: "sandbox",
+    ok: false,
+    says: ok ? "bubblewrap is present; commands do not run inside it yet" : "commands run without one",
+    do: "work on copies or in a container where that matters",
+  };
+}

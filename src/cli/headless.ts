@@ -1,0 +1,187 @@
+// Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
+import { createInterface } from "node:readline";
+import { createHarness, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
+import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { runningJobs } from "../mechanisms/jobs/index.ts";
+import type { Content } from "../models/model.ts";
+import type { Flags } from "./args.ts";
+import { chosenContext, openChosenModel, openState } from "./open.ts";
+import { createJsonOutput } from "./stream-json.ts";
+import { createTextOutput, type Output } from "./text-output.ts";
+
+const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
+
+export async function headless(flags: Flags): Promise<number> {
+  const resuming = flags.continue || flags.resume !== undefined;
+  const prompt = await promptOf(flags, resuming);
+  const { project, store, jobsDir } = await openState(flags);
+  try {
+    const context = await chosenContext(store, flags);
+    const model = await openChosenModel(flags.model);
+    const harness = createHarness({
+      model,
+      store,
+      root: project.root,
+      jobsDir,
+      permissionMode: flags.permissionMode,
+      maxRounds: flags.maxRounds,
+      appendSystemPrompt: flags.appendSystemPrompt,
+      fallbackModels: flags.fallbackModels.map((spec) => () => openChosenModel(spec)),
+    });
+    const output =
+      flags.outputFormat === "text"
+        ? createTextOutput(flags)
+        : createJsonOutput({ stream: flags.outputFormat === "stream-json" });
+    try {
+      return await work({ flags, harness, output, prompt, context, modelId: model.id });
+    } finally {
+      await harness.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+interface Work {
+  flags: Flags;
+  harness: Harness;
+  output: Output;
+  prompt: string | undefined;
+  context: string | undefined;
+  modelId: string;
+}
+
+async function work({ flags, harness, output, prompt, context, modelId }: Work): Promise<number> {
+  const run = await harness.run(prompt, {
+    context,
+    wait: AbortSignal.timeout(60_000),
+    takeOverInteractive: true,
+    onEvent: (event) => output.event(event),
+  });
+  const { turn } = run.taken.agent;
+  output.init({
+    context: run.context,
+    model: modelId,
+    cwd: turn.cwd,
+    tools: harness.toolNames(turn),
+    permissionMode: flags.permissionMode,
+  });
+  const stop = interruptOn("SIGINT", run);
+  const term = interruptOn("SIGTERM", run);
+  try {
+    const results: RunResult[] = [];
+    if (flags.inputFormat === "text" || prompt !== undefined || run.taken.agent.hasWork())
+      results.push(await run.result);
+    for (const result of results) output.result(result);
+    if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
+    return farewell(results.at(-1), run);
+  } finally {
+    stop();
+    term();
+  }
+}
+
+/** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
+async function converse(run: Run, output: Output): Promise<RunResult[]> {
+  const { agent } = run.taken;
+  const results: RunResult[] = [];
+  const idle = new AbortController();
+  let open = true;
+  let arrived: () => void = () => undefined;
+  const lines = createInterface({ input: process.stdin });
+  const reading = (async () => {
+    for await (const line of lines) {
+      if (line.trim() === "") continue;
+      await agent.send(messageIn(line));
+      arrived();
+    }
+    open = false;
+    arrived();
+  })();
+  reading.catch(() => undefined);
+  while (open || agent.hasWork()) {
+    const before = { ...agent.turn.state };
+    const startedAt = Date.now();
+    const turned = agent.hasWork() ? (await agent.run(), true) : await agent.runWoken();
+    if (turned) {
+      const reason = agent.turn.state.lastTurn?.reason as RunResult["reason"];
+      const result = resultOf({
+        context: run.context,
+        taken: run.taken,
+        reason,
+        before,
+        durationMs: Date.now() - startedAt,
+      });
+      results.push(result);
+      output.result(result);
+      continue;
+    }
+    if (!open) break;
+    await Promise.race([
+      new Promise<void>((resolve) => {
+        arrived = resolve;
+      }),
+      agent.untilWoken(idle.signal),
+    ]);
+  }
+  idle.abort();
+  await reading;
+  return results;
+}
+
+function messageIn(line: string): Content[] {
+  let parsed: { type?: string; message?: { content?: string | { type: string; text?: string }[] } };
+  try {
+    parsed = JSON.parse(line);
+  } catch (error) {
+    throw new HoldfastError(
+      "invalid",
+      `stdin: not a line of JSON (${messageOf(error)}): send {"type":"user","message":{"role":"user","content":"…"}}`,
+    );
+  }
+  const content = parsed.message?.content;
+  if (parsed.type !== "user" || content === undefined) {
+    throw new HoldfastError("invalid", 'stdin: expected {"type":"user","message":{"role":"user","content":"…"}}');
+  }
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return content.map((c) => ({ type: "text", text: c.text ?? "" }));
+}
+
+/** Once interrupts the turn cleanly; a second time leaves at once. */
+function interruptOn(signal: "SIGINT" | "SIGTERM", run: Run): () => void {
+  let times = 0;
+  const onSignal = () => {
+    if (++times > 1) process.exit(130);
+    process.stderr.write("\nInterrupting; once more to leave at once.\n");
+    run.interrupt();
+  };
+  process.on(signal, onSignal);
+  return () => process.removeListener(signal, onSignal);
+}
+
+function farewell(result: RunResult | undefined, run: Run): number {
+  if (!result) return 0;
+  if (result.reason !== "done") {
+    const why = result.error ?? (result.reason === "interrupted" ? "interrupted" : result.reason);
+    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: holdfast -p -r ${run.context}\n`);
+  }
+  const jobs = runningJobs(run.taken.agent.turn);
+  if (jobs > 0)
+    process.stderr.write(
+      `${jobs} background ${jobs === 1 ? "job is" : "jobs are"} still running: see \`holdfast jobs ls\`\n`,
+    );
+  return EXIT[result.reason];
+}
+
+async function promptOf(flags: Flags, resuming: boolean): Promise<string | undefined> {
+  const words = flags.words.join(" ").trim();
+  if (words !== "") return words;
+  if (resuming || flags.inputFormat === "stream-json") return undefined;
+  if (process.stdin.isTTY)
+    throw new HoldfastError("invalid", 'give a prompt: holdfast -p "what to do" (or pipe it in)');
+  let piped = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) piped += chunk;
+  if (piped.trim() === "")
+    throw new HoldfastError("invalid", 'the prompt is empty: holdfast -p "what to do" (or pipe it in)');
+  return piped.trim();
+}

@@ -1,0 +1,29 @@
+// Owns the help text.
+
+export const HELP = `holdfast: a coding agent whose work survives
+
+  holdfast -p "what to do"          one turn, then exit; with no words the prompt is read from stdin
+  holdfast -p -c ["more"]           go on with the newest context here; without words take up its interrupted turn
+  holdfast -p -r [ID] ["more"]      go on with that context
+
+    --model P/NAME                  anthropic/… openai/… ollama/… openai-compatible/… rehearsal rehearsal:FILE
+    --fallback-model P/NAME[,…]     used when the first stays overloaded
+    --output-format FORMAT          text (default), json, stream-json
+    --input-format FORMAT           text (default), stream-json
+    --permission-mode MODE          default, bypass
+    --max-rounds N                  stop after N model calls (exit code 3)
+    --append-system-prompt TEXT
+    --state DIR | sqlite:FILE       instead of $XDG_STATE_HOME/holdfast
+    --cwd DIR                       work there
+    --quiet  --debug  --version  --help
+
+  holdfast contexts ls              all contexts of this project
+  holdfast contexts show ID         what happened in one
+  holdfast contexts resume ID       take it up again (same as -p -r ID)
+  holdfast contexts verify [ID]     read everything again and check it; --repair mends what it can, keeping the damaged file
+  holdfast jobs ls|show|kill [ID]   commands that run in the background
+  holdfast doctor                   what works here, what does not, what to do about it
+                                    (ls, show, verify and doctor take --json)
+
+Exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 limit reached, 4 refused by policy, 130 interrupted.
+`;

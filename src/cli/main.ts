@@ -1,0 +1,59 @@
+// Owns the command line's front door: which command, which exit code, one line for each error.
+import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { VERSION } from "../version.ts";
+import { type Flags, parseFlags } from "./args.ts";
+
+const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>> = {
+  contexts: async () => (await import("./commands/contexts.ts")).contexts,
+  jobs: async () => (await import("./commands/jobs.ts")).jobs,
+  doctor: async () => (await import("./commands/doctor.ts")).doctor,
+};
+
+export async function main(argv: string[]): Promise<number> {
+  let debug = argv.includes("--debug");
+  try {
+    const flags = parseFlags(argv);
+    debug = flags.debug;
+    const code = await dispatch(flags);
+    await drained();
+    return code;
+  } catch (error) {
+    process.stderr.write(`holdfast: ${messageOf(error).replace(/\s*\n\s*/g, " ")}\n`);
+    if (debug) process.stderr.write(`${(error as Error).stack}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+async function dispatch(flags: Flags): Promise<number> {
+  if (flags.version) {
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  if (flags.help) {
+    process.stdout.write((await import("./help.ts")).HELP);
+    return 0;
+  }
+  const load = flags.print ? undefined : COMMANDS[flags.words[0] ?? ""];
+  if (load) return (await load())(flags);
+  if (flags.print || flags.inputFormat === "stream-json" || flags.continue || flags.resume !== undefined) {
+    return (await import("./headless.ts")).headless(flags);
+  }
+  throw new HoldfastError(
+    "invalid",
+    'the interactive terminal is not there yet: use holdfast -p "what to do" (see `holdfast --help`)',
+  );
+}
+
+function exitCodeOf(error: unknown): number {
+  if (isHoldfastError(error, "invalid") || isHoldfastError(error, "not_found")) return 2;
+  if (isHoldfastError(error, "limit")) return 3;
+  if (isHoldfastError(error, "refused")) return 4;
+  return 1;
+}
+
+/** What was printed must be out before the process ends. */
+async function drained(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.writableNeedDrain) await new Promise((resolve) => stream.once("drain", resolve));
+  }
+}

@@ -1,0 +1,55 @@
+// Owns what every command opens first: the project's store, the model, the context that a flag names.
+import { type ContextInfo, listContexts, openProject, type Project } from "../contexts/index.ts";
+import { HoldfastError } from "../ledger/error.ts";
+import { openSqliteStore } from "../ledger/sqlite/index.ts";
+import type { Store } from "../ledger/store.ts";
+import type { Model } from "../models/model.ts";
+import { defaultModelSpec, openModel } from "../models/open-model.ts";
+import type { Flags } from "./args.ts";
+
+export async function openState(flags: Flags): Promise<{ project: Project; store: Store; jobsDir: string }> {
+  const project = openProject({ cwd: flags.cwd, state: flags.state });
+  const store = await openSqliteStore(project.ledgerFile);
+  return { project, store, jobsDir: `${project.stateDir}/jobs` };
+}
+
+export async function openChosenModel(spec: string | undefined): Promise<Model> {
+  const chosen = spec ?? defaultModelSpec(process.env);
+  if (chosen === "rehearsal" || chosen.startsWith("rehearsal:")) {
+    const { createRehearsal } = await import("../models/rehearsal/index.ts");
+    if (chosen !== "rehearsal") return createRehearsal({ script: chosen.slice("rehearsal:".length) });
+    if (spec === undefined) {
+      process.stderr.write(
+        "No API key found: this is the offline rehearsal model, not an AI. For a real one set ANTHROPIC_API_KEY or OPENAI_API_KEY, or give --model.\n",
+      );
+    }
+    return createRehearsal();
+  }
+  return openModel(chosen, { env: process.env });
+}
+
+/** The context that -c or -r means, or undefined for a new one. Contract: an id loads that id or fails; never another one. */
+export async function chosenContext(store: Store, flags: Flags): Promise<string | undefined> {
+  if (flags.resume) return (await findContext(store, flags.resume)).id;
+  if (flags.resume === undefined && !flags.continue) return undefined;
+  const all = (await listContexts(store)).filter((c) => c.root === "" || c.root === openRoot(flags));
+  const wanted = flags.continue
+    ? all
+    : all.filter((c) => c.status === "interrupted" || c.status === "paused" || c.status === "running");
+  const newest = wanted[0] ?? (flags.continue ? undefined : all[0]);
+  if (newest) return newest.id;
+  throw new HoldfastError("not_found", 'there is no context to go on with here: start one with `holdfast -p "…"`');
+}
+
+const openRoot = (flags: Flags): string => openProject({ cwd: flags.cwd, state: flags.state }).root;
+
+export async function findContext(store: Store, id: string): Promise<ContextInfo> {
+  const all = await listContexts(store);
+  const exact = all.find((c) => c.id === id);
+  if (exact) return exact;
+  const near = all.filter((c) => c.id.startsWith(id));
+  if (near.length === 1) return near[0]!;
+  const why =
+    near.length > 1 ? `${near.length} contexts begin with ${id}` : `there is no context ${id} in this project`;
+  throw new HoldfastError("not_found", `${why}: see \`holdfast contexts ls\``);
+}

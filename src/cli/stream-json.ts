@@ -1,0 +1,155 @@
+// Owns the json and stream-json formats: the shape that existing wrappers script against (docs/stream-json.md).
+import { randomUUID } from "node:crypto";
+import type { RunResult } from "../harness.ts";
+import type { StoredEvent } from "../ledger/store.ts";
+import type { Content, ReplyPart, Usage } from "../models/model.ts";
+import { toClaude } from "../tools/claude-names.ts";
+import type { Output } from "./text-output.ts";
+
+const SUBTYPE: Record<RunResult["reason"], string> = {
+  done: "success",
+  interrupted: "error_during_execution",
+  failed: "error_during_execution",
+  blocked: "error_during_execution",
+  limit: "error_max_turns",
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
+type Data = any;
+
+export function createJsonOutput(opts: { stream: boolean }): Output {
+  let session = "";
+  const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
+  const line = (fields: object) => {
+    if (opts.stream) print({ ...fields, session_id: session, uuid: randomUUID() });
+  };
+
+  function show(event: StoredEvent): void {
+    const data: Data = event.data;
+    switch (event.type) {
+      case "reply.received":
+        line({
+          type: "assistant",
+          message: {
+            id: `msg_${event.id}`,
+            type: "message",
+            role: "assistant",
+            model: data.model,
+            content: data.parts.map(block),
+            stop_reason: data.finish === "calls" ? "tool_use" : data.finish === "length" ? "max_tokens" : "end_turn",
+            usage: usageOf(data.usage),
+          },
+          parent_tool_use_id: null,
+        });
+        break;
+      case "tool.finished":
+        line({
+          type: "user",
+          message: {
+            role: "user",
+            content: [
+              {
+                type: "tool_result",
+                tool_use_id: data.callId,
+                content: resultContent(data.content),
+                is_error: data.isError,
+              },
+            ],
+          },
+          parent_tool_use_id: null,
+        });
+        break;
+      case "note.added":
+        line(
+          data.origin === "jobs"
+            ? { type: "system", subtype: "task_notification", text: data.text }
+            : {
+                type: "user",
+                message: { role: "user", content: [{ type: "text", text: data.text }] },
+                origin: data.origin,
+                parent_tool_use_id: null,
+              },
+        );
+        break;
+      case "model.retried":
+        line({
+          type: "system",
+          subtype: "api_retry",
+          attempt: data.attempt,
+          retry_delay_ms: data.delayMs,
+          error_status: data.status ?? null,
+          error: data.kind,
+        });
+        break;
+      case "model.switched":
+        line({ type: "system", subtype: "model_switched", from: data.from, to: data.to, reason: data.reason });
+        break;
+      case "context.elided":
+        line({ type: "system", subtype: "compact_boundary" });
+        break;
+    }
+  }
+
+  return {
+    init(info) {
+      session = info.context;
+      const tools = info.tools.map((name) => toClaude(name, {}).name);
+      line({
+        type: "system",
+        subtype: "init",
+        cwd: info.cwd,
+        model: info.model,
+        tools,
+        mcp_servers: [],
+        permissionMode: info.permissionMode,
+        slash_commands: [],
+        skills: [],
+      });
+    },
+    event(event) {
+      if (event.type === "event") show(event.event);
+    },
+    result(result) {
+      session = result.context;
+      const isError = result.reason !== "done";
+      print({
+        type: "result",
+        subtype: SUBTYPE[result.reason],
+        is_error: isError,
+        duration_ms: result.durationMs,
+        num_turns: result.rounds,
+        result: isError && result.text === "" ? (result.error ?? result.reason) : result.text,
+        ...(result.error === undefined ? {} : { error: result.error }),
+        session_id: session,
+        total_cost_usd: result.costUsd ?? null,
+        usage: usageOf(result.usage),
+        modelUsage: Object.fromEntries(
+          Object.entries(result.usageByModel).map(([model, usage]) => [model, usageOf(usage)]),
+        ),
+        permission_denials: result.denials.map((d) => {
+          const { name, input } = toClaude(d.name, d.input);
+          return { tool_name: name, tool_use_id: d.callId, tool_input: input, reason: d.reason };
+        }),
+      });
+    },
+  };
+}
+
+function block(part: ReplyPart): object {
+  if (part.type === "text") return { type: "text", text: part.text };
+  if (part.type === "reasoning") return { type: "thinking", thinking: part.text, signature: part.signature ?? "" };
+  const { name, input } = toClaude(part.name, part.input);
+  return { type: "tool_use", id: part.id, name, input };
+}
+
+const resultContent = (content: Content[]) =>
+  content.map((c) =>
+    c.type === "text" ? c : { type: c.type, source: { type: "base64", media_type: c.mediaType, data: c.data } },
+  );
+
+const usageOf = (u: Usage) => ({
+  input_tokens: u.input,
+  output_tokens: u.output,
+  cache_read_input_tokens: u.cacheRead,
+  cache_creation_input_tokens: u.cacheWrite,
+});

@@ -1,0 +1,83 @@
+// Owns the text format: the answer on stdout, what happens on the way on stderr.
+import type { HarnessEvent, RunResult } from "../harness.ts";
+import type { StoredEvent } from "../ledger/store.ts";
+import { type ReplyPart, textOf } from "../models/model.ts";
+import { oneLine, printable } from "./printable.ts";
+
+export interface Output {
+  init(info: { context: string; model: string; cwd: string; tools: string[]; permissionMode: string }): void;
+  event(event: HarnessEvent): void;
+  result(result: RunResult): void;
+}
+
+const RESULT_LINES = 12;
+
+// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
+type Data = any;
+
+export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Output {
+  const calls = new Map<string, Extract<ReplyPart, { type: "call" }>>();
+  const say = (line: string) => {
+    if (!opts.quiet) process.stderr.write(`${line}\n`);
+  };
+
+  function show(event: StoredEvent): void {
+    const data: Data = event.data;
+    switch (event.type) {
+      case "reply.received": {
+        const asked = data.parts.filter((p: ReplyPart) => p.type === "call");
+        for (const call of asked) calls.set(call.id, call);
+        const text = textOf(data.parts);
+        if (asked.length > 0 && text.trim() !== "") say(printable(text));
+        break;
+      }
+      case "tool.finished": {
+        const call = calls.get(data.callId);
+        say(`● ${data.name} ${call ? oneLine(argumentsOf(call.input), 100) : ""}`.trimEnd());
+        const lines = printable(data.display ?? textOf(data.content))
+          .trimEnd()
+          .split("\n");
+        for (const line of lines.slice(0, RESULT_LINES)) say(`  ${data.isError ? "✗ " : ""}${line}`);
+        if (lines.length > RESULT_LINES) say(`  … ${lines.length - RESULT_LINES} more lines`);
+        break;
+      }
+      case "note.added":
+        say(`· ${oneLine(data.text)}`);
+        break;
+      case "model.retried":
+        say(
+          `· ${data.kind} from ${data.model}: trying again in ${(data.delayMs / 1000).toFixed(1)} s (attempt ${data.attempt})`,
+        );
+        break;
+      case "model.switched":
+        say(`· ${data.from} → ${data.to}: ${data.reason}`);
+        break;
+      case "context.elided":
+        say("· the prompt no longer fitted: old tool results were left out of it");
+        break;
+    }
+  }
+
+  return {
+    init: () => undefined,
+    event(event) {
+      if (event.type === "event") show(event.event);
+      else if (event.progress.type === "status" && event.progress.text) say(`· ${event.progress.text}`);
+    },
+    result(result) {
+      if (result.text !== "") process.stdout.write(`${printable(result.text).trimEnd()}\n`);
+    },
+  };
+}
+
+/** The arguments as a person reads them: the one that matters bare, the rest by name. */
+function argumentsOf(input: unknown): string {
+  if (typeof input !== "object" || input === null) return "";
+  return Object.entries(input)
+    .map(([key, value], i) => {
+      const text =
+        typeof value === "string" ? value : Array.isArray(value) ? `${value.length} ${key}` : JSON.stringify(value);
+      return i === 0 || Array.isArray(value) ? text : `${key}=${text}`;
+    })
+    .join(" ");
+}

@@ -1,0 +1,204 @@
+// Owns the map of the house: every mechanism, in order, one line each; and createHarness, which sets the loop going with them.
+import { HoldfastError } from "./ledger/error.ts";
+import type { Store, StoredEvent } from "./ledger/store.ts";
+import { contextState } from "./loop/agent.ts";
+import type { TurnEndReason } from "./loop/events.ts";
+import { createHost, type Host, LEAD, type Taken, type TakeOptions } from "./loop/host.ts";
+import { mergeSeams } from "./loop/merge.ts";
+import { defineMechanism, type Mechanism, type Progress, type Tool, type Turn } from "./loop/seams.ts";
+import { compaction } from "./mechanisms/compaction/index.ts";
+import { createFiles } from "./mechanisms/files/index.ts";
+import { identity } from "./mechanisms/identity/index.ts";
+import { createJobs } from "./mechanisms/jobs/index.ts";
+import { limits } from "./mechanisms/limits/index.ts";
+import { createOutputBound } from "./mechanisms/output/index.ts";
+import { createBoundary, type PermissionMode } from "./mechanisms/permissions/index.ts";
+import { createRecovery } from "./mechanisms/recovery/index.ts";
+import { createTodo } from "./mechanisms/todo/index.ts";
+import { costUsd } from "./models/catalogue.ts";
+import type { Content, Model, Usage } from "./models/model.ts";
+import { VERSION } from "./version.ts";
+
+export interface HarnessOptions {
+  model: Model;
+  store: Store;
+  /** The tree the agent works in. */
+  root: string;
+  /** Where running commands keep their output until it is recorded. */
+  jobsDir: string;
+  permissionMode?: PermissionMode;
+  maxRounds?: number;
+  /** Opened only when the first model stays overloaded. */
+  fallbackModels?: (() => Promise<Model>)[];
+  /** Added to the system prompt. */
+  appendSystemPrompt?: string;
+  /** Your own tools and mechanisms, after those of the house. */
+  tools?: Tool[];
+  mechanisms?: Mechanism[];
+}
+
+/** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */
+export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mechanism[] {
+  return [
+    identity({ append: opts.appendSystemPrompt }), // system: who the agent is, where it works
+    limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
+    createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
+    compaction(), // context: shrinks what the model sees when it no longer fits
+    createBoundary({ root: opts.root, mode: opts.permissionMode, readable: [opts.jobsDir] }), // gate: inside the start directory only
+    createOutputBound(), // tool: one bound on all output, the whole kept as a blob
+    createTodo(), // tool, intake: todo_write and its reminder
+    createFiles(), // tools: read_file write_file edit_file multi_edit glob grep
+    createJobs({ dir: opts.jobsDir }), // tools, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
+    defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
+    ...(opts.mechanisms ?? []), // the embedding program's mechanisms
+  ];
+}
+
+export type HarnessEvent = { type: "event"; event: StoredEvent } | { type: "progress"; progress: Progress };
+
+export interface RunResult {
+  context: string;
+  reason: TurnEndReason;
+  text: string;
+  error?: string;
+  rounds: number;
+  usage: Usage;
+  usageByModel: Record<string, Usage>;
+  /** Undefined when a model's price is unknown. */
+  costUsd: number | undefined;
+  denials: { name: string; callId: string; input: unknown; reason: string }[];
+  durationMs: number;
+}
+
+export interface RunOptions extends Omit<TakeOptions, "onProgress"> {
+  /** An existing context to go on with; a new one otherwise. */
+  context?: string;
+  title?: string;
+  onEvent?: (event: HarnessEvent) => void;
+}
+
+/** A run that goes on. Iterate it for everything that happens; await `result` for the end. */
+export interface Run extends AsyncIterable<HarnessEvent> {
+  readonly context: string;
+  readonly taken: Taken;
+  readonly result: Promise<RunResult>;
+  send(input: string | Content[]): Promise<void>;
+  interrupt(): void;
+}
+
+export interface Harness {
+  readonly host: Host;
+  /** Without an input it takes up the interrupted turn and ends when that stops. */
+  run(input?: string | Content[], opts?: RunOptions): Promise<Run>;
+  /** The tools a model is offered in that turn. */
+  toolNames(turn: Turn): string[];
+  close(): Promise<void>;
+}
+
+export function createHarness(opts: HarnessOptions): Harness {
+  const mechanisms = mechanismsOf(opts);
+  const host = createHost({ store: opts.store, mechanisms, model: opts.model, version: VERSION });
+  return {
+    host,
+    async run(input, runOpts = {}) {
+      const events = createEventQueue();
+      const tell = runOpts.onEvent ?? events.push;
+      const context =
+        runOpts.context ?? (await host.create({ root: opts.root, title: runOpts.title ?? titleOf(input) }));
+      const taken = await host.take(context, {
+        ...runOpts,
+        onProgress: (progress) => tell({ type: "progress", progress }),
+      });
+      taken.ledger.subscribe((event) => tell({ type: "event", event }));
+      if (taken.ledger.readOnly) {
+        await taken.release();
+        throw new HoldfastError("upgrade", `context ${context} opens read-only: ${taken.ledger.readOnly}`);
+      }
+      const result = (async (): Promise<RunResult> => {
+        const startedAt = Date.now();
+        const before = { ...taken.agent.turn.state };
+        try {
+          if (input !== undefined) await taken.agent.send(input);
+          const reason = await taken.agent.run();
+          return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });
+        } finally {
+          events.end();
+        }
+      })();
+      result.catch(() => undefined); // whoever awaits `result` sees it
+      return {
+        context,
+        taken,
+        result,
+        send: (more) => taken.agent.send(more),
+        interrupt: () => taken.agent.interrupt(),
+        [Symbol.asyncIterator]: events.iterate,
+      };
+    },
+    toolNames: (turn) =>
+      mergeSeams(mechanisms)
+        .tools(turn)
+        .map((t) => t.name),
+    close: () => host.close(),
+  };
+}
+
+/** Keeps what happened until it is iterated; not used when an `onEvent` takes it at once. */
+function createEventQueue() {
+  const waiting: HarnessEvent[] = [];
+  let ended = false;
+  let wake: () => void = () => undefined;
+  return {
+    push(event: HarnessEvent) {
+      waiting.push(event);
+      wake();
+    },
+    end() {
+      ended = true;
+      wake();
+    },
+    async *iterate(): AsyncGenerator<HarnessEvent, void, undefined> {
+      while (!ended || waiting.length > 0) {
+        const next = waiting.shift();
+        if (next) yield next;
+        else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    },
+  };
+}
+
+const titleOf = (input: string | Content[] | undefined): string => {
+  const text =
+    typeof input === "string" ? input : (input ?? []).map((c) => (c.type === "text" ? c.text : "")).join(" ");
+  return text.replace(/\s+/g, " ").trim().slice(0, 80);
+};
+
+interface Ended {
+  context: string;
+  taken: Taken;
+  reason: TurnEndReason | undefined;
+  before: { rounds: number; denials: unknown[] };
+  durationMs: number;
+}
+
+export function resultOf({ context, taken, reason, before, durationMs }: Ended): RunResult {
+  const agent = contextState(taken.ledger).agents[LEAD]!;
+  const costs = Object.entries(agent.usageByModel).map(([model, usage]) => costUsd(model, usage));
+  const last = agent.lastTurn;
+  return {
+    context,
+    reason: reason ?? "done",
+    text: last?.text ?? "",
+    ...(last?.error === undefined ? {} : { error: last.error }),
+    rounds: agent.rounds - before.rounds,
+    usage: agent.usage,
+    usageByModel: agent.usageByModel,
+    costUsd: costs.some((c) => c === undefined) ? undefined : costs.reduce<number>((sum, c) => sum + c!, 0),
+    denials: agent.denials.slice(before.denials.length),
+    durationMs,
+  };
+}

@@ -1,0 +1,27 @@
+// Owns the public API: named exports only.
+export {
+  createHarness,
+  type Harness,
+  type HarnessEvent,
+  type HarnessOptions,
+  type Run,
+  type RunOptions,
+  type RunResult,
+} from "./harness.ts";
+export { type ErrorCode, HoldfastError, isHoldfastError } from "./ledger/error.ts";
+export { openSqliteStore } from "./ledger/sqlite/index.ts";
+export type { Store, StoredEvent } from "./ledger/store.ts";
+export {
+  defineMechanism,
+  defineTool,
+  type Effect,
+  type Mechanism,
+  type Seams,
+  type Tool,
+  type ToolOutput,
+  type Turn,
+} from "./loop/seams.ts";
+export { type Model, ModelError, type ModelRequest, type Reply, type Usage } from "./models/model.ts";
+export { openModel } from "./models/open-model.ts";
+export { createRehearsal } from "./models/rehearsal/index.ts";
+export { VERSION } from "./version.ts";

@@ -1,0 +1,114 @@
+// Owns the question who a process is and whether it still lives: machine, boot, pid, start time, state.
+import { execFileSync, type StdioOptions } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import type { Holder } from "./store.ts";
+
+export interface ProcessState {
+  startedAt: string;
+  /** Stopped by a signal. */
+  stopped: boolean;
+}
+
+const linux = process.platform === "linux";
+let self: Omit<Holder, "interactive"> | undefined;
+
+/** This process, as a lease records it. */
+export function thisHolder(interactive: boolean): Holder {
+  self ??= {
+    machine: machineId(),
+    boot: bootId(),
+    pid: process.pid,
+    startedAt: inspectProcess(process.pid)?.startedAt ?? "unknown",
+  };
+  return { ...self, interactive };
+}
+
+export function sameProcess(a: Holder, b: Holder): boolean {
+  return a.machine === b.machine && a.boot === b.boot && a.pid === b.pid && a.startedAt === b.startedAt;
+}
+
+/** Where the holder ran, seen from here. `gone`: that boot is over. `apart`: another machine or pid namespace. */
+export function whereIs(holder: Holder): "here" | "gone" | "apart" {
+  const me = thisHolder(false);
+  const sameMachine = holder.machine.split("#")[0] === me.machine.split("#")[0];
+  if (sameMachine && holder.boot !== me.boot) return "gone";
+  return holder.machine === me.machine ? "here" : "apart";
+}
+
+/** The process behind a holder on this machine; undefined when it is gone, a zombie, or its pid was given to another. */
+export function inspectHolder(holder: Holder): ProcessState | undefined {
+  const state = inspectProcess(holder.pid);
+  return state && state.startedAt === holder.startedAt ? state : undefined;
+}
+
+/** CLOCK_MONOTONIC in milliseconds: one clock for all processes of a boot. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
+function inspectProcess(pid: number): ProcessState | undefined {
+  return linux ? fromProc(pid) : fromPs(pid);
+}
+
+function fromProc(pid: number): ProcessState | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The command name may hold spaces and parentheses: fields are counted from the last one.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const state = fields[0] ?? "";
+    if (state === "Z" || state === "X") return undefined;
+    return { startedAt: fields[19] ?? "", stopped: state === "T" || state === "t" };
+  } catch {
+    return undefined;
+  }
+}
+
+function fromPs(pid: number): ProcessState | undefined {
+  try {
+    const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
+    const stdio: StdioOptions = ["ignore", "pipe", "ignore"];
+    const line = execFileSync("ps", ["-o", "lstart=,stat=", "-p", String(pid)], {
+      encoding: "utf8",
+      stdio,
+      env,
+    }).trim();
+    const cut = line.lastIndexOf(" ");
+    const state = line.slice(cut + 1);
+    if (cut < 0 || state.startsWith("Z")) return undefined;
+    return { startedAt: line.slice(0, cut).trim(), stopped: state.startsWith("T") };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A pid means nothing outside its pid namespace, so the namespace is part of the machine's name. */
+function machineId(): string {
+  const id = readText("/etc/machine-id") ?? readText("/var/lib/dbus/machine-id") ?? hostname();
+  try {
+    const inode = /\[(\d+)\]/.exec(readlinkSync("/proc/self/ns/pid"))?.[1];
+    return inode && inode !== INITIAL_PID_NAMESPACE ? `${id}#${inode}` : id;
+  } catch {
+    return id;
+  }
+}
+
+const INITIAL_PID_NAMESPACE = "4026531836";
+
+function bootId(): string {
+  const id = readText("/proc/sys/kernel/random/boot_id");
+  if (id) return id;
+  try {
+    return execFileSync("sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).trim();
+  } catch {
+    return "unknown";
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,133 @@
+// Owns one open ledger: its folded state, kept up with what this and other processes append.
+import { HoldfastError, isHoldfastError } from "./error.ts";
+import type { Codec } from "./events.ts";
+import type { Fold, State } from "./fold.ts";
+import { spill, unspill } from "./spill.ts";
+import type { AppendOptions, Damage, EventInput, Seq, Store, StoredEvent } from "./store.ts";
+
+const SNAPSHOT_EVERY = 300;
+
+export interface Problem {
+  seq: Seq;
+  kind: "newer" | "invalid" | "damaged";
+  reason: string;
+}
+
+export interface Ledger {
+  readonly name: string;
+  readonly store: Store;
+  /** What the events say so far. Read only. */
+  readonly state: State;
+  /** Everything read that could not be folded; nothing is dropped in silence. */
+  readonly problems: readonly Problem[];
+  /** Why nothing may be appended: a newer writer was here, or damage. */
+  readonly readOnly: string | undefined;
+  /** Contract: durable and folded when it resolves. */
+  append(events: EventInput[], opts?: AppendOptions & { summary?: unknown }): Promise<StoredEvent[]>;
+  /** Folds in what others appended. */
+  catchUp(): Promise<void>;
+  /** Called with each event, after it was folded. Contract: observers change nothing and do not throw. */
+  subscribe(observer: (event: StoredEvent) => void): () => void;
+  /** Saves the folded state when enough has happened since the last time. */
+  saveSnapshot(): Promise<void>;
+}
+
+export async function openLedger(opts: { store: Store; name: string; codec: Codec; fold: Fold }): Promise<Ledger> {
+  const { store, name, codec, fold } = opts;
+  const snapshots = store.snapshot(name, fold.version);
+  const loaded = await snapshots.load();
+  let state = loaded ? (loaded.state as State) : fold.initial();
+  let savedAt = loaded?.seq ?? 0;
+  const problems: Problem[] = [];
+  const observers = new Set<(event: StoredEvent) => void>();
+  let readOnly = store.readOnly;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One append or catch-up at a time: events are folded in order of seq. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work, work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+
+  function take(event: StoredEvent): void {
+    state = fold.apply(state, event);
+    for (const observe of observers) observe(event);
+  }
+
+  async function readOn(upTo?: Seq): Promise<void> {
+    try {
+      for await (const raw of store.read(
+        name,
+        upTo === undefined ? { after: state.seq } : { after: state.seq, upTo },
+      )) {
+        const { data, missing } = await unspill(raw.data, store.blob);
+        if (missing.length > 0) note({ seq: raw.seq, kind: "damaged", reason: `missing blob ${missing.join(", ")}` });
+        const decoded = codec.decode({ ...raw, data });
+        if (decoded.ok) {
+          take(decoded.event);
+          continue;
+        }
+        note({ seq: raw.seq, kind: decoded.problem, reason: decoded.reason });
+        if (decoded.problem === "newer") {
+          readOnly ??= `written by a newer Holdfast (${decoded.reason}): upgrade to work on it`;
+        }
+        state.seq = raw.seq;
+      }
+    } catch (error) {
+      if (!isHoldfastError(error, "damaged")) throw error;
+      note({ seq: (error.detail as Damage | undefined)?.seq ?? state.seq + 1, kind: "damaged", reason: error.message });
+      readOnly ??= error.message;
+    }
+  }
+
+  function note(problem: Problem): void {
+    if (!problems.some((p) => p.seq === problem.seq && p.kind === problem.kind)) problems.push(problem);
+  }
+
+  await readOn();
+
+  return {
+    name,
+    store,
+    get state() {
+      return state;
+    },
+    problems,
+    get readOnly() {
+      return readOnly;
+    },
+    append: (events, appendOpts = {}) =>
+      inTurn(async () => {
+        if (readOnly)
+          throw new HoldfastError(problems.some((p) => p.kind === "damaged") ? "damaged" : "upgrade", readOnly);
+        const { summary, ...rest } = appendOpts;
+        const blobs = [...(rest.blobs ?? [])];
+        const whole = events.map((e) => codec.encode(e));
+        const writes = whole.map((e) => {
+          const spilled = spill(e.data);
+          blobs.push(...spilled.blobs);
+          return { ...e, data: spilled.data };
+        });
+        const stored = await store.append([{ ledger: name, events: writes, summary }], { ...rest, blobs });
+        const first = stored[0]?.seq ?? 0;
+        if (first > state.seq + 1) await readOn(first - 1);
+        return stored.map((s, i) => {
+          const event = { ...s, data: whole[i]!.data };
+          if (s.seq > state.seq) take(event);
+          return event;
+        });
+      }),
+    catchUp: () => inTurn(() => readOn()),
+    subscribe(observer) {
+      observers.add(observer);
+      return () => observers.delete(observer);
+    },
+    saveSnapshot: () =>
+      inTurn(async () => {
+        if (readOnly || state.seq - savedAt < Math.max(SNAPSHOT_EVERY, savedAt / 4)) return;
+        await snapshots.save(state.seq, state);
+        savedAt = state.seq;
+      }),
+  };
+}

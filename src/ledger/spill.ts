@@ -1,0 +1,66 @@
+// Owns what happens to long strings inside events: over 8 kB they live in blobs, and come back in place when read.
+import { createHash } from "node:crypto";
+
+export const SPILL_BYTES = 8192;
+const PREVIEW_CHARS = 200;
+
+interface Spilled {
+  $spill: { path: (string | number)[]; hash: string; bytes: number }[];
+  value: unknown;
+}
+
+export const blobHash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** Contract: data without a long string comes back as it is, at no cost beyond looking. */
+export function spill(data: unknown): { data: unknown; blobs: Uint8Array[] } {
+  if (!hasLong(data)) return { data, blobs: [] };
+  const blobs: Uint8Array[] = [];
+  const spilled: Spilled["$spill"] = [];
+  const walk = (value: unknown, path: (string | number)[]): unknown => {
+    if (typeof value === "string" && value.length > SPILL_BYTES) {
+      const bytes = Buffer.from(value);
+      spilled.push({ path, hash: blobHash(bytes), bytes: bytes.length });
+      blobs.push(bytes);
+      return value.slice(0, PREVIEW_CHARS);
+    }
+    if (Array.isArray(value)) return value.map((v, i) => walk(v, [...path, i]));
+    if (value && typeof value === "object") {
+      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, walk(v, [...path, k])]));
+    }
+    return value;
+  };
+  return { data: { value: walk(data, []), $spill: spilled } satisfies Spilled, blobs };
+}
+
+/** Contract: `missing` names the blobs that could not be had; their preview stands in their place. */
+export async function unspill(
+  data: unknown,
+  blob: (hash: string) => Promise<Uint8Array | undefined>,
+): Promise<{ data: unknown; missing: string[] }> {
+  if (!isSpilled(data)) return { data, missing: [] };
+  const missing: string[] = [];
+  const holder = { value: data.value };
+  for (const { path, hash } of data.$spill) {
+    const bytes = await blob(hash);
+    if (!bytes) {
+      missing.push(hash);
+      continue;
+    }
+    let at = holder as Record<string | number, unknown>;
+    const full = ["value", ...path];
+    for (const key of full.slice(0, -1)) at = at[key] as Record<string | number, unknown>;
+    at[full.at(-1)!] = Buffer.from(bytes).toString("utf8");
+  }
+  return { data: holder.value, missing };
+}
+
+function isSpilled(data: unknown): data is Spilled {
+  return typeof data === "object" && data !== null && "$spill" in data;
+}
+
+function hasLong(value: unknown): boolean {
+  if (typeof value === "string") return value.length > SPILL_BYTES;
+  if (typeof value !== "object" || value === null) return false;
+  for (const key in value) if (hasLong((value as Record<string, unknown>)[key])) return true;
+  return false;
+}

@@ -1,0 +1,220 @@
+// Owns the append: de-duplicate, check the guards, write everything in one transaction.
+import { eventSum, genesis, type Row, sameBytes } from "../checksum.ts";
+import { crashPoint } from "../crash-point.ts";
+import { HoldfastError } from "../error.ts";
+import { newId } from "../id.ts";
+import type { AppendOptions, EventInput, Seq, StoredEvent, Write } from "../store.ts";
+import { type PackedBlob, putBlob } from "./blobs.ts";
+import type { Connection } from "./connection.ts";
+import { checkLease } from "./lease-row.ts";
+import {
+  damaged,
+  entityVersion,
+  type LedgerRow,
+  ledgerRow,
+  putEventRow,
+  putLedgerRow,
+  rowById,
+  sumAt,
+  toEvent,
+  touchedAt,
+  updateLedgerRow,
+} from "./rows.ts";
+import { NAME_BYTES } from "./sidecar.ts";
+import { putWake } from "./wakes.ts";
+
+export interface Appended {
+  events: StoredEvent[];
+  /** Ledgers whose head moved; empty when the batch was already recorded. */
+  advanced: LedgerRow[];
+}
+
+/** One event as it will be stored, all but its place in the ledger. */
+type Draft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean };
+
+interface OpenLedger {
+  row: Omit<LedgerRow, "sum">;
+  isNew: boolean;
+}
+
+/** Checks what needs no database, before the lock is taken. */
+export function draft(writes: Write[]): Draft[][] {
+  const ids = new Set<string>();
+  return writes.map((write) => {
+    if (write.ledger === "" || Buffer.byteLength(write.ledger) > NAME_BYTES || write.ledger.includes("\0")) {
+      throw new HoldfastError("invalid", `a ledger's name has 1 to ${NAME_BYTES} bytes`);
+    }
+    return write.events.map((event) => {
+      const one = draftEvent(event);
+      const key = `${write.ledger}\n${one.id}`;
+      if (ids.has(key)) throw new HoldfastError("id_reused", `event id ${one.id} stands twice in one append`);
+      ids.add(key);
+      return one;
+    });
+  });
+}
+
+function draftEvent(event: EventInput): Draft {
+  const { id, type, actor, v = 1, touches = [] } = event;
+  if (!type || typeof actor !== "string" || !Number.isSafeInteger(v) || `${id ?? ""}${type}${actor}`.includes("\0")) {
+    throw new HoldfastError("invalid", "an event needs a type, an actor and a whole number as its version");
+  }
+  return {
+    id: id ?? newId("evt"),
+    given: id !== undefined,
+    type,
+    v,
+    actor,
+    touches: touches.length === 0 ? null : JSON.stringify(touches),
+    data: JSON.stringify(event.data) ?? "null",
+  };
+}
+
+/** Contract: runs inside a write transaction; throws to refuse the whole. */
+export function appendRows(
+  db: Connection,
+  writes: Write[],
+  opts: AppendOptions & { drafts: Draft[][]; packed: PackedBlob[]; writer: number },
+): Appended {
+  const ledgers = new Map<string, OpenLedger>();
+  const nextN = { value: 0 };
+  for (const write of writes) {
+    if (!ledgers.has(write.ledger)) ledgers.set(write.ledger, openLedger(db, write.ledger, nextN));
+  }
+
+  const old = recorded(db, writes, opts.drafts, ledgers);
+  if (old) return { events: old, advanced: [] };
+  checkGuards(db, writes, ledgers, opts);
+
+  const at = Date.now();
+  const events: StoredEvent[] = [];
+  for (const [i, write] of writes.entries()) {
+    const ledger = ledgers.get(write.ledger)!.row;
+    const versions = new Map<string, Seq>();
+    for (const one of opts.drafts[i]!) {
+      const row = { ...one, seq: ledger.head + 1, at } as Row & { given?: boolean };
+      row.sum = eventSum(ledger.hash, row);
+      putEventRow(db, ledger, row);
+      ledger.head = row.seq;
+      ledger.hash = row.sum;
+      const event = toEvent(row);
+      for (const entity of event.touches) versions.set(entity, row.seq);
+      events.push(event);
+    }
+    for (const [entity, version] of versions) {
+      db.run(
+        "INSERT INTO entities VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET version = excluded.version",
+        ledger.n,
+        entity,
+        version,
+      );
+    }
+    if (write.summary !== undefined) ledger.summary = JSON.stringify(write.summary);
+    ledger.updated_at = at;
+    ledger.min_writer = Math.max(ledger.min_writer, opts.writer);
+  }
+  for (const { row, isNew } of ledgers.values()) (isNew ? putLedgerRow : updateLedgerRow)(db, row);
+  for (const blob of opts.packed) putBlob(db, blob);
+  for (const wake of opts.wake ?? []) putWake(db, wake);
+  crashPoint("append.before-commit");
+  return { events, advanced: [...ledgers.values()].map(({ row }) => row as LedgerRow) };
+}
+
+function openLedger(db: Connection, name: string, nextN: { value: number }): OpenLedger {
+  const row = ledgerRow(db, name);
+  if (row) {
+    // The list of ledgers and the events must agree before anything is chained to them.
+    if (!sameBytes(sumAt(db, row, row.head), row.hash))
+      throw damaged({ ledger: name, seq: row.head, what: "its last event is missing or changed" });
+    return { row, isNew: false };
+  }
+  nextN.value ||= (db.get<{ n: number | null }>("SELECT max(n) AS n FROM ledgers")?.n ?? 0) + 1;
+  const n = nextN.value++;
+  const at = Date.now();
+  const fresh = {
+    n,
+    name,
+    head: 0,
+    hash: genesis(n, name),
+    created_at: at,
+    updated_at: at,
+    summary: "null",
+    min_writer: 0,
+    removed: 0,
+  };
+  return { row: fresh, isNew: true };
+}
+
+/** The stored events when every id is known with the same content; undefined when none is. */
+function recorded(
+  db: Connection,
+  writes: Write[],
+  drafts: Draft[][],
+  ledgers: Map<string, OpenLedger>,
+): StoredEvent[] | undefined {
+  const old: StoredEvent[] = [];
+  let fresh: string | undefined;
+  for (const [i, write] of writes.entries()) {
+    const { row: ledger, isNew } = ledgers.get(write.ledger)!;
+    for (const one of drafts[i]!) {
+      const known = one.given && !isNew ? rowById(db, ledger.n, one.id) : undefined;
+      if (!known) {
+        fresh = one.id;
+        continue;
+      }
+      const same =
+        known.type === one.type &&
+        known.v === one.v &&
+        known.actor === one.actor &&
+        known.touches === one.touches &&
+        known.data === one.data;
+      if (!same)
+        throw new HoldfastError(
+          "id_reused",
+          `event id ${one.id} is already recorded in ${write.ledger} with other content`,
+        );
+      old.push(toEvent(known));
+    }
+  }
+  if (old.length === 0) return undefined;
+  if (fresh !== undefined) {
+    throw new HoldfastError(
+      "id_reused",
+      `event ${old[0]!.id} is already recorded but ${fresh} is not: a batch is wholly new or wholly old`,
+    );
+  }
+  return old;
+}
+
+function checkGuards(
+  db: Connection,
+  writes: Write[],
+  ledgers: Map<string, OpenLedger>,
+  opts: AppendOptions & { writer: number },
+): void {
+  if (opts.lease) checkLease(db, opts.lease);
+  for (const write of writes) {
+    const { row } = ledgers.get(write.ledger)!;
+    if (row.min_writer > opts.writer) {
+      throw new HoldfastError(
+        "upgrade",
+        `ledger ${write.ledger} was written by a newer Holdfast: upgrade to write to it`,
+      );
+    }
+    for (const [entity, expected] of Object.entries(write.expect ?? {})) {
+      const actual = entityVersion(db, row.n, entity);
+      if (actual !== expected) {
+        // A guard that could never pass again is damage, not a conflict.
+        if (!touchedAt(db, row.n, { entity, version: actual }))
+          throw damaged({ ledger: write.ledger, what: `the stored version of ${entity} is wrong` });
+        throw new HoldfastError(
+          "conflict",
+          `${entity} in ${write.ledger} has version ${actual}, not ${expected}: read it again and decide anew`,
+          {
+            detail: { entity, expected, actual },
+          },
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// Owns what happens when damage is found: keep a copy first, then see what can still be proven.
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Salvage, type SalvagedLedger, salvage } from "../salvage.ts";
+import type { Damage, Seq } from "../store.ts";
+import { type Connection, patiently } from "./connection.ts";
+import { toEvent } from "./rows.ts";
+import { readHeads } from "./sidecar.ts";
+
+export interface Assessment {
+  /** Where the copies lie. */
+  quarantine: string;
+  found: Salvage;
+  damage: Damage[];
+  /** SQLite's own structure cannot be trusted: nothing in this file may be written any more. */
+  structural: boolean;
+}
+
+const PARTS = ["", "-wal", ".heads"] as const;
+
+/** Copies before anything else; one folder for each state of the files, so that a second open adds none. */
+export function quarantine(file: string): string {
+  const state = createHash("sha256");
+  const parts = PARTS.filter((part) => existsSync(file + part));
+  for (const part of parts) {
+    const { size, mtimeMs } = statSync(file + part);
+    state.update(`${part}:${size}:${mtimeMs}\n`);
+  }
+  const folder = `${file}.damaged-${state.digest("hex").slice(0, 12)}`;
+  if (existsSync(folder)) return folder;
+  mkdirSync(folder, { mode: 0o700 });
+  for (const part of parts) copyFileSync(file + part, join(folder, basename(file) + part));
+  return folder;
+}
+
+export async function assess(
+  file: string,
+  opts: { db?: Connection; seen: Damage[]; structural: boolean },
+): Promise<Assessment> {
+  const folder = quarantine(file);
+  const copy = join(folder, basename(file));
+  const found = salvage(copy, readHeads(copy) ?? new Map());
+  const lost = [...found.ledgers.values()].filter((ledger) => ledger.damage);
+  for (const ledger of lost) writeSalvage(folder, ledger);
+  const structural = opts.structural || !opts.db || !(await soundStructure(opts.db)) || moreThanSeen(opts.seen, found);
+  const damage = [...lost.map((ledger) => ledger.damage!)];
+  for (const one of opts.seen)
+    if (!damage.some((other) => other.ledger !== undefined && other.ledger === one.ledger)) damage.push(one);
+  return { quarantine: folder, found, damage, structural };
+}
+
+/** Where the raw pages prove more than SQLite showed, it is SQLite's structure that is broken. */
+function moreThanSeen(seen: Damage[], found: Salvage): boolean {
+  return seen.some(
+    ({ ledger, seq }) =>
+      ledger !== undefined && seq !== undefined && (found.ledgers.get(ledger)?.rows.length ?? 0) >= seq,
+  );
+}
+
+async function soundStructure(db: Connection): Promise<boolean> {
+  try {
+    const [first] = await patiently(() => db.all<{ quick_check: string }>("PRAGMA quick_check(1)"));
+    return first?.quick_check === "ok";
+  } catch {
+    return false;
+  }
+}
+
+/** What lies behind the break, for a person to read: one event in each line. */
+export function writeSalvage(folder: string, ledger: SalvagedLedger): void {
+  if (ledger.behind.length === 0 || !ledger.damage) return;
+  const path = join(folder, `${ledger.name.replace(/[^\w.-]/g, "_").slice(0, 80)}-${ledger.n}.salvage.jsonl`);
+  ledger.damage.salvage = path;
+  if (existsSync(path)) return;
+  const lines = ledger.behind.map((row) => {
+    try {
+      return JSON.stringify(toEvent(row));
+    } catch {
+      return JSON.stringify({ ...row, sum: undefined, raw: true });
+    }
+  });
+  writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o600 });
+}
+
+export function describe(damage: Damage[]): string {
+  const first = damage[0];
+  const where =
+    first?.ledger === undefined ? "" : ` (ledger ${first.ledger}${first.seq ? `, event ${first.seq}` : ""})`;
+  const more = damage.length > 1 ? ` and ${damage.length - 1} more` : "";
+  return `the store is damaged: ${first?.what ?? "its structure is broken"}${where}${more}; it can only be read until it is repaired`;
+}
+
+export function versionIn(ledger: SalvagedLedger | undefined, entity: string): Seq {
+  const last = ledger?.rows.findLast(
+    (row) => row.touches !== null && (JSON.parse(row.touches) as string[]).includes(entity),
+  );
+  return last?.seq ?? 0;
+}

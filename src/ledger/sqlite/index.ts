@@ -1,0 +1,46 @@
+// Owns the SQLite store: one file per project, many processes, nothing acknowledged ever lost silently.
+import type { Store } from "../store.ts";
+import { openConnection } from "./connection.ts";
+import { assess } from "./damage.ts";
+import { inspect } from "./inspect.ts";
+import { createLiveStore } from "./live-store.ts";
+import { openForWriting } from "./open.ts";
+import { createSalvagedStore } from "./salvaged-store.ts";
+import { WRITER } from "./schema.ts";
+import { openSidecar } from "./sidecar.ts";
+
+export { repairSqliteStore } from "./repair.ts";
+
+export interface SqliteStoreOptions {
+  /** This process is a person's terminal: its leases are only taken over by an explicit resume. */
+  interactive?: boolean;
+  /** What this writer puts into ledgers; raised when older code could not read it. */
+  version?: number;
+  leaseMs?: number;
+}
+
+const LEASE_MS = 15_000;
+
+/** Contract: a damaged or newer file opens too, to be read; `readOnly` says why. */
+export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {}): Promise<Store> {
+  const url = `sqlite:${file}`;
+  const { damage, newer, heads, unknown } = await inspect(file);
+  if (damage.length > 0) return createSalvagedStore(url, await assess(file, { seen: damage, structural: true }));
+
+  const settings = {
+    url,
+    file,
+    writer: opts.version ?? WRITER,
+    interactive: opts.interactive ?? false,
+    leaseMs: opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? LEASE_MS),
+    broken: [...heads.values()].filter((head) => head.damaged && !head.removed).map((head) => head.name),
+  };
+  if (newer) {
+    const upgrade = "this store was written by a newer Holdfast: it can be read; upgrade to write to it";
+    return createLiveStore(openConnection(file, { readOnly: true }), { ...settings, upgrade });
+  }
+  const db = await openForWriting(file);
+  const sidecar = openSidecar(file);
+  for (const head of unknown) sidecar.put(head);
+  return createLiveStore(db, { ...settings, sidecar });
+}

@@ -1,0 +1,130 @@
+// Owns leases: who may advance an agent. A holder that is gone is replaced, one that hangs is killed first.
+import { setTimeout as sleep } from "node:timers/promises";
+import { crashPoint } from "../crash-point.ts";
+import { inspectHolder, monotonicMs, sameProcess, thisHolder, whereIs } from "../holder.ts";
+import type { HeldBy, Holder, Lease, Leases } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { type LeaseRow, leaseRow, putLeaseRow } from "./lease-row.ts";
+
+const POLL_MS = 50;
+const DEATH_MS = 1_000;
+
+/** What the row and the process table say about a lease. */
+type Standing = { free: true; from?: Holder } | { free: false; held: HeldBy; apart: boolean };
+
+export function createLeases(db: Connection, opts: { interactive: boolean; leaseMs: number }): Leases {
+  const { leaseMs } = opts;
+  /** Since when a holder on another clock was seen unchanged by ours. */
+  const seen = new Map<string, { mark: string; since: number }>();
+
+  function standing(row: LeaseRow | undefined): Standing {
+    if (!row?.holder) return { free: true };
+    const { holder, epoch, name } = row;
+    const where = whereIs(holder);
+    if (where === "gone") return { free: true, from: holder };
+    const held = (more: Pick<HeldBy, "expiresInMs" | "alive" | "stopped">): Standing => ({
+      free: false,
+      apart: where === "apart",
+      held: { holder, epoch, ...more },
+    });
+    if (where === "here") {
+      const state = inspectHolder(holder);
+      if (!state) return { free: true, from: holder };
+      return held({ expiresInMs: row.expiresAt - monotonicMs(), alive: true, stopped: state.stopped });
+    }
+    // The same boot has the same monotonic clock, even in another pid namespace.
+    const sameClock = holder.boot === thisHolder(false).boot;
+    const expiresInMs = sameClock
+      ? row.expiresAt - monotonicMs()
+      : leaseMs - unchangedMs(name, `${epoch}.${row.renewals}`);
+    if (expiresInMs <= 0) return { free: true, from: holder };
+    return held({ expiresInMs, alive: true, stopped: false });
+  }
+
+  function unchangedMs(name: string, mark: string): number {
+    const before = seen.get(name);
+    if (before?.mark === mark) return monotonicMs() - before.since;
+    seen.set(name, { mark, since: monotonicMs() });
+    return 0;
+  }
+
+  /** Takes the lease if its row is still as it was judged; undefined: look again. */
+  async function take(
+    name: string,
+    judged: LeaseRow | undefined,
+    from: Holder | undefined,
+  ): Promise<Lease | undefined> {
+    const holder = thisHolder(opts.interactive);
+    const epoch = (judged?.epoch ?? 0) + 1;
+    const taken = await db.write(() => {
+      const row = leaseRow(db, name);
+      if (row?.epoch !== judged?.epoch || row?.renewals !== judged?.renewals) return false;
+      putLeaseRow(db, { name, epoch, holder, expiresAt: monotonicMs() + leaseMs, renewals: (row?.renewals ?? 0) + 1 });
+      return true;
+    });
+    if (!taken) return undefined;
+    crashPoint("lease.taken");
+    return { name, epoch, holder, ...(from && { takenFrom: from }), ...owned(name, epoch) };
+  }
+
+  function owned(name: string, epoch: number): Pick<Lease, "renew" | "release"> {
+    const change = (next: (row: LeaseRow) => LeaseRow) =>
+      db.write(() => {
+        const row = leaseRow(db, name);
+        if (row?.epoch !== epoch || !row.holder) return false;
+        putLeaseRow(db, next(row));
+        return true;
+      });
+    return {
+      renew: () => change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 })),
+      async release() {
+        await change((row) => ({ ...row, holder: null, renewals: row.renewals + 1 }));
+      },
+    };
+  }
+
+  return {
+    async acquire(name, { wait, takeOverInteractive = false } = {}) {
+      for (;;) {
+        const row = await db.read(() => leaseRow(db, name));
+        const now = standing(row);
+        if (now.free) {
+          const lease = await take(name, row, now.from);
+          if (lease) return lease;
+          continue;
+        }
+        const { held, apart } = now;
+        if (held.expiresInMs <= 0 && (!held.holder.interactive || takeOverInteractive)) {
+          if (await end(held.holder)) {
+            const lease = await take(name, row, held.holder);
+            if (lease) return lease;
+          }
+          continue;
+        }
+        const waits = apart || held.stopped;
+        // A person's terminal never becomes free by waiting, unless it may be taken over.
+        const hopeless = held.expiresInMs <= 0 || (held.holder.interactive && !takeOverInteractive && !apart);
+        if (!wait || wait.aborted || !waits || hopeless) return { held };
+        await sleep(Math.min(POLL_MS, held.expiresInMs), undefined, { signal: wait }).catch(() => {});
+      }
+    },
+    async inspect(name) {
+      const now = standing(await db.read(() => leaseRow(db, name)));
+      return now.free ? undefined : now.held;
+    },
+  };
+}
+
+/** A process that lives past its lease could still write files, which no fencing stops: it must be dead first. */
+async function end(holder: Holder): Promise<boolean> {
+  if (sameProcess(holder, thisHolder(false))) return true;
+  try {
+    process.kill(holder.pid, "SIGKILL");
+  } catch {}
+  const until = monotonicMs() + DEATH_MS;
+  while (inspectHolder(holder)) {
+    if (monotonicMs() > until) return false;
+    await sleep(5);
+  }
+  return true;
+}

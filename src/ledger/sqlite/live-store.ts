@@ -1,0 +1,225 @@
+// Owns the store over a sound database, and its fall back to what salvage proves when the database turns out not to be.
+import { sameBytes } from "../checksum.ts";
+import { crashPoint } from "../crash-point.ts";
+import { HoldfastError, isHoldfastError } from "../error.ts";
+import type { Damage, LedgerSummary, Store } from "../store.ts";
+import { appendRows, draft } from "./append.ts";
+import { getBlob, packBlob } from "./blobs.ts";
+import { type Connection, isCorrupt, translate } from "./connection.ts";
+import { type Assessment, assess } from "./damage.ts";
+import { createLeases } from "./leases.ts";
+import { closeDatabase, closeUntouched } from "./open.ts";
+import { type ReadOptions, readEvents } from "./read.ts";
+import {
+  allLedgerRows,
+  damaged,
+  entityVersion,
+  type LedgerRow,
+  ledgerRow,
+  ledgerSum,
+  removeLedgerRows,
+} from "./rows.ts";
+import { createSalvagedStore, readSalvaged } from "./salvaged-store.ts";
+import type { Sidecar } from "./sidecar.ts";
+import { createSnapshot } from "./snapshots.ts";
+import { verifyStore } from "./verify.ts";
+import { dueWakes } from "./wakes.ts";
+import { createWatch } from "./watch.ts";
+
+export interface LiveSettings {
+  url: string;
+  file: string;
+  writer: number;
+  interactive: boolean;
+  leaseMs: number;
+  /** Ledgers with a row that is known to fail its checksum. */
+  broken: string[];
+  sidecar?: Sidecar;
+  /** Why nothing may be written. */
+  upgrade?: string;
+}
+
+export function createLiveStore(db: Connection, settings: LiveSettings): Store {
+  const { url, file, sidecar, upgrade } = settings;
+  const watch = createWatch(db, file);
+  const leases = createLeases(db, settings);
+  const broken = new Map<string, Damage>(
+    settings.broken.map((ledger) => [ledger, { ledger, what: "an event of it fails its checksum" }]),
+  );
+  let fallen: Store | undefined;
+
+  /** SQLite or a checksum says that something is damaged: copy, look at the raw pages, and decide what still holds. */
+  async function fall(error: unknown): Promise<Assessment> {
+    const structural = isCorrupt(error);
+    if (!structural && !isHoldfastError(error, "damaged")) throw translate(error);
+    const seen = isHoldfastError(error) && error.detail ? [error.detail as Damage] : [];
+    const assessment = await assess(file, { db, seen, structural });
+    if (assessment.structural) fallen ??= createSalvagedStore(url, assessment);
+    else for (const one of assessment.damage) mark(one);
+    return assessment;
+  }
+
+  function mark(damage: Damage): void {
+    if (damage.ledger === undefined || broken.has(damage.ledger)) return;
+    broken.set(damage.ledger, damage);
+    const row = allLedgerRows(db).find((one) => one.name === damage.ledger && !one.removed);
+    if (row) sidecar?.put({ n: row.n, name: row.name, seq: row.head, sum: row.hash, removed: false, damaged: true });
+  }
+
+  /** `otherwise` answers once the database itself is known to be damaged. */
+  async function guarded<T>(normal: () => Promise<T>, otherwise: (store: Store) => Promise<T>): Promise<T> {
+    if (fallen) return otherwise(fallen);
+    try {
+      return await normal();
+    } catch (error) {
+      await fall(error);
+      if (fallen) return otherwise(fallen);
+      throw error;
+    }
+  }
+
+  function writable(ledger?: string): void {
+    if (upgrade) throw new HoldfastError("upgrade", upgrade);
+    const damage = ledger === undefined ? undefined : broken.get(ledger);
+    if (damage) throw damaged(damage);
+  }
+
+  function committed(rows: LedgerRow[]): void {
+    crashPoint("append.committed");
+    for (const row of rows) {
+      sidecar?.put({
+        n: row.n,
+        name: row.name,
+        seq: row.head,
+        sum: row.hash,
+        removed: row.removed === 1,
+        damaged: false,
+      });
+      watch.advanced(row);
+    }
+    crashPoint("append.before-bell");
+    sidecar?.ring();
+  }
+
+  async function* read(ledger: string, opts: ReadOptions = {}) {
+    let last = opts.after ?? 0;
+    let found: Assessment["found"] | undefined;
+    if (fallen) return yield* fallen.read(ledger, opts);
+    try {
+      for await (const event of readEvents(db, ledger, opts)) {
+        yield event;
+        last = event.seq;
+      }
+      return;
+    } catch (error) {
+      found = (await fall(error)).found;
+    }
+    yield* readSalvaged(found.ledgers.get(ledger), { ...opts, after: last });
+  }
+
+  return {
+    url,
+    get readOnly() {
+      return upgrade ?? fallen?.readOnly;
+    },
+    async append(writes, opts = {}) {
+      for (const write of writes) writable(write.ledger);
+      writable();
+      const drafts = draft(writes);
+      const packed = opts.blobs ? await Promise.all(opts.blobs.map(packBlob)) : [];
+      const normal = async () => {
+        const done = await db.write(() => appendRows(db, writes, { ...opts, drafts, packed, writer: settings.writer }));
+        if (done.advanced.length > 0) committed(done.advanced);
+        return done.events;
+      };
+      return guarded(normal, (store) => store.append(writes, opts));
+    },
+    read,
+    head: (ledger) =>
+      guarded(
+        () => db.read(() => ledgerRow(db, ledger)?.head ?? 0),
+        (store) => store.head(ledger),
+      ),
+    version: (ledger, entity) =>
+      guarded(
+        () => db.read(() => entityVersion(db, ledgerRow(db, ledger)?.n ?? 0, entity)),
+        (store) => store.version(ledger, entity),
+      ),
+    async *list(filter = {}) {
+      const sound = () =>
+        db.read(() => {
+          const rows = allLedgerRows(db);
+          const bad = rows.find((row) => !sameBytes(row.sum, ledgerSum(row)));
+          if (bad) throw damaged({ ledger: bad.name, what: "its entry in the list of ledgers fails its checksum" });
+          return rows.filter((row) => !row.removed && row.name.startsWith(filter.prefix ?? "")).map(summaryOf);
+        });
+      yield* await guarded(sound, (store) => collect(store.list(filter)));
+    },
+    async remove(ledger) {
+      writable();
+      const normal = async () => {
+        const row = await db.write(() => removeLedgerRows(db, ledger));
+        if (row) committed([row]);
+        broken.delete(ledger);
+      };
+      return guarded(normal, (store) => store.remove(ledger));
+    },
+    blob: (hash) =>
+      guarded(
+        () => db.read(() => getBlob(db, hash)),
+        (store) => store.blob(hash),
+      ),
+    snapshot(ledger, fold) {
+      const own = createSnapshot(db, ledger, fold);
+      return {
+        load: () => guarded(own.load, async () => undefined),
+        save: async (seq, state) => {
+          if (!upgrade && !fallen)
+            await guarded(
+              () => own.save(seq, state),
+              async () => {},
+            );
+        },
+      };
+    },
+    watchAll: (signal) => watch.subscribe(signal),
+    due: (now) =>
+      guarded(
+        () => db.read(() => dueWakes(db, now)),
+        (store) => store.due(now),
+      ),
+    leases: {
+      async acquire(name, opts) {
+        writable();
+        return guarded(
+          () => leases.acquire(name, opts),
+          (store) => store.leases.acquire(name, opts),
+        );
+      },
+      inspect: (name) =>
+        guarded(
+          () => leases.inspect(name),
+          (store) => store.leases.inspect(name),
+        ),
+    },
+    verify: (opts) => (fallen ? fallen.verify(opts) : verifyStore(db, file, opts)),
+    async close() {
+      watch.close();
+      sidecar?.close();
+      if (fallen) closeUntouched(db, file);
+      else closeDatabase(db, { checkpoint: !upgrade });
+      await fallen?.close();
+    },
+  };
+}
+
+async function collect<T>(all: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const one of all) list.push(one);
+  return list;
+}
+
+function summaryOf(row: LedgerRow): LedgerSummary {
+  const { name, head, created_at, updated_at, summary } = row;
+  return { ledger: name, head, createdAt: created_at, updatedAt: updated_at, summary: JSON.parse(summary) };
+}

@@ -1,0 +1,58 @@
+// Owns the read-only store over what salvage has proven: every ledger up to its damage, blobs that verify.
+import type { SalvagedLedger } from "../salvage.ts";
+import type { Store, StoredEvent } from "../store.ts";
+import { type Assessment, describe, versionIn } from "./damage.ts";
+import { type ReadOptions, wanted } from "./read.ts";
+import { damaged, toEvent } from "./rows.ts";
+
+export function createSalvagedStore(url: string, { found, damage }: Assessment): Store {
+  const refuse = async (): Promise<never> => {
+    throw damaged(damage[0] ?? { what: "its structure is broken" });
+  };
+  return {
+    url,
+    readOnly: describe(damage),
+    append: refuse,
+    remove: refuse,
+    read: (ledger, opts) => readSalvaged(found.ledgers.get(ledger), opts),
+    head: async (ledger) => found.ledgers.get(ledger)?.head ?? 0,
+    version: async (ledger, entity) => versionIn(found.ledgers.get(ledger), entity),
+    async *list({ prefix = "" } = {}) {
+      for (const { name, head, rows, entry } of found.ledgers.values()) {
+        if (!name.startsWith(prefix)) continue;
+        const createdAt = entry?.created_at ?? rows[0]?.at ?? 0;
+        const updatedAt = entry?.updated_at ?? rows.at(-1)?.at ?? 0;
+        yield { ledger: name, head, createdAt, updatedAt, summary: entry ? JSON.parse(entry.summary) : null };
+      }
+    },
+    blob: async (hash) => found.blob(hash),
+    snapshot: () => ({ load: async () => undefined, save: refuse }),
+    async *watchAll() {},
+    due: async () => [],
+    leases: { acquire: refuse, inspect: async () => undefined },
+    async verify({ ledger } = {}) {
+      const ledgers = [...found.ledgers.values()].filter((one) => ledger === undefined || one.name === ledger);
+      const bad = found.blobs.filter((hash) => !found.blob(hash));
+      return {
+        ledgers: ledgers.length,
+        events: ledgers.reduce((sum, one) => sum + one.rows.length, 0),
+        blobs: found.blobs.length,
+        damage: [...damage, ...bad.map((hash) => ({ what: `blob ${hash} is incomplete or changed` }))],
+      };
+    },
+    close: async () => found.close(),
+  };
+}
+
+export async function* readSalvaged(
+  ledger: SalvagedLedger | undefined,
+  opts: ReadOptions = {},
+): AsyncGenerator<StoredEvent> {
+  if (!ledger) return;
+  const { after = 0, upTo = ledger.head } = opts;
+  for (let seq = after + 1; seq <= Math.min(upTo, ledger.rows.length); seq++) {
+    const row = ledger.rows[seq - 1]!;
+    if (wanted(row, opts)) yield toEvent(row);
+  }
+  if (ledger.damage && upTo > ledger.rows.length) throw damaged(ledger.damage);
+}

@@ -1,0 +1,133 @@
+// Owns one agent of one context: idle ⇄ running, steering, interrupt. What it is, is its ledger; this only advances it.
+import { newId } from "../ledger/id.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Lease } from "../ledger/store.ts";
+import type { Content, Model } from "../models/model.ts";
+import type { TurnEndReason } from "./events.ts";
+import { runTurn } from "./loop.ts";
+import type { Merged } from "./merge.ts";
+import type { Progress, Turn } from "./seams.ts";
+import type { AgentState, ContextState } from "./transcript.ts";
+
+export interface AgentHandle {
+  readonly turn: Turn;
+  /** Durable when it resolves; shown to the model at the next round, or begins the next turn. */
+  send(content: Content[] | string, origin?: string): Promise<void>;
+  /** Advances until the agent is idle: takes up an open turn, then every waiting input. */
+  run(): Promise<TurnEndReason | undefined>;
+  /** True when there is an open turn or an input to begin one with. */
+  hasWork(): boolean;
+  /** Resolves when something wants the idle agent: an input of another process, a finished job. */
+  untilWoken(signal: AbortSignal): Promise<void>;
+  /** Begins a turn without an input when a mechanism has something to say; false when none has. */
+  runWoken(): Promise<boolean>;
+  interrupt(): void;
+}
+
+export interface AgentOptions {
+  ledger: Ledger;
+  lease: Lease;
+  name: string;
+  seams: Merged;
+  model: Model;
+  /** This machine: a past holder elsewhere leaves effects unknown. */
+  onProgress?: (progress: Progress) => void;
+}
+
+export const contextState = (ledger: Ledger): ContextState => ledger.state.slices.transcript as ContextState;
+
+export function createAgent(opts: AgentOptions): AgentHandle {
+  const { ledger, lease, name, seams } = opts;
+  const { takenFrom, holder } = lease;
+  let abort = new AbortController();
+  const state = (): AgentState => contextState(ledger).agents[name]!;
+
+  const turn: Turn = {
+    context: ledger.name,
+    agent: name,
+    get root() {
+      return contextState(ledger).root;
+    },
+    get cwd() {
+      return state().cwd;
+    },
+    get state() {
+      return state();
+    },
+    slice: <T>(mechanism: string) => ledger.state.slices[mechanism] as T,
+    model: opts.model,
+    get signal() {
+      return abort.signal;
+    },
+    append: (events, appendOpts = {}) =>
+      ledger.append(
+        events.map((e) => ({ ...e, actor: name })),
+        { ...appendOpts, lease: { name: lease.name, epoch: lease.epoch }, ...summaryOf(events) },
+      ),
+    blob: (hash) => ledger.store.blob(hash),
+    emit: (progress) => opts.onProgress?.(progress),
+  };
+
+  /** Listings are kept current at the ends of a turn only: a round writes no page for them. */
+  function summaryOf(events: { type: string; data: unknown }[]): { summary?: unknown } {
+    const end = events.find((e) => e.type === "turn.started" || e.type === "turn.ended");
+    if (!end) return {};
+    const { title, root } = contextState(ledger);
+    const reason = end.type === "turn.ended" ? (end.data as { reason: string }).reason : null;
+    return { summary: { title, root, open: end.type === "turn.started", reason, rounds: state().rounds } };
+  }
+
+  async function oneTurn(cause: "input" | "wake"): Promise<TurnEndReason> {
+    abort = new AbortController();
+    if (!state().turn) await turn.append([{ type: "turn.started", data: { turnId: newId("trn"), cause } }]);
+    const foreignPast = takenFrom !== undefined && takenFrom.machine !== holder.machine;
+    const reason = await runTurn({ turn, seams, foreignPast });
+    await ledger.saveSnapshot();
+    return reason;
+  }
+
+  const hasWork = () => state().turn !== undefined || state().queue.length > 0;
+
+  return {
+    turn,
+    async send(content, origin = "user") {
+      const whole = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+      const data = { inputId: newId("inp"), agent: name, content: whole, origin };
+      await ledger.append([{ type: "input.received", actor: origin, data }]);
+    },
+    async run() {
+      let reason: TurnEndReason | undefined;
+      while (hasWork()) {
+        reason = await oneTurn("input");
+        if (reason === "interrupted") break;
+      }
+      return reason;
+    },
+    hasWork,
+    async untilWoken(signal) {
+      const watch = async () => {
+        for await (const change of ledger.store.watchAll(signal)) {
+          if (change.ledger !== ledger.name) continue;
+          await ledger.catchUp();
+          if (hasWork()) return;
+        }
+      };
+      await Promise.race([watch(), seams.wake(turn, signal)]);
+    },
+    async runWoken() {
+      if (hasWork()) return (await oneTurn("input")) !== undefined;
+      const notes = await seams.intake(turn);
+      if (notes.length === 0) return false;
+      await turn.append([
+        { type: "turn.started", data: { turnId: newId("trn"), cause: "wake" } },
+        ...notes.flatMap((n) => [
+          { type: "note.added", data: { origin: n.origin, text: n.text } },
+          ...(n.events ?? []),
+        ]),
+      ]);
+      await oneTurn("wake");
+      return true;
+    },
+    interrupt: () => abort.abort(),
+  };
+}

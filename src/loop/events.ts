@@ -1,0 +1,99 @@
+// Owns the loop's own event types: inputs, turns, replies, tool calls.
+import { z } from "zod";
+import type { EventDefs } from "../ledger/events.ts";
+
+const content = () =>
+  z.array(
+    z.discriminatedUnion("type", [
+      z.object({ type: z.literal("text"), text: z.string() }),
+      z.object({ type: z.literal("image"), mediaType: z.string(), data: z.string() }),
+      z.object({ type: z.literal("document"), mediaType: z.string(), data: z.string(), name: z.string() }),
+    ]),
+  );
+
+const parts = () =>
+  z.array(
+    z.discriminatedUnion("type", [
+      z.object({ type: z.literal("text"), text: z.string() }),
+      z.object({
+        type: z.literal("reasoning"),
+        text: z.string(),
+        signature: z.string().optional(),
+        redacted: z.string().optional(),
+      }),
+      z.object({
+        type: z.literal("call"),
+        id: z.string(),
+        name: z.string(),
+        input: z.unknown(),
+        broken: z.string().optional(),
+      }),
+    ]),
+  );
+
+const usage = () => z.object({ input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() });
+
+export const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] as const;
+export type TurnEndReason = (typeof TURN_END_REASONS)[number];
+
+export const loopEvents: EventDefs = {
+  "context.created": { v: 1, schema: () => z.object({ root: z.string(), title: z.string(), version: z.string() }) },
+  "agent.created": { v: 1, schema: () => z.object({ name: z.string(), cwd: z.string() }) },
+  "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string() }) },
+  "input.received": {
+    v: 1,
+    schema: () => z.object({ inputId: z.string(), agent: z.string(), content: content(), origin: z.string() }),
+  },
+  /** Shown to the model from here on; `content` where a mechanism changed it. */
+  "input.taken": { v: 1, schema: () => z.object({ inputId: z.string(), content: content().optional() }) },
+  "input.blocked": { v: 1, schema: () => z.object({ inputId: z.string(), reason: z.string() }) },
+  "turn.started": { v: 1, schema: () => z.object({ turnId: z.string(), cause: z.enum(["input", "wake"]) }) },
+  "note.added": { v: 1, schema: () => z.object({ origin: z.string(), text: z.string() }) },
+  "reply.received": {
+    v: 1,
+    schema: () =>
+      z.object({
+        model: z.string(),
+        parts: parts(),
+        finish: z.enum(["stop", "calls", "length", "refused", "other"]),
+        usage: usage(),
+        interrupted: z.boolean().optional(),
+      }),
+  },
+  "tool.started": {
+    v: 1,
+    schema: () =>
+      z.object({
+        callId: z.string(),
+        name: z.string(),
+        input: z.unknown(),
+        effect: z.enum(["internal", "read", "reconcile", "job", "external"]),
+        cwd: z.string(),
+        intent: z.unknown().optional(),
+      }),
+  },
+  "tool.finished": {
+    v: 1,
+    schema: () =>
+      z.object({
+        callId: z.string(),
+        name: z.string(),
+        content: content(),
+        isError: z.boolean(),
+        display: z.string().optional(),
+        /** Refused by a gate: recorded, not run. */
+        denied: z.string().optional(),
+        durationMs: z.number(),
+      }),
+  },
+  "turn.ended": {
+    v: 1,
+    schema: () =>
+      z.object({
+        turnId: z.string(),
+        reason: z.enum(TURN_END_REASONS),
+        text: z.string(),
+        error: z.string().optional(),
+      }),
+  },
+};

@@ -1,0 +1,135 @@
+// Owns the process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
+import { crashPoint } from "../ledger/crash-point.ts";
+import { HoldfastError } from "../ledger/error.ts";
+import { type Codec, createCodec } from "../ledger/events.ts";
+import { createFold, type Fold } from "../ledger/fold.ts";
+import { newId } from "../ledger/id.ts";
+import { type Ledger, openLedger } from "../ledger/ledger.ts";
+import type { HeldBy, Lease, Store } from "../ledger/store.ts";
+import type { Model } from "../models/model.ts";
+import { type AgentHandle, contextState, createAgent } from "./agent.ts";
+import { loopEvents } from "./events.ts";
+import { mergeSeams } from "./merge.ts";
+import type { Mechanism, Progress } from "./seams.ts";
+import { transcript } from "./transcript.ts";
+
+export const LEAD = "lead";
+
+export interface Host {
+  readonly codec: Codec;
+  readonly fold: Fold;
+  open(context: string): Promise<Ledger>;
+  /** Begins a context whose first agent is `lead`. */
+  create(opts: { root: string; title: string }): Promise<string>;
+  /** Contract: throws `held` (with HeldBy as detail) while another live host has it. */
+  take(context: string, opts?: TakeOptions): Promise<Taken>;
+  /** Releases every lease. */
+  close(): Promise<void>;
+}
+
+export interface TakeOptions {
+  agent?: string;
+  /** Waits for a stopped or remote holder's lease to lapse instead of refusing. */
+  wait?: AbortSignal;
+  takeOverInteractive?: boolean;
+  onProgress?: (progress: Progress) => void;
+}
+
+export interface Taken {
+  agent: AgentHandle;
+  ledger: Ledger;
+  lease: Lease;
+  release(): Promise<void>;
+}
+
+export interface HostOptions {
+  store: Store;
+  mechanisms: readonly Mechanism[];
+  model: Model;
+  version: string;
+  leaseMs?: number;
+}
+
+/** Schemas and fold of the loop and its mechanisms: what any process needs to read a context. */
+export function readers(mechanisms: readonly Mechanism[]): { codec: Codec; fold: Fold } {
+  return {
+    codec: createCodec([loopEvents, ...mechanisms.flatMap((m) => (m.events ? [m.events] : []))]),
+    fold: createFold({
+      transcript,
+      ...Object.fromEntries(mechanisms.flatMap((m) => (m.fold ? [[m.name, m.fold]] : []))),
+    }),
+  };
+}
+
+export function createHost(opts: HostOptions): Host {
+  const { store, mechanisms, model } = opts;
+  const { codec, fold } = readers(mechanisms);
+  const seams = mergeSeams(mechanisms);
+  const taken = new Set<Taken>();
+  const leaseMs = opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? 15_000);
+
+  const open = (context: string) => openLedger({ store, name: context, codec, fold });
+
+  return {
+    codec,
+    fold,
+    open,
+    async create({ root, title }) {
+      const context = newId("ctx");
+      const events = [
+        { type: "context.created", actor: "user", data: { root, title, version: opts.version } },
+        { type: "agent.created", actor: LEAD, data: { name: LEAD, cwd: root } },
+      ];
+      const writes = events.map((e) => codec.encode(e));
+      await store.append([
+        { ledger: context, events: writes, summary: { title, root, open: false, reason: null, rounds: 0 } },
+      ]);
+      crashPoint("context.created");
+      return context;
+    },
+    async take(context, takeOpts = {}) {
+      const name = takeOpts.agent ?? LEAD;
+      const lease = await store.leases.acquire(`agent:${context}/${name}`, takeOpts);
+      if ("held" in lease) throw held(context, lease.held);
+      const ledger = await open(context);
+      if (!contextState(ledger).agents[name]) {
+        await lease.release();
+        throw new HoldfastError(
+          "not_found",
+          `context ${context} has no agent ${name}: see \`holdfast contexts show ${context}\``,
+        );
+      }
+      const agent = createAgent({ ledger, lease, name, seams, model, ...takeOpts });
+      const renewing = setInterval(async () => {
+        const kept = await lease.renew().catch(() => true); // a busy store is not a lost lease; fencing decides
+        if (!kept) agent.interrupt();
+      }, leaseMs / 3);
+      renewing.unref();
+      const it: Taken = {
+        agent,
+        ledger,
+        lease,
+        async release() {
+          clearInterval(renewing);
+          taken.delete(it);
+          await lease.release();
+        },
+      };
+      taken.add(it);
+      return it;
+    },
+    async close() {
+      for (const it of taken) await it.release();
+    },
+  };
+}
+
+function held(context: string, by: HeldBy): HoldfastError {
+  const where = `process ${by.holder.pid}${by.stopped ? " (stopped)" : ""} on ${by.holder.machine.slice(0, 8)}`;
+  const seconds = Math.max(0, Math.ceil(by.expiresInMs / 1000));
+  return new HoldfastError(
+    "held",
+    `context ${context} is held by ${where}, lease renewed within ${seconds} s: end that process first, or work in another context`,
+    { detail: by },
+  );
+}

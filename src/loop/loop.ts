@@ -1,0 +1,155 @@
+// Owns the turn: the one order in which things happen. Mechanisms attach at the seams; none is named here.
+import { crashPoint } from "../ledger/crash-point.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import type { EventInput } from "../ledger/store.ts";
+import { ModelError, type ModelRequest, noUsage, type Reply } from "../models/model.ts";
+import type { TurnEndReason } from "./events.ts";
+import type { Merged } from "./merge.ts";
+import type { ModelCall, Turn } from "./seams.ts";
+import { runCalls } from "./tool-calls.ts";
+import { toolSpecs } from "./tool-specs.ts";
+
+const FIRST_OUTPUT_TOKENS = 16_000;
+
+export interface Agent {
+  readonly turn: Turn;
+  readonly seams: Merged;
+  /** The last holder may still live on another machine: its unfinished effects are unknown, never reconciled. */
+  readonly foreignPast: boolean;
+}
+
+type Facts = Omit<EventInput, "actor">[];
+
+/**
+ * Advances the open turn until it ends. What comes next is read from the state alone, so a turn that another process
+ * began goes on here as if nothing had happened.
+ */
+export async function runTurn(agent: Agent): Promise<TurnEndReason> {
+  const { turn } = agent;
+  try {
+    while (!turn.signal.aborted) {
+      if (turn.state.pending.length > 0) await runCalls(agent);
+      else if (!turn.state.turn!.answered) await round(agent);
+      else if (!(await goesOn(agent))) return await endTurn(turn, "done");
+    }
+    return await endTurn(turn, "interrupted");
+  } catch (error) {
+    if (isHoldfastError(error, "fenced") || isHoldfastError(error, "disk")) throw error; // nothing more can be recorded
+    if (turn.signal.aborted) return await endTurn(turn, "interrupted");
+    return await endTurn(turn, reasonOf(error), messageOf(error));
+  }
+}
+
+/** One model call: take in what arrived, ask, and make the reply durable before anything acts on it. */
+async function round(agent: Agent): Promise<void> {
+  const { turn, seams } = agent;
+  await takeIn(agent);
+  crashPoint("model.before");
+  let reply: Reply;
+  try {
+    reply = await seams.model(await modelCall(agent), (call) =>
+      call.model.reply(call.request, {
+        signal: call.signal,
+        onDelta: (delta) => turn.emit({ type: "delta", delta }),
+      }),
+    );
+  } catch (error) {
+    if (error instanceof ModelError && error.kind === "aborted") await keepPartial(turn, error);
+    throw error;
+  }
+  crashPoint("reply.arrived");
+  let calls = turn.state.calls;
+  const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
+  await turn.append([{ type: "reply.received", data: { ...reply, parts } }]);
+  crashPoint("reply.durable");
+}
+
+/** Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. */
+async function takeIn({ turn, seams }: Agent): Promise<void> {
+  const facts: Facts = [];
+  let blocked: string | undefined;
+  for (const { inputId, content, origin } of turn.state.queue) {
+    const result = await seams.input({ content, origin }, turn);
+    if ("block" in result) {
+      blocked = result.block;
+      facts.push({ type: "input.blocked", data: { inputId, reason: blocked } });
+    } else {
+      const changed = result.content === content ? {} : { content: result.content };
+      facts.push({ type: "input.taken", data: { inputId, ...changed } });
+    }
+  }
+  for (const note of await seams.intake(turn)) {
+    facts.push({ type: "note.added", data: { origin: note.origin, text: note.text } }, ...(note.events ?? []));
+  }
+  if (facts.length > 0) await turn.append(facts);
+  if (blocked !== undefined) throw new HoldfastError("refused", blocked);
+}
+
+async function modelCall(agent: Agent): Promise<ModelCall> {
+  const { turn } = agent;
+  const request = await buildRequest(agent, { overflow: false });
+  return {
+    model: turn.model,
+    request,
+    turn,
+    signal: turn.signal,
+    async shrink() {
+      const smaller = await buildRequest(agent, { overflow: true });
+      const same = smaller.items.every((item, i) => item === request.items[i]);
+      return same ? undefined : smaller;
+    },
+  };
+}
+
+async function buildRequest({ turn, seams }: Agent, opts: { overflow: boolean }): Promise<ModelRequest> {
+  return {
+    system: await seams.system(turn),
+    tools: toolSpecs(seams.tools(turn)),
+    items: await seams.context(turn.state.items, turn, opts),
+    maxOutputTokens: Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens),
+  };
+}
+
+/** The reply asked for nothing: the turn ends unless seam stop has more, or someone spoke meanwhile. */
+async function goesOn({ turn, seams }: Agent): Promise<boolean> {
+  const last = turn.state.items.findLast((item) => item.kind === "reply");
+  const reply: Reply = {
+    model: last?.model ?? "",
+    parts: last?.parts ?? [],
+    finish: turn.state.turn!.cutOff ? "length" : "stop",
+    usage: noUsage(),
+  };
+  const notes = await seams.stop(turn, reply);
+  if (notes.length > 0) {
+    await turn.append(
+      notes.flatMap((n) => [{ type: "note.added", data: { origin: n.origin, text: n.text } }, ...(n.events ?? [])]),
+    );
+    return true;
+  }
+  if (turn.state.queue.length === 0) return false;
+  await takeIn({ turn, seams } as Agent);
+  return true;
+}
+
+/** What the user saw before an interrupt stays in the transcript. */
+async function keepPartial(turn: Turn, error: ModelError): Promise<void> {
+  const parts = (error.partial ?? []).filter((p) => p.type === "text" && p.text !== "");
+  if (parts.length === 0) return;
+  const reply = { model: turn.model.id, parts, finish: "other", usage: noUsage(), interrupted: true };
+  await turn.append([{ type: "reply.received", data: reply }]);
+}
+
+async function endTurn(turn: Turn, reason: TurnEndReason, error?: string): Promise<TurnEndReason> {
+  const { turnId, text } = turn.state.turn!;
+  await turn.append([
+    { type: "turn.ended", data: { turnId, reason, text, ...(error === undefined ? {} : { error }) } },
+  ]);
+  crashPoint("turn.ended");
+  return reason;
+}
+
+function reasonOf(error: unknown): TurnEndReason {
+  if (isHoldfastError(error, "limit")) return "limit";
+  if (isHoldfastError(error, "refused")) return "blocked";
+  return "failed";
+}

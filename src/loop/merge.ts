@@ -1,0 +1,121 @@
+// Owns the merge rules: how many attachments at one seam become one function. Knows no mechanism by name.
+import { HoldfastError, messageOf } from "../ledger/error.ts";
+import type { Item, Reply } from "../models/model.ts";
+import type {
+  GateCall,
+  Input,
+  Mechanism,
+  ModelCall,
+  Note,
+  Seams,
+  Tool,
+  ToolOutput,
+  ToolRun,
+  Turn,
+  Verdict,
+} from "./seams.ts";
+
+export interface Merged {
+  input(input: Input, turn: Turn): Promise<Input | { block: string }>;
+  intake(turn: Turn): Promise<Note[]>;
+  context(items: readonly Item[], turn: Turn, opts: { overflow: boolean }): Promise<readonly Item[]>;
+  system(turn: Turn): Promise<string[]>;
+  model(call: ModelCall, base: (call: ModelCall) => Promise<Reply>): Promise<Reply>;
+  gate(call: GateCall): Promise<{ verdict: Verdict; input: unknown }>;
+  tool(run: ToolRun, base: (run: ToolRun) => Promise<ToolOutput>): Promise<ToolOutput>;
+  stop(turn: Turn, reply: Reply): Promise<Note[]>;
+  tools(turn: Turn): Tool[];
+  /** Resolves when any mechanism wants the idle agent. */
+  wake(turn: Turn, signal: AbortSignal): Promise<void>;
+}
+
+type Around<A, R> = (arg: A, next: (arg: A) => Promise<R>) => Promise<R>;
+
+/** The first attachment is the outermost. */
+function around<A, R>(attached: Around<A, R>[]): Around<A, R> {
+  return (arg, base) => {
+    const run = (at: number, value: A): Promise<R> =>
+      at === attached.length ? base(value) : attached[at]!(value, (next) => run(at + 1, next));
+    return run(0, arg);
+  };
+}
+
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+
+export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
+  const attached = <K extends keyof Seams>(name: K): NonNullable<Seams[K]>[] =>
+    mechanisms.flatMap((m) => (m.seams?.[name] ? [m.seams[name] as NonNullable<Seams[K]>] : []));
+
+  const inputs = attached("input");
+  const intakes = attached("intake");
+  const contexts = attached("context");
+  const systems = attached("system");
+  const gates = attached("gate");
+  const stops = attached("stop");
+  const wakes = mechanisms.flatMap((m) => (m.wake ? [m.wake] : []));
+
+  return {
+    async input(input, turn) {
+      for (const attach of inputs) {
+        const result = await attach(input, turn);
+        if ("block" in result) return result;
+        input = result;
+      }
+      return input;
+    },
+    async intake(turn) {
+      const notes: Note[] = [];
+      for (const attach of intakes) {
+        try {
+          notes.push(...(await attach(turn)));
+        } catch (error) {
+          turn.emit({ type: "status", text: `intake failed: ${messageOf(error)}` });
+        }
+      }
+      return notes;
+    },
+    async context(items, turn, opts) {
+      for (const attach of contexts) items = await attach(items, turn, opts);
+      return items;
+    },
+    async system(turn) {
+      const blocks: string[] = [];
+      for (const attach of systems) {
+        const text = await attach(turn);
+        if (text !== "") blocks.push(text);
+      }
+      return blocks;
+    },
+    model: around(attached("model")),
+    async gate(call) {
+      let verdict: Verdict = { decision: "allow" };
+      try {
+        for (const gate of gates) if (gate.rewrite) call = { ...call, input: await gate.rewrite(call) };
+        for (const gate of gates) {
+          const answer = await gate.judge?.(call);
+          if (answer && STRICTNESS[answer.decision] > STRICTNESS[verdict.decision]) verdict = answer;
+        }
+      } catch (error) {
+        verdict = { decision: "deny", reason: `a gate failed: ${messageOf(error)}` };
+      }
+      return { verdict, input: call.input };
+    },
+    tool: around(attached("tool")),
+    async stop(turn, reply) {
+      const notes: Note[] = [];
+      for (const attach of stops) notes.push(...(await attach(turn, reply)));
+      return notes;
+    },
+    tools(turn) {
+      const pool = mechanisms.flatMap((m) => (typeof m.tools === "function" ? m.tools(turn) : (m.tools ?? [])));
+      const names = new Set<string>();
+      for (const tool of pool) {
+        if (names.has(tool.name)) throw new HoldfastError("invalid", `two tools are named ${tool.name}: rename one`);
+        names.add(tool.name);
+      }
+      return pool;
+    },
+    wake: (turn, signal) =>
+      wakes.length === 0 ? new Promise(() => undefined) : Promise.race(wakes.map((wake) => wake(turn, signal))),
+  };
+}

@@ -1,0 +1,158 @@
+// Owns the seams: the named points of the loop where mechanisms attach, each with one merge rule. Knows no mechanism.
+import type { ZodType } from "zod";
+import type { EventDefs } from "../ledger/events.ts";
+import type { Slice } from "../ledger/fold.ts";
+import type { AppendOptions, EventInput, StoredEvent } from "../ledger/store.ts";
+import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply } from "../models/model.ts";
+import type { AgentState } from "./transcript.ts";
+
+/** What an agent's turn shows to mechanisms and tools. */
+export interface Turn {
+  readonly context: string;
+  readonly agent: string;
+  /** Where the context was started: the project's tree. */
+  readonly root: string;
+  /** The agent's current directory. */
+  readonly cwd: string;
+  /** This agent's folded state. Read only. */
+  readonly state: Readonly<AgentState>;
+  /** A mechanism's folded slice. Read only. */
+  slice<T>(name: string): T;
+  readonly model: Model;
+  readonly signal: AbortSignal;
+  /** Records facts under the agent's lease. Contract: durable when it resolves; `fenced` means stop at once. */
+  append(events: Omit<EventInput, "actor">[], opts?: Pick<AppendOptions, "blobs" | "wake">): Promise<StoredEvent[]>;
+  blob(hash: string): Promise<Uint8Array | undefined>;
+  /** For observers only: what is not a fact (deltas, progress). */
+  emit(progress: Progress): void;
+}
+
+export type Progress =
+  | { type: "delta"; delta: Delta }
+  | { type: "output"; callId: string; text: string }
+  | { type: "status"; text: string };
+
+export type Effect = "internal" | "read" | "reconcile" | "job" | "external";
+
+export interface ToolRun {
+  readonly call: CallPart;
+  readonly tool: Tool;
+  /** Parsed by the tool's schema, after any rewrite by a gate. */
+  readonly input: never;
+  /** Where it runs; an around may hand on another one. */
+  readonly cwd: string;
+  readonly root: string;
+  readonly turn: Turn;
+  readonly signal: AbortSignal;
+  /** What `intend` recorded before the effect began. */
+  readonly intent: unknown;
+  /** True when an earlier host recorded the intent and no result: look before acting. */
+  readonly resumed: boolean;
+}
+
+export interface ToolOutput {
+  /** What the model sees. */
+  content: string | Content[];
+  isError?: boolean;
+  /** What a person sees instead, where that differs (a diff, a table). */
+  display?: string;
+  /** Facts that become durable in the same append as the result. */
+  events?: Omit<EventInput, "actor">[];
+  blobs?: Uint8Array[];
+  wake?: { agent: string; dueAt: number | null }[];
+  /** Runs after the result is durable (cleaning up); must not throw, may be lost in a crash. */
+  after?: () => void;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a pool holds tools of every input type
+export interface Tool<I = any> {
+  name: string;
+  description: string;
+  /** Built on first use. */
+  schema: () => ZodType<I>;
+  /** Decides what a resume does with an intent that has no result (DESIGN §5). */
+  effect: Effect;
+  /** Contract: no effect yet. What it returns is durable before `execute` begins. */
+  intend?: (run: ToolRun & { input: I }) => Promise<unknown>;
+  /** Contract: on abort return what happened so far as an error result; a throw becomes an error result. Output is not bounded here. */
+  execute: (run: ToolRun & { input: I }) => Promise<ToolOutput>;
+  /** Contract: called instead of `execute` after a crash when an intent was recorded. `undefined`: nothing happened, run it. */
+  reconcile?: (run: ToolRun & { input: I }) => Promise<ToolOutput | undefined>;
+}
+
+export const defineTool = <I>(tool: Tool<I>): Tool<I> => tool;
+
+export interface Note {
+  /** Where the text comes from; shown to the model with it. */
+  origin: string;
+  text: string;
+  /** Facts recorded in the same append (a notification is delivered once). */
+  events?: Omit<EventInput, "actor">[];
+}
+
+export interface Input {
+  content: Content[];
+  origin: string;
+}
+
+export interface ModelCall {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly turn: Turn;
+  readonly signal: AbortSignal;
+  /** Rebuilds the request after the context seam was asked to shrink. Contract: undefined when nothing could be shrunk. */
+  shrink(): Promise<ModelRequest | undefined>;
+}
+
+export interface GateCall {
+  readonly call: CallPart;
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly turn: Turn;
+}
+
+export type Verdict = { decision: "allow" } | { decision: "ask" | "deny"; reason: string };
+
+export interface Gate {
+  /** Contract: returns the input to use from here on; runs before any judge. A throw refuses the call. */
+  rewrite?: (call: GateCall) => Promise<unknown>;
+  /** Contract: judges the final input; the strictest answer of all gates wins; a throw or no answer in time refuses. */
+  judge?: (call: GateCall) => Promise<Verdict> | Verdict;
+}
+
+export interface Seams {
+  /** Chain. Contract: a block ends the turn with its reason; a throw blocks. */
+  input: (input: Input, turn: Turn) => Promise<Input | { block: string }>;
+  /** Collect, appended at the tail in order. Contract: empty means nothing to say; a throw is reported and skipped. */
+  intake: (turn: Turn) => Promise<Note[]> | Note[];
+  /** Chain: the only place that changes what the model sees. Contract: must be the same for the same facts; `overflow` asks to shrink. */
+  context: (
+    items: readonly Item[],
+    turn: Turn,
+    opts: { overflow: boolean },
+  ) => Promise<readonly Item[]> | readonly Item[];
+  /** Collect, in the order of the harness. Contract: byte-stable between rounds unless its source changed; "" adds nothing. */
+  system: (turn: Turn) => Promise<string> | string;
+  /** Around. Contract: calls `next` as often as it needs; what it throws ends the turn with that error. */
+  model: (call: ModelCall, next: (call: ModelCall) => Promise<Reply>) => Promise<Reply>;
+  gate: Gate;
+  /** Around. Contract: returns an output whatever happens; a throw becomes an error result. */
+  tool: (run: ToolRun, next: (run: ToolRun) => Promise<ToolOutput>) => Promise<ToolOutput>;
+  /** Collect. Contract: asked when a reply has no call; any text continues the turn with it, none ends the turn. */
+  stop: (turn: Turn, reply: Reply) => Promise<Note[]> | Note[];
+}
+
+/** One capability attached to the loop. Its events, its slice of the state and its tools belong to it alone. */
+export interface Mechanism {
+  name: string;
+  events?: EventDefs;
+  // biome-ignore lint/suspicious/noExplicitAny: slices of every type
+  fold?: Slice<any>;
+  /** The pool is assembled anew each round. */
+  tools?: Tool[] | ((turn: Turn) => Tool[]);
+  seams?: Partial<Seams>;
+  /** Contract: resolves when the idle agent has something to take in, rejects never, ends with the signal. */
+  wake?: (turn: Turn, signal: AbortSignal) => Promise<void>;
+}
+
+export const defineMechanism = (mechanism: Mechanism): Mechanism => mechanism;

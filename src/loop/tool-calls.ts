@@ -1,0 +1,204 @@
+// Owns the calls of one reply: prepare (gates, in order) → execute → finalize. Exactly one result for each call, whatever fails.
+import { crashPoint } from "../ledger/crash-point.ts";
+import { messageOf } from "../ledger/error.ts";
+import { explain } from "../ledger/events.ts";
+import type { EventInput } from "../ledger/store.ts";
+import type { Content } from "../models/model.ts";
+import type { Agent } from "./loop.ts";
+import type { Tool, ToolOutput, ToolRun } from "./seams.ts";
+import type { PendingCall } from "./transcript.ts";
+
+type Facts = Omit<EventInput, "actor">[];
+
+/** A call that passed its gates, with what an earlier host recorded of it. */
+interface Ready {
+  pending: PendingCall;
+  tool: Tool;
+  input: unknown;
+}
+
+/** What is durable with the next append. */
+interface Outbox {
+  facts: Facts;
+  blobs: Uint8Array[];
+  wake: { agent: string; dueAt: number | null }[];
+  after: (() => void)[];
+}
+
+const UNKNOWN_OUTCOME =
+  "Interrupted: the harness stopped while this call ran, and its outcome is unknown. Look before you repeat it.";
+
+export async function runCalls(agent: Agent): Promise<void> {
+  const outbox: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+  const ready: Ready[] = [];
+  for (const pending of [...agent.turn.state.pending]) {
+    const prepared = await prepare(agent, pending);
+    if ("tool" in prepared) ready.push(prepared);
+    else
+      finalize(outbox, pending, prepared.refused, {
+        at: Date.now(),
+        ...(prepared.denied && { denied: prepared.denied }),
+      });
+  }
+  for (const group of groups(ready)) {
+    if (group[0]!.tool.effect === "read") await runReads(agent, group, outbox);
+    else await runEffect(agent, group[0]!, outbox);
+  }
+  await flush(agent, outbox);
+}
+
+/** Neighbouring reads run together; everything else alone, in source order. */
+function groups(ready: Ready[]): Ready[][] {
+  const out: Ready[][] = [];
+  for (const call of ready) {
+    const last = out.at(-1);
+    if (call.tool.effect === "read" && last?.[0]?.tool.effect === "read") last.push(call);
+    else out.push([call]);
+  }
+  return out;
+}
+
+type Refusal = { refused: ToolOutput; denied?: string };
+
+async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refusal> {
+  const { turn, seams } = agent;
+  const { call, started } = pending;
+  const refuse = (text: string): Refusal => ({ refused: { content: text, isError: true } });
+  if (turn.signal.aborted) return refuse("Not run: the turn was interrupted.");
+  if (call.broken !== undefined) {
+    return refuse(
+      `Not run: the call arrived incomplete (${call.broken}). Send it again, whole; in smaller parts if it is long.`,
+    );
+  }
+  const pool = seams.tools(turn);
+  const tool = pool.find((t) => t.name === call.name);
+  if (!tool) return refuse(`There is no tool named ${call.name}. Tools: ${pool.map((t) => t.name).join(", ")}.`);
+  if (started) return { pending, tool, input: started.input };
+  const parsed = tool.schema().safeParse(call.input);
+  if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
+  const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
+  if (verdict.decision === "allow") return { pending, tool, input };
+  const reason =
+    verdict.decision === "ask" ? `${verdict.reason} (needs approval, and no one is there to ask)` : verdict.reason;
+  return { ...refuse(`Refused: ${reason}`), denied: reason };
+}
+
+async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
+  const outputs = await Promise.all(
+    group.map(async (call) => {
+      const at = Date.now();
+      return {
+        call,
+        at,
+        output: await attempt(agent, toRun(agent, call, undefined, false), (run) => run.tool.execute(run)),
+      };
+    }),
+  );
+  for (const { call, at, output } of outputs) {
+    if (!call.pending.started) outbox.facts.push(started(agent, call, undefined));
+    finalize(outbox, call.pending, output, { at });
+  }
+}
+
+async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<void> {
+  const at = call.pending.started?.at ?? Date.now();
+  if (call.pending.started && call.tool.effect !== "internal") {
+    const output = await attempt(agent, toRun(agent, call, call.pending.started.intent, true), (run) =>
+      resumeEffect(agent, run),
+    );
+    if (output !== NOTHING_HAPPENED) return finalize(outbox, call.pending, output, { at });
+  }
+  if (agent.turn.signal.aborted) {
+    return finalize(outbox, call.pending, { content: "Not run: the turn was interrupted.", isError: true }, { at });
+  }
+  let intent: unknown;
+  try {
+    intent = await call.tool.intend?.(toRun(agent, call, undefined, false));
+  } catch (error) {
+    return finalize(outbox, call.pending, { content: messageOf(error), isError: true }, { at });
+  }
+  outbox.facts.push(started(agent, call, intent));
+  if (call.tool.effect !== "internal") {
+    crashPoint("intent.before");
+    await flush(agent, outbox);
+    crashPoint("intent.durable");
+  }
+  const output = await attempt(agent, toRun(agent, call, intent, false), (run) => run.tool.execute(run));
+  crashPoint("effect.done");
+  finalize(outbox, call.pending, output, { at });
+}
+
+const NOTHING_HAPPENED: ToolOutput = { content: "" };
+
+/** An intent without a result: the tool looks at the world, where the old holder is known to be dead. */
+async function resumeEffect(agent: Agent, run: ToolRun): Promise<ToolOutput> {
+  if (!run.tool.reconcile || agent.foreignPast) return { content: UNKNOWN_OUTCOME, isError: true };
+  return (await run.tool.reconcile(run)) ?? NOTHING_HAPPENED;
+}
+
+/** Seam tool around the work; whatever it throws becomes an error result. */
+async function attempt(agent: Agent, run: ToolRun, work: (run: ToolRun) => Promise<ToolOutput>): Promise<ToolOutput> {
+  try {
+    return await agent.seams.tool(run, work);
+  } catch (error) {
+    return { content: messageOf(error), isError: true };
+  }
+}
+
+function toRun({ turn }: Agent, { pending, tool, input }: Ready, intent: unknown, resumed: boolean): ToolRun {
+  const cwd = pending.started?.cwd ?? turn.cwd;
+  return {
+    call: pending.call,
+    tool,
+    input: input as never,
+    cwd,
+    root: turn.root,
+    turn,
+    signal: turn.signal,
+    intent,
+    resumed,
+  };
+}
+
+function started({ turn }: Agent, { pending, tool, input }: Ready, intent: unknown): Facts[number] {
+  const data = { callId: pending.call.id, name: tool.name, input, effect: tool.effect, cwd: turn.cwd };
+  return { type: "tool.started", data: intent === undefined ? data : { ...data, intent } };
+}
+
+function finalize(
+  outbox: Outbox,
+  { call }: PendingCall,
+  output: ToolOutput,
+  info: { at: number; denied?: string },
+): void {
+  const content: Content[] =
+    typeof output.content === "string" ? [{ type: "text", text: output.content }] : output.content;
+  outbox.facts.push(
+    {
+      type: "tool.finished",
+      data: {
+        callId: call.id,
+        name: call.name,
+        content,
+        isError: output.isError ?? false,
+        durationMs: Math.max(0, Date.now() - info.at),
+        ...(output.display === undefined ? {} : { display: output.display }),
+        ...(info.denied === undefined ? {} : { denied: info.denied }),
+      },
+    },
+    ...(output.events ?? []),
+  );
+  outbox.blobs.push(...(output.blobs ?? []));
+  outbox.wake.push(...(output.wake ?? []));
+  if (output.after) outbox.after.push(output.after);
+}
+
+async function flush({ turn }: Agent, outbox: Outbox): Promise<void> {
+  if (outbox.facts.length === 0) return;
+  const { facts, blobs, wake, after } = outbox;
+  Object.assign(outbox, { facts: [], blobs: [], wake: [], after: [] });
+  crashPoint("results.before");
+  await turn.append(facts, { blobs, wake });
+  crashPoint("results.durable");
+  for (const clean of after) clean();
+}

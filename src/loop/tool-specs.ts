@@ -1,0 +1,41 @@
+// Owns how tools are shown to a model: JSON Schema out of zod, worked out once for each tool.
+import { z } from "zod";
+import type { ToolSpec } from "../models/model.ts";
+import type { Tool } from "./seams.ts";
+
+const specs = new WeakMap<Tool, ToolSpec>();
+let lastPool: readonly Tool[] = [];
+let lastSpecs: readonly ToolSpec[] = [];
+
+/** Contract: the same pool gives the same array, so that adapters may remember how it looks on the wire. */
+export function toolSpecs(pool: readonly Tool[]): readonly ToolSpec[] {
+  if (pool.length === lastPool.length && pool.every((tool, i) => tool === lastPool[i])) return lastSpecs;
+  lastPool = pool;
+  lastSpecs = pool.map(specOf);
+  return lastSpecs;
+}
+
+function specOf(tool: Tool): ToolSpec {
+  let spec = specs.get(tool);
+  if (!spec) {
+    const { $schema: _, ...input } = z.toJSONSchema(tool.schema(), { io: "input" }) as Record<string, unknown>;
+    spec = { name: tool.name, description: tool.description, input: lean(input) as Record<string, unknown> };
+    specs.set(tool, spec);
+  }
+  return spec;
+}
+
+/** Leaves out what costs tokens in every request and tells a model nothing: our schemas refuse unknown keys anyway. */
+function lean(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(lean);
+  if (typeof schema !== "object" || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key, value]) => !(key === "additionalProperties" && value === false))
+      .filter(
+        ([key, value]) =>
+          !((key === "maximum" || key === "minimum") && Math.abs(Number(value)) >= Number.MAX_SAFE_INTEGER),
+      )
+      .map(([key, value]) => [key, lean(value)]),
+  );
+}

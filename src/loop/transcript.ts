@@ -1,0 +1,211 @@
+// Owns the loop's slice of the state: each agent's transcript, its open turn and the calls that still want a result.
+import type { Slice } from "../ledger/fold.ts";
+import type { StoredEvent } from "../ledger/store.ts";
+import {
+  addUsage,
+  type CallPart,
+  type Content,
+  type Item,
+  noUsage,
+  type ReplyPart,
+  textOf,
+  type Usage,
+} from "../models/model.ts";
+import type { Effect } from "./seams.ts";
+
+export interface PendingCall {
+  call: CallPart;
+  /** Set once the intent is durable. */
+  started?: { input: unknown; effect: Effect; cwd: string; intent?: unknown; at: number };
+}
+
+export interface AgentState {
+  name: string;
+  cwd: string;
+  items: Item[];
+  /** Calls of the last reply without a result, in source order. */
+  pending: PendingCall[];
+  /** Inputs received and not yet shown to the model. */
+  queue: { inputId: string; content: Content[]; origin: string }[];
+  /** The open turn. `text` is the answer so far; `answered` once a reply asked for nothing more. */
+  turn?: {
+    turnId: string;
+    startedAt: number;
+    rounds: number;
+    text: string;
+    answered: boolean;
+    /** Where in `items` it began. */
+    from: number;
+    /** The last reply was cut off by its output limit: the next one continues it. */
+    cutOff?: boolean;
+  };
+  lastTurn?: { turnId: string; reason: string; text: string; error?: string; rounds: number };
+  rounds: number;
+  usage: Usage;
+  usageByModel: Record<string, Usage>;
+  /** How many calls this agent has made: their ids are c1, c2, … */
+  calls: number;
+  denials: { name: string; callId: string; input: unknown; reason: string }[];
+}
+
+export interface ContextState {
+  root: string;
+  title: string;
+  createdAt: number;
+  agents: Record<string, AgentState>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
+type Data = any;
+
+export const transcript: Slice<ContextState> = {
+  version: 1,
+  initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
+  apply(state, event) {
+    const data: Data = event.data;
+    if (event.type === "context.created") {
+      return { ...state, root: data.root, title: data.title, createdAt: event.at };
+    }
+    if (event.type === "agent.created") {
+      state.agents[data.name] = {
+        name: data.name,
+        cwd: data.cwd,
+        items: [],
+        pending: [],
+        queue: [],
+        rounds: 0,
+        usage: noUsage(),
+        usageByModel: {},
+        calls: 0,
+        denials: [],
+      };
+      return state;
+    }
+    const agent = state.agents[event.type === "input.received" ? data.agent : event.actor];
+    if (agent) applyToAgent(agent, event, data);
+    return state;
+  },
+};
+
+function applyToAgent(agent: AgentState, event: StoredEvent, data: Data): void {
+  switch (event.type) {
+    case "agent.moved":
+      agent.cwd = data.cwd;
+      break;
+    case "input.received":
+      agent.queue.push({ inputId: data.inputId, content: data.content, origin: data.origin });
+      break;
+    case "input.taken":
+    case "input.blocked": {
+      const at = agent.queue.findIndex((q) => q.inputId === data.inputId);
+      if (at < 0) break;
+      const [taken] = agent.queue.splice(at, 1);
+      if (event.type === "input.blocked") break;
+      addUser(agent, data.content ?? taken!.content);
+      break;
+    }
+    case "turn.started":
+      agent.turn = {
+        turnId: data.turnId,
+        startedAt: event.at,
+        rounds: 0,
+        text: "",
+        answered: false,
+        from: agent.items.length,
+      };
+      break;
+    case "note.added":
+      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text) }]);
+      break;
+    case "reply.received":
+      applyReply(agent, data);
+      break;
+    case "tool.started": {
+      const pending = agent.pending.find((p) => p.call.id === data.callId);
+      if (pending) {
+        pending.started = { input: data.input, effect: data.effect, cwd: data.cwd, intent: data.intent, at: event.at };
+      }
+      break;
+    }
+    case "tool.finished": {
+      const at = agent.pending.findIndex((p) => p.call.id === data.callId);
+      if (at < 0) break; // a second result for one call never counts
+      const [done] = agent.pending.splice(at, 1);
+      if (data.denied !== undefined) {
+        agent.denials.push({ name: data.name, callId: data.callId, input: done!.call.input, reason: data.denied });
+      }
+      insertResult(agent, {
+        kind: "result",
+        callId: data.callId,
+        name: data.name,
+        content: data.content,
+        isError: data.isError,
+      });
+      break;
+    }
+    case "turn.ended":
+      agent.lastTurn = {
+        turnId: data.turnId,
+        reason: data.reason,
+        text: data.text,
+        error: data.error,
+        rounds: agent.turn?.rounds ?? 0,
+      };
+      agent.turn = undefined;
+      break;
+  }
+}
+
+function applyReply(agent: AgentState, data: Data): void {
+  const parts: ReplyPart[] = data.parts;
+  agent.usage = addUsage(agent.usage, data.usage);
+  agent.usageByModel[data.model] = addUsage(agent.usageByModel[data.model] ?? noUsage(), data.usage);
+  agent.rounds++;
+  if (agent.turn) {
+    const text = textOf(parts);
+    agent.turn.rounds++;
+    agent.turn.text = agent.turn.cutOff ? joinText(agent.turn.text, text) : text;
+    agent.turn.answered = !parts.some((p) => p.type === "call");
+    agent.turn.cutOff = data.finish === "length" && agent.turn.answered;
+  }
+  if (parts.length === 0) return; // nothing to show: an empty assistant message is not valid on the wire
+  agent.items.push({ kind: "reply", model: data.model, parts });
+  for (const part of parts) {
+    if (part.type !== "call") continue;
+    agent.calls++;
+    agent.pending.push({ call: part });
+  }
+}
+
+function addUser(agent: AgentState, content: Content[]): void {
+  agent.items.push({ kind: "user", content });
+  if (agent.turn) agent.turn.answered = false;
+}
+
+/** A reply cut off by its limit and its continuation, as one text: what the second repeats of the first's end is left out. */
+export function joinText(first: string, second: string): string {
+  for (let n = Math.min(first.length, second.length, 2000); n > 3; n--) {
+    if (first.endsWith(second.slice(0, n))) return first + second.slice(n);
+  }
+  return first + second;
+}
+
+/** Results keep the order of their calls, whatever order they finished in. */
+function insertResult(agent: AgentState, result: Extract<Item, { kind: "result" }>): void {
+  const reply = agent.items.findLast((i) => i.kind === "reply");
+  const order = reply?.parts.filter((p) => p.type === "call").map((p) => p.id) ?? [];
+  const rank = (id: string) => order.indexOf(id);
+  let at = agent.items.length;
+  for (let i = agent.items.length - 1; i >= 0; i--) {
+    const item = agent.items[i]!;
+    if (item.kind === "reply") break;
+    if (item.kind === "result" && rank(item.callId) < rank(result.callId)) break;
+    at = i;
+  }
+  agent.items.splice(at, 0, result);
+}
+
+/** How a note reads to the model: marked with where it comes from, so that it has no more authority than that. */
+export function noteText(origin: string, text: string): string {
+  return `<note from="${origin}">\n${text}\n</note>`;
+}

@@ -1,0 +1,76 @@
+// Owns what the system says about processes: this boot, whether a process still is the same one, who is in a group.
+import { readdirSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
+
+let boot: string | undefined;
+
+/** Names one boot of one machine: pids and start times mean nothing outside it. */
+export function bootId(): string {
+  boot ??= read("/proc/sys/kernel/random/boot_id")?.trim() ?? hostname();
+  return boot;
+}
+
+export interface ProcessStat {
+  pid: number;
+  state: string;
+  group: number;
+  session: number;
+  /** In clock ticks since boot. */
+  startedAt: string;
+}
+
+/** One line of /proc/PID/stat. The name in parentheses may itself hold spaces and parentheses. */
+export function parseStat(line: string): ProcessStat | undefined {
+  const close = line.lastIndexOf(")");
+  if (close < 0) return undefined;
+  const fields = line.slice(close + 2).split(" ");
+  return {
+    pid: Number.parseInt(line, 10),
+    state: fields[0]!,
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    startedAt: fields[19]!,
+  };
+}
+
+/** Contract: `startedAt` empty where the system has no /proc; then the pid alone decides. */
+export function isAlive(pid: number, startedAt: string): boolean {
+  if (startedAt === "") return signal(pid, 0);
+  const stat = statOf(pid);
+  return stat !== undefined && stat.state !== "Z" && stat.startedAt === startedAt;
+}
+
+/** Whether anything of the group that this leader made still runs; a group that reused the number is not it. */
+export function groupLives(leader: number, startedAt: string): boolean {
+  if (startedAt === "") return signal(-leader, 0);
+  const now = statOf(leader);
+  if (now && now.startedAt !== startedAt) return false;
+  if (!signal(-leader, 0)) return false;
+  return readdirSync("/proc").some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    const stat = statOf(Number(name));
+    return stat !== undefined && stat.group === leader && stat.session === leader && stat.state !== "Z";
+  });
+}
+
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, name);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function statOf(pid: number): ProcessStat | undefined {
+  const line = read(`/proc/${pid}/stat`);
+  return line === undefined ? undefined : parseStat(line);
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

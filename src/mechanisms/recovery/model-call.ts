@@ -1,0 +1,200 @@
+// Owns one model call that does not give up at the first failure: retry, fallback, escalation, overflow.
+import { messageOf } from "../../ledger/error.ts";
+import type { ModelCall } from "../../loop/seams.ts";
+import {
+  addUsage,
+  type Model,
+  ModelError,
+  type ModelErrorKind,
+  type ModelRequest,
+  noUsage,
+  type Reply,
+} from "../../models/model.ts";
+import { type Backoff, delayFor } from "./backoff.ts";
+import type { TurnRecovery } from "./events.ts";
+
+export interface Policy {
+  backoff: Backoff;
+  maxAttempts: number;
+  /** Overloads or rate limits in a row before the next model is tried, where there is one. */
+  patience: number;
+  /** A fallback waits for no one longer than this. */
+  retryAfterCapMs: number;
+  /** Longer than this nobody waits: the turn ends and says when to come back. */
+  longestWaitMs: number;
+  fallbacks: (() => Promise<Model>)[];
+}
+
+type Next = (call: ModelCall) => Promise<Reply>;
+
+const RETRIED = new Set<ModelErrorKind>(["rate_limit", "overloaded", "server", "network", "stalled", "cut"]);
+
+/** The state of one call: which model, which request, and what failed so far. */
+interface Progress {
+  model: Model;
+  fallback: number;
+  request: ModelRequest;
+  /** Failures of the current model. */
+  attempt: number;
+  attemptsInAll: number;
+  /** Failures of one kind in a row. */
+  streak: { kind?: ModelErrorKind; length: number };
+  shrunk: boolean;
+  escalated: boolean;
+  tried: string[];
+}
+
+export async function callModel(call: ModelCall, next: Next, policy: Policy, past: TurnRecovery): Promise<Reply> {
+  const now: Progress = await begin(call, policy, past);
+  let spent = noUsage();
+  for (;;) {
+    let reply: Reply;
+    try {
+      reply = await next({ ...call, model: now.model, request: now.request });
+    } catch (error) {
+      await afterFailure(call, policy, now, error);
+      continue;
+    }
+    const limit = now.model.limits.outputTokens;
+    if (reply.finish !== "length" || now.escalated || now.request.maxOutputTokens >= limit) {
+      return { ...reply, usage: addUsage(spent, reply.usage) };
+    }
+    spent = addUsage(spent, reply.usage); // the cut reply is not shown, but it was paid for
+    await escalate(call, now, limit);
+  }
+}
+
+async function begin(call: ModelCall, policy: Policy, past: TurnRecovery): Promise<Progress> {
+  const open = past.fallback > 0 ? policy.fallbacks[past.fallback - 1] : undefined;
+  const model = open ? await open() : call.model;
+  const wanted = past.maxOutputTokens ?? call.request.maxOutputTokens;
+  return {
+    model,
+    fallback: open ? past.fallback : 0,
+    request: limited(call.request, Math.min(wanted, model.limits.outputTokens)),
+    attempt: 0,
+    attemptsInAll: 0,
+    streak: { length: 0 },
+    shrunk: false,
+    escalated: past.maxOutputTokens !== undefined,
+    tried: [model.id],
+  };
+}
+
+async function escalate(call: ModelCall, now: Progress, to: number): Promise<void> {
+  const from = now.request.maxOutputTokens;
+  now.escalated = true;
+  now.request = limited(now.request, to);
+  await call.turn.append([{ type: "model.escalated", data: { model: now.model.id, from, to } }]);
+  call.turn.emit({ type: "status", text: `the reply reached ${from} tokens: asking again with ${to}` });
+  call.turn.emit({ type: "delta", delta: { type: "reset" } });
+}
+
+/** Returns when the call shall be made again; throws when it shall not. */
+async function afterFailure(call: ModelCall, policy: Policy, now: Progress, error: unknown): Promise<void> {
+  if (!(error instanceof ModelError) || error.kind === "aborted") throw error;
+  if (call.signal.aborted) throw interrupted(now.model, error);
+  now.attempt++;
+  now.attemptsInAll++;
+  if (error.kind === "overflow") return shrink(call, now, error);
+  if (!RETRIED.has(error.kind)) throw error;
+  now.streak = { kind: error.kind, length: now.streak.kind === error.kind ? now.streak.length + 1 : 1 };
+  if (await switched(call, policy, now, error)) return;
+  if (now.attempt >= policy.maxAttempts) throw givenUp(now, error);
+  await retry(call, policy, now, error);
+}
+
+async function shrink(call: ModelCall, now: Progress, error: ModelError): Promise<void> {
+  const smaller = now.shrunk ? undefined : await call.shrink();
+  if (!smaller) {
+    const size = now.model.limits.contextTokens;
+    const how = now.shrunk ? "even after old tool results were left out" : "and nothing more can be left out";
+    const advice = "start a new context, or use a model with a larger window";
+    throw new ModelError(
+      "overflow",
+      `the conversation does not fit ${now.model.id} (${size} tokens), ${how}: ${advice}`,
+      {
+        status: error.status,
+        cause: error,
+      },
+    );
+  }
+  now.shrunk = true;
+  now.request = limited(smaller, now.request.maxOutputTokens);
+  await recordRetry(call, now, error, 0);
+}
+
+async function retry(call: ModelCall, policy: Policy, now: Progress, error: ModelError): Promise<void> {
+  const delayMs = waitFor(policy, now, error);
+  if (delayMs > policy.longestWaitMs) throw tooLong(now, error, delayMs);
+  await recordRetry(call, now, error, delayMs);
+  await policy.backoff.sleep(delayMs, call.signal);
+  if (call.signal.aborted) throw interrupted(now.model, error);
+}
+
+function waitFor(policy: Policy, now: Progress, error: ModelError): number {
+  const own = delayFor(policy.backoff, now.attempt);
+  if (error.retryAfterMs === undefined) return own;
+  const hasFallback = now.fallback < policy.fallbacks.length;
+  return Math.max(own, hasFallback ? Math.min(error.retryAfterMs, policy.retryAfterCapMs) : error.retryAfterMs);
+}
+
+async function recordRetry(call: ModelCall, now: Progress, error: ModelError, delayMs: number): Promise<void> {
+  const { kind, status, message } = error;
+  const data = { kind, attempt: now.attempt, delayMs, ...(status ? { status } : {}), model: now.model.id, message };
+  await call.turn.append([{ type: "model.retried", data }]);
+  const wait = delayMs >= 1000 ? ` in ${Math.round(delayMs / 1000)} s` : "";
+  call.turn.emit({ type: "status", text: `${message}; asking again${wait} (attempt ${now.attempt + 1})` });
+  call.turn.emit({ type: "delta", delta: { type: "reset" } });
+}
+
+/** True when the next model took over. One that cannot be opened is said and passed over. */
+async function switched(call: ModelCall, policy: Policy, now: Progress, error: ModelError): Promise<boolean> {
+  const impatient = error.kind === "overloaded" || error.kind === "rate_limit";
+  if (now.attempt < policy.maxAttempts && !(impatient && now.streak.length >= policy.patience)) return false;
+  while (now.fallback < policy.fallbacks.length) {
+    now.fallback++;
+    let model: Model;
+    try {
+      model = await policy.fallbacks[now.fallback - 1]!();
+    } catch (problem) {
+      call.turn.emit({ type: "status", text: `fallback ${now.fallback} cannot be used: ${messageOf(problem)}` });
+      continue;
+    }
+    const data = { from: now.model.id, to: model.id, reason: error.message, fallback: now.fallback };
+    await call.turn.append([{ type: "model.switched", data }]);
+    call.turn.emit({ type: "status", text: `${error.message}; going on with ${model.id}` });
+    call.turn.emit({ type: "delta", delta: { type: "reset" } });
+    now.model = model;
+    now.tried.push(model.id);
+    now.attempt = 0;
+    now.streak = { length: 0 };
+    now.request = limited(now.request, Math.min(now.request.maxOutputTokens, model.limits.outputTokens));
+    return true;
+  }
+  return false;
+}
+
+function givenUp(now: Progress, error: ModelError): ModelError {
+  const models = now.tried.length > 1 ? ` on ${now.tried.join(", ")}` : "";
+  const advice =
+    now.tried.length > 1 ? "try again later" : "try again later, or name another model with --fallback-model";
+  return again(error, `gave up after ${now.attemptsInAll} attempts${models}: ${error.message}; ${advice}`);
+}
+
+function tooLong(now: Progress, error: ModelError, delayMs: number): ModelError {
+  const minutes = Math.ceil(delayMs / 60_000);
+  return again(
+    error,
+    `${error.message}; ${now.model.id} takes requests again in ${minutes} min: resume then, or use another model`,
+  );
+}
+
+const again = (error: ModelError, message: string) =>
+  new ModelError(error.kind, message, { status: error.status, retryAfterMs: error.retryAfterMs, cause: error });
+
+const interrupted = (model: Model, cause: ModelError) =>
+  new ModelError("aborted", `${model.id}: the model call was interrupted`, { partial: cause.partial, cause });
+
+const limited = (request: ModelRequest, maxOutputTokens: number): ModelRequest =>
+  request.maxOutputTokens === maxOutputTokens ? request : { ...request, maxOutputTokens };

@@ -1,0 +1,170 @@
+// Owns the Anthropic Messages wire: what goes out, with cache marks on the stable prefix.
+import { createAnthropicReading } from "./anthropic-reading.ts";
+import { limitsOf } from "./catalogue.ts";
+import { createPost } from "./http-stream.ts";
+import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./model.ts";
+import { insteadOf, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
+
+export interface AnthropicOptions {
+  /** The provider's name for the model. */
+  name: string;
+  /** `provider/name`; `anthropic/NAME` unless given. */
+  id?: string;
+  /** With or without `/v1`. */
+  baseUrl?: string;
+  apiKey?: string;
+  headers?: Record<string, string>;
+  limits?: Limits;
+  stallMs?: number;
+  /** More fields of the request, such as `thinking`. */
+  extra?: Record<string, unknown>;
+}
+
+export const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
+
+export function createAnthropic(opts: AnthropicOptions): Model {
+  const id = opts.id ?? `anthropic/${opts.name}`;
+  const limits = opts.limits ?? limitsOf(id);
+  const base = (opts.baseUrl ?? ANTHROPIC_BASE_URL).replace(/\/+$/, "").replace(/\/v1$/, "");
+  const post = createPost({
+    url: `${base}/v1/messages`,
+    headers: {
+      "anthropic-version": "2023-06-01",
+      ...(opts.apiKey ? { "x-api-key": opts.apiKey } : {}),
+      ...opts.headers,
+    },
+    label: id,
+    stallMs: opts.stallMs,
+  });
+  const body = createAnthropicBody({ id, name: opts.name, limits, extra: opts.extra });
+  return {
+    id,
+    limits,
+    async reply(request, { signal, onDelta }) {
+      const reading = createAnthropicReading(id, onDelta);
+      await post(body(request), reading, signal);
+      return reading.reply();
+    },
+  };
+}
+
+const MARK = ',"cache_control":{"type":"ephemeral"}}';
+/** Blocks end in `}`: the mark goes inside the last one. */
+const marked = (blocks: string) => blocks.slice(0, -1) + MARK;
+
+export function createAnthropicBody(opts: {
+  id: string;
+  name: string;
+  limits: Limits;
+  extra?: Record<string, unknown>;
+}): (request: ModelRequest) => string {
+  const extra = opts.extra ? `,${JSON.stringify(opts.extra).slice(1, -1)}` : "";
+  const head = `{"model":${JSON.stringify(opts.name)},"stream":true${extra},"max_tokens":`;
+  const tools = rememberTools(
+    (tool) => JSON.stringify({ name: tool.name, description: tool.description, input_schema: tool.input }),
+    (list) => (list.length > 0 ? `,"tools":[${marked(list.join(","))}]` : ""),
+  );
+  const system = rememberSystem((parts) => {
+    const blocks = parts.filter((part) => part.trim() !== "").map((text) => JSON.stringify({ type: "text", text }));
+    return blocks.length > 0 ? `,"system":[${marked(blocks.join(","))}]` : "";
+  });
+  const blocks = rememberItems((item) => renderItem(item, opts));
+  return (request) =>
+    `${head}${request.maxOutputTokens}${tools(request.tools)}${system(request.system)},"messages":[${messages(request.items, blocks)}]}`;
+}
+
+/** Neighbours of one role become one message, results first; the last two user messages carry a cache mark. */
+function messages(items: readonly Item[], blocks: (item: Item) => string): string {
+  const starts = lastUserMessages(items, blocks);
+  let out = "";
+  let results = "";
+  let said = "";
+  let from = 0;
+  const closeUser = () => {
+    const content = results + said;
+    if (content === "") return;
+    const whole = content.slice(1);
+    out += `,{"role":"user","content":[${starts.includes(from) ? marked(whole) : whole}]}`;
+    results = "";
+    said = "";
+  };
+  items.forEach((item, i) => {
+    const wire = blocks(item);
+    if (wire === "") return;
+    if (item.kind === "reply") {
+      closeUser();
+      out += `,{"role":"assistant","content":[${wire}]}`;
+      return;
+    }
+    if (results === "" && said === "") from = i;
+    if (item.kind === "result") results += `,${wire}`;
+    else said += `,${wire}`;
+  });
+  closeUser();
+  return out.slice(1);
+}
+
+const MARKED_MESSAGES = 2;
+
+/** Where the last user messages begin, looked for from the end. */
+function lastUserMessages(items: readonly Item[], blocks: (item: Item) => string): number[] {
+  const starts: number[] = [];
+  let start = -1;
+  for (let i = items.length - 1; i >= 0 && starts.length < MARKED_MESSAGES; i--) {
+    const item = items[i]!;
+    if (blocks(item) === "") continue;
+    if (item.kind !== "reply") start = i;
+    else if (start >= 0) {
+      starts.push(start);
+      start = -1;
+    }
+  }
+  if (start >= 0 && starts.length < MARKED_MESSAGES) starts.push(start);
+  return starts;
+}
+
+interface View {
+  id: string;
+  limits: Limits;
+}
+
+/** An item's blocks, joined; empty where nothing of it may be shown. */
+function renderItem(item: Item, view: View): string {
+  if (item.kind === "reply") {
+    const own = item.model === view.id;
+    return item.parts
+      .map((part) => renderPart(part, own))
+      .filter((block) => block !== "")
+      .join(",");
+  }
+  const content = item.content.map((c) => renderContent(c, view.limits)).filter((block) => block !== "");
+  if (item.kind === "user") return content.join(",") || JSON.stringify({ type: "text", text: "(empty)" });
+  const only = item.content.length === 1 ? item.content[0] : undefined;
+  const inner = only?.type === "text" ? (only.text === "" ? "" : JSON.stringify(only.text)) : `[${content.join(",")}]`;
+  return `{"type":"tool_result","tool_use_id":${JSON.stringify(item.callId)}${inner === "" ? "" : `,"content":${inner}`}${item.isError ? ',"is_error":true' : ""}}`;
+}
+
+function renderPart(part: ReplyPart, own: boolean): string {
+  if (part.type === "text") return part.text.trim() === "" ? "" : JSON.stringify({ type: "text", text: part.text });
+  if (part.type === "call") {
+    return JSON.stringify({ type: "tool_use", id: part.id, name: part.name, input: part.input ?? {} });
+  }
+  // Reasoning is only valid for the model that signed it.
+  if (!own) return "";
+  if (part.redacted !== undefined) return JSON.stringify({ type: "redacted_thinking", data: part.redacted });
+  if (part.signature === undefined) return "";
+  return JSON.stringify({ type: "thinking", thinking: part.text, signature: part.signature });
+}
+
+function renderContent(c: Content, limits: Limits): string {
+  if (c.type === "text") return c.text.trim() === "" ? "" : JSON.stringify({ type: "text", text: c.text });
+  if (!takes(limits, c)) return JSON.stringify({ type: "text", text: insteadOf(c) });
+  if (c.type === "document" && c.mediaType !== "application/pdf" && !c.mediaType.startsWith("text/")) {
+    return JSON.stringify({ type: "text", text: insteadOf(c) });
+  }
+  const source =
+    c.type === "document" && c.mediaType.startsWith("text/")
+      ? { type: "text", media_type: "text/plain", data: Buffer.from(c.data, "base64").toString("utf8") }
+      : { type: "base64", media_type: c.mediaType, data: c.data };
+  return JSON.stringify({ type: c.type, source, ...(c.type === "document" ? { title: c.name } : {}) });
+}

@@ -1,0 +1,113 @@
+// Owns what is publicly known of models: limits and prices. What is not known is said, never guessed.
+import type { Limits, Usage } from "./model.ts";
+
+/** US dollars per million tokens. */
+export interface Price {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+interface Entry {
+  /** `provider/name`; a dated snapshot of it is the same model, another suffix is not. */
+  model: string;
+  limits: Limits;
+  price?: Price;
+}
+
+const K = 1000;
+const sees = { images: true, documents: true };
+const wide: Limits = { contextTokens: 1000 * K, outputTokens: 128 * K, ...sees };
+const claude200: Limits = { contextTokens: 200 * K, outputTokens: 64 * K, ...sees };
+const gpt5: Limits = { contextTokens: 400 * K, outputTokens: 128 * K, ...sees };
+const gpt41: Limits = { contextTokens: 1_047_576, outputTokens: 32_768, ...sees };
+const gpt4o: Limits = { contextTokens: 128 * K, outputTokens: 16_384, ...sees };
+const oSeries: Limits = { contextTokens: 200 * K, outputTokens: 100 * K, ...sees };
+
+/** Anthropic bills cache reads at a tenth of the input and five-minute writes at five quarters of it. */
+const anthropic = (input: number, output: number): Price => ({
+  input,
+  output,
+  cacheRead: input / 10,
+  cacheWrite: (input * 5) / 4,
+});
+/** OpenAI does not bill cache writes. */
+const openai = (input: number, cacheRead: number, output: number): Price => ({
+  input,
+  output,
+  cacheRead,
+  cacheWrite: 0,
+});
+
+const CATALOGUE: Entry[] = [
+  { model: "anthropic/claude-opus-5-5", limits: wide, price: anthropic(4, 20) },
+  { model: "anthropic/claude-opus-5", limits: wide, price: anthropic(5, 25) },
+  { model: "anthropic/claude-opus-4-7", limits: wide, price: anthropic(5, 25) },
+  { model: "anthropic/claude-opus-4-6", limits: wide, price: anthropic(5, 25) },
+  { model: "anthropic/claude-opus-4-5", limits: claude200, price: anthropic(5, 25) },
+  { model: "anthropic/claude-sonnet-5-5", limits: wide, price: anthropic(2, 10) },
+  { model: "anthropic/claude-sonnet-5", limits: wide, price: anthropic(2, 10) },
+  { model: "anthropic/claude-sonnet-4-6", limits: { ...claude200, contextTokens: 1000 * K }, price: anthropic(3, 15) },
+  { model: "anthropic/claude-sonnet-4-5", limits: claude200, price: anthropic(3, 15) },
+  { model: "anthropic/claude-haiku-5-5", limits: wide }, // priced in tiers
+  { model: "anthropic/claude-haiku-4-5", limits: claude200, price: anthropic(1, 5) },
+  { model: "openai/gpt-5.5", limits: gpt5, price: openai(5, 0.5, 30) },
+  { model: "openai/gpt-5.4", limits: gpt5, price: openai(2.5, 0.25, 15) },
+  { model: "openai/gpt-5.4-mini", limits: gpt5, price: openai(0.75, 0.075, 4.5) },
+  { model: "openai/gpt-5.4-nano", limits: gpt5, price: openai(0.2, 0.02, 1.25) },
+  { model: "openai/gpt-5.2", limits: gpt5, price: openai(1.75, 0.175, 14) },
+  { model: "openai/gpt-5.1", limits: gpt5, price: openai(1.25, 0.125, 10) },
+  { model: "openai/gpt-5", limits: gpt5, price: openai(1.25, 0.125, 10) },
+  { model: "openai/gpt-5-mini", limits: gpt5, price: openai(0.25, 0.025, 2) },
+  { model: "openai/gpt-5-nano", limits: gpt5, price: openai(0.05, 0.005, 0.4) },
+  { model: "openai/gpt-4.1", limits: gpt41, price: openai(2, 0.5, 8) },
+  { model: "openai/gpt-4.1-mini", limits: gpt41, price: openai(0.4, 0.1, 1.6) },
+  { model: "openai/gpt-4.1-nano", limits: gpt41, price: openai(0.1, 0.025, 0.4) },
+  { model: "openai/gpt-4o", limits: gpt4o, price: openai(2.5, 1.25, 10) },
+  { model: "openai/gpt-4o-mini", limits: gpt4o, price: openai(0.15, 0.075, 0.6) },
+  { model: "openai/o3", limits: oSeries, price: openai(2, 0.5, 8) },
+  { model: "openai/o4-mini", limits: oSeries, price: openai(1.1, 0.275, 4.4) },
+];
+
+/** Limits that every later model of a family has kept so far. */
+const FAMILIES: [prefix: string, limits: Limits][] = [
+  ["anthropic/claude-", claude200],
+  ["openai/gpt-5", gpt5],
+  ["openai/o", oSeries],
+];
+
+/** Small enough that every current model takes it. */
+const UNKNOWN: Limits = { contextTokens: 128 * K, outputTokens: 8192, images: false, documents: false };
+
+/** The current models that a key alone leads to. */
+export const DEFAULT_ANTHROPIC = "anthropic/claude-sonnet-5-5";
+export const DEFAULT_OPENAI = "openai/gpt-5.5";
+
+const SNAPSHOT = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?$/;
+
+function entryOf(id: string): Entry | undefined {
+  return CATALOGUE.find((e) => id.startsWith(e.model) && SNAPSHOT.test(id.slice(e.model.length)));
+}
+
+export function limitsOf(id: string): Limits {
+  return entryOf(id)?.limits ?? FAMILIES.find(([prefix]) => id.startsWith(prefix))?.[1] ?? UNKNOWN;
+}
+
+/** Undefined: unknown. */
+export function priceOf(id: string): Price | undefined {
+  return entryOf(id)?.price;
+}
+
+/** Undefined: the price is not known. Models that run on this machine cost nothing. */
+export function costUsd(id: string, usage: Usage): number | undefined {
+  if (id.startsWith("ollama/") || id.startsWith("rehearsal")) return 0;
+  const price = priceOf(id);
+  if (!price) return undefined;
+  const total =
+    usage.input * price.input +
+    usage.output * price.output +
+    usage.cacheRead * price.cacheRead +
+    usage.cacheWrite * price.cacheWrite;
+  return total / 1_000_000;
+}

@@ -1,0 +1,216 @@
+// Owns the wire below every native adapter: one POST over a kept-alive connection, server-sent events read by hand, and what each failure means.
+import http from "node:http";
+import type https from "node:https";
+import { errorFromStatus } from "./http-error.ts";
+import { ModelError, type ReplyPart } from "./model.ts";
+
+export const DEFAULT_STALL_MS = 90_000;
+const ERROR_BODY_LIMIT = 65_536;
+/** After the end mark the answer is whole; only the connection's own end is still awaited, so that it can be used again. */
+const GRACE_AFTER_END_MS = 500;
+
+/** What an adapter makes of the answer. */
+export interface Sink {
+  /** The data of one event. Contract: a throw ends the request with that error. */
+  event(data: string): void;
+  /** A whole answer that came as JSON instead of a stream. */
+  whole(body: unknown): void;
+  /** True once the answer would be whole if the connection ended here. */
+  ended(): boolean;
+  /** True once the end mark was seen: nothing follows. */
+  marked(): boolean;
+  partial(): ReplyPart[];
+}
+
+export interface PostOptions {
+  url: string;
+  headers: Record<string, string>;
+  /** Names the model in messages. */
+  label: string;
+  /** No byte for this long means `stalled`. */
+  stallMs?: number;
+}
+
+export type Post = (body: string, sink: Sink, signal: AbortSignal) => Promise<void>;
+
+const PROXY_VARIABLES = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
+const agents = new Map<string, http.Agent>();
+
+function transportOf(protocol: string) {
+  const proxied = PROXY_VARIABLES.some((name) => process.env[name]);
+  // node:https pulls in TLS: a run against a local model does not pay for it.
+  const module = protocol === "https:" ? (process.getBuiltinModule("node:https") as typeof https) : http;
+  let agent = agents.get(protocol);
+  if (!agent) {
+    agent = new module.Agent({ keepAlive: true, ...(proxied ? { proxyEnv: process.env } : {}) });
+    agents.set(protocol, agent);
+  }
+  return { request: module.request, agent, proxied };
+}
+
+export function createPost(opts: PostOptions): Post {
+  const url = new URL(opts.url);
+  const { request, agent, proxied } = transportOf(url.protocol);
+  const stallMs = opts.stallMs ?? DEFAULT_STALL_MS;
+  const fixed = { "content-type": "application/json", accept: "text/event-stream", ...opts.headers };
+  const flat = ["host", url.host, ...Object.entries(fixed).flat(), "content-length"];
+  const target = {
+    protocol: url.protocol,
+    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port || (url.protocol === "https:" ? 443 : 80),
+    path: url.pathname + url.search,
+    method: "POST",
+    agent,
+  };
+  // A flat list skips the checks of each header; a proxy needs the object, because it adds to it.
+  const headersFor = (length: number) => (proxied ? { ...fixed, "content-length": length } : [...flat, String(length)]);
+
+  return (body, sink, signal) =>
+    new Promise<void>((resolve, reject) => {
+      const aborted = () =>
+        new ModelError("aborted", `${opts.label}: the model call was interrupted`, { partial: sink.partial() });
+      if (signal.aborted) {
+        reject(aborted());
+        return;
+      }
+      let settled = false;
+      let grace: NodeJS.Timeout | undefined;
+      const finish = (error?: unknown) => {
+        if (settled) return;
+        settled = true;
+        clearTimeout(timer);
+        clearTimeout(grace);
+        signal.removeEventListener("abort", onAbort);
+        if (error === undefined) {
+          resolve();
+        } else {
+          reject(error);
+          req.destroy();
+        }
+      };
+      const fail = (kind: "network" | "cut" | "stalled", message: string, cause?: unknown) =>
+        finish(new ModelError(kind, `${opts.label}: ${message}`, { partial: sink.partial(), cause }));
+      const onAbort = () => finish(aborted());
+      const timer = setTimeout(() => {
+        if (sink.ended()) close();
+        else fail("stalled", `no byte for ${stallMs / 1000} s (HOLDFAST_STALL_MS sets the limit)`);
+      }, stallMs);
+      const close = () => {
+        finish();
+        req.destroy();
+      };
+      signal.addEventListener("abort", onAbort);
+
+      const req = request({ ...target, headers: headersFor(Buffer.byteLength(body)) }, (res) => {
+        const status = res.statusCode ?? 0;
+        const read = status !== 200 || /json/.test(res.headers["content-type"] ?? "") ? collect() : events();
+        res.on("data", (chunk: Buffer) => {
+          timer.refresh();
+          attempt(() => read.data(chunk));
+          if (!settled && sink.marked()) grace ??= setTimeout(close, GRACE_AFTER_END_MS);
+        });
+        res.on("end", () => attempt(() => read.end()));
+        res.on("error", (error) => attempt(() => read.broken(error)));
+        res.on("close", () => attempt(() => read.broken()));
+        const attempt = (work: () => void) => {
+          if (settled) return;
+          try {
+            work();
+          } catch (error) {
+            finish(error);
+          }
+        };
+
+        function events() {
+          const parse = createEventReader((data) => sink.event(data));
+          const cut = (cause?: unknown) => {
+            if (sink.ended()) finish();
+            else fail("cut", "the stream ended before its end mark", cause);
+          };
+          return {
+            data: parse.feed,
+            end: () => {
+              parse.flush();
+              cut();
+            },
+            broken: cut,
+          };
+        }
+
+        function collect() {
+          const chunks: Buffer[] = [];
+          let size = 0;
+          const answer = (cause?: unknown) => {
+            const text = Buffer.concat(chunks).toString("utf8");
+            if (status !== 200) return finish(errorFromStatus(opts.label, status, res.headers, text));
+            if (cause) return fail("cut", "the answer was cut off", cause);
+            sink.whole(parseJson(text, opts.label));
+            finish();
+          };
+          return {
+            data: (chunk: Buffer) => {
+              if (status === 200 || size < ERROR_BODY_LIMIT) chunks.push(chunk);
+              size += chunk.length;
+            },
+            end: () => answer(),
+            broken: (error?: unknown) => answer(error ?? new Error("the connection closed")),
+          };
+        }
+      });
+      req.on("error", (error: NodeJS.ErrnoException) =>
+        fail("network", `cannot reach ${url.host} (${error.code ?? error.message})`, error),
+      );
+      req.end(body);
+    });
+}
+
+/** Reads whole lines only, so that no character is ever split between two chunks. */
+export function createEventReader(onData: (data: string) => void) {
+  let rest: Buffer | undefined;
+  let data = "";
+  const lines = (text: string) => {
+    let at = 0;
+    for (;;) {
+      const newline = text.indexOf("\n", at);
+      if (newline < 0) return;
+      const end = newline > at && text.charCodeAt(newline - 1) === 13 ? newline - 1 : newline;
+      if (end === at) {
+        if (data !== "") {
+          const whole = data;
+          data = "";
+          onData(whole);
+        }
+      } else if (text.startsWith("data:", at)) {
+        const line = text.slice(text.charCodeAt(at + 5) === 32 ? at + 6 : at + 5, end);
+        data = data === "" ? line : `${data}\n${line}`;
+      }
+      at = newline + 1;
+    }
+  };
+  return {
+    feed(chunk: Buffer): void {
+      const buffer = rest ? Buffer.concat([rest, chunk]) : chunk;
+      const end = buffer.lastIndexOf(10) + 1;
+      rest = end === buffer.length ? undefined : buffer.subarray(end);
+      if (end > 0) lines(buffer.toString("utf8", 0, end));
+    },
+    /** A last event whose blank line never came counts only if it is whole. */
+    flush(): void {
+      const left = rest;
+      rest = undefined;
+      try {
+        lines(`${left?.toString("utf8") ?? ""}\n\n`);
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+      }
+    },
+  };
+}
+
+export function parseJson(text: string, label: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ModelError("server", `${label}: the answer is not JSON: ${text.slice(0, 200)}`, { cause });
+  }
+}

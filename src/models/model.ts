@@ -1,0 +1,127 @@
+// Owns the port of every model: one request in, deltas while it runs, one reply out. Adapters depend on nothing else of the house.
+import { HoldfastError } from "../ledger/error.ts";
+
+export type Content =
+  | { type: "text"; text: string }
+  /** Base64. Sent only to models that take it; others see the text beside it. */
+  | { type: "image"; mediaType: string; data: string }
+  | { type: "document"; mediaType: string; data: string; name: string };
+
+export type ReplyPart =
+  | { type: "text"; text: string }
+  /** Round-trips verbatim to the model that wrote it, and to no other. */
+  | { type: "reasoning"; text: string; signature?: string; redacted?: string }
+  /** `broken`: the arguments were cut off or are not JSON; such a call is answered, never executed. */
+  | { type: "call"; id: string; name: string; input: unknown; broken?: string };
+
+export type CallPart = Extract<ReplyPart, { type: "call" }>;
+
+/** What a model sees of the past, in order. Items never change: adapters may remember how one looks on the wire. */
+export type Item =
+  | { kind: "user"; content: Content[] }
+  | { kind: "reply"; model: string; parts: ReplyPart[] }
+  | { kind: "result"; callId: string; name: string; content: Content[]; isError: boolean };
+
+export interface ToolSpec {
+  name: string;
+  description: string;
+  /** JSON Schema. */
+  input: Record<string, unknown>;
+}
+
+export interface ModelRequest {
+  /** Stable prefix first: caching marks go on its end. */
+  system: readonly string[];
+  tools: readonly ToolSpec[];
+  items: readonly Item[];
+  maxOutputTokens: number;
+}
+
+export interface Usage {
+  /** Tokens not served from a cache. */
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+/** `length`: cut off by the output limit. The loop goes on by the presence of calls, never by this alone. */
+export type Finish = "stop" | "calls" | "length" | "refused" | "other";
+
+export interface Reply {
+  /** The model that wrote it, as `provider/name`. */
+  model: string;
+  parts: ReplyPart[];
+  finish: Finish;
+  usage: Usage;
+}
+
+export type Delta =
+  | { type: "text"; text: string }
+  | { type: "reasoning"; text: string }
+  | { type: "call"; name: string }
+  /** What streamed so far does not count: the call is made again. */
+  | { type: "reset" };
+
+export interface Limits {
+  contextTokens: number;
+  outputTokens: number;
+  images: boolean;
+  documents: boolean;
+}
+
+export interface Model {
+  /** `provider/name`. */
+  readonly id: string;
+  readonly limits: Limits;
+  /**
+   * Contract: resolves to a whole reply or throws a ModelError; never resolves to a cut stream. On abort it throws
+   * with kind `aborted` and, as `partial`, what had streamed.
+   */
+  reply(request: ModelRequest, opts: { signal: AbortSignal; onDelta?: (delta: Delta) => void }): Promise<Reply>;
+}
+
+export type ModelErrorKind =
+  | "rate_limit" // 429
+  | "overloaded" // 529, or an overload inside a stream
+  | "server" // other 5xx
+  | "network" // no connection, reset
+  | "stalled" // no byte for too long
+  | "cut" // the stream ended before its end mark
+  | "overflow" // the prompt does not fit
+  | "auth" // 401, 403
+  | "invalid" // other 4xx
+  | "aborted";
+
+export class ModelError extends HoldfastError {
+  readonly kind: ModelErrorKind;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  readonly partial?: ReplyPart[];
+
+  constructor(
+    kind: ModelErrorKind,
+    message: string,
+    opts: { status?: number; retryAfterMs?: number; partial?: ReplyPart[]; cause?: unknown } = {},
+  ) {
+    super("model", message, { cause: opts.cause });
+    this.kind = kind;
+    if (opts.status !== undefined) this.status = opts.status;
+    if (opts.retryAfterMs !== undefined) this.retryAfterMs = opts.retryAfterMs;
+    if (opts.partial !== undefined) this.partial = opts.partial;
+  }
+}
+
+export const noUsage = (): Usage => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 });
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+  };
+}
+
+export const textOf = (parts: readonly (ReplyPart | Content)[]): string =>
+  parts.map((p) => (p.type === "text" ? p.text : "")).join("");

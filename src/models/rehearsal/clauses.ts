@@ -1,0 +1,130 @@
+// Owns the cutting of a request into clauses: one thing to do each. Quoted text is set aside first, so that nothing in it is cut.
+import type { Lang } from "./request.ts";
+
+export interface Clause {
+  /** Without quoted text: each quotation stands as one mark. */
+  text: string;
+  /** The quotations restored as they were typed. */
+  raw(text: string): string;
+  /** The quotations restored without their quotes. */
+  plain(text: string): string;
+  /** The content of the quotations in the clause, in order. */
+  quotes: string[];
+}
+
+const QUOTES = [
+  /```[^\n]*\n([\s\S]*?)\n?```/g,
+  /`([^`]+)`/g,
+  /「([^」]*)」/g,
+  /『([^』]*)』/g,
+  /“([^”]*)”/g,
+  /"([^"]*)"/g,
+  /(?<!\w)'([^']*)'(?!\w)/g,
+];
+const MARK = /\uE000(\d+)\uE001/g;
+
+/** A quotation mark in a clause, for patterns that want one. */
+export const QUOTED = "\\uE000\\d+\\uE001";
+
+export function clausesOf(text: string): { lang: Lang; clauses: Clause[] } {
+  const kept: { raw: string; plain: string }[] = [];
+  let masked = text;
+  for (const quote of QUOTES) {
+    masked = masked.replace(quote, (raw: string, plain: string) => `\uE000${kept.push({ raw, plain }) - 1}\uE001`);
+  }
+  const restore = (s: string, how: "raw" | "plain"): string =>
+    s.replace(MARK, (_, n: string) => restore(kept[Number(n)]![how], "raw"));
+  const lang: Lang = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u.test(masked) ? "ja" : "en";
+  const pieces = lang === "ja" ? cutJapanese(masked.normalize("NFKC")) : cutEnglish(masked);
+  const clauses = pieces.map((piece) => ({
+    text: piece,
+    raw: (s: string) => restore(s, "raw"),
+    plain: (s: string) => restore(s, "plain"),
+    quotes: [...piece.matchAll(MARK)].map((m) => restore(m[0], "plain")),
+  }));
+  return { lang, clauses };
+}
+
+// Verbs at which a clause may begin. Those of the last line are not understood, but must not be swallowed by the clause before.
+const VERBS =
+  `run|execute|launch|start|read|open|show|display|print|view|summari[sz]e|list|find|glob|search|grep|look|create|make
+  |write|save|put|draft|prepare|plan|set up|replace|change|edit|substitute|swap|use|spawn|delegate|ask|continue|keep|go on|report|tell|let|give
+  |what|which|where|are there|identify|determine|detect|figure|check|inspect|analy[sz]e|count|enumerate|add|append|delete|remove|move|rename|copy|commit|push|deploy|fix|explain|review|connect|remind|load|remember
+  |send|build|test|install|update|translate|refactor|sing|draw`
+    .replace(/\s+/g, " ")
+    .replaceAll(" |", "|");
+const STARTS = new RegExp(`^(?:${VERBS})(?:s|ing|ning|ting)?\\b`, "i");
+const GERUNDS: [RegExp, string][] = [
+  [/^running\b/i, "run"],
+  [/^(creat|mak|writ|us|summariz|sav|prepar|replac|chang|execut)ing\b/i, "$1e"],
+  [/^(read|list|search|open|find|show|edit|grep|look|launch|start|continu|keep)ing\b/i, "$1"],
+];
+const LEADING = new RegExp(
+  `^(?:[\\s,;:.!?*•-]|\\d+[.)]\\s|(?:and|then|while|meanwhile|before|after that|afterwards|after|but|plus|also|next|now|first|finally|lastly
+  |please|kindly|just|can you|could you|would you|will you|you|i want you to|i would like you to|i'd like you to|i need you to|let's|go ahead and
+  |at the same time|in the meantime|hey|hi|hello|ok|okay)\\b)+`.replace(/\n\s+/g, ""),
+  "i",
+);
+const CUTS = /\s*(?:[,;.!?]\s+|\n+|\s+(?=(?:and|then|while|before|after|but|plus|also)\b))/gi;
+/** From here on the words are the user's own text, and only "then" ends it. */
+const OWN_TEXT =
+  /\b(?:containing|saying|that says|with (?:the )?(?:text|contents?)|to-?do(?:s| list)?(?: (?:with|containing))?:)[^\uE000]*$/i;
+
+function verbFirst(text: string): string {
+  let out = text.replace(LEADING, "").trimStart();
+  for (const [gerund, verb] of GERUNDS) out = out.replace(gerund, verb).replace(/^continu\b/, "continue");
+  return out;
+}
+
+const startsWithVerb = (text: string): boolean =>
+  STARTS.test(verbFirst(verbFirst(text).replace(/^in the background,?/i, "")));
+
+function cutEnglish(text: string): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  const take = (to: number) => {
+    const piece = text.slice(from, to);
+    const clean = verbFirst(piece)
+      .replace(/(?<=\S)[.!?;,:]+\s*$/, "")
+      .trim();
+    if (clean === "") return;
+    if (/^\W*after (?!that\b)/i.test(piece) && pieces.length > 0) pieces.splice(-1, 0, clean);
+    else pieces.push(clean);
+  };
+  for (const cut of text.matchAll(CUTS)) {
+    const before = text.slice(from, cut.index);
+    const after = text.slice(cut.index + cut[0].length);
+    const edits = /^\W*(?:please )?edit\b/i.test(before) && /^and (?:replace|change)/i.test(after);
+    if (edits || !startsWithVerb(after) || !startsWithVerb(before)) continue;
+    if (OWN_TEXT.test(before) && !/^(?:and )?then\b/i.test(after)) continue;
+    take(cut.index);
+    from = cut.index;
+  }
+  take(text.length);
+  return pieces;
+}
+
+const JA_CUTS =
+  /[。!?\n、]|(?<=[てで])から|(?<=[ただ])(?:後|あと)(?:に|で)?|ながら|つつ|(?=その後|そのあと|それから|次に|そして)/g;
+const JA_LEADING = /^(?:[\s、]|その後に?|そのあと|それから|次に|そして|続いて|また|同時に|まず|最初に|では|じゃあ)+/;
+const JA_POLITE = /(?:を?お願い(?:します|いたします)?|下さい|ください|くれますか|もらえますか|くれる|ほしい)+$/;
+/** Such a fragment says how, not what: it belongs to the next one. */
+const JA_HOW = /(?:使って|使い|用いて|任せて|利用して|(?<!ん)で)$/;
+const JA_ACTION = /(?:[てし]|んで|する|せよ|[くすむるう]|作り|読み|書き|開き|行い|走らせ|調べ|換え|替え|探す)$/;
+
+function cutJapanese(text: string): string[] {
+  if (/todo\s*(?:リスト)?\s*:/i.test(text)) return [text.trim()];
+  const pieces: string[] = [];
+  let held = "";
+  for (const fragment of text.split(JA_CUTS)) {
+    const clean = fragment.replace(JA_LEADING, "").trim().replace(JA_POLITE, "");
+    if (clean === "") continue;
+    const whole = held === "" ? clean : `${held} ${clean}`;
+    const last =
+      !JA_HOW.test(clean) && (JA_ACTION.test(clean) || /一覧|実行|検索|表示|作成|列挙|置換|要約/.test(clean));
+    if (last) pieces.push(whole);
+    held = last ? "" : whole;
+  }
+  if (held !== "") pieces.push(held);
+  return pieces;
+}

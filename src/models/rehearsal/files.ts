@@ -1,0 +1,98 @@
+// Owns what the rehearsal model knows about names of files: languages, patterns, and which words look like a path.
+import { QUOTED } from "./clauses.ts";
+import type { Files } from "./request.ts";
+
+const KINDS: { label: string; words: string[]; ends: string[] }[] = [
+  { label: "Python", words: ["python", "py", "パイソン"], ends: ["py"] },
+  { label: "TypeScript", words: ["typescript", "ts", "タイプスクリプト"], ends: ["ts", "tsx"] },
+  { label: "JavaScript", words: ["javascript", "js", "ジャバスクリプト"], ends: ["js", "jsx", "mjs", "cjs"] },
+  { label: "Markdown", words: ["markdown", "md", "マークダウン"], ends: ["md"] },
+  { label: "Go", words: ["go", "golang"], ends: ["go"] },
+  { label: "Rust", words: ["rust"], ends: ["rs"] },
+  { label: "Java", words: ["java"], ends: ["java"] },
+  { label: "Kotlin", words: ["kotlin"], ends: ["kt", "kts"] },
+  { label: "Ruby", words: ["ruby"], ends: ["rb"] },
+  { label: "PHP", words: ["php"], ends: ["php"] },
+  { label: "C++", words: ["c++", "cpp"], ends: ["cpp", "cc", "cxx", "hpp", "h"] },
+  { label: "C#", words: ["c#", "csharp"], ends: ["cs"] },
+  { label: "C", words: ["c"], ends: ["c", "h"] },
+  { label: "Swift", words: ["swift"], ends: ["swift"] },
+  { label: "shell", words: ["shell", "bash", "sh", "シェル"], ends: ["sh", "bash"] },
+  { label: "SQL", words: ["sql"], ends: ["sql"] },
+  { label: "HTML", words: ["html"], ends: ["html", "htm"] },
+  { label: "CSS", words: ["css"], ends: ["css", "scss"] },
+  { label: "JSON", words: ["json"], ends: ["json"] },
+  { label: "YAML", words: ["yaml", "yml"], ends: ["yaml", "yml"] },
+  { label: "TOML", words: ["toml"], ends: ["toml"] },
+  { label: "text", words: ["text", "txt", "テキスト"], ends: ["txt"] },
+];
+
+const BARE = /^(?:README|LICENSE|LICENCE|CHANGELOG|Makefile|Dockerfile|Gemfile|Rakefile|Procfile)$/i;
+
+/** A path as people type it: with an extension, a slash, or one of the well-known bare names. */
+export function looksLikePath(word: string): boolean {
+  return (
+    BARE.test(word) ||
+    /^[\w@~.+-]*\/[\w@~./+-]*$/.test(word) ||
+    /^\.?[\w@~+-][\w@~.+-]*\.[A-Za-z]\w*$/.test(word) ||
+    /^\.[A-Za-z]\w+$/.test(word)
+  );
+}
+
+/** "the README" is README.md in nearly every repository. */
+export const asPath = (word: string): string => (/^readme$/i.test(word) ? "README.md" : word);
+
+const WORD = new RegExp(`${QUOTED}|[\\w@~./*+#{},-]*[\\w@~/*+#}]`, "g");
+
+/** The words of a clause in ASCII, quotations as marks; Japanese around them is skipped. */
+export const wordsOf = (text: string): string[] => text.match(WORD) ?? [];
+
+export const isQuoted = (word: string): boolean => new RegExp(`^${QUOTED}$`).test(word);
+
+export const pathsIn = (text: string): string[] => wordsOf(text).filter((w) => isQuoted(w) || looksLikePath(w));
+
+/** Collects the kinds of files that a clause names, word by word. */
+export class FileChoice {
+  private readonly labels: string[] = [];
+  private readonly ends: string[] = [];
+  private readonly globs: string[] = [];
+  path?: string;
+
+  /** False when the word says nothing about files. */
+  add(word: string): boolean {
+    const bare = word.toLowerCase().replace(/,$/, "");
+    const kind = KINDS.find((k) => k.words.includes(bare));
+    const end = /^\*?\.(\w+)$/.exec(bare)?.[1];
+    if (kind) {
+      this.labels.push(kind.label);
+      this.ends.push(...kind.ends);
+    } else if (bare === "test" || bare === "tests" || bare === "テスト") {
+      this.labels.push("test");
+      this.globs.push("**/*{test,spec}*");
+    } else if (end) {
+      this.labels.push(`*.${end}`);
+      this.ends.push(end);
+    } else if (word.includes("*")) {
+      this.labels.push(word);
+      this.globs.push(word.includes("/") ? word : `**/${word}`);
+    } else return false;
+    return true;
+  }
+
+  /** A pattern was given, so that the word "files" is not needed. */
+  get named(): boolean {
+    return this.labels.some((label) => label.includes("*"));
+  }
+
+  /** Undefined when one pattern cannot say it. */
+  files(): Files | undefined {
+    const ends = [...new Set(this.ends)];
+    const globs = [...this.globs];
+    if (ends.length === 1) globs.push(`**/*.${ends[0]}`);
+    if (ends.length > 1) globs.push(`**/*.{${ends.join(",")}}`);
+    if (globs.length > 1) return undefined;
+    const files: Files = { label: this.labels.join(", "), pattern: globs[0] ?? "**/*" };
+    if (this.path !== undefined) files.path = this.path;
+    return files;
+  }
+}

@@ -1,0 +1,69 @@
+// Owns the understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
+import { type Clause, clausesOf } from "./clauses.ts";
+import { readEnglish } from "./english.ts";
+import { readJapanese } from "./japanese.ts";
+
+export type Lang = "en" | "ja";
+
+/** Which files to list. `label` is how a person would call them; empty means all of them. */
+export interface Files {
+  label: string;
+  pattern: string;
+  path?: string;
+}
+
+export type Intent =
+  /** `items` only when the user named them. */
+  | { kind: "todo"; subject: string; items?: string[] }
+  | { kind: "list"; files: Files }
+  | { kind: "read"; path: string }
+  | { kind: "run"; command: string; background: boolean }
+  | { kind: "search"; text: string; path?: string }
+  | { kind: "framework" }
+  | { kind: "subtask"; prompt: string }
+  | { kind: "write"; path: string; content: string }
+  | { kind: "edit"; path: string; oldText: string; newText: string; all: boolean }
+  /** "and tell me the result": every answer does that anyway. */
+  | { kind: "report" };
+
+export interface Request {
+  lang: Lang;
+  intents: Intent[];
+  /** The first part that was not understood. Nothing after it is done: it may depend on it. */
+  unknown?: string;
+}
+
+/** What a clause may refer back to. */
+export interface Before {
+  /** The file named last: "write a.txt with x, then read it". */
+  file?: string;
+}
+
+export function understand(text: string): Request {
+  const { lang, clauses } = clausesOf(text);
+  const intents: Intent[] = [];
+  const before: Before = {};
+  for (const clause of clauses) {
+    const found = readClause(clause, lang, before);
+    if (!found) return { lang, intents, unknown: clause.raw(clause.text).trim() };
+    intents.push(...found);
+    const file = found.findLast((i) => "path" in i && i.kind !== "search");
+    if (file && "path" in file) before.file = file.path;
+  }
+  return intents.length > 0 ? { lang, intents } : { lang, intents, unknown: text.trim() };
+}
+
+function readClause(clause: Clause, lang: Lang, before: Before): Intent[] | undefined {
+  return lang === "ja" ? readJapanese(clause, before) : readEnglish(clause, before);
+}
+
+const CONTINUE =
+  /^(?:please )?(?:continue|go on|go ahead|carry on|proceed|resume|keep going)(?: (?:please|with (?:it|that|the work)|the work|from where you (?:stopped|left off)))*$/i;
+const CONTINUE_JA =
+  /^(?:そのまま)?(?:続け|つづけ|続き|続行|再開)(?:を|から)?(?:して|て)?(?:ください|下さい|お願いします)?$/;
+
+/** "continue" is no new request: it asks for the rest of the one before. */
+export function isContinuation(text: string): boolean {
+  const plain = text.trim().replace(/[.!。！…]+$/, "");
+  return plain === "" || CONTINUE.test(plain) || CONTINUE_JA.test(plain);
+}

@@ -1,0 +1,33 @@
+// Owns the step that reads a file and sums it up: number of lines, title, first headings.
+import { call, type Stage, type Step } from "../plan.ts";
+import { fenced, fileLines, firstLine } from "./output.ts";
+
+export function* readFile(stage: Stage, path: string): Step {
+  const { words } = stage;
+  const outcome = yield* call(stage, "read_file", { path }, words.sayRead(path));
+  if (outcome.isError) return { text: words.readFailed(path, firstLine(outcome.text)), ok: false };
+  const { lines, remarks } = fileLines(outcome.text);
+  if (lines.every((line) => line.trim() === "")) {
+    return { text: [words.emptyFile(path), ...remarks].join("\n"), ok: true };
+  }
+  const about = /\.(?:md|markdown|mdx|rst)$/i.test(path) ? headings(lines) : [];
+  const text = [words.readSummary(path, lines.length)];
+  if (about.length > 0) {
+    text.push(words.title(about[0]!));
+    if (about.length > 1) text.push(words.headings(about.slice(1, 6).join(" · ")));
+  } else {
+    text.push(words.begins, fenced(lines.filter((line) => line.trim() !== "").slice(0, 5)));
+  }
+  return { text: [...text, ...remarks].join("\n"), ok: true };
+}
+
+function headings(lines: string[]): string[] {
+  const found: string[] = [];
+  let code = false;
+  for (const line of lines) {
+    if (/^\s*(?:```|~~~)/.test(line)) code = !code;
+    const heading = /^#{1,6}\s+(.+?)\s*#*$/.exec(line);
+    if (heading && !code) found.push(heading[1]!);
+  }
+  return found;
+}

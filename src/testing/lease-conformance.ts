@@ -1,0 +1,100 @@
+// Owns the part of the suite about leases: fencing, renewal, release, expiry.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Lease, Store } from "../ledger/store.ts";
+import { code, event, type Framework, isLease, type Run } from "./store-conformance.ts";
+
+export function leaseConformance(name: string, run: Run, { describe, it, expect }: Framework): void {
+  const take = async (store: Store, lease = "agent:x"): Promise<Lease> => {
+    const answer = await store.leases.acquire(lease);
+    if (!isLease(answer)) throw new Error(`${lease} is held`);
+    return answer;
+  };
+  const append = (store: Store, lease: { name: string; epoch: number }) =>
+    code(store.append([{ ledger: "l", events: [event(1)] }], { lease }));
+
+  describe(`${name}: leases`, () => {
+    it(
+      "one holds it, another is told who, and a release hands it on under the next epoch",
+      run(async (store, open) => {
+        const other = await open();
+        const lease = await take(store);
+        const answer = await other.leases.acquire("agent:x");
+        if (isLease(answer)) throw new Error("taken twice");
+        const { expiresInMs, ...held } = answer.held;
+        expect(held).toEqual({ holder: lease.holder, epoch: 1, alive: true, stopped: false });
+        expect([expiresInMs > 0, (await other.leases.inspect("agent:x"))?.holder]).toEqual([true, lease.holder]);
+        expect([await lease.renew(), await append(store, lease)]).toEqual([true, "ok"]);
+        await lease.release();
+        expect([await lease.renew(), await append(store, lease), await store.leases.inspect("agent:x")]).toEqual([
+          false,
+          "fenced",
+          undefined,
+        ]);
+        const next = await take(other);
+        expect([next.epoch, next.takenFrom]).toEqual([2, undefined]);
+      }),
+    );
+    it(
+      "refuses an append under an old epoch, or under a lease that nobody holds",
+      run(async (store) => {
+        expect(await append(store, { name: "agent:x", epoch: 1 })).toEqual("fenced");
+        const first = await take(store);
+        await first.release();
+        const second = await take(store);
+        expect([await append(store, first), await append(store, second), await store.head("l")]).toEqual([
+          "fenced",
+          "ok",
+          1,
+        ]);
+        await first.release();
+        expect([await append(store, second), await second.renew()]).toEqual(["ok", true]);
+      }),
+    );
+    it(
+      "gives one lease to one of many who ask at once",
+      run(async (store, open) => {
+        const other = await open();
+        const answers = await Promise.all([store, other, store, other].map((one) => one.leases.acquire("agent:x")));
+        expect(answers.filter(isLease).map((lease) => lease.epoch)).toEqual([1]);
+      }),
+    );
+    it(
+      "a holder that let its lease expire is replaced, and fenced from then on",
+      run(async (_, open) => {
+        const slow = await open({ leaseMs: 60 });
+        const lease = await take(slow);
+        await sleep(120);
+        const next = await take(await open({ leaseMs: 60 }));
+        expect([next.epoch, next.takenFrom, await lease.renew(), await append(slow, lease)]).toEqual([
+          2,
+          lease.holder,
+          false,
+          "fenced",
+        ]);
+      }),
+    );
+    it(
+      "a renewed lease does not expire",
+      run(async (_, open) => {
+        const store = await open({ leaseMs: 150 });
+        const lease = await take(store);
+        for (let i = 0; i < 5; i++) {
+          await sleep(60);
+          await lease.renew();
+        }
+        expect(isLease(await (await open({ leaseMs: 150 })).leases.acquire("agent:x"))).toEqual(false);
+      }),
+    );
+    it(
+      "never takes a person's terminal over, unless told to",
+      run(async (_, open) => {
+        const lease = await take(await open({ leaseMs: 30, interactive: true }));
+        await sleep(60);
+        const store = await open({ leaseMs: 30 });
+        expect(isLease(await store.leases.acquire("agent:x"))).toEqual(false);
+        const next = await store.leases.acquire("agent:x", { takeOverInteractive: true });
+        expect(isLease(next) && [next.epoch, next.takenFrom]).toEqual([2, lease.holder]);
+      }),
+    );
+  });
+}

@@ -1,0 +1,55 @@
+// Owns the language of scripts for the model server: what each round says, and what goes wrong with it on which attempt.
+
+export interface ScriptCall {
+  name: string;
+  input?: unknown;
+  /** The arguments as they go over the wire, where they shall not be JSON. */
+  raw?: string;
+  id?: string;
+}
+
+export interface ScriptRound {
+  text?: string;
+  reasoning?: string | { text: string; signature?: string } | { redacted: string };
+  calls?: ScriptCall[];
+  usage?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
+  /** By the presence of calls unless given. `length` with a cut text or a call's `raw` plays a reply that hit its limit. */
+  finish?: "stop" | "calls" | "length" | "refused";
+  /** Into how many pieces a text is streamed; 3 unless given. */
+  pieces?: number;
+  /** Waits this long before each chunk. */
+  chunkDelayMs?: number;
+  /** Answers a streaming request with one JSON body. */
+  whole?: boolean;
+  /** What goes wrong on the first, second, … attempt at this round; null and past the end: nothing. */
+  faults?: (Fault | null)[];
+}
+
+export type Fault =
+  /** Answered with this status; `message` and `type` go into the provider's error body. */
+  | { status: number; message?: string; type?: string; code?: string; headers?: Record<string, string>; body?: string }
+  /** Sends this many chunks, then nothing more, and keeps the connection open. */
+  | { stallAt: number }
+  /** Sends this many chunks, then destroys the connection; 0 destroys it before any answer. */
+  | { cutAt: number }
+  /** Sends this many chunks, then ends the stream cleanly without its end mark. */
+  | { endAt: number }
+  /** Sends this many chunks, then an error event. */
+  | { errorAt: number; type: string; message?: string }
+  /** Sends this many chunks, then waits for a release. */
+  | { pauseAt: number };
+
+export interface ScriptRequest {
+  api: "anthropic" | "openai";
+  model: string;
+  /** Assistant messages in the request: the same for a repeated or resumed one. */
+  round: number;
+  /** How many requests for this round of this conversation came so far, this one included. */
+  attempt: number;
+  /** Requests of all kinds so far, this one included. */
+  arrival: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a provider's request as it came
+  body: any;
+}
+
+export type Script = ScriptRound[] | ((request: ScriptRequest) => ScriptRound | Promise<ScriptRound>);

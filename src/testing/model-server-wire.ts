@@ -1,0 +1,170 @@
+// Owns how the scripted model server speaks: a round as the chunks of a stream, or as one body, in either wire format.
+import type { ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
+
+const sse = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+const named = (data: { type: string }) => `event: ${data.type}\n${sse(data)}`;
+
+const usageOf = (round: ScriptRound) => ({ input: 10, output: 5, cacheRead: 0, cacheWrite: 0, ...round.usage });
+const argumentsOf = (call: ScriptCall) => call.raw ?? JSON.stringify(call.input ?? {});
+
+function pieces(text: string, count: number): string[] {
+  if (text === "") return [];
+  const size = Math.max(1, Math.ceil(text.length / count));
+  const out: string[] = [];
+  for (let at = 0; at < text.length; at += size) out.push(text.slice(at, at + size));
+  return out;
+}
+
+function reasoningOf(round: ScriptRound): { text: string; signature?: string; redacted?: string } | undefined {
+  if (round.reasoning === undefined) return undefined;
+  if (typeof round.reasoning === "string") return { text: round.reasoning };
+  return "redacted" in round.reasoning ? { text: "", redacted: round.reasoning.redacted } : round.reasoning;
+}
+
+export function chunksOf(request: ScriptRequest, round: ScriptRound): string[] {
+  return request.api === "anthropic" ? anthropicChunks(request, round) : openaiChunks(request, round);
+}
+
+export function wholeOf(request: ScriptRequest, round: ScriptRound): unknown {
+  return request.api === "anthropic" ? anthropicMessage(request, round) : openaiCompletion(request, round);
+}
+
+export function errorBody(api: ScriptRequest["api"], error: { type: string; message: string; code?: string }): unknown {
+  if (api === "anthropic") return { type: "error", error: { type: error.type, message: error.message } };
+  return { error: { message: error.message, type: error.type, code: error.code ?? null } };
+}
+
+export function errorChunk(api: ScriptRequest["api"], error: { type: string; message: string }): string {
+  return api === "anthropic" ? named(errorBody(api, error) as { type: string }) : sse(errorBody(api, error));
+}
+
+function anthropicStop(round: ScriptRound): string {
+  if (round.finish === "length") return "max_tokens";
+  if (round.finish === "refused") return "refusal";
+  return round.calls?.length ? "tool_use" : "end_turn";
+}
+
+function anthropicBlocks(request: ScriptRequest, round: ScriptRound) {
+  const blocks: { start: Record<string, unknown>; deltas: Record<string, unknown>[] }[] = [];
+  const reasoning = reasoningOf(round);
+  if (reasoning?.redacted !== undefined) {
+    blocks.push({ start: { type: "redacted_thinking", data: reasoning.redacted }, deltas: [] });
+  } else if (reasoning) {
+    const deltas: Record<string, unknown>[] = [{ type: "thinking_delta", thinking: reasoning.text }];
+    if (reasoning.signature) deltas.push({ type: "signature_delta", signature: reasoning.signature });
+    blocks.push({ start: { type: "thinking", thinking: "", signature: "" }, deltas });
+  }
+  if (round.text) {
+    const deltas = pieces(round.text, round.pieces ?? 3).map((text) => ({ type: "text_delta", text }));
+    blocks.push({ start: { type: "text", text: "" }, deltas });
+  }
+  round.calls?.forEach((call, i) => {
+    const id = call.id ?? `toolu_${request.round}_${i}`;
+    const deltas = pieces(argumentsOf(call), 2).map((json) => ({ type: "input_json_delta", partial_json: json }));
+    blocks.push({ start: { type: "tool_use", id, name: call.name, input: {} }, deltas });
+  });
+  return blocks;
+}
+
+function anthropicUsage(round: ScriptRound) {
+  const usage = usageOf(round);
+  return {
+    input_tokens: usage.input,
+    cache_creation_input_tokens: usage.cacheWrite,
+    cache_read_input_tokens: usage.cacheRead,
+    output_tokens: usage.output,
+  };
+}
+
+function anthropicHead(request: ScriptRequest) {
+  return { id: `msg_${request.arrival}`, type: "message", role: "assistant", model: request.model };
+}
+
+function anthropicChunks(request: ScriptRequest, round: ScriptRound): string[] {
+  const usage = anthropicUsage(round);
+  const message = { ...anthropicHead(request), content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } };
+  const out = [named({ type: "message_start", message } as { type: string })];
+  anthropicBlocks(request, round).forEach((block, index) => {
+    out.push(named({ type: "content_block_start", index, content_block: block.start } as { type: string }));
+    for (const delta of block.deltas)
+      out.push(named({ type: "content_block_delta", index, delta } as { type: string }));
+    out.push(named({ type: "content_block_stop", index } as { type: string }));
+  });
+  const delta = { stop_reason: anthropicStop(round), stop_sequence: null };
+  out.push(named({ type: "message_delta", delta, usage: { output_tokens: usage.output_tokens } } as { type: string }));
+  out.push(named({ type: "message_stop" }));
+  return out;
+}
+
+function anthropicMessage(request: ScriptRequest, round: ScriptRound): unknown {
+  const content = anthropicBlocks(request, round).map(({ start, deltas }) => {
+    const joined = (key: string) => deltas.map((delta) => delta[key] ?? "").join("");
+    if (start.type === "text") return { ...start, text: joined("text") };
+    if (start.type === "thinking") return { ...start, thinking: joined("thinking"), signature: joined("signature") };
+    if (start.type === "tool_use") return { ...start, input: JSON.parse(joined("partial_json") || "{}") };
+    return start;
+  });
+  return { ...anthropicHead(request), content, stop_reason: anthropicStop(round), usage: anthropicUsage(round) };
+}
+
+function openaiFinish(round: ScriptRound): string {
+  if (round.finish === "length") return "length";
+  if (round.finish === "refused") return "content_filter";
+  return round.calls?.length ? "tool_calls" : "stop";
+}
+
+function openaiUsage(round: ScriptRound) {
+  const usage = usageOf(round);
+  const prompt = usage.input + usage.cacheRead;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: usage.output,
+    total_tokens: prompt + usage.output,
+    prompt_tokens_details: { cached_tokens: usage.cacheRead },
+  };
+}
+
+const openaiCallId = (request: ScriptRequest, call: ScriptCall, i: number) => call.id ?? `call_${request.round}_${i}`;
+
+function openaiChunks(request: ScriptRequest, round: ScriptRound): string[] {
+  const head = { id: `chatcmpl-${request.arrival}`, object: "chat.completion.chunk", created: 0, model: request.model };
+  const chunk = (delta: unknown, finish: string | null = null) =>
+    sse({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] });
+  const out = [chunk({ role: "assistant", content: "" })];
+  const reasoning = reasoningOf(round);
+  if (reasoning?.text) out.push(chunk({ reasoning_content: reasoning.text }));
+  for (const content of pieces(round.text ?? "", round.pieces ?? 3)) out.push(chunk({ content }));
+  round.calls?.forEach((call, index) => {
+    const id = openaiCallId(request, call, index);
+    out.push(chunk({ tool_calls: [{ index, id, type: "function", function: { name: call.name, arguments: "" } }] }));
+    for (const part of pieces(argumentsOf(call), 2)) {
+      out.push(chunk({ tool_calls: [{ index, function: { arguments: part } }] }));
+    }
+  });
+  out.push(chunk({}, openaiFinish(round)));
+  if (request.body.stream_options?.include_usage) out.push(sse({ ...head, choices: [], usage: openaiUsage(round) }));
+  out.push("data: [DONE]\n\n");
+  return out;
+}
+
+function openaiCompletion(request: ScriptRequest, round: ScriptRound): unknown {
+  const reasoning = reasoningOf(round)?.text;
+  const calls = round.calls?.map((call, i) => ({
+    id: openaiCallId(request, call, i),
+    type: "function",
+    function: { name: call.name, arguments: argumentsOf(call) },
+  }));
+  const message = {
+    role: "assistant",
+    content: round.text ?? null,
+    ...(reasoning ? { reasoning_content: reasoning } : {}),
+    ...(calls ? { tool_calls: calls } : {}),
+  };
+  return {
+    id: `chatcmpl-${request.arrival}`,
+    object: "chat.completion",
+    model: request.model,
+    choices: [{ index: 0, message, finish_reason: openaiFinish(round) }],
+    usage: openaiUsage(round),
+  };
+}

@@ -1,0 +1,254 @@
+// Owns the scripted model server: real HTTP in both wire formats, playing a script with its faults, and a log of all that was asked.
+import { createHash } from "node:crypto";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { problemsOf } from "./model-server-check.ts";
+import type { Fault, Script, ScriptRequest, ScriptRound } from "./model-server-script.ts";
+import { chunksOf, errorBody, errorChunk, wholeOf } from "./model-server-wire.ts";
+
+export type { Fault, Script, ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
+
+export interface LoggedRequest extends ScriptRequest {
+  at: number;
+  headers: http.IncomingHttpHeaders;
+  bytes: number;
+  /** Arrival of an earlier request with the same body. */
+  repeatOf?: number;
+  fault?: Fault;
+  status: number;
+  /** Chunks handed to the connection so far. */
+  chunksSent: number;
+  /** The whole reply reached the client's connection. */
+  delivered: boolean;
+  /** Where the transcript is not valid. */
+  problems: string[];
+}
+
+export interface ServerLog {
+  requests: LoggedRequest[];
+  /** Arrivals that wait for a release. */
+  paused: number[];
+  invalid: { arrival: number; problems: string[] }[];
+}
+
+export interface ModelServerOptions {
+  script?: Script;
+  /** `round`: by the assistant messages in the request (the same answer for a repeated one). `arrival`: one round a request. */
+  match?: "round" | "arrival";
+  port?: number;
+}
+
+export interface ModelServer {
+  readonly url: string;
+  /** For ANTHROPIC_BASE_URL. */
+  readonly anthropicUrl: string;
+  /** For OPENAI_BASE_URL. */
+  readonly openaiUrl: string;
+  setScript(script: Script): void;
+  log(): ServerLog;
+  /** Resolves once a request waits at a pause. */
+  paused(): Promise<LoggedRequest>;
+  /** Lets one paused request, or all, go on. */
+  release(arrival?: number): void;
+  reset(): void;
+  close(): Promise<void>;
+}
+
+export async function startModelServer(opts: ModelServerOptions = {}): Promise<ModelServer> {
+  let script: Script = opts.script ?? [];
+  let requests: LoggedRequest[] = [];
+  let attempts = new Map<string, number>();
+  let bodies = new Map<string, number>();
+  const held = new Map<number, () => void>();
+  const waiters: ((request: LoggedRequest) => void)[] = [];
+
+  const release = (arrival?: number) => {
+    for (const [n, go] of [...held]) {
+      if (arrival !== undefined && n !== arrival) continue;
+      held.delete(n);
+      go();
+    }
+  };
+  const reset = () => {
+    release();
+    requests = [];
+    attempts = new Map();
+    bodies = new Map();
+  };
+  const log = (): ServerLog => ({
+    requests,
+    paused: [...held.keys()],
+    invalid: requests.filter((r) => r.problems.length > 0).map((r) => ({ arrival: r.arrival, problems: r.problems })),
+  });
+
+  const note = (api: ScriptRequest["api"], req: http.IncomingMessage, raw: string): LoggedRequest => {
+    const body = JSON.parse(raw);
+    const arrival = requests.length + 1;
+    const round = body.messages?.filter((m: { role: string }) => m.role === "assistant").length ?? 0;
+    const first = body.messages?.find((m: { role: string }) => m.role === "user")?.content ?? "";
+    // Cache marks move between rounds: a conversation is told by its first words alone.
+    const key = `${round} ${JSON.stringify(first).replaceAll(/,?"cache_control":\{[^}]*\}/g, "")}`;
+    const attempt = (attempts.get(key) ?? 0) + 1;
+    attempts.set(key, attempt);
+    const hash = createHash("sha256").update(raw).digest("hex");
+    const repeatOf = bodies.get(hash);
+    if (repeatOf === undefined) bodies.set(hash, arrival);
+    const entry: LoggedRequest = {
+      api,
+      model: body.model,
+      round,
+      attempt,
+      arrival,
+      body,
+      at: Date.now(),
+      headers: req.headers,
+      bytes: Buffer.byteLength(raw),
+      ...(repeatOf === undefined ? {} : { repeatOf }),
+      status: 0,
+      chunksSent: 0,
+      delivered: false,
+      problems: problemsOf(api, body),
+    };
+    requests.push(entry);
+    return entry;
+  };
+
+  const answer = async (entry: LoggedRequest, res: http.ServerResponse) => {
+    const round = await roundFor(script, entry, opts.match ?? "round");
+    if (!round) {
+      const message = `the script has no round ${opts.match === "arrival" ? entry.arrival - 1 : entry.round}`;
+      return sendError(entry, res, { status: 400, type: "invalid_request_error", message });
+    }
+    const fault = round.faults?.[entry.attempt - 1] ?? undefined;
+    if (fault) entry.fault = fault;
+    if (fault && "status" in fault) return sendError(entry, res, fault);
+    entry.status = 200;
+    res.on("finish", () => {
+      entry.delivered = fault === undefined || "pauseAt" in fault;
+    });
+    if (round.whole || entry.body.stream !== true) return sendJson(res, 200, wholeOf(entry, round));
+    await sendStream(entry, res, round, fault);
+  };
+
+  const sendStream = async (entry: LoggedRequest, res: http.ServerResponse, round: ScriptRound, fault?: Fault) => {
+    const stop = stopOf(fault);
+    const chunks = chunksOf(entry, round);
+    if (fault && "cutAt" in fault && stop === 0) return void res.destroy();
+    res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+    res.flushHeaders();
+    for (let i = 0; i <= chunks.length; i++) {
+      if (i === stop && fault) {
+        if ("stallAt" in fault) return;
+        if ("endAt" in fault) return void res.end();
+        if ("cutAt" in fault) return void setImmediate(() => res.destroy());
+        if ("errorAt" in fault) {
+          return void res.end(errorChunk(entry.api, { type: fault.type, message: fault.message ?? fault.type }));
+        }
+        await pause(entry, res);
+      }
+      if (i === chunks.length || res.destroyed) break;
+      if (round.chunkDelayMs) await new Promise((done) => setTimeout(done, round.chunkDelayMs));
+      // Each chunk reaches the client on its own, so that a fault always falls between two of them.
+      await new Promise<void>((done) => res.write(chunks[i], () => done()));
+      entry.chunksSent = i + 1;
+    }
+    res.end();
+  };
+
+  const pause = (entry: LoggedRequest, res: http.ServerResponse) =>
+    new Promise<void>((go) => {
+      held.set(entry.arrival, go);
+      res.on("close", () => {
+        held.delete(entry.arrival);
+        go();
+      });
+      for (const waiter of waiters.splice(0)) waiter(entry);
+    });
+
+  const control = (raw: string, res: http.ServerResponse) => {
+    const command = JSON.parse(raw || "{}") as { release?: number | true; script?: ScriptRound[]; reset?: true };
+    if (command.release !== undefined) release(command.release === true ? undefined : command.release);
+    if (command.reset) reset();
+    if (command.script) script = command.script;
+    sendJson(res, 200, { ok: true });
+  };
+
+  const server = http.createServer((req, res) => {
+    const parts: Buffer[] = [];
+    req.on("data", (part: Buffer) => parts.push(part));
+    req.on("end", () => {
+      const raw = Buffer.concat(parts).toString("utf8");
+      const path = new URL(req.url ?? "/", "http://127.0.0.1").pathname;
+      if (path === "/__log") return sendJson(res, 200, log());
+      if (path === "/__control") return control(raw, res);
+      const api = path.endsWith("/messages") ? "anthropic" : path.endsWith("/chat/completions") ? "openai" : undefined;
+      if (!api || req.method !== "POST")
+        return sendJson(res, 404, { error: { message: `no ${req.method} ${path} here` } });
+      answer(note(api, req, raw), res).catch((error) => sendJson(res, 500, { error: { message: String(error) } }));
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(opts.port ?? 0, "127.0.0.1", resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    anthropicUrl: url,
+    openaiUrl: `${url}/v1`,
+    setScript: (next) => {
+      script = next;
+    },
+    log,
+    paused() {
+      const waiting = requests.find((r) => held.has(r.arrival));
+      return waiting ? Promise.resolve(waiting) : new Promise((resolve) => waiters.push(resolve));
+    },
+    release,
+    reset,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function roundFor(script: Script, request: ScriptRequest, match: "round" | "arrival") {
+  if (typeof script === "function") return script(request);
+  return script[match === "arrival" ? request.arrival - 1 : request.round];
+}
+
+function stopOf(fault: Fault | undefined): number | undefined {
+  if (!fault || "status" in fault) return undefined;
+  if ("stallAt" in fault) return fault.stallAt;
+  if ("cutAt" in fault) return fault.cutAt;
+  if ("endAt" in fault) return fault.endAt;
+  return "errorAt" in fault ? fault.errorAt : fault.pauseAt;
+}
+
+const TYPE_OF_STATUS: Record<number, string> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  529: "overloaded_error",
+};
+
+function sendError(entry: LoggedRequest, res: http.ServerResponse, fault: Extract<Fault, { status: number }>) {
+  entry.status = fault.status;
+  const type = fault.type ?? TYPE_OF_STATUS[fault.status] ?? "api_error";
+  const body =
+    fault.body ?? JSON.stringify(errorBody(entry.api, { type, message: fault.message ?? type, code: fault.code }));
+  res.writeHead(fault.status, { "content-type": "application/json", ...fault.headers });
+  res.end(body);
+}
+
+function sendJson(res: http.ServerResponse, status: number, body: unknown) {
+  if (res.headersSent) return void res.destroy();
+  res.writeHead(status, { "content-type": "application/json" });
+  res.end(JSON.stringify(body));
+}

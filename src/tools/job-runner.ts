@@ -1,0 +1,71 @@
+// Owns the port of supervised jobs, as the tools see them.
+
+export type JobStatus = "running" | "completed" | "failed" | "killed" | "timeout" | "unknown";
+
+/** What the intent of a command holds: enough for another process to find the same run. */
+export interface JobPlan {
+  jobId: string;
+  dir: string;
+  /** Which boot of which machine planned it: elsewhere nothing can be told about it. */
+  boot: string;
+}
+
+export interface JobSpec {
+  context: string;
+  agent: string;
+  callId: string;
+  command: string;
+  cwd: string;
+  /** Started to stay in the background: nobody waits for it. */
+  background: boolean;
+}
+
+export interface JobEnd {
+  status: Exclude<JobStatus, "running">;
+  exitCode?: number;
+  durationMs: number;
+}
+
+export interface Job {
+  readonly jobId: string;
+  /** Contract: resolves, never throws; `waiting` when it still runs after `waitMs`. */
+  wait(opts: {
+    waitMs: number;
+    signal: AbortSignal;
+    onOutput?: (text: string) => void;
+  }): Promise<"ended" | "waiting" | "aborted">;
+  /** Contract: resolves when the whole process group is gone. */
+  kill(): Promise<void>;
+  /** Undefined while it runs. */
+  end(): JobEnd | undefined;
+  /** What it printed so far, stdout and stderr as they came. */
+  output(): string;
+  /** The directory the command ended in, when that is not the one it began in. */
+  movedTo(): string | undefined;
+  remove(): void;
+}
+
+export interface JobListing extends Partial<JobEnd> {
+  jobId: string;
+  context: string;
+  agent: string;
+  command: string;
+  cwd: string;
+  startedAt: number;
+  state: JobStatus;
+}
+
+export interface JobRunner {
+  /** Contract: no effect. */
+  plan(): JobPlan;
+  /** Contract: throws when the process cannot be started. */
+  start(plan: JobPlan, spec: JobSpec): Promise<Job>;
+  /**
+   * Contract: called once the process that planned the job is dead. A job: it started then, whatever became of it.
+   * `unstarted`: it never will, so it may be started anew. `elsewhere`: another boot or machine, nothing is known.
+   */
+  adopt(plan: JobPlan): Promise<Job | "unstarted" | "elsewhere">;
+  /** Contract: undefined when there is no such job in that context. */
+  find(context: string, jobId: string): Job | undefined;
+  list(context: string): JobListing[];
+}

@@ -1,0 +1,85 @@
+// A whole house for a test: real store, real HTTP to the scripted model server, a temporary project.
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { z } from "zod";
+import { createHarness, type Harness, type HarnessOptions } from "../src/harness.ts";
+import { openSqliteStore } from "../src/ledger/sqlite/index.ts";
+import type { Store, StoredEvent } from "../src/ledger/store.ts";
+import type { Effect, Tool, ToolOutput, ToolRun } from "../src/loop/seams.ts";
+import { openModel } from "../src/models/open-model.ts";
+import { type ModelServer, type Script, startModelServer } from "../src/testing/model-server.ts";
+
+export interface House {
+  root: string;
+  state: string;
+  server: ModelServer;
+  store: Store;
+  harness: Harness;
+  /** Every event of the ledger, as `type` or with its data. */
+  events(context: string): Promise<StoredEvent[]>;
+  /** Another harness on the same state, as after a crash of the first. */
+  again(more?: Partial<HarnessOptions>): Promise<Harness>;
+  close(): Promise<void>;
+}
+
+export const tempDir = (name = "holdfast"): string =>
+  fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), `${name}-`)));
+
+export async function openHouse(
+  script: Script,
+  more: Partial<HarnessOptions> & { api?: "openai" | "anthropic" } = {},
+): Promise<House> {
+  const root = tempDir("project");
+  const state = tempDir("state");
+  const server = await startModelServer({ script });
+  const env = {
+    OPENAI_BASE_URL: server.openaiUrl,
+    OPENAI_API_KEY: "dummy",
+    ANTHROPIC_BASE_URL: server.anthropicUrl,
+    ANTHROPIC_API_KEY: "dummy",
+  };
+  const { api = "openai", ...options } = more;
+  const model = await openModel(api === "openai" ? "openai-compatible/mock" : "anthropic/mock", { env });
+  const store = await openSqliteStore(path.join(state, "ledger.db"));
+  const make = (extra: Partial<HarnessOptions> = {}) =>
+    createHarness({ model, store, root, jobsDir: path.join(state, "jobs"), ...options, ...extra });
+  const harness = make();
+  return {
+    root,
+    state,
+    server,
+    store,
+    harness,
+    async events(context) {
+      const all: StoredEvent[] = [];
+      for await (const event of store.read(context)) all.push(event);
+      return all;
+    },
+    async again(extra) {
+      return make(extra);
+    },
+    async close() {
+      await harness.close();
+      await store.close();
+      await server.close();
+      fs.rmSync(root, { recursive: true, force: true });
+      fs.rmSync(state, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A tool of a test's own. */
+export function toolOf(
+  name: string,
+  effect: Effect,
+  execute: (run: ToolRun) => Promise<ToolOutput> | ToolOutput,
+): Tool {
+  return {
+    name,
+    description: name,
+    schema: () => z.strictObject({ n: z.number().optional() }),
+    effect,
+    execute: async (run) => execute(run),
+  };
+}

@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { mergeSeams } from "../../src/loop/merge.ts";
+import { defineMechanism, type GateCall, type Verdict } from "../../src/loop/seams.ts";
+import { type House, openHouse, toolOf } from "../house.ts";
+
+const judge = (name: string, verdict: Verdict) => defineMechanism({ name, seams: { gate: { judge: () => verdict } } });
+const call = {
+  call: { type: "call", id: "c1", name: "x", input: { a: 1 } },
+  tool: toolOf("x", "read", () => ({ content: "" })),
+  input: { a: 1 },
+} as unknown as GateCall;
+
+describe("seam gate", () => {
+  it("lets the strictest answer win, whatever the order", async () => {
+    const allow = judge("allow", { decision: "allow" });
+    const ask = judge("ask", { decision: "ask", reason: "sure?" });
+    const deny = judge("deny", { decision: "deny", reason: "no" });
+    const decide = async (...mechanisms: ReturnType<typeof judge>[]) =>
+      (await mergeSeams(mechanisms).gate(call)).verdict;
+    expect(await decide(allow, ask)).toEqual({ decision: "ask", reason: "sure?" });
+    expect(await decide(deny, ask, allow)).toEqual({ decision: "deny", reason: "no" });
+    expect(await decide(allow, deny)).toEqual({ decision: "deny", reason: "no" });
+    expect(await decide()).toEqual({ decision: "allow" });
+  });
+
+  it("refuses when a gate throws", async () => {
+    const broken = defineMechanism({
+      name: "broken",
+      seams: {
+        gate: {
+          judge: () => {
+            throw new Error("out of order");
+          },
+        },
+      },
+    });
+    expect((await mergeSeams([broken]).gate(call)).verdict).toEqual({
+      decision: "deny",
+      reason: "a gate failed: out of order",
+    });
+  });
+
+  it("judges the input that rewrites have made, from every gate", async () => {
+    const judged: unknown[] = [];
+    const first = defineMechanism({
+      name: "first",
+      seams: { gate: { judge: ({ input }) => (judged.push(input), { decision: "allow" }) } },
+    });
+    const second = defineMechanism({
+      name: "second",
+      seams: { gate: { rewrite: async ({ input }) => ({ ...(input as object), b: 2 }) } },
+    });
+    const { input } = await mergeSeams([first, second]).gate(call);
+    expect([judged, input]).toEqual([[{ a: 1, b: 2 }], { a: 1, b: 2 }]);
+  });
+});
+
+describe("the other seams, through the loop", () => {
+  let house: House;
+  afterEach(() => house.close());
+
+  it("input blocks a turn with its reason, and the model is not asked", async () => {
+    house = await openHouse([{ text: "never" }], {
+      mechanisms: [
+        defineMechanism({ name: "blocker", seams: { input: async () => ({ block: "no secrets, please" }) } }),
+      ],
+    });
+    const run = await house.harness.run("my password is …");
+    expect(await run.result).toMatchObject({ reason: "blocked", error: "no secrets, please", rounds: 0 });
+    expect(house.server.log().requests).toEqual([]);
+  });
+
+  it("input changes what the model sees, intake adds at the tail, system in order, stop goes on", async () => {
+    let stops = 0;
+    house = await openHouse([{ text: "first" }, { text: "second" }], {
+      mechanisms: [
+        defineMechanism({
+          name: "all",
+          seams: {
+            input: async (input) => ({ ...input, content: [{ type: "text", text: "changed" }] }),
+            intake: (turn) => (turn.state.rounds === 0 ? [{ origin: "clock", text: "it is late" }] : []),
+            system: () => "One more rule.",
+            stop: () => (stops++ === 0 ? [{ origin: "checker", text: "are you sure?" }] : []),
+          },
+        }),
+      ],
+    });
+    const result = await (await house.harness.run("original")).result;
+    const { messages } = house.server.log().requests[1]!.body;
+    expect(messages[0].content).toContain("One more rule.");
+    expect(messages.slice(1)).toEqual([
+      { role: "user", content: "changed" },
+      { role: "user", content: '<note from="clock">\nit is late\n</note>' },
+      { role: "assistant", content: "first" },
+      { role: "user", content: '<note from="checker">\nare you sure?\n</note>' },
+    ]);
+    expect(result).toMatchObject({ reason: "done", text: "second", rounds: 2 });
+  });
+
+  it("tool wraps every execution, the first mechanism outermost", async () => {
+    const wrap = (name: string) =>
+      defineMechanism({
+        name,
+        seams: {
+          tool: async (run, next) => {
+            const output = await next(run);
+            return { ...output, content: `${name}(${output.content})` };
+          },
+        },
+      });
+    house = await openHouse([{ calls: [{ name: "look", input: {} }] }, { text: "ok" }], {
+      tools: [toolOf("look", "read", () => ({ content: "it" }))],
+      mechanisms: [wrap("outer"), wrap("inner")],
+    });
+    await (await house.harness.run("look")).result;
+    const last = house.server.log().requests[1]!.body.messages.at(-1);
+    expect(last).toEqual({ role: "tool", tool_call_id: "c1", content: "outer(inner(it))" });
+  });
+});
