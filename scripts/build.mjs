@@ -32,7 +32,7 @@ const bundle = await rolldown({
   },
   platform: "node",
   external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, "vitest", "fast-check"],
-  define: { __VERSION__: JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "utf8")).version) },
+  transform: { define: { __VERSION__: JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "utf8")).version) } },
 });
 const fresh = at(`dist.${process.pid}`);
 fs.rmSync(fresh, { recursive: true, force: true });

@@ -116,7 +116,7 @@ export function createHarness(opts: HarnessOptions): Harness {
       }
       const result = (async (): Promise<RunResult> => {
         const startedAt = Date.now();
-        const before = { ...taken.agent.turn.state };
+        const before = countsOf(taken);
         try {
           if (input !== undefined) await taken.agent.send(input);
           const reason = await taken.agent.run();
@@ -177,11 +177,22 @@ const titleOf = (input: string | Content[] | undefined): string => {
   return text.replace(/\s+/g, " ").trim().slice(0, 80);
 };
 
+/** Where the counters of an agent stood when a run began. */
+interface Counts {
+  rounds: number;
+  denials: number;
+}
+
+export function countsOf(taken: Taken): Counts {
+  const { rounds, denials } = taken.agent.turn.state;
+  return { rounds, denials: denials.length };
+}
+
 interface Ended {
   context: string;
   taken: Taken;
   reason: TurnEndReason | undefined;
-  before: { rounds: number; denials: unknown[] };
+  before: Counts;
   durationMs: number;
 }
 
@@ -198,7 +209,7 @@ export function resultOf({ context, taken, reason, before, durationMs }: Ended):
     usage: agent.usage,
     usageByModel: agent.usageByModel,
     costUsd: costs.some((c) => c === undefined) ? undefined : costs.reduce<number>((sum, c) => sum + c!, 0),
-    denials: agent.denials.slice(before.denials.length),
+    denials: agent.denials.slice(before.denials),
     durationMs,
   };
 }

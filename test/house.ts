@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { createHarness, type Harness, type HarnessOptions } from "../src/harness.ts";
 import { openSqliteStore } from "../src/ledger/sqlite/index.ts";
 import type { Store, StoredEvent } from "../src/ledger/store.ts";

@@ -1,6 +1,6 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 import { createInterface } from "node:readline";
-import { createHarness, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
+import { countsOf, createHarness, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { runningJobs } from "../mechanisms/jobs/index.ts";
 import type { Content } from "../models/model.ts";
@@ -90,17 +90,20 @@ async function converse(run: Run, output: Output): Promise<RunResult[]> {
   let arrived: () => void = () => undefined;
   const lines = createInterface({ input: process.stdin });
   const reading = (async () => {
-    for await (const line of lines) {
-      if (line.trim() === "") continue;
-      await agent.send(messageIn(line));
+    try {
+      for await (const line of lines) {
+        if (line.trim() === "") continue;
+        await agent.send(messageIn(line));
+        arrived();
+      }
+    } finally {
+      open = false;
       arrived();
     }
-    open = false;
-    arrived();
   })();
   reading.catch(() => undefined);
   while (open || agent.hasWork()) {
-    const before = { ...agent.turn.state };
+    const before = countsOf(run.taken);
     const startedAt = Date.now();
     const turned = agent.hasWork() ? (await agent.run(), true) : await agent.runWoken();
     if (turned) {

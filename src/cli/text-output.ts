@@ -44,17 +44,6 @@ export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Outp
       case "note.added":
         say(`· ${oneLine(data.text)}`);
         break;
-      case "model.retried":
-        say(
-          `· ${data.kind} from ${data.model}: trying again in ${(data.delayMs / 1000).toFixed(1)} s (attempt ${data.attempt})`,
-        );
-        break;
-      case "model.switched":
-        say(`· ${data.from} → ${data.to}: ${data.reason}`);
-        break;
-      case "context.elided":
-        say("· the prompt no longer fitted: old tool results were left out of it");
-        break;
     }
   }
 

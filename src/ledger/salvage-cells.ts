@@ -29,24 +29,24 @@ export function findCells(
   found: (table: number, cell: Cell) => void,
 ): void {
   for (let start = 0; start + 4 < page.length; start++) {
-    const first = page[start]!;
-    if (first < 8) continue; // no row of ours is that short
+    if (page[start]! < 8) continue; // no row of ours is that short
     const size = varint(page, start);
-    if (!size || size.value > 1 << 30) continue;
-    const rowid = varint(page, size.next);
-    if (!rowid || rowid.value <= 0) continue;
-    const header = page[rowid.next];
-    // The first column is the rowid itself, stored as NULL; all our headers are shorter than 128 bytes.
-    if (header === undefined || header < 6 || header > 60 || page[rowid.next + 1] !== 0) continue;
-    const serials = serialTypes(page, rowid.next, header);
+    if (size < 0 || size > 1 << 30) continue;
+    const rowid = varint(page, after);
+    if (rowid <= 0) continue;
+    const at = after;
+    const header = page[at];
+    // The first column is the rowid itself, stored as NULL; a header has a byte or few for each column.
+    if (header === undefined || header < 6 || header > 60 || page[at + 1] !== 0) continue;
+    const serials = serialTypes(page, at, header);
     if (!serials) continue;
     let length = header;
     for (const serial of serials) length += serialSize(serial);
-    if (length !== size.value) continue;
+    if (length !== size) continue;
     for (const { table, shape } of shapes) {
       if (!fits(serials, shape)) continue;
-      const cell = place(page, rowid.next, size.value);
-      if (cell) found(table, { ...cell, rowid: rowid.value, header, serials });
+      const cell = place(page, at, size);
+      if (cell) found(table, { ...cell, rowid, header, serials });
     }
   }
 }
@@ -65,10 +65,10 @@ function serialTypes(page: Buffer, at: number, header: number): number[] | undef
   const serials: number[] = [];
   let next = at + 1;
   while (next < end) {
-    const one = varint(page, next);
-    if (!one || one.value === 10 || one.value === 11) return undefined;
-    serials.push(one.value);
-    next = one.next;
+    const serial = varint(page, next);
+    if (serial < 0 || serial === 10 || serial === 11) return undefined;
+    serials.push(serial);
+    next = after;
   }
   return next === end ? serials : undefined;
 }
@@ -107,13 +107,20 @@ function serialSize(serial: number): number {
   return serial < 10 ? INT_SIZE[serial]! : (serial - 12 - (serial % 2)) / 2;
 }
 
-function varint(bytes: Buffer, at: number): { value: number; next: number } | undefined {
+/** Where the varint that was read last ends: one number instead of an object for every byte of a file. */
+let after = 0;
+
+/** -1 when there is none, or none that a key or length of ours could be. */
+function varint(bytes: Buffer, at: number): number {
   let value = 0;
   for (let i = 0; i < 8; i++) {
     const byte = bytes[at + i];
-    if (byte === undefined) return undefined;
+    if (byte === undefined) return -1;
     value = value * 128 + (byte & 0x7f);
-    if (byte < 0x80) return value <= Number.MAX_SAFE_INTEGER ? { value, next: at + i + 1 } : undefined;
+    if (byte < 0x80) {
+      after = at + i + 1;
+      return value <= Number.MAX_SAFE_INTEGER ? value : -1;
+    }
   }
-  return undefined; // nine bytes: beyond any key of ours
+  return -1;
 }

@@ -93,8 +93,8 @@ function addEvent(found: Found, cell: Cell, payload: Buffer): void {
   if (n < 1 || seq < 1) return;
   const [, name, id, at, type, v, actor, touches, data, sum] = columns(cell, payload);
   const row = { seq, id, at, type, v, actor, touches, data, sum } as Row;
-  let ledger = found.events.get(n);
-  if (!ledger) found.events.set(n, (ledger = new Map()));
+  const ledger = found.events.get(n) ?? new Map<Seq, Row[]>();
+  found.events.set(n, ledger);
   const known = ledger.get(seq);
   if (known?.some((other) => sameRow(other, row))) return;
   if (known) known.push(row);
@@ -242,8 +242,8 @@ function joinFound(pages: Pages, hash: string, cells: { where: Where; cell: Cell
 }
 
 function nameOf(found: Found, n: number): Set<string> {
-  let names = found.names.get(n);
-  if (!names) found.names.set(n, (names = new Set()));
+  const names = found.names.get(n) ?? new Set<string>();
+  found.names.set(n, names);
   return names;
 }
 

@@ -1,5 +1,5 @@
 // Owns the loop's own event types: inputs, turns, replies, tool calls.
-import { z } from "zod";
+import * as z from "zod";
 import type { EventDefs } from "../ledger/events.ts";
 
 const content = () =>

@@ -38,7 +38,7 @@ export interface ToolRun {
   readonly call: CallPart;
   readonly tool: Tool;
   /** Parsed by the tool's schema, after any rewrite by a gate. */
-  readonly input: never;
+  readonly input: unknown;
   /** Where it runs; an around may hand on another one. */
   readonly cwd: string;
   readonly root: string;

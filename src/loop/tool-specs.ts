@@ -1,5 +1,5 @@
 // Owns how tools are shown to a model: JSON Schema out of zod, worked out once for each tool.
-import { z } from "zod";
+import * as z from "zod";
 import type { ToolSpec } from "../models/model.ts";
 import type { Tool } from "./seams.ts";
 

@@ -179,12 +179,16 @@ function fromThrown(id: string, error: unknown): ModelError {
   if (statusCode && statusCode !== 200) {
     return errorFromStatus(id, statusCode, responseHeaders ?? {}, responseBody || messageOf(error));
   }
-  return new ModelError("network", `${id}: ${messageOf(error)}`, { cause: error });
+  const kind = statusCode === 200 ? "cut" : "network"; // the answer had begun
+  return new ModelError(kind, `${id}: ${messageOf(error)}`, { cause: error });
 }
 
 /** An error inside a stream arrives as an Error, as the provider's plain object, or as its text. */
 function fromPart(id: string, error: unknown): ModelError {
   if (error instanceof Error) {
+    // How some providers report a stream that just ends.
+    if (error.name === "AI_InvalidResponseDataError")
+      return new ModelError("cut", `${id}: ${error.message}`, { cause: error });
     return (error as CallError).statusCode ? fromThrown(id, error) : errorFromEvent(id, { message: error.message });
   }
   return errorFromEvent(id, error);

@@ -141,7 +141,7 @@ export function createAnthropicReading(
     whole(body) {
       const message = body as WireEvent;
       if (message.type === "error") throw errorFromEvent(model, message);
-      message.content?.forEach((block, i) => startBlock(i, block));
+      for (const block of message.content ?? []) startBlock(blocks.length, block);
       takeUsage(message.usage);
       stop = message.stop_reason ?? undefined;
       done = true;

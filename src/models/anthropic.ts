@@ -1,9 +1,10 @@
 // Owns the Anthropic Messages wire: what goes out, with cache marks on the stable prefix.
 import { createAnthropicReading } from "./anthropic-reading.ts";
 import { limitsOf } from "./catalogue.ts";
+import { type Body, createGrowingBytes } from "./growing-bytes.ts";
 import { createPost } from "./http-stream.ts";
 import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./model.ts";
-import { insteadOf, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
+import { insteadOf, moreFields, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
 
 export interface AnthropicOptions {
   /** The provider's name for the model. */
@@ -20,7 +21,7 @@ export interface AnthropicOptions {
   extra?: Record<string, unknown>;
 }
 
-export const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
+const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
 
 export function createAnthropic(opts: AnthropicOptions): Model {
   const id = opts.id ?? `anthropic/${opts.name}`;
@@ -57,8 +58,8 @@ export function createAnthropicBody(opts: {
   name: string;
   limits: Limits;
   extra?: Record<string, unknown>;
-}): (request: ModelRequest) => string {
-  const extra = opts.extra ? `,${JSON.stringify(opts.extra).slice(1, -1)}` : "";
+}): (request: ModelRequest) => Body {
+  const extra = moreFields(opts.extra);
   const head = `{"model":${JSON.stringify(opts.name)},"stream":true${extra},"max_tokens":`;
   const tools = rememberTools(
     (tool) => JSON.stringify({ name: tool.name, description: tool.description, input_schema: tool.input }),
@@ -69,44 +70,65 @@ export function createAnthropicBody(opts: {
     return blocks.length > 0 ? `,"system":[${marked(blocks.join(","))}]` : "";
   });
   const blocks = rememberItems((item) => renderItem(item, opts));
-  return (request) =>
-    `${head}${request.maxOutputTokens}${tools(request.tools)}${system(request.system)},"messages":[${messages(request.items, blocks)}]}`;
+  const bytes = createGrowingBytes((items, from, to) => renderMessages({ items, from, to, blocks, marks: [] }));
+  return ({ items, maxOutputTokens, ...request }) => {
+    // Everything before the marked messages stays as it is from round to round.
+    const marks = lastUserMessages(items, blocks);
+    const settled = marks.at(-1) ?? 0;
+    const middle = bytes(items, settled);
+    const last = renderMessages({ items, from: settled, to: items.length, blocks, marks });
+    return {
+      head: `${head}${maxOutputTokens}${tools(request.tools)}${system(request.system)},"messages":[`,
+      middle: middle.subarray(1),
+      tail: `${middle.length === 0 ? last.slice(1) : last}]}`,
+    };
+  };
 }
 
-/** Neighbours of one role become one message, results first; the last two user messages carry a cache mark. */
-function messages(items: readonly Item[], blocks: (item: Item) => string): string {
-  const starts = lastUserMessages(items, blocks);
+interface Range {
+  items: readonly Item[];
+  /** The first item of a message. */
+  from: number;
+  to: number;
+  blocks: (item: Item) => string;
+  /** First items of the messages that carry a cache mark. */
+  marks: number[];
+}
+
+/** Neighbours of one role become one message, results first. Each message starts with a comma. */
+function renderMessages({ items, from, to, blocks, marks }: Range): string {
   let out = "";
   let results = "";
   let said = "";
-  let from = 0;
+  let start = from;
   const closeUser = () => {
     const content = results + said;
     if (content === "") return;
     const whole = content.slice(1);
-    out += `,{"role":"user","content":[${starts.includes(from) ? marked(whole) : whole}]}`;
+    out += `,{"role":"user","content":[${marks.includes(start) ? marked(whole) : whole}]}`;
     results = "";
     said = "";
   };
-  items.forEach((item, i) => {
+  for (let i = from; i < to; i++) {
+    const item = items[i]!;
     const wire = blocks(item);
-    if (wire === "") return;
+    if (wire === "") continue;
     if (item.kind === "reply") {
       closeUser();
       out += `,{"role":"assistant","content":[${wire}]}`;
-      return;
+      continue;
     }
-    if (results === "" && said === "") from = i;
+    if (results === "" && said === "") start = i;
     if (item.kind === "result") results += `,${wire}`;
     else said += `,${wire}`;
-  });
+  }
   closeUser();
-  return out.slice(1);
+  return out;
 }
 
 const MARKED_MESSAGES = 2;
 
-/** Where the last user messages begin, looked for from the end. */
+/** Where the last user messages begin, the last one first. */
 function lastUserMessages(items: readonly Item[], blocks: (item: Item) => string): number[] {
   const starts: number[] = [];
   let start = -1;

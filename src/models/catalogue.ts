@@ -2,7 +2,7 @@
 import type { Limits, Usage } from "./model.ts";
 
 /** US dollars per million tokens. */
-export interface Price {
+interface Price {
   input: number;
   output: number;
   cacheRead: number;
@@ -20,38 +20,46 @@ const K = 1000;
 const sees = { images: true, documents: true };
 const wide: Limits = { contextTokens: 1000 * K, outputTokens: 128 * K, ...sees };
 const claude200: Limits = { contextTokens: 200 * K, outputTokens: 64 * K, ...sees };
+const gpt6: Limits = { contextTokens: 1050 * K, outputTokens: 128 * K, ...sees };
 const gpt5: Limits = { contextTokens: 400 * K, outputTokens: 128 * K, ...sees };
 const gpt41: Limits = { contextTokens: 1_047_576, outputTokens: 32_768, ...sees };
 const gpt4o: Limits = { contextTokens: 128 * K, outputTokens: 16_384, ...sees };
 const oSeries: Limits = { contextTokens: 200 * K, outputTokens: 100 * K, ...sees };
 
-/** Anthropic bills cache reads at a tenth of the input and five-minute writes at five quarters of it. */
-const anthropic = (input: number, output: number): Price => ({
-  input,
-  output,
-  cacheRead: input / 10,
-  cacheWrite: (input * 5) / 4,
-});
-/** OpenAI does not bill cache writes. */
-const openai = (input: number, cacheRead: number, output: number): Price => ({
+/** Five-minute cache writes cost five quarters of the input. */
+const anthropic = (input: number, cacheRead: number, output: number): Price => ({
   input,
   output,
   cacheRead,
-  cacheWrite: 0,
+  cacheWrite: (input * 5) / 4,
+});
+/** Requests of up to 272 000 tokens; beyond that OpenAI bills more. Cache writes are free before GPT-6. */
+const openai = (input: number, cacheRead: number, output: number, cacheWrite = 0): Price => ({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
 });
 
 const CATALOGUE: Entry[] = [
-  { model: "anthropic/claude-opus-5-5", limits: wide, price: anthropic(4, 20) },
-  { model: "anthropic/claude-opus-5", limits: wide, price: anthropic(5, 25) },
-  { model: "anthropic/claude-opus-4-7", limits: wide, price: anthropic(5, 25) },
-  { model: "anthropic/claude-opus-4-6", limits: wide, price: anthropic(5, 25) },
-  { model: "anthropic/claude-opus-4-5", limits: claude200, price: anthropic(5, 25) },
-  { model: "anthropic/claude-sonnet-5-5", limits: wide, price: anthropic(2, 10) },
-  { model: "anthropic/claude-sonnet-5", limits: wide, price: anthropic(2, 10) },
-  { model: "anthropic/claude-sonnet-4-6", limits: { ...claude200, contextTokens: 1000 * K }, price: anthropic(3, 15) },
-  { model: "anthropic/claude-sonnet-4-5", limits: claude200, price: anthropic(3, 15) },
+  { model: "anthropic/claude-opus-5-5", limits: wide, price: anthropic(4, 0.2, 20) },
+  { model: "anthropic/claude-opus-5", limits: wide, price: anthropic(5, 0.5, 25) },
+  { model: "anthropic/claude-opus-4-7", limits: wide, price: anthropic(5, 0.5, 25) },
+  { model: "anthropic/claude-opus-4-6", limits: wide, price: anthropic(5, 0.5, 25) },
+  { model: "anthropic/claude-opus-4-5", limits: claude200, price: anthropic(5, 0.5, 25) },
+  { model: "anthropic/claude-sonnet-5-5", limits: wide, price: anthropic(2, 0.2, 10) },
+  { model: "anthropic/claude-sonnet-5", limits: wide, price: anthropic(2, 0.2, 10) },
+  {
+    model: "anthropic/claude-sonnet-4-6",
+    limits: { ...claude200, contextTokens: 1000 * K },
+    price: anthropic(3, 0.3, 15),
+  },
+  { model: "anthropic/claude-sonnet-4-5", limits: claude200, price: anthropic(3, 0.3, 15) },
   { model: "anthropic/claude-haiku-5-5", limits: wide }, // priced in tiers
-  { model: "anthropic/claude-haiku-4-5", limits: claude200, price: anthropic(1, 5) },
+  { model: "anthropic/claude-haiku-4-5", limits: claude200, price: anthropic(1, 0.1, 5) },
+  { model: "openai/gpt-6.1-sol", limits: gpt6, price: openai(2, 0.1, 10, 2.5) },
+  { model: "openai/gpt-6-sol", limits: gpt6, price: openai(2, 0.2, 10, 2.5) },
+  { model: "openai/gpt-6-luna", limits: gpt6, price: openai(0.1, 0.01, 0.5, 0.125) },
   { model: "openai/gpt-5.5", limits: gpt5, price: openai(5, 0.5, 30) },
   { model: "openai/gpt-5.4", limits: gpt5, price: openai(2.5, 0.25, 15) },
   { model: "openai/gpt-5.4-mini", limits: gpt5, price: openai(0.75, 0.075, 4.5) },
@@ -74,6 +82,7 @@ const CATALOGUE: Entry[] = [
 const FAMILIES: [prefix: string, limits: Limits][] = [
   ["anthropic/claude-", claude200],
   ["openai/gpt-5", gpt5],
+  ["openai/gpt-6", gpt6],
   ["openai/o", oSeries],
 ];
 
@@ -82,7 +91,7 @@ const UNKNOWN: Limits = { contextTokens: 128 * K, outputTokens: 8192, images: fa
 
 /** The current models that a key alone leads to. */
 export const DEFAULT_ANTHROPIC = "anthropic/claude-sonnet-5-5";
-export const DEFAULT_OPENAI = "openai/gpt-5.5";
+export const DEFAULT_OPENAI = "openai/gpt-6-sol";
 
 const SNAPSHOT = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?$/;
 
@@ -95,7 +104,7 @@ export function limitsOf(id: string): Limits {
 }
 
 /** Undefined: unknown. */
-export function priceOf(id: string): Price | undefined {
+function priceOf(id: string): Price | undefined {
   return entryOf(id)?.price;
 }
 

@@ -10,7 +10,7 @@ interface Described {
 }
 
 /** Error bodies of all providers: `{error: {message, type, code}}`, `{error: "…"}`, `{message}`, `{detail}`, or a list of one of these. */
-export function describeError(body: unknown): Described {
+function describeError(body: unknown): Described {
   const root = Array.isArray(body) ? body[0] : body;
   if (typeof root === "string") return { message: root, type: "", code: "" };
   if (typeof root !== "object" || root === null) return { message: "", type: "", code: "" };
@@ -85,7 +85,7 @@ function advice(status: number): string {
 }
 
 /** `retry-after-ms`, `retry-after` in seconds or as an HTTP date. */
-export function retryAfterMs(headers: IncomingHttpHeaders, now = Date.now()): number | undefined {
+function retryAfterMs(headers: IncomingHttpHeaders, now = Date.now()): number | undefined {
   const exact = Number.parseFloat(String(headers["retry-after-ms"] ?? ""));
   if (Number.isFinite(exact) && exact >= 0) return exact;
   const value = headers["retry-after"];

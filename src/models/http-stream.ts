@@ -1,6 +1,7 @@
 // Owns the wire below every native adapter: one POST over a kept-alive connection, server-sent events read by hand, and what each failure means.
 import http from "node:http";
 import type https from "node:https";
+import type { Body } from "./growing-bytes.ts";
 import { errorFromStatus } from "./http-error.ts";
 import { ModelError, type ReplyPart } from "./model.ts";
 
@@ -31,7 +32,7 @@ export interface PostOptions {
   stallMs?: number;
 }
 
-export type Post = (body: string, sink: Sink, signal: AbortSignal) => Promise<void>;
+export type Post = (body: Body, sink: Sink, signal: AbortSignal) => Promise<void>;
 
 const PROXY_VARIABLES = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
 const agents = new Map<string, http.Agent>();
@@ -101,7 +102,7 @@ export function createPost(opts: PostOptions): Post {
       };
       signal.addEventListener("abort", onAbort);
 
-      const req = request({ ...target, headers: headersFor(Buffer.byteLength(body)) }, (res) => {
+      const req = request({ ...target, headers: headersFor(lengthOf(body)) }, (res) => {
         const status = res.statusCode ?? 0;
         const read = status !== 200 || /json/.test(res.headers["content-type"] ?? "") ? collect() : events();
         res.on("data", (chunk: Buffer) => {
@@ -160,9 +161,13 @@ export function createPost(opts: PostOptions): Post {
       req.on("error", (error: NodeJS.ErrnoException) =>
         fail("network", `cannot reach ${url.host} (${error.code ?? error.message})`, error),
       );
-      req.end(body);
+      req.write(body.head);
+      if (body.middle.length > 0) req.write(body.middle);
+      req.end(body.tail);
     });
 }
+
+const lengthOf = (body: Body) => Buffer.byteLength(body.head) + body.middle.length + Buffer.byteLength(body.tail);
 
 /** Reads whole lines only, so that no character is ever split between two chunks. */
 export function createEventReader(onData: (data: string) => void) {

@@ -43,8 +43,10 @@ export async function openModel(spec: string, opts: OpenModelOptions): Promise<M
     }
     case "openai": {
       const { createOpenAI } = await import("./openai.ts");
-      const apiKey = required(env, "OPENAI_API_KEY", spec);
-      return createOpenAI({ ...common, apiKey, baseUrl: urlOf(env, "OPENAI_BASE_URL") });
+      const baseUrl = urlOf(env, "OPENAI_BASE_URL");
+      // A server of one's own often wants none.
+      const apiKey = baseUrl ? env.OPENAI_API_KEY : required(env, "OPENAI_API_KEY", spec);
+      return createOpenAI({ ...common, apiKey, baseUrl });
     }
     case "openai-compatible": {
       const { createOpenAI } = await import("./openai.ts");

@@ -24,7 +24,7 @@ interface Chunk {
   usage?: {
     prompt_tokens?: number;
     completion_tokens?: number;
-    prompt_tokens_details?: { cached_tokens?: number | null } | null;
+    prompt_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null;
   } | null;
 }
 
@@ -91,11 +91,12 @@ export function createOpenAIReading(
     }
     if (chunk.usage) {
       const cacheRead = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
+      const cacheWrite = chunk.usage.prompt_tokens_details?.cache_write_tokens ?? 0;
       usage = {
-        input: Math.max(0, (chunk.usage.prompt_tokens ?? 0) - cacheRead),
+        input: Math.max(0, (chunk.usage.prompt_tokens ?? 0) - cacheRead - cacheWrite),
         output: chunk.usage.completion_tokens ?? 0,
         cacheRead,
-        cacheWrite: 0,
+        cacheWrite,
       };
     }
   };

@@ -1,9 +1,10 @@
 // Owns the OpenAI Chat Completions wire, as OpenAI, Ollama, vLLM, llama.cpp and many others speak it.
 import { limitsOf } from "./catalogue.ts";
+import { type Body, createGrowingBytes } from "./growing-bytes.ts";
 import { createPost } from "./http-stream.ts";
 import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./model.ts";
 import { createOpenAIReading } from "./openai-reading.ts";
-import { insteadOf, plainText, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
+import { insteadOf, moreFields, plainText, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
 
 export interface OpenAIOptions {
   /** The provider's name for the model. */
@@ -20,7 +21,7 @@ export interface OpenAIOptions {
   extra?: Record<string, unknown>;
 }
 
-export const OPENAI_BASE_URL = "https://api.openai.com/v1";
+const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
 export function createOpenAI(opts: OpenAIOptions): Model {
   const id = opts.id ?? `openai/${opts.name}`;
@@ -32,7 +33,13 @@ export function createOpenAI(opts: OpenAIOptions): Model {
     label: id,
     stallMs: opts.stallMs,
   });
-  const body = createOpenAIBody({ name: opts.name, limits, limitField: limitField(base), extra: opts.extra });
+  const own = isOpenAIs(base);
+  const body = createOpenAIBody({
+    name: opts.name,
+    limits,
+    limitField: own ? "max_completion_tokens" : "max_tokens",
+    extra: own && REASONS_WITHOUT_TOOLS.test(opts.name) ? { reasoning_effort: "none", ...opts.extra } : opts.extra,
+  });
   return {
     id,
     limits,
@@ -45,18 +52,21 @@ export function createOpenAI(opts: OpenAIOptions): Model {
 }
 
 /** OpenAI's own models refuse `max_tokens`; Ollama reads nothing else, and vLLM, llama.cpp and the rest all take it. */
-function limitField(base: string): string {
+function isOpenAIs(base: string): boolean {
   const host = new URL(base).hostname;
-  return host === "api.openai.com" || host.endsWith(".openai.azure.com") ? "max_completion_tokens" : "max_tokens";
+  return host === "api.openai.com" || host.endsWith(".openai.azure.com");
 }
+
+/** On this wire OpenAI takes function tools for these models only where reasoning is switched off. */
+const REASONS_WITHOUT_TOOLS = /^gpt-(5\.[456]|6-)(?!astra)/;
 
 export function createOpenAIBody(opts: {
   name: string;
   limits: Limits;
   limitField: string;
   extra?: Record<string, unknown>;
-}): (request: ModelRequest) => string {
-  const extra = opts.extra ? `,${JSON.stringify(opts.extra).slice(1, -1)}` : "";
+}): (request: ModelRequest) => Body {
+  const extra = moreFields(opts.extra);
   const head = `{"model":${JSON.stringify(opts.name)},"stream":true,"stream_options":{"include_usage":true}${extra},"${opts.limitField}":`;
   const tools = rememberTools(
     (tool) =>
@@ -68,26 +78,37 @@ export function createOpenAIBody(opts: {
   );
   const system = rememberSystem((parts) => {
     const text = parts.filter((part) => part !== "").join("\n\n");
-    return text === "" ? "" : `,${JSON.stringify({ role: "system", content: text })}`;
+    return text === "" ? "" : JSON.stringify({ role: "system", content: text });
   });
   const item = rememberItems((i) => renderItem(i, opts.limits));
-
-  return (request) => {
-    let messages = system(request.system);
-    let images = "";
-    for (const each of request.items) {
-      const wire = item(each);
-      // A tool message carries text only: its images follow once all results of the reply are there.
-      if (images !== "" && each.kind !== "result") {
-        messages += `,{"role":"user","content":[${images}]}`;
-        images = "";
-      }
-      messages += wire.message;
-      if (wire.images !== "") images += images === "" ? wire.images : `,${wire.images}`;
+  const bytes = createGrowingBytes((items, from, to) => {
+    let text = "";
+    for (let i = from; i < to; i++) {
+      if (items[i]!.kind !== "result") text += imagesBefore(items, i, item);
+      text += item(items[i]!).message;
     }
-    if (images !== "") messages += `,{"role":"user","content":[${images}]}`;
-    return `${head}${request.maxOutputTokens}${tools(request.tools)},"messages":[${messages.slice(1)}]}`;
+    return text;
+  });
+
+  return ({ items, maxOutputTokens, ...request }) => {
+    const first = system(request.system);
+    const all = bytes(items, items.length);
+    return {
+      head: `${head}${maxOutputTokens}${tools(request.tools)},"messages":[${first}`,
+      middle: first === "" ? all.subarray(1) : all,
+      tail: `${imagesBefore(items, items.length, item)}]}`,
+    };
   };
+}
+
+/** A tool message carries text only: the images of results follow once all results of a reply are there. */
+function imagesBefore(items: readonly Item[], end: number, wire: (item: Item) => { images: string }): string {
+  let images = "";
+  for (let i = end - 1; i >= 0 && items[i]!.kind === "result"; i--) {
+    const own = wire(items[i]!).images;
+    if (own !== "") images = images === "" ? own : `${own},${images}`;
+  }
+  return images === "" ? "" : `,{"role":"user","content":[${images}]}`;
 }
 
 /** `message` starts with a comma, or is empty where there is nothing to say. */

@@ -69,3 +69,7 @@ export const takes = (limits: Limits, content: Content): boolean =>
 /** Joins several texts (and lines for what is left out) into one. */
 export const plainText = (contents: readonly Content[]): string =>
   contents.map((c) => (c.type === "text" ? c.text : insteadOf(c))).join("\n");
+
+/** Fields of an object to put behind others: `,"a":1`, or nothing. */
+export const moreFields = (extra: Record<string, unknown> | undefined): string =>
+  extra && Object.keys(extra).length > 0 ? `,${JSON.stringify(extra).slice(1, -1)}` : "";

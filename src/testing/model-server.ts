@@ -12,6 +12,8 @@ export interface LoggedRequest extends ScriptRequest {
   at: number;
   headers: http.IncomingHttpHeaders;
   bytes: number;
+  /** The client's port: the same for requests over one connection. */
+  clientPort: number;
   /** Arrival of an earlier request with the same body. */
   repeatOf?: number;
   fault?: Fault;
@@ -103,6 +105,7 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
       at: Date.now(),
       headers: req.headers,
       bytes: Buffer.byteLength(raw),
+      clientPort: req.socket.remotePort ?? 0,
       ...(repeatOf === undefined ? {} : { repeatOf }),
       status: 0,
       chunksSent: 0,

@@ -2,34 +2,35 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { blobHash } from "../ledger/checksum.ts";
 import { isHoldfastError } from "../ledger/error.ts";
-import type { EventInput, Lease, Store, StoredEvent } from "../ledger/store.ts";
-import { leaseConformance } from "./lease-conformance.ts";
+import type { Store, Write } from "../ledger/store.ts";
+import { dataConformance } from "./store-conformance-data.ts";
+import { leaseConformance } from "./store-conformance-leases.ts";
+import {
+  all,
+  code,
+  collect,
+  event,
+  type Framework,
+  failure,
+  type OpenOptions,
+  type Run,
+  seqs,
+} from "./store-conformance-steps.ts";
 
 export interface StoreUnderTest {
   name: string;
   /** A fresh, empty store for each test; `open` again opens the same one, as another process would. */
   create(): Promise<{
-    open(opts?: { leaseMs?: number; interactive?: boolean }): Promise<Store>;
+    open(opts?: OpenOptions): Promise<Store>;
     dispose(): Promise<void>;
   }>;
 }
-
-/** The part of a test framework that the suite needs; vitest's own functions fit. */
-export interface Framework {
-  describe(name: string, body: () => void): void;
-  it(name: string, body: () => Promise<void>): void;
-  expect(actual: unknown): { toEqual(expected: unknown): void };
-}
-
-export type Run = (
-  body: (store: Store, open: (opts?: { leaseMs?: number; interactive?: boolean }) => Promise<Store>) => Promise<void>,
-) => () => Promise<void>;
 
 export function storeConformance(under: StoreUnderTest, { describe, it, expect }: Framework): void {
   const run: Run = (body) => async () => {
     const { open, dispose } = await under.create();
     const opened: Store[] = [];
-    const tracked = async (opts?: { leaseMs?: number; interactive?: boolean }) => {
+    const tracked = async (opts?: OpenOptions) => {
       const store = await open(opts);
       opened.push(store);
       return store;
@@ -203,113 +204,28 @@ export function storeConformance(under: StoreUnderTest, { describe, it, expect }
       }),
     );
     it(
+      "takes a write that only guards, and leaves no trace of it",
+      run(async (store) => {
+        await store.append([{ ledger: "a", events: [event(1, { touches: ["x"] })] }]);
+        const guard = (x: number): Write[] => [
+          { ledger: "a", events: [], expect: { x } },
+          { ledger: "never", events: [], expect: { y: 0 } },
+          { ledger: "b", events: [event(1)] },
+        ];
+        expect([await code(store.append(guard(0))), await code(store.append(guard(1)))]).toEqual(["conflict", "ok"]);
+        expect((await collect(store.list())).map(({ ledger, head }) => [ledger, head]).sort()).toEqual([
+          ["a", 1],
+          ["b", 1],
+        ]);
+      }),
+    );
+    it(
       "lets one of two racing decisions win",
       run(async (store, open) => {
         const other = await open();
         const decide = (one: Store) =>
           code(one.append([{ ledger: "l", events: [event(1, { touches: ["x"] })], expect: { x: 0 } }]));
         expect((await Promise.all([decide(store), decide(other)])).sort()).toEqual(["conflict", "ok"]);
-      }),
-    );
-  });
-
-  describe(`${under.name}: blobs, wakes, snapshots, lists`, () => {
-    it(
-      "keeps blobs of any size by their hash",
-      run(async (store) => {
-        const noise = Buffer.from(Array.from({ length: 1_500_000 }, (_, i) => (i * 7919 + (i >> 3) * 104729) & 255));
-        const blobs = [Buffer.alloc(0), Buffer.from("small"), Buffer.alloc(3_000_000, "abc"), noise];
-        await store.append([{ ledger: "l", events: [event(1)] }], { blobs });
-        await store.append([{ ledger: "l", events: [event(2)] }], { blobs });
-        for (const bytes of blobs) expect(blobHash((await store.blob(blobHash(bytes)))!)).toEqual(blobHash(bytes));
-        expect([await store.blob(blobHash(Buffer.from("never"))), await store.blob("nonsense")]).toEqual([
-          undefined,
-          undefined,
-        ]);
-      }),
-    );
-    it(
-      "keeps one wake for each agent, in order of time, until it is cleared",
-      run(async (store) => {
-        await store.append([{ ledger: "l", events: [event(1)] }], {
-          wake: [
-            { agent: "b", dueAt: 20 },
-            { agent: "a", dueAt: 10 },
-            { agent: "c", dueAt: 30 },
-          ],
-        });
-        expect(await store.due(20)).toEqual([
-          { agent: "a", dueAt: 10 },
-          { agent: "b", dueAt: 20 },
-        ]);
-        await store.append([{ ledger: "l", events: [event(2)] }], {
-          wake: [
-            { agent: "a", dueAt: null },
-            { agent: "b", dueAt: 50 },
-          ],
-        });
-        expect([await store.due(40), await store.due(9)]).toEqual([[{ agent: "c", dueAt: 30 }], []]);
-      }),
-    );
-    it(
-      "loads a snapshot for its own fold only",
-      run(async (store) => {
-        await store.append([{ ledger: "l", events: [event(1), event(2)] }]);
-        await store.snapshot("l", "f@1").save(2, { list: ["ü"] });
-        expect(await store.snapshot("l", "f@1").load()).toEqual({ seq: 2, state: { list: ["ü"] } });
-        expect([await store.snapshot("l", "f@2").load(), await store.snapshot("m", "f@1").load()]).toEqual([
-          undefined,
-          undefined,
-        ]);
-      }),
-    );
-    it(
-      "lists ledgers with their summaries, and forgets a removed one",
-      run(async (store) => {
-        const before = Date.now();
-        await store.append([{ ledger: "ctx/a", events: [event(1)], summary: { title: "A" } }]);
-        await store.append([{ ledger: "ctx/b", events: [event(1), event(2)] }]);
-        await store.append([{ ledger: "board", events: [event(1)] }]);
-        await store.append([{ ledger: "ctx/a", events: [event(2)] }]);
-        const listed = (await collect(store.list({ prefix: "ctx/" }))).sort((a, b) => a.ledger.localeCompare(b.ledger));
-        expect(listed.map(({ ledger, head, summary }) => ({ ledger, head, summary }))).toEqual([
-          { ledger: "ctx/a", head: 2, summary: { title: "A" } },
-          { ledger: "ctx/b", head: 2, summary: null },
-        ]);
-        expect(listed.every((one) => one.createdAt >= before && one.updatedAt >= one.createdAt)).toEqual(true);
-        await store.remove("ctx/a");
-        await store.remove("never was");
-        expect([await store.head("ctx/a"), await all(store, "ctx/a"), (await collect(store.list())).length]).toEqual([
-          0,
-          [],
-          2,
-        ]);
-        expect(
-          seqs(
-            await store.append([
-              { ledger: "ctx/a", events: [event(9, { id: "again", touches: ["x"] })], expect: { x: 0 } },
-            ]),
-          ),
-        ).toEqual([1]);
-      }),
-    );
-    it(
-      "verifies clean, and changes nothing by it",
-      run(async (store) => {
-        await store.append([{ ledger: "a", events: [event(1, { touches: ["x"] })] }], {
-          blobs: [Buffer.from("b")],
-          wake: [{ agent: "w", dueAt: 1 }],
-        });
-        await store.append([{ ledger: "b", events: [event(1), event(2)] }]);
-        await store.append([{ ledger: "c", events: [event(1)] }]);
-        await store.remove("c");
-        let last: [number, number] = [0, 0];
-        const progress = (done: number, total: number) => {
-          last = [done, total];
-        };
-        expect(await store.verify({ progress })).toEqual({ ledgers: 2, events: 3, blobs: 1, damage: [] });
-        expect(last).toEqual([3, 3]);
-        expect((await store.verify({ ledger: "b" })).events).toEqual(2);
       }),
     );
   });
@@ -348,44 +264,6 @@ export function storeConformance(under: StoreUnderTest, { describe, it, expect }
     );
   });
 
+  dataConformance(under.name, run, { describe, it, expect });
   leaseConformance(under.name, run, { describe, it, expect });
-}
-
-export function event(n: number, more: Partial<EventInput> = {}): EventInput {
-  return { type: "t.happened", actor: "me", data: { n }, ...more };
-}
-
-export async function all(store: Store, ledger: string, opts?: Parameters<Store["read"]>[1]): Promise<StoredEvent[]> {
-  return collect(store.read(ledger, opts));
-}
-
-export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const one of items) list.push(one);
-  return list;
-}
-
-export function seqs(events: StoredEvent[]): number[] {
-  return events.map((one) => one.seq);
-}
-
-export async function failure(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}
-
-/** "ok", or the code of the error. */
-export async function code(promise: Promise<unknown>): Promise<string> {
-  const error = await failure(promise);
-  if (error === undefined) return "ok";
-  if (!isHoldfastError(error)) throw error;
-  return error.code;
-}
-
-export function isLease(answer: Lease | { held: unknown }): answer is Lease {
-  return "epoch" in answer;
 }

@@ -45,14 +45,14 @@ export interface Job {
   remove(): void;
 }
 
-export interface JobListing extends Partial<JobEnd> {
+export interface JobListing extends Partial<Omit<JobEnd, "status">> {
   jobId: string;
   context: string;
   agent: string;
   command: string;
   cwd: string;
   startedAt: number;
-  state: JobStatus;
+  status: JobStatus;
 }
 
 export interface JobRunner {

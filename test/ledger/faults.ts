@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, 
 import { join } from "node:path";
 import { blobHash } from "../../src/ledger/checksum.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openSqliteStore, repairSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Damage, LedgerSummary, Store, StoredEvent } from "../../src/ledger/store.ts";
 
 export interface Truth {
@@ -31,7 +31,7 @@ export interface Verdict {
   reported: boolean;
 }
 
-export function random(seed: number): () => number {
+function random(seed: number): () => number {
   let state = seed * 2654435761 + 1;
   return () => {
     state = (Math.imul(state ^ (state >>> 15), 2246822519) + 374761393) | 0;
@@ -49,13 +49,17 @@ export async function makeState(folder: string): Promise<Truth> {
     const text = `${id} `.repeat(i % 17 === 0 ? 400 : 1 + Math.floor(rnd() * 6));
     const bytes = Buffer.from(i % 23 === 0 ? `${id} blob `.repeat(3000) + rnd() : "");
     if (bytes.length > 0) blobs.push(blobHash(bytes));
-    const events = [{ id, type: "test.happened", actor: name, touches: i % 3 ? [`thing:${i % 5}`] : [], data: { text } }];
+    const events = [
+      { id, type: "test.happened", actor: name, touches: i % 3 ? [`thing:${i % 5}`] : [], data: { text } },
+    ];
     await store.append([{ ledger: name, events, summary: { i } }], bytes.length > 0 ? { blobs: [bytes] } : {});
   };
   const names = Array.from({ length: 9 }, (_, i) => `ctx_${i}`);
   for (let i = 1; i <= 60; i++) for (const [k, name] of names.entries()) if (k < 6 || i < 5) await round(name, i);
   const big = Buffer.from(Array.from({ length: 2_500_000 }, () => Math.floor(rnd() * 256)));
-  await store.append([{ ledger: "ctx_1", events: [{ type: "test.blob", actor: "x", data: blobHash(big) }] }], { blobs: [big] });
+  await store.append([{ ledger: "ctx_1", events: [{ type: "test.blob", actor: "x", data: blobHash(big) }] }], {
+    blobs: [big],
+  });
   blobs.push(blobHash(big));
   await store.append([{ ledger: "gone", events: [{ type: "test.gone", actor: "x", data: 1 }] }]);
   await store.remove("gone");
@@ -65,7 +69,8 @@ export async function makeState(folder: string): Promise<Truth> {
   for (let i = 61; i <= 90; i++) for (const [k, name] of names.entries()) if (k % 2 === 0) await round(name, i);
   const truth = await readTruth(store, folder, blobs);
   mkdirSync(join(folder, "state"));
-  for (const part of ["", "-wal", ".heads"]) copyFileSync(join(folder, "live", `p.db${part}`), join(folder, "state", `p.db${part}`));
+  for (const part of ["", "-wal", ".heads"])
+    copyFileSync(join(folder, "live", `p.db${part}`), join(folder, "state", `p.db${part}`));
   await store.close();
   return truth;
 }
@@ -101,7 +106,8 @@ export function makeFault(truth: Truth, seed: number): Fault {
 export function applyFault(truth: Truth, fault: Fault, into: string): string {
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });
-  for (const part of ["", "-wal", ".heads"]) copyFileSync(join(truth.folder, "state", `p.db${part}`), join(into, `p.db${part}`));
+  for (const part of ["", "-wal", ".heads"])
+    copyFileSync(join(truth.folder, "state", `p.db${part}`), join(into, `p.db${part}`));
   const file = join(into, "p.db");
   const target = file + fault.part;
   if (fault.kind === "truncate") {
@@ -116,7 +122,7 @@ export function applyFault(truth: Truth, fault: Fault, into: string): string {
 }
 
 /** Ledgers with bytes in the pages that the fault touched: their events carry their own name many times over. */
-export function hitLedgers(truth: Truth, fault: Fault): Set<string> {
+function hitLedgers(truth: Truth, fault: Fault): Set<string> {
   const bytes = readFileSync(join(truth.folder, "state", `p.db${fault.part}`));
   const from = Math.max(0, fault.offset - 4200);
   const text = bytes.subarray(from, fault.offset + fault.length + 4200).toString("latin1");
@@ -136,10 +142,12 @@ export async function judge(truth: Truth, fault: Fault, file: string): Promise<V
       if (!isHoldfastError(error, "damaged")) throw error;
       errors.push(error.detail as Damage);
       const { ledger: named, seq } = error.detail as Damage;
-      if (named !== ledger || seq !== got.length + 1) silent.push(`${ledger}: damage named as ${named} ${seq}, not ${got.length + 1}`);
+      if (named !== ledger || seq !== got.length + 1)
+        silent.push(`${ledger}: damage named as ${named} ${seq}, not ${got.length + 1}`);
     }
     if (got.length < events.length) lost.push(ledger);
-    if (got.length < events.length && !errors.some((one) => one.ledger === ledger)) silent.push(`${ledger}: ends at ${got.length} of ${events.length}`);
+    if (got.length < events.length && !errors.some((one) => one.ledger === ledger))
+      silent.push(`${ledger}: ends at ${got.length} of ${events.length}`);
     if (JSON.stringify(got) !== JSON.stringify(events.slice(0, got.length))) silent.push(`${ledger}: other content`);
   }
   const differs: string[] = [];
@@ -163,4 +171,39 @@ export async function judge(truth: Truth, fault: Fault, file: string): Promise<V
   await store.close();
   const hit = hitLedgers(truth, fault);
   return { silent, lost, reported, innocent: lost.filter((ledger) => !hit.has(ledger)) };
+}
+
+/** After a repair: sound, writable, and every ledger as long as what could be read before. */
+export async function judgeRepair(truth: Truth, file: string): Promise<string[]> {
+  const wrong: string[] = [];
+  const before = await openSqliteStore(file);
+  const proven = new Map<string, number>();
+  for (const ledger of truth.ledgers.keys()) proven.set(ledger, (await readGood(before, ledger)).length);
+  const blobs = new Set<string>();
+  for (const hash of truth.blobs) if (await before.blob(hash)) blobs.add(hash);
+  await before.close();
+  await repairSqliteStore(file);
+  const store = await openSqliteStore(file);
+  if (store.readOnly) wrong.push(store.readOnly);
+  wrong.push(...(await store.verify()).damage.map((one) => JSON.stringify(one)));
+  for (const [ledger, events] of truth.ledgers) {
+    const got = await readGood(store, ledger);
+    if (got.length !== proven.get(ledger))
+      wrong.push(`${ledger}: ${got.length} events, ${proven.get(ledger)} before the repair`);
+    if (JSON.stringify(got) !== JSON.stringify(events.slice(0, got.length))) wrong.push(`${ledger}: other content`);
+    await store.append([{ ledger, events: [{ type: "test.after", actor: "x", data: null }] }]);
+  }
+  for (const hash of blobs) if (!(await store.blob(hash))) wrong.push(`blob ${hash} was lost by the repair`);
+  await store.close();
+  return wrong;
+}
+
+async function readGood(store: Store, ledger: string): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  try {
+    for await (const event of store.read(ledger)) events.push(event);
+  } catch (error) {
+    if (!isHoldfastError(error, "damaged")) throw error;
+  }
+  return events;
 }

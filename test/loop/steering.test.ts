@@ -26,20 +26,24 @@ describe("steering and interrupting", () => {
 
   it("interrupts in mid-stream: what was said stays, and the turn is closed", async () => {
     house = await openHouse([{ text: "one two three four", pieces: 4, faults: [{ pauseAt: 3 }] }]);
-    const said: string[] = [];
+    let said = "";
+    let heard: () => void;
+    const hearing = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
     const run = await house.harness.run("count", {
       onEvent: (e) => {
         if (e.type !== "progress" || e.progress.type !== "delta" || e.progress.delta.type !== "text") return;
-        said.push(e.progress.delta.text);
-        run?.interrupt();
+        said += e.progress.delta.text;
+        heard();
       },
     });
-    await house.server.paused();
+    await hearing;
     run.interrupt();
     const result = await run.result;
     const reply = (await house.events(run.context)).find((e) => e.type === "reply.received")!.data;
     expect(result.reason).toBe("interrupted");
-    expect(reply).toMatchObject({ interrupted: true, parts: [{ type: "text", text: said.join("") }] });
+    expect(reply).toMatchObject({ interrupted: true, parts: [{ type: "text", text: said }] });
   });
 
   it("interrupts in mid-tool: the call and those behind it get their results, and the next turn is valid", async () => {

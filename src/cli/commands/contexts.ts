@@ -134,7 +134,7 @@ async function refold(store: Store, context: string, where: Where): Promise<Dama
   return wrong;
 }
 
-function report(flags: Flags, found: { damage: Damage[] }): number {
+function report(flags: Flags, found: { damage: Damage[]; [more: string]: unknown }): number {
   if (flags.json) process.stdout.write(`${JSON.stringify(found)}\n`);
   else if (found.damage.length === 0) process.stdout.write(`sound: ${JSON.stringify(found)}\n`);
   else {

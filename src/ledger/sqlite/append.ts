@@ -35,6 +35,8 @@ type Draft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean };
 interface OpenLedger {
   row: Omit<LedgerRow, "sum">;
   isNew: boolean;
+  /** A write that only guards changes nothing of its ledger. */
+  changed: boolean;
 }
 
 /** Checks what needs no database, before the lock is taken. */
@@ -89,7 +91,10 @@ export function appendRows(
   const at = Date.now();
   const events: StoredEvent[] = [];
   for (const [i, write] of writes.entries()) {
-    const ledger = ledgers.get(write.ledger)!.row;
+    if (write.events.length === 0 && write.summary === undefined) continue;
+    const open = ledgers.get(write.ledger)!;
+    const ledger = open.row;
+    open.changed = true;
     const versions = new Map<string, Seq>();
     for (const one of opts.drafts[i]!) {
       const row = { ...one, seq: ledger.head + 1, at } as Row & { given?: boolean };
@@ -113,11 +118,12 @@ export function appendRows(
     ledger.updated_at = at;
     ledger.min_writer = Math.max(ledger.min_writer, opts.writer);
   }
-  for (const { row, isNew } of ledgers.values()) (isNew ? putLedgerRow : updateLedgerRow)(db, row);
+  const changed = [...ledgers.values()].filter((ledger) => ledger.changed);
+  for (const { row, isNew } of changed) (isNew ? putLedgerRow : updateLedgerRow)(db, row);
   for (const blob of opts.packed) putBlob(db, blob);
   for (const wake of opts.wake ?? []) putWake(db, wake);
   crashPoint("append.before-commit");
-  return { events, advanced: [...ledgers.values()].map(({ row }) => row as LedgerRow) };
+  return { events, advanced: changed.map(({ row }) => row as LedgerRow) };
 }
 
 function openLedger(db: Connection, name: string, nextN: { value: number }): OpenLedger {
@@ -126,7 +132,7 @@ function openLedger(db: Connection, name: string, nextN: { value: number }): Ope
     // The list of ledgers and the events must agree before anything is chained to them.
     if (!sameBytes(sumAt(db, row, row.head), row.hash))
       throw damaged({ ledger: name, seq: row.head, what: "its last event is missing or changed" });
-    return { row, isNew: false };
+    return { row, isNew: false, changed: false };
   }
   nextN.value ||= (db.get<{ n: number | null }>("SELECT max(n) AS n FROM ledgers")?.n ?? 0) + 1;
   const n = nextN.value++;
@@ -142,7 +148,7 @@ function openLedger(db: Connection, name: string, nextN: { value: number }): Ope
     min_writer: 0,
     removed: 0,
   };
-  return { row: fresh, isNew: true };
+  return { row: fresh, isNew: true, changed: false };
 }
 
 /** The stored events when every id is known with the same content; undefined when none is. */
@@ -206,7 +212,7 @@ function checkGuards(
       if (actual !== expected) {
         // A guard that could never pass again is damage, not a conflict.
         if (!touchedAt(db, row.n, { entity, version: actual }))
-          throw damaged({ ledger: write.ledger, what: `the stored version of ${entity} is wrong` });
+          throw damaged({ ledger: write.ledger, seq: actual, what: `the stored version of ${entity} is wrong` });
         throw new HoldfastError(
           "conflict",
           `${entity} in ${write.ledger} has version ${actual}, not ${expected}: read it again and decide anew`,

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Connection } from "./connection.ts";
 
-export const CHUNK = 1 << 20;
+const CHUNK = 1 << 20;
 const RAW = 0;
 const ZSTD = 1;
 /** Below this, compressing on the main thread costs less than handing it over. */

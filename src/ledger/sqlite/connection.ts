@@ -2,11 +2,18 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, messageOf } from "../error.ts";
+import { monotonicMs } from "../holder.ts";
+import { openQueue, type Queue } from "./queue.ts";
 
 /** How long a write may wait for other writers before it gives up as `busy`. */
 const GIVE_UP_MS = 30_000;
+/** From then on a waiting writer goes before newcomers. */
+const STARVING_MS = 8;
+const SPIN_MS = 200;
 const FULL = 13;
 const IOERR = 10;
+/** The file ends before a page that it should have: no fault of the disk. */
+const IOERR_SHORT_READ = 522;
 const BUSY = 5;
 const LOCKED = 6;
 const CORRUPT = 11;
@@ -16,7 +23,7 @@ const NOTADB = 26;
 const CANTOPEN = 14;
 const READONLY = 8;
 
-export type Param = string | number | null | Uint8Array;
+type Param = string | number | null | Uint8Array;
 
 export interface Connection {
   readonly db: DatabaseSync;
@@ -34,6 +41,8 @@ export interface Connection {
 
 export function openConnection(file: string, opts: { readOnly?: boolean } = {}): Connection {
   const db = new DatabaseSync(file, { timeout: 0, readOnly: opts.readOnly ?? false });
+  const queue = opts.readOnly ? undefined : openQueue(file);
+  const inTurn = createTurns(queue);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string) => {
     let statement = statements.get(sql);
@@ -57,8 +66,8 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
     run: (sql, ...params) => {
       prepared(sql).run(...params);
     },
-    write: (body) =>
-      patiently(() => {
+    write(body) {
+      const attempt = () => {
         prepared("BEGIN IMMEDIATE").run();
         try {
           const result = body();
@@ -68,7 +77,9 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
           rollback();
           throw error;
         }
-      }),
+      };
+      return inTurn(attempt);
+    },
     read: (body) => patiently(body),
     view(body) {
       prepared("BEGIN").run();
@@ -80,6 +91,7 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
     },
     close() {
       statements.clear();
+      queue?.close();
       db.close();
     },
   };
@@ -87,29 +99,79 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
 }
 
 /**
- * SQLite's own busy handler sleeps ever longer and blocks the process, so that writers starve. Here a waiter sleeps
- * shorter the longer it has waited: the oldest waiter asks most often.
+ * SQLite's own busy handler sleeps ever longer and blocks the process, so that writers starve. Here the writers of this
+ * process stand in line, and one that has waited for long goes before those of other processes.
  */
+function createTurns(queue: Queue | undefined): <T>(attempt: () => T) => Promise<T> {
+  let line: Promise<unknown> | undefined;
+
+  async function wait<T>(attempt: () => T, before: Promise<unknown> | undefined): Promise<T> {
+    await before?.catch(() => {});
+    const since = monotonicMs();
+    let announced = false;
+    try {
+      for (;;) {
+        const waited = monotonicMs() - since;
+        if (waited > GIVE_UP_MS) throw stayedLocked();
+        if (waited > STARVING_MS) {
+          queue?.announce(since);
+          announced = true;
+        }
+        if (queue?.mustWait(since)) {
+          await sleep(1);
+          continue;
+        }
+        try {
+          return attempt();
+        } catch (error) {
+          if (!isBusy(error)) throw translate(error);
+        }
+        // First in line: ask without a pause, but not for ever, should the holder be stopped.
+        if (announced && waited < SPIN_MS) await immediate();
+        else await sleep(1 + Math.random() * 3);
+      }
+    } finally {
+      if (announced) queue?.withdraw();
+    }
+  }
+
+  return (attempt) => {
+    if (line === undefined && !queue?.mustWait(Number.POSITIVE_INFINITY)) {
+      try {
+        return Promise.resolve(attempt());
+      } catch (error) {
+        if (!isBusy(error)) return Promise.reject(translate(error));
+      }
+    }
+    const mine = wait(attempt, line);
+    line = mine;
+    const leave = () => {
+      if (line === mine) line = undefined;
+    };
+    mine.then(leave, leave);
+    return mine;
+  };
+}
+
+/** For reads and for opening: another process's recovery or checkpoint is over in a moment. */
 export async function patiently<T>(attempt: () => T, opts: { raw?: boolean } = {}): Promise<T> {
-  let since = 0;
+  const since = monotonicMs();
   for (;;) {
     try {
       return attempt();
     } catch (error) {
       if (!isBusy(error)) throw opts.raw ? error : translate(error);
     }
-    const now = performance.now();
-    since ||= now;
-    const waited = now - since;
-    if (waited > GIVE_UP_MS) {
-      throw new HoldfastError(
-        "busy",
-        `the store stayed locked for ${GIVE_UP_MS / 1000} s; nothing was recorded; try again`,
-      );
-    }
-    if (waited > 25) await immediate();
-    else await sleep(1 + Math.random() * 4);
+    if (monotonicMs() - since > GIVE_UP_MS) throw stayedLocked();
+    await sleep(1 + Math.random() * 4);
   }
+}
+
+function stayedLocked(): HoldfastError {
+  return new HoldfastError(
+    "busy",
+    `the store stayed locked for ${GIVE_UP_MS / 1000} s; nothing was recorded; try again`,
+  );
 }
 
 export function errcode(error: unknown): number | undefined {
@@ -125,12 +187,13 @@ function isBusy(error: unknown): boolean {
 /** The database file itself cannot be trusted. */
 export function isCorrupt(error: unknown): boolean {
   if (error instanceof HoldfastError) return isCorrupt(error.cause);
+  if ((error as { errcode?: unknown } | undefined)?.errcode === IOERR_SHORT_READ) return true;
   const code = errcode(error);
   return code === CORRUPT || code === NOTADB || code === CONSTRAINT;
 }
 
 export function isDisk(error: unknown): boolean {
-  const code = errcode(error);
+  const code = isCorrupt(error) ? undefined : errcode(error);
   return code === FULL || code === IOERR || code === CANTOPEN || code === READONLY;
 }
 

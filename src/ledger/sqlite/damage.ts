@@ -1,7 +1,9 @@
 // Owns what happens when damage is found: keep a copy first, then see what can still be proven.
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { newId } from "../id.ts";
 import { type Salvage, type SalvagedLedger, salvage } from "../salvage.ts";
 import type { Damage, Seq } from "../store.ts";
 import { type Connection, patiently } from "./connection.ts";
@@ -29,9 +31,37 @@ export function quarantine(file: string): string {
   }
   const folder = `${file}.damaged-${state.digest("hex").slice(0, 12)}`;
   if (existsSync(folder)) return folder;
-  mkdirSync(folder, { mode: 0o700 });
-  for (const part of parts) copyFileSync(file + part, join(folder, basename(file) + part));
+  const fresh = `${folder}.${newId("new")}`;
+  copyStore(file, fresh);
+  renameSync(fresh, folder);
   return folder;
+}
+
+/**
+ * By `cp`, in a process of its own: POSIX drops all locks that this process has on a file when any descriptor of it is
+ * closed, and with them those of SQLite, so that another process could delete the WAL under our hands.
+ */
+export function copyStore(file: string, folder: string): void {
+  mkdirSync(folder, { mode: 0o700 });
+  const parts = PARTS.map((part) => file + part).filter((path) => existsSync(path));
+  if (parts.length > 0) execFileSync("cp", ["-p", "--", ...parts, folder], { stdio: "ignore" });
+}
+
+/** The file with what lies behind a damage that was found earlier. */
+export function findSalvage(file: string, damage: Damage): Damage {
+  const start = `${basename(file)}.damaged-`;
+  for (const folder of readdirSync(dirname(file)).filter((name) => name.startsWith(start))) {
+    const inside = readdirSync(join(dirname(file), folder));
+    const salvage = inside.find(
+      (name) => name.startsWith(`${safeName(damage.ledger ?? "")}-`) && name.endsWith(".salvage.jsonl"),
+    );
+    if (salvage) return { ...damage, salvage: join(dirname(file), folder, salvage) };
+  }
+  return damage;
+}
+
+function safeName(ledger: string): string {
+  return ledger.replace(/[^\w.-]/g, "_").slice(0, 80);
 }
 
 export async function assess(
@@ -44,9 +74,11 @@ export async function assess(
   const lost = [...found.ledgers.values()].filter((ledger) => ledger.damage);
   for (const ledger of lost) writeSalvage(folder, ledger);
   const structural = opts.structural || !opts.db || !(await soundStructure(opts.db)) || moreThanSeen(opts.seen, found);
-  const damage = [...lost.map((ledger) => ledger.damage!)];
-  for (const one of opts.seen)
-    if (!damage.some((other) => other.ledger !== undefined && other.ledger === one.ledger)) damage.push(one);
+  const whole = opts.seen.filter((one) => one.ledger === undefined);
+  const named = opts.seen.filter(
+    (one) => one.ledger !== undefined && !lost.some((ledger) => ledger.name === one.ledger),
+  );
+  const damage = [...whole, ...lost.map((ledger) => ledger.damage!), ...named];
   return { quarantine: folder, found, damage, structural };
 }
 
@@ -70,7 +102,7 @@ async function soundStructure(db: Connection): Promise<boolean> {
 /** What lies behind the break, for a person to read: one event in each line. */
 export function writeSalvage(folder: string, ledger: SalvagedLedger): void {
   if (ledger.behind.length === 0 || !ledger.damage) return;
-  const path = join(folder, `${ledger.name.replace(/[^\w.-]/g, "_").slice(0, 80)}-${ledger.n}.salvage.jsonl`);
+  const path = join(folder, `${safeName(ledger.name)}-${ledger.n}.salvage.jsonl`);
   ledger.damage.salvage = path;
   if (existsSync(path)) return;
   const lines = ledger.behind.map((row) => {

@@ -4,7 +4,8 @@ import { openConnection } from "./connection.ts";
 import { assess } from "./damage.ts";
 import { inspect } from "./inspect.ts";
 import { createLiveStore } from "./live-store.ts";
-import { openForWriting } from "./open.ts";
+import { openForWriting, refuseNetwork } from "./open.ts";
+import { finishRepair } from "./repair.ts";
 import { createSalvagedStore } from "./salvaged-store.ts";
 import { WRITER } from "./schema.ts";
 import { openSidecar } from "./sidecar.ts";
@@ -24,6 +25,8 @@ const LEASE_MS = 15_000;
 /** Contract: a damaged or newer file opens too, to be read; `readOnly` says why. */
 export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {}): Promise<Store> {
   const url = `sqlite:${file}`;
+  finishRepair(file);
+  refuseNetwork(file);
   const { damage, newer, heads, unknown } = await inspect(file);
   if (damage.length > 0) return createSalvagedStore(url, await assess(file, { seen: damage, structural: true }));
 

@@ -1,4 +1,5 @@
 // Owns the look before the first write: does the database still hold what its sidecar says was committed?
+import { existsSync } from "node:fs";
 import { sameBytes } from "../checksum.ts";
 import { messageOf } from "../error.ts";
 import type { Damage } from "../store.ts";
@@ -24,7 +25,8 @@ export async function inspect(file: string): Promise<Inspection> {
   const found: Inspection = { heads, damage: [], newer: false, unknown: [] };
   if (sizeOf(file) === 0) {
     // SQLite would take an empty file for a new database and delete its WAL.
-    if (heads.size > 0 || sizeOf(`${file}-wal`) > 0) found.damage.push({ what: "the database file is empty" });
+    if (heads.size > 0 || existsSync(file) || sizeOf(`${file}-wal`) > 0)
+      found.damage.push({ what: "the database file is empty" });
     return found;
   }
   let db: Connection | undefined;
@@ -45,10 +47,6 @@ export async function inspect(file: string): Promise<Inspection> {
 function look(db: Connection, found: Inspection): void {
   const version = userVersion(db);
   const application = db.get<{ application_id: number }>("PRAGMA application_id")!.application_id;
-  if (version === 0 && application === 0 && db.all("SELECT 1 FROM sqlite_master LIMIT 1").length === 0) {
-    if (found.heads.size > 0) found.damage = [{ what: "the database is empty but ledgers were committed to it" }];
-    return; // being created by another process
-  }
   const schema = db.get<{ value: number }>("SELECT value FROM meta WHERE name = 'schema'")?.value;
   if (application !== APPLICATION_ID || schema !== version) {
     found.damage = [{ what: "the header of the database file is changed" }];
@@ -56,23 +54,32 @@ function look(db: Connection, found: Inspection): void {
   }
   found.newer = version > SCHEMA;
   if (!found.newer) for (const table of TABLES) db.all(`SELECT * FROM ${table} LIMIT 0`);
-  const { damage, unknown } = compareHeads(db, found.heads);
+  const { damage, unknown } = compareHeads(db, found.heads, { everyEntry: false });
   found.damage = damage;
   found.unknown = unknown;
 }
 
-/** What the list of ledgers says against what the sidecar says. */
-export function compareHeads(db: Connection, heads: Map<number, Head>): { damage: Damage[]; unknown: Head[] } {
+/**
+ * What the list of ledgers says against what the sidecar says. Opening looks at heads alone, so that thousands of ledgers cost
+ * little: the checksum of an entry is checked whenever it is used, and of all of them where `everyEntry` says so.
+ */
+export function compareHeads(
+  db: Connection,
+  heads: Map<number, Head>,
+  opts: { everyEntry: boolean },
+): { damage: Damage[]; unknown: Head[] } {
   const damage: Damage[] = [];
   const unknown: Head[] = [];
   const rows = new Map(allLedgerRows(db).map((row) => [row.n, row]));
   for (const row of rows.values()) {
-    if (!sameBytes(row.sum, ledgerSum(row))) {
+    const head = heads.get(row.n);
+    const plain = head !== undefined && head.name === row.name && head.removed === (row.removed === 1);
+    if ((opts.everyEntry || !plain) && !sameBytes(row.sum, ledgerSum(row))) {
       damage.push({
-        ledger: heads.get(row.n)?.name ?? row.name,
+        ledger: head?.name ?? row.name,
         what: "its entry in the list of ledgers fails its checksum",
       });
-    } else if (!heads.has(row.n)) {
+    } else if (!head) {
       unknown.push({
         n: row.n,
         name: row.name,

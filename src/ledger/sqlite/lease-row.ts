@@ -4,6 +4,7 @@ import { HoldfastError } from "../error.ts";
 import type { Holder } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { damaged } from "./rows.ts";
+import { tally } from "./tally.ts";
 
 export interface LeaseRow {
   name: string;
@@ -40,9 +41,11 @@ export function leaseRow(db: Connection, name: string): LeaseRow | undefined {
 export function putLeaseRow(db: Connection, row: LeaseRow): void {
   const holder = row.holder === null ? null : JSON.stringify(row.holder);
   const sum = digest("lease", [row.name, row.epoch, holder, row.expiresAt, row.renewals]);
+  const before = db.get<{ sum: Uint8Array }>("SELECT sum FROM leases WHERE name = ?", row.name);
   const sql =
     "INSERT OR REPLACE INTO leases (name, epoch, holder, expires_at, renewals, sum) VALUES (?, ?, ?, ?, ?, ?)";
   db.run(sql, row.name, row.epoch, holder, row.expiresAt, row.renewals, sum);
+  tally(db, "leases", { out: before?.sum, in: sum });
 }
 
 /** Fencing. Contract: throws `fenced` unless the lease is held under this epoch. */

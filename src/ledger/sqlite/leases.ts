@@ -37,7 +37,6 @@ export function createLeases(db: Connection, opts: { interactive: boolean; lease
     const expiresInMs = sameClock
       ? row.expiresAt - monotonicMs()
       : leaseMs - unchangedMs(name, `${epoch}.${row.renewals}`);
-    if (expiresInMs <= 0) return { free: true, from: holder };
     return held({ expiresInMs, alive: true, stopped: false });
   }
 
@@ -95,22 +94,21 @@ export function createLeases(db: Connection, opts: { interactive: boolean; lease
         }
         const { held, apart } = now;
         if (held.expiresInMs <= 0 && (!held.holder.interactive || takeOverInteractive)) {
-          if (await end(held.holder)) {
-            const lease = await take(name, row, held.holder);
-            if (lease) return lease;
-          }
+          if (!apart && !(await end(held.holder))) return { held };
+          const lease = await take(name, row, held.holder);
+          if (lease) return lease;
           continue;
         }
         const waits = apart || held.stopped;
         // A person's terminal never becomes free by waiting, unless it may be taken over.
-        const hopeless = held.expiresInMs <= 0 || (held.holder.interactive && !takeOverInteractive && !apart);
+        const hopeless = held.expiresInMs <= 0 || (held.holder.interactive && !takeOverInteractive);
         if (!wait || wait.aborted || !waits || hopeless) return { held };
         await sleep(Math.min(POLL_MS, held.expiresInMs), undefined, { signal: wait }).catch(() => {});
       }
     },
     async inspect(name) {
       const now = standing(await db.read(() => leaseRow(db, name)));
-      return now.free ? undefined : now.held;
+      return now.free || (now.apart && now.held.expiresInMs <= 0) ? undefined : now.held;
     },
   };
 }

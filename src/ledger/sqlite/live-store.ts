@@ -2,11 +2,12 @@
 import { sameBytes } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
+import type { SalvagedLedger } from "../salvage.ts";
 import type { Damage, LedgerSummary, Store } from "../store.ts";
 import { appendRows, draft } from "./append.ts";
 import { getBlob, packBlob } from "./blobs.ts";
 import { type Connection, isCorrupt, translate } from "./connection.ts";
-import { type Assessment, assess } from "./damage.ts";
+import { type Assessment, assess, findSalvage } from "./damage.ts";
 import { createLeases } from "./leases.ts";
 import { closeDatabase, closeUntouched } from "./open.ts";
 import { type ReadOptions, readEvents } from "./read.ts";
@@ -26,6 +27,9 @@ import { verifyStore } from "./verify.ts";
 import { dueWakes } from "./wakes.ts";
 import { createWatch } from "./watch.ts";
 
+/** A removal gives back at most so much at once (about 16 MB): the rest is used again by what comes. */
+const FREED_PAGES = 4_000;
+
 export interface LiveSettings {
   url: string;
   file: string;
@@ -44,15 +48,21 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
   const watch = createWatch(db, file);
   const leases = createLeases(db, settings);
   const broken = new Map<string, Damage>(
-    settings.broken.map((ledger) => [ledger, { ledger, what: "an event of it fails its checksum" }]),
+    settings.broken.map((ledger) => [ledger, { ledger, what: "the event is missing or fails its checksum" }]),
   );
   let fallen: Store | undefined;
+  let closed = false;
 
   /** SQLite or a checksum says that something is damaged: copy, look at the raw pages, and decide what still holds. */
   async function fall(error: unknown): Promise<Assessment> {
-    const structural = isCorrupt(error);
+    const detail = isHoldfastError(error) ? (error.detail as Damage | undefined) : undefined;
+    // Without a place in the ledger it is its entry in the list that is wrong: then the list cannot be trusted.
+    const structural = isCorrupt(error) || (detail?.ledger !== undefined && detail.seq === undefined);
     if (!structural && !isHoldfastError(error, "damaged")) throw translate(error);
-    const seen = isHoldfastError(error) && error.detail ? [error.detail as Damage] : [];
+    const seen = detail ? [detail] : [];
+    const known = seen.find((one) => one.ledger !== undefined && broken.has(one.ledger));
+    // Nothing was appended to it since it was copied: one copy is enough.
+    if (known && !structural) throw damaged({ ...findSalvage(file, known), ...broken.get(known.ledger!) });
     const assessment = await assess(file, { db, seen, structural });
     if (assessment.structural) fallen ??= createSalvagedStore(url, assessment);
     else for (const one of assessment.damage) mark(one);
@@ -87,14 +97,8 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
   function committed(rows: LedgerRow[]): void {
     crashPoint("append.committed");
     for (const row of rows) {
-      sidecar?.put({
-        n: row.n,
-        name: row.name,
-        seq: row.head,
-        sum: row.hash,
-        removed: row.removed === 1,
-        damaged: false,
-      });
+      const { n, name, head: seq, hash: sum } = row;
+      sidecar?.put({ n, name, seq, sum, removed: row.removed === 1, damaged: false });
       watch.advanced(row);
     }
     crashPoint("append.before-bell");
@@ -103,7 +107,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
 
   async function* read(ledger: string, opts: ReadOptions = {}) {
     let last = opts.after ?? 0;
-    let found: Assessment["found"] | undefined;
+    let proven: SalvagedLedger | undefined;
     if (fallen) return yield* fallen.read(ledger, opts);
     try {
       for await (const event of readEvents(db, ledger, opts)) {
@@ -112,9 +116,11 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       }
       return;
     } catch (error) {
-      found = (await fall(error)).found;
+      proven = (await fall(error)).found.ledgers.get(ledger);
+      // Raw pages that prove less than SQLite showed are no reason to end without a word.
+      if (!proven || (proven.rows.length <= last && !proven.damage)) throw translate(error);
     }
-    yield* readSalvaged(found.ledgers.get(ledger), { ...opts, after: last });
+    yield* readSalvaged(proven, { ...opts, after: last });
   }
 
   return {
@@ -159,6 +165,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       writable();
       const normal = async () => {
         const row = await db.write(() => removeLedgerRows(db, ledger));
+        if (row) await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
         if (row) committed([row]);
         broken.delete(ledger);
       };
@@ -204,6 +211,8 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     },
     verify: (opts) => (fallen ? fallen.verify(opts) : verifyStore(db, file, opts)),
     async close() {
+      if (closed) return;
+      closed = true;
       watch.close();
       sidecar?.close();
       if (fallen) closeUntouched(db, file);

@@ -1,8 +1,23 @@
 // Owns opening a database file: creating it, migrating it, and the settings of every connection.
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "../error.ts";
-import { type Connection, openConnection, patiently } from "./connection.ts";
+import { newId } from "../id.ts";
+import { type Connection, openConnection, translate } from "./connection.ts";
 import { migrate, PAGE_SIZE, SCHEMA, sqliteTooOld } from "./schema.ts";
 
 /** A checkpoint costs fsyncs of its own: about 16 MB of WAL keep it off the usual round. */
@@ -10,22 +25,27 @@ const CHECKPOINT_PAGES = 4_000;
 /** Not less than the WAL grows to: overwriting it costs a third of extending it. */
 const WAL_KEPT_BYTES = 20 << 20;
 
-/** Contract: the file exists, is sound as far as was looked, and is not of a newer Holdfast. */
+/** WAL needs shared memory between all who use the file: on a network file system two hosts would destroy it. */
+export function refuseNetwork(file: string): void {
+  let folder = dirname(file);
+  while (!existsSync(folder)) folder = dirname(folder);
+  if (!NETWORK_FILE_SYSTEMS.has(statfsSync(folder).type >>> 0)) return;
+  throw new HoldfastError(
+    "invalid",
+    `${folder} is on a network file system, where SQLite is not safe: set XDG_STATE_HOME to a local folder`,
+  );
+}
+
+/** NFS, SMB, CIFS, SMB2, AFS, as statfs(2) names them. */
+const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f]);
+
+/** Contract: if the file exists, it is sound as far as was looked, and not of a newer Holdfast. */
 export async function openForWriting(file: string): Promise<Connection> {
   const tooOld = sqliteTooOld();
   if (tooOld) throw new HoldfastError("upgrade", tooOld);
-  const isNew = sizeOf(file) === 0;
-  if (isNew) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) create(file);
   const db = openConnection(file);
   try {
-    if (isNew) {
-      chmodSync(file, 0o600);
-      await patiently(() => {
-        // Only an empty file takes these two; after a lost race they change nothing.
-        db.db.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA auto_vacuum = INCREMENTAL`);
-        db.db.exec("PRAGMA journal_mode = WAL");
-      });
-    }
     configure(db);
     if ((await db.read(() => userVersion(db))) < SCHEMA) await db.write(() => migrate(db.db, userVersion(db)));
     return db;
@@ -35,7 +55,54 @@ export async function openForWriting(file: string): Promise<Connection> {
   }
 }
 
-export function configure(db: Connection): void {
+/** Built under another name and put in place whole: two fsyncs, and nobody ever sees half a store. */
+function create(file: string): void {
+  const folder = dirname(file);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const fresh = `${file}.${newId("new")}`;
+  try {
+    closeSync(openSync(fresh, "wx", 0o600));
+    const db = new DatabaseSync(fresh);
+    db.exec(
+      `PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; PRAGMA page_size = ${PAGE_SIZE}; PRAGMA auto_vacuum = INCREMENTAL`,
+    );
+    db.exec("BEGIN");
+    migrate(db, 0);
+    db.exec("COMMIT");
+    db.close();
+    sync(fresh, { walMode: true });
+    putInPlace(fresh, file);
+    sync(folder);
+  } catch (error) {
+    throw translate(error);
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+}
+
+/** The first one wins; whoever comes second uses its file. */
+function putInPlace(fresh: string, file: string): void {
+  try {
+    linkSync(fresh, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    copyFileSync(fresh, file, constants.COPYFILE_EXCL); // a file system without links
+    sync(file);
+  }
+}
+
+function sync(path: string, opts: { walMode?: boolean } = {}): void {
+  const fd = openSync(path, opts.walMode ? "r+" : "r");
+  try {
+    // The two format versions of the header say WAL; the pragma that sets them costs four fsyncs of its own.
+    if (opts.walMode) writeSync(fd, Uint8Array.of(2, 2), 0, 2, 18);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function configure(db: Connection): void {
   db.db.exec(
     `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`,
   );

@@ -1,5 +1,5 @@
 // Owns repair: the damaged file is kept beside, and a new one is built from what verifies.
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { genesis } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
@@ -22,6 +22,7 @@ import { allWakes, putWake } from "./wakes.ts";
 export async function repairSqliteStore(file: string): Promise<Damage[]> {
   if (sizeOf(file) === 0 && !existsSync(`${file}.heads`))
     throw new HoldfastError("not_found", `there is no store at ${file}`);
+  finishRepair(file);
   const { damage, heads, newer } = await inspect(file);
   if (newer) throw new HoldfastError("upgrade", "this store was written by a newer Holdfast: upgrade to repair it");
   const seen = damage.length > 0 ? damage : await verifyClosed(file);
@@ -32,21 +33,31 @@ export async function repairSqliteStore(file: string): Promise<Damage[]> {
   const copy = join(kept, basename(file));
   const found = salvage(copy, readHeads(copy) ?? new Map());
   for (const ledger of found.ledgers.values()) writeSalvage(kept, ledger);
-  const rebuilt = join(kept, "rebuilt.db");
+  const rebuilt = join(kept, `${newId("rebuilt")}.db`);
   await rebuild(rebuilt, found, { old: copy, removed: Math.max(0, ...heads.keys()) });
   crashPoint("repair.rebuilt");
-
-  const aside = join(kept, `original-${newId("at")}`);
-  mkdirSync(aside, { mode: 0o700 });
-  for (const part of ["-wal", "-shm", ".heads", ""]) {
-    if (existsSync(file + part)) renameSync(file + part, join(aside, basename(file) + part));
-  }
-  renameSync(`${rebuilt}.heads`, `${file}.heads`);
-  renameSync(rebuilt, file);
+  writeFileSync(`${file}.repair`, rebuilt, { mode: 0o600, flush: true });
+  finishRepair(file);
   const named = [...found.ledgers.values()].flatMap((ledger) => ledger.damage ?? []);
   const rest = seen.filter((one) => !named.some((other) => other.ledger === one.ledger));
   found.close();
   return [...named, ...rest];
+}
+
+/** Puts the rebuilt file in place. Contract: may be cut off anywhere and be run again; the copies are already kept. */
+export function finishRepair(file: string): void {
+  const marker = `${file}.repair`;
+  if (!existsSync(marker)) return;
+  const rebuilt = readFileSync(marker, "utf8");
+  if (existsSync(rebuilt)) {
+    // The old WAL must not be applied to the new file.
+    for (const part of ["-wal", "-shm"]) rmSync(file + part, { force: true });
+    crashPoint("repair.half-way");
+    if (existsSync(`${rebuilt}.heads`)) renameSync(`${rebuilt}.heads`, `${file}.heads`);
+    renameSync(rebuilt, file);
+  }
+  for (const part of [".bell", ".queue"]) rmSync(rebuilt + part, { force: true });
+  rmSync(marker);
 }
 
 async function verifyClosed(file: string): Promise<Damage[]> {

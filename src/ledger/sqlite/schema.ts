@@ -39,7 +39,7 @@ const MIGRATIONS = [
     n INTEGER NOT NULL, fold TEXT NOT NULL, seq INTEGER NOT NULL, saved_at INTEGER NOT NULL, data BLOB NOT NULL, sum BLOB NOT NULL,
     PRIMARY KEY (n, fold));
   CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-  INSERT INTO meta VALUES ('schema', 1), ('min_writer', 1);
+  INSERT INTO meta VALUES ('schema', 1);
   PRAGMA application_id = ${APPLICATION_ID};
   `,
 ];

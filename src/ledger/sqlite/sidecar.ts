@@ -33,7 +33,7 @@ export function openSidecar(file: string): Sidecar {
   const slot = Buffer.alloc(SLOT);
   const one = Buffer.from("!");
   return {
-    put(head) {
+    put: unharmed((head: Head) => {
       const at = head.n * SLOT;
       const before = readSync(heads, slot, 0, SLOT, at) === SLOT ? decode(slot) : undefined;
       if (before?.n === head.n) {
@@ -43,12 +43,21 @@ export function openSidecar(file: string): Sidecar {
       }
       encode(slot, head);
       writeSync(heads, slot, 0, SLOT, at);
-    },
-    ring: () => void writeSync(bell, one, 0, 1, 0),
+    }),
+    ring: unharmed(() => void writeSync(bell, one, 0, 1, 0)),
     close() {
       closeSync(heads);
       closeSync(bell);
     },
+  };
+}
+
+/** What is committed stays committed: a sidecar that cannot be written only finds less. */
+function unharmed<A extends unknown[]>(body: (...args: A) => void): (...args: A) => void {
+  return (...args) => {
+    try {
+      body(...args);
+    } catch {}
   };
 }
 
@@ -85,7 +94,7 @@ function decode(slot: Buffer): Head | undefined {
     n,
     name: slot.toString("utf8", 16 + SUM_BYTES, 16 + SUM_BYTES + slot[5]!),
     seq: slot.readUInt32LE(12),
-    sum: Uint8Array.from(slot.subarray(16, 16 + SUM_BYTES)),
+    sum: slot.subarray(16, 16 + SUM_BYTES),
     removed: (slot[4]! & REMOVED) !== 0,
     damaged: (slot[4]! & DAMAGED) !== 0,
   };

@@ -1,4 +1,7 @@
 // Owns verification: everything is read again, everything derived is derived again, and nothing is changed.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { bytesSum, sameBytes } from "../checksum.ts";
 import { isHoldfastError, messageOf } from "../error.ts";
@@ -6,12 +9,14 @@ import { salvage } from "../salvage.ts";
 import type { Damage, Seq, StoredEvent, VerifyReport } from "../store.ts";
 import { type BlobPart, joinParts } from "./blobs.ts";
 import { type Connection, isCorrupt } from "./connection.ts";
+import { copyStore } from "./damage.ts";
 import { compareHeads } from "./inspect.ts";
 import { damagedLeases } from "./lease-row.ts";
 import { readEvents } from "./read.ts";
 import { allLedgerRows, type LedgerRow, ledgerRow } from "./rows.ts";
 import { KEY_SPAN } from "./schema.ts";
 import { readHeads } from "./sidecar.ts";
+import { tallies } from "./tally.ts";
 import { allWakes, wakeSum } from "./wakes.ts";
 
 export interface VerifyOptions {
@@ -33,7 +38,7 @@ async function verifySound(db: Connection, file: string, opts: VerifyOptions): P
   const report: VerifyReport = { ledgers: 0, events: 0, blobs: 0, damage: [] };
   const one = opts.ledger;
   report.damage.push(
-    ...(await db.read(() => db.view(() => compareHeads(db, heads)))).damage.filter(
+    ...(await db.read(() => db.view(() => compareHeads(db, heads, { everyEntry: true })))).damage.filter(
       (d) => one === undefined || d.ledger === one,
     ),
   );
@@ -136,17 +141,24 @@ async function verifyRest(db: Connection, report: VerifyReport): Promise<void> {
     if (!joinParts(name, parts)) report.damage.push({ what: `blob ${name} is incomplete or changed` });
     await breathe();
   }
-  for (const name of await db.read(() => damagedLeases(db)))
-    report.damage.push({ what: `the lease ${name} fails its checksum` });
-  for (const wake of await db.read(() => allWakes(db))) {
-    if (!sameBytes(wake.sum, wakeSum(wake.agent, wake.due_at)))
-      report.damage.push({ what: `the wake of ${wake.agent} fails its checksum` });
-  }
+  const small = () => {
+    for (const name of damagedLeases(db)) report.damage.push({ what: `the lease ${name} fails its checksum` });
+    for (const wake of allWakes(db)) {
+      if (!sameBytes(wake.sum, wakeSum(wake.agent, wake.due_at)))
+        report.damage.push({ what: `the wake of ${wake.agent} fails its checksum` });
+    }
+    for (const table of ["wakes", "leases"] as const)
+      if (!tallies(db, table)) report.damage.push({ what: `a row of ${table} is missing` });
+  };
+  await db.read(() => db.view(small));
 }
 
 /** SQLite cannot even walk its pages: say what the raw pages prove. */
 function verifyRaw(file: string, error: unknown, { ledger }: VerifyOptions): VerifyReport {
-  const found = salvage(file, readHeads(file) ?? new Map());
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-verify-"));
+  copyStore(file, join(folder, "copy"));
+  const copy = join(folder, "copy", basename(file));
+  const found = salvage(copy, readHeads(copy) ?? new Map());
   try {
     const ledgers = [...found.ledgers.values()].filter((one) => ledger === undefined || one.name === ledger);
     const damage: Damage[] = [{ what: messageOf(error) }];
@@ -161,6 +173,7 @@ function verifyRaw(file: string, error: unknown, { ledger }: VerifyOptions): Ver
     };
   } finally {
     found.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -3,6 +3,7 @@ import { digest, sameBytes } from "../checksum.ts";
 import type { Wake } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { damaged } from "./rows.ts";
+import { tally } from "./tally.ts";
 
 interface WakeRow {
   agent: string;
@@ -15,11 +16,17 @@ export function wakeSum(agent: string, dueAt: number): Uint8Array {
 }
 
 export function putWake(db: Connection, wake: { agent: string; dueAt: number | null }): void {
-  if (wake.dueAt === null) return db.run("DELETE FROM wakes WHERE agent = ?", wake.agent);
+  const before = db.get<WakeRow>("SELECT agent, due_at, sum FROM wakes WHERE agent = ?", wake.agent);
+  if (wake.dueAt === null) {
+    if (!before) return;
+    db.run("DELETE FROM wakes WHERE agent = ?", wake.agent);
+    tally(db, "wakes", { out: before.sum });
+    return;
+  }
+  if (before?.due_at === wake.dueAt) return;
   const sum = wakeSum(wake.agent, wake.dueAt);
-  const sql =
-    "INSERT INTO wakes VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET due_at = excluded.due_at, sum = excluded.sum";
-  db.run(sql, wake.agent, wake.dueAt, sum);
+  db.run("INSERT OR REPLACE INTO wakes (agent, due_at, sum) VALUES (?, ?, ?)", wake.agent, wake.dueAt, sum);
+  tally(db, "wakes", { out: before?.sum, in: sum });
 }
 
 export function dueWakes(db: Connection, now: number): Wake[] {

@@ -37,7 +37,7 @@ export function createWatch(db: Connection, file: string): Watch {
   }
 
   /** data_version changes only when another connection commits; our own commits come in through `advanced`. */
-  function look(): void {
+  function look(first = false): void {
     if (closed) return;
     try {
       const now = db.get<{ data_version: number }>("PRAGMA data_version")!.data_version;
@@ -45,7 +45,7 @@ export function createWatch(db: Connection, file: string): Watch {
       for (const row of db.all<{ n: number; name: string; head: Seq }>(
         "SELECT n, name, head FROM ledgers WHERE removed = 0",
       )) {
-        if (version === -1) known.set(row.n, row.head);
+        if (first) known.set(row.n, row.head);
         else advanced(row);
       }
       version = now;
@@ -56,10 +56,14 @@ export function createWatch(db: Connection, file: string): Watch {
 
   function start(): void {
     version = -1;
-    look();
-    bell = watch(`${file}.bell`, { persistent: false }, look);
-    bell.on("error", () => {});
-    timer = setInterval(look, CHECK_MS).unref();
+    look(true);
+    try {
+      bell = watch(`${file}.bell`, { persistent: false }, () => look());
+      bell.on("error", () => {});
+    } catch {
+      // No bell, or no more watches to be had: look more often.
+    }
+    timer = setInterval(look, bell ? CHECK_MS : CHECK_MS / 10).unref();
   }
 
   function stop(): void {

@@ -1,5 +1,5 @@
 // Owns what the model sees when a conversation no longer fits: old tool results become one line. The ledger keeps all.
-import { z } from "zod";
+import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";

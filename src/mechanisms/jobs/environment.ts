@@ -1,6 +1,18 @@
 // Owns what a command sees of our environment: a short list of names, never a secret.
 
-const NAMES = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+const NAMES = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LANGUAGE",
+  "TZ",
+  "TMPDIR",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+];
 const PREFIXES = ["LC_", "XDG_"];
 const SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i;
 const FIXED = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };

@@ -33,7 +33,7 @@ function baseFrom(given: string | undefined): number {
   throw new HoldfastError("invalid", `HOLDFAST_RETRY_BASE_MS is "${given}": set a number of milliseconds`);
 }
 
-export function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const done = () => {

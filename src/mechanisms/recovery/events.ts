@@ -1,5 +1,5 @@
 // Owns the facts of recovery, and what of them the rest of a turn must remember, over a resume too.
-import { z } from "zod";
+import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
 

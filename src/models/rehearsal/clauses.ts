@@ -13,14 +13,15 @@ export interface Clause {
 }
 
 const QUOTES = [
-  /```[^\n]*\n([\s\S]*?)\n?```/g,
+  /```[^\n`]{0,40}\n([\s\S]*?)\n?```/g,
   /`([^`]+)`/g,
-  /「([^」]*)」/g,
-  /『([^』]*)』/g,
-  /“([^”]*)”/g,
+  /「([^「」]*)」/g,
+  /『([^『』]*)』/g,
+  /“([^“”]*)”/g,
   /"([^"]*)"/g,
   /(?<!\w)'([^']*)'(?!\w)/g,
 ];
+const LONGEST = 4000;
 const MARK = /\uE000(\d+)\uE001/g;
 
 /** A quotation mark in a clause, for patterns that want one. */
@@ -35,6 +36,9 @@ export function clausesOf(text: string): { lang: Lang; clauses: Clause[] } {
   const restore = (s: string, how: "raw" | "plain"): string =>
     s.replace(MARK, (_, n: string) => restore(kept[Number(n)]![how], "raw"));
   const lang: Lang = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u.test(masked) ? "ja" : "en";
+  masked = masked.trim().replace(/\s{20,}/g, (blank) => (blank.includes("\n") ? "\n" : " "));
+  // What is that long, without its quotations, is no request of the kinds known here; cutting it up would only cost time.
+  if (masked.length > LONGEST) return { lang, clauses: [] };
   const pieces = lang === "ja" ? cutJapanese(masked.normalize("NFKC")) : cutEnglish(masked);
   const clauses = pieces.map((piece) => ({
     text: piece,
@@ -47,9 +51,9 @@ export function clausesOf(text: string): { lang: Lang; clauses: Clause[] } {
 
 // Verbs at which a clause may begin. Those of the last line are not understood, but must not be swallowed by the clause before.
 const VERBS =
-  `run|execute|launch|start|read|open|show|display|print|view|summari[sz]e|list|find|glob|search|grep|look|create|make
+  `run|execute|launch|kick off|start|read|cat|open|show|display|print|view|summari[sz]e|list|find|glob|search|grep|look|create|make
   |write|save|put|draft|prepare|plan|set up|replace|change|edit|substitute|swap|use|spawn|delegate|ask|continue|keep|go on|report|tell|let|give
-  |what|which|where|are there|identify|determine|detect|figure|check|inspect|analy[sz]e|count|enumerate|add|append|delete|remove|move|rename|copy|commit|push|deploy|fix|explain|review|connect|remind|load|remember
+  |what|which|how many|where|are there|identify|determine|detect|figure|check|inspect|analy[sz]e|count|enumerate|add|append|delete|remove|move|rename|copy|commit|push|deploy|fix|explain|review|connect|remind|load|remember
   |send|build|test|install|update|translate|refactor|sing|draw`
     .replace(/\s+/g, " ")
     .replaceAll(" |", "|");
@@ -88,7 +92,7 @@ function cutEnglish(text: string): string[] {
       .replace(/(?<=\S)[.!?;,:]+\s*$/, "")
       .trim();
     if (clean === "") return;
-    if (/^\W*after (?!that\b)/i.test(piece) && pieces.length > 0) pieces.splice(-1, 0, clean);
+    if (/^\W*(?:after (?!that\b)|(?:but )?first\b)/i.test(piece) && pieces.length > 0) pieces.splice(-1, 0, clean);
     else pieces.push(clean);
   };
   for (const cut of text.matchAll(CUTS)) {

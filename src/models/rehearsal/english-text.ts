@@ -14,7 +14,7 @@ const asFile = (clause: Clause, word: string | undefined): string | undefined =>
 };
 
 const IN_FILE =
-  /^(?:in|edit|open|inside)\s+(?:the\s+file\s+)?(\S+?)(?:\s*[:,]\s*|\s+)(?:and\s+|to\s+|by\s+)?(?=(?:replac|chang|substitut|swap))/i;
+  /^(?:in|edit|open|inside)\s+(?:the\s+)?(?:file\s+)?(\S+?)(?:\s*[:,]\s*|\s+)(?:and\s+|to\s+|by\s+)?(?=(?:replac|chang|substitut|swap))/i;
 const REPLACE = /^(?:replac(?:e|ing)|chang(?:e|ing)|substitut(?:e|ing)|swap)\s+(.+?)\s+(?:with|by|to|into)\s+(.+)$/is;
 const ALL = /^(?:all|every|each)\s+(?:of\s+)?(?:the\s+)?|\s+everywhere$/i;
 

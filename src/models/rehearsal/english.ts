@@ -15,7 +15,7 @@ export function readEnglish(clause: Clause, before: Before): Intent[] | undefine
 }
 
 const SUBTASK =
-  /^(?:use|spawn|start|launch|run|create|delegate|ask)\b.*?\bsub-?\s?(?:task|agent)s?\b[\s,:]*(?:(?:to|that|which|and|for|with)\s+)?(.+)$/i;
+  /^(?:use|using|with|via|in|spawn|start|launch|run|create|delegate|ask)\b.*?\bsub-?\s?(?:task|agent)s?\b[\s,:]*(?:(?:to|that|which|and|for|with)\s+)?(.+)$/i;
 const BY_SUBTASK = /^(.+?)\s+(?:using|with|in|via|through|by)\s+(?:an?\s+|the\s+)?sub-?\s?(?:task|agent)$/i;
 
 const subtask: Reader = (clause) => {
@@ -38,15 +38,16 @@ const todo: Reader = (clause) => {
   if (rest === undefined || /\bfile\b/i.test(rest)) return undefined;
   const own = /(?::|\bwith\b(?: the items)?:?|\bcontaining\b:?)\s*(.+)$/is.exec(rest);
   const subject = (own ? rest.slice(0, own.index) : rest).replace(/^\s*(?:for|to|about|on|of)\s+/i, "").trim();
-  const items = own?.[1]!
+  const items = (own?.[1] ?? "")
     .split(/\n+|[,;]\s*(?:and\s+)?|\s+and\s+/)
     .map((item) => clause.plain(item.replace(/^\s*(?:[-*•]|\d+[.)])\s*/, "").trim()))
     .filter((item) => item !== "");
   const found: Intent = { kind: "todo", subject: clause.plain(subject) };
-  return [items && items.length > 0 ? { ...found, items } : found];
+  return [items.length > 0 ? { ...found, items } : found];
 };
 
 const BACKGROUND = /\s*,?\s*\b(?:in|as) (?:the |a )?background(?: (?:job|task|process))?\b,?\s*/i;
+const NEGATED = /\b(?:don't|do not|never)\b/i;
 const NO_COMMAND =
   /^(?:the|a|an|my|your|our|some|all|any|this|that|these|those|it|them|tests?|everything|something|me)\b/i;
 
@@ -54,15 +55,19 @@ const run: Reader = (clause) => {
   const background = BACKGROUND.test(clause.text);
   const text = clause.text.replace(BACKGROUND, " ").trim();
   const found =
-    /^(run|execute|launch|start)\s+(?:(?:the|this)\s+(?:shell\s+)?command\s*:?\s+|command:?\s+)?(.+)$/is.exec(text);
+    /^(run|execute|launch|kick off|start)\s+(?:(?:the|this)\s+(?:shell\s+)?command\s*:?\s+|command:?\s+)?(.+)$/is.exec(
+      text,
+    );
   if (!found) return undefined;
   const object = found[2]!.trim();
   const quoted = new RegExp(`^(${QUOTED})(?:\\s+(?:command|for me|once|again|now))*$`).exec(object)?.[1];
-  if (!quoted && (NO_COMMAND.test(object) || (/^start$/i.test(found[1]!) && !background))) return undefined;
+  if (!quoted && (NO_COMMAND.test(object) || NEGATED.test(object) || (/^start$/i.test(found[1]!) && !background)))
+    return undefined;
   return [{ kind: "run", command: quoted ? clause.plain(quoted) : clause.raw(object), background }];
 };
 
-const LISTS = /^(list|find|show|glob|display|print|give|enumerate|what|which|are there|look for|search for|tell)\b/i;
+const LISTS =
+  /^(list|find|show|glob|display|print|give|enumerate|what|which|how many|count|are there|look for|search for|tell)\b/i;
 const FILLERS = new Set(
   "all the of every any me us for a an there are is do we have you see can exist found this that repo repository project codebase directory directories folder folders here current out up and or in under inside within from code source what which names name please".split(
     " ",
@@ -86,12 +91,12 @@ const list: Reader = (clause) => {
     else if (/^find$/i.test(verb[1]!) && looksLikePath(word) && !isQuoted(marked)) choice.add(`**/${word}`);
     else return undefined;
   }
-  const found = files || choice.named ? choice.files() : undefined;
+  const found = files || choice.pattern || (choice.named && /^list$/i.test(verb[1]!)) ? choice.files() : undefined;
   return found && [{ kind: "list", files: found }];
 };
 
 const READS =
-  /^(?:(?:continue|keep|go on)\s+(?:to\s+|with\s+|on\s+)?)?(?:(read|open)(?:ing)?|show|display|print|view|summari[sz]e|look at|give me a summary of|tell me about)\b/i;
+  /^(?:(?:continue|keep|go on)\s+(?:to\s+|with\s+|on\s+)?)?(?:(read|open)(?:ing)?|show|display|print|cat|view|summari[sz]e|look at|what(?: is|'s) in|give me a summary of|tell me about)\b/i;
 const READ_FILLERS = new Set(
   "the a file files contents content of and me to its through from again first it them in what is inside summary please for us".split(
     " ",
@@ -116,6 +121,7 @@ const EVERYWHERE =
 const PLACE = /\s+(?:in|inside|under|within)\s+(?:the\s+)?(?:file\s+|folder\s+|directory\s+)?(\S+)$/i;
 
 const search: Reader = (clause) => {
+  if (/^grep\s+-/.test(clause.text)) return [{ kind: "run", command: clause.raw(clause.text), background: false }];
   const text = clause.text.replace(EVERYWHERE, "");
   const where = /^where (?:is|are)\s+(\S+)\s+(?:defined|used|called|mentioned)$/i.exec(text);
   if (where) return [{ kind: "search", text: clause.plain(where[1]!) }];

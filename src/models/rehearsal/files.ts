@@ -80,8 +80,12 @@ export class FileChoice {
   }
 
   /** A pattern was given, so that the word "files" is not needed. */
-  get named(): boolean {
+  get pattern(): boolean {
     return this.labels.some((label) => label.includes("*"));
+  }
+
+  get named(): boolean {
+    return this.labels.length > 0;
   }
 
   /** Undefined when one pattern cannot say it. */

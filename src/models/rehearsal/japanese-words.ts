@@ -127,5 +127,6 @@ const STATUS: Record<string, string> = {
   completed: "完了",
   failed: "失敗",
   killed: "強制終了",
+  timeout: "制限時間で強制終了",
   unknown: "終了（状態は不明）",
 };

@@ -6,6 +6,7 @@ import type { Before, Intent } from "./request.ts";
 type Reader = (clause: Clause, before: Before) => Intent[] | undefined;
 
 export function readJapanese(clause: Clause, before: Before): Intent[] | undefined {
+  if (NEGATED.test(clause.text)) return undefined;
   for (const read of READERS) {
     const found = read(clause, before);
     if (found) return found;
@@ -13,6 +14,8 @@ export function readJapanese(clause: Clause, before: Before): Intent[] | undefin
   return undefined;
 }
 
+/** "Do not …" is no request to do it. */
+const NEGATED = /ないで|なくて(?:いい|よい)|(?:する|読む|走らせる)な$|せずに|やめて|禁止/;
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u;
 
 const subtask: Reader = (clause) => {
@@ -125,7 +128,7 @@ const list: Reader = (clause) => {
 };
 
 const read: Reader = (clause, before) => {
-  if (!/読|開い|開く|見せ|表示|要約|確認|まとめ/.test(clause.text)) return undefined;
+  if (!/読|開い|開く|見せ|表示|要約|確認|まとめ|(?:内容|中身).*教え/.test(clause.text)) return undefined;
   const paths = wordsOf(clause.text)
     .filter((w) => looksLikePath(clause.plain(w)) || (isQuoted(w) && /読|開/.test(clause.text)))
     .map((w) => asPath(clause.plain(w)));

@@ -3,7 +3,7 @@ import type { Note } from "./situation.ts";
 import { fenced, linesOf } from "./steps/output.ts";
 import type { Words } from "./words.ts";
 
-const NOTIFICATION = /<task_notification\b([^>]*)>([\s\S]*?)<\/task_notification>/g;
+const NOTIFICATION = /<task_notification\b([^<>]*)>([\s\S]*?)<\/task_notification>/g;
 const TAIL_LINES = 5;
 
 export function notesText(words: Words, notes: readonly Note[], opts: { jobsOnly: boolean }): string {
@@ -16,12 +16,13 @@ export function notesText(words: Words, notes: readonly Note[], opts: { jobsOnly
 }
 
 function jobText(words: Words, text: string): string {
-  const field = (name: string) => new RegExp(`${name}["']?\\s*[>:=]?\\s*["']?(-?\\w+)`, "i").exec(text)?.[1];
-  const id = /job_\w+/.exec(text)?.[0] ?? field("id") ?? "?";
-  const status = /\b(completed|failed|killed)\b/i.exec(field("status") ?? text)?.[1]?.toLowerCase() ?? "unknown";
-  const code = /exit[ _-]?code["']?\s*[>:=]?\s*["']?(-?\d+)/i.exec(text)?.[1];
-  const tail = /<(tail|output)\b[^>]*>([\s\S]*?)<\/\1>/i.exec(text)?.[2];
+  // The command and its output are not the harness speaking: no fact is read from them.
+  const facts = text.replace(/<command\b[\s\S]*/i, "").replace(/<(?:output|tail)\b[\s\S]*/i, "");
+  const field = (name: string) => new RegExp(`${name}["']?\\s*[>:=]\\s*["']?(-?\\w+)`, "i").exec(facts)?.[1];
+  const id = /job_\w+/.exec(facts)?.[0] ?? "?";
+  const status = field("status")?.toLowerCase() ?? "unknown";
+  const tail = /<(tail|output)\b[^<>]*>([\s\S]*?)<\/\1>/i.exec(text.slice(facts.length - 1))?.[2];
   const lines = linesOf(tail ?? "").slice(-TAIL_LINES);
-  const said = words.job(id, status, code);
+  const said = words.job(id, status, field("exit[ _-]?code"));
   return lines.length > 0 ? `${said}\n${fenced(lines)}` : said;
 }

@@ -10,7 +10,7 @@ export interface Call {
   input: Record<string, unknown>;
 }
 
-export interface Ask {
+interface Ask {
   say: string;
   calls: Call[];
 }

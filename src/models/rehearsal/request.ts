@@ -45,13 +45,19 @@ export function understand(text: string): Request {
   const before: Before = {};
   for (const clause of clauses) {
     const found = readClause(clause, lang, before);
-    if (!found) return { lang, intents, unknown: clause.raw(clause.text).trim() };
-    intents.push(...found);
+    if (!found) return { lang, intents, unknown: shown(clause.raw(clause.text)) };
+    intents.push(...found.filter((intent) => !isRepeatedRead(intent, intents.at(-1))));
     const file = found.findLast((i) => "path" in i && i.kind !== "search");
     if (file && "path" in file) before.file = file.path;
   }
-  return intents.length > 0 ? { lang, intents } : { lang, intents, unknown: text.trim() };
+  return intents.length > 0 ? { lang, intents } : { lang, intents, unknown: shown(text) };
 }
+
+const shown = (part: string): string => (part.length > 200 ? `${part.trim().slice(0, 200)}…` : part.trim());
+
+/** "Read it and sum it up": one read does both. */
+const isRepeatedRead = (intent: Intent, last: Intent | undefined): boolean =>
+  intent.kind === "read" && last?.kind === "read" && intent.path === last.path;
 
 function readClause(clause: Clause, lang: Lang, before: Before): Intent[] | undefined {
   return lang === "ja" ? readJapanese(clause, before) : readEnglish(clause, before);

@@ -1,5 +1,5 @@
 // Owns the reading of a transcript: what was asked, what has been done since, what arrived meanwhile. Keeps nothing between calls.
-import { type Item, textOf } from "../model.ts";
+import { type Content, type Item, textOf } from "../model.ts";
 import { isContinuation } from "./request.ts";
 
 export interface Recorded {
@@ -33,20 +33,17 @@ export interface Situation {
   latest: "request" | "continuation" | "note" | "nothing";
 }
 
-/** Reminders that mechanisms put into a result are no part of what the tool said. */
-const REMINDER = /\n*<((?:system[-_]|todo[-_])?reminder|note)\b[^>]*>[\s\S]*?<\/\1>/g;
-const NOTE = /<note from="([^"]*)">\n?([\s\S]*?)\n?<\/note>/g;
+/** Such a call is made again when the work goes on. */
+const NEVER_RAN = /^Not run: the turn was interrupted/;
+const NOTE = /^<note from="([^"]*)">\n?([\s\S]*?)\n?<\/note>$/;
 
 export function situationOf(items: readonly Item[]): Situation {
   const results = new Map<string, Outcome>();
-  for (const item of items) {
-    if (item.kind === "result")
-      results.set(item.callId, { text: textOf(item.content).replace(REMINDER, ""), isError: item.isError });
-  }
+  for (const item of items) if (item.kind === "result") results.set(item.callId, outcomeOf(item));
   let now = fresh();
   let previous: Item | undefined;
   for (const item of items) {
-    if (item.kind === "user") now = hear(now, textOf(item.content), underWay(previous));
+    if (item.kind === "user") now = hear(now, item.content, underWay(previous));
     else if (item.kind === "reply") now = remember(now, item, results);
     if (item.kind !== "user") previous = item;
   }
@@ -68,9 +65,32 @@ function underWay(previous: Item | undefined): boolean {
   return !(previous.isError && /interrupt|aborted|cancell?ed/i.test(textOf(previous.content)));
 }
 
-function hear(now: Situation, text: string, busy: boolean): Situation {
-  const notes = [...text.matchAll(NOTE)].map((m) => ({ from: m[1]!, text: m[2]!.trim() }));
-  const words = text.replace(NOTE, "").trim();
+function outcomeOf(result: Extract<Item, { kind: "result" }>): Outcome {
+  const text = withoutReminder(textOf(result.content));
+  // A list that was left out to save room must not be taken for an empty one.
+  const elided = text.startsWith("[result elided") && /^(?:glob|grep)$/.test(result.name);
+  return { text, isError: result.isError || elided };
+}
+
+/** A reminder that a mechanism put at the end of a result is no part of what the tool said. */
+function withoutReminder(text: string): string {
+  const trimmed = text.trimEnd();
+  const tag = /<\/([\w-]*reminder)>$/.exec(trimmed.slice(-40))?.[1];
+  const start = tag ? trimmed.lastIndexOf(`<${tag}`) : -1;
+  return start < 0 ? text : trimmed.slice(0, start);
+}
+
+function hear(now: Situation, content: readonly Content[], busy: boolean): Situation {
+  const notes: Note[] = [];
+  const said: string[] = [];
+  for (const part of content) {
+    if (part.type !== "text") continue;
+    // A note is a whole part: nothing inside it, whatever it looks like, is a request.
+    const note = NOTE.exec(part.text.trim());
+    if (note) notes.push({ from: note[1]!, text: note[2]!.trim() });
+    else said.push(part.text);
+  }
+  const words = said.join("\n").trim();
   const heard = { ...now, notes: [...now.notes, ...notes] };
   if (words === "" && notes.length > 0) return { ...heard, latest: now.latest === "nothing" ? "note" : now.latest };
   if (isContinuation(words)) return { ...heard, latest: now.latest === "request" ? "request" : "continuation" };
@@ -82,11 +102,14 @@ function hear(now: Situation, text: string, busy: boolean): Situation {
 
 function remember(now: Situation, reply: Extract<Item, { kind: "reply" }>, results: Map<string, Outcome>): Situation {
   const recorded: Recorded[] = [];
+  let called = false;
   for (const part of reply.parts) {
     if (part.type !== "call") continue;
     const outcome = results.get(part.id) ?? { text: "No result was recorded.", isError: true };
+    called = true;
+    if (outcome.isError && NEVER_RAN.test(outcome.text)) continue;
     recorded.push({ name: part.name, input: part.input, outcome });
   }
-  if (recorded.length > 0) return { ...now, recorded: [...now.recorded, ...recorded] };
+  if (called) return { ...now, recorded: [...now.recorded, ...recorded] };
   return { ...now, answers: [...now.answers, textOf(reply.parts)], notes: [], latest: "nothing" };
 }

@@ -95,7 +95,7 @@ export const english = {
   output: "Output:",
   lastLines: (n: number) => `Output, the last ${n} lines:`,
   job: (id: string, status: string, code: string | undefined) =>
-    `Background job ${id} ${status === "unknown" ? "ended, status unknown" : status}${code === undefined ? "" : ` (exit code ${code})`}.`,
+    `Background job ${id} ${ENDED[status] ?? status}${code === undefined ? "" : ` (exit code ${code})`}.`,
   note: (from: string, text: string) => `Note from ${from}: ${text}`,
 
   saySearch: (text: string) => `Searching for “${text}”.`,
@@ -124,6 +124,12 @@ export const english = {
   sayEdit: (path: string) => `Editing ${path}.`,
   edited: (path: string, from: string, to: string) => `${path}: replaced “${from}” with “${to}”.`,
   editFailed: (path: string, why: string) => `${path} was not changed: ${why}`,
+};
+
+const ENDED: Record<string, string> = {
+  unknown: "ended, how is unknown",
+  killed: "was killed",
+  timeout: "was killed at its time limit",
 };
 
 export type Words = typeof english;

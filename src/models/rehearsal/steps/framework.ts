@@ -74,11 +74,15 @@ export function* findFramework(stage: Stage): Step {
   return { text: text.join("\n"), ok: !globbed.isError || answer.length > 0 };
 }
 
-/** The manifests nearest to the root; in one folder, in the order of the table. */
+/** The manifests nearest to the root, in the order of the table; those of examples further down say nothing of the project. */
 function nearest(paths: string[]): string[] {
   const depth = (path: string) => path.split("/").length;
   const rank = (path: string) => MANIFESTS.indexOf(path.slice(path.lastIndexOf("/") + 1));
-  return [...paths].sort((a, b) => depth(a) - depth(b) || rank(a) - rank(b) || (a < b ? -1 : 1)).slice(0, READ_AT_MOST);
+  const top = Math.min(...paths.map(depth));
+  return paths
+    .filter((path) => depth(path) === top)
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .slice(0, READ_AT_MOST);
 }
 
 function inManifests(paths: string[], read: Outcome[]): Found[] {

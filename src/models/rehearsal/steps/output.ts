@@ -1,4 +1,5 @@
 // Owns the reading of tool results as text: lines, numbered lines of a file, exit codes.
+import type { Outcome } from "../situation.ts";
 
 export const linesOf = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");
 
@@ -29,25 +30,35 @@ export function fileLines(text: string): FileLines {
   return { from, lines, remarks };
 }
 
-const EXIT = /\[exit code (-?\d+)[^\]]*\]/i;
-const STARTED = /\[Background job [^\]]*\]/i;
-
 export interface CommandResult {
-  /** Undefined while it runs, or when it never ran. */
+  /** How it ended when it did not end well: an exit code, or in words. Undefined: well, or still running. */
   code?: string;
-  /** The whole line that says that it runs in the background. */
+  trouble?: string;
+  /** The line that says that it runs in the background. */
   placeholder?: string;
   output: string[];
 }
 
-export function commandResult(text: string): CommandResult {
-  const placeholder = STARTED.exec(text)?.[0];
-  const code = EXIT.exec(text)?.[1];
-  const output = text.replace(EXIT, "").replace(STARTED, "").replace(/\s+$/, "").split(/\r?\n/);
-  const result: CommandResult = { output: output.every((line) => line.trim() === "") ? [] : output };
-  if (placeholder) result.placeholder = placeholder;
-  else result.code = code ?? "0";
-  return result;
+const REMARK = /^\[(?:exit code|killed|interrupted|Background job)\b.*\]$/i;
+
+/** What bash printed, and the lines in brackets that the tool put after it. */
+export function commandResult({ text, isError }: Outcome): CommandResult {
+  const output = text.trimEnd().split(/\r?\n/);
+  const remarks: string[] = [];
+  // At most one line each: what stands before them is the command's own, whatever it looks like.
+  for (const remark of [/^\[directory stays .*\]$/, REMARK]) {
+    if (remark.test(output.at(-1) ?? "")) remarks.unshift(output.pop()!);
+  }
+  const result: CommandResult = {
+    output: output.join("").trim() === "" || output.join() === "(no output)" ? [] : output,
+  };
+  const placeholder = remarks.find((line) => line.startsWith("[Background"));
+  if (placeholder) return { ...result, placeholder };
+  const code = remarks.map((line) => /^\[exit code (-?\d+)/i.exec(line)?.[1]).find((found) => found !== undefined);
+  if (code !== undefined) return { ...result, code };
+  if (!isError) return result;
+  // Refused, killed, interrupted, or never started: its own words, and they are no output of the command.
+  return remarks.length > 0 ? { ...result, trouble: remarks.join(" ") } : { output: [], trouble: firstLine(text) };
 }
 
 /** A code fence that the content cannot close. */

@@ -7,8 +7,10 @@ export function* readFile(stage: Stage, path: string): Step {
   const outcome = yield* call(stage, "read_file", { path }, words.sayRead(path));
   if (outcome.isError) return { text: words.readFailed(path, firstLine(outcome.text)), ok: false };
   const { lines, remarks } = fileLines(outcome.text);
+  // Nothing but a remark of the tool or of the harness: it knows better than a guess.
+  if (lines.length === 0 && remarks.length > 0) return { text: `${path}: ${remarks.join(" ")}`, ok: true };
   if (lines.every((line) => line.trim() === "")) {
-    return { text: [words.emptyFile(path), ...remarks].join("\n"), ok: true };
+    return { text: words.emptyFile(path), ok: true };
   }
   const about = /\.(?:md|markdown|mdx|rst)$/i.test(path) ? headings(lines) : [];
   const text = [words.readSummary(path, lines.length)];

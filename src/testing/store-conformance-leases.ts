@@ -1,7 +1,7 @@
 // Owns the part of the suite about leases: fencing, renewal, release, expiry.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Lease, Store } from "../ledger/store.ts";
-import { code, event, type Framework, isLease, type Run } from "./store-conformance.ts";
+import { code, event, type Framework, isLease, type Run } from "./store-conformance-steps.ts";
 
 export function leaseConformance(name: string, run: Run, { describe, it, expect }: Framework): void {
   const take = async (store: Store, lease = "agent:x"): Promise<Lease> => {

@@ -1,0 +1,49 @@
+// Owns fairness between writers of several processes: a writer that has waited long asks the others to let it go first.
+import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
+import { monotonicMs } from "../holder.ts";
+
+export interface Queue {
+  /** Someone has been waiting since before `since`, and is still there. */
+  mustWait(since: number): boolean;
+  /** Says that this process has been waiting since then; repeated while it waits. */
+  announce(since: number): void;
+  withdraw(): void;
+  close(): void;
+}
+
+const SLOTS = 32;
+const SLOT = 16;
+/** A waiter that has not announced itself for so long was killed. */
+const STALE_MS = 60;
+
+/** The file holds, for each waiter: since when, last announced, pid. Nothing depends on it but waiting times. */
+export function openQueue(file: string): Queue {
+  const fd = openSync(`${file}.queue`, constants.O_RDWR | constants.O_CREAT, 0o600);
+  const own = (process.pid % SLOTS) * SLOT;
+  const slots = Buffer.alloc(SLOTS * SLOT);
+  const slot = Buffer.alloc(SLOT);
+  return {
+    mustWait(since) {
+      const length = readSync(fd, slots, 0, slots.length, 0);
+      for (let at = 0, now = 0; at + SLOT <= length; at += SLOT) {
+        const pid = slots.readUInt32LE(at + 12);
+        if (pid === 0 || at === own) continue;
+        now ||= monotonicMs();
+        const announced = slots.readUInt32LE(at + 8);
+        if (slots.readDoubleLE(at) < since && Math.abs((now >>> 0) - announced) < STALE_MS) return true;
+      }
+      return false;
+    },
+    announce(since) {
+      slot.writeDoubleLE(since, 0);
+      slot.writeUInt32LE(monotonicMs() >>> 0, 8);
+      slot.writeUInt32LE(process.pid, 12);
+      writeSync(fd, slot, 0, SLOT, own);
+    },
+    withdraw() {
+      slot.fill(0);
+      writeSync(fd, slot, 0, SLOT, own);
+    },
+    close: () => closeSync(fd),
+  };
+}

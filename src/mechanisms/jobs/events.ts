@@ -1,0 +1,63 @@
+// Owns the facts of background jobs and their slice: which ones run, for whom.
+import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import type { Slice } from "../../ledger/fold.ts";
+
+export interface RunningJob {
+  jobId: string;
+  callId: string;
+  command: string;
+  dir: string;
+  boot: string;
+  startedAt: number;
+}
+
+/** By agent, then by id: jobs in the background whose end was not yet reported. */
+export type JobsState = Record<string, Record<string, RunningJob>>;
+
+export const JOB_END_STATUSES = ["completed", "failed", "killed", "timeout", "unknown"] as const;
+
+export const jobEvents: EventDefs = {
+  "job.started": {
+    v: 1,
+    schema: () =>
+      z.object({
+        jobId: z.string(),
+        callId: z.string(),
+        command: z.string(),
+        dir: z.string(),
+        boot: z.string(),
+        /** Asked for; otherwise it outlived its wait. */
+        background: z.boolean(),
+      }),
+  },
+  "job.backgrounded": { v: 1, schema: () => z.object({ jobId: z.string() }) },
+  "job.ended": {
+    v: 1,
+    schema: () =>
+      z.object({
+        jobId: z.string(),
+        status: z.enum(JOB_END_STATUSES),
+        exitCode: z.number().optional(),
+        durationMs: z.number(),
+        tail: z.string(),
+      }),
+  },
+};
+
+export const jobsSlice: Slice<JobsState> = {
+  version: 1,
+  initial: () => ({}),
+  apply(state, event) {
+    // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
+    const data = event.data as any;
+    if (event.type === "job.started") {
+      const { jobId, callId, command, dir, boot } = data;
+      state[event.actor] ??= {};
+      state[event.actor]![jobId] = { jobId, callId, command, dir, boot, startedAt: event.at };
+    } else if (event.type === "job.ended") {
+      delete state[event.actor]?.[data.jobId];
+    }
+    return state;
+  },
+};

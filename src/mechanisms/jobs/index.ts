@@ -1,0 +1,87 @@
+// Owns background work: commands run as supervised jobs, survive the harness, and report their end once.
+import type { Mechanism, Note, Turn } from "../../loop/seams.ts";
+import { createBashTool } from "../../tools/bash.ts";
+import { createJobKillTool } from "../../tools/job-kill.ts";
+import { createJobOutputTool } from "../../tools/job-output.ts";
+import type { JobEnd } from "../../tools/job-runner.ts";
+import { createListJobsTool } from "../../tools/list-jobs.ts";
+import { type JobsState, jobEvents, jobsSlice, type RunningJob } from "./events.ts";
+import { currentAttempt, jobEnd, jobOutput, jobState, killLeftovers, readMeta } from "./job-dir.ts";
+import { bootId } from "./process.ts";
+import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
+
+export { killJob, listJobs, showJob, sweepJobs } from "./job-dir.ts";
+
+const TAIL_CHARS = 2_000;
+/** A supervisor that has not come to its first act by now never will. */
+const START_WITHIN_MS = 5_000;
+
+export function createJobs(opts: RunnerOptions): Mechanism {
+  const runner = createRunner(opts);
+  return {
+    name: "jobs",
+    events: jobEvents,
+    fold: jobsSlice,
+    tools: [createBashTool(runner), createJobOutputTool(runner), createJobKillTool(runner), createListJobsTool(runner)],
+    wake: waitForAny,
+    seams: {
+      async intake(turn) {
+        runner.prepare(); // a model call comes next: there is time
+        const notes: Note[] = [];
+        for (const job of unreported(turn)) {
+          const attempt = currentAttempt(job.dir);
+          const end = endOf(attempt, job);
+          if (!end) continue;
+          if (end.status === "unknown") await killLeftovers(attempt);
+          notes.push(notification(job, end, jobOutput(attempt)));
+        }
+        return notes;
+      },
+    },
+  };
+}
+
+type OfAgent = Pick<Turn, "agent" | "slice">;
+
+const unreported = (turn: OfAgent): RunningJob[] => Object.values(turn.slice<JobsState>("jobs")[turn.agent] ?? {});
+
+/** How many background jobs of that agent still run. */
+export function runningJobs(turn: OfAgent): number {
+  return unreported(turn).filter((job) => !endOf(currentAttempt(job.dir), job)).length;
+}
+
+/** Contract: resolves when a background job of that agent has ended and waits to be reported, or on abort. */
+export async function waitForAny(turn: OfAgent, signal: AbortSignal): Promise<void> {
+  const jobs = unreported(turn);
+  await untilEnded({
+    dirs: jobs.map((job) => currentAttempt(job.dir)),
+    ended: () => jobs.some((job) => endOf(currentAttempt(job.dir), job)),
+    signal,
+  });
+}
+
+function endOf(attempt: string, job: RunningJob): JobEnd | undefined {
+  const meta = readMeta(attempt);
+  const end = jobEnd(attempt, meta?.startedAt ?? job.startedAt);
+  if (end) return end;
+  if (jobState(attempt).phase === "running") return undefined;
+  const lost = !meta || job.boot !== bootId() || Date.now() - meta.startedAt > START_WITHIN_MS;
+  return lost ? { status: "unknown", durationMs: 0 } : undefined;
+}
+
+function notification(job: RunningJob, end: JobEnd, output: string): Note {
+  const tail = output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, "");
+  const facts = [
+    `<id>${job.jobId}</id>`,
+    `<status>${end.status}</status>`,
+    ...(end.exitCode === undefined ? [] : [`<exit_code>${end.exitCode}</exit_code>`]),
+    `<duration>${(end.durationMs / 1000).toFixed(1)} s</duration>`,
+    `<command>${job.command.slice(0, 200)}</command>`,
+    `<output path="job:${job.jobId}" chars="${output.length}">${tail.length < output.length ? "…" : ""}${tail}</output>`,
+  ];
+  return {
+    origin: "jobs",
+    text: `<task_notification>\n${facts.join("\n")}\n</task_notification>\nThe whole output: job_output id ${job.jobId}`,
+    events: [{ type: "job.ended", data: { jobId: job.jobId, ...end, tail } }],
+  };
+}

@@ -1,0 +1,252 @@
+// Owns the directory of a job: reading what became of it, its output, ending it. Pure functions over files; no harness needed.
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JobEnd, JobListing } from "../../tools/job-runner.ts";
+import { bootId, groupLives, isAlive, parseStat, signal } from "./process.ts";
+
+export interface JobMeta {
+  jobId: string;
+  context: string;
+  agent: string;
+  callId: string;
+  command: string;
+  cwd: string;
+  background: boolean;
+  startedAt: number;
+  boot: string;
+}
+
+export interface Supervisor {
+  pid: number;
+  startedAt: string;
+}
+
+export type JobState =
+  /** Its supervisor has not come to its first act (and may never). */
+  | { phase: "unstarted" }
+  /** It was decided that this attempt never runs. */
+  | { phase: "abandoned" }
+  | { phase: "running"; supervisor?: Supervisor }
+  /** The supervisor is gone without a word: a reboot, or killed. */
+  | { phase: "lost"; supervisor?: Supervisor }
+  | { phase: "ended"; said: string };
+
+const ABANDONED = "abandoned\n";
+/** Between creating `started` and writing into it. */
+const STARTING_MS = 2_000;
+const TERM_GRACE_MS = 500;
+const JOB_ID = /^job_[0-9a-z]+$/;
+
+/** The attempt that counts: the first one that was not abandoned. It need not exist yet. */
+export function currentAttempt(dir: string): string {
+  for (let n = 1; ; n++) {
+    const attempt = n === 1 ? dir : join(dir, String(n));
+    if (read(join(attempt, "started")) !== ABANDONED || read(join(attempt, "killed")) !== undefined) return attempt;
+  }
+}
+
+export function jobState(attempt: string): JobState {
+  const said = exitOf(attempt);
+  if (said !== undefined) return { phase: "ended", said };
+  const started = read(join(attempt, "started"));
+  if (started === undefined) return { phase: "unstarted" };
+  if (started === ABANDONED) return { phase: "abandoned" };
+  if (!started.endsWith("\n")) {
+    const fresh = Date.now() - modifiedAt(join(attempt, "started")) < STARTING_MS;
+    return { phase: fresh ? "running" : "lost" };
+  }
+  const supervisor: Supervisor = {
+    pid: Number.parseInt(started, 10),
+    startedAt: parseStat(started)?.startedAt ?? "",
+  };
+  if (isAlive(supervisor.pid, supervisor.startedAt)) return { phase: "running", supervisor };
+  const last = exitOf(attempt); // it may have ended between the two looks
+  return last === undefined ? { phase: "lost", supervisor } : { phase: "ended", said: last };
+}
+
+/** Undefined while it runs, or may yet start. */
+export function jobEnd(attempt: string, startedAt: number): JobEnd | undefined {
+  const state = jobState(attempt);
+  if (state.phase === "running") return undefined;
+  const killed = read(join(attempt, "killed")) !== undefined;
+  if (state.phase === "unstarted" && !killed) return undefined;
+  if (state.phase !== "ended") {
+    const at = modifiedAt(join(attempt, killed ? "killed" : "out")) || startedAt;
+    return { status: killed ? "killed" : "unknown", durationMs: Math.max(0, Math.round(at - startedAt)) };
+  }
+  const durationMs = Math.max(0, Math.round(modifiedAt(join(attempt, "exit")) - startedAt));
+  if (state.said === "timeout") return { status: "timeout", durationMs };
+  const exitCode = Number(state.said);
+  return { status: killed ? "killed" : exitCode === 0 ? "completed" : "failed", exitCode, durationMs };
+}
+
+/** Contract: true when this attempt will never run; false when its supervisor was faster. */
+export function abandon(attempt: string): boolean {
+  try {
+    writeFileSync(join(attempt, "started"), ABANDONED, { flag: "wx" });
+    return true;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT") return true; // not even its directory was made: nothing was spawned
+    if (code === "EEXIST") return read(join(attempt, "started")) === ABANDONED;
+    throw error;
+  }
+}
+
+/** Ends the whole process group, kindly first. Contract: resolves when nothing of it runs. */
+export async function killAttempt(attempt: string): Promise<void> {
+  try {
+    writeFileSync(join(attempt, "killed"), "\n", { flag: "wx" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") return;
+  }
+  if (abandon(attempt)) return;
+  const deadline = Date.now() + TERM_GRACE_MS;
+  let state = jobState(attempt);
+  while (state.phase === "running" && !state.supervisor && Date.now() < deadline) {
+    await sleep(5);
+    state = jobState(attempt);
+  }
+  const supervisor = "supervisor" in state ? state.supervisor : readSupervisor(attempt);
+  if (supervisor) await endGroup(supervisor, deadline);
+}
+
+/** What a supervisor that was killed alone left behind. */
+export async function killLeftovers(attempt: string): Promise<void> {
+  const supervisor = readSupervisor(attempt);
+  if (supervisor && readMeta(attempt)?.boot === bootId()) await endGroup(supervisor, 0);
+}
+
+async function endGroup({ pid, startedAt }: Supervisor, deadline: number): Promise<void> {
+  if (!groupLives(pid, startedAt)) return;
+  if (Date.now() < deadline) signal(-pid, "SIGTERM");
+  while (Date.now() < deadline && groupLives(pid, startedAt)) await sleep(10);
+  while (groupLives(pid, startedAt)) {
+    signal(-pid, "SIGKILL");
+    await sleep(5);
+  }
+}
+
+function readSupervisor(attempt: string): Supervisor | undefined {
+  const started = read(join(attempt, "started"));
+  const pid = Number.parseInt(started ?? "", 10);
+  return Number.isNaN(pid) ? undefined : { pid, startedAt: parseStat(started!)?.startedAt ?? "" };
+}
+
+/** All that was kept: everything, or head and tail once it had passed its bound. */
+export function jobOutput(attempt: string): string {
+  const head = readBytes(join(attempt, "out.head"));
+  const rest = readBytes(join(attempt, "out")) ?? Buffer.alloc(0);
+  if (!head) return rest.toString("utf8");
+  const tail = Buffer.concat([readBytes(join(attempt, "out.tail")) ?? Buffer.alloc(0), rest]).subarray(-head.length);
+  const total = Number(read(join(attempt, "dropped")) ?? 0) + rest.length;
+  const missing = total - head.length - tail.length;
+  return `${head.toString("utf8")}\n[… ${missing} of ${total} bytes were not kept …]\n${tail.toString("utf8")}`;
+}
+
+/** New output since `from`, at most `max` bytes. */
+export function outputSince(attempt: string, from: number, max: number): { text: string; next: number } {
+  try {
+    const fd = openSync(join(attempt, "out"), "r");
+    try {
+      const size = fstatSync(fd).size;
+      const start = Math.max(size < from ? 0 : from, size - max); // smaller than before: the watchdog cut it
+      const bytes = Buffer.alloc(size - start);
+      return { text: bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, start)), next: size };
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return { text: "", next: from };
+  }
+}
+
+export function readMeta(attempt: string): JobMeta | undefined {
+  try {
+    return JSON.parse(readFileSync(join(attempt, "meta.json"), "utf8"));
+  } catch {
+    return undefined; // not there, or cut off by a crash
+  }
+}
+
+/** Every job of a state directory, oldest first. */
+export function listJobs(dir: string): JobListing[] {
+  return jobNames(dir).flatMap((name) => {
+    const attempt = currentAttempt(join(dir, name));
+    const meta = readMeta(attempt);
+    if (!meta) return [];
+    const end = jobEnd(attempt, meta.startedAt);
+    const { jobId, context, agent, command, cwd, startedAt } = meta;
+    return [{ jobId, context, agent, command, cwd, startedAt, status: "running", ...end }];
+  });
+}
+
+/** One job with what it printed. */
+export function showJob(dir: string, jobId: string): (JobListing & { output: string }) | undefined {
+  const job = listJobs(dir).find((j) => j.jobId === jobId);
+  return job && { ...job, output: jobOutput(currentAttempt(join(dir, jobId))) };
+}
+
+/** Contract: false when there is no such job, or it has ended. */
+export async function killJob(dir: string, jobId: string): Promise<boolean> {
+  if (!JOB_ID.test(jobId)) return false;
+  const attempt = currentAttempt(join(dir, jobId));
+  const meta = readMeta(attempt);
+  if (!meta || jobEnd(attempt, meta.startedAt)) return false;
+  await killAttempt(attempt);
+  return true;
+}
+
+/** Removes what ended, or was abandoned, longer ago than `olderThanMs`; says how many. */
+export function sweepJobs(dir: string, olderThanMs: number): number {
+  const before = Date.now() - olderThanMs;
+  const running = new Set(listJobs(dir).flatMap((j) => (j.status === "running" ? [j.jobId] : [])));
+  const old = jobNames(dir).filter((name) => !running.has(name) && modifiedAt(join(dir, name)) < before);
+  for (const name of old) rmSync(join(dir, name), { recursive: true, force: true });
+  return old.length;
+}
+
+export const isJobId = (id: string): boolean => JOB_ID.test(id);
+
+/** A file without its newline is not finished. */
+function exitOf(attempt: string): string | undefined {
+  const text = read(join(attempt, "exit"));
+  return text?.endsWith("\n") ? text.trim() : undefined;
+}
+
+export function read(path: string): string | undefined {
+  return readBytes(path)?.toString("utf8");
+}
+
+function readBytes(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function jobNames(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+      .filter((name) => JOB_ID.test(name))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+function modifiedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

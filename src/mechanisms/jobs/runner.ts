@@ -1,0 +1,161 @@
+// Owns running jobs: planning, starting, waiting, and adopting those of a dead process.
+import { type FSWatcher, mkdirSync, rmSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { crashPoint } from "../../ledger/crash-point.ts";
+import { newId } from "../../ledger/id.ts";
+import type { Job, JobRunner } from "../../tools/job-runner.ts";
+import {
+  abandon,
+  currentAttempt,
+  isJobId,
+  type JobMeta,
+  jobEnd,
+  jobOutput,
+  jobState,
+  killAttempt,
+  killLeftovers,
+  listJobs,
+  outputSince,
+  read,
+  readMeta,
+} from "./job-dir.ts";
+import { bootId } from "./process.ts";
+import { createSupervisors, type Supervised } from "./supervisor.ts";
+
+const PROGRESS_MS = 500;
+const PROGRESS_BYTES = 16_384;
+/** Notifications of the file system come at once; this is for those that get lost. */
+const POLL_MS = 1_000;
+
+export interface RunnerOptions {
+  /** Holds one directory a job. */
+  dir: string;
+  /** A command is killed only then. Default: a day. */
+  hardLimitMs?: number;
+  /** Past this only head and tail are kept. Default: 64 MB. */
+  outputBytes?: number;
+}
+
+export interface Runner extends JobRunner {
+  /** Makes the next start faster, when there is time for it. */
+  prepare(): void;
+}
+
+export function createRunner(opts: RunnerOptions): Runner {
+  const supervisors = createSupervisors({
+    hardLimitMs: opts.hardLimitMs ?? 86_400_000,
+    outputBytes: opts.outputBytes ?? 64 << 20,
+  });
+  const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
+    createJob({ attempt, meta, top: join(opts.dir, meta.jobId), supervised });
+  return {
+    prepare: supervisors.prepare,
+    plan() {
+      const jobId = newId("job");
+      return { jobId, dir: join(opts.dir, jobId), boot: bootId() };
+    },
+    async start(plan, spec) {
+      const attempt = currentAttempt(join(opts.dir, plan.jobId));
+      mkdirSync(attempt, { recursive: true, mode: 0o700 });
+      const meta: JobMeta = { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
+      writeFileSync(join(attempt, "meta.json"), JSON.stringify(meta));
+      crashPoint("job.intended");
+      const supervised = await supervisors.start(attempt, spec);
+      crashPoint("job.spawned");
+      return jobAt(attempt, meta, supervised);
+    },
+    async adopt(plan) {
+      const attempt = currentAttempt(join(opts.dir, plan.jobId));
+      const meta = readMeta(attempt);
+      const started = jobState(attempt).phase !== "unstarted";
+      // After a power loss the file that says "started" may be lost while what the command did is not.
+      if (!started && plan.boot !== bootId()) return "elsewhere";
+      if (!started && abandon(attempt)) return "unstarted";
+      return meta ? jobAt(attempt, meta) : "elsewhere";
+    },
+    find(context, jobId) {
+      if (!isJobId(jobId)) return undefined;
+      const attempt = currentAttempt(join(opts.dir, jobId));
+      const meta = readMeta(attempt);
+      return meta?.context === context ? jobAt(attempt, meta) : undefined;
+    },
+    list: (context) => listJobs(opts.dir).filter((j) => j.context === context),
+  };
+}
+
+function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised?: Supervised }): Job {
+  const { attempt, meta, supervised } = of;
+  const end = () => jobEnd(attempt, meta.startedAt);
+  const ended = async (signal: AbortSignal) => {
+    if (supervised) await supervised.exited;
+    else await untilEnded({ dirs: [attempt], ended: () => jobState(attempt).phase !== "running", signal });
+    // Whoever killed the supervisor alone left its command running.
+    if (jobState(attempt).phase === "lost") await killLeftovers(attempt);
+    crashPoint("job.ended");
+  };
+  return {
+    jobId: meta.jobId,
+    async wait({ waitMs, signal, onOutput }) {
+      if (signal.aborted) return "aborted";
+      const stop = new AbortController();
+      let progress: NodeJS.Timeout | undefined;
+      let timer: NodeJS.Timeout | undefined;
+      let seen = 0;
+      supervised?.child.ref();
+      try {
+        return await new Promise<"ended" | "waiting" | "aborted">((resolve) => {
+          ended(stop.signal).then(() => resolve("ended"));
+          timer = setTimeout(resolve, waitMs, "waiting");
+          signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: stop.signal });
+          if (!onOutput) return;
+          progress = setInterval(() => {
+            const { text, next } = outputSince(attempt, seen, PROGRESS_BYTES);
+            seen = next;
+            if (text !== "") onOutput(text);
+          }, PROGRESS_MS);
+        });
+      } finally {
+        clearTimeout(timer);
+        clearInterval(progress);
+        stop.abort();
+        supervised?.child.unref();
+      }
+    },
+    async kill() {
+      await killAttempt(attempt);
+      await supervised?.exited;
+    },
+    end,
+    output: () => jobOutput(attempt),
+    movedTo: () => read(join(attempt, "cwd"))?.replace(/\n$/, ""),
+    remove: () => rmSync(of.top, { recursive: true, force: true }),
+  };
+}
+
+/** Resolves when `ended` says so, or on abort. */
+export function untilEnded(opts: { dirs: string[]; ended: () => boolean; signal: AbortSignal }): Promise<void> {
+  return new Promise((resolve) => {
+    const watchers: FSWatcher[] = [];
+    const done = () => {
+      clearInterval(poll);
+      for (const watcher of watchers) watcher.close();
+      resolve();
+    };
+    const look = () => {
+      if (opts.ended()) done();
+    };
+    const poll = opts.dirs.length === 0 ? undefined : setInterval(look, POLL_MS);
+    opts.signal.addEventListener("abort", done, { once: true });
+    for (const dir of opts.dirs) {
+      try {
+        const watcher = watch(dir, (_, name) => name === "exit" && look());
+        watcher.on("error", () => watcher.close());
+        watchers.push(watcher);
+      } catch {
+        // no such directory any more: `ended` says so
+      }
+    }
+    if (opts.signal.aborted) done();
+    else look();
+  });
+}

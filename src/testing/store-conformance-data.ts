@@ -1,0 +1,106 @@
+// Owns the part of the suite about what stands beside events: blobs, wakes, snapshots, lists, verification.
+import { blobHash } from "../ledger/checksum.ts";
+import { all, collect, event, type Framework, type Run, seqs } from "./store-conformance-steps.ts";
+
+export function dataConformance(name: string, run: Run, { describe, it, expect }: Framework): void {
+  describe(`${name}: blobs, wakes, snapshots, lists`, () => {
+    it(
+      "keeps blobs of any size by their hash",
+      run(async (store) => {
+        const noise = Buffer.from(Array.from({ length: 1_500_000 }, (_, i) => (i * 7919 + (i >> 3) * 104729) & 255));
+        const blobs = [Buffer.alloc(0), Buffer.from("small"), Buffer.alloc(3_000_000, "abc"), noise];
+        await store.append([{ ledger: "l", events: [event(1)] }], { blobs });
+        await store.append([{ ledger: "l", events: [event(2)] }], { blobs });
+        for (const bytes of blobs) expect(blobHash((await store.blob(blobHash(bytes)))!)).toEqual(blobHash(bytes));
+        expect([await store.blob(blobHash(Buffer.from("never"))), await store.blob("nonsense")]).toEqual([
+          undefined,
+          undefined,
+        ]);
+      }),
+    );
+    it(
+      "keeps one wake for each agent, in order of time, until it is cleared",
+      run(async (store) => {
+        await store.append([{ ledger: "l", events: [event(1)] }], {
+          wake: [
+            { agent: "b", dueAt: 20 },
+            { agent: "a", dueAt: 10 },
+            { agent: "c", dueAt: 30 },
+          ],
+        });
+        expect(await store.due(20)).toEqual([
+          { agent: "a", dueAt: 10 },
+          { agent: "b", dueAt: 20 },
+        ]);
+        await store.append([{ ledger: "l", events: [event(2)] }], {
+          wake: [
+            { agent: "a", dueAt: null },
+            { agent: "b", dueAt: 50 },
+          ],
+        });
+        expect([await store.due(40), await store.due(9)]).toEqual([[{ agent: "c", dueAt: 30 }], []]);
+      }),
+    );
+    it(
+      "loads a snapshot for its own fold only",
+      run(async (store) => {
+        await store.append([{ ledger: "l", events: [event(1), event(2)] }]);
+        await store.snapshot("l", "f@1").save(2, { list: ["ü"] });
+        expect(await store.snapshot("l", "f@1").load()).toEqual({ seq: 2, state: { list: ["ü"] } });
+        expect([await store.snapshot("l", "f@2").load(), await store.snapshot("m", "f@1").load()]).toEqual([
+          undefined,
+          undefined,
+        ]);
+      }),
+    );
+    it(
+      "lists ledgers with their summaries, and forgets a removed one",
+      run(async (store) => {
+        const before = Date.now();
+        await store.append([{ ledger: "ctx/a", events: [event(1)], summary: { title: "A" } }]);
+        await store.append([{ ledger: "ctx/b", events: [event(1), event(2)] }]);
+        await store.append([{ ledger: "board", events: [event(1)] }]);
+        await store.append([{ ledger: "ctx/a", events: [event(2)] }]);
+        const listed = (await collect(store.list({ prefix: "ctx/" }))).sort((a, b) => a.ledger.localeCompare(b.ledger));
+        expect(listed.map(({ ledger, head, summary }) => ({ ledger, head, summary }))).toEqual([
+          { ledger: "ctx/a", head: 2, summary: { title: "A" } },
+          { ledger: "ctx/b", head: 2, summary: null },
+        ]);
+        expect(listed.every((one) => one.createdAt >= before && one.updatedAt >= one.createdAt)).toEqual(true);
+        await store.remove("ctx/a");
+        await store.remove("never was");
+        expect([await store.head("ctx/a"), await all(store, "ctx/a"), (await collect(store.list())).length]).toEqual([
+          0,
+          [],
+          2,
+        ]);
+        expect(
+          seqs(
+            await store.append([
+              { ledger: "ctx/a", events: [event(9, { id: "again", touches: ["x"] })], expect: { x: 0 } },
+            ]),
+          ),
+        ).toEqual([1]);
+      }),
+    );
+    it(
+      "verifies clean, and changes nothing by it",
+      run(async (store) => {
+        await store.append([{ ledger: "a", events: [event(1, { touches: ["x"] })] }], {
+          blobs: [Buffer.from("b")],
+          wake: [{ agent: "w", dueAt: 1 }],
+        });
+        await store.append([{ ledger: "b", events: [event(1), event(2)] }]);
+        await store.append([{ ledger: "c", events: [event(1)] }]);
+        await store.remove("c");
+        let last: [number, number] = [0, 0];
+        const progress = (done: number, total: number) => {
+          last = [done, total];
+        };
+        expect(await store.verify({ progress })).toEqual({ ledgers: 2, events: 3, blobs: 1, damage: [] });
+        expect(last).toEqual([3, 3]);
+        expect((await store.verify({ ledger: "b" })).events).toEqual(2);
+      }),
+    );
+  });
+}

@@ -1,0 +1,59 @@
+// Owns the small steps that the tests of the suite are made of.
+import { isHoldfastError } from "../ledger/error.ts";
+import type { EventInput, Lease, Store, StoredEvent } from "../ledger/store.ts";
+
+/** The part of a test framework that the suite needs; vitest's own functions fit. */
+export interface Framework {
+  describe(name: string, body: () => void): void;
+  it(name: string, body: () => Promise<void>): void;
+  expect(actual: unknown): { toEqual(expected: unknown): void };
+}
+
+export interface OpenOptions {
+  leaseMs?: number;
+  interactive?: boolean;
+}
+
+/** A test with a fresh store, and the door to open the same one again. */
+export type Run = (
+  body: (store: Store, open: (opts?: OpenOptions) => Promise<Store>) => Promise<void>,
+) => () => Promise<void>;
+
+export function event(n: number, more: Partial<EventInput> = {}): EventInput {
+  return { type: "t.happened", actor: "me", data: { n }, ...more };
+}
+
+export async function all(store: Store, ledger: string, opts?: Parameters<Store["read"]>[1]): Promise<StoredEvent[]> {
+  return collect(store.read(ledger, opts));
+}
+
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const one of items) list.push(one);
+  return list;
+}
+
+export function seqs(events: StoredEvent[]): number[] {
+  return events.map((one) => one.seq);
+}
+
+export async function failure(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+/** "ok", or the code of the error. */
+export async function code(promise: Promise<unknown>): Promise<string> {
+  const error = await failure(promise);
+  if (error === undefined) return "ok";
+  if (!isHoldfastError(error)) throw error;
+  return error.code;
+}
+
+export function isLease(answer: Lease | { held: unknown }): answer is Lease {
+  return "epoch" in answer;
+}

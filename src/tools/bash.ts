@@ -1,0 +1,162 @@
+// Owns the tool bash: a command as a supervised job.
+import { realpathSync } from "node:fs";
+import * as z from "zod";
+import { messageOf } from "../ledger/error.ts";
+import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../loop/seams.ts";
+import type { Job, JobEnd, JobPlan, JobRunner } from "./job-runner.ts";
+import { isInside } from "./paths.ts";
+
+const DEFAULT_WAIT_MS = 120_000;
+const MAX_WAIT_MS = 600_000;
+
+export interface BashInput {
+  command: string;
+  timeout_ms?: number;
+  run_in_background?: boolean;
+  description?: string;
+}
+
+type Run = ToolRun & { input: BashInput };
+
+export function createBashTool(runner: JobRunner): Tool<BashInput> {
+  return defineTool<BashInput>({
+    name: "bash",
+    description:
+      "Run a bash command; the directory persists. After timeout_ms (default 120000) it goes on in the background. `cmd &` dies with the call: use run_in_background.",
+    schema: () =>
+      z.strictObject({
+        command: z.string().min(1),
+        timeout_ms: z.int().positive().max(MAX_WAIT_MS).optional(),
+        run_in_background: z.boolean().optional(),
+        description: z.string().optional(),
+      }),
+    effect: "job",
+    intend: async () => runner.plan(),
+    async execute(run) {
+      if (run.input.command.includes("\0")) return failure("a command cannot contain NUL bytes");
+      const plan = (run.intent as JobPlan | undefined) ?? runner.plan();
+      try {
+        const job = await runner.start(plan, {
+          context: run.turn.context,
+          agent: run.turn.agent,
+          callId: run.call.id,
+          command: run.input.command,
+          cwd: run.cwd,
+          background: run.input.run_in_background ?? false,
+        });
+        return await follow(run, plan, job);
+      } catch (error) {
+        return cannotStart(run, error);
+      }
+    },
+    async reconcile(run) {
+      const plan = run.intent as JobPlan;
+      const adopted = await runner.adopt(plan);
+      if (adopted === "unstarted") return undefined;
+      if (adopted === "elsewhere") {
+        return failure(
+          "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]",
+        );
+      }
+      return follow(run, plan, adopted);
+    },
+  });
+}
+
+async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
+  const background = run.input.run_in_background ?? false;
+  if (background) return inBackground(run, plan, job);
+  const outcome = await job.wait({
+    waitMs: run.input.timeout_ms ?? DEFAULT_WAIT_MS,
+    signal: run.signal,
+    onOutput: (text) => run.turn.emit({ type: "output", callId: run.call.id, text }),
+  });
+  if (outcome === "waiting") return inBackground(run, plan, job);
+  if (outcome === "aborted") await job.kill();
+  const end = job.end() ?? { status: "unknown", durationMs: 0 };
+  return {
+    ...finished(run, job, end, outcome === "aborted" ? "interrupted by the user; the command was killed" : undefined),
+    after: () => job.remove(),
+  };
+}
+
+function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOutput {
+  const lines: string[] = [];
+  const text = job.output();
+  if (text !== "") lines.push(text.endsWith("\n") ? text.slice(0, -1) : text);
+  const how = interrupted ?? describeEnd(end);
+  if (how !== undefined) lines.push(`[${how}]`);
+  else if (text === "") lines.push("(no output)");
+  const { line, events } = move(run, job.movedTo());
+  if (line !== undefined) lines.push(line);
+  return { content: lines.join("\n"), isError: how !== undefined, ...(events && { events }) };
+}
+
+/** Undefined when there is nothing to say: it ended well. */
+export function describeEnd(end: JobEnd): string | undefined {
+  switch (end.status) {
+    case "completed":
+      return undefined;
+    case "timeout":
+      return "killed at its hard time limit";
+    case "killed":
+      return "killed";
+    case "unknown":
+      return "interrupted: its supervisor is gone; whether the command finished is unknown";
+    case "failed": {
+      const signal = SIGNALS[(end.exitCode ?? 0) - 128];
+      return `exit code ${end.exitCode}${signal ? ` (${signal})` : ""}`;
+    }
+  }
+}
+
+const SIGNALS: Record<number, string> = {
+  2: "SIGINT",
+  6: "SIGABRT",
+  9: "SIGKILL",
+  11: "SIGSEGV",
+  13: "SIGPIPE",
+  15: "SIGTERM",
+};
+
+function inBackground(run: Run, plan: JobPlan, job: Job): ToolOutput {
+  const asked = run.input.run_in_background ?? false;
+  const { command } = run.input;
+  const started = { jobId: job.jobId, callId: run.call.id, command, dir: plan.dir, boot: plan.boot, background: asked };
+  const printed = asked ? "" : job.output();
+  return {
+    content: asked
+      ? `[Background job ${job.jobId} started]`
+      : `${printed}${printed === "" || printed.endsWith("\n") ? "" : "\n"}[Background job ${job.jobId} started: still running, you will be told when it ends; see job_output, job_kill]`,
+    events: [
+      { type: "job.started", data: started },
+      ...(asked ? [] : [{ type: "job.backgrounded", data: { jobId: job.jobId } }]),
+    ],
+  };
+}
+
+function move(run: Run, to: string | undefined): { line?: string; events?: ToolOutput["events"] } {
+  if (to === undefined || to === real(run.cwd)) return {};
+  if (!isInside(real(run.root), to)) return { line: `[directory stays ${run.cwd}: ${to} is outside ${run.root}]` };
+  return { events: [{ type: "agent.moved", data: { cwd: to } }] };
+}
+
+function cannotStart(run: Run, error: unknown): ToolOutput {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT" || run.cwd === run.root) {
+    return failure(`the command could not be started: ${messageOf(error)}`);
+  }
+  return {
+    ...failure(`the directory ${run.cwd} no longer exists; the next command starts in ${run.root}`),
+    events: [{ type: "agent.moved", data: { cwd: run.root } }],
+  };
+}
+
+const failure = (content: string): ToolOutput => ({ content, isError: true });
+
+function real(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,33 @@
+// Owns what an agent knows of files: the hash it last read or wrote, so that nobody's work is overwritten unread.
+import { hash } from "node:crypto";
+import type { ToolOutput, Turn } from "../loop/seams.ts";
+
+/** By agent, then by real path. */
+export type SeenFiles = Record<string, Record<string, string>>;
+
+export const SEEN_SLICE = "files";
+
+// What this turn saw and the ledger does not yet hold: several calls of one reply may touch the same file.
+const fresh = new WeakMap<Turn, Map<string, string>>();
+
+export const hashOf = (bytes: Uint8Array): string => hash("sha256", bytes, "hex");
+
+export function hasSeen(turn: Turn, path: string, fileHash: string): boolean {
+  return fresh.get(turn)?.get(path) === fileHash || turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path] === fileHash;
+}
+
+export function everSaw(turn: Turn, path: string): boolean {
+  return fresh.get(turn)?.has(path) === true || turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path] !== undefined;
+}
+
+/** The facts to record with the result; none when the ledger knows already. */
+export function markSeen(turn: Turn, path: string, fileHash: string): NonNullable<ToolOutput["events"]> {
+  let seen = fresh.get(turn);
+  if (!seen) {
+    seen = new Map();
+    fresh.set(turn, seen);
+  }
+  seen.set(path, fileHash);
+  if (turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path] === fileHash) return [];
+  return [{ type: "file.seen", data: { path, hash: fileHash } }];
+}

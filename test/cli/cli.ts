@@ -1,0 +1,45 @@
+// The command line as a user runs it: a child process on the built package.
+import { type ChildProcess, spawn } from "node:child_process";
+import path from "node:path";
+
+const bin = path.join(import.meta.dirname, "../../bin/holdfast.js");
+
+export interface CliOptions {
+  cwd: string;
+  state: string;
+  env?: Record<string, string>;
+  stdin?: string;
+}
+
+export interface Exited {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCli {
+  child: ChildProcess;
+  exited: Promise<Exited>;
+}
+
+/** Only what is given and what a process needs: no key of the machine reaches a test. */
+export function startCli(args: string[], opts: CliOptions): RunningCli {
+  const env = { PATH: process.env.PATH, HOME: opts.state, XDG_STATE_HOME: opts.state, ...opts.env };
+  const child = spawn(process.execPath, [bin, ...args], { cwd: opts.cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+  if (opts.stdin !== undefined) child.stdin!.end(opts.stdin);
+  let stdout = "";
+  let stderr = "";
+  child.stdout!.on("data", (d) => {
+    stdout += d;
+  });
+  child.stderr!.on("data", (d) => {
+    stderr += d;
+  });
+  return {
+    child,
+    exited: new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }))),
+  };
+}
+
+export const runCli = (args: string[], opts: CliOptions): Promise<Exited> => startCli(args, opts).exited;

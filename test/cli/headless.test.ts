@@ -1,0 +1,156 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { tempDir } from "../house.ts";
+import { runCli, startCli } from "./cli.ts";
+
+let cwd: string;
+let state: string;
+let server: ModelServer | undefined;
+
+beforeEach(() => {
+  cwd = tempDir("project");
+  state = tempDir("state");
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  fs.rmSync(cwd, { recursive: true, force: true });
+  fs.rmSync(state, { recursive: true, force: true });
+});
+
+const cli = (args: string[], more: { env?: Record<string, string>; stdin?: string } = {}) => runCli(args, { cwd, state, ...more });
+const serving = async (script: Parameters<typeof startModelServer>[0]) => {
+  server = await startModelServer(script);
+  return { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy", ANTHROPIC_BASE_URL: server.anthropicUrl, ANTHROPIC_API_KEY: "dummy" };
+};
+
+describe("holdfast -p, offline", () => {
+  it("makes a todo list and lists Python files with the rehearsal model, and says that it is one", async () => {
+    fs.writeFileSync(path.join(cwd, "main.py"), "print(1)\n");
+    fs.mkdirSync(path.join(cwd, "lib"));
+    fs.writeFileSync(path.join(cwd, "lib/part.py"), "x = 2\n");
+    const { code, stdout, stderr } = await cli(["-p", "Create a todo list for inspecting this repo, then list Python files"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("offline rehearsal model, not an AI");
+    expect(stderr).toMatch(/● todo_write/);
+    expect(stderr).toMatch(/● glob \*\*\/\*\.py/);
+    expect(stdout).toContain("main.py");
+    expect(stdout).toContain("lib/part.py");
+  });
+
+  it("understands the same in Japanese", async () => {
+    fs.writeFileSync(path.join(cwd, "main.py"), "print(1)\n");
+    const { code, stdout } = await cli(["-p", "このリポジトリを調べるためのTODOリストを作成し、Pythonファイルを一覧表示して"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("main.py");
+  });
+
+  it("runs a command in the background, reads on, and leaves nothing behind that jobs does not list", async () => {
+    fs.writeFileSync(path.join(cwd, "README.md"), "# A project\n\nWords.\n");
+    const { code, stdout, stderr } = await cli(["-p", "Run `sleep 0.2; echo installed` in the background and continue reading README.md"]);
+    expect(code).toBe(0);
+    expect(`${stdout}${stderr}`).toMatch(/job_/);
+    expect(stdout).toContain("A project");
+    expect((await cli(["jobs", "ls", "--json"])).code).toBe(0);
+  });
+
+  it("says in one line what it understands when it does not", async () => {
+    const { code, stdout } = await cli(["-p", "Explain quantum chromodynamics"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("offline rehearsal model");
+  });
+});
+
+describe("holdfast -p with a server", () => {
+  for (const [model, api] of [
+    ["anthropic/claude-test", "anthropic"],
+    ["openai/gpt-test", "openai"],
+  ] as const) {
+    it(`does the same over the ${api} wire`, async () => {
+      fs.writeFileSync(path.join(cwd, "main.py"), "print(1)\n");
+      const todos = (status: string) => [{ content: "look", status }];
+      const env = await serving({
+        script: [
+          { calls: [{ name: "todo_write", input: { todos: todos("in_progress") } }] },
+          { calls: [{ name: "glob", input: { pattern: "**/*.py" } }] },
+          { text: "One Python file: main.py" },
+        ],
+      });
+      const { code, stdout, stderr } = await cli(["-p", "Create a todo list …", "--model", model], { env });
+      expect({ code, stdout, invalid: server!.log().invalid, apis: server!.log().requests.map((r) => r.api) }).toEqual({
+        code: 0,
+        stdout: "One Python file: main.py\n",
+        invalid: [],
+        apis: [api, api, api],
+      });
+      expect(stderr).toContain("main.py");
+    });
+  }
+
+  it("prints one json object with result, usage and denials", async () => {
+    const env = await serving({
+      script: [
+        { calls: [{ name: "write_file", input: { path: "/etc/holdfast-test", content: "x" } }], usage: { input: 10, output: 5 } },
+        { text: "It was refused.", usage: { input: 20, output: 7 } },
+      ],
+    });
+    const { code, stdout } = await cli(["-p", "write there", "--output-format", "json", "--model", "openai-compatible/mock"], { env });
+    const result = JSON.parse(stdout);
+    expect(code).toBe(0);
+    expect(result).toMatchObject({
+      type: "result",
+      subtype: "success",
+      is_error: false,
+      num_turns: 2,
+      result: "It was refused.",
+      total_cost_usd: null,
+      usage: { input_tokens: 30, output_tokens: 12 },
+      permission_denials: [{ tool_name: "Write", tool_use_id: "c1", tool_input: { file_path: "/etc/holdfast-test", content: "x" } }],
+    });
+    expect(fs.existsSync("/etc/holdfast-test")).toBe(false);
+  });
+
+  it("exits 3 at the round limit and 1 with a wrong key, each with one line and how to go on", async () => {
+    const env = await serving({ script: ({ body }) => (body.model === "bad" ? { faults: [{ status: 401, message: "invalid x-api-key" }] } : { calls: [{ name: "glob", input: { pattern: `*.${Math.random()}` } }] }) });
+    const limit = await cli(["-p", "go", "--max-rounds", "2", "--model", "openai-compatible/mock"], { env });
+    const auth = await cli(["-p", "go", "--model", "openai-compatible/bad"], { env });
+    expect([limit.code, auth.code]).toEqual([3, 1]);
+    expect(limit.stderr).toMatch(/--max-rounds 2.*\nTake it up again with: holdfast -p -r ctx_/);
+    expect(auth.stderr).toMatch(/invalid x-api-key/);
+    expect(server!.log().requests.filter((r) => r.body.model === "bad")).toHaveLength(1);
+  });
+
+  it("interrupts cleanly at Ctrl-C, exits 130, and -c takes the context up again", async () => {
+    const env = await serving({ script: [{ calls: [{ name: "bash", input: { command: "echo begun; sleep 30" } }] }, { text: "as before" }] });
+    const running = startCli(["-p", "wait", "--model", "openai-compatible/mock", "--output-format", "stream-json"], { cwd, state, env });
+    await new Promise<void>((resolve) => running.child.stdout!.on("data", (d) => String(d).includes('"assistant"') && setTimeout(resolve, 300)));
+    running.child.kill("SIGINT");
+    const first = await running.exited;
+    expect(first.code).toBe(130);
+    expect(first.stderr).toMatch(/holdfast -p -r ctx_/);
+    const second = await cli(["-p", "-c", "go on", "--model", "openai-compatible/mock"], { env });
+    expect({ code: second.code, stdout: second.stdout, invalid: server!.log().invalid }).toEqual({ code: 0, stdout: "as before\n", invalid: [] });
+  });
+});
+
+describe("wrong usage", () => {
+  const cases: [string, string[], RegExp][] = [
+    ["an unknown flag", ["-p", "x", "--nonsense"], /--nonsense/],
+    ["a bad number", ["-p", "x", "--max-rounds", "many"], /--max-rounds takes a whole number/],
+    ["an unknown format", ["-p", "x", "--output-format", "xml"], /text, json, stream-json/],
+    ["an unknown context", ["-p", "-r", "ctx_nothere", "x"], /no context ctx_nothere/],
+    ["nothing to continue", ["-p", "-c"], /no context to go on with/],
+    ["an unknown provider", ["-p", "x", "--model", "nowhere/model"], /nowhere/],
+    ["a missing key", ["-p", "x", "--model", "anthropic/claude"], /ANTHROPIC_API_KEY/],
+    ["a missing directory", ["-p", "x", "--cwd", "/does/not/exist"], /not a directory/],
+  ];
+  for (const [what, args, says] of cases) {
+    it(`gets one clear line and exit code 2: ${what}`, async () => {
+      const { code, stdout, stderr } = await cli(args);
+      expect({ code, stdout, lines: stderr.trim().split("\n").length }).toEqual({ code: 2, stdout: "", lines: 1 });
+      expect(stderr).toMatch(says);
+    });
+  }
+});

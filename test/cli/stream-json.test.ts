@@ -1,0 +1,93 @@
+import fs from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { tempDir } from "../house.ts";
+import { runCli, startCli } from "./cli.ts";
+
+let cwd: string;
+let state: string;
+let server: ModelServer;
+
+beforeEach(() => {
+  cwd = tempDir("project");
+  state = tempDir("state");
+});
+afterEach(async () => {
+  await server.close();
+  fs.rmSync(cwd, { recursive: true, force: true });
+  fs.rmSync(state, { recursive: true, force: true });
+});
+
+const FLAGS = ["-p", "--output-format", "stream-json", "--model", "openai-compatible/mock"];
+const env = () => ({ OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" });
+const linesOf = (stdout: string) => stdout.trim().split("\n").map((l) => JSON.parse(l));
+const userLine = (text: string) => `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
+
+describe("stream-json", () => {
+  it("prints init, assistant, user and result lines with the names that wrappers know", async () => {
+    fs.writeFileSync(`${cwd}/a.txt`, "hello\n");
+    server = await startModelServer({ script: [{ text: "Looking.", calls: [{ name: "read_file", input: { path: "a.txt" } }] }, { text: "It says hello." }] });
+    const { code, stdout } = await runCli([...FLAGS, "read it"], { cwd, state, env: env() });
+    const lines = linesOf(stdout);
+    expect(code).toBe(0);
+    expect(lines.map((l) => [l.type, l.subtype])).toEqual([
+      ["system", "init"],
+      ["assistant", undefined],
+      ["user", undefined],
+      ["assistant", undefined],
+      ["result", "success"],
+    ]);
+    expect(new Set(lines.map((l) => l.session_id)).size).toBe(1);
+    expect(lines[0].tools).toEqual(expect.arrayContaining(["Bash", "Read", "Write", "Edit", "Glob", "Grep", "TodoWrite"]));
+    expect(lines[1].message.content).toEqual([
+      { type: "text", text: "Looking." },
+      { type: "tool_use", id: "c1", name: "Read", input: { file_path: "a.txt" } },
+    ]);
+    expect(lines[2].message.content[0]).toMatchObject({ type: "tool_result", tool_use_id: "c1", is_error: false });
+    expect(lines[4]).toMatchObject({ num_turns: 2, result: "It says hello.", is_error: false });
+  });
+
+  it("takes messages on stdin, one turn and one result each, in one context", async () => {
+    server = await startModelServer({ script: [{ text: "first" }, { text: "second" }] });
+    const running = startCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env() });
+    running.child.stdin!.write(userLine("one"));
+    await new Promise<void>((resolve) => running.child.stdout!.on("data", (d) => String(d).includes('"result"') && resolve()));
+    running.child.stdin!.end(userLine("two"));
+    const { code, stdout } = await running.exited;
+    const results = linesOf(stdout).filter((l) => l.type === "result");
+    expect(code).toBe(0);
+    expect(results.map((r) => r.result)).toEqual(["first", "second"]);
+  });
+
+  it("wakes the idle agent when a background job ends, with one notification", async () => {
+    server = await startModelServer({
+      script: [
+        { calls: [{ name: "bash", input: { command: "sleep 1; echo ready", run_in_background: true } }] },
+        { text: "started" },
+        { text: "it is ready" },
+      ],
+    });
+    const running = startCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env() });
+    running.child.stdin!.write(userLine("start it"));
+    let seen = "";
+    await new Promise<void>((resolve) =>
+      running.child.stdout!.on("data", (d) => {
+        seen += d;
+        if (seen.includes("it is ready") && seen.split('"type":"result"').length > 2) resolve();
+      }),
+    );
+    running.child.stdin!.end();
+    const { code, stdout } = await running.exited;
+    const lines = linesOf(stdout);
+    expect(code).toBe(0);
+    expect(lines.filter((l) => l.subtype === "task_notification")).toHaveLength(1);
+    expect(lines.filter((l) => l.type === "result").map((r) => r.result)).toEqual(["started", "it is ready"]);
+  });
+
+  it("gives one clear line for a message that is none", async () => {
+    server = await startModelServer({ script: [] });
+    const { code, stderr } = await runCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env(), stdin: "hello\n" });
+    expect([code, stderr.trim().split("\n").length]).toEqual([2, 1]);
+    expect(stderr).toContain("not a line of JSON");
+  });
+});

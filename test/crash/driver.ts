@@ -1,0 +1,223 @@
+// Owns one world of a crash cell: a temporary project and state directory, a scripted model, and the real command line as a child process.
+import { type ChildProcess, spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { openProject } from "../../src/contexts/project.ts";
+import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import type { StoredEvent } from "../../src/ledger/store.ts";
+import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+
+const ROOT = path.resolve(fileURLToPath(import.meta.url), "../../..");
+/** The very Node that the project pins: a relaunch by the launcher would put a second process between kill and harness. */
+export const NODE = path.join(ROOT, "node_modules/node/bin/node");
+const CLI = process.env.HOLDFAST_CRASH_CLI ?? path.join(ROOT, "bin/holdfast.js");
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+  /** It had to be ended by the driver. */
+  hung: boolean;
+}
+
+const HUNG_MS = 30_000;
+
+export interface Running {
+  child: ChildProcess;
+  ended: Promise<Exit>;
+}
+
+/** How one process is run, and what ends it. */
+export interface Way {
+  env?: Record<string, string>;
+  /** Comes before the command: strace or unshare with their flags. */
+  wrap?: string[];
+  /** Kills from outside, once it is time. */
+  meanwhile?: (running: Running, world: World) => Promise<void>;
+  /** What was not said as it should be, if anything. */
+  complaint?: (exit: Exit) => string | undefined;
+}
+
+/** What the state directory holds, read from a copy so that looking changes nothing. */
+export interface Look {
+  contexts: { id: string; events: StoredEvent[] }[];
+  damage: string[];
+}
+
+export interface World {
+  readonly dir: string;
+  readonly project: string;
+  readonly stateDir: string;
+  readonly server: ModelServer;
+  start(args: string[], way?: Way): Running;
+  run(args: string[], way?: Way): Promise<Exit>;
+  look(): Promise<Look>;
+  /** Processes that belong to this world and still live. */
+  processes(): number[];
+  close(): Promise<void>;
+}
+
+/** Puts another program in the place of the command line: it takes the same words. */
+export interface Door {
+  script?: string;
+  flags?: string[];
+}
+
+const tempDir = () => fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-crash-")));
+
+export async function openWorld(script: Script, door: Door = {}): Promise<World> {
+  const dir = tempDir();
+  const project = path.join(dir, "project");
+  fs.mkdirSync(project);
+  const server = await startModelServer({ script });
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? "",
+    HOME: dir,
+    XDG_STATE_HOME: path.join(dir, "state"),
+    OPENAI_BASE_URL: server.openaiUrl,
+    OPENAI_API_KEY: "dummy",
+    ANTHROPIC_BASE_URL: server.anthropicUrl,
+    ANTHROPIC_API_KEY: "dummy",
+  };
+  const { stateDir } = openProject({ cwd: project, env });
+  fs.rmSync(path.join(dir, "state"), { recursive: true });
+  const before = door.script ? [door.script] : [CLI];
+  const flags = door.flags ?? ["--model", "openai-compatible/mock"];
+
+  const start = (args: string[], way: Way = {}): Running => {
+    const [command, ...rest] = [...(way.wrap ?? []), NODE, ...before, ...args, ...(args[0] === "-p" ? flags : [])];
+    const child = spawn(command!, rest, {
+      cwd: project,
+      env: { ...env, ...way.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    return { child, ended: exitOf(child) };
+  };
+
+  const world: World = {
+    dir,
+    project,
+    stateDir,
+    server,
+    start,
+    async run(args, way) {
+      const running = start(args, way);
+      await Promise.all([way?.meanwhile?.(running, world), running.ended]);
+      return running.ended;
+    },
+    look: () => lookAt(stateDir),
+    processes: () => processesOf(dir),
+    async close() {
+      for (const pid of processesOf(dir)) kill(pid);
+      await server.close();
+      await until(() => processesOf(dir).length === 0, 2_000);
+      fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+  return world;
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  let stdout = "";
+  let stderr = "";
+  let hung = false;
+  const limit = setTimeout(() => {
+    hung = true;
+    child.kill("SIGKILL");
+  }, HUNG_MS);
+  child.stdout?.setEncoding("utf8").on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    // Not `close`: a detached job may keep the pipe's other end for longer than the harness lives.
+    child.once("exit", (code, signal) => {
+      clearTimeout(limit);
+      setImmediate(() => resolve({ code, signal, stdout, stderr, hung }));
+    });
+  });
+}
+
+export async function lookAt(stateDir: string): Promise<Look> {
+  const copy = tempDir();
+  try {
+    for (const part of ["", "-wal", ".heads"]) {
+      const file = path.join(stateDir, `ledger.db${part}`);
+      if (fs.existsSync(file)) fs.copyFileSync(file, path.join(copy, `ledger.db${part}`));
+    }
+    const store = await openSqliteStore(path.join(copy, "ledger.db"));
+    try {
+      const { damage } = await store.verify();
+      const contexts: Look["contexts"] = [];
+      for await (const { ledger } of store.list({ prefix: "ctx_" })) {
+        const events: StoredEvent[] = [];
+        for await (const event of store.read(ledger)) events.push(event);
+        contexts.push({ id: ledger, events });
+      }
+      const readOnly = store.readOnly ? [store.readOnly] : [];
+      return { contexts, damage: [...readOnly, ...damage.map((d) => `${d.ledger ?? "file"}: ${d.what}`)] };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    fs.rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** By working directory, environment or command line: whatever a command started may have changed one of them. */
+function processesOf(dir: string): number[] {
+  const found: number[] = [];
+  for (const name of fs.readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    const text = [
+      ...["environ", "cmdline"].map((file) => quietly(() => fs.readFileSync(`/proc/${pid}/${file}`, "latin1"))),
+      quietly(() => fs.readlinkSync(`/proc/${pid}/cwd`)),
+    ];
+    const state = /\) (\S)/.exec(quietly(() => fs.readFileSync(`/proc/${pid}/stat`, "latin1")))?.[1];
+    if (state !== undefined && state !== "Z" && text.some((t) => t.includes(dir))) found.push(pid);
+  }
+  return found;
+}
+
+function quietly(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {}
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/** Contract: true as soon as it holds, false when the time is over. */
+export async function until(holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<boolean> {
+  const end = Date.now() + ms;
+  for (;;) {
+    if (await holds()) return true;
+    if (Date.now() > end) return false;
+    await sleep(10);
+  }
+}
+
+export function random(seed: number): () => number {
+  let a = (seed * 0x9e3779b9) >>> 0;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
