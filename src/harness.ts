@@ -44,7 +44,12 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mec
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
     createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
     compaction(), // context: shrinks what the model sees when it no longer fits
-    createBoundary({ root: opts.root, mode: opts.permissionMode, readable: [opts.jobsDir] }), // gate: inside the start directory only
+    createBoundary({
+      root: opts.root,
+      mode: opts.permissionMode,
+      readable: [opts.jobsDir],
+      trusted: opts.tools?.map((tool) => tool.name),
+    }), // gate: inside the start directory only
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
     createTodo(), // tool, intake: todo_write and its reminder
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep

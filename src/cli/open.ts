@@ -16,8 +16,12 @@ export async function openState(flags: Flags): Promise<{ project: Project; store
 export async function openChosenModel(spec: string | undefined): Promise<Model> {
   const chosen = spec ?? defaultModelSpec(process.env);
   if (chosen === "rehearsal" || chosen.startsWith("rehearsal:")) {
-    const { createRehearsal } = await import("../models/rehearsal/index.ts");
-    if (chosen !== "rehearsal") return createRehearsal({ script: chosen.slice("rehearsal:".length) });
+    const { createRehearsal, readScript } = await import("../models/rehearsal/index.ts");
+    if (chosen !== "rehearsal") {
+      const script = chosen.slice("rehearsal:".length);
+      await readScript(script); // a mistake in it shows before anything is recorded
+      return createRehearsal({ script });
+    }
     if (spec === undefined) {
       process.stderr.write(
         "No API key found: this is the offline rehearsal model, not an AI. For a real one set ANTHROPIC_API_KEY or OPENAI_API_KEY, or give --model.\n",

@@ -164,7 +164,7 @@ function applyReply(agent: AgentState, data: Data): void {
   if (agent.turn) {
     const text = textOf(parts);
     agent.turn.rounds++;
-    agent.turn.text = agent.turn.cutOff ? joinText(agent.turn.text, text) : text;
+    agent.turn.text = agent.turn.cutOff ? joinReplies(agent.turn.text, text) : text;
     agent.turn.answered = !parts.some((p) => p.type === "call");
     agent.turn.cutOff = data.finish === "length" && agent.turn.answered;
   }
@@ -182,10 +182,19 @@ function addUser(agent: AgentState, content: Content[]): void {
   if (agent.turn) agent.turn.answered = false;
 }
 
-/** A reply cut off by its limit and its continuation, as one text: what the second repeats of the first's end is left out. */
-export function joinText(first: string, second: string): string {
-  for (let n = Math.min(first.length, second.length, 2000); n > 3; n--) {
-    if (first.endsWith(second.slice(0, n))) return first + second.slice(n);
+/** Shorter repetitions may be chance: "hel" and "lo" share a letter that both need. */
+const CERTAIN = 12;
+/** A whole repeated line is no chance, even a short one. */
+const CERTAIN_LINE = 4;
+const LOOKED_AT = 2000;
+
+/** A reply cut off by its limit and its continuation, as one text: what the second says again of the first's end is left out. */
+export function joinReplies(first: string, second: string): string {
+  for (let size = Math.min(first.length, second.length, LOOKED_AT); size >= CERTAIN_LINE; size--) {
+    if (!first.endsWith(second.slice(0, size))) continue;
+    const before = first.length - size - 1;
+    const fromLineStart = before < 0 || first[before] === "\n";
+    if (size >= CERTAIN || fromLineStart) return first + second.slice(size);
   }
   return first + second;
 }

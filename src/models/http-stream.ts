@@ -1,5 +1,5 @@
 // Owns the wire below every native adapter: one POST over a kept-alive connection, server-sent events read by hand, and what each failure means.
-import http from "node:http";
+import type http from "node:http";
 import type https from "node:https";
 import type { Body } from "./growing-bytes.ts";
 import { errorFromStatus } from "./http-error.ts";
@@ -39,8 +39,8 @@ const agents = new Map<string, http.Agent>();
 
 function transportOf(protocol: string) {
   const proxied = PROXY_VARIABLES.some((name) => process.env[name]);
-  // node:https pulls in TLS: a run against a local model does not pay for it.
-  const module = protocol === "https:" ? (process.getBuiltinModule("node:https") as typeof https) : http;
+  // Asked for by name: an ES import of node:http also loads everything that only fetch needs, and TLS is not for local models.
+  const module = process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http") as typeof http | typeof https;
   let agent = agents.get(protocol);
   if (!agent) {
     agent = new module.Agent({ keepAlive: true, ...(proxied ? { proxyEnv: process.env } : {}) });

@@ -115,7 +115,7 @@ describe("holdfast -p with a server", () => {
   it("exits 3 at the round limit and 1 with a wrong key, each with one line and how to go on", async () => {
     const env = await serving({ script: ({ body }) => (body.model === "bad" ? { faults: [{ status: 401, message: "invalid x-api-key" }] } : { calls: [{ name: "glob", input: { pattern: `*.${Math.random()}` } }] }) });
     const limit = await cli(["-p", "go", "--max-rounds", "2", "--model", "openai-compatible/mock"], { env });
-    const auth = await cli(["-p", "go", "--model", "openai-compatible/bad"], { env });
+    const auth = await cli(["-p", "hello", "--model", "openai-compatible/bad"], { env });
     expect([limit.code, auth.code]).toEqual([3, 1]);
     expect(limit.stderr).toMatch(/--max-rounds 2.*\nTake it up again with: holdfast -p -r ctx_/);
     expect(auth.stderr).toMatch(/invalid x-api-key/);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import type { Tool } from "../../src/loop/seams.ts";
 import { toolSpecs } from "../../src/loop/tool-specs.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";

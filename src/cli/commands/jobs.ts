@@ -1,6 +1,6 @@
 // Owns `holdfast jobs ls|show|kill`.
 import { HoldfastError } from "../../ledger/error.ts";
-import { killJob, listJobs } from "../../mechanisms/jobs/index.ts";
+import { killJob, listJobs, showJob } from "../../mechanisms/jobs/index.ts";
 import type { Flags } from "../args.ts";
 import { openState } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
@@ -25,10 +25,11 @@ export async function jobs(flags: Flags): Promise<number> {
       id ? `there is no job ${id}: see \`holdfast jobs ls\`` : `jobs ${verb} needs an id`,
     );
   if (verb === "show") {
+    const shown = showJob(jobsDir, id)!;
     process.stdout.write(
       flags.json
-        ? `${JSON.stringify(job)}\n`
-        : `${job.jobId}  ${job.status}\n${printable(job.command)}\n\n${printable(job.output)}\n`,
+        ? `${JSON.stringify(shown)}\n`
+        : `${job.jobId}  ${job.status}\n${printable(job.command)}\n\n${printable(shown.output)}\n`,
     );
     return 0;
   }

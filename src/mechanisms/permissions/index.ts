@@ -19,6 +19,8 @@ export interface BoundaryOptions {
   mode?: PermissionMode;
   /** Directories that may be read besides. */
   readable?: string[];
+  /** Tools that the embedding program brought: it answers for them. */
+  trusted?: string[];
 }
 
 const READS = new Set(["read_file", "glob", "grep"]);
@@ -38,7 +40,7 @@ const ALLOW: Verdict = { decision: "allow" };
 const deny = (reason: string): Verdict => ({ decision: "deny", reason });
 
 function judge({ tool, input, turn }: GateCall, opts: BoundaryOptions): Verdict {
-  if (tool.effect === "internal" || JOBS.has(tool.name)) return ALLOW;
+  if (tool.effect === "internal" || JOBS.has(tool.name) || opts.trusted?.includes(tool.name)) return ALLOW;
   const root = realPath(opts.root ?? turn.root);
   if (tool.name === "bash") {
     return isInside(root, realPath(turn.cwd)) ? ALLOW : deny(`${turn.cwd} is outside ${root}`);

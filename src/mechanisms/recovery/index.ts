@@ -5,8 +5,6 @@ import { type Backoff, createBackoff } from "./backoff.ts";
 import { freshTurn, type RecoveryState, recoveryEvents, recoverySlice, type TurnRecovery } from "./events.ts";
 import { callModel, type Policy } from "./model-call.ts";
 
-export { joinReplies } from "./join-replies.ts";
-
 export interface RecoveryOptions {
   /** Opened only when the models before them stay overloaded or rate-limited. */
   fallbacks?: (() => Promise<Model>)[];

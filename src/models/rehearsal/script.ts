@@ -1,5 +1,6 @@
 // Owns script files: YAML of rounds that the rehearsal model plays. Every mistake is reported with file, line and what to do.
 import fs from "node:fs/promises";
+import * as z from "zod";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import type { Item } from "../model.ts";
 import type { Draft } from "./stream.ts";
@@ -27,7 +28,7 @@ export async function readScript(file: string): Promise<Script> {
   const broken = document.errors[0];
   if (broken) throw bad(broken.pos[0], `not valid YAML: ${firstSentence(broken.message)}`, "Correct the YAML there.");
 
-  const parsed = (await scriptSchema()).safeParse(document.toJS());
+  const parsed = scriptSchema().safeParse(document.toJS());
   if (parsed.success) return { rounds: parsed.data.rounds.map(asDraft) };
   const issue = parsed.error.issues[0]!;
   // The innermost node that exists: a missing field has no line of its own.
@@ -51,8 +52,7 @@ export function roundFor(script: Script, items: readonly Item[]): Draft {
 
 const firstSentence = (message: string): string => message.split("\n")[0]!.replace(/[.:]?$/, "");
 
-async function scriptSchema() {
-  const { z } = await import("zod");
+function scriptSchema() {
   const call = z.strictObject({
     name: z.string().min(1),
     input: z.record(z.string(), z.unknown()).default({}),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { joinReplies } from "../../src/mechanisms/recovery/join-replies.ts";
+import { joinReplies } from "../../src/loop/transcript.ts";
 
 test("a continuation that goes on exactly is joined as it is, even where a letter is shared", () => {
   expect(joinReplies("hel", "lo world")).toBe("hello world");
