@@ -5,7 +5,10 @@ import http from "node:http";
 
 const [base, prompt] = process.argv.slice(2);
 const agent = new http.Agent({ keepAlive: true });
-const tool = (name, key) => ({ type: "function", function: { name, parameters: { type: "object", properties: { [key]: { type: "string" } }, required: [key] } } });
+const tool = (name, key) => ({
+  type: "function",
+  function: { name, parameters: { type: "object", properties: { [key]: { type: "string" } }, required: [key] } },
+});
 const tools = [tool("bash", "command"), tool("read_file", "path")];
 const messages = [
   { role: "system", content: "You are a coding agent." },

@@ -18,13 +18,24 @@ export function startModel({ rounds, tool, root }) {
       if (last !== undefined) gaps.push(arrival - last);
       bytes.push(size);
       n++;
-      const input = tool === "bash" ? { command: `echo o''k-${n}` } : { path: `${root}/f${String(((n - 1) % 200) + 1).padStart(3, "0")}.txt` };
-      const call = { index: 0, id: `call_${n}`, type: "function", function: { name: tool, arguments: JSON.stringify(input) } };
+      const input =
+        tool === "bash"
+          ? { command: `echo o''k-${n}` }
+          : { path: `${root}/f${String(((n - 1) % 200) + 1).padStart(3, "0")}.txt` };
+      const call = {
+        index: 0,
+        id: `call_${n}`,
+        type: "function",
+        function: { name: tool, arguments: JSON.stringify(input) },
+      };
       const delta = n <= rounds ? { tool_calls: [call] } : { content: "DONE" };
-      const chunk = (d, finish = null) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: d, finish_reason: finish }] })}\n\n`;
+      const chunk = (d, finish = null) =>
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta: d, finish_reason: finish }] })}\n\n`;
       response.writeHead(200, { "content-type": "text/event-stream" });
       last = now();
-      response.end(`${chunk({ role: "assistant" })}${chunk(delta)}${chunk({}, n <= rounds ? "tool_calls" : "stop")}data: [DONE]\n\n`);
+      response.end(
+        `${chunk({ role: "assistant" })}${chunk(delta)}${chunk({}, n <= rounds ? "tool_calls" : "stop")}data: [DONE]\n\n`,
+      );
     });
   });
   return new Promise((resolve) =>
@@ -32,7 +43,10 @@ export function startModel({ rounds, tool, root }) {
       resolve({
         url: `http://127.0.0.1:${server.address().port}/v1`,
         result: () => ({ first, gaps, bytes }),
-        close: () => (server.closeAllConnections(), server.close()),
+        close: () => {
+          server.closeAllConnections();
+          server.close();
+        },
       }),
     ),
   );

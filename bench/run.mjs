@@ -10,32 +10,58 @@ import { fileURLToPath } from "node:url";
 import { startModel } from "./model.mjs";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const arg = (name, fallback) => (process.argv.includes(`--${name}`) ? process.argv[process.argv.indexOf(`--${name}`) + 1] : fallback);
+const arg = (name, fallback) =>
+  process.argv.includes(`--${name}`) ? process.argv[process.argv.indexOf(`--${name}`) + 1] : fallback;
 const rounds = Number(arg("rounds", 200));
 const reps = Number(arg("reps", 3));
 const work = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-bench-"));
 const project = path.join(work, "project");
 fs.mkdirSync(project);
 for (let i = 1; i <= 200; i++) {
-  fs.writeFileSync(path.join(project, `f${String(i).padStart(3, "0")}.txt`), `${"the quick brown fox jumps over it, line after line\n".repeat(20)}MARK-${i}\n`);
+  fs.writeFileSync(
+    path.join(project, `f${String(i).padStart(3, "0")}.txt`),
+    `${"the quick brown fox jumps over it, line after line\n".repeat(20)}MARK-${i}\n`,
+  );
 }
 
 const commands = {
   floor: (url) => [path.join(root, "bench/floor.mjs"), url, "Please do the scripted work."],
-  holdfast: () => [path.join(root, "bin/holdfast.js"), "-p", "Please do the scripted work.", "--model", "openai-compatible/mock", "--permission-mode", "bypass", "--quiet"],
+  holdfast: () => [
+    path.join(root, "bin/holdfast.js"),
+    "-p",
+    "Please do the scripted work.",
+    "--model",
+    "openai-compatible/mock",
+    "--permission-mode",
+    "bypass",
+    "--quiet",
+  ],
 };
 const median = (a) => a.toSorted((x, y) => x - y)[a.length >> 1];
 const now = () => performance.timeOrigin + performance.now();
 
 async function once(name, { n, tool }) {
   const model = await startModel({ rounds: n, tool, root: project });
-  const env = { PATH: process.env.PATH, HOME: work, XDG_STATE_HOME: path.join(work, "state"), OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "x" };
+  const env = {
+    PATH: process.env.PATH,
+    HOME: work,
+    XDG_STATE_HOME: path.join(work, "state"),
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: "x",
+  };
   const startedAt = now();
-  const child = spawn("/usr/bin/env", ["sh", "-c", 'exec "$@"', "sh", process.execPath, ...commands[name](model.url)], { cwd: project, env, stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn("/usr/bin/env", ["sh", "-c", 'exec "$@"', "sh", process.execPath, ...commands[name](model.url)], {
+    cwd: project,
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   let peak = 0;
   const watch = setInterval(() => {
     try {
-      peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1] ?? 0));
+      peak = Math.max(
+        peak,
+        Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1] ?? 0),
+      );
     } catch {
       // it has ended
     }
@@ -45,7 +71,13 @@ async function once(name, { n, tool }) {
   model.close();
   const { first, gaps, bytes } = model.result();
   if (code !== 0 || gaps.length !== n) throw new Error(`${name} ${tool}: exit ${code}, ${gaps.length} of ${n} rounds`);
-  return { startMs: first - startedAt, gapMs: median(gaps), peakMiB: peak / 1024, firstBytes: bytes[0], bytesPerRound: (bytes.at(-1) - bytes[0]) / n };
+  return {
+    startMs: first - startedAt,
+    gapMs: median(gaps),
+    peakMiB: peak / 1024,
+    firstBytes: bytes[0],
+    bytesPerRound: (bytes.at(-1) - bytes[0]) / n,
+  };
 }
 
 async function appends() {
@@ -90,8 +122,13 @@ for (let rep = 0; rep < reps; rep++) {
 }
 const of = (key, name, field) => median(samples[key][name].map((s) => s[field]));
 const durable = await appends();
-const row = (what, ours, floor, unit) => console.log(`| ${what} | ${ours.toFixed(2)} ${unit} | ${floor.toFixed(2)} ${unit} | ${(ours / floor).toFixed(2)} × |`);
-console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model}, ${rounds} rounds, ${reps} repetitions, durability on\n`);
+const row = (what, ours, floor, unit) =>
+  console.log(
+    `| ${what} | ${ours.toFixed(2)} ${unit} | ${floor.toFixed(2)} ${unit} | ${(ours / floor).toFixed(2)} × |`,
+  );
+console.log(
+  `Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model}, ${rounds} rounds, ${reps} repetitions, durability on\n`,
+);
 console.log("| | holdfast | floor | ratio |\n| --- | ---: | ---: | ---: |");
 row("start → first request", of("start", "holdfast", "startMs"), of("start", "floor", "startMs"), "ms");
 row("read round, gap", of("read", "holdfast", "gapMs"), of("read", "floor", "gapMs"), "ms");

@@ -13,7 +13,7 @@ const run = (command, args, env = {}) =>
 
 let failed = 0;
 if (!run(process.execPath, ["scripts/services.mjs"])) process.exit(1);
-if (!run(process.execPath, ["scripts/build.mjs"])) process.exit(1);
+if (!run(process.execPath, ["scripts/build.mjs", "--types"])) process.exit(1);
 if (only.length === 0 && !run(process.execPath, ["scripts/check.mjs"])) failed++;
 
 const out = path.join(os.tmpdir(), `holdfast-test-${process.pid}.json`);

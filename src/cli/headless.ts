@@ -105,9 +105,8 @@ async function converse(run: Run, output: Output): Promise<RunResult[]> {
   while (open || agent.hasWork()) {
     const before = countsOf(run.taken);
     const startedAt = Date.now();
-    const turned = agent.hasWork() ? (await agent.run(), true) : await agent.runWoken();
-    if (turned) {
-      const reason = agent.turn.state.lastTurn?.reason as RunResult["reason"];
+    const reason = await agent.oneTurn();
+    if (reason) {
       const result = resultOf({
         context: run.context,
         taken: run.taken,

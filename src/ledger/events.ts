@@ -3,7 +3,7 @@ import type { ZodType } from "zod";
 import { HoldfastError } from "./error.ts";
 import type { EventInput, StoredEvent } from "./store.ts";
 
-export interface EventDef {
+interface EventDef {
   /** Current schema version; older data passes through `upcast`. */
   v: number;
   /** Built on first use, so that start-up pays only for the events of this run. */
@@ -13,7 +13,7 @@ export interface EventDef {
 
 export type EventDefs = Record<string, EventDef>;
 
-export type Decoded =
+type Decoded =
   | { ok: true; event: StoredEvent }
   /** `newer`: another Holdfast wrote it: open read-only. `invalid`: kept raw and reported. */
   | { ok: false; event: StoredEvent; problem: "newer" | "invalid"; reason: string };

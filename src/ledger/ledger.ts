@@ -7,7 +7,7 @@ import type { AppendOptions, Damage, EventInput, Seq, Store, StoredEvent } from 
 
 const SNAPSHOT_EVERY = 300;
 
-export interface Problem {
+interface Problem {
   seq: Seq;
   kind: "newer" | "invalid" | "damaged";
   reason: string;

@@ -1,15 +1,13 @@
 // Owns what happens to long strings inside events: over 8 kB they live in blobs, and come back in place when read.
-import { createHash } from "node:crypto";
+import { blobHash } from "./checksum.ts";
 
-export const SPILL_BYTES = 8192;
+const SPILL_BYTES = 8192;
 const PREVIEW_CHARS = 200;
 
 interface Spilled {
   $spill: { path: (string | number)[]; hash: string; bytes: number }[];
   value: unknown;
 }
-
-export const blobHash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** Contract: data without a long string comes back as it is, at no cost beyond looking. */
 export function spill(data: unknown): { data: unknown; blobs: Uint8Array[] } {

@@ -1,4 +1,5 @@
 // Owns one agent of one context: idle ⇄ running, steering, interrupt. What it is, is its ledger; this only advances it.
+import { crashPoint } from "../ledger/crash-point.ts";
 import { newId } from "../ledger/id.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Lease } from "../ledger/store.ts";
@@ -19,8 +20,8 @@ export interface AgentHandle {
   hasWork(): boolean;
   /** Resolves when something wants the idle agent: an input of another process, a finished job. */
   untilWoken(signal: AbortSignal): Promise<void>;
-  /** Begins a turn without an input when a mechanism has something to say; false when none has. */
-  runWoken(): Promise<boolean>;
+  /** One turn: the open one, one for the waiting inputs, or one because a mechanism has something to say; undefined when none. */
+  oneTurn(): Promise<TurnEndReason | undefined>;
   interrupt(): void;
 }
 
@@ -68,16 +69,16 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     emit: (progress) => opts.onProgress?.(progress),
   };
 
-  /** Listings are kept current at the ends of a turn only: a round writes no page for them. */
+  /** Listings change at an input and at the ends of a turn only: a round writes no page for them. An accepted input counts as open work. */
   function summaryOf(events: { type: string; data: unknown }[]): { summary?: unknown } {
-    const end = events.find((e) => e.type === "turn.started" || e.type === "turn.ended");
-    if (!end) return {};
+    const edge = events.find((e) => e.type === "input.received" || e.type === "turn.started" || e.type === "turn.ended");
+    if (!edge) return {};
     const { title, root } = contextState(ledger);
-    const reason = end.type === "turn.ended" ? (end.data as { reason: string }).reason : null;
-    return { summary: { title, root, open: end.type === "turn.started", reason, rounds: state().rounds } };
+    const reason = edge.type === "turn.ended" ? (edge.data as { reason: string }).reason : null;
+    return { summary: { title, root, open: reason === null, reason, rounds: state().rounds } };
   }
 
-  async function oneTurn(cause: "input" | "wake"): Promise<TurnEndReason> {
+  async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
     abort = new AbortController();
     if (!state().turn) await turn.append([{ type: "turn.started", data: { turnId: newId("trn"), cause } }]);
     const foreignPast = takenFrom !== undefined && takenFrom.machine !== holder.machine;
@@ -93,12 +94,14 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     async send(content, origin = "user") {
       const whole = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
       const data = { inputId: newId("inp"), agent: name, content: whole, origin };
-      await ledger.append([{ type: "input.received", actor: origin, data }]);
+      const event = { type: "input.received", actor: origin, data };
+      await ledger.append([event], summaryOf([event]));
+      crashPoint("input.durable");
     },
     async run() {
       let reason: TurnEndReason | undefined;
       while (hasWork()) {
-        reason = await oneTurn("input");
+        reason = await advance("input");
         if (reason === "interrupted") break;
       }
       return reason;
@@ -114,10 +117,10 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       };
       await Promise.race([watch(), seams.wake(turn, signal)]);
     },
-    async runWoken() {
-      if (hasWork()) return (await oneTurn("input")) !== undefined;
+    async oneTurn() {
+      if (hasWork()) return advance("input");
       const notes = await seams.intake(turn);
-      if (notes.length === 0) return false;
+      if (notes.length === 0) return undefined;
       await turn.append([
         { type: "turn.started", data: { turnId: newId("trn"), cause: "wake" } },
         ...notes.flatMap((n) => [
@@ -125,8 +128,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
           ...(n.events ?? []),
         ]),
       ]);
-      await oneTurn("wake");
-      return true;
+      return advance("wake");
     },
     interrupt: () => abort.abort(),
   };

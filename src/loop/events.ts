@@ -33,7 +33,7 @@ const parts = () =>
 
 const usage = () => z.object({ input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() });
 
-export const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] as const;
+const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] as const;
 export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 
 export const loopEvents: EventDefs = {

@@ -113,7 +113,7 @@ export interface GateCall {
 
 export type Verdict = { decision: "allow" } | { decision: "ask" | "deny"; reason: string };
 
-export interface Gate {
+interface Gate {
   /** Contract: returns the input to use from here on; runs before any judge. A throw refuses the call. */
   rewrite?: (call: GateCall) => Promise<unknown>;
   /** Contract: judges the final input; the strictest answer of all gates wins; a throw or no answer in time refuses. */

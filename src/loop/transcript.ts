@@ -215,6 +215,6 @@ function insertResult(agent: AgentState, result: Extract<Item, { kind: "result" 
 }
 
 /** How a note reads to the model: marked with where it comes from, so that it has no more authority than that. */
-export function noteText(origin: string, text: string): string {
+function noteText(origin: string, text: string): string {
   return `<note from="${origin}">\n${text}\n</note>`;
 }

@@ -40,7 +40,9 @@ const agents = new Map<string, http.Agent>();
 function transportOf(protocol: string) {
   const proxied = PROXY_VARIABLES.some((name) => process.env[name]);
   // Asked for by name: an ES import of node:http also loads everything that only fetch needs, and TLS is not for local models.
-  const module = process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http") as typeof http | typeof https;
+  const module = process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http") as
+    | typeof http
+    | typeof https;
   let agent = agents.get(protocol);
   if (!agent) {
     agent = new module.Agent({ keepAlive: true, ...(proxied ? { proxyEnv: process.env } : {}) });

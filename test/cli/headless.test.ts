@@ -20,10 +20,16 @@ afterEach(async () => {
   fs.rmSync(state, { recursive: true, force: true });
 });
 
-const cli = (args: string[], more: { env?: Record<string, string>; stdin?: string } = {}) => runCli(args, { cwd, state, ...more });
+const cli = (args: string[], more: { env?: Record<string, string>; stdin?: string } = {}) =>
+  runCli(args, { cwd, state, ...more });
 const serving = async (script: Parameters<typeof startModelServer>[0]) => {
   server = await startModelServer(script);
-  return { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy", ANTHROPIC_BASE_URL: server.anthropicUrl, ANTHROPIC_API_KEY: "dummy" };
+  return {
+    OPENAI_BASE_URL: server.openaiUrl,
+    OPENAI_API_KEY: "dummy",
+    ANTHROPIC_BASE_URL: server.anthropicUrl,
+    ANTHROPIC_API_KEY: "dummy",
+  };
 };
 
 describe("holdfast -p, offline", () => {
@@ -31,7 +37,10 @@ describe("holdfast -p, offline", () => {
     fs.writeFileSync(path.join(cwd, "main.py"), "print(1)\n");
     fs.mkdirSync(path.join(cwd, "lib"));
     fs.writeFileSync(path.join(cwd, "lib/part.py"), "x = 2\n");
-    const { code, stdout, stderr } = await cli(["-p", "Create a todo list for inspecting this repo, then list Python files"]);
+    const { code, stdout, stderr } = await cli([
+      "-p",
+      "Create a todo list for inspecting this repo, then list Python files",
+    ]);
     expect(code).toBe(0);
     expect(stderr).toContain("offline rehearsal model, not an AI");
     expect(stderr).toMatch(/● todo_write/);
@@ -42,14 +51,20 @@ describe("holdfast -p, offline", () => {
 
   it("understands the same in Japanese", async () => {
     fs.writeFileSync(path.join(cwd, "main.py"), "print(1)\n");
-    const { code, stdout } = await cli(["-p", "このリポジトリを調べるためのTODOリストを作成し、Pythonファイルを一覧表示して"]);
+    const { code, stdout } = await cli([
+      "-p",
+      "このリポジトリを調べるためのTODOリストを作成し、Pythonファイルを一覧表示して",
+    ]);
     expect(code).toBe(0);
     expect(stdout).toContain("main.py");
   });
 
   it("runs a command in the background, reads on, and leaves nothing behind that jobs does not list", async () => {
     fs.writeFileSync(path.join(cwd, "README.md"), "# A project\n\nWords.\n");
-    const { code, stdout, stderr } = await cli(["-p", "Run `sleep 0.2; echo installed` in the background and continue reading README.md"]);
+    const { code, stdout, stderr } = await cli([
+      "-p",
+      "Run `sleep 0.2; echo installed` in the background and continue reading README.md",
+    ]);
     expect(code).toBe(0);
     expect(`${stdout}${stderr}`).toMatch(/job_/);
     expect(stdout).toContain("A project");
@@ -92,11 +107,17 @@ describe("holdfast -p with a server", () => {
   it("prints one json object with result, usage and denials", async () => {
     const env = await serving({
       script: [
-        { calls: [{ name: "write_file", input: { path: "/etc/holdfast-test", content: "x" } }], usage: { input: 10, output: 5 } },
+        {
+          calls: [{ name: "write_file", input: { path: "/etc/holdfast-test", content: "x" } }],
+          usage: { input: 10, output: 5 },
+        },
         { text: "It was refused.", usage: { input: 20, output: 7 } },
       ],
     });
-    const { code, stdout } = await cli(["-p", "write there", "--output-format", "json", "--model", "openai-compatible/mock"], { env });
+    const { code, stdout } = await cli(
+      ["-p", "write there", "--output-format", "json", "--model", "openai-compatible/mock"],
+      { env },
+    );
     const result = JSON.parse(stdout);
     expect(code).toBe(0);
     expect(result).toMatchObject({
@@ -107,13 +128,20 @@ describe("holdfast -p with a server", () => {
       result: "It was refused.",
       total_cost_usd: null,
       usage: { input_tokens: 30, output_tokens: 12 },
-      permission_denials: [{ tool_name: "Write", tool_use_id: "c1", tool_input: { file_path: "/etc/holdfast-test", content: "x" } }],
+      permission_denials: [
+        { tool_name: "Write", tool_use_id: "c1", tool_input: { file_path: "/etc/holdfast-test", content: "x" } },
+      ],
     });
     expect(fs.existsSync("/etc/holdfast-test")).toBe(false);
   });
 
   it("exits 3 at the round limit and 1 with a wrong key, each with one line and how to go on", async () => {
-    const env = await serving({ script: ({ body }) => (body.model === "bad" ? { faults: [{ status: 401, message: "invalid x-api-key" }] } : { calls: [{ name: "glob", input: { pattern: `*.${Math.random()}` } }] }) });
+    const env = await serving({
+      script: ({ body }) =>
+        body.model === "bad"
+          ? { faults: [{ status: 401, message: "invalid x-api-key" }] }
+          : { calls: [{ name: "glob", input: { pattern: `*.${Math.random()}` } }] },
+    });
     const limit = await cli(["-p", "go", "--max-rounds", "2", "--model", "openai-compatible/mock"], { env });
     const auth = await cli(["-p", "hello", "--model", "openai-compatible/bad"], { env });
     expect([limit.code, auth.code]).toEqual([3, 1]);
@@ -123,15 +151,27 @@ describe("holdfast -p with a server", () => {
   });
 
   it("interrupts cleanly at Ctrl-C, exits 130, and -c takes the context up again", async () => {
-    const env = await serving({ script: [{ calls: [{ name: "bash", input: { command: "echo begun; sleep 30" } }] }, { text: "as before" }] });
-    const running = startCli(["-p", "wait", "--model", "openai-compatible/mock", "--output-format", "stream-json"], { cwd, state, env });
-    await new Promise<void>((resolve) => running.child.stdout!.on("data", (d) => String(d).includes('"assistant"') && setTimeout(resolve, 300)));
+    const env = await serving({
+      script: [{ calls: [{ name: "bash", input: { command: "echo begun; sleep 30" } }] }, { text: "as before" }],
+    });
+    const running = startCli(["-p", "wait", "--model", "openai-compatible/mock", "--output-format", "stream-json"], {
+      cwd,
+      state,
+      env,
+    });
+    await new Promise<void>((resolve) =>
+      running.child.stdout!.on("data", (d) => String(d).includes('"assistant"') && setTimeout(resolve, 300)),
+    );
     running.child.kill("SIGINT");
     const first = await running.exited;
     expect(first.code).toBe(130);
     expect(first.stderr).toMatch(/holdfast -p -r ctx_/);
     const second = await cli(["-p", "-c", "go on", "--model", "openai-compatible/mock"], { env });
-    expect({ code: second.code, stdout: second.stdout, invalid: server!.log().invalid }).toEqual({ code: 0, stdout: "as before\n", invalid: [] });
+    expect({ code: second.code, stdout: second.stdout, invalid: server!.log().invalid }).toEqual({
+      code: 0,
+      stdout: "as before\n",
+      invalid: [],
+    });
   });
 });
 

@@ -20,13 +20,22 @@ afterEach(async () => {
 
 const FLAGS = ["-p", "--output-format", "stream-json", "--model", "openai-compatible/mock"];
 const env = () => ({ OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" });
-const linesOf = (stdout: string) => stdout.trim().split("\n").map((l) => JSON.parse(l));
+const linesOf = (stdout: string) =>
+  stdout
+    .trim()
+    .split("\n")
+    .map((l) => JSON.parse(l));
 const userLine = (text: string) => `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
 
 describe("stream-json", () => {
   it("prints init, assistant, user and result lines with the names that wrappers know", async () => {
     fs.writeFileSync(`${cwd}/a.txt`, "hello\n");
-    server = await startModelServer({ script: [{ text: "Looking.", calls: [{ name: "read_file", input: { path: "a.txt" } }] }, { text: "It says hello." }] });
+    server = await startModelServer({
+      script: [
+        { text: "Looking.", calls: [{ name: "read_file", input: { path: "a.txt" } }] },
+        { text: "It says hello." },
+      ],
+    });
     const { code, stdout } = await runCli([...FLAGS, "read it"], { cwd, state, env: env() });
     const lines = linesOf(stdout);
     expect(code).toBe(0);
@@ -38,7 +47,9 @@ describe("stream-json", () => {
       ["result", "success"],
     ]);
     expect(new Set(lines.map((l) => l.session_id)).size).toBe(1);
-    expect(lines[0].tools).toEqual(expect.arrayContaining(["Bash", "Read", "Write", "Edit", "Glob", "Grep", "TodoWrite"]));
+    expect(lines[0].tools).toEqual(
+      expect.arrayContaining(["Bash", "Read", "Write", "Edit", "Glob", "Grep", "TodoWrite"]),
+    );
     expect(lines[1].message.content).toEqual([
       { type: "text", text: "Looking." },
       { type: "tool_use", id: "c1", name: "Read", input: { file_path: "a.txt" } },
@@ -51,7 +62,9 @@ describe("stream-json", () => {
     server = await startModelServer({ script: [{ text: "first" }, { text: "second" }] });
     const running = startCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env() });
     running.child.stdin!.write(userLine("one"));
-    await new Promise<void>((resolve) => running.child.stdout!.on("data", (d) => String(d).includes('"result"') && resolve()));
+    await new Promise<void>((resolve) =>
+      running.child.stdout!.on("data", (d) => String(d).includes('"result"') && resolve()),
+    );
     running.child.stdin!.end(userLine("two"));
     const { code, stdout } = await running.exited;
     const results = linesOf(stdout).filter((l) => l.type === "result");
@@ -86,7 +99,12 @@ describe("stream-json", () => {
 
   it("gives one clear line for a message that is none", async () => {
     server = await startModelServer({ script: [] });
-    const { code, stderr } = await runCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env(), stdin: "hello\n" });
+    const { code, stderr } = await runCli([...FLAGS, "--input-format", "stream-json"], {
+      cwd,
+      state,
+      env: env(),
+      stdin: "hello\n",
+    });
     expect([code, stderr.trim().split("\n").length]).toEqual([2, 1]);
     expect(stderr).toContain("not a line of JSON");
   });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, listJobs, runningJobs, sweepJobs } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs, killJob, listJobs, runningJobs, sweepJobs } from "../../src/mechanisms/jobs/index.ts";
 import { jobState } from "../../src/mechanisms/jobs/job-dir.ts";
 import { createSupervisors } from "../../src/mechanisms/jobs/supervisor.ts";
 import type { JobPlan } from "../../src/tools/job-runner.ts";
@@ -171,6 +171,17 @@ test("a background command whose placeholder was lost is adopted in the backgrou
   const { durationMs: _, ...ended } = notes[0]!.events![0]!.data as Record<string, unknown>;
   expect(ended).toEqual({ jobId: plan.jobId, status: "completed", exitCode: 0, tail: "end\n" });
   expect([notes.length, runningJobs(turn), text("times")]).toEqual([1, 0, "run\n"]);
+});
+
+test("a harness may leave while a job runs in the background", async () => {
+  const { dir, root, turn } = setUp();
+  const plan = (await turn.intend("bash", { command: "x" })) as JobPlan;
+  const command = "sleep 21098; true";
+  const args = [join(import.meta.dirname, "parent.ts"), dir, root, command, JSON.stringify(plan), "leave"];
+  const parent = spawn(process.execPath, args, { stdio: "ignore" });
+  expect(await once(parent, "exit")).toEqual([0, null]);
+  await until(() => listJobs(dir).some((j) => j.status === "running" && existsSync(join(plan.dir, "watched"))));
+  expect(await killJob(dir, plan.jobId)).toBe(true);
 });
 
 test("an intent of another boot that left no trace is unknown, never run", async () => {

@@ -109,6 +109,26 @@ test("a directory that was removed says so and the agent goes back to the root",
   });
 });
 
+test("a command over a started-ahead supervisor behaves the same", async () => {
+  const { turn, root } = setUp();
+  for (let i = 0; i < 3; i++) {
+    expect(await turn.call("bash", { command: `pwd; echo \${OLDPWD-none} $# $0; false` })).toEqual({
+      content: `${root}\nnone 0 bash\n[exit code 1]`,
+      isError: true,
+    });
+    await sleep(60);
+  }
+});
+
+test("an error in the command names bash and the line", async () => {
+  const { turn } = setUp();
+  const output = await turn.call("bash", { command: "echo fine\nno-such-command-here" });
+  expect(output.content).toMatch(/^fine\nbash: line 2: no-such-command-here: command not found\n\[exit code 127\]$/);
+  const broken = await turn.call("bash", { command: "echo 'open" });
+  expect(broken).toMatchObject({ isError: true });
+  expect(broken.content).toMatch(/unexpected EOF/);
+});
+
 test("secrets of our environment do not reach a command", async () => {
   const { turn } = setUp();
   process.env.TEST_API_KEY = "sk-1";

@@ -1,7 +1,7 @@
-// Owns a harness process to be killed: starts one command as a job, says so, and waits for its death.
+// Owns a harness process to be killed: starts one command as a job, says so, and waits for its death (or, with "leave", leaves).
 import { createRunner } from "../../src/mechanisms/jobs/runner.ts";
 
-const [dir, cwd, command, plan] = process.argv.slice(2);
+const [dir, cwd, command, plan, then] = process.argv.slice(2);
 const job = await createRunner({ dir: dir! }).start(JSON.parse(plan!), {
   context: "ctx_test",
   agent: "lead",
@@ -11,4 +11,4 @@ const job = await createRunner({ dir: dir! }).start(JSON.parse(plan!), {
   background: false,
 });
 process.stdout.write(`${job.jobId}\n`);
-setInterval(() => {}, 1_000);
+if (then !== "leave") setInterval(() => {}, 1_000);

@@ -44,7 +44,14 @@ describe("seam gate", () => {
     const judged: unknown[] = [];
     const first = defineMechanism({
       name: "first",
-      seams: { gate: { judge: ({ input }) => (judged.push(input), { decision: "allow" }) } },
+      seams: {
+        gate: {
+          judge: ({ input }) => {
+            judged.push(input);
+            return { decision: "allow" };
+          },
+        },
+      },
     });
     const second = defineMechanism({
       name: "second",

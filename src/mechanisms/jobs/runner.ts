@@ -122,6 +122,7 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
       }
     },
     async kill() {
+      supervised?.child.ref();
       await killAttempt(attempt);
       await supervised?.exited;
     },

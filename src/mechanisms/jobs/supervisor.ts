@@ -1,8 +1,8 @@
 // Owns the supervisor: the shell process between the harness and a command, which outlives the harness.
 import { type ChildProcess, spawn } from "node:child_process";
 import { statSync, writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join } from "node:path";
-import type { Writable } from "node:stream";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
 
@@ -15,8 +15,9 @@ import { commandEnvironment } from "./environment.ts";
  */
 const SUPERVISOR = `set -C
 trap : TERM USR1
-IFS= read -r d && IFS= read -r s && cd -P "$s" || exit 0
+IFS= read -r d && IFS= read -r s && IFS= read -r atexit && cd -P "$s" || exit 0
 limit=$1 bound=$2 keep=$3 s=
+unset OLDPWD
 { read -r s </proc/$$/stat; } 2>/dev/null
 { echo "$$ $s" >"$d/started"; } 2>/dev/null || exit 0
 exec 3<&0 </dev/null
@@ -55,7 +56,7 @@ kill -TERM 0
 sleep 1
 kill -9 0
 ) &
-( exec /bin/bash -c 'IFS= read -rd "" REPLY <"$1/script"; shift; eval "$REPLY"' bash "$d" >>"$d/out" 2>&1 3<&- )
+( exec /bin/bash -c 'IFS= read -rd "" REPLY <"$1/script"; trap "$2" EXIT; shift 2; eval "$REPLY"' bash "$d" "$atexit" >>"$d/out" 2>&1 3<&- )
 echo $? >"$d/exit"
 if [ -e "$d/watched" ]; then kill -USR1 0; else kill -9 $!; fi
 wait
@@ -96,6 +97,9 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
       stdio: ["pipe", "ignore", "ignore"],
     });
     child.stdin?.on("error", () => {}); // it died: its exit says so
+    // A job in the background does not keep this process; whoever waits for one does.
+    child.unref();
+    (child.stdin as Socket | null)?.unref();
     const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     return { child, exited };
   };
@@ -106,8 +110,6 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
       if (standby) return;
       const mine = open();
       mine.child.on("error", () => {}); // no process to spare: the next command tries again and says so
-      mine.child.unref();
-      (mine.child.stdin as Writable & { unref(): void }).unref();
       if (mine.child.pid === undefined) return;
       standby = mine;
       mine.exited.then(() => {
@@ -123,13 +125,12 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
         throw new HoldfastError("invalid", "commands cannot run in a directory whose name has a line break");
       }
       statSync(job.cwd);
-      writeFileSync(join(dir, "script"), withDirectoryTracking(job.command, job.cwd, dir));
+      writeFileSync(join(dir, "script"), job.command);
       const taken = standby ?? open();
       standby = undefined;
       const { child, exited } = taken;
       if (child.pid === undefined) await new Promise((_, reject) => child.once("error", reject));
-      child.ref();
-      child.stdin!.write(`${dir}\n${job.cwd}\n`);
+      child.stdin!.write(`${dir}\n${job.cwd}\n${noteDirectory(job.cwd, dir)}\n`);
       const watch = setTimeout(() => child.stdin!.destroy(), WATCH_AFTER_MS);
       watch.unref();
       exited.then(() => {
@@ -141,10 +142,8 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
   };
 }
 
-/** Records where the command ended, when that is not where it began. */
-function withDirectoryTracking(command: string, cwd: string, dir: string): string {
-  const note = `[ "$PWD" = ${quote(cwd)} ] || pwd -P >${quote(join(dir, "cwd"))}`;
-  return `trap ${quote(note)} EXIT\n${command}`;
-}
+/** Says where the command ended, when that is not where it began. */
+const noteDirectory = (cwd: string, dir: string): string =>
+  `[ "$PWD" = ${quote(cwd)} ] || pwd -P >${quote(join(dir, "cwd"))}`;
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
