@@ -80,6 +80,8 @@ export interface RunOptions extends Omit<TakeOptions, "onProgress"> {
   context?: string;
   title?: string;
   onEvent?: (event: HarnessEvent) => void;
+  /** Called once the context is held, before anything happens in it. */
+  onOpen?: (context: string, turn: Turn) => void;
 }
 
 /** A run that goes on. Iterate it for everything that happens; await `result` for the end. */
@@ -119,11 +121,13 @@ export function createHarness(opts: HarnessOptions): Harness {
         await taken.release();
         throw new HoldfastError("upgrade", `context ${context} opens read-only: ${taken.ledger.readOnly}`);
       }
+      runOpts.onOpen?.(context, taken.agent.turn);
       const result = (async (): Promise<RunResult> => {
         const startedAt = Date.now();
         const before = countsOf(taken);
         try {
           if (input !== undefined) await taken.agent.send(input);
+          else await taken.agent.reopen();
           const reason = await taken.agent.run();
           return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });
         } finally {

@@ -2,13 +2,15 @@
 import { createInterface } from "node:readline";
 import { countsOf, createHarness, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import { runningJobs } from "../mechanisms/jobs/index.ts";
+import { runningJobs, sweepJobs } from "../mechanisms/jobs/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
 import { chosenContext, openChosenModel, openState } from "./open.ts";
 import { createJsonOutput } from "./stream-json.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
+/** How long the output of a job that has ended can still be looked at. */
+const KEEP_JOBS_MS = 7 * 86_400_000;
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
 export async function headless(flags: Flags): Promise<number> {
@@ -36,6 +38,7 @@ export async function headless(flags: Flags): Promise<number> {
       return await work({ flags, harness, output, prompt, context, modelId: model.id });
     } finally {
       await harness.close();
+      sweepJobs(jobsDir, KEEP_JOBS_MS);
     }
   } finally {
     await store.close();
@@ -57,21 +60,23 @@ async function work({ flags, harness, output, prompt, context, modelId }: Work):
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
     onEvent: (event) => output.event(event),
-  });
-  const { turn } = run.taken.agent;
-  output.init({
-    context: run.context,
-    model: modelId,
-    cwd: turn.cwd,
-    tools: harness.toolNames(turn),
-    permissionMode: flags.permissionMode,
+    onOpen: (id, turn) =>
+      output.init({
+        context: id,
+        model: modelId,
+        cwd: turn.cwd,
+        tools: harness.toolNames(turn),
+        permissionMode: flags.permissionMode,
+      }),
   });
   const stop = interruptOn("SIGINT", run);
   const term = interruptOn("SIGTERM", run);
   try {
-    const results: RunResult[] = [];
-    if (flags.inputFormat === "text" || prompt !== undefined || run.taken.agent.hasWork())
-      results.push(await run.result);
+    const first = await run.result;
+    const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
+    if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
+      process.stderr.write(`Nothing is left to take up in ${run.context}; its last answer:\n`);
+    }
     for (const result of results) output.result(result);
     if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
     return farewell(results.at(-1), run);

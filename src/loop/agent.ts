@@ -16,6 +16,8 @@ export interface AgentHandle {
   send(content: Content[] | string, origin?: string): Promise<void>;
   /** Advances until the agent is idle: takes up an open turn, then every waiting input. */
   run(): Promise<TurnEndReason | undefined>;
+  /** Opens a turn that goes on where the last one ended early (interrupted, failed, at a limit). Contract: nothing when it was done. */
+  reopen(): Promise<void>;
   /** True when there is an open turn or an input to begin one with. */
   hasWork(): boolean;
   /** Resolves when something wants the idle agent: an input of another process, a finished job. */
@@ -34,6 +36,8 @@ export interface AgentOptions {
   /** This machine: a past holder elsewhere leaves effects unknown. */
   onProgress?: (progress: Progress) => void;
 }
+
+const EARLY = new Set<string>(["interrupted", "failed", "limit"] satisfies TurnEndReason[]);
 
 export const contextState = (ledger: Ledger): ContextState => ledger.state.slices.transcript as ContextState;
 
@@ -107,6 +111,15 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       return reason;
     },
     hasWork,
+    async reopen() {
+      const { lastTurn, items } = state();
+      if (hasWork() || !lastTurn || !EARLY.has(lastTurn.reason)) return;
+      const started = { type: "turn.started", data: { turnId: newId("trn"), cause: "resume" } };
+      const text = `The last turn ended early (${lastTurn.reason}). Go on where it stopped.`;
+      const note = { type: "note.added", data: { origin: "holdfast", text } };
+      // A reply at the end wants an answer before the model may speak again; anything else is still to be answered.
+      await turn.append(items.at(-1)?.kind === "reply" ? [started, note] : [started]);
+    },
     async untilWoken(signal) {
       const watch = async () => {
         for await (const change of ledger.store.watchAll(signal)) {

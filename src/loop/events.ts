@@ -47,7 +47,7 @@ export const loopEvents: EventDefs = {
   /** Shown to the model from here on; `content` where a mechanism changed it. */
   "input.taken": { v: 1, schema: () => z.object({ inputId: z.string(), content: content().optional() }) },
   "input.blocked": { v: 1, schema: () => z.object({ inputId: z.string(), reason: z.string() }) },
-  "turn.started": { v: 1, schema: () => z.object({ turnId: z.string(), cause: z.enum(["input", "wake"]) }) },
+  "turn.started": { v: 1, schema: () => z.object({ turnId: z.string(), cause: z.enum(["input", "wake", "resume"]) }) },
   "note.added": { v: 1, schema: () => z.object({ origin: z.string(), text: z.string() }) },
   "reply.received": {
     v: 1,

@@ -111,6 +111,7 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
   if (agent.turn.signal.aborted) {
     return finalize(outbox, call.pending, { content: "Not run: the turn was interrupted.", isError: true }, { at });
   }
+  await flush(agent, outbox); // what the calls before it did is in the state when it looks
   let intent: unknown;
   try {
     intent = await call.tool.intend?.(toRun(agent, call, undefined, false));

@@ -11,11 +11,11 @@ const UNKNOWN = /\bunknown\b/;
 
 /** `ways[i]` is how the i-th process is run; past the end nothing is done to it. */
 export async function runCell(scenario: Scenario, ways: Way[], label = scenario.name): Promise<Counts> {
-  const reference = ways.length === 0 ? undefined : await referenceOf(scenario);
+  const { transcript } = await referenceOf(scenario);
   const world = await openWorld(scenario.rounds, scenario.door);
   try {
     scenario.setUp?.(world.project);
-    return await judge(world, scenario, { ways, label, reference });
+    return await judge(world, scenario, { ways, label, reference: transcript });
   } catch (error) {
     throw new Error(`${label}: ${(error as Error).message}`, { cause: error });
   } finally {
@@ -26,7 +26,7 @@ export async function runCell(scenario: Scenario, ways: Way[], label = scenario.
 interface Plan {
   ways: Way[];
   label: string;
-  reference: string[] | undefined;
+  reference: string[];
 }
 
 async function judge(world: World, scenario: Scenario, { ways, label, reference }: Plan): Promise<Counts> {
@@ -78,7 +78,7 @@ async function judge(world: World, scenario: Scenario, { ways, label, reference 
   const unknown = results.filter((r) => UNKNOWN.test(r)).length;
   counts.unknownOutcomes = unknown;
   if (unknown > 0 && !scenario.mayBeUnknown) blame("needlesslyUnknown", results.join(" | "), unknown);
-  if (reference && unknown === 0 && JSON.stringify(results) !== JSON.stringify(reference))
+  if (unknown === 0 && JSON.stringify(results) !== JSON.stringify(reference))
     blame("stateDiffers", `transcript ${JSON.stringify(results)} instead of ${JSON.stringify(reference)}`);
   judgeEffects(world, scenario, { unknown, seen, blame });
   if (!(await until(() => world.processes().length === 0, 3_000)))
@@ -188,10 +188,15 @@ const describeProcesses = (world: World): string =>
     .map((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " "))
     .join("; ");
 
-const references = new Map<string, Promise<string[]>>();
+interface Reference {
+  transcript: string[];
+  wholeMs: number;
+}
+
+const references = new Map<string, Promise<Reference>>();
 
 /** What an undisturbed run leaves in the transcript; a killed and resumed one must leave the same. */
-function referenceOf(scenario: Scenario): Promise<string[]> {
+export function referenceOf(scenario: Scenario): Promise<Reference> {
   let found = references.get(scenario.name);
   if (!found) {
     found = makeReference(scenario);
@@ -200,16 +205,18 @@ function referenceOf(scenario: Scenario): Promise<string[]> {
   return found;
 }
 
-async function makeReference(scenario: Scenario): Promise<string[]> {
+async function makeReference(scenario: Scenario): Promise<Reference> {
   const world = await openWorld(
     scenario.rounds.map((round) => ({ ...round, faults: [] })),
     scenario.door,
   );
   try {
     scenario.setUp?.(world.project);
+    const startedAt = Date.now();
     const exit = await world.run(["-p", scenario.prompt]);
+    const wholeMs = Date.now() - startedAt;
     if (exit.code !== 0) throw new Error(`the undisturbed run failed: ${story(exit)}`);
-    return transcriptOf(world, (await world.look()).contexts[0]!.events);
+    return { transcript: transcriptOf(world, (await world.look()).contexts[0]!.events), wholeMs };
   } finally {
     await world.close();
   }

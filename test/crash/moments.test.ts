@@ -1,7 +1,7 @@
 // Kills from outside: in the middle of a stream, at random moments, and in the middle of a resume.
 import { expect, test } from "vitest";
 import { chunksOf } from "../../src/testing/model-server-wire.ts";
-import { runCell, runCells } from "./cell.ts";
+import { referenceOf, runCell, runCells } from "./cell.ts";
 import { addCounts, emptyCounts, LONG, LONG_MS, NO_FAULTS, publish } from "./counts.ts";
 import { random, sleep, type Way } from "./driver.ts";
 import { at, crashPoints, everyPassing } from "./points.ts";
@@ -43,14 +43,12 @@ test("a kill in the middle of a stream repeats only the call that was in flight"
 test("a kill at a random moment loses nothing and repeats nothing", { timeout: LONG_MS }, async () => {
   const total = emptyCounts();
   for (const one of LONG ? scenarios : [scenario("three calls")]) {
-    const startedAt = Date.now();
-    await runCell(one, []);
-    const wholeMs = (Date.now() - startedAt) / 4; // the cell runs four processes
+    const { wholeMs } = await referenceOf(one);
     const seeds = Array.from({ length: LONG ? 40 : 6 }, (_, i) => i + 1);
     const counts = await runCells(seeds, (seed) => {
       const rnd = random(seed);
-      // Two out of three are killed again while they resume.
-      const ways = Array.from({ length: 1 + Math.floor(rnd() * 3) }, () => afterMs(rnd() * wholeMs * 1.5));
+      // Two out of three are killed again while they resume. Before a third of the time the process has done nothing yet.
+      const ways = Array.from({ length: 1 + Math.floor(rnd() * 3) }, () => afterMs((0.3 + rnd() * 0.8) * wholeMs));
       return runCell(one, ways, `${one.name} seed ${seed}`);
     });
     publish(`random moments · ${one.name}`, counts);

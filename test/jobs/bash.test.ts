@@ -171,14 +171,14 @@ test("an interrupt kills the whole process group and keeps what was printed", as
 });
 
 test("an interrupt kills a command that ignores SIGTERM", async () => {
-  const { turn } = setUp();
+  const { turn, dir } = setUp();
   const stop = new AbortController();
   const calling = turn.call(
     "bash",
     { command: "trap '' TERM; echo deaf; while :; do sleep 0.1; done" },
     { signal: stop.signal },
   );
-  await sleep(300);
+  await until(() => listJobs(dir).some((j) => jobOutputIs(dir, j.jobId, "deaf\n")));
   stop.abort();
   expect(await calling).toEqual({ content: "deaf\n[interrupted by the user; the command was killed]", isError: true });
 });
@@ -190,7 +190,7 @@ test("a command sees Ctrl-C: SIGINT is not ignored", async () => {
 });
 
 test("at its hard limit the whole group is killed and the result says so", async () => {
-  const { turn } = setUp({ hardLimitMs: 300 });
+  const { turn } = setUp({ hardLimitMs: 800 });
   const output = await turn.call("bash", { command: "echo begun; sleep 76543; true" });
   expect(output).toEqual({ content: "begun\n[killed at its hard time limit]", isError: true });
   await until(() => !runs("76543"));
@@ -208,7 +208,7 @@ test("a runaway printer is bounded to head and tail", async () => {
 
 test("a command that outlives its wait moves to the background and is reported once", async () => {
   const { turn, dir } = setUp();
-  const output = await turn.call("bash", { command: "echo first; sleep 0.6; echo last; exit 4", timeout_ms: 100 });
+  const output = await turn.call("bash", { command: "echo first; sleep 1; echo last; exit 4", timeout_ms: 500 });
   const [job] = listJobs(dir);
   const id = job!.jobId;
   expect(output.content).toBe(
@@ -227,7 +227,7 @@ test("a command that outlives its wait moves to the background and is reported o
       "<status>failed</status>",
       "<exit_code>4</exit_code>",
       "<duration>T s</duration>",
-      "<command>echo first; sleep 0.6; echo last; exit 4</command>",
+      "<command>echo first; sleep 1; echo last; exit 4</command>",
       `<output path="job:${id}" chars="11">first\nlast\n</output>`,
       "</task_notification>",
       `The whole output: job_output id ${id}`,
@@ -286,8 +286,8 @@ test("a job of another context is not shown", async () => {
 
 test("progress is shown while a command runs", async () => {
   const { turn } = setUp();
-  await turn.call("bash", { command: "echo early; sleep 0.8; echo late" });
-  expect(turn.progress).toEqual([{ type: "output", callId: "c1", text: "early\n" }]);
+  await turn.call("bash", { command: "echo early; sleep 1.3; echo late" });
+  expect(turn.progress[0]).toEqual({ type: "output", callId: "c1", text: "early\n" });
 });
 
 test("a command that cannot be started is an error result", async () => {

@@ -52,15 +52,15 @@ sleep $((t/100)).$((t/10%10))$((t%10))
 n=$((n+t))
 done
 echo timeout >"$d/exit"
-kill -TERM 0
+kill -TERM -$$
 sleep 1
-kill -9 0
+kill -9 -$$
 ) &
 ( exec /bin/bash -c 'IFS= read -rd "" REPLY <"$1/script"; trap "$2" EXIT; shift 2; eval "$REPLY"' bash "$d" "$atexit" >>"$d/out" 2>&1 3<&- )
 echo $? >"$d/exit"
-if [ -e "$d/watched" ]; then kill -USR1 0; else kill -9 $!; fi
+if [ -e "$d/watched" ]; then kill -USR1 -$$; else kill -9 $!; fi
 wait
-kill -9 0`;
+kill -9 -$$`;
 
 /** How long a command may run before its watchdog begins to look. */
 const WATCH_AFTER_MS = 200;

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type House, openHouse, toolOf } from "../house.ts";
+
+let house: House;
+afterEach(() => house.close());
+
+/** The events of a context as another process left them: everything after the last one of `type` is cut off. */
+async function leaveAt(context: string, type: string): Promise<string> {
+  const events = await house.events(context);
+  const end = events.findLastIndex((e) => e.type === type);
+  const copy = `${context}x`;
+  await house.store.append([{ ledger: copy, events: events.slice(0, end + 1).map(({ seq: _, at: __, ...e }) => e) }]);
+  return copy;
+}
+
+describe("a turn that another process began", () => {
+  it("runs the calls of a recorded reply without asking the model again", async () => {
+    let ran = 0;
+    house = await openHouse([{ calls: [{ name: "act", input: {} }] }, { text: "done" }], {
+      tools: [
+        toolOf("act", "external", () => {
+          ran++;
+          return { content: "acted" };
+        }),
+      ],
+    });
+    const first = await house.harness.run("act");
+    await first.result;
+    const copy = await leaveAt(first.context, "reply.received");
+    const cut = await leaveAt(copy, "input.taken"); // keeps neither reply
+    expect(cut).toBe(`${copy}x`);
+    const second = await house.harness.run(undefined, { context: copy });
+    expect(await second.result).toMatchObject({ reason: "done", text: "done", rounds: 0 });
+    expect(ran).toBe(1);
+  });
+
+  it("answers an external call whose outcome is unknown with exactly that, and does not repeat it", async () => {
+    let ran = 0;
+    house = await openHouse([{ calls: [{ name: "act", input: {} }] }, { text: "I will look first" }], {
+      tools: [
+        toolOf("act", "external", () => {
+          ran++;
+          return { content: "acted" };
+        }),
+      ],
+    });
+    const first = await house.harness.run("act");
+    await first.result;
+    const copy = await leaveAt(first.context, "tool.started");
+    const second = await house.harness.run(undefined, { context: copy });
+    await second.result;
+    expect(ran).toBe(1);
+    expect(house.server.log().requests.at(-1)!.body.messages.at(-1)).toMatchObject({
+      role: "tool",
+      tool_call_id: "c1",
+      content: expect.stringContaining("outcome is unknown"),
+    });
+    expect(house.server.log().invalid).toEqual([]);
+  });
+
+  it("is left alone once it is done: a second resume changes nothing", async () => {
+    house = await openHouse([{ text: "done" }]);
+    const first = await house.harness.run("hello");
+    await first.result;
+    await first.taken.release();
+    const before = await house.events(first.context);
+    const again = await house.harness.run(undefined, { context: first.context });
+    expect(await again.result).toMatchObject({ reason: "done", text: "done", rounds: 0 });
+    expect(await house.events(first.context)).toEqual(before);
+  });
+
+  it("goes on after an interrupt, a failure or a limit, with a valid transcript", async () => {
+    house = await openHouse([{ calls: [{ name: "look", input: {} }] }, { text: "the end" }], {
+      maxRounds: 1,
+      tools: [toolOf("look", "read", () => ({ content: "seen" }))],
+    });
+    const first = await house.harness.run("look");
+    expect((await first.result).reason).toBe("limit");
+    await first.taken.release();
+    const second = await house.harness.run(undefined, { context: first.context });
+    expect(await second.result).toMatchObject({ reason: "done", text: "the end", rounds: 1 });
+    expect(house.server.log().invalid).toEqual([]);
+  });
+
+  it("is refused to a second host while the first one lives, and says who holds it", async () => {
+    house = await openHouse([{ text: "done" }]);
+    const first = await house.harness.run("hello");
+    await first.result;
+    const other = await house.again();
+    await expect(other.run("more", { context: first.context })).rejects.toMatchObject({
+      code: "held",
+      message: expect.stringContaining(`process ${process.pid}`),
+    });
+  });
+});
