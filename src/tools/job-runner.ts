@@ -1,6 +1,6 @@
 // Owns the port of supervised jobs, as the tools see them.
 
-export type JobStatus = "running" | "completed" | "failed" | "killed" | "timeout" | "unknown";
+type JobStatus = "running" | "completed" | "failed" | "killed" | "timeout" | "unknown";
 
 /** What the intent of a command holds: enough for another process to find the same run. */
 export interface JobPlan {
@@ -10,7 +10,7 @@ export interface JobPlan {
   boot: string;
 }
 
-export interface JobSpec {
+interface JobSpec {
   context: string;
   agent: string;
   callId: string;

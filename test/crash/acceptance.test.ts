@@ -47,3 +47,27 @@ test("kill -9 during a command: the resume reports that command's own output and
     await world.close();
   }
 });
+
+test("kill -9 of the harness and of its command: the outcome is said to be unknown, and the command is not run again", async () => {
+  const command = "echo effect >> f; touch running; sleep 60";
+  const world = await openWorld([{ calls: [{ name: "bash", input: { command } }] }, { text: "I see." }]);
+  try {
+    const at = (name: string) => path.join(world.project, name);
+    const first = world.start(["-p", "Run it"]);
+    expect(await until(() => fs.existsSync(at("running")))).toBe(true);
+    for (const pid of world.processes()) process.kill(pid, "SIGKILL");
+    await first.ended;
+    const resumed = await world.run(["-p", "-r", (await world.look()).contexts[0]!.id]);
+    const { requests, invalid } = world.server.log();
+    expect({
+      exit: resumed.code,
+      effects: fs.readFileSync(at("f"), "utf8"),
+      unknown: requests.at(-1)!.body.messages.at(-1).content.includes("unknown"),
+      rounds: requests.map((r) => r.round),
+      invalid,
+      processes: world.processes(),
+    }).toEqual({ exit: 0, effects: "effect\n", unknown: true, rounds: [0, 1], invalid: [], processes: [] });
+  } finally {
+    await world.close();
+  }
+});

@@ -78,9 +78,11 @@ async function judge(world: World, scenario: Scenario, { ways, label, reference 
   const unknown = results.filter((r) => UNKNOWN.test(r)).length;
   counts.unknownOutcomes = unknown;
   if (unknown > 0 && !scenario.mayBeUnknown) blame("needlesslyUnknown", results.join(" | "), unknown);
-  if (unknown === 0 && JSON.stringify(results) !== JSON.stringify(reference))
+  // A tool whose own write failed says so to the model, and the turn goes on: nothing is promised then but that.
+  const told = results.some((r) => /EIO|ENOSPC/.test(r));
+  if (unknown === 0 && !told && JSON.stringify(results) !== JSON.stringify(reference))
     blame("stateDiffers", `transcript ${JSON.stringify(results)} instead of ${JSON.stringify(reference)}`);
-  judgeEffects(world, scenario, { unknown, seen, blame });
+  judgeEffects(world, scenario, { excused: unknown > 0 || told, seen, blame });
   if (!(await until(() => world.processes().length === 0, 3_000)))
     blame("orphans", describeProcesses(world), world.processes().length);
   return counts;
@@ -153,23 +155,24 @@ function transcriptOf(world: World, events: StoredEvent[]): string[] {
 }
 
 interface EffectsOf {
-  unknown: number;
+  /** The model was told that an effect is unknown or failed. */
+  excused: boolean;
   seen: Set<string>;
   blame: (fault: "duplicatedEffects" | "missingEffects", what: string) => void;
 }
 
-function judgeEffects(world: World, scenario: Scenario, { unknown, seen, blame }: EffectsOf): void {
+function judgeEffects(world: World, scenario: Scenario, { excused, seen, blame }: EffectsOf): void {
   const log = path.join(world.project, "effects.log");
   const lines = fs.existsSync(log) ? fs.readFileSync(log, "utf8").trimEnd().split("\n") : [];
   for (const effect of scenario.effects) {
     const times = lines.filter((line) => line === effect).length;
     if (times > 1) blame("duplicatedEffects", `${effect} ${times} times`);
-    if (times === 0 && unknown === 0) blame("missingEffects", effect);
+    if (times === 0 && !excused) blame("missingEffects", effect);
   }
   for (const [name, content] of Object.entries(scenario.files)) {
     const file = path.join(world.project, name);
     const is = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : undefined;
-    if (is !== content) blame("missingEffects", `${name} holds ${JSON.stringify(is)}`);
+    if (is !== content && !excused) blame("missingEffects", `${name} holds ${JSON.stringify(is)}`);
     if (seen.has(name)) blame("duplicatedEffects", `${name} was written again`);
   }
   const extra = fs.readdirSync(world.project, { recursive: true }).filter((f) => /\.tmp|~$/.test(String(f)));

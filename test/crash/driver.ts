@@ -157,8 +157,12 @@ export async function lookAt(stateDir: string): Promise<Look> {
       const contexts: Look["contexts"] = [];
       for await (const { ledger } of store.list({ prefix: "ctx_" })) {
         const events: StoredEvent[] = [];
-        for await (const event of store.read(ledger)) events.push(event);
         contexts.push({ id: ledger, events });
+        try {
+          for await (const event of store.read(ledger)) events.push(event);
+        } catch (error) {
+          damage.push({ ledger, what: (error as Error).message });
+        }
       }
       const readOnly = store.readOnly ? [store.readOnly] : [];
       return { contexts, damage: [...readOnly, ...damage.map((d) => `${d.ledger ?? "file"}: ${d.what}`)] };

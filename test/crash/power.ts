@@ -19,17 +19,20 @@ export interface Recording {
   steps: Step[];
   /** Where in `steps` a sync of the write-ahead log had returned. */
   commits: number[];
+  /** Where each request to the model went out: whatever it says was acknowledged by then. */
+  asks: number[];
 }
 
 export type Mode = "dropped" | "kept" | "torn";
 
 const SECTOR = 512;
-const TRACED = "openat,pwrite64,write,ftruncate,fsync,fdatasync,rename,link,unlink";
+const TRACED = "openat,pwrite64,write,writev,sendto,ftruncate,fsync,fdatasync,rename,link,unlink";
 
 export const recordTo = (log: string): string[] => [
   ...["strace", "-qq", "-y", "-xx", "-s", "100000000", "-o", log, "-e", `trace=${TRACED}`],
 ];
 
+const ASK = `"${[..."POST /"].map((c) => `\\x${c.charCodeAt(0).toString(16)}`).join("")}`;
 const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll("\\x", ""), "hex");
 const text = (hex: string): string => bytes(hex).toString("utf8");
 const FD = String.raw`\d+<((?:\\x..)+)>`;
@@ -60,9 +63,11 @@ const SHAPES: [RegExp, (m: string[]) => Op][] = [
 export function readRecording(log: string, folder: string): Recording {
   const steps: Step[] = [];
   const commits: number[] = [];
+  const asks: number[] = [];
   const names = new Map<string, number>();
   let inodes = 0;
   for (const line of fs.readFileSync(log, "latin1").split("\n")) {
+    if (line.includes(ASK)) asks.push(steps.length);
     const op = parse(line);
     const inside = op && (op.path === folder || op.path.startsWith(`${folder}/`)) && !op.path.endsWith("-shm");
     if (!inside) continue;
@@ -74,7 +79,7 @@ export function readRecording(log: string, folder: string): Recording {
     steps.push({ op, inode });
     if (op.kind === "sync" && op.path.endsWith("-wal")) commits.push(steps.length);
   }
-  return { steps, commits };
+  return { steps, commits, asks };
 }
 
 function parse(line: string): Op | undefined {

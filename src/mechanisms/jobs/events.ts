@@ -15,7 +15,7 @@ export interface RunningJob {
 /** By agent, then by id: jobs in the background whose end was not yet reported. */
 export type JobsState = Record<string, Record<string, RunningJob>>;
 
-export const JOB_END_STATUSES = ["completed", "failed", "killed", "timeout", "unknown"] as const;
+const JOB_END_STATUSES = ["completed", "failed", "killed", "timeout", "unknown"] as const;
 
 export const jobEvents: EventDefs = {
   "job.started": {

@@ -51,12 +51,13 @@ export function runningJobs(turn: OfAgent): number {
 }
 
 /** Contract: resolves when a background job of that agent has ended and waits to be reported, or on abort. */
-export async function waitForAny(turn: OfAgent, signal: AbortSignal): Promise<void> {
+async function waitForAny(turn: OfAgent, signal: AbortSignal): Promise<void> {
   const jobs = unreported(turn);
   await untilEnded({
     dirs: jobs.map((job) => currentAttempt(job.dir)),
     ended: () => jobs.some((job) => endOf(currentAttempt(job.dir), job)),
     signal,
+    watched: true,
   });
 }
 

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobEnd, JobListing } from "../../tools/job-runner.ts";
-import { bootId, groupLives, isAlive, parseStat, signal } from "./process.ts";
+import { bootId, groupLives, isAlive, type Leader, parseStat, signal } from "./process.ts";
 
 export interface JobMeta {
   jobId: string;
@@ -27,19 +27,14 @@ export interface JobMeta {
   boot: string;
 }
 
-export interface Supervisor {
-  pid: number;
-  startedAt: string;
-}
-
 export type JobState =
   /** Its supervisor has not come to its first act (and may never). */
   | { phase: "unstarted" }
   /** It was decided that this attempt never runs. */
   | { phase: "abandoned" }
-  | { phase: "running"; supervisor?: Supervisor }
+  | { phase: "running"; supervisor?: Leader }
   /** The supervisor is gone without a word: a reboot, or killed. */
-  | { phase: "lost"; supervisor?: Supervisor }
+  | { phase: "lost"; supervisor?: Leader }
   | { phase: "ended"; said: string };
 
 const ABANDONED = "abandoned\n";
@@ -66,10 +61,7 @@ export function jobState(attempt: string): JobState {
     const fresh = Date.now() - modifiedAt(join(attempt, "started")) < STARTING_MS;
     return { phase: fresh ? "running" : "lost" };
   }
-  const supervisor: Supervisor = {
-    pid: Number.parseInt(started, 10),
-    startedAt: parseStat(started)?.startedAt ?? "",
-  };
+  const supervisor = leaderIn(started);
   if (isAlive(supervisor.pid, supervisor.startedAt)) return { phase: "running", supervisor };
   const last = exitOf(attempt); // it may have ended between the two looks
   return last === undefined ? { phase: "lost", supervisor } : { phase: "ended", said: last };
@@ -128,20 +120,26 @@ export async function killLeftovers(attempt: string): Promise<void> {
   if (supervisor && readMeta(attempt)?.boot === bootId()) await endGroup(supervisor, 0);
 }
 
-async function endGroup({ pid, startedAt }: Supervisor, deadline: number): Promise<void> {
-  if (!groupLives(pid, startedAt)) return;
+async function endGroup(leader: Leader, deadline: number): Promise<void> {
+  const { pid } = leader;
+  if (!groupLives(leader)) return;
   if (Date.now() < deadline) signal(-pid, "SIGTERM");
-  while (Date.now() < deadline && groupLives(pid, startedAt)) await sleep(10);
-  while (groupLives(pid, startedAt)) {
+  while (Date.now() < deadline && groupLives(leader)) await sleep(10);
+  while (groupLives(leader)) {
     signal(-pid, "SIGKILL");
     await sleep(5);
   }
 }
 
-function readSupervisor(attempt: string): Supervisor | undefined {
+function readSupervisor(attempt: string): Leader | undefined {
   const started = read(join(attempt, "started"));
-  const pid = Number.parseInt(started ?? "", 10);
-  return Number.isNaN(pid) ? undefined : { pid, startedAt: parseStat(started!)?.startedAt ?? "" };
+  return Number.isNaN(Number.parseInt(started ?? "", 10)) ? undefined : leaderIn(started!);
+}
+
+/** `started` holds the pid and, where there is a /proc, the line it shows for that process. */
+function leaderIn(started: string): Leader {
+  const { startedAt = "", session = 0 } = parseStat(started) ?? {};
+  return { pid: Number.parseInt(started, 10), startedAt, session };
 }
 
 /** All that was kept: everything, or head and tail once it had passed its bound. */

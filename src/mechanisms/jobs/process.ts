@@ -40,8 +40,15 @@ export function isAlive(pid: number, startedAt: string): boolean {
   return stat !== undefined && stat.state !== "Z" && stat.startedAt === startedAt;
 }
 
+/** The leader of a process group, told apart from a later one with the same number. */
+export interface Leader {
+  pid: number;
+  startedAt: string;
+  session: number;
+}
+
 /** Whether anything of the group that this leader made still runs; a group that reused the number is not it. */
-export function groupLives(leader: number, startedAt: string): boolean {
+export function groupLives({ pid: leader, startedAt, session }: Leader): boolean {
   if (startedAt === "") return signal(-leader, 0);
   const now = statOf(leader);
   if (now && now.startedAt !== startedAt) return false;
@@ -49,7 +56,7 @@ export function groupLives(leader: number, startedAt: string): boolean {
   return readdirSync("/proc").some((name) => {
     if (!/^\d+$/.test(name)) return false;
     const stat = statOf(Number(name));
-    return stat !== undefined && stat.group === leader && stat.session === leader && stat.state !== "Z";
+    return stat !== undefined && stat.group === leader && stat.session === session && stat.state !== "Z";
   });
 }
 

@@ -20,7 +20,7 @@ import {
   readMeta,
 } from "./job-dir.ts";
 import { bootId } from "./process.ts";
-import { createSupervisors, type Supervised } from "./supervisor.ts";
+import { createSupervisors } from "./supervisor.ts";
 
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
@@ -46,7 +46,7 @@ export function createRunner(opts: RunnerOptions): Runner {
     hardLimitMs: opts.hardLimitMs ?? 86_400_000,
     outputBytes: opts.outputBytes ?? 64 << 20,
   });
-  const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
+  const jobAt = (attempt: string, meta: JobMeta, supervised?: { ended: Promise<void> }) =>
     createJob({ attempt, meta, top: join(opts.dir, meta.jobId), supervised });
   return {
     prepare: supervisors.prepare,
@@ -83,12 +83,13 @@ export function createRunner(opts: RunnerOptions): Runner {
   };
 }
 
-function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised?: Supervised }): Job {
+function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised?: { ended: Promise<void> } }): Job {
   const { attempt, meta, supervised } = of;
   const end = () => jobEnd(attempt, meta.startedAt);
   const ended = async (signal: AbortSignal) => {
-    if (supervised) await supervised.exited;
-    else await untilEnded({ dirs: [attempt], ended: () => jobState(attempt).phase !== "running", signal });
+    const looked = { dirs: [attempt], ended: () => hasEnded(attempt, supervised !== undefined), signal };
+    if (supervised) await Promise.race([supervised.ended, untilEnded({ ...looked, watched: false })]);
+    else await untilEnded({ ...looked, watched: true });
     // Whoever killed the supervisor alone left its command running.
     if (jobState(attempt).phase === "lost") await killLeftovers(attempt);
     crashPoint("job.ended");
@@ -101,7 +102,6 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
       let progress: NodeJS.Timeout | undefined;
       let timer: NodeJS.Timeout | undefined;
       let seen = 0;
-      supervised?.child.ref();
       try {
         return await new Promise<"ended" | "waiting" | "aborted">((resolve) => {
           ended(stop.signal).then(() => resolve("ended"));
@@ -118,13 +118,10 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
         clearTimeout(timer);
         clearInterval(progress);
         stop.abort();
-        supervised?.child.unref();
       }
     },
     async kill() {
-      supervised?.child.ref();
       await killAttempt(attempt);
-      await supervised?.exited;
     },
     end,
     output: () => jobOutput(attempt),
@@ -133,8 +130,22 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
   };
 }
 
+/** One that was just handed over may not have come to its first act yet. */
+function hasEnded(attempt: string, handedOver: boolean): boolean {
+  const { phase } = jobState(attempt);
+  return phase !== "running" && !(handedOver && phase === "unstarted");
+}
+
+interface UntilEnded {
+  dirs: string[];
+  ended: () => boolean;
+  signal: AbortSignal;
+  /** Be told by the file system at once; without it only a slow look now and then. */
+  watched: boolean;
+}
+
 /** Resolves when `ended` says so, or on abort. */
-export function untilEnded(opts: { dirs: string[]; ended: () => boolean; signal: AbortSignal }): Promise<void> {
+export function untilEnded(opts: UntilEnded): Promise<void> {
   return new Promise((resolve) => {
     const watchers: FSWatcher[] = [];
     const done = () => {
@@ -147,7 +158,7 @@ export function untilEnded(opts: { dirs: string[]; ended: () => boolean; signal:
     };
     const poll = opts.dirs.length === 0 ? undefined : setInterval(look, POLL_MS);
     opts.signal.addEventListener("abort", done, { once: true });
-    for (const dir of opts.dirs) {
+    for (const dir of opts.watched ? opts.dirs : []) {
       try {
         const watcher = watch(dir, (_, name) => name === "exit" && look());
         watcher.on("error", () => watcher.close());

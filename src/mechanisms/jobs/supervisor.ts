@@ -1,4 +1,4 @@
-// Owns the supervisor: the shell process between the harness and a command, which outlives the harness.
+// Owns the supervisors: small shell processes between the harness and its commands, which outlive the harness.
 import { type ChildProcess, spawn } from "node:child_process";
 import { statSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -7,70 +7,77 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
 
 /**
- * Reads which job it is to run, so that it can be started ahead of need; no job, and it ends. `started` is created
- * exclusively: who loses does nothing. The command runs in the foreground, because a shell makes background commands ignore
- * SIGINT. The watchdog waits for the end of the pipe (the harness closes it after a moment, or dies), so that a short command
- * pays for no `sleep`. At the end it is killed and reaped before the group dies (not every container reaps orphans): at once, or,
- * once it watches, by USR1, which ends its sleep too; earlier, USR1 could get lost in it.
+ * One shell a harness, out of which every supervisor is forked: forking the harness itself costs more with every megabyte it holds.
+ * It reads three lines a job (directory of the job, where to run, what to run at the end) and answers with the job's directory
+ * when it has ended. Between jobs it watches those that run (hard limit, bound on output); when the harness is gone it goes
+ * on watching until the last one has ended.
+ *
+ * `set -m` gives each supervisor a process group of its own. A supervisor first creates `started`, exclusively: who loses does
+ * nothing. The command runs in its foreground, because a shell makes background commands ignore SIGINT. At the end the whole
+ * group is killed, the supervisor included, so that nothing of `cmd &` stays.
  */
-const SUPERVISOR = `set -C
-trap : TERM USR1
-IFS= read -r d && IFS= read -r s && IFS= read -r atexit && cd -P "$s" || exit 0
-limit=$1 bound=$2 keep=$3 s=
-unset OLDPWD
-{ read -r s </proc/$$/stat; } 2>/dev/null
-{ echo "$$ $s" >"$d/started"; } 2>/dev/null || exit 0
-exec 3<&0 </dev/null
-(
+const SPAWNER = `set -m
+limit=$1 bound=$2 keep=$3 dirs=() pids=() begun=() sizes=() lost=()
+supervise() {
+set +m -C
 trap : TERM
-read -r s <&3
-exec 3<&-
-trap exit USR1
-echo >"$d/watched"
-n=0 last=0 dropped=0 begin=
-while :; do
-if { read -r s t </proc/uptime; } 2>/dev/null; then
-s=\${s%.*}\${s#*.}
-: "\${begin:=$s}"
-n=$((s-begin))
+exec </dev/null
+pid=\${BASHPID:-$(exec sh -c 'echo $PPID')} s=
+{ read -r s </proc/$pid/stat; } 2>/dev/null
+{ echo "$pid $s" >"$1/started"; } 2>/dev/null || { echo "$1"; exit 0; }
+unset OLDPWD
+cd -P "$2" && /bin/bash -c 'IFS= read -rd "" REPLY <"$1/script"; trap "$2" EXIT; shift 2; eval "$REPLY"' bash "$1" "$3" >>"$1/out" 2>&1
+{ echo $? >"$1/exit"; } 2>/dev/null
+trap '' PIPE
+echo "$1"
+kill -9 -- -$pid
+}
+watch() {
+quick=1
+local i d n z s
+for i in "\${!pids[@]}"; do
+d=\${dirs[i]} n=$((SECONDS-begun[i]))
+if [ -e "$d/exit" ] || ! kill -0 "\${pids[i]}" 2>/dev/null; then
+s=
+{ read -r s <"$d/exit"; } 2>/dev/null
+[ "$s" != timeout ] || kill -9 -- -"\${pids[i]}" 2>/dev/null
+unset "dirs[i]" "pids[i]" "begun[i]" "sizes[i]" "lost[i]"
+continue
 fi
-[ "$n" -lt "$limit" ] || break
+if [ "$n" -ge "$limit" ]; then
+(set -C; echo timeout >"$d/exit") 2>/dev/null && kill -TERM -- -"\${pids[i]}"
+continue
+fi
 z=0
 [ ! -e "$d/out" ] || z=$(wc -c <"$d/out")
-t=100
-[ "$n" -ge 100 ] && [ $((z-last)) -lt $((bound/16)) ] || t=20
-last=$z
-if [ "$z" -gt "$bound" ]; then
+[ "$n" -ge 5 ] && [ $((z-sizes[i])) -lt $((bound/16)) ] || quick=$fast
+sizes[i]=$z
+[ "$z" -gt "$bound" ] || continue
 [ -e "$d/out.head" ] || head -c "$keep" "$d/out" >"$d/out.head"
-tail -c "$keep" "$d/out" >|"$d/out.tail"
-: >|"$d/out"
-dropped=$((dropped+z)) last=0
-echo $dropped >|"$d/dropped"
-fi
-[ $((n+t)) -le "$limit" ] || t=$((limit-n))
-sleep $((t/100)).$((t/10%10))$((t%10))
-n=$((n+t))
+tail -c "$keep" "$d/out" >"$d/out.tail"
+: >"$d/out"
+lost[i]=$((lost[i]+z)) sizes[i]=0
+echo "\${lost[i]}" >"$d/dropped"
 done
-echo timeout >"$d/exit"
-kill -TERM -$$
-sleep 1
-kill -9 -$$
-) &
-( exec /bin/bash -c 'IFS= read -rd "" REPLY <"$1/script"; trap "$2" EXIT; shift 2; eval "$REPLY"' bash "$d" "$atexit" >>"$d/out" 2>&1 3<&- )
-echo $? >"$d/exit"
-if [ -e "$d/watched" ]; then kill -USR1 -$$; else kill -9 $!; fi
-wait
-kill -9 -$$`;
-
-/** How long a command may run before its watchdog begins to look. */
-const WATCH_AFTER_MS = 200;
-/** The next supervisor is started when there is time for it: while the model thinks. */
-const PREPARE_AFTER_MS = 20;
-
-export interface Supervised {
-  child: ChildProcess;
-  exited: Promise<void>;
 }
+fast=1 quick=1
+[ "\${BASH_VERSINFO[0]}" -lt 4 ] || fast=.2
+while :; do
+if [ \${#pids[@]} -eq 0 ]; then IFS= read -r d || exit 0
+else
+IFS= read -r -t $quick d
+r=$?
+if [ $r -gt 128 ]; then watch; continue; fi
+[ $r -eq 0 ] || break
+fi
+IFS= read -r c && IFS= read -r atexit || break
+supervise "$d" "$c" "$atexit" &
+dirs+=("$d") pids+=($!) begun+=($SECONDS) sizes+=(0) lost+=(0) quick=$fast
+done
+while watch; [ \${#pids[@]} -gt 0 ]; do sleep $quick; done`;
+
+/** The shell is started ahead of the first command, while the model thinks. */
+const PREPARE_AFTER_MS = 20;
 
 export interface SupervisorLimits {
   hardLimitMs: number;
@@ -78,66 +85,83 @@ export interface SupervisorLimits {
 }
 
 export interface Supervisors {
-  /** Contract: throws when no process could be started; nothing runs then. */
-  start(dir: string, job: { command: string; cwd: string }): Promise<Supervised>;
-  /** Starts one ahead of need. It holds nothing and ends with this process. */
+  /** Contract: throws when no process could be started; nothing runs then. Resolves to a promise of the job's end. */
+  start(dir: string, job: { command: string; cwd: string }): Promise<{ ended: Promise<void> }>;
+  /** Starts the shell ahead of need. It holds nothing and ends with this process. */
   prepare(): void;
 }
 
+interface Spawner {
+  child: ChildProcess;
+  /** Who waits for the end of the job in that directory. */
+  waiting: Map<string, () => void>;
+}
+
 export function createSupervisors(limits: SupervisorLimits): Supervisors {
-  let standby: Supervised | undefined;
+  let spawner: Spawner | undefined;
   let preparing: NodeJS.Timeout | undefined;
-  const open = (): Supervised => {
+
+  const open = (): Spawner => {
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
-    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 10)), limits.outputBytes, kept];
-    const child = spawn("/bin/sh", ["-c", SUPERVISOR, "holdfast-job", ...numbers.map(String)], {
+    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept];
+    const child = spawn("/bin/bash", ["-c", SPAWNER, "holdfast-jobs", ...numbers.map(String)], {
       cwd: "/",
       env: commandEnvironment(process.env),
       detached: true,
-      stdio: ["pipe", "ignore", "ignore"],
+      stdio: ["pipe", "pipe", "ignore"],
     });
-    child.stdin?.on("error", () => {}); // it died: its exit says so
+    const mine: Spawner = { child, waiting: new Map() };
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
-    (child.stdin as Socket | null)?.unref();
-    const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-    return { child, exited };
+    for (const stream of [child.stdin, child.stdout]) {
+      stream?.on("error", () => {}); // it died: its exit says so
+      (stream as Socket | null)?.unref();
+    }
+    let heard = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (heard + text).split("\n");
+      heard = lines.pop()!;
+      for (const dir of lines) done(mine, dir);
+    });
+    child.once("exit", () => {
+      if (spawner === mine) spawner = undefined;
+      for (const dir of [...mine.waiting.keys()]) done(mine, dir);
+    });
+    return mine;
   };
-  const prepare = () => {
-    if (standby || preparing) return;
-    preparing = setTimeout(() => {
-      preparing = undefined;
-      if (standby) return;
-      const mine = open();
-      mine.child.on("error", () => {}); // no process to spare: the next command tries again and says so
-      if (mine.child.pid === undefined) return;
-      standby = mine;
-      mine.exited.then(() => {
-        if (standby === mine) standby = undefined;
-      });
-    }, PREPARE_AFTER_MS);
-    preparing.unref();
+
+  const done = ({ waiting }: Spawner, dir: string) => {
+    waiting.get(dir)?.();
+    waiting.delete(dir);
   };
+
   return {
-    prepare,
+    prepare() {
+      if (spawner || preparing) return;
+      preparing = setTimeout(() => {
+        preparing = undefined;
+        if (spawner) return;
+        const mine = open();
+        mine.child.on("error", () => {}); // no process to spare: the first command tries again and says so
+        if (mine.child.pid !== undefined) spawner = mine;
+      }, PREPARE_AFTER_MS);
+      preparing.unref();
+    },
     async start(dir, job) {
       if (`${dir}${job.cwd}`.includes("\n")) {
         throw new HoldfastError("invalid", "commands cannot run in a directory whose name has a line break");
       }
       statSync(job.cwd);
       writeFileSync(join(dir, "script"), job.command);
-      const taken = standby ?? open();
-      standby = undefined;
-      const { child, exited } = taken;
-      if (child.pid === undefined) await new Promise((_, reject) => child.once("error", reject));
-      child.stdin!.write(`${dir}\n${job.cwd}\n${noteDirectory(job.cwd, dir)}\n`);
-      const watch = setTimeout(() => child.stdin!.destroy(), WATCH_AFTER_MS);
-      watch.unref();
-      exited.then(() => {
-        clearTimeout(watch);
-        prepare();
-      });
-      return taken;
+      spawner ??= open();
+      const mine = spawner;
+      if (mine.child.pid === undefined) {
+        spawner = undefined;
+        await new Promise((_, reject) => mine.child.once("error", reject));
+      }
+      const ended = new Promise<void>((resolve) => mine.waiting.set(dir, resolve));
+      mine.child.stdin!.write(`${dir}\n${job.cwd}\n${noteDirectory(job.cwd, dir)}\n`);
+      return { ended };
     },
   };
 }

@@ -2,7 +2,7 @@
 import { defineMechanism, type GateCall, type Mechanism, type Verdict } from "../../loop/seams.ts";
 import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
 
-export const PERMISSION_MODES = [
+const PERMISSION_MODES = [
   "default",
   "acceptEdits",
   "plan",
