@@ -18,7 +18,8 @@ export async function main(argv: string[]): Promise<number> {
     await drained();
     return code;
   } catch (error) {
-    process.stderr.write(`holdfast: ${messageOf(error).replace(/\s*\n\s*/g, " ")}\n`);
+    const hint = isHoldfastError(error, "damaged") ? " (holdfast contexts verify --repair)" : "";
+    process.stderr.write(`holdfast: ${messageOf(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
     if (debug) process.stderr.write(`${(error as Error).stack}\n`);
     return exitCodeOf(error);
   }

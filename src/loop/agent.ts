@@ -75,7 +75,9 @@ export function createAgent(opts: AgentOptions): AgentHandle {
 
   /** Listings change at an input and at the ends of a turn only: a round writes no page for them. An accepted input counts as open work. */
   function summaryOf(events: { type: string; data: unknown }[]): { summary?: unknown } {
-    const edge = events.find((e) => e.type === "input.received" || e.type === "turn.started" || e.type === "turn.ended");
+    const edge = events.find(
+      (e) => e.type === "input.received" || e.type === "turn.started" || e.type === "turn.ended",
+    );
     if (!edge) return {};
     const { title, root } = contextState(ledger);
     const reason = edge.type === "turn.ended" ? (edge.data as { reason: string }).reason : null;

@@ -123,8 +123,9 @@ async function verify(store: Store, flags: Flags, where: Where & { file: string 
 async function refold(store: Store, context: string, where: Where): Promise<Damage[]> {
   const { codec, fold } = readers(mechanismsOf(where));
   const usual = await openLedger({ store, name: context, codec, fold });
-  const fromZero = { ...store, snapshot: () => ({ load: async () => undefined, save: async () => undefined }) };
-  const again = await openLedger({ store: Object.assign(Object.create(store), fromZero), name: context, codec, fold });
+  const noSnapshot = () => ({ load: async () => undefined, save: async () => undefined });
+  const fromZero: Store = Object.create(store, { snapshot: { value: noSnapshot } });
+  const again = await openLedger({ store: fromZero, name: context, codec, fold });
   const wrong: Damage[] = usual.problems
     .filter((p) => p.kind !== "damaged")
     .map((p) => ({ ledger: context, seq: p.seq, what: `${p.kind}: ${p.reason}` }));

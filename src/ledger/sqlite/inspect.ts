@@ -48,7 +48,8 @@ function look(db: Connection, found: Inspection): void {
   const version = userVersion(db);
   const application = db.get<{ application_id: number }>("PRAGMA application_id")!.application_id;
   const schema = db.get<{ value: number }>("SELECT value FROM meta WHERE name = 'schema'")?.value;
-  if (application !== APPLICATION_ID || schema !== version) {
+  // A version above ours that only the header claims may be a newer writer or a flipped bit: read-only either way, and said.
+  if (application !== APPLICATION_ID || (schema !== version && version <= SCHEMA)) {
     found.damage = [{ what: "the header of the database file is changed" }];
     return;
   }

@@ -2,15 +2,7 @@
 import { defineMechanism, type GateCall, type Mechanism, type Verdict } from "../../loop/seams.ts";
 import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
 
-const PERMISSION_MODES = [
-  "default",
-  "acceptEdits",
-  "plan",
-  "auto",
-  "dontAsk",
-  "bypassPermissions",
-  "bypass",
-] as const;
+const PERMISSION_MODES = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 export interface BoundaryOptions {
