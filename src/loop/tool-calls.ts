@@ -6,6 +6,7 @@ import type { EventInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
 import type { Tool, ToolOutput, ToolRun } from "./seams.ts";
+import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
 
 type Facts = Omit<EventInput, "actor">[];
@@ -74,7 +75,7 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   const tool = pool.find((t) => t.name === call.name);
   if (!tool) return refuse(`There is no tool named ${call.name}. Tools: ${pool.map((t) => t.name).join(", ")}.`);
   if (started) return { pending, tool, input: started.input };
-  const parsed = tool.schema().safeParse(call.input);
+  const parsed = schemaOf(tool).safeParse(call.input);
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
   if (verdict.decision === "allow") return { pending, tool, input };

@@ -1,11 +1,24 @@
-// Owns how tools are shown to a model: JSON Schema out of zod, worked out once for each tool.
+// Owns the schemas of tools: built once for each tool, for checking calls and, as JSON Schema, for the model.
+
+import type { ZodType } from "zod";
 import * as z from "zod";
 import type { ToolSpec } from "../models/model.ts";
 import type { Tool } from "./seams.ts";
 
+const schemas = new WeakMap<Tool, ZodType>();
 const specs = new WeakMap<Tool, ToolSpec>();
 let lastPool: readonly Tool[] = [];
 let lastSpecs: readonly ToolSpec[] = [];
+
+/** A tool's schema, built once: zod compiles each one it meets. */
+export function schemaOf(tool: Tool): ZodType {
+  let schema = schemas.get(tool);
+  if (!schema) {
+    schema = tool.schema();
+    schemas.set(tool, schema);
+  }
+  return schema;
+}
 
 /** Contract: the same pool gives the same array, so that adapters may remember how it looks on the wire. */
 export function toolSpecs(pool: readonly Tool[]): readonly ToolSpec[] {
@@ -18,7 +31,7 @@ export function toolSpecs(pool: readonly Tool[]): readonly ToolSpec[] {
 function specOf(tool: Tool): ToolSpec {
   let spec = specs.get(tool);
   if (!spec) {
-    const { $schema: _, ...input } = z.toJSONSchema(tool.schema(), { io: "input" }) as Record<string, unknown>;
+    const { $schema: _, ...input } = z.toJSONSchema(schemaOf(tool), { io: "input" }) as Record<string, unknown>;
     spec = { name: tool.name, description: tool.description, input: lean(input) as Record<string, unknown> };
     specs.set(tool, spec);
   }
