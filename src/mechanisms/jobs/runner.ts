@@ -20,7 +20,7 @@ import {
   readMeta,
 } from "./job-dir.ts";
 import { bootId } from "./process.ts";
-import { createSupervisors } from "./supervisor.ts";
+import { createSupervisors, type Supervised } from "./supervisor.ts";
 
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
@@ -46,7 +46,7 @@ export function createRunner(opts: RunnerOptions): Runner {
     hardLimitMs: opts.hardLimitMs ?? 86_400_000,
     outputBytes: opts.outputBytes ?? 64 << 20,
   });
-  const jobAt = (attempt: string, meta: JobMeta, supervised?: { ended: Promise<void> }) =>
+  const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
     createJob({ attempt, meta, top: join(opts.dir, meta.jobId), supervised });
   return {
     prepare: supervisors.prepare,
@@ -83,15 +83,15 @@ export function createRunner(opts: RunnerOptions): Runner {
   };
 }
 
-function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised?: { ended: Promise<void> } }): Job {
+function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised?: Supervised }): Job {
   const { attempt, meta, supervised } = of;
   const end = () => jobEnd(attempt, meta.startedAt);
   const ended = async (signal: AbortSignal) => {
     const looked = { dirs: [attempt], ended: () => hasEnded(attempt, supervised !== undefined), signal };
-    if (supervised) await Promise.race([supervised.ended, untilEnded({ ...looked, watched: false })]);
-    else await untilEnded({ ...looked, watched: true });
+    const look = untilEnded({ ...looked, watched: supervised === undefined }).then(() => false);
+    const told = await (supervised ? Promise.race([supervised.ended, look]) : look);
     // Whoever killed the supervisor alone left its command running.
-    if (jobState(attempt).phase === "lost") await killLeftovers(attempt);
+    if (!told && jobState(attempt).phase === "lost") await killLeftovers(attempt);
     crashPoint("job.ended");
   };
   return {
@@ -168,6 +168,6 @@ export function untilEnded(opts: UntilEnded): Promise<void> {
       }
     }
     if (opts.signal.aborted) done();
-    else look();
+    else if (opts.watched) look();
   });
 }

@@ -84,9 +84,14 @@ export interface SupervisorLimits {
   outputBytes: number;
 }
 
+export interface Supervised {
+  /** True when its supervisor said so; false when the shell of all supervisors died: look for yourself. */
+  ended: Promise<boolean>;
+}
+
 export interface Supervisors {
-  /** Contract: throws when no process could be started; nothing runs then. Resolves to a promise of the job's end. */
-  start(dir: string, job: { command: string; cwd: string }): Promise<{ ended: Promise<void> }>;
+  /** Contract: throws when no process could be started; nothing runs then. */
+  start(dir: string, job: { command: string; cwd: string }): Promise<Supervised>;
   /** Starts the shell ahead of need. It holds nothing and ends with this process. */
   prepare(): void;
 }
@@ -94,7 +99,7 @@ export interface Supervisors {
 interface Spawner {
   child: ChildProcess;
   /** Who waits for the end of the job in that directory. */
-  waiting: Map<string, () => void>;
+  waiting: Map<string, (said: boolean) => void>;
 }
 
 export function createSupervisors(limits: SupervisorLimits): Supervisors {
@@ -121,17 +126,17 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       const lines = (heard + text).split("\n");
       heard = lines.pop()!;
-      for (const dir of lines) done(mine, dir);
+      for (const dir of lines) done(mine, dir, true);
     });
     child.once("exit", () => {
       if (spawner === mine) spawner = undefined;
-      for (const dir of [...mine.waiting.keys()]) done(mine, dir);
+      for (const dir of [...mine.waiting.keys()]) done(mine, dir, false);
     });
     return mine;
   };
 
-  const done = ({ waiting }: Spawner, dir: string) => {
-    waiting.get(dir)?.();
+  const done = ({ waiting }: Spawner, dir: string, said: boolean) => {
+    waiting.get(dir)?.(said);
     waiting.delete(dir);
   };
 
@@ -159,7 +164,7 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
         spawner = undefined;
         await new Promise((_, reject) => mine.child.once("error", reject));
       }
-      const ended = new Promise<void>((resolve) => mine.waiting.set(dir, resolve));
+      const ended = new Promise<boolean>((resolve) => mine.waiting.set(dir, resolve));
       mine.child.stdin!.write(`${dir}\n${job.cwd}\n${noteDirectory(job.cwd, dir)}\n`);
       return { ended };
     },
