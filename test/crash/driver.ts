@@ -11,7 +11,7 @@ import { type ModelServer, type Script, startModelServer } from "../../src/testi
 
 const ROOT = path.resolve(fileURLToPath(import.meta.url), "../../..");
 /** The very Node that the project pins: a relaunch by the launcher would put a second process between kill and harness. */
-export const NODE = path.join(ROOT, "node_modules/node/bin/node");
+const NODE = path.join(ROOT, "node_modules/node/bin/node");
 const CLI = process.env.HOLDFAST_CRASH_CLI ?? path.join(ROOT, "bin/holdfast.js");
 
 export interface Exit {

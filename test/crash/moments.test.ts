@@ -1,7 +1,7 @@
 // Kills from outside: in the middle of a stream, at random moments, and in the middle of a resume.
 import { expect, test } from "vitest";
 import { chunksOf } from "../../src/testing/model-server-wire.ts";
-import { referenceOf, runCell, runCells } from "./cell.ts";
+import { quickestMs, runCell, runCells } from "./cell.ts";
 import { addCounts, emptyCounts, LONG, LONG_MS, NO_FAULTS, publish } from "./counts.ts";
 import { random, sleep, type Way } from "./driver.ts";
 import { at, crashPoints, everyPassing } from "./points.ts";
@@ -43,7 +43,7 @@ test("a kill in the middle of a stream repeats only the call that was in flight"
 test("a kill at a random moment loses nothing and repeats nothing", { timeout: LONG_MS }, async () => {
   const total = emptyCounts();
   for (const one of LONG ? scenarios : [scenario("three calls")]) {
-    const { wholeMs } = await referenceOf(one);
+    const wholeMs = await quickestMs(one);
     const seeds = Array.from({ length: LONG ? 40 : 6 }, (_, i) => i + 1);
     const counts = await runCells(seeds, (seed) => {
       const rnd = random(seed);

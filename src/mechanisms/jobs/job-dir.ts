@@ -32,9 +32,9 @@ export type JobState =
   | { phase: "unstarted" }
   /** It was decided that this attempt never runs. */
   | { phase: "abandoned" }
-  | { phase: "running"; supervisor?: Leader }
+  | { phase: "running" }
   /** The supervisor is gone without a word: a reboot, or killed. */
-  | { phase: "lost"; supervisor?: Leader }
+  | { phase: "lost" }
   | { phase: "ended"; said: string };
 
 const ABANDONED = "abandoned\n";
@@ -61,10 +61,10 @@ export function jobState(attempt: string): JobState {
     const fresh = Date.now() - modifiedAt(join(attempt, "started")) < STARTING_MS;
     return { phase: fresh ? "running" : "lost" };
   }
-  const supervisor = leaderIn(started);
-  if (isAlive(supervisor.pid, supervisor.startedAt)) return { phase: "running", supervisor };
+  const { supervisor } = processesOf(attempt);
+  if (supervisor && isAlive(supervisor.pid, supervisor.startedAt)) return { phase: "running" };
   const last = exitOf(attempt); // it may have ended between the two looks
-  return last === undefined ? { phase: "lost", supervisor } : { phase: "ended", said: last };
+  return last === undefined ? { phase: "lost" } : { phase: "ended", said: last };
 }
 
 /** Undefined while it runs, or may yet start. */
@@ -105,19 +105,18 @@ export async function killAttempt(attempt: string): Promise<void> {
   }
   if (abandon(attempt)) return;
   const deadline = Date.now() + TERM_GRACE_MS;
-  let state = jobState(attempt);
-  while (state.phase === "running" && !state.supervisor && Date.now() < deadline) {
+  while (jobState(attempt).phase === "running" && !processesOf(attempt).command && Date.now() < deadline)
     await sleep(5);
-    state = jobState(attempt);
-  }
-  const supervisor = "supervisor" in state ? state.supervisor : readSupervisor(attempt);
-  if (supervisor) await endGroup(supervisor, deadline);
+  const { supervisor, command } = processesOf(attempt);
+  if (command) await endGroup(command, deadline);
+  // It writes the exit code before it goes.
+  while (supervisor && isAlive(supervisor.pid, supervisor.startedAt) && Date.now() < deadline) await sleep(5);
 }
 
 /** What a supervisor that was killed alone left behind. */
 export async function killLeftovers(attempt: string): Promise<void> {
-  const supervisor = readSupervisor(attempt);
-  if (supervisor && readMeta(attempt)?.boot === bootId()) await endGroup(supervisor, 0);
+  const { command } = processesOf(attempt);
+  if (command && readMeta(attempt)?.boot === bootId()) await endGroup(command, 0);
 }
 
 async function endGroup(leader: Leader, deadline: number): Promise<void> {
@@ -131,15 +130,21 @@ async function endGroup(leader: Leader, deadline: number): Promise<void> {
   }
 }
 
-function readSupervisor(attempt: string): Leader | undefined {
-  const started = read(join(attempt, "started"));
-  return Number.isNaN(Number.parseInt(started ?? "", 10)) ? undefined : leaderIn(started!);
+/**
+ * `started` has a line for the supervisor and one for the command, the leader of its process group: each its pid and, where
+ * there is a /proc, what that shows of the process.
+ */
+function processesOf(attempt: string): { supervisor?: Leader; command?: Leader } {
+  const lines = (read(join(attempt, "started")) ?? "").split("\n");
+  const [supervisor, command] = lines.map(leaderIn);
+  return { supervisor, command };
 }
 
-/** `started` holds the pid and, where there is a /proc, the line it shows for that process. */
-function leaderIn(started: string): Leader {
-  const { startedAt = "", session = 0 } = parseStat(started) ?? {};
-  return { pid: Number.parseInt(started, 10), startedAt, session };
+function leaderIn(line: string): Leader | undefined {
+  const pid = Number.parseInt(line, 10);
+  if (Number.isNaN(pid)) return undefined;
+  const { startedAt = "", session = 0 } = parseStat(line) ?? {};
+  return { pid, startedAt, session };
 }
 
 /** All that was kept: everything, or head and tail once it had passed its bound. */

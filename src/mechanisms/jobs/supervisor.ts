@@ -7,45 +7,80 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
 
 /**
- * One shell a harness, out of which every supervisor is forked: forking the harness itself costs more with every megabyte it holds.
- * It reads three lines a job (directory of the job, where to run, what to run at the end) and answers with the job's directory
- * when it has ended. Between jobs it watches those that run (hard limit, bound on output); when the harness is gone it goes
- * on watching until the last one has ended.
+ * What a command's own shell does: it is started ahead of need and waits for its job, so that a command does not wait for a
+ * shell to start. Nothing of this is left when the command runs.
+ */
+const COMMAND = [
+  "until IFS= read -r -t 60 hf_d; do kill -0 $PPID 2>/dev/null || exit; done",
+  "IFS= read -r hf_c",
+  "IFS= read -r hf_t",
+  'exec >>"$hf_d/out" 2>&1 </dev/null',
+  'cd -P "$hf_c" || exit 1',
+  'trap "$hf_t" EXIT',
+  'IFS= read -rd "" REPLY <"$hf_d/script"',
+  "unset hf_d hf_c hf_t OLDPWD",
+  'eval "$REPLY"',
+].join("; "); // on one line: the lines of the command count from 1
+
+/**
+ * One shell a harness, out of which the supervisors are forked: forking the harness itself costs more with every megabyte it holds.
+ * One supervisor at a time stands ready, with a shell for the command. It reads three lines (directory of the job, where to run,
+ * what to run at the end), creates `started`, exclusively (who loses does nothing), hands the job on, waits, writes `exit`,
+ * kills what is left of the command's process group (`cmd &` dies with the call) and answers with the job's directory.
+ * `set -m` gives every command a group of its own, and spares it the SIGINT that a shell makes background commands ignore.
  *
- * `set -m` gives each supervisor a process group of its own. A supervisor first creates `started`, exclusively: who loses does
- * nothing. The command runs in its foreground, because a shell makes background commands ignore SIGINT. At the end the whole
- * group is killed, the supervisor included, so that nothing of `cmd &` stays.
+ * The first shell watches what runs (hard limit, bound on output); when the harness is gone it goes on until the last has ended.
  */
 const SPAWNER = `set -m
-limit=$1 bound=$2 keep=$3 dirs=() pids=() begun=() sizes=() lost=()
+limit=$1 bound=$2 keep=$3 run=$4 dirs=() pids=() begun=() sizes=() lost=()
+fast=.2 quick=5
+[ "\${BASH_VERSINFO[0]}" -ge 4 ] || fast=1
+if [ -e /proc/self/fd ]; then channel() { exec 9<> <(:); }
+else channel() { f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 9<>"$f" && rm -f "$f"; }
+fi
+channel
+exec 8<&9
 supervise() {
-set +m -C
-trap : TERM
-exec </dev/null
-pid=\${BASHPID:-$(exec sh -c 'echo $PPID')} s=
-{ read -r s </proc/$pid/stat; } 2>/dev/null
-{ echo "$pid $s" >"$1/started"; } 2>/dev/null || { echo "$1"; exit 0; }
-unset OLDPWD
-cd -P "$2" && /bin/bash -c 'IFS= read -rd "" REPLY <"$1/script"; trap "$2" EXIT; shift 2; eval "$REPLY"' bash "$1" "$3" >>"$1/out" 2>&1
-{ echo $? >"$1/exit"; } 2>/dev/null
+set -m -C
+channel
+/bin/bash -c "$run" bash <&9 >/dev/null 2>&1 8>&- 9>&- &
+child=$! pid=\${BASHPID:-$(exec sh -c 'echo $PPID')} s= g=
+if ! { IFS= read -r d && IFS= read -r c && IFS= read -r t; }; then
+kill -9 $child
+echo end >&8
+exit
+fi
+{ read -r s </proc/$pid/stat; read -r g </proc/$child/stat; } 2>/dev/null
+if { printf '%s\n' "$pid $s" "$child $g" >"$d/started"; } 2>/dev/null; then
+printf '%s\n' "$d" "$c" "$t" >&9
+echo "$d" >&8
+wait $child
+{ echo $? >"$d/exit"; } 2>/dev/null
+kill -9 -- -$child 2>/dev/null
+else
+kill -9 $child
+echo lost >&8
+fi
 trap '' PIPE
-echo "$1"
-kill -9 -- -$pid
+echo "$d"
 }
+ready() { supervise & next=$!; }
 watch() {
-quick=1
-local i d n z s
+quick=5
+local i d n z s g
 for i in "\${!pids[@]}"; do
-d=\${dirs[i]} n=$((SECONDS-begun[i]))
-if [ -e "$d/exit" ] || ! kill -0 "\${pids[i]}" 2>/dev/null; then
-s=
+d=\${dirs[i]} n=$((SECONDS-begun[i])) s= g=
 { read -r s <"$d/exit"; } 2>/dev/null
-[ "$s" != timeout ] || kill -9 -- -"\${pids[i]}" 2>/dev/null
+if ! kill -0 "\${pids[i]}" 2>/dev/null; then
 unset "dirs[i]" "pids[i]" "begun[i]" "sizes[i]" "lost[i]"
 continue
 fi
+[ $quick != 5 ] || quick=1
 if [ "$n" -ge "$limit" ]; then
-(set -C; echo timeout >"$d/exit") 2>/dev/null && kill -TERM -- -"\${pids[i]}"
+{ read -r g; read -r g; } <"$d/started"
+if [ "$s" = timeout ]; then kill -9 -- -\${g%% *} 2>/dev/null
+else (set -C; echo timeout >"$d/exit") 2>/dev/null && kill -TERM -- -\${g%% *}
+fi
 continue
 fi
 z=0
@@ -60,19 +95,16 @@ lost[i]=$((lost[i]+z)) sizes[i]=0
 echo "\${lost[i]}" >"$d/dropped"
 done
 }
-fast=1 quick=1
-[ "\${BASH_VERSINFO[0]}" -lt 4 ] || fast=.2
+ready
 while :; do
-if [ \${#pids[@]} -eq 0 ]; then IFS= read -r d || exit 0
+if IFS= read -r -t $quick -u 8 d; then
+[ "$d" != end ] || break
+[ "$d" = lost ] || { dirs+=("$d") pids+=($next) begun+=($SECONDS) sizes+=(0) lost+=(0) quick=$fast; }
+ready
 else
-IFS= read -r -t $quick d
-r=$?
-if [ $r -gt 128 ]; then watch; continue; fi
-[ $r -eq 0 ] || break
+kill -0 $next 2>/dev/null || ready
+watch
 fi
-IFS= read -r c && IFS= read -r atexit || break
-supervise "$d" "$c" "$atexit" &
-dirs+=("$d") pids+=($!) begun+=($SECONDS) sizes+=(0) lost+=(0) quick=$fast
 done
 while watch; [ \${#pids[@]} -gt 0 ]; do sleep $quick; done`;
 
@@ -109,7 +141,7 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
   const open = (): Spawner => {
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
     const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept];
-    const child = spawn("/bin/bash", ["-c", SPAWNER, "holdfast-jobs", ...numbers.map(String)], {
+    const child = spawn("/bin/bash", ["-c", SPAWNER, "holdfast-jobs", ...numbers.map(String), COMMAND], {
       cwd: "/",
       env: commandEnvironment(process.env),
       detached: true,
