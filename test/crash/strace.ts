@@ -1,7 +1,9 @@
 // Owns kills and faults at system calls, without any change of the code. Only the main thread is traced: that is where the
 // store writes, its calls are counted exactly, and the jobs that it starts are left alone.
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { type Exit, openWorld, type Way } from "./driver.ts";
 import type { Scenario } from "./scenarios.ts";
@@ -24,11 +26,19 @@ export const killAtCall = (call: Call, n: number): Way => ({
   wrap: strace("-e", `trace=${call}`, "-e", `inject=${call}:signal=KILL:when=${n}`),
 });
 
-/** `lasting`: from the n-th call on every one fails, as on a full disk. */
-export const failAtCall = (call: Call, n: number, error: "EIO" | "ENOSPC", lasting: boolean): Way => ({
-  wrap: strace("-e", `trace=${call}`, "-e", `inject=${call}:error=${error}:when=${n}${lasting ? "+" : ""}`),
-  complaint: diskComplaint,
-});
+/** `lasting`: from the n-th call on every one fails, as on a full disk. A fault that never came is a complaint: it proves nothing. */
+export function failAtCall(call: Call, n: number, error: "EIO" | "ENOSPC", lasting: boolean): Way {
+  const log = path.join(os.tmpdir(), `holdfast-fault-${randomUUID()}`);
+  const inject = `inject=${call}:error=${error}:when=${n}${lasting ? "+" : ""}`;
+  return {
+    wrap: ["strace", "-qq", "-o", log, "-e", `trace=${call}`, "-e", inject],
+    complaint(exit) {
+      const delivered = fs.readFileSync(log, "utf8").includes("(INJECTED)");
+      fs.rmSync(log);
+      return delivered ? diskComplaint(exit) : "the fault was not delivered";
+    },
+  };
+}
 
 /** Contract: a failed run says so in one line that names the disk, without a stack, and offers nothing that was not saved. */
 function diskComplaint({ code, signal, stderr }: Exit): string | undefined {

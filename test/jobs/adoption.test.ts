@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobs, killJob, listJobs, runningJobs, sweepJobs } from "../../src/mechanisms/jobs/index.ts";
 import { jobState } from "../../src/mechanisms/jobs/job-dir.ts";
-import { createSupervisors } from "../../src/mechanisms/jobs/supervisor.ts";
+import { createSupervisor } from "../../src/mechanisms/jobs/supervisor.ts";
 import type { JobPlan } from "../../src/tools/job-runner.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 
@@ -44,7 +44,7 @@ async function runInDyingProcess(opts: {
   expect((await exited)[1]).toBe("SIGKILL");
 }
 
-const supervisors = () => createSupervisors({ hardLimitMs: 60_000, outputBytes: 1_000 });
+const supervisors = () => createSupervisor({ hardLimitMs: 60_000, outputBytes: 1_000 });
 
 const supervisorOf = (plan: JobPlan) => Number.parseInt(readFileSync(join(plan.dir, "started"), "utf8"), 10);
 

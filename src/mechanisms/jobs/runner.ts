@@ -20,7 +20,7 @@ import {
   readMeta,
 } from "./job-dir.ts";
 import { bootId } from "./process.ts";
-import { createSupervisors, type Supervised } from "./supervisor.ts";
+import { createSupervisor, type Supervised } from "./supervisor.ts";
 
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
@@ -42,14 +42,14 @@ export interface Runner extends JobRunner {
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
-  const supervisors = createSupervisors({
+  const supervisor = createSupervisor({
     hardLimitMs: opts.hardLimitMs ?? 86_400_000,
     outputBytes: opts.outputBytes ?? 64 << 20,
   });
   const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
     createJob({ attempt, meta, top: join(opts.dir, meta.jobId), supervised });
   return {
-    prepare: supervisors.prepare,
+    prepare: supervisor.prepare,
     plan() {
       const jobId = newId("job");
       return { jobId, dir: join(opts.dir, jobId), boot: bootId() };
@@ -60,7 +60,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       const meta: JobMeta = { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
       writeFileSync(join(attempt, "meta.json"), JSON.stringify(meta));
       crashPoint("job.intended");
-      const supervised = await supervisors.start(attempt, spec);
+      const supervised = await supervisor.start(attempt, spec);
       crashPoint("job.spawned");
       return jobAt(attempt, meta, supervised);
     },

@@ -1,4 +1,4 @@
-// Owns the supervisors: small shell processes between the harness and its commands, which outlive the harness.
+// Owns the supervisor: a shell between the harness and its commands, which outlives the harness.
 import { type ChildProcess, spawn } from "node:child_process";
 import { statSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -7,106 +7,107 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
 
 /**
- * What a command's own shell does: it is started ahead of need and waits for its job, so that a command does not wait for a
- * shell to start. Nothing of this is left when the command runs.
+ * What a command's own shell does. It is started ahead of need and waits for its job (directory of the job, where to run, what to run
+ * at the end), so that a command does not wait for a shell to start. Its first act is to create `started`, exclusively: who
+ * loses does nothing. Nothing of this is left when the command runs.
  */
 const COMMAND = [
-  "until IFS= read -r -t 60 hf_d; do kill -0 $PPID 2>/dev/null || exit; done",
-  "IFS= read -r hf_c",
-  "IFS= read -r hf_t",
-  'exec >>"$hf_d/out" 2>&1 </dev/null',
+  "IFS= read -r hf_d && IFS= read -r hf_c && IFS= read -r hf_t || { echo q >&8; exit; }",
+  "{ read -r hf_s </proc/$1/stat; read -r hf_g </proc/$$/stat; } 2>/dev/null",
+  "set -C",
+  `{ printf '%s\\n' "$1 $hf_s" "$$ $hf_g" >"$hf_d/started"; } 2>/dev/null || { echo "l $hf_d" >&8; exit; }`,
+  "set +C --",
+  'echo "t $PPID $$ $hf_d" >&8',
+  'exec >>"$hf_d/out" 2>&1 </dev/null 8>&-',
   'cd -P "$hf_c" || exit 1',
   'trap "$hf_t" EXIT',
   'IFS= read -rd "" REPLY <"$hf_d/script"',
-  "unset hf_d hf_c hf_t OLDPWD",
+  "unset hf_d hf_c hf_t hf_s hf_g OLDPWD",
   'eval "$REPLY"',
 ].join("; "); // on one line: the lines of the command count from 1
 
 /**
- * One shell a harness, out of which the supervisors are forked: forking the harness itself costs more with every megabyte it holds.
- * One supervisor at a time stands ready, with a shell for the command. It reads three lines (directory of the job, where to run,
- * what to run at the end), creates `started`, exclusively (who loses does nothing), hands the job on, waits, writes `exit`,
- * kills what is left of the command's process group (`cmd &` dies with the call) and answers with the job's directory.
- * `set -m` gives every command a group of its own, and spares it the SIGINT that a shell makes background commands ignore.
+ * One shell a harness supervises its commands: forking the harness itself costs more with every megabyte it holds. It keeps one
+ * shell ready for the next command, each with a waiter that says when it ended; `set -m` gives every command a process group of its
+ * own, and spares it the SIGINT that a shell makes background commands ignore. It writes `exit`, kills what is left of the group
+ * (`cmd &` dies with the call) and answers with the job's directory. In between it watches the hard limit and the bound on
+ * output. When the harness is gone it goes on until the last command has ended.
  *
- * The first shell watches what runs (hard limit, bound on output); when the harness is gone it goes on until the last has ended.
+ * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
+ * Messages on descriptor 8: `t WAITER PID DIR` taken, `l DIR` lost the race, `q` no more jobs, `e WAITER CODE` ended. A signal or
+ * the clock may end a `read` in the middle of one: what it had is kept.
  */
-const SPAWNER = `set -m
-limit=$1 bound=$2 keep=$3 run=$4 dirs=() pids=() begun=() sizes=() lost=()
-fast=.2 quick=5
+const SUPERVISOR = `set -m -C
+limit=$1 bound=$2 keep=$3 run=$4 open=1 part= fast=.2 quick=5 dirs=() groups=() begun=() sizes=() lost=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || fast=1
-if [ -e /proc/self/fd ]; then channel() { exec 9<> <(:); }
-else channel() { f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 9<>"$f" && rm -f "$f"; }
+if [ -e /proc/self/fd ]; then exec 8<> <(:)
+else f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 8<>"$f" && rm -f "$f"
 fi
-channel
-exec 8<&9
-supervise() {
-set -m -C
-channel
-/bin/bash -c "$run" bash <&9 >/dev/null 2>&1 8>&- 9>&- &
-child=$! pid=\${BASHPID:-$(exec sh -c 'echo $PPID')} s= g=
-if ! { IFS= read -r d && IFS= read -r c && IFS= read -r t; }; then
-kill -9 $child
-echo end >&8
-exit
-fi
-{ read -r s </proc/$pid/stat; read -r g </proc/$child/stat; } 2>/dev/null
-if { printf '%s\n' "$pid $s" "$child $g" >"$d/started"; } 2>/dev/null; then
-printf '%s\n' "$d" "$c" "$t" >&9
-echo "$d" >&8
-wait $child
-{ echo $? >"$d/exit"; } 2>/dev/null
-kill -9 -- -$child 2>/dev/null
-else
-kill -9 $child
-echo lost >&8
-fi
-trap '' PIPE
+waiter() {
+set -m
+trap - PIPE
+/bin/bash --norc -c "$run" bash $$ <&0 >/dev/null 2>&1 &
+wait $!
+echo "e \${BASHPID:-$(exec sh -c 'echo $PPID')} $?" >&8
+}
+ready() { waiter & next=$!; }
+ended() {
+local d=\${dirs[$1]} g=\${groups[$1]}
+{ echo $2 >"$d/exit"; } 2>/dev/null
+kill -9 -- -$g 2>/dev/null
+unset "dirs[$1]" "groups[$1]" "begun[$1]" "sizes[$1]" "lost[$1]"
 echo "$d"
 }
-ready() { supervise & next=$!; }
 watch() {
 quick=5
-local i d n z s g
-for i in "\${!pids[@]}"; do
-d=\${dirs[i]} n=$((SECONDS-begun[i])) s= g=
-{ read -r s <"$d/exit"; } 2>/dev/null
-if ! kill -0 "\${pids[i]}" 2>/dev/null; then
-unset "dirs[i]" "pids[i]" "begun[i]" "sizes[i]" "lost[i]"
-continue
-fi
+local i d n z s
+for i in "\${!dirs[@]}"; do
+d=\${dirs[i]} n=$((SECONDS-begun[i])) z=0 s=
 [ $quick != 5 ] || quick=1
+if ! kill -0 $i 2>/dev/null; then
+kill -0 \${groups[i]} 2>/dev/null || ended $i 137
+continue
+fi
 if [ "$n" -ge "$limit" ]; then
-{ read -r g; read -r g; } <"$d/started"
-if [ "$s" = timeout ]; then kill -9 -- -\${g%% *} 2>/dev/null
-else (set -C; echo timeout >"$d/exit") 2>/dev/null && kill -TERM -- -\${g%% *}
+{ read -r s <"$d/exit"; } 2>/dev/null
+if [ "$s" = timeout ]; then kill -9 -- -\${groups[i]} 2>/dev/null
+else { echo timeout >"$d/exit"; } 2>/dev/null && kill -TERM -- -\${groups[i]}
 fi
 continue
 fi
-z=0
 [ ! -e "$d/out" ] || z=$(wc -c <"$d/out")
 [ "$n" -ge 5 ] && [ $((z-sizes[i])) -lt $((bound/16)) ] || quick=$fast
 sizes[i]=$z
 [ "$z" -gt "$bound" ] || continue
-[ -e "$d/out.head" ] || head -c "$keep" "$d/out" >"$d/out.head"
-tail -c "$keep" "$d/out" >"$d/out.tail"
-: >"$d/out"
+[ -e "$d/out.head" ] || head -c "$keep" "$d/out" >|"$d/out.head"
+tail -c "$keep" "$d/out" >|"$d/out.tail"
+: >|"$d/out"
 lost[i]=$((lost[i]+z)) sizes[i]=0
-echo "\${lost[i]}" >"$d/dropped"
+echo "\${lost[i]}" >|"$d/dropped"
 done
 }
+trap '' PIPE
 ready
-while :; do
-if IFS= read -r -t $quick -u 8 d; then
-[ "$d" != end ] || break
-[ "$d" = lost ] || { dirs+=("$d") pids+=($next) begun+=($SECONDS) sizes+=(0) lost+=(0) quick=$fast; }
-ready
+while [ $open = 1 ] || [ \${#dirs[@]} -gt 0 ]; do
+if IFS= read -r -t $quick -u 8 m; then
+m=$part$m part=
+case $m in
+t*) m=\${m#t } w=\${m%% *} m=\${m#* }
+dirs[w]=\${m#* } groups[w]=\${m%% *} begun[w]=$SECONDS sizes[w]=0 lost[w]=0 quick=$fast
+ready ;;
+l*) echo "\${m#l }"
+ready ;;
+q) open=0 ;;
+e*) m=\${m#e } w=\${m%% *}
+if [ -n "\${dirs[w]-}" ]; then ended $w \${m#* }
+elif [ $open = 1 ] && [ $w = $next ]; then ready
+fi ;;
+esac
 else
-kill -0 $next 2>/dev/null || ready
+part=$part$m
 watch
 fi
-done
-while watch; [ \${#pids[@]} -gt 0 ]; do sleep $quick; done`;
+done`;
 
 /** The shell is started ahead of the first command, while the model thinks. */
 const PREPARE_AFTER_MS = 20;
@@ -121,33 +122,33 @@ export interface Supervised {
   ended: Promise<boolean>;
 }
 
-export interface Supervisors {
+export interface Supervisor {
   /** Contract: throws when no process could be started; nothing runs then. */
   start(dir: string, job: { command: string; cwd: string }): Promise<Supervised>;
   /** Starts the shell ahead of need. It holds nothing and ends with this process. */
   prepare(): void;
 }
 
-interface Spawner {
+interface Shell {
   child: ChildProcess;
   /** Who waits for the end of the job in that directory. */
   waiting: Map<string, (said: boolean) => void>;
 }
 
-export function createSupervisors(limits: SupervisorLimits): Supervisors {
-  let spawner: Spawner | undefined;
+export function createSupervisor(limits: SupervisorLimits): Supervisor {
+  let shell: Shell | undefined;
   let preparing: NodeJS.Timeout | undefined;
 
-  const open = (): Spawner => {
+  const open = (): Shell => {
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
     const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept];
-    const child = spawn("/bin/bash", ["-c", SPAWNER, "holdfast-jobs", ...numbers.map(String), COMMAND], {
+    const child = spawn("/bin/bash", ["--norc", "-c", SUPERVISOR, "holdfast-jobs", ...numbers.map(String), COMMAND], {
       cwd: "/",
       env: commandEnvironment(process.env),
       detached: true,
       stdio: ["pipe", "pipe", "ignore"],
     });
-    const mine: Spawner = { child, waiting: new Map() };
+    const mine: Shell = { child, waiting: new Map() };
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
     for (const stream of [child.stdin, child.stdout]) {
@@ -161,26 +162,26 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
       for (const dir of lines) done(mine, dir, true);
     });
     child.once("exit", () => {
-      if (spawner === mine) spawner = undefined;
+      if (shell === mine) shell = undefined;
       for (const dir of [...mine.waiting.keys()]) done(mine, dir, false);
     });
     return mine;
   };
 
-  const done = ({ waiting }: Spawner, dir: string, said: boolean) => {
+  const done = ({ waiting }: Shell, dir: string, said: boolean) => {
     waiting.get(dir)?.(said);
     waiting.delete(dir);
   };
 
   return {
     prepare() {
-      if (spawner || preparing) return;
+      if (shell || preparing) return;
       preparing = setTimeout(() => {
         preparing = undefined;
-        if (spawner) return;
+        if (shell) return;
         const mine = open();
         mine.child.on("error", () => {}); // no process to spare: the first command tries again and says so
-        if (mine.child.pid !== undefined) spawner = mine;
+        if (mine.child.pid !== undefined) shell = mine;
       }, PREPARE_AFTER_MS);
       preparing.unref();
     },
@@ -190,10 +191,10 @@ export function createSupervisors(limits: SupervisorLimits): Supervisors {
       }
       statSync(job.cwd);
       writeFileSync(join(dir, "script"), job.command);
-      spawner ??= open();
-      const mine = spawner;
+      shell ??= open();
+      const mine = shell;
       if (mine.child.pid === undefined) {
-        spawner = undefined;
+        shell = undefined;
         await new Promise((_, reject) => mine.child.once("error", reject));
       }
       const ended = new Promise<boolean>((resolve) => mine.waiting.set(dir, resolve));
