@@ -3,7 +3,7 @@
 const armed = process.env.HOLDFAST_CRASH_AT; // "name" or "name:3" for the third time it is passed
 let passed = 0;
 
-/** Contract: free when not armed. `HOLDFAST_CRASH_AT=reply.durable:2` kills the process with SIGKILL at the second passing. */
+/** Contract: free when not armed. `HOLDFAST_CRASH_AT=intent.durable:2` kills the process with SIGKILL at the second passing. */
 export function crashPoint(name: string): void {
   if (armed === undefined) return;
   const [wanted, nth] = armed.split(":");

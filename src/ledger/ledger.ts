@@ -2,10 +2,13 @@
 import { HoldfastError, isHoldfastError } from "./error.ts";
 import type { Codec } from "./events.ts";
 import type { Fold, State } from "./fold.ts";
+import { newId } from "./id.ts";
 import { spill, unspill } from "./spill.ts";
 import type { AppendOptions, Damage, EventInput, Seq, Store, StoredEvent } from "./store.ts";
 
 const SNAPSHOT_EVERY = 300;
+/** What was appended with `soon` is durable after this long at the latest. */
+const SOON_MS = 20;
 
 interface Problem {
   seq: Seq;
@@ -22,8 +25,11 @@ export interface Ledger {
   readonly problems: readonly Problem[];
   /** Why nothing may be appended: a newer writer was here, or damage. */
   readonly readOnly: string | undefined;
-  /** Contract: durable and folded when it resolves. */
-  append(events: EventInput[], opts?: AppendOptions & { summary?: unknown }): Promise<StoredEvent[]>;
+  /**
+   * Contract: durable and folded when it resolves. With `soon` it is only folded: it becomes durable in one transaction with the
+   * next append, which must come before any effect, or a few milliseconds later by itself.
+   */
+  append(events: EventInput[], opts?: AppendOptions & { summary?: unknown; soon?: boolean }): Promise<StoredEvent[]>;
   /** Folds in what others appended. */
   catchUp(): Promise<void>;
   /** Called with each event, after it was folded. Contract: observers change nothing and do not throw. */
@@ -49,6 +55,69 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     last = next.catch(() => undefined);
     return next;
   };
+
+  /** Folded, and durable with the next append. */
+  let held: StoredEvent[] = [];
+  let heldFor: AppendOptions["lease"];
+  let timer: NodeJS.Timeout | undefined;
+  let failed: unknown;
+
+  async function hold(events: EventInput[], lease: AppendOptions["lease"]): Promise<StoredEvent[]> {
+    const stored = events.map((e) => {
+      const { id = newId("evt"), v = 1, touches = [] } = e;
+      const event: StoredEvent = { ...codec.encode(e), id, v, touches, seq: state.seq + 1, at: Date.now() };
+      take(event);
+      return event;
+    });
+    held.push(...stored);
+    heldFor = lease;
+    timer ??= setTimeout(() => {
+      inTurn(() => write([], lease ? { lease } : {})).catch((error) => {
+        failed = error;
+      });
+    }, SOON_MS);
+    return stored;
+  }
+
+  /** One transaction: what is held, then `events`. */
+  async function write(
+    events: EventInput[],
+    { summary, ...opts }: AppendOptions & { summary?: unknown },
+  ): Promise<StoredEvent[]> {
+    if (failed !== undefined) throw failed;
+    const before = held;
+    const blobs = [...(opts.blobs ?? [])];
+    const whole = [...before.map(({ seq: _, at: __, ...e }) => e), ...events.map((e) => codec.encode(e))];
+    if (whole.length === 0) return [];
+    const writes = whole.map((e) => {
+      const spilled = spill(e.data);
+      blobs.push(...spilled.blobs);
+      return { ...e, data: spilled.data };
+    });
+    const lease = opts.lease ?? heldFor;
+    const stored = await store.append([{ ledger: name, events: writes, summary }], {
+      ...opts,
+      ...(lease && { lease }),
+      blobs,
+    });
+    clearTimeout(timer);
+    timer = undefined;
+    held = [];
+    heldFor = undefined;
+    const folded = state.seq - before.length;
+    const first = stored[0]!.seq;
+    if (first > folded + 1) {
+      // Others appended meanwhile: their events are folded behind those that were held, which depend on none of them.
+      state.seq = folded;
+      await readOn(first - 1);
+      state.seq += before.length;
+    }
+    return stored.slice(before.length).map((s, i) => {
+      const event = { ...s, data: whole[before.length + i]!.data };
+      if (s.seq > state.seq) take(event);
+      return event;
+    });
+  }
 
   function take(event: StoredEvent): void {
     state = fold.apply(state, event);
@@ -97,34 +166,24 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     get readOnly() {
       return readOnly;
     },
-    append: (events, appendOpts = {}) =>
+    append: (events, { soon = false, ...appendOpts } = {}) =>
       inTurn(async () => {
         if (readOnly)
           throw new HoldfastError(problems.some((p) => p.kind === "damaged") ? "damaged" : "upgrade", readOnly);
-        const { summary, ...rest } = appendOpts;
-        const blobs = [...(rest.blobs ?? [])];
-        const whole = events.map((e) => codec.encode(e));
-        const writes = whole.map((e) => {
-          const spilled = spill(e.data);
-          blobs.push(...spilled.blobs);
-          return { ...e, data: spilled.data };
-        });
-        const stored = await store.append([{ ledger: name, events: writes, summary }], { ...rest, blobs });
-        const first = stored[0]?.seq ?? 0;
-        if (first > state.seq + 1) await readOn(first - 1);
-        return stored.map((s, i) => {
-          const event = { ...s, data: whole[i]!.data };
-          if (s.seq > state.seq) take(event);
-          return event;
-        });
+        return soon ? hold(events, appendOpts.lease) : write(events, appendOpts);
       }),
-    catchUp: () => inTurn(() => readOn()),
+    catchUp: () =>
+      inTurn(async () => {
+        await write([], {});
+        await readOn();
+      }),
     subscribe(observer) {
       observers.add(observer);
       return () => observers.delete(observer);
     },
     saveSnapshot: () =>
       inTurn(async () => {
+        await write([], {});
         if (readOnly || state.seq - savedAt < Math.max(SNAPSHOT_EVERY, savedAt / 4)) return;
         await snapshots.save(state.seq, state);
         savedAt = state.seq;

@@ -40,7 +40,7 @@ export async function runTurn(agent: Agent): Promise<TurnEndReason> {
   }
 }
 
-/** One model call: take in what arrived, ask, and make the reply durable before anything acts on it. */
+/** One model call: take in what arrived, ask, and record the reply, durable before any effect of it. */
 async function round(agent: Agent): Promise<void> {
   const { turn, seams } = agent;
   await takeIn(agent);
@@ -60,8 +60,9 @@ async function round(agent: Agent): Promise<void> {
   crashPoint("reply.arrived");
   let calls = turn.state.calls;
   const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
-  await turn.append([{ type: "reply.received", data: { ...reply, parts } }]);
-  crashPoint("reply.durable");
+  // Durable with the intent of its first effect, or with the results of its reads: in any case before anything is done or asked.
+  await turn.append([{ type: "reply.received", data: { ...reply, parts } }], { soon: true });
+  crashPoint("reply.taken");
 }
 
 /** Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. */

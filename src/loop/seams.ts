@@ -20,8 +20,11 @@ export interface Turn {
   slice<T>(name: string): T;
   readonly model: Model;
   readonly signal: AbortSignal;
-  /** Records facts under the agent's lease. Contract: durable when it resolves; `fenced` means stop at once. */
-  append(events: Omit<EventInput, "actor">[], opts?: Pick<AppendOptions, "blobs" | "wake">): Promise<StoredEvent[]>;
+  /** Records facts under the agent's lease. Contract: durable when it resolves, or with `soon` before the next effect; `fenced` means stop at once. */
+  append(
+    events: Omit<EventInput, "actor">[],
+    opts?: Pick<AppendOptions, "blobs" | "wake"> & { soon?: boolean },
+  ): Promise<StoredEvent[]>;
   blob(hash: string): Promise<Uint8Array | undefined>;
   /** For observers only: what is not a fact (deltas, progress). */
   emit(progress: Progress): void;

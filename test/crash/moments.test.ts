@@ -67,13 +67,13 @@ const afterMs = (ms: number): Way => ({
 
 const FIRST: [string, string, number][] = [
   ["text", "reply.arrived", 1],
-  ["read_file", "reply.durable", 1],
+  ["read_file", "reply.taken", 1],
   ["write_file", "intent.durable", 1],
   ["write_file", "effect.done", 1],
   ["edit_file", "effect.done", 1],
   ["bash", "intent.durable", 1],
   ["bash", "effect.done", 1],
-  ["todo_write", "reply.durable", 1],
+  ["todo_write", "reply.taken", 1],
   ["three calls", "effect.done", 1],
   ["three calls", "intent.durable", 2],
   ["background job", "results.durable", 1],

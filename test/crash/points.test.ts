@@ -13,7 +13,7 @@ const SAMPLE: [string, string, number][] = [
   ["text", "append.before-commit", 2],
   ["text", "reply.arrived", 1],
   ["text", "turn.ended", 1],
-  ["read_file", "reply.durable", 1],
+  ["read_file", "reply.taken", 1],
   ["write_file", "intent.durable", 1],
   ["write_file", "effect.done", 1],
   ["edit_file", "effect.done", 1],
