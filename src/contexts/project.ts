@@ -86,7 +86,7 @@ function projectId(stateDir: string, key: string): string {
       }
     }
     const fresh = `${file}.${process.pid}`;
-    fs.writeFileSync(fresh, `${JSON.stringify({ id: randomUUID(), path: key })}\n`, { mode: 0o600 });
+    fs.writeFileSync(fresh, `${JSON.stringify({ id: randomUUID(), path: key })}\n`, { mode: 0o600, flush: true });
     try {
       fs.linkSync(fresh, file);
     } catch (error) {
@@ -94,5 +94,8 @@ function projectId(stateDir: string, key: string): string {
     } finally {
       fs.unlinkSync(fresh);
     }
+    const folder = fs.openSync(stateDir, "r");
+    fs.fsyncSync(folder); // after a power loss the name is there with its content, or not at all
+    fs.closeSync(folder);
   }
 }
