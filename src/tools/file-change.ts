@@ -122,6 +122,10 @@ function replaceFile(file: { path: string; bytes: Buffer; temp: string; stat: St
   const fd = openSync(dir, "r");
   try {
     fsyncSync(fd);
+  } catch (cause) {
+    throw new HoldfastError("disk", `${file.path} was written, but the disk failed to confirm it: look at it`, {
+      cause,
+    });
   } finally {
     closeSync(fd);
   }

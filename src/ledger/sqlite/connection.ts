@@ -4,6 +4,7 @@ import { setImmediate as immediate, setTimeout as sleep } from "node:timers/prom
 import { HoldfastError, messageOf } from "../error.ts";
 import { monotonicMs } from "../holder.ts";
 import { openQueue, type Queue } from "./queue.ts";
+import { openWalSpace } from "./wal-space.ts";
 
 /** How long a write may wait for other writers before it gives up as `busy`. */
 const GIVE_UP_MS = 30_000;
@@ -43,6 +44,7 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
   const db = new DatabaseSync(file, { timeout: 0, readOnly: opts.readOnly ?? false });
   const queue = opts.readOnly ? undefined : openQueue(file);
   const inTurn = createTurns(queue);
+  const space = openWalSpace(file);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string) => {
     let statement = statements.get(sql);
@@ -71,6 +73,7 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
         prepared("BEGIN IMMEDIATE").run();
         try {
           const result = body();
+          space.ensure();
           prepared("COMMIT").run();
           return result;
         } catch (error) {
@@ -92,6 +95,7 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
     close() {
       statements.clear();
       queue?.close();
+      space.close();
       db.close();
     },
   };

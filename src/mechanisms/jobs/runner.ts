@@ -92,6 +92,8 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
     const told = await (supervised ? Promise.race([supervised.ended, look]) : look);
     // Whoever killed the supervisor alone left its command running.
     if (!told && jobState(attempt).phase === "lost") await killLeftovers(attempt);
+    // The shell that should have run it is gone: nobody will.
+    if (!told && supervised && jobState(attempt).phase === "unstarted") abandon(attempt);
     crashPoint("job.ended");
   };
   return {
