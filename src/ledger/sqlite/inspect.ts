@@ -48,9 +48,9 @@ function look(db: Connection, found: Inspection): void {
   const version = userVersion(db);
   const application = db.get<{ application_id: number }>("PRAGMA application_id")!.application_id;
   const schema = db.get<{ value: number }>("SELECT value FROM meta WHERE name = 'schema'")?.value;
-  // A version above ours that only the header claims may be a newer writer or a flipped bit: read-only either way, and said.
-  if (application !== APPLICATION_ID || (schema !== version && version <= SCHEMA)) {
-    found.damage = [{ what: "the header of the database file is changed" }];
+  if (application !== APPLICATION_ID || schema !== version) {
+    const claim = `the header claims version ${version}: if a newer Holdfast wrote this, upgrade; else it is damaged`;
+    found.damage = [{ what: version > SCHEMA ? claim : "the header of the database file is changed" }];
     return;
   }
   found.newer = version > SCHEMA;
