@@ -27,7 +27,8 @@ export interface Ledger {
   readonly readOnly: string | undefined;
   /**
    * Contract: durable and folded when it resolves. With `soon` it is only folded: it becomes durable in one transaction with the
-   * next append, which must come before any effect, or a few milliseconds later by itself.
+   * next append, which must come before any effect, or a few milliseconds later by itself. The fold of such an event may not
+   * depend on its seq or time: both are only known then.
    */
   append(events: EventInput[], opts?: AppendOptions & { summary?: unknown; soon?: boolean }): Promise<StoredEvent[]>;
   /** Folds in what others appended. */
@@ -64,8 +65,9 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
 
   async function hold(events: EventInput[], lease: AppendOptions["lease"]): Promise<StoredEvent[]> {
     const stored = events.map((e) => {
-      const { id = newId("evt"), v = 1, touches = [] } = e;
-      const event: StoredEvent = { ...codec.encode(e), id, v, touches, seq: state.seq + 1, at: Date.now() };
+      const { id = newId("evt"), touches = [] } = e;
+      const { v = 1, ...encoded } = codec.encode(e);
+      const event: StoredEvent = { ...encoded, v, id, touches, seq: state.seq + 1, at: Date.now() };
       take(event);
       return event;
     });
