@@ -34,11 +34,12 @@ const COMMAND = [
  * output. When the harness is gone it goes on until the last command has ended.
  *
  * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
+ * A waiter that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
  * Messages on descriptor 8: `t WAITER PID DIR` taken, `l DIR` lost the race, `q` no more jobs, `e WAITER CODE` ended. A signal or
  * the clock may end a `read` in the middle of one: what it had is kept.
  */
 const SUPERVISOR = `set -m -C
-limit=$1 bound=$2 keep=$3 run=$4 open=1 part= fast=.2 quick=5 dirs=() groups=() begun=() sizes=() lost=()
+limit=$1 bound=$2 keep=$3 run=$4 open=1 part= fast=.2 quick=5 dirs=() groups=() begun=() sizes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || fast=1
 if [ -e /proc/self/fd ]; then exec 8<> <(:)
 else f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 8<>"$f" && rm -f "$f"
@@ -55,7 +56,7 @@ ended() {
 local d=\${dirs[$1]} g=\${groups[$1]}
 { echo $2 >"$d/exit"; } 2>/dev/null
 kill -9 -- -$g 2>/dev/null
-unset "dirs[$1]" "groups[$1]" "begun[$1]" "sizes[$1]" "lost[$1]"
+unset "dirs[$1]" "groups[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"
 echo "$d"
 }
 watch() {
@@ -65,7 +66,8 @@ for i in "\${!dirs[@]}"; do
 d=\${dirs[i]} n=$((SECONDS-begun[i])) z=0 s=
 [ $quick != 5 ] || quick=1
 if ! kill -0 $i 2>/dev/null; then
-kill -0 \${groups[i]} 2>/dev/null || ended $i 137
+: \${gone[i]:=$SECONDS}
+[ $((SECONDS-gone[i])) -lt 2 ] || kill -0 \${groups[i]} 2>/dev/null || ended $i 137
 continue
 fi
 if [ "$n" -ge "$limit" ]; then
