@@ -49,7 +49,8 @@ set -m
 trap - PIPE
 /bin/bash --norc -c "$run" bash $$ <&0 >/dev/null 2>&1 &
 wait $!
-echo "e \${BASHPID:-$(exec sh -c 'echo $PPID')} $?" >&8
+c=$?
+echo "e \${BASHPID:-$(exec sh -c 'echo $PPID')} $c" >&8
 }
 ready() { waiter & next=$!; }
 ended() {
