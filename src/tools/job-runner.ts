@@ -10,7 +10,7 @@ export interface JobPlan {
   boot: string;
 }
 
-interface JobSpec {
+export interface JobSpec {
   context: string;
   agent: string;
   callId: string;

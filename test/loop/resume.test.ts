@@ -4,52 +4,51 @@ import { type House, openHouse, toolOf } from "../house.ts";
 let house: House;
 afterEach(() => house.close());
 
-/** The events of a context as another process left them: everything after the last one of `type` is cut off. */
-async function leaveAt(context: string, type: string): Promise<string> {
+/** The events of a context as another process left them: everything after the n-th one of `type` is cut off. */
+async function leaveAt(context: string, type: string, nth: number): Promise<string> {
   const events = await house.events(context);
-  const end = events.findLastIndex((e) => e.type === type);
+  const end = events.indexOf(events.filter((e) => e.type === type)[nth - 1]!);
   const copy = `${context}x`;
   await house.store.append([{ ledger: copy, events: events.slice(0, end + 1).map(({ seq: _, at: __, ...e }) => e) }]);
   return copy;
 }
 
+/** A turn with one external call, as it stood when the n-th event of `type` was recorded. */
+async function actedAndCut(type: string, nth = 1): Promise<{ copy: string; ran: () => number }> {
+  let ran = 0;
+  house = await openHouse([{ calls: [{ name: "act", input: {} }] }, { text: "done" }], {
+    tools: [
+      toolOf("act", "external", () => {
+        ran++;
+        return { content: "acted" };
+      }),
+    ],
+  });
+  const first = await house.harness.run("act");
+  await first.result;
+  return { copy: await leaveAt(first.context, type, nth), ran: () => ran };
+}
+
 describe("a turn that another process began", () => {
-  it("runs the calls of a recorded reply without asking the model again", async () => {
-    let ran = 0;
-    house = await openHouse([{ calls: [{ name: "act", input: {} }] }, { text: "done" }], {
-      tools: [
-        toolOf("act", "external", () => {
-          ran++;
-          return { content: "acted" };
-        }),
-      ],
-    });
-    const first = await house.harness.run("act");
-    await first.result;
-    const copy = await leaveAt(first.context, "reply.received");
-    const cut = await leaveAt(copy, "input.taken"); // keeps neither reply
-    expect(cut).toBe(`${copy}x`);
+  it("runs the calls of a recorded reply without asking for that reply again", async () => {
+    const { copy, ran } = await actedAndCut("reply.received");
+    const second = await house.harness.run(undefined, { context: copy });
+    expect(await second.result).toMatchObject({ reason: "done", text: "done", rounds: 1 });
+    expect([ran(), house.server.log().requests.map((r) => r.round)]).toEqual([2, [0, 1, 1]]);
+  });
+
+  it("only closes a turn whose last reply asked for nothing", async () => {
+    const { copy, ran } = await actedAndCut("reply.received", 2);
     const second = await house.harness.run(undefined, { context: copy });
     expect(await second.result).toMatchObject({ reason: "done", text: "done", rounds: 0 });
-    expect(ran).toBe(1);
+    expect([ran(), house.server.log().requests.length]).toEqual([1, 2]);
   });
 
   it("answers an external call whose outcome is unknown with exactly that, and does not repeat it", async () => {
-    let ran = 0;
-    house = await openHouse([{ calls: [{ name: "act", input: {} }] }, { text: "I will look first" }], {
-      tools: [
-        toolOf("act", "external", () => {
-          ran++;
-          return { content: "acted" };
-        }),
-      ],
-    });
-    const first = await house.harness.run("act");
-    await first.result;
-    const copy = await leaveAt(first.context, "tool.started");
+    const { copy, ran } = await actedAndCut("tool.started");
     const second = await house.harness.run(undefined, { context: copy });
     await second.result;
-    expect(ran).toBe(1);
+    expect(ran()).toBe(1);
     expect(house.server.log().requests.at(-1)!.body.messages.at(-1)).toMatchObject({
       role: "tool",
       tool_call_id: "c1",

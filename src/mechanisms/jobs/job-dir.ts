@@ -12,17 +12,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JobEnd, JobListing } from "../../tools/job-runner.ts";
+import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
 import { bootId, groupLives, isAlive, type Leader, parseStat, signal } from "./process.ts";
 
-export interface JobMeta {
+export interface JobMeta extends JobSpec {
   jobId: string;
-  context: string;
-  agent: string;
-  callId: string;
-  command: string;
-  cwd: string;
-  background: boolean;
   startedAt: number;
   boot: string;
 }
