@@ -34,13 +34,14 @@ const COMMAND = [
  * output. When the harness is gone it goes on until the last command has ended.
  *
  * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
+ * The next shell is made ready when a command has ended, or a moment after it began: not while it starts.
  * A waiter that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
  * Messages on descriptor 8: `t WAITER PID DIR` taken, `l DIR` lost the race, `q` no more jobs, `e WAITER CODE` ended. A signal or
  * the clock may end a `read` in the middle of one: what it had is kept.
  */
 const SUPERVISOR = `set -m -C
-limit=$1 bound=$2 keep=$3 run=$4 open=1 part= fast=.2 quick=5 dirs=() groups=() begun=() sizes=() lost=() gone=()
-[ "\${BASH_VERSINFO[0]}" -ge 4 ] || fast=1
+limit=$1 bound=$2 keep=$3 run=$4 open=1 part= soon=.01 fast=.2 quick=5 dirs=() groups=() begun=() sizes=() lost=() gone=()
+[ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
 if [ -e /proc/self/fd ]; then exec 8<> <(:)
 else f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 8<>"$f" && rm -f "$f"
 fi
@@ -92,23 +93,28 @@ done
 trap '' PIPE
 ready
 while [ $open = 1 ] || [ \${#dirs[@]} -gt 0 ]; do
+m=
 if IFS= read -r -t $quick -u 8 m; then
 m=$part$m part=
 case $m in
 t*) m=\${m#t } w=\${m%% *} m=\${m#* }
-dirs[w]=\${m#* } groups[w]=\${m%% *} begun[w]=$SECONDS sizes[w]=0 lost[w]=0 quick=$fast
-ready ;;
+dirs[w]=\${m#* } groups[w]=\${m%% *} begun[w]=$SECONDS sizes[w]=0 lost[w]=0 quick=$soon next= ;;
 l*) echo "\${m#l }"
 ready ;;
 q) open=0 ;;
 e*) m=\${m#e } w=\${m%% *}
 if [ -n "\${dirs[w]-}" ]; then ended $w \${m#* }
-elif [ $open = 1 ] && [ $w = $next ]; then ready
-fi ;;
+elif [ $open = 1 ] && [ "$w" = "$next" ]; then ready
+fi
+[ -n "$next" ] || ready ;;
 esac
 else
 part=$part$m
-watch
+if [ -n "$next" ]; then watch
+else
+ready
+quick=$fast
+fi
 fi
 done`;
 
