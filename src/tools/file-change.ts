@@ -123,9 +123,13 @@ function replaceFile(file: { path: string; bytes: Buffer; temp: string; stat: St
   try {
     fsyncSync(fd);
   } catch (cause) {
-    throw new HoldfastError("disk", `${file.path} was written, but the disk failed to confirm it: look at it`, {
-      cause,
-    });
+    throw new HoldfastError(
+      "disk",
+      `${file.path} was written, but the disk did not confirm it (${(cause as NodeJS.ErrnoException).code}): look at it`,
+      {
+        cause,
+      },
+    );
   } finally {
     closeSync(fd);
   }
