@@ -16,7 +16,12 @@ for (const [place, parent] of Object.entries(lock.packages)) {
     const beside = place.slice(0, place.lastIndexOf("node_modules/"));
     const target = `${beside}node_modules/${name}`;
     if (lock.packages[target]) continue;
-    const leaf = name.split("/").at(-1).replace("gnueabihf", "").replace("musleabihf", "musl").replace("arm-eabi", "arm");
+    const leaf = name
+      .split("/")
+      .at(-1)
+      .replace("gnueabihf", "")
+      .replace("musleabihf", "musl")
+      .replace("arm-eabi", "arm");
     const [os, cpu] = [pick(leaf, OS), pick(leaf, CPU)];
     if (!os && cpu !== "wasm32") throw new Error(`${name}: of which platform is it?`);
     const libc = os === "linux" ? { libc: [leaf.includes("musl") ? "musl" : "glibc"] } : {};
