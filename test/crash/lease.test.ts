@@ -62,30 +62,32 @@ test("a harness stopped past its lease is killed and replaced, and writes nothin
     }).toEqual({ first: "SIGKILL", second: 0, requests: 2, invalid: [], events: ONE_TURN, later: ONE_TURN });
   }));
 
-test.runIf(canUnshare || process.env.CI)("a zombie that cannot be killed from here is fenced: it wakes up and writes nothing", () =>
-  inWorld(paused, async (world) => {
-    const first = world.start(["-p", "Answer"], {
-      env,
-      wrap: ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"],
-    });
-    await world.server.paused();
-    const zombie = harnessOf(world, first);
-    process.kill(zombie, "SIGSTOP");
-    const second = await world.run(["-p", "-r", await contextOf(world)], { env });
-    const events = await types(world);
-    process.kill(zombie, "SIGCONT");
-    world.server.release();
-    const thawed = await first.ended;
-    expect({
-      second: second.code,
-      events,
-      thawed: thawed.code,
-      answer: thawed.stdout,
-      why: /another host took over/.test(thawed.stderr),
-      later: await types(world),
-      requests: world.server.log().requests.length,
-    }).toEqual({ second: 0, events: ONE_TURN, thawed: 1, answer: "", why: true, later: ONE_TURN, requests: 2 });
-  }),
+test.runIf(canUnshare || process.env.CI)(
+  "a zombie that cannot be killed from here is fenced: it wakes up and writes nothing",
+  () =>
+    inWorld(paused, async (world) => {
+      const first = world.start(["-p", "Answer"], {
+        env,
+        wrap: ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"],
+      });
+      await world.server.paused();
+      const zombie = harnessOf(world, first);
+      process.kill(zombie, "SIGSTOP");
+      const second = await world.run(["-p", "-r", await contextOf(world)], { env });
+      const events = await types(world);
+      process.kill(zombie, "SIGCONT");
+      world.server.release();
+      const thawed = await first.ended;
+      expect({
+        second: second.code,
+        events,
+        thawed: thawed.code,
+        answer: thawed.stdout,
+        why: /another host took over/.test(thawed.stderr),
+        later: await types(world),
+        requests: world.server.log().requests.length,
+      }).toEqual({ second: 0, events: ONE_TURN, thawed: 1, answer: "", why: true, later: ONE_TURN, requests: 2 });
+    }),
 );
 
 /** The process inside the namespace, by its number outside. */
