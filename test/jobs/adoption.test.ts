@@ -44,7 +44,9 @@ async function runInDyingProcess(opts: {
   expect((await exited)[1]).toBe("SIGKILL");
 }
 
-const supervisors = () => createSupervisor({ hardLimitMs: 60_000, outputBytes: 1_000 });
+const supervisors = (dir: string) => createSupervisor(dir, { hardLimitMs: 60_000, outputBytes: 1_000 });
+
+const jobsIn = (dir: string) => readdirSync(dir).filter((name) => name.startsWith("job_"));
 
 const supervisorOf = (plan: JobPlan) => Number.parseInt(readFileSync(join(plan.dir, "started"), "utf8"), 10);
 
@@ -58,7 +60,8 @@ test("a command outlives its harness; the next one waits for it and gives its re
     content: `one\ntwo\n[exit code 7]\n[directory stays ${root}: / is outside ${root}]`,
     isError: true,
   });
-  expect([turn.reran, text("times"), readdirSync(dir)]).toEqual([false, "run\n", []]);
+  expect([turn.reran, text("times")]).toEqual([false, "run\n"]);
+  await until(() => jobsIn(dir).length === 0);
 });
 
 test("a command that ended after its harness died still gives its output, exit code and directory", async () => {
@@ -83,7 +86,8 @@ test("a harness killed before the spawn leaves an intent that is safe to run", a
   await runInDyingProcess({ dir, root, plan, command: input.command, crashAt: "job.intended" });
   expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false });
   expect([turn.reran, text("times")]).toEqual([true, "run\n"]);
-  expect([listJobs(dir), sweepJobs(dir, -1), readdirSync(dir)]).toEqual([[], 1, []]);
+  await until(() => listJobs(dir).length === 0);
+  expect([sweepJobs(dir, -1), jobsIn(dir)]).toEqual([1, []]);
 });
 
 test("a harness killed right after the spawn: whoever is first decides, and the command runs once", async () => {
@@ -98,25 +102,26 @@ test("a harness killed right after the spawn: whoever is first decides, and the 
 });
 
 test("a supervisor that comes after its job was abandoned does nothing", async () => {
-  const { root, turn, text } = setUp();
+  const { dir, root, turn, text } = setUp();
   const input = { command: "echo run >> times" };
   const plan = (await turn.intend("bash", input)) as JobPlan;
   mkdirSync(plan.dir, { recursive: true });
   await turn.resume("bash", input, plan);
   expect([turn.reran, text("times"), jobState(plan.dir)]).toEqual([true, "run\n", { phase: "abandoned" }]);
-  const late = await supervisors().start(plan.dir, { command: input.command, cwd: root });
+  const late = await supervisors(dir).start(plan.jobId, root);
   await late.ended;
-  expect([text("times"), readdirSync(plan.dir)]).toEqual(["run\n", ["script", "started"]]);
+  expect([text("times"), readdirSync(plan.dir)]).toEqual(["run\n", ["started"]]);
 });
 
 test("a start and an abandonment at the same moment never both win", async () => {
-  const { root, turn, text } = setUp();
-  const starters = supervisors();
+  const { dir, root, turn, text } = setUp();
+  const starters = supervisors(dir);
   const outcomes: string[] = [];
   for (let i = 0; i < 20; i++) {
     const plan = (await turn.intend("bash", { command: "x" })) as JobPlan;
     mkdirSync(plan.dir, { recursive: true });
-    const { ended } = await starters.start(plan.dir, { command: `echo ${i} >> times`, cwd: root });
+    writeFileSync(join(plan.dir, "job"), `{}\necho ${i} >> times`);
+    const { ended } = await starters.start(plan.jobId, root);
     await sleep(i % 4);
     let abandoned = true;
     try {
@@ -148,7 +153,7 @@ test("a supervisor killed under a living harness is an unknown outcome too, and 
   const { turn, text, dir } = setUp();
   const calling = turn.call("bash", { command: "echo $$ > pid; sleep 32109; true" });
   await until(() => text("pid").endsWith("\n"));
-  const [id] = readdirSync(dir);
+  const [id] = jobsIn(dir);
   process.kill(supervisorOf({ dir: join(dir, id!) } as JobPlan), "SIGKILL");
   expect(await calling).toEqual({
     content: "[interrupted: its supervisor is gone; whether the command finished is unknown]",

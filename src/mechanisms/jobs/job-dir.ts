@@ -2,6 +2,7 @@
 import {
   closeSync,
   fstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -45,6 +46,18 @@ export function currentAttempt(dir: string): string {
   }
 }
 
+/** Makes the directory of the attempt that is to run now. */
+export function newAttempt(dir: string): string {
+  try {
+    mkdirSync(dir, { mode: 0o700 });
+    return dir;
+  } catch {
+    const attempt = currentAttempt(dir);
+    mkdirSync(attempt, { recursive: true, mode: 0o700 });
+    return attempt;
+  }
+}
+
 export function jobState(attempt: string): JobState {
   const said = exitOf(attempt);
   if (said !== undefined) return { phase: "ended", said };
@@ -61,9 +74,9 @@ export function jobState(attempt: string): JobState {
   return last === undefined ? { phase: "lost" } : { phase: "ended", said: last };
 }
 
-/** Undefined while it runs, or may yet start. */
-export function jobEnd(attempt: string, startedAt: number): JobEnd | undefined {
-  const state = jobState(attempt);
+/** Undefined while it runs, or may yet start. Its supervisor may have `told` its exit code: then that need not be looked up. */
+export function jobEnd(attempt: string, startedAt: number, told?: number): JobEnd | undefined {
+  const state: JobState = told === undefined ? jobState(attempt) : { phase: "ended", said: String(told) };
   if (state.phase === "running") return undefined;
   const killed = read(join(attempt, "killed")) !== undefined;
   if (state.phase === "unstarted" && !killed) return undefined;
@@ -71,7 +84,8 @@ export function jobEnd(attempt: string, startedAt: number): JobEnd | undefined {
     const at = modifiedAt(join(attempt, killed ? "killed" : "out")) || startedAt;
     return { status: killed ? "killed" : "unknown", durationMs: Math.max(0, Math.round(at - startedAt)) };
   }
-  const durationMs = Math.max(0, Math.round(modifiedAt(join(attempt, "exit")) - startedAt));
+  const at = told === undefined ? modifiedAt(join(attempt, "exit")) : Date.now();
+  const durationMs = Math.max(0, Math.round(at - startedAt));
   if (state.said === "timeout") return { status: "timeout", durationMs };
   const exitCode = Number(state.said);
   return { status: killed ? "killed" : exitCode === 0 ? "completed" : "failed", exitCode, durationMs };
@@ -169,9 +183,16 @@ export function outputSince(attempt: string, from: number, max: number): { text:
   }
 }
 
+/** One file: a line of facts, then the command as its shell reads it. */
+export function writeMeta(attempt: string, { command, ...facts }: JobMeta): void {
+  writeFileSync(join(attempt, "job"), `${JSON.stringify(facts)}\n${command}`);
+}
+
 export function readMeta(attempt: string): JobMeta | undefined {
   try {
-    return JSON.parse(readFileSync(join(attempt, "meta.json"), "utf8"));
+    const text = readFileSync(join(attempt, "job"), "utf8");
+    const line = text.indexOf("\n");
+    return { ...JSON.parse(text.slice(0, line)), command: text.slice(line + 1) };
   } catch {
     return undefined; // not there, or cut off by a crash
   }

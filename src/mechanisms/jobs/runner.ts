@@ -1,5 +1,5 @@
 // Owns running jobs: planning, starting, waiting, and adopting those of a dead process.
-import { type FSWatcher, mkdirSync, rmSync, watch, writeFileSync } from "node:fs";
+import { type FSWatcher, rmSync, watch } from "node:fs";
 import { join } from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { newId } from "../../ledger/id.ts";
@@ -15,9 +15,11 @@ import {
   killAttempt,
   killLeftovers,
   listJobs,
+  newAttempt,
   outputSince,
   read,
   readMeta,
+  writeMeta,
 } from "./job-dir.ts";
 import { bootId } from "./process.ts";
 import { createSupervisor, type Supervised } from "./supervisor.ts";
@@ -42,7 +44,7 @@ export interface Runner extends JobRunner {
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
-  const supervisor = createSupervisor({
+  const supervisor = createSupervisor(opts.dir, {
     hardLimitMs: opts.hardLimitMs ?? 86_400_000,
     outputBytes: opts.outputBytes ?? 64 << 20,
   });
@@ -55,12 +57,11 @@ export function createRunner(opts: RunnerOptions): Runner {
       return { jobId, dir: join(opts.dir, jobId), boot: bootId() };
     },
     async start(plan, spec) {
-      const attempt = currentAttempt(join(opts.dir, plan.jobId));
-      mkdirSync(attempt, { recursive: true, mode: 0o700 });
+      const attempt = newAttempt(join(opts.dir, plan.jobId));
       const meta: JobMeta = { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
-      writeFileSync(join(attempt, "meta.json"), JSON.stringify(meta));
+      writeMeta(attempt, meta);
       crashPoint("job.intended");
-      const supervised = await supervisor.start(attempt, spec);
+      const supervised = await supervisor.start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
       return jobAt(attempt, meta, supervised);
     },
@@ -85,15 +86,15 @@ export function createRunner(opts: RunnerOptions): Runner {
 
 function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised?: Supervised }): Job {
   const { attempt, meta, supervised } = of;
-  const end = () => jobEnd(attempt, meta.startedAt);
+  let told: number | undefined;
   const ended = async (signal: AbortSignal) => {
     const looked = { dirs: [attempt], ended: () => hasEnded(attempt, supervised !== undefined), signal };
-    const look = untilEnded({ ...looked, watched: supervised === undefined }).then(() => false);
-    const told = await (supervised ? Promise.race([supervised.ended, look]) : look);
+    const look = untilEnded({ ...looked, watched: supervised === undefined }).then(() => undefined);
+    told = await (supervised ? Promise.race([supervised.ended, look]) : look);
     // Whoever killed the supervisor alone left its command running.
-    if (!told && jobState(attempt).phase === "lost") await killLeftovers(attempt);
+    if (told === undefined && jobState(attempt).phase === "lost") await killLeftovers(attempt);
     // The shell that should have run it is gone: nobody will.
-    if (!told && supervised && jobState(attempt).phase === "unstarted") abandon(attempt);
+    if (told === undefined && supervised && jobState(attempt).phase === "unstarted") abandon(attempt);
     crashPoint("job.ended");
   };
   return {
@@ -125,10 +126,11 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
     async kill() {
       await killAttempt(attempt);
     },
-    end,
+    end: () => jobEnd(attempt, meta.startedAt, told),
     output: () => jobOutput(attempt),
-    movedTo: () => read(join(attempt, "cwd"))?.replace(/\n$/, ""),
-    remove: () => rmSync(of.top, { recursive: true, force: true }),
+    movedTo: () => read(join(attempt, "cwd"))?.replace(/\n$/, "") || undefined,
+    // Not now: a model call comes next, and there is time during it.
+    remove: () => void setImmediate(rmSync, of.top, { recursive: true, force: true }),
   };
 }
 

@@ -1,75 +1,126 @@
 // Owns the supervisor: a shell between the harness and its commands, which outlives the harness.
 import { type ChildProcess, spawn } from "node:child_process";
-import { statSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
 
+/** Where the command's shell says at its end that it moved; a number that scripts do not use. */
+const MOVED = 247;
+
 /**
- * What a command's own shell does. It is started ahead of need and waits for its job (directory of the job, where to run, what to run
- * at the end), so that a command does not wait for a shell to start. Its first act is to create `started`, exclusively: who
- * loses does nothing. Nothing of this is left when the command runs.
+ * What a command's own shell does. It is started ahead of need and waits for its job (its directory's name, where to run), so that
+ * a command does not wait for a shell to start. Its first act is to create `started`, exclusively: who loses does nothing.
+ * Its arguments: the directory of all jobs as it sees it; its worker and itself, each a pid with its line of /proc; what it says
+ * of itself. An empty name, or ten minutes without one, and it goes. Nothing of this is left when the command runs, but for the
+ * descriptor on which it says where it ended.
  */
 const COMMAND = [
-  "IFS= read -r hf_d && IFS= read -r hf_c && IFS= read -r hf_t || { echo q >&8; exit; }",
-  "{ read -r hf_s </proc/$1/stat; read -r hf_g </proc/$$/stat; } 2>/dev/null",
-  "set -C",
-  `{ printf '%s\\n' "$1 $hf_s" "$$ $hf_g" >"$hf_d/started"; } 2>/dev/null || { echo "l $hf_d" >&8; exit; }`,
-  "set +C --",
-  'echo "t $PPID $$ $hf_d" >&8',
-  'exec >>"$hf_d/out" 2>&1 </dev/null 8>&-',
+  'hf_d=; until IFS= read -r -t 600 hf_c <&6; do [ -n "$hf_c" ] || { echo i >&6; exit; }; hf_d=$hf_d$hf_c; done',
+  'hf_d=$hf_d$hf_c; [ -n "$hf_d" ] || { echo q >&6; exit; }; IFS= read -r hf_c <&6',
+  "hf_b=$1/$hf_d; set -C",
+  `{ printf '%s\\n' "$2" "$3" >"$hf_b/started"; } 2>/dev/null || { echo "l $hf_d" >&6; exit; }`,
+  'echo "t $hf_d" >&6; echo "t $4 $hf_d" >&8; set +C --',
+  `{ IFS= read -r hf_d; IFS= read -rd "" REPLY; } <"$hf_b/job"`,
+  `exec >>"$hf_b/out" 2>&1 ${MOVED}>"$hf_b/cwd" 6<&- 8>&- 9<&-`,
   'cd -P "$hf_c" || exit 1',
-  'trap "$hf_t" EXIT',
-  'IFS= read -rd "" REPLY <"$hf_d/script"',
-  "unset hf_d hf_c hf_t hf_s hf_g OLDPWD",
+  `printf -v hf_d '[ "$PWD" = %q ] || pwd -P >&${MOVED}' "$PWD"; trap "$hf_d" EXIT`,
+  "unset hf_b hf_c hf_d OLDPWD",
   'eval "$REPLY"',
 ].join("; "); // on one line: the lines of the command count from 1
 
 /**
- * One shell a harness supervises its commands: forking the harness itself costs more with every megabyte it holds. It keeps one
- * shell ready for the next command, each with a waiter that says when it ended; `set -m` gives every command a process group of its
- * own, and spares it the SIGINT that a shell makes background commands ignore. It writes `exit`, kills what is left of the group
- * (`cmd &` dies with the call) and answers with the job's directory. In between it watches the hard limit and the bound on
- * output. When the harness is gone it goes on until the last command has ended.
+ * One shell a harness supervises its commands: forking the harness itself costs more with every megabyte it holds. Its workers each
+ * keep one shell ready for the next command; `set -m` gives every command a process group of its own, and spares it the SIGINT that a
+ * shell makes background commands ignore. When the command has ended its worker writes `exit`, kills what is left of the group
+ * (`cmd &` dies with the call), says so, and makes the next shell ready. The supervisor watches the hard limit and the bound on
+ * output, adds a worker that serves once when all others have been busy for a moment, and stays until the last command has ended.
  *
  * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
- * The next shell is made ready when a command has ended, or a moment after it began: not while it starts.
- * A waiter that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
- * Messages on descriptor 8: `t WAITER PID DIR` taken, `l DIR` lost the race, `q` no more jobs, `e WAITER CODE` ended. A signal or
- * the clock may end a `read` in the middle of one: what it had is kept.
+ * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
+ * Descriptors: 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
+ * Messages: `t WORKER PID NUMBER NAME` taken, `e NUMBER` ended, `x NUMBER` worker gone, `q` no more jobs. A signal or the clock may end
+ * a `read` in the middle of one: what it had is kept.
+ * The harness is told: `r NUMBER` a worker is there, `CODE NAME [NUMBER]` ended (and the worker is free again), where `?` for a code
+ * means look; `! NUMBER` its shell could not be started.
  */
 const SUPERVISOR = `set -m -C
-limit=$1 bound=$2 keep=$3 run=$4 open=1 part= soon=.01 fast=.2 quick=5 dirs=() groups=() begun=() sizes=() lost=() gone=()
+limit=$1 bound=$2 keep=$3 stock=$4 base=$5 inner=$6 run=$7
+shift 7
+open=1 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
+exec 7<&0 </dev/null 9<"$base"
+trap '' PIPE
 if [ -e /proc/self/fd ]; then exec 8<> <(:)
 else f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 8<>"$f" && rm -f "$f"
 fi
-waiter() {
+worker() {
+local k=$1 s= w n c g p
+shift
 set -m
-trap - PIPE
-/bin/bash --norc -c "$run" bash $$ <&0 >/dev/null 2>&1 &
-wait $!
+{ read -r s </proc/self/stat; } 2>/dev/null
+w=\${s%% *}
+: \${w:=$(exec sh -c 'echo $PPID')}
+p=
+trap 'kill -9 -- -$p; exit' TERM
+echo "r $k"
+while kill -0 $$ 2>/dev/null; do
+(
+trap - PIPE TERM
+g=
+{ read -r g </proc/self/stat; } 2>/dev/null
+p=\${g%% *}
+: \${p:=$(exec sh -c 'echo $PPID')}
+exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" >/dev/null 2>|"$base/.err$$.$k"
+) &
+p=$!
+wait $p
 c=$?
-echo "e \${BASHPID:-$(exec sh -c 'echo $PPID')} $c" >&8
+n=
+IFS= read -r -t 2 -u 6 n
+case $n in
+t*) n=\${n#t }
+{ echo $c >"$base/$n/exit"; } 2>/dev/null || c='?'
+kill -9 -- -$p 2>/dev/null
+if [ $k -gt $stock ]; then
+echo "$c $n"
+break
+fi
+echo "$c $n $k"
+echo "e $k" >&8 ;;
+l*) echo "? \${n#l } $k" ;;
+i) ;;
+q) break ;;
+*) echo "! $k"
+sleep 1 ;;
+esac
+done
+echo "x $k" >&8
 }
-ready() { waiter & next=$!; }
-ended() {
-local d=\${dirs[$1]} g=\${groups[$1]}
-{ echo $2 >"$d/exit"; } 2>/dev/null
-kill -9 -- -$g 2>/dev/null
-unset "dirs[$1]" "groups[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"
-echo "$d"
+hire() {
+last=$((last+1)) free=$((free+1))
+mkfifo -m 600 "$base/.go$$.$last"
+exec 6<>"$base/.go$$.$last"
+worker $last "$@" 2>/dev/null &
+exec 6<&-
+hired[last]=$!
 }
+forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"; }
 watch() {
 quick=5
 local i d n z s
-for i in "\${!dirs[@]}"; do
-d=\${dirs[i]} n=$((SECONDS-begun[i])) z=0 s=
+for i in "\${!names[@]}"; do
+d=$base/\${names[i]} n=$((SECONDS-begun[i])) z=0 s=
 [ $quick != 5 ] || quick=1
-if ! kill -0 $i 2>/dev/null; then
+if ! kill -0 \${workers[i]} 2>/dev/null; then
 : \${gone[i]:=$SECONDS}
-[ $((SECONDS-gone[i])) -lt 2 ] || kill -0 \${groups[i]} 2>/dev/null || ended $i 137
+[ $((SECONDS-gone[i])) -lt 2 ] || kill -0 \${groups[i]} 2>/dev/null || {
+s=137
+{ echo $s >"$d/exit"; } 2>/dev/null || s='?'
+echo "$s \${names[i]}"
+forget $i
+}
 continue
 fi
 if [ "$n" -ge "$limit" ]; then
@@ -90,34 +141,46 @@ lost[i]=$((lost[i]+z)) sizes[i]=0
 echo "\${lost[i]}" >|"$d/dropped"
 done
 }
-trap '' PIPE
-ready
-while [ $open = 1 ] || [ \${#dirs[@]} -gt 0 ]; do
+{ read -r _ <&7; echo q >&8; } >/dev/null &
+exec 7<&-
+while [ $last -lt $stock ]; do hire "$@"; done
+while [ $open = 1 ] || [ \${#names[@]} -gt 0 ]; do
 m=
 if IFS= read -r -t $quick -u 8 m; then
 m=$part$m part=
 case $m in
-t*) m=\${m#t } w=\${m%% *} m=\${m#* }
-dirs[w]=\${m#* } groups[w]=\${m%% *} begun[w]=$SECONDS sizes[w]=0 lost[w]=0 quick=$soon next= ;;
-l*) echo "\${m#l }"
-ready ;;
+t*) set -f
+a=($m)
+set +f
+i=\${a[3]}
+workers[i]=\${a[1]} groups[i]=\${a[2]} names[i]=\${a[4]} begun[i]=$SECONDS sizes[i]=0 lost[i]=0 free=$((free-1)) quick=$soon ;;
 q) open=0 ;;
-e*) m=\${m#e } w=\${m%% *}
-if [ -n "\${dirs[w]-}" ]; then ended $w \${m#* }
-elif [ $open = 1 ] && [ "$w" = "$next" ]; then ready
-fi
-[ -n "$next" ] || ready ;;
+e*) forget \${m#e }
+free=$((free+1)) ;;
+x*) i=\${m#x }
+unset "hired[i]"
+[ -n "\${names[i]-}" ] || free=$((free-1))
+forget $i ;;
 esac
 else
 part=$part$m
-if [ -n "$next" ]; then watch
-else
-ready
+if [ $open = 1 ] && [ $free -lt 1 ]; then
+hire "$@"
 quick=$fast
+else watch
 fi
 fi
-done`;
+done
+for k in "\${!hired[@]}"; do
+f=$base/.go$$.$k
+if [ -p "$f" ]; then echo 1<>"$f"
+else kill \${hired[k]} 2>/dev/null
+fi
+done
+rm -f "$base"/.go$$.* "$base"/.err$$.*`;
 
+/** How many shells are kept ready: the next one starts while a command runs. */
+const STOCK = 1;
 /** The shell is started ahead of the first command, while the model thinks. */
 const PREPARE_AFTER_MS = 20;
 
@@ -127,37 +190,51 @@ export interface SupervisorLimits {
 }
 
 export interface Supervised {
-  /** True when its supervisor said so; false when the shell of all supervisors died: look for yourself. */
-  ended: Promise<boolean>;
+  /** Its exit code when its supervisor said so; undefined when it said no more than that it is over, or died: look for yourself. */
+  ended: Promise<number | undefined>;
 }
 
 export interface Supervisor {
   /** Contract: throws when no process could be started; nothing runs then. */
-  start(dir: string, job: { command: string; cwd: string }): Promise<Supervised>;
+  start(name: string, cwd: string): Promise<Supervised>;
   /** Starts the shell ahead of need. It holds nothing and ends with this process. */
   prepare(): void;
 }
 
 interface Shell {
   child: ChildProcess;
-  /** Who waits for the end of the job in that directory. */
-  waiting: Map<string, (said: boolean) => void>;
+  /** Workers that wait for a job, the longest waiting first. */
+  free: string[];
+  /** The pipe of each worker. */
+  pipes: Map<string, number>;
+  /** Jobs for which no worker was free. */
+  queue: Waiting[];
+  /** Jobs handed over. */
+  running: Map<string, Waiting>;
 }
 
-export function createSupervisor(limits: SupervisorLimits): Supervisor {
+interface Waiting {
+  name: string;
+  cwd: string;
+  worker?: string;
+  resolve: (code: number | undefined) => void;
+}
+
+/** Contract: `dir` holds the directories of all jobs. */
+export function createSupervisor(dir: string, limits: SupervisorLimits): Supervisor {
   let shell: Shell | undefined;
   let preparing: NodeJS.Timeout | undefined;
 
   const open = (): Shell => {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
-    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept];
-    const child = spawn("/bin/bash", ["--norc", "-c", SUPERVISOR, "holdfast-jobs", ...numbers.map(String), COMMAND], {
-      cwd: "/",
-      env: commandEnvironment(process.env),
-      detached: true,
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    const mine: Shell = { child, waiting: new Map() };
+    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, STOCK];
+    const child = spawn(
+      "/bin/bash",
+      ["--norc", "-c", SUPERVISOR, "holdfast-jobs", ...numbers.map(String), dir, dir, COMMAND],
+      { cwd: "/", env: commandEnvironment(process.env), detached: true, stdio: ["pipe", "pipe", "ignore"] },
+    );
+    const mine: Shell = { child, free: [], pipes: new Map(), queue: [], running: new Map() };
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
     for (const stream of [child.stdin, child.stdout]) {
@@ -168,18 +245,49 @@ export function createSupervisor(limits: SupervisorLimits): Supervisor {
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       const lines = (heard + text).split("\n");
       heard = lines.pop()!;
-      for (const dir of lines) done(mine, dir, true);
+      for (const line of lines) hear(mine, line);
     });
     child.once("exit", () => {
       if (shell === mine) shell = undefined;
-      for (const dir of [...mine.waiting.keys()]) done(mine, dir, false);
+      for (const pipe of mine.pipes.values()) closeSync(pipe);
+      for (const job of [...mine.queue, ...mine.running.values()]) job.resolve(undefined);
     });
     return mine;
   };
 
-  const done = ({ waiting }: Shell, dir: string, said: boolean) => {
-    waiting.get(dir)?.(said);
-    waiting.delete(dir);
+  const hear = (mine: Shell, line: string) => {
+    const [said = "", what = "", again] = line.split(" ");
+    if (said === "r") {
+      const pipe = openPipe(join(dir, `.go${mine.child.pid}.${what}`));
+      if (pipe === undefined) return; // somebody removed the directory
+      mine.pipes.set(what, pipe);
+      mine.free.push(what);
+    } else if (said === "!") {
+      for (const job of mine.running.values()) if (job.worker === what) end(mine, job.name, undefined);
+    } else {
+      const worker = end(mine, what, said === "?" ? undefined : Number(said));
+      if (again !== undefined) mine.free.push(again);
+      else if (worker !== undefined) {
+        closeSync(mine.pipes.get(worker)!);
+        mine.pipes.delete(worker);
+      }
+    }
+    const job = mine.free.length > 0 && mine.queue.shift();
+    if (job) hand(mine, job);
+  };
+
+  const end = ({ running }: Shell, name: string, code: number | undefined): string | undefined => {
+    const job = running.get(name);
+    job?.resolve(code);
+    running.delete(name);
+    return job?.worker;
+  };
+
+  const hand = (mine: Shell, job: Waiting) => {
+    const worker = mine.free.shift();
+    if (worker === undefined) return void mine.queue.push(job);
+    mine.running.set(job.name, { ...job, worker });
+    writeSync(mine.pipes.get(worker)!, `${job.name}\n${job.cwd}\n`);
   };
 
   return {
@@ -194,27 +302,27 @@ export function createSupervisor(limits: SupervisorLimits): Supervisor {
       }, PREPARE_AFTER_MS);
       preparing.unref();
     },
-    async start(dir, job) {
-      if (`${dir}${job.cwd}`.includes("\n")) {
+    async start(name, cwd) {
+      if (cwd.includes("\n")) {
         throw new HoldfastError("invalid", "commands cannot run in a directory whose name has a line break");
       }
-      statSync(job.cwd);
-      writeFileSync(join(dir, "script"), job.command);
+      statSync(cwd);
       shell ??= open();
       const mine = shell;
       if (mine.child.pid === undefined) {
         shell = undefined;
         await new Promise((_, reject) => mine.child.once("error", reject));
       }
-      const ended = new Promise<boolean>((resolve) => mine.waiting.set(dir, resolve));
-      mine.child.stdin!.write(`${dir}\n${job.cwd}\n${noteDirectory(job.cwd, dir)}\n`);
+      const ended = new Promise<number | undefined>((resolve) => hand(mine, { name, cwd, resolve }));
       return { ended };
     },
   };
 }
 
-/** Says where the command ended, when that is not where it began. */
-const noteDirectory = (cwd: string, dir: string): string =>
-  `[ "$PWD" = ${quote(cwd)} ] || pwd -P >${quote(join(dir, "cwd"))}`;
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+function openPipe(path: string): number | undefined {
+  try {
+    return openSync(path, "r+");
+  } catch {
+    return undefined;
+  }
+}
