@@ -1,11 +1,13 @@
-// Makes sure that what the tests need is there: strace for the crash tests. Under CI=true a missing one fails.
+// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox. Under CI=true a missing one fails.
 import { spawnSync } from "node:child_process";
 
 const has = (name) => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
-const missing = ["bash", "git", "strace"].filter((name) => !has(name));
+const PACKAGES = { bash: "bash", git: "git", strace: "strace", bwrap: "bubblewrap" };
+const missing = Object.keys(PACKAGES).filter((name) => !has(name));
 if (missing.length > 0 && process.platform === "linux" && process.getuid() === 0 && has("apt-get")) {
-  console.log(`installing ${missing.join(", ")}`);
-  spawnSync("sh", ["-c", `apt-get update -qq && apt-get install -y -qq ${missing.join(" ")}`], { stdio: "inherit" });
+  const packages = missing.map((name) => PACKAGES[name]).join(" ");
+  console.log(`installing ${packages}`);
+  spawnSync("sh", ["-c", `apt-get update -qq && apt-get install -y -qq ${packages}`], { stdio: "inherit" });
 }
 const still = missing.filter((name) => !has(name));
 if (still.length > 0) {

@@ -9,12 +9,13 @@ const src = path.join(root, "src");
 const MAY_IMPORT: Record<string, string[]> = {
   ledger: [],
   models: ["ledger/error.ts"],
+  settings: ["ledger/error.ts"],
   contexts: ["ledger"],
   loop: ["ledger", "contexts", "models/model.ts"],
   tools: ["ledger", "loop", "models/model.ts"],
   mechanisms: ["ledger", "loop", "tools", "models"],
   testing: ["ledger", "loop", "models", "contexts"],
-  cli: ["ledger", "contexts", "loop", "tools", "mechanisms", "models", "harness.ts", "version.ts"],
+  cli: ["ledger", "contexts", "loop", "tools", "mechanisms", "models", "settings", "harness.ts", "version.ts"],
 };
 
 function sources(): string[] {

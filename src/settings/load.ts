@@ -1,0 +1,184 @@
+// Owns loading settings: which files are read, in which order, what trust lets through, what is said about the rest.
+import { HoldfastError } from "../ledger/error.ts";
+import type { CheckRule } from "./check.ts";
+import {
+  isThere,
+  MCP_FILE,
+  readSettingsText,
+  realPath,
+  type SettingsPlace,
+  type SettingsPlaces,
+  settingsFiles,
+  userFile,
+} from "./files.ts";
+import { type Layer, mergeSettings } from "./merge.ts";
+import {
+  isEscalating,
+  mcpPiece,
+  type Piece,
+  piecesOf,
+  type Withheld,
+  withheldPieces,
+  withoutLoosening,
+  withoutUnapproved,
+} from "./repository.ts";
+import { ruleSays } from "./spelling.ts";
+import type { Trust, TrustEntry } from "./trust.ts";
+import type { Scope, Settings, SettingsFile } from "./words.ts";
+
+export interface LoadOptions extends SettingsPlaces {
+  root: string;
+  trust: Trust;
+  /** `--trust`: trusts this path and what its executable configuration is now. */
+  trustFlag?: boolean;
+  commandLine?: SettingsFile;
+  checkRule?: CheckRule;
+}
+
+export interface LoadedSettings {
+  settings: Settings;
+  trusted: boolean;
+  /** What was not used because it is not trusted or changed. */
+  withheld: Withheld[];
+  /** One line each: what a file says and may not, with its place. */
+  warnings: string[];
+  /** Every file that is looked for, also those that are not there. */
+  files: { file: string; scope: Scope; state: "used" | "absent" | "not trusted" }[];
+  /** The project's executable configuration; give `{ [kind]: hash }` to `trust.grant` to approve a piece. */
+  executables: Piece[];
+  /** The project's `.mcp.json`, as it was approved. */
+  mcp?: { file: string; text: string };
+}
+
+/** Contract: before trust nothing of the repository is opened. A mistake in a file that counts is a HoldfastError, with all of them in `detail.problems`. */
+export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
+  const root = realPath(opts.root);
+  let entry = opts.trust.entry(root);
+  const trusted = entry !== undefined || opts.trustFlag === true;
+  const places = settingsFiles(root, opts);
+  const { texts, files, mcpText, withheld } = readAll(root, places, trusted);
+  const read = await checkAll(texts, opts.commandLine, opts.checkRule ?? (() => undefined));
+  const warnings = read.flatMap(({ checked }) => checked.warnings);
+
+  const mcp = mcpText === undefined ? undefined : { file: `${root}/${MCP_FILE}`, text: mcpText };
+  const findPieces = () => [
+    ...read.flatMap(({ place, checked }) => (place.repository ? piecesOf(checked.value, place, entry) : [])),
+    ...(mcp ? [mcpPiece(MCP_FILE, mcp.text, entry)] : []),
+  ];
+  let executables = findPieces();
+  if (opts.trustFlag && needsGrant(entry, executables)) {
+    await opts.trust.grant(root, Object.fromEntries(executables.map((piece) => [piece.kind, piece.hash])));
+    entry = opts.trust.entry(root);
+    executables = findPieces();
+  }
+  const layers: Layer[] = [];
+  for (const { place, checked } of read) {
+    let { value } = checked;
+    if (place.repository) {
+      const limited = withoutLoosening(checked, userFile(opts));
+      warnings.push(...limited.warnings);
+      const pieces = executables.filter((piece) => piece.file === place.shown);
+      const kept = withoutUnapproved(limited.value, pieces, entry);
+      withheld.push(...kept.withheld);
+      value = kept.value;
+    } else if (place.claude && value.permissions?.defaultMode && isEscalating(value.permissions.defaultMode)) {
+      const said = value.permissions.defaultMode;
+      warnings.push(
+        `${checked.at(["permissions", "defaultMode"])}: ${said} is for Claude Code and not used; put it into ${userFile(opts)} if you want it here`,
+      );
+      value = { ...value, permissions: { ...value.permissions, defaultMode: undefined } };
+    }
+    const { scope, shown: source, base, repository } = place;
+    layers.push({ scope, source, base, repository, value, at: checked.at });
+  }
+  withheld.push(
+    ...withheldPieces(
+      executables.filter((piece) => piece.file === MCP_FILE),
+      entry,
+    ),
+  );
+  if (opts.commandLine) layers.splice(layers[0]?.scope === "managed" ? 1 : 0, 0, commandLayer(opts.commandLine, root));
+  const merged = mergeSettings(layers, opts.home);
+  return {
+    settings: merged.settings,
+    trusted,
+    withheld,
+    warnings: [...warnings, ...merged.warnings],
+    files,
+    executables,
+    ...(mcp && executables.some((piece) => piece.file === MCP_FILE && piece.approved) ? { mcp } : {}),
+  };
+}
+
+const needsGrant = (entry: TrustEntry | undefined, pieces: readonly Piece[]): boolean =>
+  entry === undefined || pieces.some((piece) => !piece.approved);
+
+const commandLayer = (value: SettingsFile, root: string): Layer => ({
+  scope: "command line",
+  source: "the command line",
+  base: root,
+  repository: false,
+  value,
+  at: () => "the command line",
+});
+
+function readAll(root: string, places: readonly SettingsPlace[], trusted: boolean) {
+  const texts: { place: SettingsPlace; text: string }[] = [];
+  const files: LoadedSettings["files"] = [];
+  const withheld: Withheld[] = [];
+  const hidden = (shown: string) => withheld.push({ file: shown, what: "everything", why: "not trusted" });
+  const folders = new Map([".holdfast", ".claude"].map((folder) => [folder, isThere(`${root}/${folder}`)]));
+  for (const place of places) {
+    const { file, scope } = place;
+    if (place.repository && !folders.get(place.shown.split("/")[0]!)) files.push({ file, scope, state: "absent" });
+    else if (place.repository && !trusted) {
+      const there = isThere(file);
+      if (there) hidden(place.shown);
+      files.push({ file, scope, state: there ? "not trusted" : "absent" });
+    } else {
+      const text = readSettingsText(file, place.shown);
+      if (text !== undefined) texts.push({ place, text });
+      files.push({ file, scope, state: text === undefined ? "absent" : "used" });
+    }
+  }
+  const mcpFile = `${root}/${MCP_FILE}`;
+  const mcpThere = isThere(mcpFile);
+  if (mcpThere && !trusted) hidden(MCP_FILE);
+  return { texts, files, withheld, mcpText: mcpThere && trusted ? readSettingsText(mcpFile, MCP_FILE) : undefined };
+}
+
+/** Zod is loaded only here, when there is something to check. */
+async function checkAll(
+  texts: readonly { place: SettingsPlace; text: string }[],
+  commandLine: SettingsFile | undefined,
+  checkRule: CheckRule,
+) {
+  const problems = (["allow", "ask", "deny"] as const).flatMap((list) =>
+    (commandLine?.permissions?.[list] ?? []).flatMap((rule) => {
+      const says = checkRule(rule);
+      return says === undefined ? [] : [`the command line: ${ruleSays(rule, says)}`];
+    }),
+  );
+  const read = [];
+  if (texts.length > 0) {
+    const { checkSettings } = await import("./check.ts");
+    for (const { place, text } of texts) {
+      const checked = checkSettings(text, place.shown, place.claude, checkRule);
+      problems.push(...checked.problems);
+      read.push({ place, checked });
+    }
+  }
+  if (problems.length > 0) {
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+    throw new HoldfastError("invalid", `${problems[0]}${more}`, { detail: { problems } });
+  }
+  return read;
+}
+
+/** One line for each thing that was left out, or one for all when the project is not trusted. */
+export function describeWithheld({ trusted, withheld }: Pick<LoadedSettings, "trusted" | "withheld">): string[] {
+  if (withheld.length === 0) return [];
+  const files = withheld.map(({ file }) => file).join(", ");
+  if (!trusted) return [`not trusted: its settings are not used (${files}); look at them, then run with --trust`];
+  return withheld.map(({ file, what, why }) => `${file}: ${what} not used: ${why}; look at it, then run with --trust`);
+}

@@ -1,0 +1,134 @@
+// Owns putting the scopes together: lists are joined, each rule with its source; of anything else the highest scope wins, and a repository only tightens.
+import path from "node:path";
+import { quoted } from "./json-text.ts";
+import { tightens } from "./repository.ts";
+import type { HookEvent, PermissionMode, Scope, Settings, SettingsFile, SourcedHooks, SourcedRule } from "./words.ts";
+
+/** One scope's word, already without what it must not say. */
+export interface Layer {
+  scope: Scope;
+  source: string;
+  base: string;
+  repository: boolean;
+  value: SettingsFile;
+  /** `FILE:LINE:COLUMN` of a key. */
+  at(path: string[]): string;
+}
+
+/** `layers` from the highest to the lowest. */
+export function mergeSettings(layers: readonly Layer[], home: string): { settings: Settings; warnings: string[] } {
+  const warnings: string[] = [];
+  const own = layers.filter((layer) => !layer.repository);
+  const disableAllHooks = firstOf(own, (value) => value.disableAllHooks) ?? false;
+  const settings: Settings = {
+    permissions: {
+      defaultMode: modeOf(layers, warnings),
+      allow: rulesOf(layers, "allow"),
+      ask: rulesOf(layers, "ask"),
+      deny: rulesOf(layers, "deny"),
+      additionalDirectories: directories(layers, home, (value) => value.permissions?.additionalDirectories),
+    },
+    hooks: hooksOf(layers, disableAllHooks),
+    sandbox: {
+      enabled: firstOf(layers, (value) => value.sandbox?.enabled),
+      network: firstOf(layers, (value) => value.sandbox?.network),
+      readable: directories(layers, home, (value) => value.sandbox?.readable),
+      writable: directories(layers, home, (value) => value.sandbox?.writable),
+    },
+    model: firstOf(layers, (value) => value.model),
+    fallbackModels: firstOf(layers, (value) => value.fallbackModels),
+    env: byName(layers, (value) => value.env),
+    providers: byName(layers, (value) => value.providers),
+    proxy: firstOf(layers, (value) => value.proxy),
+    maxRounds: roundsOf(layers, warnings),
+    disableAllHooks,
+  };
+  return { settings, warnings };
+}
+
+function firstOf<T>(layers: readonly Layer[], pick: (value: SettingsFile) => T | undefined): T | undefined {
+  for (const { value } of layers) {
+    const found = pick(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function rulesOf(layers: readonly Layer[], list: "allow" | "ask" | "deny"): SourcedRule[] {
+  return layers.flatMap(({ value, source, base }) =>
+    (value.permissions?.[list] ?? []).map((text) => ({ text, source, base })),
+  );
+}
+
+function directories(
+  layers: readonly Layer[],
+  home: string,
+  pick: (value: SettingsFile) => string[] | undefined,
+): string[] {
+  const absolute = (dir: string, base: string) =>
+    dir === "~" || dir.startsWith("~/") ? path.join(home, dir.slice(1)) : path.resolve(base, dir);
+  return [...new Set(layers.flatMap(({ value, base }) => (pick(value) ?? []).map((dir) => absolute(dir, base))))];
+}
+
+/** Whole entries: an endpoint of one scope never goes with the key of another. */
+function byName<T>(layers: readonly Layer[], pick: (value: SettingsFile) => Record<string, T> | undefined) {
+  return Object.fromEntries(layers.toReversed().flatMap(({ value }) => Object.entries(pick(value) ?? {})));
+}
+
+/** Managed hooks only the managed file switches off; a repository only its own. */
+function hooksOf(layers: readonly Layer[], off: boolean): Settings["hooks"] {
+  const managedOff = layers.some(({ scope, value }) => scope === "managed" && value.disableAllHooks === true);
+  const repositoryOff = layers.some(({ repository, value }) => repository && value.disableAllHooks === true);
+  const hooks: Partial<Record<HookEvent, SourcedHooks[]>> = {};
+  for (const { scope, source, repository, value } of layers) {
+    if (managedOff || (off && scope !== "managed") || (repositoryOff && repository)) continue;
+    for (const [event, groups] of Object.entries(value.hooks ?? {}) as [HookEvent, SourcedHooks[]][]) {
+      hooks[event] ??= [];
+      hooks[event].push(...groups.map((group) => ({ ...group, source, scope })));
+    }
+  }
+  return hooks;
+}
+
+/** Starts from the user's word; each file of the repository may only tighten it; the command line and the managed file have the last. */
+function tightest<T>(
+  layers: readonly Layer[],
+  pick: (value: SettingsFile) => T | undefined,
+  opts: { start?: T; key: string[]; stricter(from: T, to: T): boolean; warnings: string[] },
+): T | undefined {
+  const isUser = ({ scope }: Layer) => scope === "user" || scope === "user claude";
+  const above = firstOf(
+    layers.filter((layer) => !layer.repository && !isUser(layer)),
+    pick,
+  );
+  if (above !== undefined) return above;
+  let current = firstOf(layers.filter(isUser), pick);
+  for (const { value, at } of layers.filter((layer) => layer.repository).toReversed()) {
+    const wanted = pick(value);
+    if (wanted === undefined) continue;
+    const from = current ?? opts.start;
+    if (from === undefined || opts.stricter(from, wanted)) current = wanted;
+    else {
+      const name = quoted(opts.key.join("."));
+      opts.warnings.push(
+        `${at(opts.key)}: ${name} is not used: ${wanted} would loosen ${from}; give it on the command line`,
+      );
+    }
+  }
+  return current;
+}
+
+const modeOf = (layers: readonly Layer[], warnings: string[]): PermissionMode | undefined =>
+  tightest<PermissionMode>(layers, (value) => value.permissions?.defaultMode, {
+    start: "default",
+    key: ["permissions", "defaultMode"],
+    stricter: tightens,
+    warnings,
+  });
+
+const roundsOf = (layers: readonly Layer[], warnings: string[]): number | undefined =>
+  tightest<number>(layers, (value) => value.maxRounds, {
+    key: ["maxRounds"],
+    stricter: (from, to) => to <= from,
+    warnings,
+  });

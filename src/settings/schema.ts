@@ -1,0 +1,114 @@
+// Owns the schema of a settings file and its JSON Schema. Loaded only when there is a file to check.
+import * as z from "zod";
+import { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, type SettingsFile } from "./words.ts";
+
+const texts = (says: string) => z.array(z.string()).optional().describe(says);
+const address = () =>
+  z
+    .string()
+    .refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ""), "give an address such as http://127.0.0.1:8000");
+const variable = () =>
+  z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "give the name of a variable: letters, digits and _");
+
+/** Only then it is read as a regular expression. */
+const readsAsRegExp = (matcher: string): boolean => !/^[A-Za-z0-9_\- ,|]*$/.test(matcher) && matcher !== "*";
+
+function compiles(matcher: string): boolean {
+  if (!readsAsRegExp(matcher)) return true;
+  try {
+    new RegExp(matcher);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Both kinds of file from one description: ours refuse what they do not know, Claude's leave it alone. */
+function parts(object: typeof z.strictObject, anyHook = false) {
+  const permissions = object({
+    allow: texts("Rules for calls that run unasked, such as `Bash(npm test *)`. Deny wins over ask, ask over allow."),
+    ask: texts("Rules for calls that are always asked about."),
+    deny: texts("Rules for calls that never run, such as `Read(./secrets/**)`."),
+    defaultMode: z
+      .enum(PERMISSION_MODES)
+      .optional()
+      .describe("The permission mode to start in. A repository can only tighten it: default, plan, dontAsk."),
+    additionalDirectories: texts("More directories that may be read and written. Not from a repository."),
+  });
+  const hook = object({
+    type: z.literal("command"),
+    command: z.string().min(1, "give a command").describe("A shell command; with `args`, the program itself."),
+    args: texts("Arguments, handed over without a shell."),
+    timeout: z.number().positive("give seconds above 0").optional().describe("Seconds until it is ended."),
+    if: z.string().optional().describe("A permission rule: the hook runs only for calls that match it."),
+    once: z.boolean().optional().describe("Run it once a context."),
+    async: z.boolean().optional().describe("Do not wait for it; its answer changes nothing."),
+    statusMessage: z.string().optional().describe("What is shown while it runs."),
+  });
+  const group = object({
+    matcher: z
+      .string()
+      .refine(compiles, "this is no regular expression: give names such as Edit|Write, or one that compiles")
+      .optional()
+      .describe("Empty or `*`: all. Names with | or , between: exactly these. Anything else: a regular expression."),
+    hooks: z.array(anyHook ? (hook.optional() as unknown as typeof hook) : hook),
+  });
+  const events = Object.fromEntries(HOOK_EVENTS.map((event) => [event, z.array(group).optional()]));
+  const hooks = object(events as Record<HookEvent, z.ZodOptional<z.ZodArray<typeof group>>>);
+  return {
+    permissions: permissions.optional().describe("Who may do what, unasked. Lists of all scopes are joined."),
+    hooks: hooks.optional().describe("Commands that run at events, in Claude Code's format. All scopes are joined."),
+  };
+}
+
+export const settingsSchema = () =>
+  z
+    .strictObject({
+      $schema: z.string().optional().describe("The address of this schema, for editors."),
+      ...parts(z.strictObject),
+      sandbox: z
+        .strictObject({
+          enabled: z.boolean().optional().describe("Run commands inside the sandbox. A repository can only say true."),
+          network: z.enum(["off", "on"]).optional().describe("The network inside. A repository can only say off."),
+          readable: texts("More directories that can be read inside. Not from a repository."),
+          writable: texts("More directories that can be written inside. Not from a repository."),
+        })
+        .optional()
+        .describe("The boundary around commands."),
+      model: z.string().min(1, "give provider/name").optional().describe("The model, as provider/name."),
+      fallbackModels: texts("Models to go on with, in this order, when the model does not answer."),
+      env: z
+        .record(variable(), z.string())
+        .optional()
+        .describe("More variables for commands: name to value. Not from a repository."),
+      providers: z
+        .record(
+          z.string(),
+          z.strictObject({
+            baseUrl: address().optional().describe("Where its API answers."),
+            apiKeyEnv: variable().optional().describe("The name of the variable that holds its key; never the key."),
+          }),
+        )
+        .optional()
+        .describe("Endpoints and keys by the name of the provider. Not from a repository."),
+      proxy: address().optional().describe("The proxy for requests to models. Not from a repository."),
+      maxRounds: z
+        .int("give a whole number above 0")
+        .min(1, "give a whole number above 0")
+        .optional()
+        .describe("Model calls in a turn at most. A repository can only lower it."),
+      disableAllHooks: z
+        .boolean()
+        .optional()
+        .describe("Run no hooks, except managed ones. In a repository: none of the repository's."),
+    })
+    .describe("Settings of Holdfast.") satisfies z.ZodType<SettingsFile>;
+
+/** A hook of another kind than ours comes as undefined, so that the others keep their places. */
+export const claudeSchema = () => z.object(parts(z.object as unknown as typeof z.strictObject, true));
+
+/** What is published as schema/settings.schema.json. */
+export const settingsJsonSchema = (): object => ({
+  title: "Holdfast settings",
+  ...z.toJSONSchema(settingsSchema(), { target: "draft-7", io: "input", reused: "ref" }),
+});

@@ -1,0 +1,151 @@
+// Owns which projects the user trusts, and which content of their executable configuration: one file in the state directory.
+import { randomBytes } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { realPath } from "./files.ts";
+
+export interface TrustEntry {
+  /** ISO time of the last grant. */
+  trustedAt: string;
+  /** What may be executed: each piece by its kind, such as `hooks .holdfast/settings.json`, with the SHA-256 of its content. */
+  executables: Record<string, string>;
+}
+
+/** Contract: a project is its real path and nothing around it; every question reads the file anew; a write is whole or not there. */
+export interface Trust {
+  file: string;
+  entry(root: string): TrustEntry | undefined;
+  isTrusted(root: string): boolean;
+  approves(root: string, kind: string, hash: string): boolean;
+  /** Trusts the path, and these pieces as they are; earlier pieces of other kinds stay approved. */
+  grant(root: string, hashes: Readonly<Record<string, string>>): Promise<void>;
+  /** Says whether it was trusted. */
+  revoke(root: string): Promise<boolean>;
+}
+
+type Projects = Map<string, TrustEntry>;
+
+const VERSION = 1;
+/** How long a writer waits for another one. */
+const WAIT_MS = 10_000;
+
+export function openTrust(file: string): Trust {
+  const entry = (root: string) => readProjects(file).get(realPath(root));
+  return {
+    file,
+    entry,
+    isTrusted: (root) => entry(root) !== undefined,
+    approves: (root, kind, hash) => approvedBy(entry(root), kind, hash),
+    async grant(root, hashes) {
+      const real = realPath(root);
+      if (!fs.statSync(real, { throwIfNoEntry: false })?.isDirectory())
+        throw new HoldfastError("invalid", `${root} is not a directory: only one that exists can be trusted`);
+      await change(file, (projects) => {
+        const executables = { ...projects.get(real)?.executables, ...hashes };
+        projects.set(real, { trustedAt: new Date().toISOString(), executables });
+      });
+    },
+    async revoke(root) {
+      if (!entry(root)) return false;
+      let was = false;
+      await change(file, (projects) => {
+        was = projects.delete(realPath(root));
+      });
+      return was;
+    },
+  };
+}
+
+export const approvedBy = (entry: TrustEntry | undefined, kind: string, hash: string): boolean =>
+  entry !== undefined && Object.hasOwn(entry.executables, kind) && entry.executables[kind] === hash;
+
+function readProjects(file: string): Projects {
+  let text: string;
+  try {
+    text = fs.readFileSync(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return new Map();
+    throw new HoldfastError("invalid", `${file} cannot be read (${messageOf(error)}): give it back to its owner`, {
+      cause: error,
+    });
+  }
+  try {
+    const { version, projects } = JSON.parse(text) as { version: number; projects: Record<string, TrustEntry> };
+    if (version > VERSION)
+      throw new HoldfastError(
+        "upgrade",
+        `${file} was written by a newer Holdfast: install that, or move the file away`,
+      );
+    if (version !== VERSION) throw new Error("no version");
+    return new Map(Object.entries(projects).map(([root, entry]) => [root, whole(entry)]));
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    throw new HoldfastError(
+      "invalid",
+      `${file} is damaged: move it away; nothing is trusted then, and each project is asked about again`,
+      { cause: error },
+    );
+  }
+}
+
+function whole(entry: TrustEntry): TrustEntry {
+  const pieces = Object.entries(entry.executables);
+  if (typeof entry.trustedAt !== "string" || pieces.some(([, hash]) => typeof hash !== "string"))
+    throw new Error("not an entry");
+  return { trustedAt: entry.trustedAt, executables: Object.fromEntries(pieces) };
+}
+
+/** One writer at a time. The lock is SQLite's on an empty file beside it: the kernel takes it back from a process that is killed. */
+async function change(file: string, edit: (projects: Projects) => void): Promise<void> {
+  const { DatabaseSync } = await import("node:sqlite");
+  const lockFile = `${file}.lock`;
+  let lock: InstanceType<typeof DatabaseSync> | undefined;
+  try {
+    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    fs.closeSync(fs.openSync(lockFile, "a", 0o600));
+    lock = new DatabaseSync(lockFile, { timeout: WAIT_MS });
+    lock.exec("BEGIN EXCLUSIVE");
+    const projects = readProjects(file);
+    edit(projects);
+    sweep(file);
+    write(file, projects);
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    const locked = (error as { errcode?: number }).errcode === 5;
+    throw locked
+      ? new HoldfastError("busy", `${lockFile} stayed locked: end the holdfast that holds it, and try again`)
+      : new HoldfastError("disk", `${file} could not be written (${messageOf(error)}): trust is as it was`, {
+          cause: error,
+        });
+  } finally {
+    lock?.close();
+  }
+}
+
+const LEFTOVER = /^\.[0-9]+-[0-9a-f]{12}\.tmp$/;
+
+/** What killed writers left. Under the lock nobody else is writing. */
+function sweep(file: string): void {
+  const name = path.basename(file);
+  for (const found of fs.readdirSync(path.dirname(file))) {
+    if (found.startsWith(name) && LEFTOVER.test(found.slice(name.length)))
+      fs.rmSync(path.join(path.dirname(file), found), { force: true });
+  }
+}
+
+function write(file: string, projects: Projects): void {
+  const fresh = `${file}.${process.pid}-${randomBytes(6).toString("hex")}.tmp`;
+  const content = { version: VERSION, projects: Object.fromEntries(projects) };
+  try {
+    fs.writeFileSync(fresh, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
+    fs.renameSync(fresh, file);
+  } catch (error) {
+    fs.rmSync(fresh, { force: true });
+    throw error;
+  }
+  const folder = fs.openSync(path.dirname(file), "r");
+  fs.fsyncSync(folder);
+  fs.closeSync(folder);
+}

@@ -1,0 +1,118 @@
+// Owns the words of settings: what a file may say, what comes out of all of them. No effects, no imports.
+
+/** As the permission engine knows them. */
+export const PERMISSION_MODES = [
+  "default",
+  "acceptEdits",
+  "plan",
+  "auto",
+  "dontAsk",
+  "bypassPermissions",
+  "bypass",
+] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+export const HOOK_EVENTS = [
+  "UserPromptSubmit",
+  "PreToolUse",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "PermissionRequest",
+  "Stop",
+  "SubagentStart",
+  "SubagentStop",
+  "SessionStart",
+  "SessionEnd",
+  "PreCompact",
+  "PostCompact",
+  "Notification",
+  "TaskCreated",
+  "TaskCompleted",
+  "TeammateIdle",
+  "WorktreeCreate",
+  "WorktreeRemove",
+] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+interface CommandHook {
+  type: "command";
+  command: string;
+  args?: string[];
+  /** Seconds. */
+  timeout?: number;
+  if?: string;
+  once?: boolean;
+  async?: boolean;
+  statusMessage?: string;
+}
+
+interface HookGroup {
+  matcher?: string;
+  hooks: CommandHook[];
+}
+
+interface Provider {
+  baseUrl?: string;
+  /** The name of the variable that holds the key; never the key. */
+  apiKeyEnv?: string;
+}
+
+/** What one file, or the command line, may say. */
+export interface SettingsFile {
+  $schema?: string;
+  permissions?: {
+    allow?: string[];
+    ask?: string[];
+    deny?: string[];
+    defaultMode?: PermissionMode;
+    additionalDirectories?: string[];
+  };
+  hooks?: Partial<Record<HookEvent, HookGroup[]>>;
+  sandbox?: { enabled?: boolean; network?: "off" | "on"; readable?: string[]; writable?: string[] };
+  model?: string;
+  fallbackModels?: string[];
+  env?: Record<string, string>;
+  providers?: Record<string, Provider>;
+  proxy?: string;
+  maxRounds?: number;
+  disableAllHooks?: boolean;
+}
+
+/** From the highest to the lowest. The `claude` ones are read for permissions and hooks only. */
+export type Scope = "managed" | "command line" | "local" | "project" | "project claude" | "user" | "user claude";
+
+/** One rule with who says so; the shape that the permission engine takes. */
+export interface SourcedRule {
+  text: string;
+  source: string;
+  /** What a path that begins with `/` is relative to. */
+  base: string;
+}
+
+export interface SourcedHooks extends HookGroup {
+  source: string;
+  scope: Scope;
+}
+
+/** What all scopes together say. */
+export interface Settings {
+  permissions: {
+    defaultMode?: PermissionMode;
+    allow: SourcedRule[];
+    ask: SourcedRule[];
+    deny: SourcedRule[];
+    /** Absolute. */
+    additionalDirectories: string[];
+  };
+  /** Of each event, in the order of the scopes. What `disableAllHooks` switches off is not in it. */
+  hooks: Partial<Record<HookEvent, SourcedHooks[]>>;
+  /** Directories are absolute. */
+  sandbox: { enabled?: boolean; network?: "off" | "on"; readable: string[]; writable: string[] };
+  model?: string;
+  fallbackModels?: string[];
+  env: Record<string, string>;
+  providers: Record<string, Provider>;
+  proxy?: string;
+  maxRounds?: number;
+  disableAllHooks: boolean;
+}
