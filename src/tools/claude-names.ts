@@ -4,25 +4,73 @@ interface Names {
   name: string;
   /** Our argument → theirs. */
   keys?: Record<string, string>;
+  /** The same inside the elements of a list. */
+  each?: Record<string, Record<string, string>>;
+  /** Our value → theirs, by our argument. */
+  values?: Record<string, Record<string, string>>;
+  /** Other names by which scripts mean this tool too. */
+  also?: string[];
 }
+
+const EDIT = { old_text: "old_string", new_text: "new_string" };
 
 const TABLE: Record<string, Names> = {
   bash: { name: "Bash", keys: { timeout_ms: "timeout" } },
   read_file: { name: "Read", keys: { path: "file_path" } },
   write_file: { name: "Write", keys: { path: "file_path" } },
-  edit_file: { name: "Edit", keys: { path: "file_path", old_text: "old_string", new_text: "new_string" } },
-  multi_edit: { name: "MultiEdit", keys: { path: "file_path" } },
+  edit_file: { name: "Edit", keys: { path: "file_path", ...EDIT } },
+  multi_edit: { name: "MultiEdit", keys: { path: "file_path" }, each: { edits: EDIT }, also: ["Edit"] },
   glob: { name: "Glob" },
-  grep: { name: "Grep" },
+  grep: {
+    name: "Grep",
+    keys: { ignore_case: "-i", context: "-C", mode: "output_mode" },
+    values: { mode: { files: "files_with_matches" } },
+  },
   todo_write: { name: "TodoWrite" },
-  job_output: { name: "BashOutput" },
-  job_kill: { name: "KillShell" },
+  task: { name: "Task", keys: { agent: "subagent_type", background: "run_in_background" }, also: ["Agent"] },
+  web_fetch: { name: "WebFetch" },
+  ask_user: { name: "AskUserQuestion" },
+  load_skill: { name: "Skill", keys: { name: "skill", arguments: "args" } },
+  job_output: { name: "BashOutput", keys: { id: "bash_id" } },
+  job_kill: { name: "KillShell", keys: { id: "shell_id" } },
 };
 
 export function toClaude(name: string, input: unknown): { name: string; input: unknown } {
   const known = TABLE[name];
-  if (!known) return { name, input };
-  if (!known.keys || typeof input !== "object" || input === null) return { name: known.name, input };
-  const keys = known.keys;
-  return { name: known.name, input: Object.fromEntries(Object.entries(input).map(([k, v]) => [keys[k] ?? k, v])) };
+  return known ? { name: known.name, input: rename(input, known) } : { name, input };
 }
+
+/** The way back. Contract: what the table does not know stays as it is; an argument in our own name is understood too. */
+export function fromClaude(name: string, input: unknown): { name: string; input: unknown } {
+  const found = Object.entries(TABLE).find(([, known]) => known.name === name);
+  return found ? { name: found[0], input: rename(input, reverse(found[1])) } : { name, input };
+}
+
+/** Every name by which a script may mean this tool: who guards `Edit` guards several edits of one file too. */
+export const claudeNames = (name: string): string[] => [TABLE[name]?.name ?? name, ...(TABLE[name]?.also ?? [])];
+
+type Renaming = Pick<Names, "keys" | "each" | "values">;
+
+function rename(input: unknown, { keys = {}, each = {}, values = {} }: Renaming): unknown {
+  if (!isRecord(input)) return input;
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => {
+      const inside = each[key];
+      if (inside && Array.isArray(value)) value = value.map((v) => rename(v, { keys: inside }));
+      if (typeof value === "string") value = values[key]?.[value] ?? value;
+      return [keys[key] ?? key, value];
+    }),
+  );
+}
+
+function reverse({ keys = {}, each = {}, values = {} }: Renaming): Renaming {
+  const theirs = (key: string) => keys[key] ?? key;
+  const all = <T>(of: Record<string, Record<string, string>>) =>
+    Object.fromEntries(Object.entries(of).map(([key, table]) => [theirs(key), invert(table)])) as T;
+  return { keys: invert(keys), each: all(each), values: all(values) };
+}
+
+const invert = (table: Record<string, string>) => Object.fromEntries(Object.entries(table).map(([a, b]) => [b, a]));
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

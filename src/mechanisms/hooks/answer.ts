@@ -1,0 +1,161 @@
+// Owns what a hook's end means: exit codes and JSON, as Claude reads them; where a decision gave no answer, it refuses.
+import * as z from "zod";
+import { explain } from "../../ledger/events.ts";
+import type { HookEnd } from "./command.ts";
+import { type HookEvent, isRecord, ruleOf } from "./config.ts";
+
+/** What a hook may say, on stdout or, in-process, by returning it. */
+export interface HookOutput {
+  continue?: boolean;
+  stopReason?: string;
+  /** Accepted: a hook's plain output is shown to no one anyway. */
+  suppressOutput?: boolean;
+  systemMessage?: string;
+  decision?: "block" | "approve" | PermissionAnswer;
+  reason?: string;
+  hookSpecificOutput?: {
+    hookEventName?: string;
+    permissionDecision?: "allow" | "deny" | "ask" | "defer";
+    permissionDecisionReason?: string;
+    updatedInput?: Record<string, unknown>;
+    additionalContext?: string;
+    updatedToolOutput?: unknown;
+    decision?: PermissionAnswer;
+  };
+}
+
+interface PermissionAnswer {
+  behavior: "allow" | "deny";
+  message?: string;
+}
+
+export type Decision = "allow" | "ask" | "deny";
+
+/** One hook's answer. */
+export interface Answered {
+  outcome: "ok" | "blocked" | "error" | "timeout";
+  exitCode?: number;
+  /** Why it blocked, or what went wrong. */
+  reason?: string;
+  decision?: Decision;
+  updatedInput?: Record<string, unknown>;
+  updatedToolOutput?: unknown;
+  context?: string;
+  /** The turn is to end, with this reason. */
+  stop?: string;
+  message?: string;
+}
+
+const NO_REASON = "no reason given";
+/** A shell's own codes for what cannot be started. */
+const NOT_STARTED = [126, 127];
+
+export function answerOf(event: HookEvent, end: HookEnd): Answered {
+  switch (end.kind) {
+    case "timeout":
+      return { ...noAnswer(event, `gave no answer within ${end.afterMs / 1000} s`), outcome: "timeout" };
+    case "failed":
+      return noAnswer(event, end.message);
+    case "output":
+      return end.output === undefined ? { outcome: "ok" } : said(event, end.output);
+    case "exit":
+      return { ...exited(event, end), exitCode: end.code };
+  }
+}
+
+/** Contract: a decision that failed is a refusal, whatever else the hook said. */
+function noAnswer(event: HookEvent, reason: string): Answered {
+  return { outcome: "error", reason, ...(ruleOf(event).failsClosed ? { decision: "deny" as const } : {}) };
+}
+
+function exited(event: HookEvent, { code, stdout, stderr }: Extract<HookEnd, { kind: "exit" }>): Answered {
+  if (code === 2 && ruleOf(event).blocks) {
+    return { outcome: "blocked", decision: "deny", reason: stderr.trim() || NO_REASON };
+  }
+  if (code !== 0) {
+    const reason = `exit code ${code}${stderr.trim() === "" ? "" : `: ${stderr.trim()}`}`;
+    return NOT_STARTED.includes(code) ? noAnswer(event, reason) : { outcome: "error", reason };
+  }
+  const text = stdout.trim();
+  const { speaks } = ruleOf(event);
+  if (!text.startsWith("{")) return speaks && text !== "" ? { outcome: "ok", context: text } : { outcome: "ok" };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return speaks ? { outcome: "ok", context: text } : noAnswer(event, "its output begins like JSON and is none");
+  }
+  return said(event, value);
+}
+
+function said(event: HookEvent, value: unknown): Answered {
+  const parsed = outputSchema().safeParse(withoutNulls(value));
+  if (!parsed.success) return noAnswer(event, `its output does not fit: ${explain(parsed.error)}`);
+  const output = parsed.data;
+  const specific = output.hookSpecificOutput ?? {};
+  const { decision, reason } = decided(event, output);
+  const answer: Answered = { outcome: decision === "deny" ? "blocked" : "ok" };
+  if (decision) answer.decision = decision;
+  if (decision && (reason !== undefined || decision !== "allow")) answer.reason = reason || NO_REASON;
+  if (specific.updatedInput) answer.updatedInput = specific.updatedInput;
+  if (specific.updatedToolOutput !== undefined) answer.updatedToolOutput = specific.updatedToolOutput;
+  if (specific.additionalContext) answer.context = specific.additionalContext;
+  if (output.continue === false) answer.stop = output.stopReason || reason || NO_REASON;
+  if (output.systemMessage) answer.message = output.systemMessage;
+  return answer;
+}
+
+function decided(
+  event: HookEvent,
+  output: z.infer<ReturnType<typeof makeSchema>>,
+): { decision?: Decision; reason?: string } {
+  const { decision, reason, hookSpecificOutput: specific } = output;
+  if (event === "PermissionRequest") {
+    const answer = specific?.decision ?? (isRecord(decision) ? decision : undefined);
+    return answer ? { decision: answer.behavior, reason: answer.message } : {};
+  }
+  if (decision === "block" && ruleOf(event).blocks) return { decision: "deny", reason };
+  if (event !== "PreToolUse") return {};
+  const permission = specific?.permissionDecision;
+  if (permission)
+    return {
+      decision: permission === "defer" ? "ask" : permission,
+      reason: specific.permissionDecisionReason ?? reason,
+    };
+  return decision === "approve" ? { decision: "allow", reason } : {};
+}
+
+/** Scripts write null for what they have nothing to say about. */
+function withoutNulls(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const given = Object.entries(value).filter(([, v]) => v !== null);
+  return Object.fromEntries(given.map(([k, v]) => [k, k === "hookSpecificOutput" ? withoutNulls(v) : v]));
+}
+
+let schema: ReturnType<typeof makeSchema> | undefined;
+
+function outputSchema() {
+  schema ??= makeSchema();
+  return schema;
+}
+
+function makeSchema() {
+  const answer = z.object({ behavior: z.enum(["allow", "deny"]), message: z.string().optional() });
+  return z.object({
+    continue: z.boolean().optional(),
+    stopReason: z.string().optional(),
+    systemMessage: z.string().optional(),
+    decision: z.union([z.enum(["block", "approve"]), answer]).optional(),
+    reason: z.string().optional(),
+    hookSpecificOutput: z
+      .object({
+        permissionDecision: z.enum(["allow", "deny", "ask", "defer"]).optional(),
+        permissionDecisionReason: z.string().optional(),
+        updatedInput: z.record(z.string(), z.unknown()).optional(),
+        additionalContext: z.string().optional(),
+        updatedToolOutput: z.unknown().optional(),
+        decision: answer.optional(),
+      })
+      .optional(),
+  });
+}

@@ -1,0 +1,100 @@
+// Owns hooks around one call: asked once before it, for the input and the decision; told after it, about the result.
+import { HoldfastError, isHoldfastError, messageOf } from "../../ledger/error.ts";
+import { explain } from "../../ledger/events.ts";
+import type { GateCall, Seams, ToolOutput, ToolRun, Turn } from "../../loop/seams.ts";
+import { schemaOf } from "../../loop/tool-specs.ts";
+import { fromClaude, toClaude } from "../../tools/claude-names.ts";
+import type { HookEvent } from "./config.ts";
+import { turnHooks } from "./events.ts";
+import { type Fired, NOTHING_SAID } from "./firing.ts";
+import { callPayload, type Payload, resultPayload } from "./payload.ts";
+import { addNotes, replaced } from "./result-text.ts";
+
+/** Contract: only the seams that some hook needs. */
+export function callSeams(
+  fire: (event: HookEvent, payload: Payload, turn: Turn) => Promise<Fired>,
+  has: (...events: HookEvent[]) => boolean,
+  now: () => number,
+): Pick<Partial<Seams>, "gate" | "ask" | "tool"> {
+  const asked = new WeakMap<GateCall["call"], Promise<Fired>>();
+
+  /** Once for each call, whoever asks first. */
+  function beforeCall({ call, tool, input, turn }: GateCall): Promise<Fired> {
+    let fired = asked.get(call);
+    if (!fired && turnHooks(turn).stop !== undefined) return Promise.resolve(NOTHING_SAID); // refused anyway
+    if (!fired) {
+      fired = fire("PreToolUse", callPayload(call, tool, input, turn.cwd), turn);
+      asked.set(call, fired);
+    }
+    return fired;
+  }
+
+  const seams: Pick<Partial<Seams>, "gate" | "ask" | "tool"> = {};
+  if (has("PreToolUse")) {
+    seams.gate = {
+      async rewrite(call) {
+        const { updatedInput, decision } = await beforeCall(call);
+        return updatedInput && decision !== "deny" ? rewritten(call, updatedInput) : call.input;
+      },
+      async judge(call) {
+        const { decision, reason } = await beforeCall(call);
+        const { stop } = turnHooks(call.turn);
+        if (stop !== undefined) return { decision: "deny", reason: `a hook ended the turn: ${stop}` };
+        if (decision === "deny") return { decision, reason: `blocked by a PreToolUse hook: ${reason}` };
+        if (decision === "ask") return { decision, reason: `a PreToolUse hook asks: ${reason}` };
+        return { decision: "allow" };
+      },
+    };
+  }
+  if (has("PreToolUse", "PermissionRequest")) {
+    seams.ask = async (call, { firm }) => {
+      if (!firm && (await asked.get(call.call))?.decision === "allow") return { decision: "allow" };
+      if (!has("PermissionRequest")) return undefined;
+      const payload = callPayload(call.call, call.tool, call.input, call.turn.cwd);
+      const { decision, reason, stop } = await fire("PermissionRequest", payload, call.turn);
+      if (stop !== undefined) return { decision: "deny", reason: `a hook ended the turn: ${stop}` };
+      if (decision === "deny") return { decision, reason: `denied by a PermissionRequest hook: ${reason}` };
+      return decision === "allow" && !firm ? { decision } : undefined;
+    };
+  }
+  if (has("PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure")) {
+    seams.tool = async (run, next) => {
+      const { stop } = turnHooks(run.turn);
+      if (stop !== undefined && !run.resumed)
+        return { content: `Not run: a hook ended the turn: ${stop}`, isError: true };
+      const before = (await asked.get(run.call)) ?? NOTHING_SAID;
+      const startedAt = now();
+      const output = await outputOf(run, next);
+      // What a resume found undone comes by as an empty result, and is run next.
+      const undone = run.resumed && output.content === "" && !output.isError;
+      if (undone || run.signal.aborted) return output;
+      const event = output.isError ? "PostToolUseFailure" : "PostToolUse";
+      const payload = resultPayload(
+        callPayload(run.call, run.tool, run.input, run.cwd),
+        output,
+        Math.max(0, now() - startedAt),
+      );
+      const after = has(event) ? await fire(event, payload, run.turn) : NOTHING_SAID;
+      const feedback = after.decision === "deny" ? [`${event} hook: ${after.reason}`] : [];
+      return addNotes(replaced(output, after.updatedToolOutput), [...before.context, ...after.context, ...feedback]);
+    };
+  }
+  return seams;
+}
+
+/** Contract: what a hook made of the input must be one that the tool takes, or the call is refused. */
+function rewritten({ tool }: GateCall, updatedInput: Record<string, unknown>): unknown {
+  const ours = fromClaude(toClaude(tool.name, undefined).name, updatedInput).input;
+  const parsed = schemaOf(tool).safeParse(ours);
+  if (parsed.success) return parsed.data;
+  throw new HoldfastError("invalid", `a hook's updatedInput is none for ${tool.name}: ${explain(parsed.error)}`);
+}
+
+async function outputOf(run: ToolRun, next: (run: ToolRun) => Promise<ToolOutput>): Promise<ToolOutput> {
+  try {
+    return await next(run);
+  } catch (error) {
+    if (isHoldfastError(error, "fenced") || isHoldfastError(error, "disk")) throw error;
+    return { content: messageOf(error), isError: true };
+  }
+}

@@ -1,0 +1,98 @@
+// Owns one hook command as a process: its own group, input on stdin, bounded output, dead at its timeout.
+import { type ChildProcess, spawn } from "node:child_process";
+import { messageOf } from "../../ledger/error.ts";
+
+const MAX_BYTES = 1_000_000;
+/** How long output may still arrive after the command itself has ended: whatever it left running may hold the pipe for ever. */
+const LINGER_MS = 200;
+
+/** How a hook ended, before anyone says what that means. */
+export type HookEnd =
+  | { kind: "exit"; code: number; stdout: string; stderr: string }
+  /** An in-process hook returned. */
+  | { kind: "output"; output: unknown }
+  | { kind: "timeout"; afterMs: number }
+  /** Could not be started, was killed, threw, or the turn was interrupted. */
+  | { kind: "failed"; message: string };
+
+export interface CommandRun {
+  command: string;
+  args?: string[];
+  cwd: string;
+  env: Record<string, string>;
+  stdin: string;
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** Nobody waits for it: it must not keep the process alive. */
+  background?: boolean;
+}
+
+/** Contract: never throws. */
+export function runCommand(run: CommandRun): Promise<HookEnd> {
+  return new Promise((resolve) => {
+    let child: ChildProcess;
+    if (run.signal?.aborted) return resolve({ kind: "failed", message: "interrupted" });
+    try {
+      const [program, args] = run.args ? [run.command, run.args] : ["/bin/sh", ["-c", run.command]];
+      child = spawn(program, args, { cwd: run.cwd, env: run.env, stdio: "pipe", detached: true });
+    } catch (error) {
+      return resolve({ kind: "failed", message: `cannot be started: ${messageOf(error)}` });
+    }
+    const stdout = keepHead(child.stdout!);
+    const stderr = keepHead(child.stderr!);
+    let lingering: NodeJS.Timeout | undefined;
+
+    const finish = (end: HookEnd) => {
+      clearTimeout(deadline);
+      clearTimeout(lingering);
+      run.signal?.removeEventListener("abort", onAbort);
+      child.stdout!.destroy();
+      child.stderr!.destroy();
+      child.stdin!.destroy();
+      resolve(end);
+    };
+    const killGroup = (end: HookEnd) => {
+      try {
+        process.kill(-child.pid!, "SIGKILL");
+      } catch {
+        // already gone
+      }
+      finish(end);
+    };
+    const onAbort = () => killGroup({ kind: "failed", message: "interrupted" });
+    const deadline = setTimeout(() => killGroup({ kind: "timeout", afterMs: run.timeoutMs }), run.timeoutMs);
+    run.signal?.addEventListener("abort", onAbort);
+
+    child.on("error", (error) => finish({ kind: "failed", message: `cannot be started: ${messageOf(error)}` }));
+    const ended = (code: number | null, signal: string | null) =>
+      finish(
+        code === null
+          ? { kind: "failed", message: `was killed by ${signal}` }
+          : { kind: "exit", code, stdout: stdout(), stderr: stderr() },
+      );
+    child.on("exit", (code, signal) => {
+      lingering = setTimeout(() => ended(code, signal), LINGER_MS);
+    });
+    child.on("close", ended);
+    child.stdin!.on("error", () => undefined); // a hook need not read its input
+    child.stdin!.end(run.stdin);
+    if (run.background) {
+      child.unref();
+      deadline.unref();
+      for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref();
+    }
+  });
+}
+
+/** Reads on past the bound, so that the command is not held up, but keeps no more. */
+function keepHead(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on("error", () => undefined);
+  stream.on("data", (chunk: Buffer) => {
+    if (size >= MAX_BYTES) return;
+    chunks.push(chunk.subarray(0, MAX_BYTES - size));
+    size += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,53 @@
+// Owns the facts of hooks: every run, and what of them the rest of a turn must remember, over a resume too.
+import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import type { Slice } from "../../ledger/fold.ts";
+import type { Turn } from "../../loop/seams.ts";
+
+export const hookEvents: EventDefs = {
+  "hook.ran": {
+    v: 1,
+    schema: () =>
+      z.object({
+        event: z.string(),
+        source: z.string(),
+        /** Its beginning; of an in-process hook its name. */
+        command: z.string(),
+        matcher: z.string(),
+        durationMs: z.number(),
+        outcome: z.enum(["ok", "blocked", "error", "timeout"]),
+        exitCode: z.number().optional(),
+        reason: z.string().optional(),
+        callId: z.string().optional(),
+        async: z.boolean().optional(),
+      }),
+  },
+  /** A stop hook made the turn go on. */
+  "hook.continued": { v: 1, schema: () => z.object({ count: z.number() }) },
+  /** A hook said `continue: false`: nothing more runs, and the model is not asked again. */
+  "hook.stopped": { v: 1, schema: () => z.object({ event: z.string(), reason: z.string() }) },
+};
+
+interface TurnHooks {
+  continued: number;
+  stop?: string;
+}
+
+type HooksState = Record<string, TurnHooks>;
+
+const NOTHING_YET: TurnHooks = { continued: 0 };
+
+export const hooksSlice: Slice<HooksState> = {
+  version: 1,
+  initial: () => ({}),
+  apply(state, { type, actor, data }) {
+    const before = state[actor] ?? NOTHING_YET;
+    if (type === "hook.continued") state[actor] = { ...before, continued: (data as { count: number }).count };
+    else if (type === "hook.stopped") state[actor] = { ...before, stop: (data as { reason: string }).reason };
+    else if (type === "turn.started" || type === "turn.ended") delete state[actor];
+    return state;
+  },
+};
+
+export const turnHooks = (turn: Pick<Turn, "agent" | "slice">): TurnHooks =>
+  turn.slice<HooksState>("hooks")[turn.agent] ?? NOTHING_YET;

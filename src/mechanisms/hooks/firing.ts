@@ -1,0 +1,220 @@
+// Owns firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
+import path from "node:path";
+import type { EventInput } from "../../ledger/store.ts";
+import { LEAD } from "../../loop/host.ts";
+import type { Turn } from "../../loop/seams.ts";
+import { claudeNames, fromClaude } from "../../tools/claude-names.ts";
+import { type Answered, answerOf, type Decision } from "./answer.ts";
+import { type HookEvent, isToolEvent, ruleOf } from "./config.ts";
+import type { Handler } from "./handlers.ts";
+import { boundText } from "./long-text.ts";
+import { type HookInput, hookInput, type Payload } from "./payload.ts";
+import { resultText } from "./result-text.ts";
+
+/** What all hooks of one event said together. */
+export interface Fired {
+  decision?: Decision;
+  /** Why, where the decision is not `allow`. */
+  reason?: string;
+  updatedInput?: Record<string, unknown>;
+  updatedToolOutput?: string;
+  /** For the model, in the order of the configuration. */
+  context: string[];
+  stop?: string;
+}
+
+export const NOTHING_SAID: Fired = { context: [] };
+
+/** Whether a call fits a permission rule such as `Bash(git *)`; both name and input as scripts know them. */
+export type MatchesRule = (rule: string, toolName: string, input: unknown) => boolean;
+
+export interface FiringOptions {
+  handlers: readonly Handler[];
+  /** Long texts go here. */
+  dir: string;
+  permissionMode: () => string;
+  now: () => number;
+  matchesRule?: MatchesRule;
+}
+
+export interface Firing {
+  fire(event: HookEvent, payload: Payload, turn: Turn, signal?: AbortSignal): Promise<Fired>;
+  /** What hooks that nobody waited for said since the last time. */
+  late(turn: Turn): string[];
+  /** Ends what still runs for that agent. */
+  end(turn: Turn): Promise<void>;
+}
+
+/** `unsure`: its `if` could not be read, so that it may tighten and nothing else. */
+type Chosen = { handler: Handler; unsure: boolean };
+
+const REASON_CHARS = 500;
+/** As much as any result may have. */
+const RESULT_CHARS = 30_000;
+const END_GRACE_MS = 1000;
+const NO_TURN_TO_END = new Set<HookEvent>(["UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd"]);
+
+export function createFiring({ handlers, dir, permissionMode, now, matchesRule }: FiringOptions): Firing {
+  const done = new Map<string, Set<Handler>>();
+  const running = new Map<string, Map<Promise<void>, AbortController>>();
+  const said = new Map<string, string[]>();
+  const agentKey = (turn: Turn) => `${turn.context}/${turn.agent}`;
+
+  function choose(event: HookEvent, input: HookInput, turn: Turn): Chosen[] {
+    const names = subjects(event, input);
+    const onces = done.get(turn.context);
+    const chosen = new Map<unknown, Chosen>();
+    for (const handler of handlers) {
+      if (handler.event !== event || chosen.has(handler.key) || onces?.has(handler)) continue;
+      if (names && !handler.matches(names)) continue;
+      const fits = fitsRule(handler, input);
+      if (fits === false) continue;
+      chosen.set(handler.key, { handler, unsure: fits === undefined });
+    }
+    return [...chosen.values()];
+  }
+
+  /** Undefined: nobody can say, and the hook may refuse something. */
+  function fitsRule({ event, if: rule }: Handler, input: HookInput): boolean | undefined {
+    if (rule === undefined) return true;
+    if (!isToolEvent(event)) return false;
+    try {
+      if (matchesRule) return matchesRule(rule, input.tool_name ?? "", input.tool_input);
+    } catch {
+      // as good as unknown
+    }
+    return event === "PreToolUse" ? undefined : false;
+  }
+
+  async function run({ handler, unsure }: Chosen, input: HookInput, turn: Turn, signal?: AbortSignal) {
+    const startedAt = now();
+    if (handler.statusMessage) turn.emit({ type: "status", text: handler.statusMessage });
+    const place = { cwd: input.cwd, background: handler.async ?? false, ...(signal ? { signal } : {}) };
+    const end = await handler.start(input, place);
+    const answer = await bounded(answerOf(handler.event, end), path.join(dir, turn.context));
+    if (unsure) {
+      delete answer.updatedInput;
+      if (answer.decision === "allow") delete answer.decision;
+    }
+    if (answer.message) turn.emit({ type: "status", text: `hook: ${answer.message}` });
+    if (answer.outcome === "error" || answer.outcome === "timeout") {
+      turn.emit({ type: "status", text: `${handler.event} hook ${handler.command}: ${answer.reason}` });
+    }
+    return { answer, fact: factOf(handler, input, answer, Math.max(0, now() - startedAt)) };
+  }
+
+  /** Beside the turn: it can refuse nothing, and what it says comes with the next round. */
+  function runBeside(chosen: Chosen, input: HookInput, turn: Turn): void {
+    const abort = new AbortController();
+    const ours = running.get(agentKey(turn)) ?? new Map<Promise<void>, AbortController>();
+    running.set(agentKey(turn), ours);
+    const work = run(chosen, input, turn, abort.signal)
+      .then(async ({ answer, fact }) => {
+        if (answer.context) said.set(agentKey(turn), [...(said.get(agentKey(turn)) ?? []), answer.context]);
+        await turn.append([fact], { soon: true });
+      })
+      .catch(() => undefined) // the agent was let go meanwhile
+      .finally(() => ours.delete(work));
+    ours.set(work, abort);
+  }
+
+  return {
+    async fire(event, payload, turn, signal) {
+      const input = hookInput(event, payload, turn, permissionMode());
+      const chosen = choose(event, input, turn);
+      if (chosen.length === 0) return NOTHING_SAID;
+      const onces = chosen.filter((c) => c.handler.once).map((c) => c.handler);
+      if (onces.length > 0) done.set(turn.context, new Set([...(done.get(turn.context) ?? []), ...onces]));
+      for (const c of chosen) if (c.handler.async) runBeside(c, input, turn);
+      const runs = await Promise.all(chosen.filter((c) => !c.handler.async).map((c) => run(c, input, turn, signal)));
+      const fired = merge(runs.map((r) => r.answer));
+      const facts = runs.map((r) => r.fact);
+      if (fired.stop !== undefined && !NO_TURN_TO_END.has(event)) {
+        facts.push({ type: "hook.stopped", data: { event, reason: fired.stop } });
+      }
+      if (facts.length > 0) await turn.append(facts, { soon: true });
+      return fired;
+    },
+    late(turn) {
+      const texts = said.get(agentKey(turn)) ?? [];
+      said.delete(agentKey(turn));
+      return texts;
+    },
+    async end(turn) {
+      const ours = running.get(agentKey(turn));
+      if (ours && ours.size > 0) {
+        const all = Promise.all(ours.keys());
+        let timer: NodeJS.Timeout | undefined;
+        const grace = new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, END_GRACE_MS);
+        });
+        await Promise.race([all, grace]);
+        clearTimeout(timer);
+        for (const abort of ours.values()) abort.abort();
+        await all;
+      }
+      for (const map of [running, said]) map.delete(agentKey(turn));
+      if (turn.agent === LEAD) done.delete(turn.context);
+    },
+  };
+}
+
+/** What a matcher is compared with; undefined: the event has none. */
+function subjects(event: HookEvent, input: HookInput): string[] | undefined {
+  const { matches } = ruleOf(event);
+  if (matches === undefined) return undefined;
+  if (matches === "tool") return claudeNames(fromClaude(input.tool_name ?? "", undefined).name);
+  return typeof input[matches] === "string" ? [input[matches]] : undefined;
+}
+
+/** An answer whose texts are short enough to show. */
+type Bounded = Omit<Answered, "updatedToolOutput"> & { updatedToolOutput?: string };
+
+async function bounded({ updatedToolOutput: result, ...answer }: Answered, dir: string): Promise<Bounded> {
+  for (const key of ["reason", "context", "stop", "message"] as const) {
+    const text = answer[key];
+    if (text !== undefined) answer[key] = await boundText(text, dir);
+  }
+  if (result === undefined) return answer;
+  return { ...answer, updatedToolOutput: await boundText(resultText(result), dir, RESULT_CHARS) };
+}
+
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+
+/** Contract: the strictest decision counts, with the reasons of all who gave it; of two replacements the later one. */
+function merge(answers: readonly Bounded[]): Fired {
+  const fired: Fired = { context: answers.flatMap((a) => (a.context === undefined ? [] : [a.context])) };
+  const decisions = answers.flatMap((a) => (a.decision ? [a.decision] : []));
+  const strictest = decisions.sort((a, b) => STRICTNESS[b] - STRICTNESS[a])[0];
+  if (strictest) {
+    fired.decision = strictest;
+    const reasons = answers.filter((a) => a.decision === strictest).flatMap((a) => a.reason ?? []);
+    if (reasons.length > 0) fired.reason = reasons.join("\n");
+  }
+  for (const { updatedInput, updatedToolOutput, stop } of answers) {
+    if (updatedInput) fired.updatedInput = updatedInput;
+    if (updatedToolOutput !== undefined) fired.updatedToolOutput = updatedToolOutput;
+    if (stop !== undefined) fired.stop ??= stop;
+  }
+  return fired;
+}
+
+function factOf(handler: Handler, input: HookInput, answer: Bounded, durationMs: number): Omit<EventInput, "actor"> {
+  const { event, source, command, matcher } = handler;
+  const { outcome, exitCode, reason } = answer;
+  return {
+    type: "hook.ran",
+    data: {
+      event,
+      source,
+      command,
+      matcher,
+      durationMs,
+      outcome,
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARS) }),
+      ...(input.tool_use_id === undefined ? {} : { callId: input.tool_use_id }),
+      ...(handler.async ? { async: true } : {}),
+    },
+  };
+}

@@ -1,0 +1,300 @@
+// What a matcher matches, what an exit code and an answer mean, what is told: the rules, one table each.
+import { afterEach, describe, expect, it } from "vitest";
+import { HoldfastError } from "../../src/ledger/error.ts";
+import { createHooks, type HookEvent } from "../../src/mechanisms/hooks/index.ts";
+import { fromClaude, toClaude } from "../../src/tools/claude-names.ts";
+import { command, fireHooks, on } from "./fixture.ts";
+
+const open: { clean(): void }[] = [];
+afterEach(() => {
+  for (const it of open.splice(0)) it.clean();
+});
+const fired = (...args: Parameters<typeof fireHooks>) => {
+  const it = fireHooks(...args);
+  open.push(it);
+  return it;
+};
+
+describe("matchers", () => {
+  it.each([
+    [undefined, ["Bash", "Edit", "MultiEdit", "mcp__db__query"]],
+    ["", ["Bash", "Edit", "MultiEdit", "mcp__db__query"]],
+    ["*", ["Bash", "Edit", "MultiEdit", "mcp__db__query"]],
+    ["Edit|Write", ["Edit", "MultiEdit"]],
+    ["Write, Edit", ["Edit", "MultiEdit"]],
+    ["MultiEdit", ["MultiEdit"]],
+    ["Bas", []],
+    ["bash", []],
+    ["Bas.", ["Bash"]],
+    ["mcp__.*", ["mcp__db__query"]],
+    ["^Edit$", ["Edit", "MultiEdit"]],
+    ["as", []],
+    ["(as|query)", ["Bash", "mcp__db__query"]],
+  ])("%s", async (matcher, matched) => {
+    const { gate, ran } = fired({ hooks: on("PreToolUse", ["exit 0"], matcher) });
+    const met: string[] = [];
+    for (const name of ["bash", "edit_file", "multi_edit", "mcp__db__query"]) {
+      const before = ran().length;
+      await gate(name, {});
+      if (ran().length > before) met.push(toClaude(name, {}).name);
+    }
+    expect(met).toEqual(matched);
+  });
+
+  it("compare with what the event is about", async () => {
+    const { hooks, turn, ran } = fired({
+      hooks: {
+        ...on("PreCompact", ["exit 0"], "auto"),
+        ...on("Notification", ["exit 0"], "idle_.*"),
+        ...on("TaskCreated", ["exit 0"], "anything at all"),
+      },
+    });
+    await hooks.fire("PreCompact", { trigger: "manual" }, turn);
+    await hooks.fire("PreCompact", { trigger: "auto" }, turn);
+    await hooks.fire("Notification", { notification_type: "idle_prompt" }, turn);
+    await hooks.fire("TaskCreated", {}, turn);
+    expect(ran().map((r) => (r as { event: string }).event)).toEqual(["PreCompact", "Notification", "TaskCreated"]);
+  });
+
+  it("that are no regular expression are refused at once", () => {
+    const create = () => createHooks({ hooks: on("PreToolUse", ["x"], "(["), root: "/", stateDir: "/nowhere" });
+    expect(create).toThrow(HoldfastError);
+  });
+});
+
+const json = (value: unknown) => `echo '${JSON.stringify(value)}'`;
+const says = (permissionDecision: string) =>
+  json({ hookSpecificOutput: { permissionDecision, permissionDecisionReason: "so" } });
+const allow = { decision: "allow", grants: {} };
+const deny = (why: string) => ({ decision: "deny", reason: `blocked by a PreToolUse hook: ${why}` });
+const ask = (why: string) => ({ decision: "ask", reason: `a PreToolUse hook asks: ${why}`, grants: {} });
+
+describe("answers to PreToolUse", () => {
+  it.each<[string, string[], unknown, string[]]>([
+    ["exit 0", ["exit 0"], allow, ["ok"]],
+    ["exit 0 with words", ["echo hello"], allow, ["ok"]],
+    ["exit 1", ["echo oops >&2; exit 1"], allow, ["error"]],
+    ["exit 2", ["echo no >&2; exit 2"], deny("no"), ["blocked"]],
+    ["exit 2 without a word", ["exit 2"], deny("no reason given"), ["blocked"]],
+    ["exit 2 over a JSON allow", [`${says("allow")}; echo no >&2; exit 2`], deny("no"), ["blocked"]],
+    ["exit 1 with a JSON deny", [`${says("deny")}; exit 1`], allow, ["error"]],
+    ["a program that is not there", ["no-such-program-here"], deny("exit code 127: "), ["error"]],
+    ["killed", ["kill -9 $$"], deny("was killed by SIGKILL"), ["error"]],
+    ["allow", [says("allow")], allow, ["ok"]],
+    ["ask", [says("ask")], ask("so"), ["ok"]],
+    ["defer", [says("defer")], ask("so"), ["ok"]],
+    ["deny", [says("deny")], deny("so"), ["blocked"]],
+    ["the older block", [json({ decision: "block", reason: "old" })], deny("old"), ["blocked"]],
+    ["the older approve", [json({ decision: "approve" })], allow, ["ok"]],
+    ["nulls", [json({ decision: null, hookSpecificOutput: { updatedInput: null } })], allow, ["ok"]],
+    ["a decision nobody knows", [says("maybe")], deny("its output does not fit: "), ["error"]],
+    ["broken JSON", ["echo '{ no'"], deny("its output begins like JSON and is none"), ["error"]],
+    ["JSON after words", [`echo log; ${says("deny")}`], allow, ["ok"]],
+    ["allow and deny", [says("allow"), says("deny")], deny("so"), ["ok", "blocked"]],
+    ["ask and allow", [says("ask"), says("allow")], ask("so"), ["ok", "ok"]],
+    ["deny twice", [says("deny"), "echo no >&2; exit 2"], deny("so\nno"), ["blocked", "blocked"]],
+  ])("%s", async (_, hooks, verdict, outcomes) => {
+    const { gate, ran } = fired({ hooks: on("PreToolUse", hooks) });
+    const got = (await gate()).verdict as { reason?: string };
+    const wanted = verdict as { reason?: string };
+    if (wanted.reason?.endsWith(": "))
+      expect(got).toMatchObject({ ...wanted, reason: expect.stringContaining(wanted.reason) });
+    else expect(got).toEqual(wanted);
+    expect(ran().map((r) => (r as { outcome: string }).outcome)).toEqual(outcomes);
+  });
+
+  it("that do not block are reported", async () => {
+    const { gate, status } = fired({
+      hooks: on("PreToolUse", ["echo oops >&2; exit 1", json({ systemMessage: "look out" })]),
+    });
+    await gate();
+    expect(status().sort()).toEqual(["PreToolUse hook echo oops >&2; exit 1: exit code 1: oops", "hook: look out"]);
+  });
+
+  it("come with a note that stands beside the result", async () => {
+    const { tool } = fired({
+      hooks: on("PreToolUse", [json({ hookSpecificOutput: { additionalContext: "mind the tests" } })]),
+    });
+    const output = { content: "seen" };
+    expect(await tool("look", {}, output)).toEqual({ content: 'seen\n<note from="hook">\nmind the tests\n</note>' });
+  });
+});
+
+describe("exit code 2", () => {
+  it.each<[HookEvent, boolean]>([
+    ["PreCompact", true],
+    ["SubagentStop", true],
+    ["TeammateIdle", true],
+    ["TaskCreated", true],
+    ["TaskCompleted", true],
+    ["Notification", false],
+    ["SubagentStart", false],
+    ["PermissionRequest", false],
+    ["PostCompact", false],
+    ["WorktreeCreate", false],
+  ])("on %s blocks: %s", async (event, blocks) => {
+    const { hooks, turn } = fired({ hooks: on(event, ["echo no >&2; exit 2"]) });
+    expect(await hooks.fire(event, {}, turn)).toEqual(blocks ? { blocked: "no", context: [] } : { context: [] });
+  });
+});
+
+describe("words that are no answer", () => {
+  it("are context where a hook may speak, JSON or not", async () => {
+    const { input } = fired({ hooks: on("UserPromptSubmit", ["echo '{ not json'"]) });
+    expect(await input("hi")).toMatchObject({
+      content: [{ text: "hi" }, { text: '<note from="hook">\n{ not json\n</note>' }],
+    });
+  });
+
+  it("block nothing where nothing can be blocked", async () => {
+    const { hooks, turn } = fired({ hooks: on("Notification", [json({ decision: "block", reason: "no" })]) });
+    expect(await hooks.fire("Notification", {}, turn)).toEqual({ context: [] });
+  });
+});
+
+describe("results that a hook replaces", () => {
+  it.each([
+    ["a text", "short"],
+    ["an object with content", { content: "short" }],
+    ["what Bash gives", { stdout: "short", stderr: "" }],
+    ["blocks", [{ type: "text", text: "short" }]],
+  ])("by %s", async (_, updatedToolOutput) => {
+    const { tool } = fired({ hooks: on("PostToolUse", [json({ hookSpecificOutput: { updatedToolOutput } })]) });
+    const events = [{ type: "todo.written", data: {} }];
+    expect(await tool("look", {}, { content: "a secret", display: "a secret", events })).toEqual({
+      content: "short",
+      events,
+    });
+  });
+});
+
+describe("a call that an earlier process began", () => {
+  it("and that a resume found undone passes as it is: no hook speaks about what has not happened", async () => {
+    const { seams, callOf, turn, dir, ran } = fired({ hooks: on("PostToolUse", ["echo no >&2; exit 2"]) });
+    const run = {
+      ...callOf("look", {}),
+      cwd: dir,
+      root: dir,
+      signal: turn.signal,
+      intent: 1,
+      grants: {},
+      resumed: true,
+    };
+    const undone = { content: "" };
+    expect(await seams.tool(run, async () => undone)).toBe(undone);
+    expect(ran()).toEqual([]);
+    const done = { content: "written" };
+    expect((await seams.tool(run, async () => done)).content).toContain("PostToolUse hook: no");
+  });
+});
+
+describe("what a hook is told", () => {
+  it("is the call in Claude's names with absolute paths, and where everything is", async () => {
+    const { gate, dir, read } = fired({
+      hooks: on("PreToolUse", [
+        "cat > told.json; env | grep -c SECRET > env.txt; echo $CLAUDE_PROJECT_DIR $HOLDFAST_PROJECT_DIR > dirs.txt",
+      ]),
+      permissionMode: () => "plan",
+    });
+    process.env.MY_SECRET = "x";
+    await gate("write_file", { path: "a/b.txt", content: "x" });
+    delete process.env.MY_SECRET;
+    expect(JSON.parse(read("told.json"))).toEqual({
+      session_id: "ctx_test",
+      transcript_path: "",
+      cwd: dir,
+      permission_mode: "plan",
+      hook_event_name: "PreToolUse",
+      tool_name: "Write",
+      tool_input: { file_path: `${dir}/a/b.txt`, content: "x" },
+      tool_use_id: "c1",
+    });
+    expect([read("env.txt"), read("dirs.txt")]).toEqual(["0\n", `${dir} ${dir}\n`]);
+  });
+
+  it("is the result too, once there is one, and which agent", async () => {
+    const now = (() => {
+      let at = 0;
+      return () => (at += 5);
+    })();
+    const { tool, dir, read } = fired({ hooks: on("PostToolUse", ["cat > told.json"]), now }, { agent: "explorer" });
+    const output = { content: [{ type: "text" as const, text: "1 line" }] };
+    expect(await tool("read_file", { path: "x.txt" }, output)).toBe(output);
+    expect(JSON.parse(read("told.json"))).toMatchObject({
+      agent_id: "explorer",
+      tool_name: "Read",
+      tool_input: { file_path: `${dir}/x.txt` },
+      tool_response: { content: "1 line", filePath: `${dir}/x.txt`, success: true },
+      duration_ms: 5,
+    });
+  });
+});
+
+describe("names", () => {
+  it.each([
+    ["bash", { command: "ls", timeout_ms: 5 }, "Bash", { command: "ls", timeout: 5 }],
+    [
+      "edit_file",
+      { path: "a", old_text: "x", new_text: "y" },
+      "Edit",
+      { file_path: "a", old_string: "x", new_string: "y" },
+    ],
+    [
+      "multi_edit",
+      { path: "a", edits: [{ old_text: "x", new_text: "y", replace_all: true }] },
+      "MultiEdit",
+      { file_path: "a", edits: [{ old_string: "x", new_string: "y", replace_all: true }] },
+    ],
+    [
+      "grep",
+      { pattern: "x", ignore_case: true, mode: "files" },
+      "Grep",
+      { pattern: "x", "-i": true, output_mode: "files_with_matches" },
+    ],
+    ["own_tool", { path: "a" }, "own_tool", { path: "a" }],
+  ])("%s goes to Claude's and back", (name, input, theirs, theirInput) => {
+    expect(toClaude(name, input)).toEqual({ name: theirs, input: theirInput });
+    expect(fromClaude(theirs, theirInput)).toEqual({ name, input });
+  });
+});
+
+describe("configuration", () => {
+  it("without hooks attaches nothing", async () => {
+    const hooks = createHooks({ hooks: { Stop: [] }, root: "/", stateDir: "/nowhere" });
+    expect(Object.keys(hooks).sort()).toEqual(["events", "fire", "fold", "name"]);
+    const { turn } = fired({});
+    expect(await hooks.fire("PreCompact", {}, turn)).toEqual({ context: [] });
+  });
+});
+
+describe("a hook with `if`", () => {
+  const guarded = on("PreToolUse", [
+    command(says("allow"), { if: "Bash(git *)" }),
+    command("exit 2", { if: "Bash(rm *)" }),
+  ]);
+  const fits = (rule: string, name: string, input: unknown) =>
+    rule === `${name}(${(input as { command: string }).command.split(" ")[0]} *)`;
+
+  it("runs only for calls that fit its rule", async () => {
+    const { gate, ran } = fired({ hooks: guarded, matchesRule: fits });
+    expect((await gate("bash", { command: "git log" })).verdict).toEqual(allow);
+    expect((await gate("bash", { command: "ls" })).verdict).toEqual(allow);
+    expect((await gate("bash", { command: "rm x" })).verdict).toEqual(deny("no reason given"));
+    expect(ran()).toHaveLength(2);
+  });
+
+  it("that nobody can read may refuse, but its allow counts for nothing", async () => {
+    const { seams, callOf } = fired({ hooks: on("PreToolUse", [command(says("allow"), { if: "Bash(git *)" })]) });
+    const call = callOf("bash", { command: "rm x" });
+    await seams.gate(call);
+    expect(await seams.ask(call, { decision: "ask", reason: "sure?" })).toEqual({
+      decision: "deny",
+      reason: "sure? (needs approval, and no one is there to ask)",
+    });
+    const guard = fired({ hooks: on("PreToolUse", [command("exit 2", { if: "Bash(rm *)" })]) });
+    expect((await guard.gate()).verdict).toEqual(deny("no reason given"));
+    const after = fired({ hooks: on("PostToolUse", [command("exit 2", { if: "Bash(rm *)" })]) });
+    await after.tool("look", {}, { content: "" });
+    expect(after.ran()).toEqual([]);
+  });
+});
