@@ -7,7 +7,7 @@ import type { Content, Model } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
-import type { Progress, Turn } from "./seams.ts";
+import type { Note, Progress, Turn } from "./seams.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 export interface AgentHandle {
@@ -25,6 +25,8 @@ export interface AgentHandle {
   /** One turn: the open one, one for the waiting inputs, or one because a mechanism has something to say; undefined when none. */
   oneTurn(): Promise<TurnEndReason | undefined>;
   interrupt(): void;
+  /** This process lets the agent go. */
+  end(reason: string): Promise<void>;
 }
 
 export interface AgentOptions {
@@ -37,6 +39,8 @@ export interface AgentOptions {
   onProgress?: (progress: Progress) => void;
 }
 
+const noteFacts = (n: Note) => [{ type: "note.added", data: { origin: n.origin, text: n.text } }, ...(n.events ?? [])];
+
 const EARLY = new Set<string>(["interrupted", "failed", "limit"] satisfies TurnEndReason[]);
 
 export const contextState = (ledger: Ledger): ContextState => ledger.state.slices.transcript as ContextState;
@@ -45,6 +49,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   const { ledger, lease, name, seams } = opts;
   const { takenFrom, holder } = lease;
   let abort = new AbortController();
+  let begun = false;
   const state = (): AgentState => contextState(ledger).agents[name]!;
 
   const turn: Turn = {
@@ -69,6 +74,14 @@ export function createAgent(opts: AgentOptions): AgentHandle {
         events.map((e) => ({ ...e, actor: name })),
         { ...appendOpts, lease: { name: lease.name, epoch: lease.epoch }, ...summaryOf(events) },
       ),
+    async until(condition, signal) {
+      const changes = ledger.store.watchAll(signal)[Symbol.asyncIterator]();
+      for (let next = changes.next(); !condition(); ) {
+        await ledger.catchUp(); // what came before the watch began
+        if (condition() || (await next).done) return;
+        next = changes.next();
+      }
+    },
     blob: (hash) => ledger.store.blob(hash),
     emit: (progress) => opts.onProgress?.(progress),
   };
@@ -87,10 +100,17 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
     abort = new AbortController();
     if (!state().turn) await turn.append([{ type: "turn.started", data: { turnId: newId("trn"), cause } }]);
+    if (!begun) await begin();
     const foreignPast = takenFrom !== undefined && takenFrom.machine !== holder.machine;
     const reason = await runTurn({ turn, seams, foreignPast });
     await ledger.saveSnapshot();
     return reason;
+  }
+
+  async function begin(): Promise<void> {
+    begun = true;
+    const notes = await seams.start(turn);
+    if (notes.length > 0) await turn.append(notes.flatMap(noteFacts));
   }
 
   const hasWork = () => state().turn !== undefined || state().queue.length > 0;
@@ -138,13 +158,11 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       if (notes.length === 0) return undefined;
       await turn.append([
         { type: "turn.started", data: { turnId: newId("trn"), cause: "wake" } },
-        ...notes.flatMap((n) => [
-          { type: "note.added", data: { origin: n.origin, text: n.text } },
-          ...(n.events ?? []),
-        ]),
+        ...notes.flatMap(noteFacts),
       ]);
       return advance("wake");
     },
     interrupt: () => abort.abort(),
+    end: async (reason) => (begun ? seams.end(turn, reason) : undefined),
   };
 }

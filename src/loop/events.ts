@@ -70,6 +70,13 @@ export const loopEvents: EventDefs = {
         effect: z.enum(["internal", "read", "reconcile", "job", "external"]),
         cwd: z.string(),
         intent: z.unknown().optional(),
+        grants: z
+          .object({
+            network: z.boolean().optional(),
+            paths: z.array(z.string()).optional(),
+            exclude: z.array(z.string()).optional(),
+          })
+          .optional(),
       }),
   },
   "tool.finished": {

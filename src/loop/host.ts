@@ -110,8 +110,9 @@ export function createHost(opts: HostOptions): Host {
         ledger,
         lease,
         async release() {
-          clearInterval(renewing);
           taken.delete(it);
+          await agent.end("exit");
+          clearInterval(renewing);
           await lease.release();
         },
       };

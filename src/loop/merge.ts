@@ -2,7 +2,10 @@
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Item, Reply } from "../models/model.ts";
 import type {
+  Answer,
+  Asked,
   GateCall,
+  Grants,
   Input,
   Mechanism,
   ModelCall,
@@ -22,9 +25,12 @@ export interface Merged {
   system(turn: Turn): Promise<string[]>;
   model(call: ModelCall, base: (call: ModelCall) => Promise<Reply>): Promise<Reply>;
   gate(call: GateCall): Promise<{ verdict: Verdict; input: unknown }>;
+  ask(call: GateCall, asked: Asked): Promise<Answer>;
   tool(run: ToolRun, base: (run: ToolRun) => Promise<ToolOutput>): Promise<ToolOutput>;
   stop(turn: Turn, reply: Reply): Promise<Note[]>;
   tools(turn: Turn): Tool[];
+  start(turn: Turn): Promise<Note[]>;
+  end(turn: Turn, reason: string): Promise<void>;
   /** Resolves when any mechanism wants the idle agent. */
   wake(turn: Turn, signal: AbortSignal): Promise<void>;
 }
@@ -51,6 +57,7 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
   const contexts = attached("context");
   const systems = attached("system");
   const gates = attached("gate");
+  const asks = attached("ask");
   const stops = attached("stop");
   const wakes = mechanisms.flatMap((m) => (m.wake ? [m.wake] : []));
 
@@ -89,16 +96,30 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
     model: around(attached("model")),
     async gate(call) {
       let verdict: Verdict = { decision: "allow" };
+      const grants: Grants = {};
       try {
         for (const gate of gates) if (gate.rewrite) call = { ...call, input: await gate.rewrite(call) };
         for (const gate of gates) {
           const answer = await gate.judge?.(call);
+          if (answer && "grants" in answer) Object.assign(grants, answer.grants);
           if (answer && STRICTNESS[answer.decision] > STRICTNESS[verdict.decision]) verdict = answer;
         }
       } catch (error) {
         verdict = { decision: "deny", reason: `a gate failed: ${messageOf(error)}` };
       }
-      return { verdict, input: call.input };
+      const given = verdict.decision !== "deny" && Object.keys(grants).length > 0;
+      return { verdict: given ? { ...verdict, grants } : verdict, input: call.input };
+    },
+    async ask(call, asked) {
+      try {
+        for (const attach of asks) {
+          const answer = await attach(call, asked);
+          if (answer) return answer;
+        }
+      } catch (error) {
+        return { decision: "deny", reason: `asking failed: ${messageOf(error)}` };
+      }
+      return { decision: "deny", reason: `${asked.reason} (needs approval, and no one is there to ask)` };
     },
     tool: around(attached("tool")),
     async stop(turn, reply) {
@@ -114,6 +135,20 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
         names.add(tool.name);
       }
       return pool;
+    },
+    async start(turn) {
+      const notes: Note[] = [];
+      for (const m of mechanisms) {
+        try {
+          if (m.start) notes.push(...(await m.start(turn)));
+        } catch (error) {
+          turn.emit({ type: "status", text: `${m.name} could not start: ${messageOf(error)}` });
+        }
+      }
+      return notes;
+    },
+    async end(turn, reason) {
+      for (const m of mechanisms) await m.end?.(turn, reason).catch(() => undefined);
     },
     wake: (turn, signal) =>
       wakes.length === 0 ? new Promise(() => undefined) : Promise.race(wakes.map((wake) => wake(turn, signal))),

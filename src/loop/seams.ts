@@ -25,6 +25,8 @@ export interface Turn {
     events: Omit<EventInput, "actor">[],
     opts?: Pick<AppendOptions, "blobs" | "wake"> & { soon?: boolean },
   ): Promise<StoredEvent[]>;
+  /** Contract: resolves when the condition holds, looked at after every change by any process, or on abort. */
+  until(condition: () => boolean, signal: AbortSignal): Promise<void>;
   blob(hash: string): Promise<Uint8Array | undefined>;
   /** For observers only: what is not a fact (deltas, progress). */
   emit(progress: Progress): void;
@@ -49,6 +51,8 @@ export interface ToolRun {
   readonly signal: AbortSignal;
   /** What `intend` recorded before the effect began. */
   readonly intent: unknown;
+  /** What the gates let this call do besides. */
+  readonly grants: Grants;
   /** True when an earlier host recorded the intent and no result: look before acting. */
   readonly resumed: boolean;
 }
@@ -114,7 +118,19 @@ export interface GateCall {
   readonly turn: Turn;
 }
 
-export type Verdict = { decision: "allow" } | { decision: "ask" | "deny"; reason: string };
+/** What a call may do beyond the usual, recorded with it. */
+export interface Grants {
+  network?: boolean;
+  /** Real paths outside the project, or protected ones in it, that it may touch. */
+  paths?: string[];
+  /** Real paths that it must leave out, though they are inside. */
+  exclude?: string[];
+}
+
+/** `firm`: only a person may answer. `grants` hold once the call is allowed. */
+export type Asked = { decision: "ask"; reason: string; firm?: boolean; grants?: Grants };
+export type Verdict = { decision: "allow"; grants?: Grants } | Asked | { decision: "deny"; reason: string };
+export type Answer = { decision: "allow" } | { decision: "deny"; reason: string };
 
 interface Gate {
   /** Contract: returns the input to use from here on; runs before any judge. A throw refuses the call. */
@@ -139,6 +155,8 @@ export interface Seams {
   /** Around. Contract: calls `next` as often as it needs; what it throws ends the turn with that error. */
   model: (call: ModelCall, next: (call: ModelCall) => Promise<Reply>) => Promise<Reply>;
   gate: Gate;
+  /** First answer wins, in order. Contract: asked when the gates say ask; undefined leaves it to the next; a throw refuses, no answer refuses. */
+  ask: (call: GateCall, asked: Asked) => Promise<Answer | undefined>;
   /** Around. Contract: returns an output whatever happens; a throw becomes an error result. */
   tool: (run: ToolRun, next: (run: ToolRun) => Promise<ToolOutput>) => Promise<ToolOutput>;
   /** Collect. Contract: asked when a reply has no call; any text continues the turn with it, none ends the turn. */
@@ -154,6 +172,10 @@ export interface Mechanism {
   /** The pool is assembled anew each round. */
   tools?: Tool[] | ((turn: Turn) => Tool[]);
   seams?: Partial<Seams>;
+  /** Contract: once when a process takes the agent, before its first turn; its notes are shown to the model. A throw is reported and skipped. */
+  start?: (turn: Turn) => Promise<Note[]>;
+  /** Contract: when that process lets the agent go; a throw is ignored. */
+  end?: (turn: Turn, reason: string) => Promise<void>;
   /** Contract: resolves when the idle agent has something to take in, rejects never, ends with the signal. */
   wake?: (turn: Turn, signal: AbortSignal) => Promise<void>;
 }

@@ -5,7 +5,7 @@ import { explain } from "../ledger/events.ts";
 import type { EventInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
-import type { Tool, ToolOutput, ToolRun } from "./seams.ts";
+import type { Grants, Tool, ToolOutput, ToolRun } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
 
@@ -16,6 +16,7 @@ interface Ready {
   pending: PendingCall;
   tool: Tool;
   input: unknown;
+  grants: Grants;
 }
 
 /** What is durable with the next append. */
@@ -74,14 +75,14 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   const pool = seams.tools(turn);
   const tool = pool.find((t) => t.name === call.name);
   if (!tool) return refuse(`There is no tool named ${call.name}. Tools: ${pool.map((t) => t.name).join(", ")}.`);
-  if (started) return { pending, tool, input: started.input };
+  if (started) return { pending, tool, input: started.input, grants: started.grants ?? {} };
   const parsed = schemaOf(tool).safeParse(call.input);
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
-  if (verdict.decision === "allow") return { pending, tool, input };
-  const reason =
-    verdict.decision === "ask" ? `${verdict.reason} (needs approval, and no one is there to ask)` : verdict.reason;
-  return { ...refuse(`Refused: ${reason}`), denied: reason };
+  const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
+  if (answer.decision === "deny") return { ...refuse(`Refused: ${answer.reason}`), denied: answer.reason };
+  if (turn.signal.aborted) return refuse("Not run: the turn was interrupted.");
+  return { pending, tool, input, grants: (verdict.decision !== "deny" && verdict.grants) || {} };
 }
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
@@ -147,7 +148,7 @@ async function attempt(agent: Agent, run: ToolRun, work: (run: ToolRun) => Promi
   }
 }
 
-function toRun({ turn }: Agent, { pending, tool, input }: Ready, intent: unknown, resumed: boolean): ToolRun {
+function toRun({ turn }: Agent, { pending, tool, input, grants }: Ready, intent: unknown, resumed: boolean): ToolRun {
   const cwd = pending.started?.cwd ?? turn.cwd;
   return {
     call: pending.call,
@@ -158,13 +159,22 @@ function toRun({ turn }: Agent, { pending, tool, input }: Ready, intent: unknown
     turn,
     signal: turn.signal,
     intent,
+    grants,
     resumed,
   };
 }
 
-function started({ turn }: Agent, { pending, tool, input }: Ready, intent: unknown): Facts[number] {
-  const data = { callId: pending.call.id, name: tool.name, input, effect: tool.effect, cwd: turn.cwd };
-  return { type: "tool.started", data: intent === undefined ? data : { ...data, intent } };
+function started({ turn }: Agent, { pending, tool, input, grants }: Ready, intent: unknown): Facts[number] {
+  const data: Record<string, unknown> = {
+    callId: pending.call.id,
+    name: tool.name,
+    input,
+    effect: tool.effect,
+    cwd: turn.cwd,
+  };
+  if (Object.keys(grants).length > 0) data.grants = grants;
+  if (intent !== undefined) data.intent = intent;
+  return { type: "tool.started", data };
 }
 
 function finalize(

@@ -11,12 +11,12 @@ import {
   textOf,
   type Usage,
 } from "../models/model.ts";
-import type { Effect } from "./seams.ts";
+import type { Effect, Grants } from "./seams.ts";
 
 export interface PendingCall {
   call: CallPart;
   /** Set once the intent is durable. */
-  started?: { input: unknown; effect: Effect; cwd: string; intent?: unknown; at: number };
+  started?: { input: unknown; effect: Effect; cwd: string; intent?: unknown; grants?: Grants; at: number };
 }
 
 export interface AgentState {
@@ -123,7 +123,8 @@ function applyToAgent(agent: AgentState, event: StoredEvent, data: Data): void {
     case "tool.started": {
       const pending = agent.pending.find((p) => p.call.id === data.callId);
       if (pending) {
-        pending.started = { input: data.input, effect: data.effect, cwd: data.cwd, intent: data.intent, at: event.at };
+        const { input, effect, cwd, intent, grants } = data;
+        pending.started = { input, effect, cwd, intent, grants, at: event.at };
       }
       break;
     }

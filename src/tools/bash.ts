@@ -43,6 +43,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
           command: run.input.command,
           cwd: run.cwd,
           background: run.input.run_in_background ?? false,
+          grants: run.grants,
         });
         return await follow(run, plan, job);
       } catch (error) {
@@ -87,6 +88,9 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
   const how = interrupted ?? describeEnd(end);
   if (how !== undefined) lines.push(`[${how}]`);
   else if (text === "") lines.push("(no output)");
+  const taken = job.taken();
+  if (taken)
+    lines.push(`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`);
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
   return { content: lines.join("\n"), isError: how !== undefined, ...(events && { events }) };

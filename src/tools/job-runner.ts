@@ -18,6 +18,8 @@ export interface JobSpec {
   cwd: string;
   /** Started to stay in the background: nobody waits for it. */
   background: boolean;
+  /** What the gates let it do besides. */
+  grants?: { network?: boolean; paths?: string[] };
 }
 
 export interface JobEnd {
@@ -28,7 +30,7 @@ export interface JobEnd {
 
 export interface Job {
   readonly jobId: string;
-  /** Contract: resolves, never throws; `waiting` when it still runs after `waitMs`. */
+  /** Contract: `waiting` when it still runs after `waitMs`; throws when it could not be started after all. */
   wait(opts: {
     waitMs: number;
     signal: AbortSignal;
@@ -40,6 +42,8 @@ export interface Job {
   end(): JobEnd | undefined;
   /** What it printed so far, stdout and stderr as they came. */
   output(): string;
+  /** What it made and may not, and where that is kept. */
+  taken(): { dir: string; names: string[] } | undefined;
   /** The directory the command ended in, when that is not the one it began in. */
   movedTo(): string | undefined;
   remove(): void;

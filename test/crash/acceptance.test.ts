@@ -10,6 +10,15 @@ async function left(world: World): Promise<number[]> {
   return world.processes();
 }
 
+/** One may have died with another that was killed before it. */
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // gone already
+  }
+}
+
 test("kill -9 during a command: the resume reports that command's own output and exit code, and it ran once", async () => {
   const command = "touch running; sleep 2; echo effect >> f; echo its own words; exit 3";
   const world = await openWorld([{ calls: [{ name: "bash", input: { command } }] }, { text: "It ended." }]);
@@ -61,7 +70,7 @@ test("kill -9 of the harness and of its command: the outcome is said to be unkno
     const at = (name: string) => path.join(world.project, name);
     const first = world.start(["-p", "Run it"]);
     expect(await until(() => fs.existsSync(at("running")))).toBe(true);
-    for (const pid of world.processes()) process.kill(pid, "SIGKILL");
+    for (const pid of world.processes()) killNow(pid);
     await first.ended;
     const resumed = await world.run(["-p", "-r", (await world.look()).contexts[0]!.id]);
     const { requests, invalid } = world.server.log();

@@ -10,7 +10,9 @@ import { currentAttempt, jobEnd, jobOutput, jobState, killLeftovers, readMeta } 
 import { bootId } from "./process.ts";
 import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 
+export { commandEnvironment } from "./environment.ts";
 export { killJob, listJobs, showJob, sweepJobs } from "./job-dir.ts";
+export { createSandbox, probeSandbox, type SandboxOptions, type SandboxState } from "./sandbox.ts";
 
 const TAIL_CHARS = 2_000;
 /** A supervisor that has not come to its first act by now never will. */
@@ -26,7 +28,7 @@ export function createJobs(opts: RunnerOptions): Mechanism {
     wake: waitForAny,
     seams: {
       async intake(turn) {
-        runner.prepare(); // a model call comes next: there is time
+        runner.prepare(turn.context); // a model call comes next: there is time
         const notes: Note[] = [];
         for (const job of unreported(turn)) {
           const attempt = currentAttempt(job.dir);

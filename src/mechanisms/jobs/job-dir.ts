@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
-import { bootId, groupLives, isAlive, type Leader, parseStat, signal } from "./process.ts";
+import { askToEnd, bootId, groupLives, isAlive, type Leader, parseStat, signal } from "./process.ts";
 
 export interface JobMeta extends JobSpec {
   jobId: string;
@@ -130,7 +130,7 @@ export async function killLeftovers(attempt: string): Promise<void> {
 async function endGroup(leader: Leader, deadline: number): Promise<void> {
   const { pid } = leader;
   if (!groupLives(leader)) return;
-  if (Date.now() < deadline) signal(-pid, "SIGTERM");
+  if (Date.now() < deadline) askToEnd(leader);
   while (Date.now() < deadline && groupLives(leader)) await sleep(10);
   while (groupLives(leader)) {
     signal(-pid, "SIGKILL");
@@ -164,6 +164,16 @@ export function jobOutput(attempt: string): string {
   const total = Number(read(join(attempt, "dropped")) ?? 0) + rest.length;
   const missing = total - head.length - tail.length;
   return `${head.toString("utf8")}\n[… ${missing} of ${total} bytes were not kept …]\n${tail.toString("utf8")}`;
+}
+
+/** What the command made and may not: taken away, and kept here. */
+export function takenFrom(dir: string, name: string): { dir: string; names: string[] } | undefined {
+  const kept = join(dir, "..", "taken", name);
+  try {
+    return { dir: kept, names: readdirSync(kept) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** New output since `from`, at most `max` bytes. */

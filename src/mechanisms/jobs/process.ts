@@ -12,6 +12,7 @@ export function bootId(): string {
 
 export interface ProcessStat {
   pid: number;
+  name: string;
   state: string;
   group: number;
   session: number;
@@ -26,6 +27,7 @@ export function parseStat(line: string): ProcessStat | undefined {
   const fields = line.slice(close + 2).split(" ");
   return {
     pid: Number.parseInt(line, 10),
+    name: line.slice(line.indexOf("(") + 1, close),
     state: fields[0]!,
     group: Number(fields[2]),
     session: Number(fields[3]),
@@ -53,10 +55,19 @@ export function groupLives({ pid: leader, startedAt, session }: Leader): boolean
   const now = statOf(leader);
   if (now && now.startedAt !== startedAt) return false;
   if (!signal(-leader, 0)) return false;
-  return readdirSync("/proc").some((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    const stat = statOf(Number(name));
-    return stat !== undefined && stat.group === leader && stat.session === session && stat.state !== "Z";
+  return members({ pid: leader, startedAt, session }).length > 0;
+}
+
+/** Asks every process of the group to end; not the sandbox around it, whose end would kill it at once. */
+export function askToEnd(leader: Leader): void {
+  if (leader.startedAt === "") signal(-leader.pid, "SIGTERM");
+  else for (const { pid, name } of members(leader)) if (name !== "bwrap") signal(pid, "SIGTERM");
+}
+
+function members({ pid: leader, session }: Leader): ProcessStat[] {
+  return readdirSync("/proc").flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
+    return stat && stat.group === leader && stat.session === session && stat.state !== "Z" ? [stat] : [];
   });
 }
 

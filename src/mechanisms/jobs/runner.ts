@@ -2,8 +2,9 @@
 import { type FSWatcher, rmSync, watch } from "node:fs";
 import { join } from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";
+import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
-import type { Job, JobRunner } from "../../tools/job-runner.ts";
+import type { Job, JobRunner, JobSpec } from "../../tools/job-runner.ts";
 import {
   abandon,
   currentAttempt,
@@ -19,13 +20,18 @@ import {
   outputSince,
   read,
   readMeta,
+  takenFrom,
   writeMeta,
 } from "./job-dir.ts";
 import { bootId } from "./process.ts";
-import { createSupervisor, type Supervised } from "./supervisor.ts";
+import type { Enclosure } from "./sandbox.ts";
+import { createSupervisor, type Supervised, type Supervisor } from "./supervisor.ts";
 
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
+/** One for each way in which commands are shut in. */
+const MAX_SUPERVISORS = 4;
+const NO_JOB: JobSpec = { context: "", agent: "", callId: "", command: "", cwd: "", background: false };
 /** Notifications of the file system come at once; this is for those that get lost. */
 const POLL_MS = 1_000;
 
@@ -36,22 +42,37 @@ export interface RunnerOptions {
   hardLimitMs?: number;
   /** Past this only head and tail are kept. Default: 64 MB. */
   outputBytes?: number;
+  /** What commands see of our environment. Default: a short list of names. */
+  env?: Record<string, string>;
+  /** Shuts a command in; default: nothing holds it. */
+  sandbox?: (spec: JobSpec) => Enclosure;
 }
 
 export interface Runner extends JobRunner {
   /** Makes the next start faster, when there is time for it. */
-  prepare(): void;
+  prepare(context: string): void;
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
-  const supervisor = createSupervisor(opts.dir, {
-    hardLimitMs: opts.hardLimitMs ?? 86_400_000,
-    outputBytes: opts.outputBytes ?? 64 << 20,
-  });
+  const supervisors = new Map<string, Supervisor>();
+  const open = (enclosure: Enclosure | undefined): Supervisor => {
+    const key = enclosure ? [...enclosure.outer, "", ...enclosure.absent, "", ...enclosure.wrap].join("\0") : "";
+    const known = supervisors.get(key);
+    if (known) return known;
+    const { hardLimitMs = 86_400_000, outputBytes = 64 << 20 } = opts;
+    const made = createSupervisor(opts.dir, { hardLimitMs, outputBytes, env: opts.env, enclosure });
+    supervisors.set(key, made);
+    const [oldest] = supervisors;
+    if (supervisors.size > MAX_SUPERVISORS && oldest) {
+      supervisors.delete(oldest[0]);
+      oldest[1].close();
+    }
+    return made;
+  };
   const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
-    createJob({ attempt, meta, top: join(opts.dir, meta.jobId), supervised });
+    createJob({ attempt, meta, dir: opts.dir, supervised });
   return {
-    prepare: supervisor.prepare,
+    prepare: (context) => open(opts.sandbox?.({ ...NO_JOB, context })).prepare(),
     plan() {
       const jobId = newId("job");
       return { jobId, dir: join(opts.dir, jobId), boot: bootId() };
@@ -61,7 +82,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       const meta: JobMeta = { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
       writeMeta(attempt, meta);
       crashPoint("job.intended");
-      const supervised = await supervisor.start(attempt.slice(opts.dir.length + 1), spec.cwd);
+      const supervised = await open(opts.sandbox?.(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
       return jobAt(attempt, meta, supervised);
     },
@@ -84,7 +105,7 @@ export function createRunner(opts: RunnerOptions): Runner {
   };
 }
 
-function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised?: Supervised }): Job {
+function createJob(of: { attempt: string; meta: JobMeta; dir: string; supervised?: Supervised }): Job {
   const { attempt, meta, supervised } = of;
   let told: number | undefined;
   const ended = async (signal: AbortSignal) => {
@@ -94,7 +115,9 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
     // Whoever killed the supervisor alone left its command running.
     if (told === undefined && jobState(attempt).phase === "lost") await killLeftovers(attempt);
     // The shell that should have run it is gone: nobody will.
-    if (told === undefined && supervised && jobState(attempt).phase === "unstarted") abandon(attempt);
+    if (told === undefined && supervised && jobState(attempt).phase === "unstarted" && abandon(attempt)) {
+      if (supervised.problem !== undefined) throw new HoldfastError("refused", supervised.problem);
+    }
     crashPoint("job.ended");
   };
   return {
@@ -106,8 +129,8 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
       let timer: NodeJS.Timeout | undefined;
       let seen = 0;
       try {
-        return await new Promise<"ended" | "waiting" | "aborted">((resolve) => {
-          ended(stop.signal).then(() => resolve("ended"));
+        return await new Promise<"ended" | "waiting" | "aborted">((resolve, reject) => {
+          ended(stop.signal).then(() => resolve("ended"), reject);
           timer = setTimeout(resolve, waitMs, "waiting");
           signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: stop.signal });
           if (!onOutput) return;
@@ -128,9 +151,10 @@ function createJob(of: { attempt: string; meta: JobMeta; top: string; supervised
     },
     end: () => jobEnd(attempt, meta.startedAt, told),
     output: () => jobOutput(attempt),
+    taken: () => takenFrom(of.dir, attempt.slice(of.dir.length + 1)),
     movedTo: () => read(join(attempt, "cwd"))?.replace(/\n$/, "") || undefined,
     // Not now: a model call comes next, and there is time during it.
-    remove: () => void setImmediate(rmSync, of.top, { recursive: true, force: true }),
+    remove: () => void setImmediate(rmSync, join(of.dir, meta.jobId), { recursive: true, force: true }),
   };
 }
 

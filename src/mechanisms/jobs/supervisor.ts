@@ -1,10 +1,11 @@
 // Owns the supervisor: a shell between the harness and its commands, which outlives the harness.
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
+import type { Enclosure } from "./sandbox.ts";
 
 /** Where the command's shell says at its end that it moved; a number that scripts do not use. */
 const MOVED = 247;
@@ -46,8 +47,10 @@ const COMMAND = [
  * means look; `! NUMBER` its shell could not be started.
  */
 const SUPERVISOR = `set -m -C
-limit=$1 bound=$2 keep=$3 stock=$4 base=$5 inner=$6 run=$7
-shift 7
+limit=$1 bound=$2 keep=$3 stock=$4 base=$5 inner=$6 run=$7 tag=$8 n=$9
+shift 9
+absent=("\${@:1:n}")
+shift $n
 open=1 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
 exec 7<&0 </dev/null 9<"$base"
@@ -56,7 +59,7 @@ if [ -e /proc/self/fd ]; then exec 8<> <(:)
 else f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 8<>"$f" && rm -f "$f"
 fi
 worker() {
-local k=$1 s= w n c g p
+local k=$1 s= w n c g p f
 shift
 set -m
 { read -r s </proc/self/stat; } 2>/dev/null
@@ -72,7 +75,7 @@ g=
 { read -r g </proc/self/stat; } 2>/dev/null
 p=\${g%% *}
 : \${p:=$(exec sh -c 'echo $PPID')}
-exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" >/dev/null 2>|"$base/.err$$.$k"
+exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" >/dev/null 2>|"$base/.err$tag.$k"
 ) &
 p=$!
 wait $p
@@ -81,6 +84,11 @@ n=
 IFS= read -r -t 2 -u 6 n
 case $n in
 t*) n=\${n#t }
+for f in "\${absent[@]}"; do
+[ -e "$f" ] || [ -L "$f" ] || continue
+mkdir -p "$base/../taken/$n"
+mv "$f" "$base/../taken/$n/"
+done
 { echo $c >"$base/$n/exit"; } 2>/dev/null || c='?'
 kill -9 -- -$p 2>/dev/null
 if [ $k -gt $stock ]; then
@@ -100,8 +108,8 @@ echo "x $k" >&8
 }
 hire() {
 last=$((last+1)) free=$((free+1))
-mkfifo -m 600 "$base/.go$$.$last"
-exec 6<>"$base/.go$$.$last"
+mkfifo -m 600 "$base/.go$tag.$last"
+exec 6<>"$base/.go$tag.$last"
 worker $last "$@" 2>/dev/null &
 exec 6<&-
 hired[last]=$!
@@ -172,26 +180,29 @@ fi
 fi
 done
 for k in "\${!hired[@]}"; do
-f=$base/.go$$.$k
+f=$base/.go$tag.$k
 if [ -p "$f" ]; then echo 1<>"$f"
 else kill \${hired[k]} 2>/dev/null
 fi
 done
-rm -f "$base"/.go$$.* "$base"/.err$$.*`;
+rm -f "$base"/.go$tag.* "$base"/.err$tag.*`;
 
-/** How many shells are kept ready: the next one starts while a command runs. */
-const STOCK = 1;
 /** The shell is started ahead of the first command, while the model thinks. */
 const PREPARE_AFTER_MS = 20;
 
-export interface SupervisorLimits {
+export interface SupervisorOptions {
   hardLimitMs: number;
   outputBytes: number;
+  env?: Record<string, string>;
+  /** What every command is shut in; default: nothing. */
+  enclosure?: Enclosure;
 }
 
 export interface Supervised {
   /** Its exit code when its supervisor said so; undefined when it said no more than that it is over, or died: look for yourself. */
   ended: Promise<number | undefined>;
+  /** Why its shell could not be started, once that is known: then it never will be. */
+  problem?: string;
 }
 
 export interface Supervisor {
@@ -199,10 +210,14 @@ export interface Supervisor {
   start(name: string, cwd: string): Promise<Supervised>;
   /** Starts the shell ahead of need. It holds nothing and ends with this process. */
   prepare(): void;
+  /** No more jobs: it ends when those that run have ended. */
+  close(): void;
 }
 
 interface Shell {
   child: ChildProcess;
+  /** Part of the names of its files. */
+  tag: string;
   /** Workers that wait for a job, the longest waiting first. */
   free: string[];
   /** The pipe of each worker. */
@@ -217,24 +232,34 @@ interface Waiting {
   name: string;
   cwd: string;
   worker?: string;
+  supervised: Supervised;
   resolve: (code: number | undefined) => void;
 }
 
+let opened = 0;
+
 /** Contract: `dir` holds the directories of all jobs. */
-export function createSupervisor(dir: string, limits: SupervisorLimits): Supervisor {
+export function createSupervisor(dir: string, limits: SupervisorOptions): Supervisor {
   let shell: Shell | undefined;
   let preparing: NodeJS.Timeout | undefined;
 
   const open = (): Shell => {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
-    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, STOCK];
-    const child = spawn(
-      "/bin/bash",
-      ["--norc", "-c", SUPERVISOR, "holdfast-jobs", ...numbers.map(String), dir, dir, COMMAND],
-      { cwd: "/", env: commandEnvironment(process.env), detached: true, stdio: ["pipe", "pipe", "ignore"] },
-    );
-    const mine: Shell = { child, free: [], pipes: new Map(), queue: [], running: new Map() };
+    const { outer, wrap, absent } = limits.enclosure ?? { outer: [], wrap: [], absent: [] };
+    // A sandbox takes longer to start than a command; two are kept ready. In it the directory of the jobs is seen through descriptor 9 alone.
+    const [stock, inner] = wrap.length > 0 ? [2, "/proc/self/fd/9"] : [1, dir];
+    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, stock];
+    const tag = `${process.pid}-${++opened}`;
+    const command = [...outer, "/bin/bash", "--norc", "-c", SUPERVISOR, "holdfast-jobs"];
+    const args = [...numbers.map(String), dir, inner, COMMAND, tag, `${absent.length}`, ...absent, ...wrap];
+    const child = spawn(command[0]!, [...command.slice(1), ...args], {
+      cwd: "/",
+      env: limits.env ?? commandEnvironment(process.env),
+      detached: true,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    const mine: Shell = { child, tag, free: [], pipes: new Map(), queue: [], running: new Map() };
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
     for (const stream of [child.stdin, child.stdout]) {
@@ -247,10 +272,14 @@ export function createSupervisor(dir: string, limits: SupervisorLimits): Supervi
       heard = lines.pop()!;
       for (const line of lines) hear(mine, line);
     });
-    child.once("exit", () => {
+    child.once("exit", (code) => {
       if (shell === mine) shell = undefined;
+      const problem = code ? `the supervisor of commands ended with exit code ${code}` : undefined;
       for (const pipe of mine.pipes.values()) closeSync(pipe);
-      for (const job of [...mine.queue, ...mine.running.values()]) job.resolve(undefined);
+      for (const job of [...mine.queue, ...mine.running.values()]) {
+        job.supervised.problem = problem;
+        job.resolve(undefined);
+      }
     });
     return mine;
   };
@@ -258,12 +287,17 @@ export function createSupervisor(dir: string, limits: SupervisorLimits): Supervi
   const hear = (mine: Shell, line: string) => {
     const [said = "", what = "", again] = line.split(" ");
     if (said === "r") {
-      const pipe = openPipe(join(dir, `.go${mine.child.pid}.${what}`));
+      const pipe = openPipe(join(dir, `.go${mine.tag}.${what}`));
       if (pipe === undefined) return; // somebody removed the directory
       mine.pipes.set(what, pipe);
       mine.free.push(what);
     } else if (said === "!") {
-      for (const job of mine.running.values()) if (job.worker === what) end(mine, job.name, undefined);
+      for (const job of mine.running.values()) {
+        if (job.worker !== what) continue;
+        job.supervised.problem = textOf(join(dir, `.err${mine.tag}.${what}`)) ?? "its shell ended at once";
+        end(mine, job.name, undefined);
+        mine.free.push(what);
+      }
     } else {
       const worker = end(mine, what, said === "?" ? undefined : Number(said));
       if (again !== undefined) mine.free.push(again);
@@ -302,6 +336,10 @@ export function createSupervisor(dir: string, limits: SupervisorLimits): Supervi
       }, PREPARE_AFTER_MS);
       preparing.unref();
     },
+    close() {
+      clearTimeout(preparing);
+      shell?.child.stdin?.end();
+    },
     async start(name, cwd) {
       if (cwd.includes("\n")) {
         throw new HoldfastError("invalid", "commands cannot run in a directory whose name has a line break");
@@ -313,10 +351,19 @@ export function createSupervisor(dir: string, limits: SupervisorLimits): Supervi
         shell = undefined;
         await new Promise((_, reject) => mine.child.once("error", reject));
       }
-      const ended = new Promise<number | undefined>((resolve) => hand(mine, { name, cwd, resolve }));
-      return { ended };
+      const supervised = {} as Supervised;
+      supervised.ended = new Promise((resolve) => hand(mine, { name, cwd, supervised, resolve }));
+      return supervised;
     },
   };
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim() || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function openPipe(path: string): number | undefined {

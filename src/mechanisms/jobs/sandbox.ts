@@ -1,0 +1,264 @@
+// Owns what a command sees of the machine: the arguments of bubblewrap, and whether it works here.
+import { spawnSync } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import type { JobSpec } from "../../tools/job-runner.ts";
+import { bootId } from "./process.ts";
+
+export interface SandboxOptions {
+  /** The project: writable but for what is protected. */
+  root: string;
+  home: string;
+  /** Holds what is private to each context: its /tmp, and its home. */
+  dir: string;
+  /** Trees besides that commands may read, or write. */
+  readable?: string[];
+  writable?: string[];
+  /** For every command. */
+  network?: boolean;
+}
+
+/** How one command is shut in. */
+export interface Enclosure {
+  /** Goes before the supervisor: what the commands of one kind share, a network of their own among it. */
+  outer: string[];
+  /** Goes before the shell; empty: nothing holds it. */
+  wrap: string[];
+  /** Must not come to exist: taken away when the command has ended. */
+  absent: string[];
+}
+
+/** In the project's root, whatever is there: read-only; what is not there must not come to be. */
+const PROTECTED = [
+  ".git",
+  ".gitmodules",
+  ".claude",
+  ".holdfast",
+  ".mcp.json",
+  ".vscode",
+  ".idea",
+  ".cursor",
+  ".husky",
+  ".envrc",
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+];
+/** In `.git`, when the command is one that works with git: what would run code later. */
+const GIT_PROTECTED = ["config", "config.worktree", "hooks", "info", "modules"];
+/** Of the home, besides the project: where tools are installed. No secrets, no caches. */
+const TOOLS = [
+  ".nvm",
+  ".fnm",
+  ".volta",
+  ".asdf",
+  ".pyenv",
+  ".rbenv",
+  ".sdkman",
+  ".deno",
+  ".bun",
+  ".rustup",
+  ".cargo/bin",
+  ".cargo/registry",
+  ".local/bin",
+  ".local/lib",
+  ".local/share/pnpm",
+  ".local/share/uv",
+  ".local/share/mise",
+  ".local/share/fnm",
+  ".local/share/virtualenvs",
+  ".local/pipx",
+  "go/bin",
+  "go/pkg",
+  ".m2/repository",
+  ".gradle/wrapper",
+  ".gitconfig",
+  ".config/git",
+  "miniconda3",
+  "anaconda3",
+  ".linuxbrew",
+];
+/** Of the home, when the project is the home or holds it. */
+const SECRETS = [
+  ".ssh",
+  ".gnupg",
+  ".aws",
+  ".azure",
+  ".kube",
+  ".docker",
+  ".netrc",
+  ".git-credentials",
+  ".pypirc",
+  ".npmrc",
+  ".config",
+  ".local/share/keyrings",
+  ".local/state",
+  ".password-store",
+  ".mozilla",
+  ".claude",
+  ".codex",
+  ".gemini",
+  ".bash_history",
+  ".zsh_history",
+  ".node_repl_history",
+  ".python_history",
+];
+/** Readable by root only: matters when we run as root. */
+const SYSTEM_SECRETS = [
+  "/etc/shadow",
+  "/etc/gshadow",
+  "/etc/shadow-",
+  "/etc/gshadow-",
+  "/etc/sudoers",
+  "/etc/sudoers.d",
+];
+
+export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSpec) => Enclosure {
+  const root = realpathSync.native(opts.root);
+  const { home } = opts;
+  const always = [
+    bwrap,
+    ...[
+      "--unshare-user",
+      "--unshare-pid",
+      "--die-with-parent",
+      "--cap-drop",
+      "ALL",
+      "--ro-bind",
+      "/",
+      "/",
+      "--proc",
+      "/proc",
+      "--dev",
+      "/dev",
+    ],
+    ...["--tmpfs", "/run", ...hidden("/home", "/root", "/mnt", "/media")],
+    ...SYSTEM_SECRETS.flatMap((path) => mask(path)),
+  ];
+  const secrets = `${home}/`.startsWith(`${root}/`) ? SECRETS.flatMap((name) => mask(join(home, name))) : [];
+  const tools = TOOLS.map((name) => join(home, name));
+  return (spec) => {
+    const own = join(opts.dir, spec.context);
+    for (const name of ["tmp", "home"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
+    const network = opts.network || spec.grants?.network;
+    const granted = spec.grants?.paths ?? [];
+    const git = /\bgit\b/.test(spec.command);
+    const absent: string[] = [];
+    const guarded: string[] = [];
+    const guard = (path: string) => {
+      if (granted.includes(path)) return;
+      if (exists(path)) guarded.push("--ro-bind", path, path);
+      else absent.push(path);
+    };
+    for (const name of PROTECTED) if (name !== ".git" || !git) guard(join(root, name));
+    if (git && exists(join(root, ".git"))) for (const name of gitGuards(root)) guard(name);
+    return {
+      outer: [
+        ...[bwrap, "--dev-bind", "/", "/", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+        ...(network ? [] : ["--unshare-net"]),
+        "--",
+      ],
+      absent,
+      wrap: [
+        ...always,
+        ...(network ? resolver() : []),
+        ...["--bind", join(own, "tmp"), "/tmp", "--bind", join(own, "home"), home],
+        ...readOnly([...tools, ...(opts.readable ?? [])]),
+        ...[root, ...(opts.writable ?? [])].flatMap((path) => ["--bind", path, path]),
+        ...gitElsewhere(root).flatMap((path) => [git ? "--bind" : "--ro-bind", path, path]),
+        ...secrets,
+        ...guarded,
+        ...["--chdir", root, "--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR", "--"],
+      ],
+    };
+  };
+}
+
+const hidden = (...paths: string[]): string[] => paths.filter(isDirectory).flatMap((path) => ["--tmpfs", path]);
+
+const readOnly = (paths: string[]): string[] => paths.filter(exists).flatMap((path) => ["--ro-bind", path, path]);
+
+/** What is there becomes empty; a mount leaves nothing behind. */
+function mask(path: string): string[] {
+  if (!existsSync(path)) return [];
+  return isDirectory(path) ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+}
+
+/** With the network on, names are resolved by what /etc/resolv.conf points at. */
+function resolver(): string[] {
+  try {
+    const real = realpathSync.native("/etc/resolv.conf");
+    return real.startsWith("/run/") ? ["--ro-bind", dirname(real), dirname(real)] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What git would run later; in a submodule or worktree the same names are elsewhere. */
+function gitGuards(root: string): string[] {
+  const dir = join(root, ".git");
+  return (isDirectory(dir) ? [dir] : gitElsewhere(root)).flatMap((d) => GIT_PROTECTED.map((name) => join(d, name)));
+}
+
+/** A worktree keeps its state in the repository it belongs to. */
+function gitElsewhere(root: string): string[] {
+  try {
+    if (isDirectory(join(root, ".git"))) return [];
+    const dir = /^gitdir: (.+)$/m.exec(readFileSync(join(root, ".git"), "utf8"))?.[1]?.trim();
+    const own = dir && realpathSync.native(join(dir.startsWith("/") ? "/" : root, dir));
+    if (!own) return [];
+    const common = /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
+    // The pointer is the repository's word: only what points back is believed.
+    if (common === undefined || readFileSync(join(own, "gitdir"), "utf8").trim() !== join(root, ".git")) return [];
+    return [common];
+  } catch {
+    return [];
+  }
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+export type SandboxState = { works: true; bwrap: string } | { works: false; why: string };
+
+/** Tried once for each boot and version; what came of it is kept in `dir`. */
+export function probeSandbox(dir: string, path = process.env.PATH ?? ""): SandboxState {
+  const bwrap = path
+    .split(delimiter)
+    .map((d) => join(d, "bwrap"))
+    .find((p) => p.startsWith("/") && existsSync(p));
+  if (!bwrap) return { works: false, why: "bubblewrap is not installed (apt-get install bubblewrap)" };
+  const file = join(dir, "sandbox.json");
+  const key = `${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;
+  try {
+    const kept = JSON.parse(readFileSync(file, "utf8"));
+    if (kept.key === key) return kept.state;
+  } catch {
+    // not tried yet
+  }
+  const args = [
+    "--unshare-all",
+    "--ro-bind",
+    "/",
+    "/",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "--tmpfs",
+    "/run",
+    "/bin/true",
+  ];
+  const tried = spawnSync(bwrap, args, { encoding: "utf8", timeout: 10_000 });
+  const why = tried.stderr?.trim().split("\n")[0] || tried.error?.message || `exit code ${tried.status}`;
+  const state: SandboxState =
+    tried.status === 0 ? { works: true, bwrap } : { works: false, why: `bubblewrap does not work here: ${why}` };
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  writeFileSync(file, JSON.stringify({ key, state }));
+  return state;
+}

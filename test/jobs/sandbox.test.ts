@@ -1,0 +1,240 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { createJobs, createSandbox, probeSandbox, type SandboxOptions } from "../../src/mechanisms/jobs/index.ts";
+import { scratch, testTurn } from "../tools/turn.ts";
+
+const state = probeSandbox(scratch((clean) => beforeAll(() => clean)));
+const works = state.works || process.env.CI === "true"; // under CI a missing sandbox fails, it does not skip
+
+interface Setup {
+  /** Made before the first command. */
+  files?: Record<string, string>;
+  sandbox?: Partial<SandboxOptions>;
+}
+
+function setUp({ files = {}, sandbox = {} }: Setup = {}) {
+  if (!state.works) throw new Error(state.why);
+  const base = scratch(onTestFinished);
+  const root = join(base, "project");
+  const home = join(base, "home");
+  for (const dir of [root, home]) mkdirSync(dir);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(base, name, ".."), { recursive: true });
+    writeFileSync(join(base, name), text);
+  }
+  const wrap = createSandbox(state.bwrap, { root, home, dir: join(base, "private"), ...sandbox });
+  const turn = testTurn([createJobs({ dir: join(base, "jobs"), sandbox: wrap })], { root });
+  const run = async (command: string) => {
+    const { content } = await turn.call("bash", { command });
+    return content as string;
+  };
+  const text = (name: string) => (existsSync(join(base, name)) ? readFileSync(join(base, name), "utf8") : undefined);
+  return { base, root, home, turn, run, text };
+}
+
+const gitInit = (root: string) => execFileSync("git", ["init", "-q"], { cwd: root });
+
+test.runIf(works)("a command writes in the project and nowhere else", async () => {
+  const { base, run, text } = setUp({ files: { "outside/canary": "safe" } });
+  const said = await run(
+    `echo in > a.txt; echo no > ${base}/outside/canary; echo no > /etc/holdfast-canary; echo no > ../x; cat a.txt`,
+  );
+  expect(said).toContain("Read-only file system");
+  expect([text("project/a.txt"), text("outside/canary"), text("x")]).toEqual(["in\n", "safe", undefined]);
+  expect(existsSync("/etc/holdfast-canary")).toBe(false);
+});
+
+test.runIf(works)("a link out of the project leads to what cannot be written", async () => {
+  const { base, root, run, text } = setUp({ files: { "outside/canary": "safe" } });
+  symlinkSync(join(base, "outside"), join(root, "link"));
+  await run("echo no > link/canary; echo no > link/new");
+  expect([text("outside/canary"), text("outside/new")]).toEqual(["safe", undefined]);
+});
+
+test.runIf(works)("the home's secrets are not there; tools are", async () => {
+  const { run, home, text } = setUp({
+    files: {
+      "home/.ssh/id_ed25519": "KEY",
+      "home/.aws/credentials": "KEY",
+      "home/notes.txt": "KEY",
+      "home/.local/bin/tool": "TOOL",
+    },
+  });
+  const said = await run(
+    `cat ${home}/.ssh/id_ed25519 ${home}/.aws/credentials ${home}/notes.txt ${home}/.local/bin/tool; echo x > ${home}/.bashrc; ls -A ${home}`,
+  );
+  expect(said).not.toContain("KEY");
+  expect(said).toContain("TOOL");
+  expect(text("home/.bashrc")).toBe(undefined);
+});
+
+test.runIf(works)("a project that is the home itself shows no secrets either", async () => {
+  const base = scratch(onTestFinished);
+  mkdirSync(join(base, ".ssh"));
+  writeFileSync(join(base, ".ssh/id_rsa"), "KEY");
+  if (!state.works) throw new Error(state.why);
+  const wrap = createSandbox(state.bwrap, { root: base, home: base, dir: join(base, ".local/state/holdfast") });
+  const turn = testTurn([createJobs({ dir: join(scratch(onTestFinished), "jobs"), sandbox: wrap })], { root: base });
+  const said = (await turn.call("bash", { command: "cat .ssh/id_rsa; ls -A .local/state" })).content as string;
+  expect(said).not.toContain("KEY");
+  expect(said).not.toContain("holdfast\n");
+});
+
+test.runIf(works)("/tmp is the context's own, and stays from command to command", async () => {
+  const { run } = setUp();
+  const name = `holdfast-canary-${process.pid}`;
+  writeFileSync(join("/tmp", name), "outside");
+  onTestFinished(() => rmSync(join("/tmp", name)));
+  expect(await run(`cat /tmp/${name}; echo mine > /tmp/note; echo $TMPDIR`)).toContain("No such file");
+  expect(await run("cat /tmp/note")).toBe("mine");
+  expect(existsSync("/tmp/note")).toBe(false);
+});
+
+test.runIf(works)("what is protected and there cannot be changed; git works all the same", async () => {
+  const { root, run, text } = setUp({ files: { "project/.mcp.json": "{}", "project/.claude/settings.json": "{}" } });
+  gitInit(root);
+  const before = text("project/.git/config");
+  await run(
+    "echo x > .mcp.json; echo x > .claude/settings.json; rm -rf .claude .mcp.json; echo x > .git/config; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
+  );
+  expect([text("project/.mcp.json"), text("project/.claude/settings.json"), text("project/.git/config")]).toEqual([
+    "{}",
+    "{}",
+    before,
+  ]);
+  expect(text("project/.git/hooks/pre-commit")).toBe(undefined);
+  const said = await run(
+    "echo a > a && git add a && git -c user.name=n -c user.email=e commit -qm first && git log --oneline; git config x.y z; echo x > .git/hooks/post-commit",
+  );
+  expect(said).toMatch(/[0-9a-f]{7} first/);
+  expect([text("project/.git/config"), text("project/.git/hooks/post-commit")]).toEqual([before, undefined]);
+});
+
+test.runIf(works)("a command that does not speak of git cannot touch the repository at all", async () => {
+  const { root, run } = setUp();
+  gitInit(root);
+  const before = readdirSync(join(root, ".git"));
+  await run("rm -rf .[a-z]*; find . -delete");
+  expect(readdirSync(join(root, ".git"))).toEqual(before);
+});
+
+test.runIf(works)("what is protected and missing does not come to be, and no empty file stays behind", async () => {
+  const { root, run } = setUp();
+  const said = await run(
+    "mkdir .claude .vscode && echo evil > .claude/settings.json && echo evil > .mcp.json && ln -s /etc/passwd .envrc && echo ok > fine; ls -A",
+  );
+  expect(said).toMatch(
+    /\[taken away, because commands may not make it here: .claude, .envrc, .mcp.json, .vscode \(kept in .+\)\]/,
+  );
+  expect(readdirSync(root)).toEqual(["fine"]);
+  const kept = /kept in (.+)\)\]/.exec(said)![1]!;
+  expect(readFileSync(join(kept, ".mcp.json"), "utf8")).toBe("evil\n");
+  expect(await run("echo again")).toBe("again");
+  expect(readdirSync(root)).toEqual(["fine"]);
+});
+
+test.runIf(works)("no network, unless this call was granted it", async () => {
+  const server = createServer((_, response) => response.end("reached")).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const { run, turn } = setUp();
+  const command = `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && tail -1 <&3`;
+  expect(await run(command)).toContain("Connection refused");
+  const granted = await turn.call("bash", { command }, { grants: { network: true } });
+  expect(granted.content).toContain("reached");
+});
+
+test.runIf(works)(
+  "a command that leaves its process group still dies with the call, and sees no process but its own",
+  async () => {
+    const { run, root } = setUp();
+    const said = await run(
+      "setsid sh -c 'while :; do date > alive; sleep 0.05; done' & sleep 0.3; ls /proc | grep -c '^[0-9]'",
+    );
+    expect(Number(said)).toBeLessThan(12);
+    await sleep(100);
+    const seen = readFileSync(join(root, "alive"), "utf8");
+    const stamp =
+      existsSync(join(root, "alive")) &&
+      execFileSync("stat", ["-c", "%Y.%y", join(root, "alive")], { encoding: "utf8" });
+    await sleep(400);
+    expect(execFileSync("stat", ["-c", "%Y.%y", join(root, "alive")], { encoding: "utf8" })).toBe(stamp);
+    expect(seen).not.toBe("");
+  },
+);
+
+test.runIf(works)("an interrupted command is asked kindly first", async () => {
+  const { turn, root } = setUp();
+  const abort = new AbortController();
+  const calling = turn.call(
+    "bash",
+    { command: "trap 'echo bye > said; exit 3' TERM; echo on > on; while :; do sleep 0.05; done" },
+    { signal: abort.signal },
+  );
+  while (!existsSync(join(root, "on"))) await sleep(5);
+  abort.abort();
+  expect((await calling).content).toContain("interrupted by the user");
+  expect(readFileSync(join(root, "said"), "utf8")).toBe("bye\n");
+});
+
+test.runIf(works)("nothing of ours is open in a command", async () => {
+  const { run } = setUp();
+  expect(
+    await run(
+      "ls -l /proc/self/fd /proc/1/fd /proc/$$/fd | grep -o -- '-> .*' | grep -v 'pipe:\\|/dev/null\\|/proc/\\|eventfd\\|/jobs/job_[a-z0-9]*/\\(out\\|cwd\\)$\\|/jobs/.err' | sort -u",
+    ),
+  ).toBe("(no output)");
+});
+
+test.runIf(works)("a sandbox that cannot be started says why, and the command is not run without it", async () => {
+  const { base, root } = setUp();
+  const wrap = () => ({ outer: [], wrap: ["bwrap", "--bind", "/nowhere/at/all", "/x", "--"], absent: [] });
+  const turn = testTurn([createJobs({ dir: join(base, "jobs2"), sandbox: wrap })], { root });
+  const { content, isError } = await turn.call("bash", { command: "echo ran > ran" });
+  expect([isError, content]).toEqual([true, expect.stringContaining("/nowhere/at/all")]);
+  expect(existsSync(join(root, "ran"))).toBe(false);
+});
+
+test.runIf(works)("a worktree's repository is found by what points back at it, and only then", async () => {
+  const { root, base, run } = setUp({ files: { "main/a": "a", "victim/.git/config": "[core]" } });
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=n", "-c", "user.email=e", ...args], { cwd: join(base, "main") });
+  git("init", "-q");
+  git("add", "-A");
+  git("commit", "-qm", "one");
+  execFileSync("rmdir", [root]);
+  git("worktree", "add", "-q", root);
+  const own = setUpAt(base, root);
+  expect(
+    await own(
+      "echo b > b && git add b && git -c user.name=n -c user.email=e commit -qm two && git log --oneline | wc -l",
+    ),
+  ).toBe("2");
+  writeFileSync(join(root, ".git"), `gitdir: ${base}/victim/.git\n`);
+  const hostile = setUpAt(base, root);
+  await hostile(`git status; echo x > ${base}/victim/.git/config`);
+  expect(readFileSync(join(base, "victim/.git/config"), "utf8")).toBe("[core]");
+  void run;
+});
+
+function setUpAt(base: string, root: string) {
+  if (!state.works) throw new Error(state.why);
+  const wrap = createSandbox(state.bwrap, { root: realpathSync(root), home: homedir(), dir: join(base, "private") });
+  const turn = testTurn([createJobs({ dir: join(base, "jobs3"), sandbox: wrap })], { root });
+  return async (command: string) => (await turn.call("bash", { command })).content as string;
+}
