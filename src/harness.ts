@@ -1,4 +1,6 @@
 // Owns the map of the house: every mechanism, in order, one line each; and createHarness, which sets the loop going with them.
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
 import { HoldfastError } from "./ledger/error.ts";
 import type { Store, StoredEvent } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
@@ -6,14 +8,17 @@ import type { TurnEndReason } from "./loop/events.ts";
 import { createHost, type Host, LEAD, type Taken, type TakeOptions } from "./loop/host.ts";
 import { mergeSeams } from "./loop/merge.ts";
 import { defineMechanism, type Mechanism, type Progress, type Tool, type Turn } from "./loop/seams.ts";
+import { type ApprovalsOptions, createApprovals } from "./mechanisms/approvals/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
+import { createHooks, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
-import { createJobs } from "./mechanisms/jobs/index.ts";
+import { commandEnvironment, createJobs, createSandbox, type SandboxOptions } from "./mechanisms/jobs/index.ts";
 import { limits } from "./mechanisms/limits/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
-import { createBoundary, type PermissionMode } from "./mechanisms/permissions/index.ts";
+import { createPermissions, type PermissionMode, type PermissionOptions } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
+import { createRedaction } from "./mechanisms/redaction/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
 import { costUsd } from "./models/catalogue.ts";
 import type { Content, Model, Usage } from "./models/model.ts";
@@ -26,7 +31,20 @@ export interface HarnessOptions {
   root: string;
   /** Where running commands keep their output until it is recorded. */
   jobsDir: string;
+  /** Short for `permissions.policy.mode`. */
   permissionMode?: PermissionMode;
+  /** Rules, mode and what surrounds them; default: nothing allowed but what the default policy allows. */
+  permissions?: Partial<PermissionOptions>;
+  /** Commands that run at events, in Claude's format; the embedding program answers for them. */
+  hooks?: HooksOptions["hooks"];
+  /** The same as functions. */
+  inProcessHooks?: InProcessHook[];
+  /** More variables for commands and hooks. */
+  env?: Record<string, string>;
+  /** Who answers when a call needs approval; default: nobody, and it is refused. */
+  approvals?: ApprovalsOptions;
+  /** Shuts every command in; without it the operating system holds nothing back. */
+  sandbox?: SandboxOptions & { bwrap: string };
   maxRounds?: number;
   /** Opened only when the first model stays overloaded. */
   fallbackModels?: (() => Promise<Model>)[];
@@ -39,21 +57,39 @@ export interface HarnessOptions {
 
 /** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */
 export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mechanism[] {
+  const mode = opts.permissionMode ?? opts.permissions?.policy?.mode ?? "default";
+  const environment = { ...commandEnvironment(process.env), ...opts.env };
   return [
     identity({ append: opts.appendSystemPrompt }), // system: who the agent is, where it works
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
     createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
     compaction(), // context: shrinks what the model sees when it no longer fits
-    createBoundary({
+    createHooks({
+      hooks: opts.hooks,
+      inProcess: opts.inProcessHooks,
       root: opts.root,
-      mode: opts.permissionMode,
-      readable: [opts.jobsDir],
-      trusted: opts.tools?.map((tool) => tool.name),
-    }), // gate: inside the start directory only
+      stateDir: dirname(opts.jobsDir),
+      env: environment,
+      permissionMode: () => mode,
+    }), // input, gate, ask, tool, stop: the user's commands at events
+    createPermissions({
+      home: homedir(),
+      ...opts.permissions,
+      policy: { ...opts.permissions?.policy, mode },
+      sandboxed: opts.sandbox !== undefined,
+      readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks")],
+      trustedTools: opts.tools?.map((tool) => tool.name),
+    }), // gate: rules, modes, the policy for commands and paths
+    createApprovals(opts.approvals), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
+    createRedaction(process.env), // tool: known secrets do not come back in results
     createTodo(), // tool, intake: todo_write and its reminder
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep
-    createJobs({ dir: opts.jobsDir }), // tools, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
+    createJobs({
+      dir: opts.jobsDir,
+      env: environment,
+      sandbox: opts.sandbox && createSandbox(opts.sandbox.bwrap, opts.sandbox),
+    }), // tools, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
   ];

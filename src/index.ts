@@ -21,6 +21,9 @@ export {
   type ToolOutput,
   type Turn,
 } from "./loop/seams.ts";
+export type { ApprovalAnswer, ApprovalRequest } from "./mechanisms/approvals/index.ts";
+export type { HookInput, HookOutput, InProcessHook } from "./mechanisms/hooks/index.ts";
+export type { PermissionMode } from "./mechanisms/permissions/index.ts";
 export { type Model, ModelError, type ModelRequest, type Reply, type Usage } from "./models/model.ts";
 export { openModel } from "./models/open-model.ts";
 export { createRehearsal } from "./models/rehearsal/index.ts";

@@ -1,6 +1,7 @@
 // Owns the flags: what the command line means, and one clear line when it means nothing.
 import { parseArgs } from "node:util";
 import { HoldfastError } from "../ledger/error.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../mechanisms/permissions/words.ts";
 
 const OPTIONS = {
   print: { type: "boolean", short: "p" },
@@ -13,6 +14,16 @@ const OPTIONS = {
   "output-format": { type: "string" },
   "input-format": { type: "string" },
   "append-system-prompt": { type: "string" },
+  approvals: { type: "string" },
+  allowedTools: { type: "string", multiple: true },
+  "allowed-tools": { type: "string", multiple: true },
+  disallowedTools: { type: "string", multiple: true },
+  "disallowed-tools": { type: "string", multiple: true },
+  "add-dir": { type: "string", multiple: true },
+  trust: { type: "boolean" },
+  "json-lines": { type: "boolean" },
+  reason: { type: "string" },
+  remember: { type: "boolean" },
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r" },
   state: { type: "string" },
@@ -31,7 +42,18 @@ export interface Flags {
   print: boolean;
   model?: string;
   fallbackModels: string[];
-  permissionMode: "default" | "bypass";
+  /** Undefined: what the settings say. */
+  permissionMode?: PermissionMode;
+  /** Who answers when a call needs approval. Undefined: the terminal when there is one, else nobody. */
+  approvals?: "deny" | "wait" | "terminal";
+  /** Rules in Claude's grammar. */
+  allow: string[];
+  deny: string[];
+  addDirs: string[];
+  trust: boolean;
+  jsonLines: boolean;
+  reason?: string;
+  remember: boolean;
   maxRounds?: number;
   outputFormat: "text" | "json" | "stream-json";
   inputFormat: "text" | "stream-json";
@@ -65,7 +87,17 @@ export function parseFlags(argv: string[]): Flags {
     print: v.print ?? false,
     model: v.model,
     fallbackModels: v["fallback-model"]?.split(",").filter(Boolean) ?? [],
-    permissionMode: permissionMode(v["dangerously-skip-permissions"] ? "bypass" : v["permission-mode"]),
+    permissionMode: v["dangerously-skip-permissions"]
+      ? "bypass"
+      : oneOf("--permission-mode", v["permission-mode"], PERMISSION_MODES),
+    approvals: oneOf("--approvals", v.approvals, ["deny", "wait", "terminal"]),
+    allow: [...(v.allowedTools ?? []), ...(v["allowed-tools"] ?? [])].flatMap(splitRules),
+    deny: [...(v.disallowedTools ?? []), ...(v["disallowed-tools"] ?? [])].flatMap(splitRules),
+    addDirs: v["add-dir"] ?? [],
+    trust: v.trust ?? false,
+    jsonLines: v["json-lines"] ?? false,
+    reason: v.reason,
+    remember: v.remember ?? false,
     maxRounds: count("--max-rounds", v["max-rounds"] ?? v["max-turns"]),
     outputFormat: oneOf("--output-format", v["output-format"], ["text", "json", "stream-json"]) ?? "text",
     inputFormat: oneOf("--input-format", v["input-format"], ["text", "stream-json"]) ?? "text",
@@ -104,8 +136,7 @@ function oneOf<T extends string>(flag: string, value: string | undefined, known:
   throw usage(`${flag} takes ${known.join(", ")}, not "${value}"`);
 }
 
-function permissionMode(value: string | undefined): Flags["permissionMode"] {
-  if (value === undefined || value === "default") return "default";
-  if (value === "bypass" || value === "bypassPermissions") return "bypass";
-  throw usage(`--permission-mode takes default or bypass for now, not "${value}"`);
+/** `"Bash(git log *), Read"` is two rules; commas and spaces inside parentheses belong to the rule. */
+function splitRules(text: string): string[] {
+  return (text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []).map((rule) => rule.trim());
 }

@@ -1,11 +1,16 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
+
 import { createInterface } from "node:readline";
 import { countsOf, createHarness, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import { runningJobs, sweepJobs } from "../mechanisms/jobs/index.ts";
+import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
 import { chosenContext, openChosenModel, openState } from "./open.ts";
+import { printable } from "./printable.ts";
+import { openSettings } from "./settings.ts";
 import { createJsonOutput } from "./stream-json.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
@@ -19,23 +24,39 @@ export async function headless(flags: Flags): Promise<number> {
   const { project, store, jobsDir } = await openState(flags);
   try {
     const context = await chosenContext(store, flags);
-    const model = await openChosenModel(flags.model);
+    const settings = await openSettings(flags, project);
+    for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    const { modelEnv: env, settings: chosen } = settings;
+    const model = await openChosenModel(flags.model ?? chosen.model, env);
+    const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
     const harness = createHarness({
       model,
       store,
       root: project.root,
       jobsDir,
-      permissionMode: flags.permissionMode,
-      maxRounds: flags.maxRounds,
+      permissions: settings.permissions,
+      hooks: settings.settings.hooks,
+      sandbox: settings.sandbox,
+      env: settings.settings.env,
+      approvals: approvalsOf(flags),
+      maxRounds: flags.maxRounds ?? chosen.maxRounds,
       appendSystemPrompt: flags.appendSystemPrompt,
-      fallbackModels: flags.fallbackModels.map((spec) => () => openChosenModel(spec)),
+      fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
     });
     const output =
       flags.outputFormat === "text"
         ? createTextOutput(flags)
         : createJsonOutput({ stream: flags.outputFormat === "stream-json" });
     try {
-      return await work({ flags, harness, output, prompt, context, modelId: model.id });
+      return await work({
+        flags,
+        harness,
+        output,
+        prompt,
+        context,
+        modelId: model.id,
+        mode: chosen.permissions.defaultMode ?? "default",
+      });
     } finally {
       await harness.close();
       sweepJobs(jobsDir, KEEP_JOBS_MS);
@@ -45,6 +66,18 @@ export async function headless(flags: Flags): Promise<number> {
   }
 }
 
+/** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
+function approvalsOf({ approvals, outputFormat }: Flags): ApprovalsOptions {
+  const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
+  const way = approvals ?? (terminal ? "terminal" : "deny");
+  if (way === "deny") return {};
+  if (way === "wait") return { wait: true };
+  return {
+    wait: true,
+    onAsk: async (request, signal) => (await import("./terminal-approval.ts")).askAtTerminal(request, signal),
+  };
+}
+
 interface Work {
   flags: Flags;
   harness: Harness;
@@ -52,9 +85,10 @@ interface Work {
   prompt: string | undefined;
   context: string | undefined;
   modelId: string;
+  mode: PermissionMode;
 }
 
-async function work({ flags, harness, output, prompt, context, modelId }: Work): Promise<number> {
+async function work({ flags, harness, output, prompt, context, modelId, mode }: Work): Promise<number> {
   const run = await harness.run(prompt, {
     context,
     wait: AbortSignal.timeout(60_000),
@@ -66,7 +100,7 @@ async function work({ flags, harness, output, prompt, context, modelId }: Work):
         model: modelId,
         cwd: turn.cwd,
         tools: harness.toolNames(turn),
-        permissionMode: flags.permissionMode,
+        permissionMode: mode,
       }),
   });
   const stop = interruptOn("SIGINT", run);

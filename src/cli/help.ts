@@ -10,7 +10,11 @@ export const HELP = `holdfast: a coding agent whose work survives
     --fallback-model P/NAME[,…]     used when the first stays overloaded
     --output-format FORMAT          text (default), json, stream-json
     --input-format FORMAT           text (default), stream-json
-    --permission-mode MODE          default, bypass
+    --permission-mode MODE          default, acceptEdits, plan, auto, dontAsk, bypassPermissions
+    --allowedTools RULES            allow besides: "Bash(npm test *), Edit" (and --disallowedTools)
+    --add-dir DIR                   one more directory to read and write
+    --approvals WAY                 who answers when something needs approval: terminal, wait, deny
+    --trust                         use the settings, hooks and rules of this repository from now on
     --max-rounds N                  stop after N model calls (exit code 3)
     --append-system-prompt TEXT
     --state DIR | sqlite:FILE       instead of $XDG_STATE_HOME/holdfast
@@ -22,8 +26,11 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast contexts resume ID       take it up again (same as -p -r ID)
   holdfast contexts verify [ID]     read everything again and check it; --repair mends what it can, keeping the damaged file
   holdfast jobs ls|show|kill [ID]   commands that run in the background
+  holdfast approve [ID]             what waits for approval; allow it (--remember), or holdfast deny ID [--reason TEXT]
+  holdfast permissions check "CMD"  what would be allowed and why; --json-lines reads {"command": "…"} lines
+  holdfast trust [add|remove]       whether this repository's own configuration is used
   holdfast doctor                   what works here, what does not, what to do about it
-                                    (ls, show, verify and doctor take --json)
+                                    (ls, show, verify, approve, permissions, trust and doctor take --json)
 
 Exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 limit reached, 4 refused by policy, 130 interrupted.
 `;

@@ -6,6 +6,10 @@ import { type Flags, parseFlags } from "./args.ts";
 const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>> = {
   contexts: async () => (await import("./commands/contexts.ts")).contexts,
   jobs: async () => (await import("./commands/jobs.ts")).jobs,
+  approve: async () => (await import("./commands/approve.ts")).approve,
+  deny: async () => (await import("./commands/approve.ts")).approve,
+  permissions: async () => (await import("./commands/permissions.ts")).permissions,
+  trust: async () => (await import("./commands/trust.ts")).trust,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
 };
 
@@ -20,6 +24,7 @@ export async function main(argv: string[]): Promise<number> {
   } catch (error) {
     const hint = isHoldfastError(error, "damaged") ? " (holdfast contexts verify --repair)" : "";
     process.stderr.write(`holdfast: ${messageOf(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
+    for (const more of moreProblems(error)) process.stderr.write(`holdfast: ${more}\n`);
     if (debug) process.stderr.write(`${(error as Error).stack}\n`);
     return exitCodeOf(error);
   }
@@ -43,6 +48,12 @@ async function dispatch(flags: Flags): Promise<number> {
     "invalid",
     'the interactive terminal is not there yet: use holdfast -p "what to do" (see `holdfast --help`)',
   );
+}
+
+/** Some mistakes come together: all of them are shown at once. */
+function moreProblems(error: unknown): string[] {
+  const { problems } = ((error as HoldfastError).detail ?? {}) as { problems?: string[] };
+  return Array.isArray(problems) ? problems.slice(1, 10) : [];
 }
 
 function exitCodeOf(error: unknown): number {

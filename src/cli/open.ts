@@ -13,8 +13,8 @@ export async function openState(flags: Flags): Promise<{ project: Project; store
   return { project, store, jobsDir: `${project.stateDir}/jobs` };
 }
 
-export async function openChosenModel(spec: string | undefined): Promise<Model> {
-  const chosen = spec ?? defaultModelSpec(process.env);
+export async function openChosenModel(spec: string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {
+  const chosen = spec ?? defaultModelSpec(env);
   if (chosen === "rehearsal" || chosen.startsWith("rehearsal:")) {
     const { createRehearsal, readScript } = await import("../models/rehearsal/index.ts");
     if (chosen !== "rehearsal") {
@@ -29,7 +29,7 @@ export async function openChosenModel(spec: string | undefined): Promise<Model> 
     }
     return createRehearsal();
   }
-  return openModel(chosen, { env: process.env });
+  return openModel(chosen, { env });
 }
 
 /** The context that -c or -r means, or undefined for a new one. Contract: an id loads that id or fails; never another one. */

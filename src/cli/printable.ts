@@ -11,3 +11,11 @@ export function oneLine(text: string, width = 120): string {
   const flat = printable(text).replace(/\s+/g, " ").trim();
   return flat.length <= width ? flat : `${flat.slice(0, width - 1)}…`;
 }
+
+/** Shows what `printable` hides: a person who approves must see everything. */
+export const escaped = (text: string): string =>
+  text.replace(
+    // biome-ignore lint/suspicious/noMisleadingCharacterClass: code points, one by one
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]/g,
+    (c) => (c === "\t" ? "\\t" : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );

@@ -51,7 +51,7 @@ export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Outp
     init: () => undefined,
     event(event) {
       if (event.type === "event") show(event.event);
-      else if (event.progress.type === "status" && event.progress.text) say(`· ${event.progress.text}`);
+      else if (event.progress.type === "status" && event.progress.text) say(`· ${oneLine(event.progress.text, 200)}`);
     },
     result(result) {
       if (result.text !== "") process.stdout.write(`${printable(result.text).trimEnd()}\n`);

@@ -107,6 +107,7 @@ describe("holdfast doctor and jobs", () => {
       "git",
       "processes",
       "sandbox",
+      "settings",
     ]);
     expect((await cli("doctor")).stdout).toContain("rehearsal");
   });

@@ -41,6 +41,7 @@ export function createFakeTurn(mechanism: Mechanism, model: Model, past: FakeTur
     model,
     signal: abort.signal,
     append: async (given) => given.map((e) => take(e.type, codec.encode({ ...e, actor: "lead" }).data)),
+    until: async () => undefined,
     blob: async () => undefined,
     emit: (p) => progress.push(p),
     events,

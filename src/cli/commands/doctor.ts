@@ -1,5 +1,4 @@
 // Owns `holdfast doctor`: what works here, what does not, what to do about it.
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -9,6 +8,7 @@ import { openSqliteStore } from "../../ledger/sqlite/index.ts";
 import { defaultModelSpec } from "../../models/open-model.ts";
 import { VERSION } from "../../version.ts";
 import type { Flags } from "../args.ts";
+import { openSettings } from "../settings.ts";
 
 interface Finding {
   what: string;
@@ -27,7 +27,7 @@ export async function doctor(flags: Flags): Promise<number> {
     command("bash", "commands cannot run: install bash"),
     command("git", "install git"),
     processes(),
-    sandbox(),
+    ...(await safety(flags)),
   ];
   if (flags.json) process.stdout.write(`${JSON.stringify({ version: VERSION, findings })}\n`);
   else {
@@ -118,12 +118,27 @@ function processes(): Finding {
   };
 }
 
-function sandbox(): Finding {
-  const ok = spawnSync("bwrap", ["--version"], { stdio: "ignore" }).status === 0;
-  return {
-    what: "sandbox",
-    ok: false,
-    says: ok ? "bubblewrap is present; commands do not run inside it yet" : "commands run without one",
-    do: "work on copies or in a container where that matters",
-  };
+async function safety(flags: Flags): Promise<Finding[]> {
+  const project = openProject({ cwd: flags.cwd, state: flags.state });
+  try {
+    const { sandboxState, trusted, withheld, permissions } = await openSettings(flags, project);
+    const mode = permissions.policy?.mode ?? "default";
+    return [
+      sandboxState.works
+        ? { what: "sandbox", ok: true, says: "every command runs inside bubblewrap, without network unless allowed" }
+        : {
+            what: "sandbox",
+            ok: false,
+            says: `commands run without one: ${sandboxState.why}; only what reads is allowed unasked, and mode auto asks`,
+            do: "apt-get install bubblewrap, or work in a container where that matters",
+          },
+      {
+        what: "settings",
+        ok: true,
+        says: `mode ${mode}; this project is ${trusted ? "" : "not "}trusted${withheld.length > 0 ? `, ${withheld.length} of its settings are not used` : ""}`,
+      },
+    ];
+  } catch (error) {
+    return [{ what: "settings", ok: false, says: messageOf(error), do: "mend the file" }];
+  }
 }

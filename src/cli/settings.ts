@@ -1,0 +1,113 @@
+// Owns what the command line makes of settings: the policy, the sandbox, the hooks, the model's environment; and what is said about them.
+import { dirname, join } from "node:path";
+import type { Project } from "../contexts/index.ts";
+import { messageOf } from "../ledger/error.ts";
+import { probeSandbox, type SandboxOptions, type SandboxState } from "../mechanisms/jobs/index.ts";
+import type { PermissionOptions } from "../mechanisms/permissions/index.ts";
+import { parseRule } from "../mechanisms/permissions/rules.ts";
+import {
+  describeWithheld,
+  type LoadedSettings,
+  loadSettings,
+  openTrust,
+  settingsPlaces,
+  type Trust,
+} from "../settings/index.ts";
+import type { Flags } from "./args.ts";
+
+export interface OpenSettings extends LoadedSettings {
+  trust: Trust;
+  sandboxState: SandboxState;
+  /** Undefined: commands run without one. */
+  sandbox: (SandboxOptions & { bwrap: string }) | undefined;
+  permissions: PermissionOptions;
+  /** One line each, for people. */
+  says: string[];
+  /** Where keys and endpoints come from: the environment and the user's settings. */
+  modelEnv: NodeJS.ProcessEnv;
+}
+
+export async function openSettings(flags: Flags, project: Project): Promise<OpenSettings> {
+  const places = settingsPlaces();
+  const { home } = places;
+  const trust = trustOf(flags, project);
+  const loaded = await loadSettings({
+    root: project.root,
+    ...places,
+    trust,
+    trustFlag: flags.trust,
+    commandLine: {
+      permissions: {
+        allow: flags.allow,
+        deny: flags.deny,
+        additionalDirectories: flags.addDirs,
+        ...(flags.permissionMode ? { defaultMode: flags.permissionMode } : {}),
+      },
+    },
+    checkRule,
+  });
+  const { settings } = loaded;
+  const wanted = settings.sandbox.enabled !== false;
+  const sandboxState: SandboxState = wanted
+    ? probeSandbox(stateRoot(flags, project))
+    : { works: false, why: "switched off in your settings" };
+  const { additionalDirectories, defaultMode = "default", ...rules } = settings.permissions;
+  const sandbox = sandboxState.works
+    ? {
+        bwrap: sandboxState.bwrap,
+        root: project.root,
+        home,
+        dir: join(project.stateDir, "private"),
+        readable: settings.sandbox.readable,
+        writable: [...settings.sandbox.writable, ...additionalDirectories],
+        network: settings.sandbox.network === "on",
+      }
+    : undefined;
+  const says = [...loaded.warnings, ...describeWithheld(loaded)];
+  if (wanted && !sandboxState.works) says.push(`no sandbox: ${sandboxState.why}; only what reads is allowed unasked`);
+  return {
+    ...loaded,
+    trust,
+    sandboxState,
+    sandbox,
+    permissions: {
+      policy: { mode: defaultMode, ...rules },
+      home,
+      additionalDirectories,
+      sandboxed: sandbox !== undefined,
+    },
+    says,
+    modelEnv: modelEnv(loaded),
+  };
+}
+
+export const trustOf = (flags: Flags, project: Project): Trust =>
+  openTrust(join(stateRoot(flags, project), "trust.json"));
+
+/** Beside the projects: what holds for all of them. */
+const stateRoot = (flags: Flags, project: Project): string =>
+  flags.state?.startsWith("sqlite:") ? project.stateDir : dirname(dirname(project.stateDir));
+
+function checkRule(text: string): string | undefined {
+  try {
+    parseRule(text);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+const PREFIX: Record<string, string> = { anthropic: "ANTHROPIC", openai: "OPENAI", "openai-compatible": "OPENAI" };
+
+/** The environment wins: it is closer to this run. */
+function modelEnv({ settings }: LoadedSettings): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {};
+  for (const [name, { baseUrl, apiKeyEnv }] of Object.entries(settings.providers)) {
+    const prefix = PREFIX[name];
+    if (!prefix) continue;
+    if (baseUrl) env[`${prefix}_BASE_URL`] = baseUrl;
+    if (apiKeyEnv && process.env[apiKeyEnv]) env[`${prefix}_API_KEY`] = process.env[apiKeyEnv];
+  }
+  if (settings.proxy) process.env.HTTPS_PROXY ??= settings.proxy;
+  return { ...env, ...process.env };
+}

@@ -1,0 +1,105 @@
+// Owns asking a person: a durable request that outlives the process, answered here or from another terminal.
+import { crashPoint } from "../../ledger/crash-point.ts";
+import { newId } from "../../ledger/id.ts";
+import {
+  type Answer,
+  type Asked,
+  defineMechanism,
+  type GateCall,
+  type Mechanism,
+  type Turn,
+} from "../../loop/seams.ts";
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type ApprovalsState,
+  approvalEvents,
+  approvalsSlice,
+  exactly,
+} from "./events.ts";
+
+export type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "./events.ts";
+
+export interface ApprovalsOptions {
+  /** Wait until somebody answers; default: leave it, and the call is refused. */
+  wait?: boolean;
+  /** Asks whoever sits here. Contract: ends with the signal; undefined leaves it to others. */
+  onAsk?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>;
+}
+
+export function createApprovals(opts: ApprovalsOptions = {}): Mechanism {
+  return defineMechanism({
+    name: "approvals",
+    events: approvalEvents,
+    fold: approvalsSlice,
+    seams: { ask: (call, asked) => ask(call, asked, opts) },
+  });
+}
+
+/** Requests that nobody has answered yet. */
+export const openRequests = (state: ApprovalsState): ApprovalRequest[] =>
+  Object.values(state.requests).filter((r) => !r.answer);
+
+const stateOf = (turn: Turn): ApprovalsState => turn.slice<ApprovalsState>("approvals");
+
+async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promise<Answer | undefined> {
+  const { turn, tool, input } = call;
+  if (!asked.firm && stateOf(turn).remembered.includes(exactly(tool.name, turn.cwd, input)))
+    return { decision: "allow" };
+  const known = Object.values(stateOf(turn).requests).find(
+    (r) => r.callId === call.call.id && r.agent === turn.agent && sameInput(r.input, input),
+  );
+  if (known?.answer) return toAnswer(known.answer);
+  if (!opts.wait && !opts.onAsk) return undefined;
+  const request = known ?? (await record(call, asked));
+  crashPoint("approval.asked");
+  const text = `waiting for approval: holdfast approve ${request.requestId}`;
+  turn.emit({ type: "status", text });
+  return toAnswer(await answered(turn, request, opts));
+}
+
+async function record({ turn, call, tool, input }: GateCall, asked: Asked): Promise<ApprovalRequest> {
+  const data = {
+    requestId: newId("apr"),
+    callId: call.id,
+    tool: tool.name,
+    input,
+    cwd: turn.cwd,
+    reason: asked.reason,
+    firm: asked.firm ?? false,
+  };
+  await turn.append([{ type: "approval.asked", data }]);
+  return stateOf(turn).requests[data.requestId]!;
+}
+
+async function answered(turn: Turn, { requestId }: ApprovalRequest, opts: ApprovalsOptions): Promise<ApprovalAnswer> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([turn.signal, stop.signal]);
+  const current = () => stateOf(turn).requests[requestId];
+  try {
+    const elsewhere = turn.until(() => current()?.answer !== undefined, signal);
+    const here = opts.onAsk?.(current()!, signal).then(async (answer) => {
+      if (!answer) return opts.wait ? elsewhere : undefined;
+      await turn.append([answerEvent(requestId, answer)]);
+    });
+    await (here ? Promise.race([here, elsewhere]) : elsewhere);
+    return current()?.answer ?? { decision: "deny", reason: "nobody answered", from: "holdfast" };
+  } finally {
+    stop.abort();
+  }
+}
+
+/** The id makes a second answer to the same request no event at all. */
+export const answerEvent = (requestId: string, answer: ApprovalAnswer) => ({
+  id: `answer-${requestId}`,
+  type: "approval.answered",
+  data: { requestId, ...answer },
+});
+
+const toAnswer = (answer: ApprovalAnswer): Answer =>
+  answer.decision === "allow"
+    ? { decision: "allow" }
+    : { decision: "deny", reason: answer.reason ?? "the user said no" };
+
+/** A hook may rewrite the input: an answer holds for what was shown, and nothing else. */
+const sameInput = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

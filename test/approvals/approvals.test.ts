@@ -1,0 +1,112 @@
+// Approvals through the command line: asked, killed, asked again, answered from a second terminal.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { runCli, startCli } from "../cli/cli.ts";
+import { scratch } from "../tools/turn.ts";
+
+interface Listed {
+  requestId: string;
+  context: string;
+  tool: string;
+  input: { command: string };
+  reason: string;
+}
+
+function setUp(command: string, again = 1) {
+  const cwd = scratch(onTestFinished);
+  const state = scratch(onTestFinished);
+  const script = join(state, "script.yaml");
+  const round = `  - calls:\n      - { name: bash, input: { command: ${JSON.stringify(command)} } }\n`;
+  writeFileSync(script, `rounds:\n${round.repeat(again)}  - text: finished\n`);
+  const opts = { cwd, state };
+  const args = ["--model", `rehearsal:${script}`, "--approvals", "wait"];
+  const pending = async (): Promise<Listed[]> => JSON.parse((await runCli(["approve", "--json"], opts)).stdout);
+  const untilAsked = async (): Promise<Listed> => {
+    for (;;) {
+      const [first] = await pending();
+      if (first) return first;
+      await sleep(20);
+    }
+  };
+  const text = (name: string) => (existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), "utf8") : undefined);
+  return { opts, args, pending, untilAsked, text };
+}
+
+/** Running project code asks, and shows what it did. */
+const COMMAND = "sh -c 'echo ran >> times'";
+
+test("an approval asked before kill -9 is still asked after resume; the answer of a second terminal continues the turn", async () => {
+  const { opts, args, untilAsked, pending, text } = setUp(COMMAND);
+  const first = startCli(["-p", "go", ...args], opts);
+  const asked = await untilAsked();
+  expect([asked.tool, asked.input.command]).toEqual(["bash", COMMAND]);
+  first.child.kill("SIGKILL");
+  expect((await first.exited).signal).toBe("SIGKILL");
+  expect((await pending()).map((r) => r.requestId)).toEqual([asked.requestId]);
+  const second = startCli(["-p", "-r", asked.context, ...args], opts);
+  await sleep(500);
+  expect([(await pending()).length, text("times")]).toEqual([1, undefined]); // a resume approves nothing
+  const answered = await runCli(["approve", asked.requestId], opts);
+  expect([answered.code, answered.stdout]).toEqual([0, expect.stringContaining("Allowed: bash")]);
+  const { code, stdout } = await second.exited;
+  expect([code, stdout, text("times")]).toEqual([0, expect.stringContaining("finished"), "ran\n"]);
+  expect(await pending()).toEqual([]);
+});
+
+test("an answer given while no process runs counts at the resume", async () => {
+  const { opts, args, untilAsked, text } = setUp(COMMAND);
+  const first = startCli(["-p", "go", ...args], opts);
+  const asked = await untilAsked();
+  first.child.kill("SIGKILL");
+  await first.exited;
+  await runCli(["approve", asked.requestId], opts);
+  const { code } = await runCli(["-p", "-r", asked.context, ...args], opts);
+  expect([code, text("times")]).toEqual([0, "ran\n"]);
+});
+
+test("a refusal with its reason reaches the model and the result; a second answer is told so", async () => {
+  const { opts, args, untilAsked, text } = setUp(COMMAND);
+  const run = startCli(["-p", "go", "--output-format", "json", ...args], opts);
+  const asked = await untilAsked();
+  const denied = await runCli(["deny", asked.requestId, "--reason", "not today"], opts);
+  expect([denied.code, denied.stdout]).toEqual([0, expect.stringContaining("Denied: bash")]);
+  const result = JSON.parse((await run.exited).stdout);
+  expect(result.permission_denials).toEqual([
+    { tool_name: "Bash", tool_use_id: "c1", tool_input: { command: COMMAND }, reason: "not today" },
+  ]);
+  expect(text("times")).toBe(undefined);
+  const late = await runCli(["approve", asked.requestId], opts);
+  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("no request")]);
+});
+
+test("a remembered answer holds for exactly that call, in that context", async () => {
+  const { opts, args, untilAsked, text } = setUp(COMMAND, 2);
+  const run = startCli(["-p", "go", ...args], opts);
+  const asked = await untilAsked();
+  await runCli(["approve", asked.requestId, "--remember"], opts);
+  expect([(await run.exited).code, text("times")]).toEqual([0, "ran\nran\n"]);
+  const other = startCli(["-p", "go", ...args], opts);
+  expect((await untilAsked()).context).not.toBe(asked.context);
+  other.child.kill("SIGKILL");
+  await other.exited;
+});
+
+test("without anybody to ask the call is refused with the reason, and recorded", async () => {
+  const { opts, args, text } = setUp(COMMAND);
+  const { stdout } = await runCli(["-p", "go", ...args.slice(0, 2), "--output-format", "json"], opts);
+  const [denial] = JSON.parse(stdout).permission_denials;
+  expect([denial.tool_name, denial.reason]).toEqual(["Bash", expect.stringContaining("no one is there to ask")]);
+  expect(text("times")).toBe(undefined);
+});
+
+test("what is to be approved is shown whole, with nothing that a terminal acts on", async () => {
+  const { opts, args, untilAsked } = setUp(`sh -c 'echo hi' # \u001b[2J\u202e${"x".repeat(300)} end`);
+  const run = startCli(["-p", "go", ...args], opts);
+  await untilAsked();
+  const { stdout } = await runCli(["approve"], opts);
+  expect(stdout).toContain(`# \\u001b[2J\\u202e${"x".repeat(300)} end`);
+  run.child.kill("SIGKILL");
+  await run.exited;
+});

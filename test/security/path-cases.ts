@@ -1,0 +1,271 @@
+// Owns the cases of the file tools against paths that mean something else than they say. One line each: tools, path, verdict, why, more.
+import type { Grants } from "../../src/loop/seams.ts";
+import { BASE_SETUP, type PathCase } from "./world.ts";
+
+type Tool = PathCase["tool"];
+interface More {
+  setup?: string[];
+  assert?: string[];
+  pattern?: string;
+  grants?: Grants;
+}
+type Line = [tools: string, path: string, expect: "allow" | "deny", why: string, more?: More];
+
+const link = (target: string, name: string): More => ({ setup: [`ln -s '${target}' '@WS@/${name}'`] });
+const file = (name: string, text = "inside"): More => ({ setup: [`printf '${text}' > '@WS@/${name}'`] });
+const long = (n: number) => "n".repeat(n);
+
+const LINES: Line[] = [
+  // Out of the tree by name
+  ["read write edit glob grep", "../outside/secret.txt", "deny", "dot-dot"],
+  ["read write", "src/../../outside/secret.txt", "deny", "dot-dot after a folder that exists"],
+  ["read write", "none/../../outside/secret.txt", "deny", "dot-dot after a folder that does not exist"],
+  ["read write edit", "@BASE@/outside/secret.txt", "deny", "absolute"],
+  ["read write", "@WS@/../outside/secret.txt", "deny", "absolute, back out of the root"],
+  ["read", "//@BASE@//outside/./secret.txt", "deny", "repeated slashes and a dot"],
+  ["read write edit", "@BASE@/proj-evil/secret.txt", "deny", "a name that begins like the root"],
+  ["read glob grep", "..", "deny", "the parent"],
+  ["glob grep", "/", "deny", "the root of everything"],
+  ["write", "../new.txt", "deny", "a new file beside the root"],
+  ["write", "../outside/new/deep/file.txt", "deny", "new folders outside"],
+  ["write", "@BASE@/proj", "deny", "the root itself"],
+  // Home
+  ["read write", "~/.ssh/id_ed25519", "deny", "home"],
+  ["glob grep", "~", "deny", "home as a tree"],
+  [
+    "read",
+    "~/x.txt",
+    "allow",
+    "a folder really named tilde",
+    { setup: ["mkdir '@WS@/~'", "printf x > '@WS@/~/x.txt'"] },
+  ],
+  ["read", "~/.ssh/id_ed25519", "deny", "a link really named tilde, to home", link("@HOME@", "~")],
+  ["write", "~root/x", "allow", "another user's home is only a name"],
+  // Links to files
+  ["read write edit grep", "l.txt", "deny", "absolute link out", link("@BASE@/outside/secret.txt", "l.txt")],
+  ["read write edit", "l.txt", "deny", "relative link out", link("../outside/secret.txt", "l.txt")],
+  [
+    "read write",
+    "a.txt",
+    "deny",
+    "chain of links out",
+    {
+      setup: ["ln -s b.txt @WS@/a.txt", "ln -s src/c.txt @WS@/b.txt", "ln -s ../../outside/secret.txt @WS@/src/c.txt"],
+    },
+  ],
+  ["write", "l.txt", "deny", "link to what is not there yet, outside", link("../outside/not-yet.txt", "l.txt")],
+  [
+    "write",
+    "l.txt",
+    "deny",
+    "chain to what is not there yet, outside",
+    { setup: ["ln -s m.txt @WS@/l.txt", "ln -s ../outside/not-yet.txt @WS@/m.txt"] },
+  ],
+  [
+    "write",
+    "l.txt",
+    "deny",
+    "link into folders that are not there yet, outside",
+    link("../outside/n1/n2.txt", "l.txt"),
+  ],
+  ["read write", "loop", "deny", "a link to itself", link("loop", "loop")],
+  [
+    "read write",
+    "l0",
+    "deny",
+    "more links than anyone needs",
+    { setup: ["cd @WS@ && for i in $(seq 0 44); do ln -s l$((i+1)) l$i; done; ln -s src/a.ts l45"] },
+  ],
+  ["read write", "l.txt", "allow", "link inside", link("src/a.ts", "l.txt")],
+  ["edit", "l.txt", "allow", "link inside, edited behind it", link("@WS@/src/a.ts", "l.txt")],
+  ["write", "l.txt", "allow", "link to what is not there yet, inside", link("src/new.ts", "l.txt")],
+  // Links to folders
+  ["read write edit", "d/deep.txt", "deny", "folder link out, in the middle", link("@BASE@/outside/dir", "d")],
+  ["glob grep", "d", "deny", "folder link out as the tree", link("@BASE@/outside/dir", "d")],
+  ["glob grep", ".", "allow", "folder link out below the tree is not followed", link("@BASE@/outside/dir", "d")],
+  ["grep", ".", "allow", "file link out below the tree is not followed", link("@BASE@/outside/secret.txt", "l.txt")],
+  ["write", "d/n1/n2/new.txt", "deny", "new folders through a link out", link("@BASE@/outside/dir", "d")],
+  ["read write", "up/outside/secret.txt", "deny", "link to the parent", link("..", "up")],
+  ["read", "r/etc/passwd", "deny", "link to the root of everything", link("/", "r")],
+  [
+    "read",
+    "d/../src/a.ts",
+    "allow",
+    "dot-dot over a link out is by name, as the gate reads it",
+    link("@BASE@/outside/dir", "d"),
+  ],
+  ["glob grep", "in", "allow", "folder link inside", { setup: ["ln -s src '@WS@/in'"] }],
+  ["read write edit", "in/a.ts", "allow", "through a folder link inside", link("src", "in")],
+  ["read", "in/a.ts", "allow", "out and back in by a link", link("../proj/src", "in")],
+  // The kernel's files
+  ["read", "/proc/self/environ", "deny", "environment"],
+  ["read", "/proc/self/root@BASE@/outside/secret.txt", "deny", "the root by way of /proc"],
+  ["read", "/proc/self/cwd", "deny", "the process's folder"],
+  ["read", "p/cwd", "deny", "link to /proc", link("/proc/self", "p")],
+  ["read", "l", "deny", "link to a file by number", link("/proc/self/fd/0", "l")],
+  ["read", "/dev/zero", "deny", "endless device"],
+  ["read", "z", "deny", "link to an endless device", link("/dev/zero", "z")],
+  ["write", "n", "deny", "link to a device", link("/dev/null", "n")],
+  ["read", "/dev/stdin", "deny", "would wait for input"],
+  ["write", "/dev/shm/holdfast-case", "deny", "memory disk", { assert: ["absent /dev/shm/holdfast-case"] }],
+  ["glob grep", "/proc/self", "deny", "a tree of the kernel"],
+  // What is not a file
+  ["read write edit grep", "pipe", "deny", "a named pipe must not block", { setup: ["mkfifo @WS@/pipe"] }],
+  ["read write", "l", "deny", "a link to a named pipe", { setup: ["mkfifo @WS@/pipe", "ln -s pipe @WS@/l"] }],
+  [
+    "read write",
+    "sock",
+    "deny",
+    "a socket",
+    { setup: ["python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('@WS@/sock')\""] },
+  ],
+  ["glob grep", ".", "allow", "a tree with a named pipe", { setup: ["mkfifo @WS@/pipe"] }],
+  ["read write edit", "src", "deny", "a folder"],
+  ["write", "src/a.ts/x", "deny", "below a file"],
+  ["read", "src/a.ts/../a.ts", "allow", "dot-dot over a file is by name"],
+  // Other names of a file outside
+  [
+    "write edit",
+    "hard.txt",
+    "allow",
+    "hard link: the other name keeps its content",
+    { setup: ["ln @BASE@/outside/secret.txt @WS@/hard.txt"], assert: ["unchanged @BASE@/outside/secret.txt"] },
+  ],
+  // Protected names
+  ["write edit", ".git/config", "deny", "git's configuration"],
+  ["write", ".git/hooks/pre-commit", "deny", "a hook"],
+  ["write", ".GIT/hooks/pre-commit", "deny", "a hook where case does not count"],
+  ["write", "src/../.git/hooks/pre-commit", "deny", "a hook by way of a folder"],
+  ["write", "@WS@/.git/config", "deny", "git's configuration, absolute"],
+  ["write", "vendor/lib/.git/hooks/pre-commit", "deny", "a hook of a repository below"],
+  ["write", "src/.git", "deny", "a file that names another git folder"],
+  ["write", ".git./config", "deny", "trailing dot"],
+  ["write", ".git /config", "deny", "trailing space"],
+  ["write", ".git::$INDEX_ALLOCATION/config", "deny", "stream of a folder"],
+  ["write", "GIT~1/config", "deny", "short name"],
+  ["write", ".g\u200cit/config", "deny", "invisible character"],
+  ["write", ".\uff47it/config", "deny", "full-width letter"],
+  ["write", "g/pre-commit", "deny", "link to hooks", link(".git/hooks", "g")],
+  ["write edit", "c", "deny", "link to git's configuration", link(".git/config", "c")],
+  ["write", ".holdfast/settings.json", "deny", "our settings"],
+  ["write", ".Holdfast/settings.local.json", "deny", "our settings where case does not count"],
+  ["write", ".claude/settings.json", "deny", "another agent's settings"],
+  ["write", "pkg/.claude/settings.local.json", "deny", "an agent's settings below"],
+  ["read", ".git/config", "allow", "reading git's configuration is the gate's business"],
+  ["write", ".gitignore", "allow", "not git's own"],
+  ["write", ".github/workflows/ci.yml", "allow", "not git's own"],
+  ["write", "git/config", "allow", "a folder named git"],
+  ["write", ".claude.md", "allow", "only begins alike"],
+  [
+    "grep glob",
+    ".",
+    "allow",
+    "git's own files are not listed",
+    { assert: ["output lacks core", "output lacks .git/"] },
+  ],
+  // Names that mislead
+  ["read write edit glob grep", "src/a.ts\0.png", "deny", "NUL"],
+  ["read write", "src/\x1b[2Jx.ts", "deny", "escape sequence"],
+  ["read write", "src/a\nb.ts", "deny", "line feed"],
+  ["write", "src/a\rb.ts", "deny", "carriage return"],
+  ["write", "src/a\tb.ts", "deny", "tab"],
+  ["write", "src/\x7f.ts", "deny", "delete"],
+  ["write", "src/\u009b2J.ts", "deny", "one-byte escape"],
+  ["write", "src/\u202egnp.ts", "deny", "right-to-left override"],
+  ["write", "src/\u2066x\u2069.ts", "deny", "direction isolate"],
+  ["write", "src/\u200fx.ts", "deny", "direction mark"],
+  ["write", "src/\u2028x.ts", "deny", "line separator"],
+  ["write", "src/\ud800.ts", "deny", "half a character"],
+  ["read write", long(256), "deny", "longer than a name may be"],
+  ["read write", `${long(200)}/`.repeat(30), "deny", "longer than a path may be"],
+  ["write", long(255), "allow", "as long as a name may be"],
+  // Names that only look dangerous
+  [
+    "read write",
+    "%2e%2e/outside/secret.txt",
+    "allow",
+    "no one decodes",
+    { setup: ["mkdir -p '@WS@/%2e%2e/outside'", "printf x > '@WS@/%2e%2e/outside/secret.txt'"] },
+  ],
+  ["write", "..\\outside\\secret.txt", "allow", "a backslash is a character"],
+  ["write", "...", "allow", "three dots"],
+  ["write", "a..b", "allow", "dots inside"],
+  ["read write", "-rf", "allow", "a leading dash", file("-rf")],
+  ["grep", "-rf", "allow", "a leading dash", file("-rf")],
+  ["read", "$(touch x)", "allow", "no shell", { ...file("$(touch x)"), assert: ["absent @WS@/x"] }],
+  ["read write", "ü n\u0308 日本 🙂.txt", "allow", "letters of the world", file("ü n\u0308 日本 🙂.txt")],
+  ["read", "*", "allow", "a star is a name", file("*")],
+  ["read", "x (deleted)", "allow", "what the kernel says of deleted files", file("x (deleted)")],
+  ["write", "con", "allow", "a device elsewhere"],
+  // Patterns
+  ["glob", ".", "deny", "pattern that leaves", { pattern: "../*" }],
+  ["glob", ".", "deny", "pattern that leaves in the middle", { pattern: "src/../../outside/*" }],
+  ["glob", ".", "deny", "absolute pattern", { pattern: "/etc/*" }],
+  ["glob", ".", "allow", "alternatives that would leave find nothing", { pattern: "{..,src}/*" }],
+  ["grep", ".", "allow", "a pattern is not an option", { pattern: "--pre=touch" }],
+  // What the gate grants
+  [
+    "read write edit grep",
+    "../outside/secret.txt",
+    "allow",
+    "granted exactly",
+    { grants: { paths: ["@BASE@/outside/secret.txt"] } },
+  ],
+  ["glob grep", "../outside/dir", "allow", "a granted folder", { grants: { paths: ["@BASE@/outside"] } }],
+  [
+    "read",
+    "l.txt",
+    "allow",
+    "granted by its real path, reached by a link",
+    { ...link("../outside/secret.txt", "l.txt"), grants: { paths: ["@BASE@/outside/secret.txt"] } },
+  ],
+  ["read", "@BASE@/proj-evil/secret.txt", "deny", "a grant is by components", { grants: { paths: ["@BASE@/proj-e"] } }],
+  ["read", "../outside/secret.txt", "deny", "another file was granted", { grants: { paths: ["@BASE@/outside/dir"] } }],
+  [
+    "write",
+    "../outside/.git/config",
+    "deny",
+    "a granted folder does not open git's files in it",
+    { grants: { paths: ["@BASE@/outside"] } },
+  ],
+  [
+    "write",
+    ".git/hooks/pre-commit",
+    "allow",
+    "a hook, granted exactly",
+    { grants: { paths: ["@WS@/.git/hooks/pre-commit"] } },
+  ],
+  ["read", "/proc/self/environ", "deny", "the kernel's files cannot be granted", { grants: { paths: ["/proc"] } }],
+  // What the gate leaves out
+  ["read write edit", "src/a.ts", "deny", "left out", { grants: { exclude: ["@WS@/src/a.ts"] } }],
+  ["read grep", "l", "deny", "left out, by a link", { ...link("src/a.ts", "l"), grants: { exclude: ["@WS@/src"] } }],
+  [
+    "grep glob",
+    ".",
+    "allow",
+    "left out of a tree",
+    { grants: { exclude: ["@WS@/src"] }, assert: ["output lacks a.ts"] },
+  ],
+  [
+    "grep glob",
+    ".",
+    "allow",
+    "left out of a tree by a pattern",
+    { grants: { exclude: ["@WS@/**/*.ts"] }, assert: ["output lacks a.ts"] },
+  ],
+];
+
+export const ownCases: PathCase[] = LINES.flatMap(([tools, path, expect, why, more], i) =>
+  tools.split(" ").map((tool) => ({
+    id: `h${String(i + 1).padStart(3, "0")}-${tool}`,
+    tool: tool as Tool,
+    path,
+    expect,
+    why,
+    setup: [...BASE_SETUP, ...(more?.setup ?? [])],
+    assert: more?.assert ?? [],
+    kind: expect === "deny" ? ("attack" as const) : ("benign" as const),
+    ...(more?.pattern !== undefined && { pattern: more.pattern }),
+    ...(more?.grants && { grants: more.grants }),
+  })),
+);
