@@ -85,7 +85,7 @@ export async function openWorld(script: Script, door: Door = {}): Promise<World>
   const { stateDir } = openProject({ cwd: project, env });
   fs.rmSync(path.join(dir, "state"), { recursive: true });
   const before = door.script ? [door.script] : [CLI];
-  const flags = door.flags ?? ["--model", "openai-compatible/mock"];
+  const flags = door.flags ?? ["--model", "openai-compatible/mock", "--permission-mode", "bypass"];
 
   const start = (args: string[], way: Way = {}): Running => {
     const [command, ...rest] = [...(way.wrap ?? []), NODE, ...before, ...args, ...(args[0] === "-p" ? flags : [])];

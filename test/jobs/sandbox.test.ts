@@ -147,6 +147,25 @@ test.runIf(works)("what is protected and missing does not come to be, and no emp
   expect(readdirSync(root)).toEqual(["fine"]);
 });
 
+test.runIf(works)("a protected name that is a dangling link, and a home that is not there, stop nothing", async () => {
+  const { run, root } = setUp({ sandbox: { home: "/nowhere/at/all" } });
+  symlinkSync("missing", join(root, ".mcp.json"));
+  expect(await run("echo ran")).toBe("ran");
+});
+
+test.runIf(works)("a server in the background is reached by the next command", async () => {
+  const { run, turn } = setUp();
+  const { content } = await turn.call("bash", {
+    command: 'exec node -e \'require("http").createServer((q,s)=>s.end("here")).listen(8123)\'',
+    run_in_background: true,
+  });
+  const said = await run(
+    "for i in 1 2 3 4 5 6 7 8 9 10; do exec 3<>/dev/tcp/127.0.0.1/8123 && break; sleep 0.1; done 2>/dev/null; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3; tail -1 <&3",
+  );
+  await turn.call("job_kill", { id: /job_[0-9a-z]+/.exec(content as string)![0] });
+  expect(said).toContain("here");
+});
+
 test.runIf(works)("no network, unless this call was granted it", async () => {
   const server = createServer((_, response) => response.end("reached")).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

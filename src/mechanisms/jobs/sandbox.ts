@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import type { JobSpec } from "../../tools/job-runner.ts";
+import { isInside } from "../../tools/paths.ts";
 import { bootId } from "./process.ts";
 
 export interface SandboxOptions {
@@ -115,7 +116,7 @@ const SYSTEM_SECRETS = [
 
 export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSpec) => Enclosure {
   const root = realpathSync.native(opts.root);
-  const { home } = opts;
+  const home = isDirectory(opts.home) && opts.home !== "/" ? opts.home : undefined; // some have none
   const always = [
     bwrap,
     ...[
@@ -135,8 +136,8 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
     ...["--tmpfs", "/run", ...hidden("/home", "/root", "/mnt", "/media")],
     ...SYSTEM_SECRETS.flatMap((path) => mask(path)),
   ];
-  const secrets = `${home}/`.startsWith(`${root}/`) ? SECRETS.flatMap((name) => mask(join(home, name))) : [];
-  const tools = TOOLS.map((name) => join(home, name));
+  const secrets = home && isInside(root, home) ? SECRETS.flatMap((name) => mask(join(home, name))) : [];
+  const tools = home ? TOOLS.map((name) => join(home, name)) : [];
   return (spec) => {
     const own = join(opts.dir, spec.context);
     for (const name of ["tmp", "home"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
@@ -147,8 +148,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
     const guarded: string[] = [];
     const guard = (path: string) => {
       if (granted.includes(path)) return;
-      if (exists(path)) guarded.push("--ro-bind", path, path);
-      else absent.push(path);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (!stat) absent.push(path);
+      else if (!stat.isSymbolicLink()) guarded.push("--ro-bind", path, path); // a mount cannot hold a link; trust holds its content
     };
     for (const name of PROTECTED) if (name !== ".git" || !git) guard(join(root, name));
     if (git && exists(join(root, ".git"))) for (const name of gitGuards(root)) guard(name);
@@ -162,7 +164,8 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
       wrap: [
         ...always,
         ...(network ? resolver() : []),
-        ...["--bind", join(own, "tmp"), "/tmp", "--bind", join(own, "home"), home],
+        ...["--bind", join(own, "tmp"), "/tmp"],
+        ...(home ? ["--bind", join(own, "home"), home] : []),
         ...readOnly([...tools, ...(opts.readable ?? [])]),
         ...[root, ...(opts.writable ?? [])].flatMap((path) => ["--bind", path, path]),
         ...gitElsewhere(root).flatMap((path) => [git ? "--bind" : "--ro-bind", path, path]),
