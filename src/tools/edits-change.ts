@@ -1,7 +1,8 @@
 // Owns a list of edits as one change of one file.
 import { HoldfastError } from "../ledger/error.ts";
-import { type Change, type Existing, refused } from "./file-change.ts";
+import type { Change, Existing } from "./file-change.ts";
 import { lineDiff } from "./line-diff.ts";
+import { refused } from "./refused.ts";
 import { applyEdit, type Edit, listLines } from "./text-edit.ts";
 import { parseText, toBytes } from "./text-file.ts";
 

@@ -5,19 +5,21 @@ import {
   fchmodSync,
   fchownSync,
   fsyncSync,
-  mkdirSync,
+  lstatSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   type Stats,
-  statSync,
   writeSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import type { ToolOutput, ToolRun } from "../loop/seams.ts";
+import { type HeldFolder, holdFolder } from "./held-folder.ts";
 import { realPath, resolvePath } from "./paths.ts";
+import { demand, type Permit, permitOf } from "./permit.ts";
+import { refused } from "./refused.ts";
+import { changing, explained, hold, isSame, notRegular, readHeld, release } from "./safe-open.ts";
 import { everSaw, hashOf, hasSeen, markSeen } from "./seen-files.ts";
 
 /** Durable before the file changes: after a crash the hashes tell whether it did. */
@@ -48,8 +50,9 @@ type Run<I> = ToolRun & { input: I };
 
 /** Contract: throws when the change may not be made; nothing has happened then. */
 export function planChange<I extends { path: string }>(run: Run<I>, make: MakeChange<I>) {
-  const path = realPath(resolvePath(run.cwd, run.input.path));
-  const existing = readExisting(path, run.input.path);
+  const permit = permitOf(run);
+  const path = targetOf(run, permit);
+  const existing = readExisting(permit, path, run.input.path);
   const before = existing ? hashOf(existing.bytes) : null;
   if (existing && before !== null && !hasSeen(run.turn, path, before)) {
     throw refused(
@@ -69,7 +72,13 @@ export function executeChange<I extends { path: string }>(run: Run<I>, make: Mak
   if (recorded && (recorded.path !== intent.path || recorded.before !== intent.before)) {
     throw refused(`${run.input.path} was changed by someone else at this moment; read it again first`);
   }
-  replaceFile({ path: intent.path, bytes: change.bytes, temp: tempName(run, intent), stat: existing?.stat });
+  replaceFile({
+    path: intent.path,
+    shown: run.input.path,
+    bytes: change.bytes,
+    temp: tempName(run, intent),
+    stat: existing?.stat,
+  });
   return {
     content: change.said,
     ...(change.display === undefined ? {} : { display: change.display }),
@@ -80,8 +89,14 @@ export function executeChange<I extends { path: string }>(run: Run<I>, make: Mak
 /** After a crash: done, not begun, or someone else was here. */
 export function reconcileChange(run: ToolRun): ToolOutput | undefined {
   const intent = run.intent as ChangeIntent;
-  rmSync(tempName(run, intent), { force: true });
-  const existing = readExisting(intent.path, intent.path);
+  const permit = permitOf(run);
+  demand(permit, intent.path, { shown: intent.path, writes: true });
+  const folder = holdFolder(dirname(intent.path), { shown: intent.path });
+  if (folder) {
+    rmSync(folder.at(tempName(run, intent)), { force: true });
+    release(folder);
+  }
+  const existing = readExisting(permit, intent.path, intent.path);
   const now = existing ? hashOf(existing.bytes) : null;
   if (now === intent.after) {
     return { content: intent.said, events: markSeen(run.turn, intent.path, intent.after) };
@@ -93,47 +108,85 @@ export function reconcileChange(run: ToolRun): ToolOutput | undefined {
   };
 }
 
-function readExisting(path: string, shown: string): Existing | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat) return undefined;
-  if (stat.isDirectory()) throw refused(`${shown} is a directory`);
-  if (!stat.isFile()) throw refused(`${shown} is not a regular file`);
-  return { bytes: readFileSync(path), stat };
+/** The real path of what is to be written. Contract: throws `refused` when this call may not write there. */
+function targetOf(run: Run<{ path: string }>, permit: Permit): string {
+  const shown = run.input.path;
+  const asked = resolvePath(run.cwd, shown);
+  let path: string;
+  try {
+    path = realPath(asked);
+  } catch (error) {
+    throw explained(error, shown);
+  }
+  demand(permit, path, { shown, writes: true });
+  return path;
+}
+
+function readExisting(permit: Permit, path: string, shown: string): Existing | undefined {
+  const held = hold(permit, path, { shown, writes: true, exact: true });
+  if (!held) return undefined;
+  try {
+    if (held.stat.isDirectory()) throw refused(`${shown} is a directory`);
+    if (!held.stat.isFile()) throw notRegular(shown);
+    return { bytes: readHeld(held, shown), stat: held.stat };
+  } finally {
+    release(held);
+  }
 }
 
 /** The same for the same call, so that a later attempt finds what a dead one left. */
 function tempName(run: ToolRun, intent: ChangeIntent): string {
   const { context, agent } = run.turn;
   const id = hash("sha256", `${context}\0${agent}\0${run.call.id}\0${intent.path}`, "hex").slice(0, 16);
-  return join(dirname(intent.path), `.holdfast-${id}.tmp`);
+  return `.holdfast-${id}.tmp`;
 }
 
-function replaceFile(file: { path: string; bytes: Buffer; temp: string; stat: Stats | undefined }): void {
-  const dir = dirname(file.path);
-  mkdirSync(dir, { recursive: true });
-  rmSync(file.temp, { force: true });
+interface Replacement {
+  path: string;
+  shown: string;
+  bytes: Buffer;
+  temp: string;
+  /** Of what was judged and read; undefined when nothing was there. */
+  stat: Stats | undefined;
+}
+
+function replaceFile(file: Replacement): void {
+  const folder = holdFolder(dirname(file.path), { shown: file.shown, create: true })!;
   try {
-    writeDurably(file.temp, file.bytes, file.stat);
-    renameSync(file.temp, file.path);
-  } catch (error) {
-    rmSync(file.temp, { force: true });
-    throw error;
-  }
-  const fd = openSync(dir, "r");
-  try {
-    fsyncSync(fd);
-  } catch (cause) {
-    throw new HoldfastError(
-      "disk",
-      `${file.path} was written, but the disk did not confirm it (${(cause as NodeJS.ErrnoException).code}): look at it`,
-      {
-        cause,
-      },
-    );
+    replaceIn(folder, file);
+    try {
+      fsyncSync(folder.fd);
+    } catch (cause) {
+      throw new HoldfastError(
+        "disk",
+        `${file.path} was written, but the disk did not confirm it (${(cause as NodeJS.ErrnoException).code}): look at it`,
+        { cause },
+      );
+    }
   } finally {
-    closeSync(fd);
+    release(folder);
   }
 }
+
+/** A rename inside one held folder: it follows no link, and leaves other names of the old file alone. */
+function replaceIn(folder: HeldFolder, file: Replacement): void {
+  const name = folder.at(basename(file.path));
+  const temp = folder.at(file.temp);
+  rmSync(temp, { force: true });
+  try {
+    writeDurably(temp, file.bytes, file.stat);
+    folder.confirm();
+    const now = lstatSync(name, { throwIfNoEntry: false });
+    if (file.stat ? !now || !isUnchanged(now, file.stat) : now) throw changing(file.shown);
+    renameSync(temp, name);
+  } catch (error) {
+    rmSync(temp, { force: true });
+    throw explained(error, file.shown);
+  }
+}
+
+const isUnchanged = (now: Stats, then: Stats): boolean =>
+  isSame(now, then) && now.size === then.size && now.mtimeMs === then.mtimeMs && now.isFile();
 
 function writeDurably(path: string, bytes: Buffer, like: Stats | undefined): void {
   const fd = openSync(path, "wx");
@@ -152,5 +205,3 @@ function writeDurably(path: string, bytes: Buffer, like: Stats | undefined): voi
     closeSync(fd);
   }
 }
-
-export const refused = (reason: string): HoldfastError => new HoldfastError("refused", reason);

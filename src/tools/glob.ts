@@ -1,12 +1,14 @@
 // Owns the tool glob: files by name, newest first.
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { defineTool, type ToolOutput } from "../loop/seams.ts";
 import { globToRegExp } from "./glob-pattern.ts";
 import { nearbyNames } from "./nearby-names.ts";
-import { displayPath, resolvePath } from "./paths.ts";
+import { displayPath, printable, resolvePath } from "./paths.ts";
+import { leavesOut, permitOf } from "./permit.ts";
 import { ripgrep } from "./ripgrep.ts";
+import { hold, pathOf, release } from "./safe-open.ts";
+import { newestFirst, whereFound } from "./search-tree.ts";
 
 const SHOWN = 200;
 
@@ -15,34 +17,45 @@ export const globTool = defineTool<{ pattern: string; path?: string }>({
   description: "List files by glob pattern, newest first; skips what .gitignore names.",
   schema: () => z.strictObject({ pattern: z.string().min(1), path: z.string().optional() }),
   effect: "read",
-  async execute({ input, cwd, signal }) {
-    const base = resolvePath(cwd, input.path ?? ".");
-    const stat = statSync(base, { throwIfNoEntry: false });
-    if (!stat) return failure(`${input.path} does not exist${nearbyNames(cwd, base)}`);
-    if (!stat.isDirectory()) return failure(`${input.path} is not a directory`);
-    if (input.pattern.startsWith("/") || input.pattern.split("/").includes("..")) {
-      return failure("the pattern must stay below path: give the directory as path");
+  async execute(run) {
+    const { input, cwd, signal } = run;
+    const { path: shown, pattern } = splitPattern(input);
+    const base = resolvePath(cwd, shown);
+    const permit = permitOf(run);
+    const dir = hold(permit, base, { shown });
+    if (!dir) return failure(`${shown} does not exist${nearbyNames(permit, cwd, base)}`);
+    try {
+      if (!dir.stat.isDirectory()) return failure(`${shown} is not a directory`);
+      if (pattern.split("/").includes("..")) {
+        return failure("the pattern must stay below path: give the directory as path");
+      }
+      const matches = globToRegExp(pattern);
+      const found: string[] = [];
+      const began = Date.now();
+      const result = await ripgrep(["--files"], {
+        cwd: pathOf(dir),
+        signal,
+        onLine: (line) => matches.test(line) && !leavesOut(permit, join(dir.real, line)) && found.push(line),
+      });
+      if (signal.aborted) return failure("interrupted");
+      if (result.code === 2 && found.length === 0 && result.error !== "") return failure(result.error);
+      const lines = whereFound(permit, dir, newestFirst(dir, found), { most: SHOWN, began }).map((file) =>
+        printable(displayPath(cwd, join(base, file))),
+      );
+      if (found.length > SHOWN) lines.push(`[${found.length - SHOWN} more; narrow the pattern]`);
+      return { content: lines.join("\n") || "(no files)" };
+    } finally {
+      release(dir);
     }
-    const matches = globToRegExp(input.pattern);
-    const found: string[] = [];
-    const result = await ripgrep(["--files"], {
-      cwd: base,
-      signal,
-      onLine: (line) => matches.test(line) && found.push(line),
-    });
-    if (signal.aborted) return failure("interrupted");
-    if (result.code === 2 && found.length === 0 && result.error !== "") return failure(result.error);
-    const lines = newestFirst(base, found)
-      .slice(0, SHOWN)
-      .map((file) => displayPath(cwd, join(base, file)));
-    if (found.length > SHOWN) lines.push(`[${found.length - SHOWN} more; narrow the pattern]`);
-    return { content: lines.join("\n") || "(no files)" };
   },
 });
 
-export function newestFirst(base: string, files: string[]): string[] {
-  const at = new Map(files.map((f) => [f, statSync(join(base, f), { throwIfNoEntry: false })?.mtimeMs ?? 0]));
-  return files.sort((a, b) => at.get(b)! - at.get(a)! || (a < b ? -1 : 1));
+/** An absolute pattern names its directory itself: that is opened and judged like a path. */
+function splitPattern({ pattern, path = "." }: { pattern: string; path?: string }): { path: string; pattern: string } {
+  if (!pattern.startsWith("/")) return { path, pattern };
+  const parts = pattern.split("/");
+  const first = parts.findIndex((part, i) => /[*?[{\\]/.test(part) || i === parts.length - 1);
+  return { path: parts.slice(0, first).join("/") || "/", pattern: `/${parts.slice(first).join("/")}` };
 }
 
 const failure = (content: string): ToolOutput => ({ content, isError: true });

@@ -1,13 +1,15 @@
 // Owns the tool grep: text in files by ripgrep, grouped by file, newest file first.
-import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import { defineTool, type ToolOutput } from "../loop/seams.ts";
-import { newestFirst } from "./glob.ts";
 import { globToRegExp } from "./glob-pattern.ts";
+import { byNumber } from "./kernel-names.ts";
 import { nearbyNames } from "./nearby-names.ts";
-import { displayPath, resolvePath } from "./paths.ts";
-import { ripgrep } from "./ripgrep.ts";
+import { displayPath, printable, resolvePath } from "./paths.ts";
+import { leavesOut, type Permit, permitOf } from "./permit.ts";
+import { type RipgrepResult, ripgrep } from "./ripgrep.ts";
+import { type Held, hold, notRegular, pathOf, release } from "./safe-open.ts";
+import { holdFound, newestFirst, unchangedSince } from "./search-tree.ts";
 import { cutText } from "./text.ts";
 
 const SHOWN = 200;
@@ -37,29 +39,83 @@ export const grepTool = defineTool<GrepInput>({
       mode: z.enum(["content", "files", "count"]).optional(),
     }),
   effect: "read",
-  async execute({ input, cwd, signal }) {
-    const asked = resolvePath(cwd, input.path ?? ".");
-    const stat = statSync(asked, { throwIfNoEntry: false });
-    if (!stat) return failure(`${input.path} does not exist${nearbyNames(cwd, asked)}`);
-    const base = stat.isDirectory() ? asked : dirname(asked);
-    const target = stat.isDirectory() ? "./" : `./${basename(asked)}`;
-    const found = new Found(input.glob === undefined ? undefined : globToRegExp(input.glob));
-    const { code, error } = await ripgrep([...flags(input), "-e", input.pattern, "--", target], {
-      cwd: base,
-      signal,
-      onLine: (line) => found.add(line),
-    });
-    if (signal.aborted) return failure("interrupted");
-    if (code === 2 && found.files.size === 0) return failure(error || "the search failed");
-    return {
-      content: found.show(
-        input.mode ?? "content",
-        (files) => newestFirst(base, files),
-        (f) => displayPath(cwd, join(base, f)),
-      ),
-    };
+  async execute(run) {
+    const { input, cwd, signal } = run;
+    const shown = input.path ?? ".";
+    const asked = resolvePath(cwd, shown);
+    const permit = permitOf(run);
+    const held = hold(permit, asked, { shown });
+    if (!held) return failure(`${shown} does not exist${nearbyNames(permit, cwd, asked)}`);
+    try {
+      const isTree = held.stat.isDirectory();
+      if (!isTree && !held.stat.isFile()) throw notRegular(shown);
+      const glob = input.glob === undefined ? undefined : globToRegExp(input.glob);
+      const isWanted = (file: string) =>
+        glob?.test(file) !== false && !(isTree && leavesOut(permit, join(held.real, file)));
+      const found = new Found(isWanted);
+      const search = { input, signal, found };
+      const { code, error } = isTree
+        ? await searchTree(permit, held, search)
+        : await searchHeld([{ held, name: basename(asked) }], search);
+      if (signal.aborted) return failure("interrupted");
+      if (code === 2 && found.files.size === 0) return failure(error || "the search failed");
+      const base = isTree ? asked : dirname(asked);
+      return { content: found.show(input.mode ?? "content", (file) => printable(displayPath(cwd, join(base, file)))) };
+    } finally {
+      release(held);
+    }
   },
 });
+
+interface Search {
+  input: GrepInput;
+  signal: AbortSignal;
+  found: Found;
+}
+
+async function searchTree(permit: Permit, dir: Held, search: Search): Promise<RipgrepResult> {
+  const { input, signal, found } = search;
+  const began = Date.now();
+  const result = await ripgrep([...flags(input), "-e", input.pattern, "--", "./"], {
+    cwd: pathOf(dir),
+    signal,
+    onLine: (line) => found.add(line),
+  });
+  if (signal.aborted) return result;
+  const order = newestFirst(dir, [...found.files.keys()]);
+  const settled = unchangedSince(permit, dir, order.slice(0, SHOWN), began);
+  const unsure = order.slice(0, SHOWN).filter((file) => !settled.has(file));
+  found.keep(order, settled);
+  if (unsure.length > 0) await searchAgain(permit, dir, unsure, search);
+  return result;
+}
+
+/** Files in folders that changed while ripgrep ran: once more, each held. */
+async function searchAgain(permit: Permit, dir: Held, files: string[], search: Search): Promise<void> {
+  const held = files.flatMap((name) => {
+    const file = holdFound(permit, dir, name);
+    return file ? [{ held: file, name }] : [];
+  });
+  try {
+    if (held.length > 0) await searchHeld(held, search);
+  } finally {
+    for (const file of held) release(file.held);
+  }
+}
+
+/** By open files, never by name. */
+function searchHeld(files: { held: Held; name: string }[], search: Search): Promise<RipgrepResult> {
+  const { input, signal, found } = search;
+  const names = new Map(files.map(({ held, name }, i) => [inChild(held, 3 + i), name]));
+  return ripgrep([...flags(input), "-e", input.pattern, "--", ...names.keys()], {
+    cwd: "/",
+    signal,
+    fds: files.map(({ held }) => held.fd),
+    onLine: (line) => found.add(line, names),
+  });
+}
+
+const inChild = (held: Held, fd: number): string => (held.viaProc ? byNumber(fd) : `/dev/fd/${fd}`);
 
 function flags(input: GrepInput): string[] {
   const out = ["--engine=auto"];
@@ -74,36 +130,48 @@ function flags(input: GrepInput): string[] {
 /** `path NUL rest` a line; in mode files the path alone. */
 class Found {
   readonly files = new Map<string, string[]>();
-  private readonly glob: RegExp | undefined;
+  private readonly isWanted: (file: string) => boolean;
+  private order: string[] = [];
   private kept = 0;
   private dropped = 0;
 
-  constructor(glob: RegExp | undefined) {
-    this.glob = glob;
+  constructor(isWanted: (file: string) => boolean) {
+    this.isWanted = isWanted;
   }
 
-  add(line: string): void {
+  /** `names`: of files that ripgrep knows by number. */
+  add(line: string, names?: Map<string, string>): void {
     if (line === "--") return; // between two places
     const nul = line.includes("\0") ? line.indexOf("\0") : line.length;
-    const file = line.slice(0, nul).replace(/^\.\//, "");
-    if (this.glob && !this.glob.test(file)) return;
+    const said = line.slice(0, nul);
+    const file = names ? names.get(said) : said.replace(/^\.\//, "");
+    if (file === undefined) return;
+    const lines = this.files.get(file);
+    if (!lines && !this.isWanted(file)) return;
     if (this.kept++ >= MAX_KEPT) {
       this.dropped++;
       return;
     }
     const rest = line.slice(nul + 1);
-    const lines = this.files.get(file);
     if (lines) lines.push(rest);
     else this.files.set(file, [rest]);
   }
 
-  show(
-    mode: NonNullable<GrepInput["mode"]>,
-    sort: (files: string[]) => string[],
-    name: (file: string) => string,
-  ): string {
-    const all = sort([...this.files.keys()]).flatMap((file) => {
-      const lines = this.files.get(file)!;
+  /** Of the files so far only these, shown in this order; what lies behind the first ones is only counted. */
+  keep(order: string[], settled: Set<string>): void {
+    this.order = order;
+    order.forEach((file, i) => {
+      if (settled.has(file)) return;
+      if (i >= SHOWN) this.dropped += this.files.get(file)!.length;
+      this.files.delete(file);
+    });
+  }
+
+  show(mode: NonNullable<GrepInput["mode"]>, name: (file: string) => string): string {
+    const order = this.order.length > 0 ? this.order : [...this.files.keys()];
+    const all = order.flatMap((file) => {
+      const lines = this.files.get(file);
+      if (!lines) return [];
       if (mode === "files") return [name(file)];
       if (mode === "count") return [`${name(file)}:${lines[0]}`];
       return [{ heading: name(file) }, ...lines];

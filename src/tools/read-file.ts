@@ -1,11 +1,11 @@
 // Owns the tool read_file: text by lines, images and documents as model content, blobs of bounded outputs.
-import { readFileSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as z from "zod";
 import { defineTool, type ToolOutput, type Turn } from "../loop/seams.ts";
 import { nearbyNames } from "./nearby-names.ts";
-import { displayPath, realPath, resolvePath } from "./paths.ts";
+import { displayPath, resolvePath } from "./paths.ts";
+import { permitOf } from "./permit.ts";
+import { type Held, hold, notRegular, readHeldSoon, release } from "./safe-open.ts";
 import { hashOf, markSeen } from "./seen-files.ts";
 import { cutText } from "./text.ts";
 
@@ -15,8 +15,6 @@ const MAX_LINE_CHARS = 2_000;
 const MAX_FILE_BYTES = 64 << 20;
 const MAX_IMAGE_BYTES = 3_750_000;
 const MAX_DOCUMENT_BYTES = 20 << 20;
-/** Below this a synchronous read is faster than a round through the thread pool. */
-const SYNC_BYTES = 256 << 10;
 
 interface ReadInput {
   path: string;
@@ -34,26 +32,35 @@ export const readFileTool = defineTool<ReadInput>({
       limit: z.int().positive().optional(),
     }),
   effect: "read",
-  async execute({ input, cwd, turn }) {
+  async execute(run) {
+    const { input, cwd, turn } = run;
     if (input.path.startsWith("blob:")) return readBlob(turn, input);
     const asked = resolvePath(cwd, input.path);
-    const stat = statSync(asked, { throwIfNoEntry: false });
-    if (!stat) return failure(`${input.path} does not exist${nearbyNames(cwd, asked)}`);
-    if (stat.isDirectory()) return failure(`${input.path} is a directory; list it with glob, path ${input.path}`);
-    if (!stat.isFile()) return failure(`${input.path} is not a regular file`);
-    if (stat.size > MAX_FILE_BYTES) {
-      return failure(
-        `${input.path} has ${megabytes(stat.size)}; search it with grep, or print a part with bash (sed -n)`,
-      );
+    const permit = permitOf(run);
+    const held = hold(permit, asked, { shown: input.path });
+    if (!held) return failure(`${input.path} does not exist${nearbyNames(permit, cwd, asked)}`);
+    try {
+      return await showHeld(held, { input, turn, name: displayPath(cwd, asked) });
+    } finally {
+      release(held);
     }
-    const bytes = stat.size <= SYNC_BYTES ? readFileSync(asked) : await readFile(asked);
-    const media = mediaTypeOf(bytes);
-    if (media) return showMedia(displayPath(cwd, asked), bytes, media);
-    if (isBinary(bytes))
-      return failure(`${input.path} is binary (${bytes.length} bytes); look at it with bash (file, xxd)`);
-    return { ...showText(bytes, input), events: markSeen(turn, realPath(asked), hashOf(bytes)) };
   },
 });
+
+async function showHeld(held: Held, at: { input: ReadInput; turn: Turn; name: string }): Promise<ToolOutput> {
+  const { stat } = held;
+  const { path } = at.input;
+  if (stat.isDirectory()) return failure(`${path} is a directory; list it with glob, path ${path}`);
+  if (!stat.isFile()) throw notRegular(path);
+  if (stat.size > MAX_FILE_BYTES) {
+    return failure(`${path} has ${megabytes(stat.size)}; search it with grep, or print a part with bash (sed -n)`);
+  }
+  const bytes = await readHeldSoon(held, path);
+  const media = mediaTypeOf(bytes);
+  if (media) return showMedia(at.name, bytes, media);
+  if (isBinary(bytes)) return failure(`${path} is binary (${bytes.length} bytes); look at it with bash (file, xxd)`);
+  return { ...showText(bytes, at.input), events: markSeen(at.turn, held.real, hashOf(bytes)) };
+}
 
 async function readBlob(turn: Turn, input: ReadInput): Promise<ToolOutput> {
   const bytes = await turn.blob(input.path.slice("blob:".length));

@@ -2,8 +2,19 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** Nothing of the user's configuration; .gitignore also outside git; hidden files, but never git's own. */
-const ALWAYS = ["--no-config", "--no-require-git", "--hidden", "--glob=!.git", "--color=never", "--no-messages"];
+/** Nothing of the user's configuration; .gitignore also outside git; hidden files, but never git's own; no link followed. */
+const ALWAYS = [
+  "--no-config",
+  "--no-require-git",
+  "--no-follow",
+  "--hidden",
+  "--iglob=!.git",
+  "--color=never",
+  "--no-messages",
+];
+
+/** A named pipe as .gitignore would keep it waiting for ever. */
+const LIMIT_MS = 60_000;
 
 export interface RipgrepResult {
   /** 0 found, 1 found nothing, 2 an error. */
@@ -11,12 +22,17 @@ export interface RipgrepResult {
   error: string;
 }
 
+export interface RipgrepOptions {
+  cwd: string;
+  signal: AbortSignal;
+  onLine: (line: string) => void;
+  /** Open files for it: the first is its number 3. */
+  fds?: number[];
+}
+
 let path: Promise<string> | undefined;
 
-export async function ripgrep(
-  args: string[],
-  opts: { cwd: string; signal: AbortSignal; onLine: (line: string) => void },
-): Promise<RipgrepResult> {
+export async function ripgrep(args: string[], opts: RipgrepOptions): Promise<RipgrepResult> {
   path ??= import("@vscode/ripgrep").then(
     (m) => m.rgPath,
     () => "rg",
@@ -24,10 +40,10 @@ export async function ripgrep(
   const child = spawn(await path, [...ALWAYS, ...args], {
     cwd: opts.cwd,
     signal: opts.signal,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", ...(opts.fds ?? [])],
   });
   let error = "";
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+  child.stderr!.setEncoding("utf8").on("data", (chunk: string) => {
     if (error.length < 4_000) error += chunk;
   });
   const closed = new Promise<number>((resolve) => {
@@ -37,6 +53,14 @@ export async function ripgrep(
       resolve(2);
     });
   });
-  createInterface({ input: child.stdout, crlfDelay: 0 }).on("line", opts.onLine);
-  return { code: await closed, error: error.trim() };
+  const limit = setTimeout(() => {
+    error = `the search took longer than ${LIMIT_MS / 1_000} s; narrow it`;
+    child.kill("SIGKILL");
+  }, LIMIT_MS);
+  createInterface({ input: child.stdout!, crlfDelay: 0 }).on("line", opts.onLine);
+  try {
+    return { code: await closed, error: error.trim() };
+  } finally {
+    clearTimeout(limit);
+  }
 }

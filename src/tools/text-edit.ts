@@ -1,5 +1,5 @@
 // Owns finding and replacing text in a file: exactly one place unless all are meant, line endings aside.
-import { refused } from "./file-change.ts";
+import { refused } from "./refused.ts";
 import { similarity } from "./similarity.ts";
 import { type TextFile, toLf, withEol } from "./text-file.ts";
 

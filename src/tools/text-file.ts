@@ -1,6 +1,6 @@
 // Owns how a text file looks on disk: byte order mark and line endings, kept through a change.
 import { isUtf8 } from "node:buffer";
-import { refused } from "./file-change.ts";
+import { refused } from "./refused.ts";
 
 export interface TextFile {
   bom: boolean;

@@ -37,6 +37,7 @@ const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll("\\x", ""), "h
 const text = (hex: string): string => bytes(hex).toString("utf8");
 const FD = String.raw`\d+<((?:\\x..)+)>`;
 const STR = String.raw`"((?:\\x..)*)"`;
+const OPENED = new RegExp(`^openat\\(.* = ${FD.replace(String.raw`\d+`, String.raw`(\d+)`)}`);
 const SHAPES: [RegExp, (m: string[]) => Op][] = [
   [
     new RegExp(`^pwrite64\\(${FD}, ${STR}, \\d+, (\\d+)\\) += \\d`),
@@ -65,10 +66,13 @@ export function readRecording(log: string, folder: string): Recording {
   const commits: number[] = [];
   const asks: number[] = [];
   const names = new Map<string, number>();
+  const opened = new Map<string, string>();
   let inodes = 0;
   for (const line of fs.readFileSync(log, "latin1").split("\n")) {
     if (line.includes(ASK)) asks.push(steps.length);
-    const op = parse(line);
+    const [, fd, held] = OPENED.exec(line) ?? [];
+    const op = named(parse(line), opened);
+    if (fd !== undefined) opened.set(fd, text(held!));
     const inside = op && (op.path === folder || op.path.startsWith(`${folder}/`)) && !op.path.endsWith("-shm");
     if (!inside) continue;
     if (op.kind === "create" && names.has(op.path)) continue;
@@ -80,6 +84,14 @@ export function readRecording(log: string, folder: string): Recording {
     if (op.kind === "sync" && op.path.endsWith("-wal")) commits.push(steps.length);
   }
   return { steps, commits, asks };
+}
+
+/** A name in a folder that is held open, as the path it was. */
+function named(op: Op | undefined, opened: Map<string, string>): Op | undefined {
+  const real = (name: string) =>
+    name.replace(/^\/proc\/self\/fd\/(\d+)(?=\/)/, (as, fd: string) => opened.get(fd) ?? as);
+  if (!op) return undefined;
+  return "to" in op ? { ...op, path: real(op.path), to: real(op.to) } : { ...op, path: real(op.path) };
 }
 
 function parse(line: string): Op | undefined {

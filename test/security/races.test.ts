@@ -10,7 +10,8 @@ import { hashOf, markSeen } from "../../src/tools/seen-files.ts";
 import { scratch, type TestTurn, testTurn } from "../tools/turn.ts";
 import { snapshot } from "./world.ts";
 
-const MS = 400;
+/** `HOLDFAST_RACES=50` for a long run that tells its counts. */
+const ROUNDS = Number(process.env.HOLDFAST_RACES ?? 1);
 const CANARY = "CANARY";
 
 interface World {
@@ -44,23 +45,21 @@ async function setUp(swapped: string, target: string): Promise<World> {
   return { root, turn, outside: () => ({ ...snapshot(join(base, "outside")), ...snapshot(join(root, ".git")) }) };
 }
 
-/** How often it worked and how often it was refused; throws when it said something from outside. */
-async function hammer(work: (i: number) => Promise<{ content: unknown; isError?: boolean }>) {
+/** How often it worked and how often it was refused; fails when it said something from outside. */
+async function hammer(times: number, work: (i: number) => Promise<{ content: unknown; isError?: boolean }>) {
   const counts = { done: 0, refused: 0 };
-  const end = Date.now() + MS;
-  for (let i = 0; Date.now() < end; i++) {
+  for (let i = 0; i < times * ROUNDS; i++) {
     const output = await work(i);
     expect(JSON.stringify(output)).not.toContain(CANARY);
     counts[output.isError ? "refused" : "done"]++;
-    await new Promise((resolve) => setImmediate(resolve));
   }
+  if (process.env.HOLDFAST_RACES) console.log(expect.getState().currentTestName, counts);
   return counts;
 }
 
-/** As if the agent had read both. */
-const pretend = (turn: TestTurn, path: string) => {
-  for (const text of ["inside\n", `${CANARY}\n`, "written\n"]) markSeen(turn, path, hashOf(Buffer.from(text)));
-};
+/** As if the agent had read what is there, whichever it is. */
+const pretend = (turn: TestTurn, path: string, i: number) =>
+  markSeen(turn, path, hashOf(Buffer.from(["inside\n", `${CANARY}\n`, "written\n"][Math.floor(i / 3) % 3]!)));
 
 const places = [
   ["a folder and a link out of the tree", "d", "outside/d", "d/x.txt"],
@@ -71,8 +70,8 @@ const places = [
 test.each(places)("reading while %s are swapped", async (_, swapped, target, path) => {
   const { turn, outside } = await setUp(swapped, target);
   const before = outside();
-  const counts = await hammer(() => turn.call("read_file", { path }));
-  expect([counts.done > 0, counts.done + counts.refused > 100]).toEqual([true, true]);
+  const counts = await hammer(400, () => turn.call("read_file", { path }));
+  expect(counts.done).toBeGreaterThan(0);
   expect(outside()).toEqual(before);
 });
 
@@ -81,13 +80,12 @@ test.each([...places, ["a folder and a link to git's own", "d", "proj/.git", "d/
   async (_, swapped, target, path) => {
     const { root, turn, outside } = await setUp(swapped, target);
     const before = outside();
-    const counts = await hammer((i) => {
-      pretend(turn, join(root, path));
+    await hammer(100, (i) => {
+      pretend(turn, join(root, path), i);
       if (i % 3 === 0) return turn.call("write_file", { path: join(path, `../new-${i}.txt`), content: "written\n" });
       if (i % 3 === 1) return turn.call("write_file", { path, content: "written\n" });
       return turn.call("write_file", { path: join(path, `../deep-${i}/new.txt`), content: "written\n" });
     });
-    expect(counts.done + counts.refused).toBeGreaterThan(20);
     expect(outside()).toEqual(before);
   },
 );
@@ -95,13 +93,13 @@ test.each([...places, ["a folder and a link to git's own", "d", "proj/.git", "d/
 test.each(places)("searching while %s are swapped", async (_, swapped, target, path) => {
   const { turn, outside } = await setUp(swapped, target);
   const before = outside();
-  const counts = await hammer((i) => {
+  const counts = await hammer(24, (i) => {
     const where = i % 2 === 0 ? "." : join(path, "..");
     return i % 4 < 2
       ? turn.call("glob", { pattern: "*", path: where })
       : turn.call("grep", { pattern: "[A-Z]{6}|inside", path: where });
   });
-  expect(counts.done + counts.refused).toBeGreaterThan(5);
+  expect(counts.done).toBeGreaterThan(0);
   expect(outside()).toEqual(before);
 });
 

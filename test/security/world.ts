@@ -1,6 +1,6 @@
 // Owns the little world of a path case: a project among things it must not touch, and the tools driven as if the gate had been deceived.
 import { execFileSync } from "node:child_process";
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Grants, ToolOutput } from "../../src/loop/seams.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
@@ -100,18 +100,22 @@ async function within(call: Promise<ToolOutput>): Promise<ToolOutput> {
 /** Everything below `dir` as it is: what an effect could have changed. */
 export function snapshot(dir: string, skip: (path: string) => boolean = () => false): Record<string, string> {
   const out: Record<string, string> = {};
-  const walk = (at: string): void => {
-    for (const name of readdirSync(at)) {
-      const path = join(at, name);
-      if (skip(path)) continue;
-      const stat = lstatSync(path);
-      if (stat.isDirectory()) {
-        out[path] = "directory";
-        walk(path);
-      } else if (stat.isSymbolicLink()) out[path] = `-> ${readlinkSync(path)}`;
-      else out[path] = stat.isFile() ? readFileSync(path, "latin1") : "special";
-    }
-  };
-  walk(dir);
+  for (const name of namesIn(dir)) {
+    const path = join(dir, name);
+    const stat = skip(path) ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    if (!stat) continue;
+    if (stat.isDirectory()) Object.assign(out, { [path]: "directory" }, snapshot(path, skip));
+    else if (stat.isSymbolicLink()) out[path] = "link";
+    else out[path] = stat.isFile() ? readFileSync(path, "latin1") : "special";
+  }
   return out;
+}
+
+/** None when the folder is gone: in a race it may be. */
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
 }

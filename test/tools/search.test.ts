@@ -37,10 +37,15 @@ test("files are found at any depth, newest first, without what .gitignore names,
 });
 
 test("a glob that leaves its directory, or names none, is refused", async () => {
-  const { turn } = setUp(project);
+  const { root, turn } = setUp(project);
   const outside = { content: "the pattern must stay below path: give the directory as path", isError: true };
   expect(await turn.call("glob", { pattern: "../*" })).toEqual(outside);
-  expect(await turn.call("glob", { pattern: "/etc/*" })).toEqual(outside);
+  expect(await turn.call("glob", { pattern: "/etc/*" })).toEqual({
+    content: `/etc is outside ${root}`,
+    isError: true,
+  });
+  expect((await turn.call("glob", { pattern: `${root}/*.py` })).content).toBe("top.py");
+  expect((await turn.call("glob", { pattern: `${root}/src/*/*.py` })).content).toBe("src/deep/util.py");
   expect(await turn.call("glob", { pattern: "*", path: "srcs" })).toEqual({
     content: "srcs does not exist; did you mean src?",
     isError: true,

@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createCodec } from "../../src/ledger/events.ts";
 import type { EventInput, StoredEvent } from "../../src/ledger/store.ts";
 import { loopEvents } from "../../src/loop/events.ts";
-import type { Mechanism, Progress, Tool, ToolOutput, ToolRun, Turn } from "../../src/loop/seams.ts";
+import type { Grants, Mechanism, Progress, Tool, ToolOutput, ToolRun, Turn } from "../../src/loop/seams.ts";
 import type { AgentState } from "../../src/loop/transcript.ts";
 import { noUsage } from "../../src/models/model.ts";
 
@@ -17,7 +18,7 @@ export interface TestTurn extends Turn {
   readonly progress: Progress[];
   readonly blobs: Map<string, Uint8Array>;
   /** Runs a call as the loop does: schema, intent, effect, and what it says becomes durable. */
-  call(name: string, input: unknown, opts?: { signal?: AbortSignal }): Promise<ToolOutput>;
+  call(name: string, input: unknown, opts?: { signal?: AbortSignal; grants?: Grants }): Promise<ToolOutput>;
   /** Only the first half: what is durable when the process dies. */
   intend(name: string, input: unknown): Promise<unknown>;
   /** What a new process does with that intent. */
@@ -49,6 +50,7 @@ export function testTurn(
       turn,
       signal: turn.signal,
       intent: undefined,
+      grants: {},
       resumed: false,
       ...extra,
     };
@@ -73,14 +75,16 @@ export function testTurn(
     blobs,
     reran: false,
     slice: <T>(name: string) => slices.get(name) as T,
+    async until(condition, signal) {
+      while (!condition() && !signal.aborted) await sleep(5);
+    },
     blob: async (hash) => blobs.get(hash),
     emit: (progress) => turn.progress.push(progress),
     async append(inputs) {
       return inputs.map((input) => record({ actor: turn.agent, ...input }));
     },
-    async call(name, input, { signal } = {}) {
+    async call(name, input, extra = {}) {
       calls++;
-      const extra = signal ? { signal } : {};
       try {
         const intent = await toolOf(name).intend?.(runOf(name, input, extra));
         return await settle(await toolOf(name).execute(runOf(name, input, { ...extra, intent })));

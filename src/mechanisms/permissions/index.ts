@@ -1,47 +1,96 @@
-// Owns the boundary: tools work inside the directory the context was started in, and nowhere else.
-import { defineMechanism, type GateCall, type Mechanism, type Verdict } from "../../loop/seams.ts";
+// Owns the gate: every call is judged by the engine against the user's policy and what is true around it.
+import { statSync } from "node:fs";
+import {
+  defineMechanism,
+  type GateCall,
+  type Grants,
+  type Mechanism,
+  type Turn,
+  type Verdict,
+} from "../../loop/seams.ts";
 import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
+import { decide } from "./engine.ts";
+import type { Policy, World } from "./words.ts";
 
-const PERMISSION_MODES = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"] as const;
-export type PermissionMode = (typeof PERMISSION_MODES)[number];
+export { decide } from "./engine.ts";
+export { type Judgement, PERMISSION_MODES, type PermissionMode, type Policy, type World } from "./words.ts";
 
-export interface BoundaryOptions {
-  /** Default: the root of the context. */
-  root?: string;
-  mode?: PermissionMode;
+export interface PermissionOptions {
+  policy?: Partial<Policy>;
+  home: string;
+  additionalDirectories?: string[];
   /** Directories that may be read besides. */
   readable?: string[];
+  /** Whether commands run inside the sandbox. */
+  sandboxed?: boolean;
   /** Tools that the embedding program brought: it answers for them. */
-  trusted?: string[];
+  trustedTools?: string[];
 }
 
-const READS = new Set(["read_file", "glob", "grep"]);
-const WRITES = new Set(["write_file", "edit_file", "multi_edit"]);
-/** They reach only jobs of their own context. */
-const JOBS = new Set(["job_output", "job_kill", "list_jobs"]);
+const NO_RULES: Policy = { mode: "default", allow: [], ask: [], deny: [] };
+const FILE_TOOLS = new Set(["read_file", "write_file", "edit_file", "multi_edit", "glob", "grep"]);
 
-export function createBoundary(opts: BoundaryOptions = {}): Mechanism {
-  const allowsAll = opts.mode === "bypass" || opts.mode === "bypassPermissions";
-  return defineMechanism({
-    name: "permissions",
-    seams: { gate: { judge: (call) => (allowsAll ? ALLOW : judge(call, opts)) } },
-  });
+export function createPermissions(opts: PermissionOptions): Mechanism {
+  const policy = { ...NO_RULES, ...opts.policy };
+  return defineMechanism({ name: "permissions", seams: { gate: { judge: (call) => judge(call, policy, opts) } } });
 }
 
-const ALLOW: Verdict = { decision: "allow" };
-const deny = (reason: string): Verdict => ({ decision: "deny", reason });
+async function judge({ tool, input, turn }: GateCall, policy: Policy, opts: PermissionOptions): Promise<Verdict> {
+  const judged = new Map<string, string>();
+  const world = onceResolved(worldOf(turn, opts), judged);
+  const { decision, reason, firm, network } = await decide(
+    policy,
+    { tool: tool.name, effect: tool.effect, input },
+    world,
+  );
+  if (decision === "deny") return { decision, reason };
+  const grants: Grants = { ...(network ? { network } : {}), ...pathGrant(tool.name, input, { world, firm, judged }) };
+  return decision === "allow" ? { decision, grants } : { decision, reason, firm, grants };
+}
 
-function judge({ tool, input, turn }: GateCall, opts: BoundaryOptions): Verdict {
-  if (tool.effect === "internal" || JOBS.has(tool.name) || opts.trusted?.includes(tool.name)) return ALLOW;
-  const root = realPath(opts.root ?? turn.root);
-  if (tool.name === "bash") {
-    return isInside(root, realPath(turn.cwd)) ? ALLOW : deny(`${turn.cwd} is outside ${root}`);
+/** Every path is resolved once for the call: what is granted is what was judged, whatever was swapped since. */
+function onceResolved(world: World, judged: Map<string, string>): World {
+  const resolve = (path: string): string => {
+    const real = judged.get(path) ?? world.realPath(path);
+    judged.set(path, real);
+    return real;
+  };
+  return { ...world, realPath: resolve };
+}
+
+/** The one path that this call names, as it was judged, when it is not an ordinary one of the project. */
+function pathGrant(
+  tool: string,
+  input: unknown,
+  { world, firm, judged }: { world: World; firm: boolean; judged: ReadonlyMap<string, string> },
+): Grants {
+  const { path } = (input ?? {}) as { path?: unknown };
+  if (!FILE_TOOLS.has(tool) || typeof path !== "string" || /^(?:blob|job):/.test(path)) return {};
+  const real = judged.get(resolvePath(world.cwd, path));
+  if (real === undefined) return {};
+  return isInside(world.root, real) && !firm ? {} : { paths: [real] };
+}
+
+export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOptions): World {
+  return {
+    root: realPath(turn.root),
+    cwd: turn.cwd,
+    home: opts.home,
+    additionalDirectories: opts.additionalDirectories ?? [],
+    readable: opts.readable ?? [],
+    sandboxed: opts.sandboxed ?? false,
+    realPath,
+    kind,
+    trustedTools: opts.trustedTools ?? [],
+  };
+}
+
+function kind(path: string): ReturnType<World["kind"]> {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) return "missing";
+    return stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "other";
+  } catch {
+    return "other"; // a loop of links, no right to look: not a file one may open
   }
-  const reads = READS.has(tool.name);
-  if (!reads && !WRITES.has(tool.name)) return deny(`${tool.name} is not allowed here`);
-  const path = (input as { path?: string }).path ?? ".";
-  if (reads && path.startsWith("blob:")) return ALLOW;
-  const real = realPath(resolvePath(turn.cwd, path));
-  const roots = reads ? [root, ...(opts.readable ?? []).map(realPath)] : [root];
-  return roots.some((r) => isInside(r, real)) ? ALLOW : deny(`${path} is outside ${root}`);
 }
