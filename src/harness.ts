@@ -16,7 +16,12 @@ import { identity } from "./mechanisms/identity/index.ts";
 import { commandEnvironment, createJobs, createSandbox, type SandboxOptions } from "./mechanisms/jobs/index.ts";
 import { limits } from "./mechanisms/limits/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
-import { createPermissions, type PermissionMode, type PermissionOptions } from "./mechanisms/permissions/index.ts";
+import {
+  createPermissions,
+  fitsRule,
+  type PermissionMode,
+  type PermissionOptions,
+} from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
@@ -71,6 +76,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mec
       stateDir: dirname(opts.jobsDir),
       env: environment,
       permissionMode: () => mode,
+      matchesRule: (rule, name, input) => fitsRule(rule, opts.root, { name, input }),
     }), // input, gate, ask, tool, stop: the user's commands at events
     createPermissions({
       home: homedir(),

@@ -14,8 +14,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   loop: ["ledger", "contexts", "models/model.ts"],
   tools: ["ledger", "loop", "models/model.ts"],
   mechanisms: ["ledger", "loop", "tools", "models"],
+  hub: ["ledger", "contexts", "loop", "tools", "models/model.ts"],
   testing: ["ledger", "loop", "models", "contexts"],
-  cli: ["ledger", "contexts", "loop", "tools", "mechanisms", "models", "settings", "harness.ts", "version.ts"],
+  cli: ["ledger", "contexts", "loop", "tools", "mechanisms", "models", "settings", "hub", "harness.ts", "version.ts"],
 };
 
 function sources(): string[] {

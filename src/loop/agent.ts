@@ -76,10 +76,15 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       ),
     async until(condition, signal) {
       const changes = ledger.store.watchAll(signal)[Symbol.asyncIterator]();
-      for (let next = changes.next(); !condition(); ) {
-        await ledger.catchUp(); // what came before the watch began
-        if (condition() || (await next).done) return;
-        next = changes.next();
+      const staying = setInterval(() => undefined, 1 << 30); // a watch alone keeps no process
+      try {
+        for (let next = changes.next(); !condition(); ) {
+          await ledger.catchUp(); // what came before the watch began
+          if (condition() || (await next).done) return;
+          next = changes.next();
+        }
+      } finally {
+        clearInterval(staying);
       }
     },
     blob: (hash) => ledger.store.blob(hash),

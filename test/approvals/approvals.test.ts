@@ -18,6 +18,7 @@ function setUp(command: string, again = 1) {
   const cwd = scratch(onTestFinished);
   const state = scratch(onTestFinished);
   const script = join(state, "script.yaml");
+  writeFileSync(join(cwd, "work.sh"), "#!/bin/sh\necho ran >> times\n", { mode: 0o755 });
   const round = `  - calls:\n      - { name: bash, input: { command: ${JSON.stringify(command)} } }\n`;
   writeFileSync(script, `rounds:\n${round.repeat(again)}  - text: finished\n`);
   const opts = { cwd, state };
@@ -35,7 +36,7 @@ function setUp(command: string, again = 1) {
 }
 
 /** Running project code asks, and shows what it did. */
-const COMMAND = "sh -c 'echo ran >> times'";
+const COMMAND = "./work.sh";
 
 test("an approval asked before kill -9 is still asked after resume; the answer of a second terminal continues the turn", async () => {
   const { opts, args, untilAsked, pending, text } = setUp(COMMAND);
@@ -102,7 +103,7 @@ test("without anybody to ask the call is refused with the reason, and recorded",
 });
 
 test("what is to be approved is shown whole, with nothing that a terminal acts on", async () => {
-  const { opts, args, untilAsked } = setUp(`sh -c 'echo hi' # \u001b[2J\u202e${"x".repeat(300)} end`);
+  const { opts, args, untilAsked } = setUp(`./work.sh # \u001b[2J\u202e${"x".repeat(300)} end`);
   const run = startCli(["-p", "go", ...args], opts);
   await untilAsked();
   const { stdout } = await runCli(["approve"], opts);

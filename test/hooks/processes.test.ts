@@ -152,7 +152,7 @@ describe("once and async", () => {
       { async: true },
     );
     const { gate, seams, turn, ran, dir } = fired({ hooks: on("PreToolUse", [hook]) });
-    expect((await gate()).verdict).toEqual({ decision: "allow", grants: {} });
+    expect((await gate()).verdict).toEqual({ decision: "allow" });
     expect([ran(), await seams.intake(turn)]).toEqual([[], []]);
     fs.writeFileSync(path.join(dir, "go"), "");
     await until(() => ran().length === 1);

@@ -65,9 +65,9 @@ describe("matchers", () => {
 const json = (value: unknown) => `echo '${JSON.stringify(value)}'`;
 const says = (permissionDecision: string) =>
   json({ hookSpecificOutput: { permissionDecision, permissionDecisionReason: "so" } });
-const allow = { decision: "allow", grants: {} };
+const allow = { decision: "allow" };
 const deny = (why: string) => ({ decision: "deny", reason: `blocked by a PreToolUse hook: ${why}` });
-const ask = (why: string) => ({ decision: "ask", reason: `a PreToolUse hook asks: ${why}`, grants: {} });
+const ask = (why: string) => ({ decision: "ask", reason: `a PreToolUse hook asks: ${why}` });
 
 describe("answers to PreToolUse", () => {
   it.each<[string, string[], unknown, string[]]>([

@@ -13,6 +13,7 @@ import { decide } from "./engine.ts";
 import type { Policy, World } from "./words.ts";
 
 export { decide } from "./engine.ts";
+export { fitsRule } from "./fits.ts";
 export { type Judgement, PERMISSION_MODES, type PermissionMode, type Policy, type World } from "./words.ts";
 
 export interface PermissionOptions {

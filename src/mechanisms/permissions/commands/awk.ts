@@ -1,0 +1,87 @@
+// Owns awk: which of its programs only print.
+import { ask, askFirm, deny } from "../finding.ts";
+import { field, isKnown } from "../shell/field.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { readFlags } from "./flags.ts";
+
+const FLAGS =
+  "-F: -v: -f~ -i! -l! -E! -e: -o! -d! -p! -D! -nNOstbcCgkrRSPVh --field-separator: --assign: --file~ --include! --load! --exec! --source: --pretty-print! --dump-variables! --profile! --debug! --posix --traditional --re-interval --sandbox --version --help --csv";
+
+export const AWK: Commands = { awk, gawk: awk, mawk: awk, nawk: awk };
+
+function awk(call: Call): Output | undefined {
+  const parsed = readFlags(call, { flags: FLAGS, stopsAtOperand: true });
+  const sources = parsed.flags.filter((f) => f.name === "-e" || f.name === "--source").map((f) => f.value!);
+  const isInline = sources.length > 0 || parsed.has("-f", "--file");
+  const programs = isInline ? sources : parsed.operands.slice(0, 1);
+  for (const program of programs) {
+    if (program && isKnown(program)) judgeProgram(call, program.text);
+    else call.say(ask("the program of awk is only known at run time"));
+  }
+  for (const operand of parsed.operands.slice(isInline ? 0 : 1)) {
+    if (!/^[A-Za-z_]\w*=/.test(operand.text) && operand.text !== "-") call.read(operand);
+  }
+  return undefined;
+}
+
+function judgeProgram(call: Call, program: string): undefined {
+  const bare = withoutTexts(program);
+  if (bare === undefined) return call.say(ask("the program of awk cannot be read"));
+  if (/\bsystem\s*\(/.test(bare)) return call.say(deny("the program of awk runs commands"));
+  if (/(?:^|[^|])\|(?!\|)|\|&/.test(bare)) return call.say(deny("the program of awk pipes to or from a command"));
+  if (/@\s*(?:load|include|namespace|[A-Za-z_]\w*\s*\()/.test(bare))
+    return call.say(deny("the program of awk loads code"));
+  if (/\bgetline\b/.test(bare)) {
+    call.say(ask("the program of awk reads other files"));
+    for (const [, path] of program.matchAll(/getline[^<;}\n]{0,80}<\s*"([^"\\]*)"/g)) call.read(field(path!));
+  }
+  if (/\bENVIRON\b|\bPROCINFO\b/.test(bare)) call.say(askFirm("the program of awk reads the environment"));
+  if (/\b(?:ARGV|SYMTAB|FUNCTAB)\b/.test(bare)) call.say(ask("the program of awk changes what it reads"));
+  if (printsToFile(bare)) call.say({ ...deny("the program of awk writes files"), firm: false, lift: "exact" });
+}
+
+/** In `print a > b` the sign writes a file; inside parentheses and elsewhere it compares. */
+function printsToFile(bare: string): boolean {
+  let isPrinting = false;
+  let depth = 0;
+  for (const [token] of bare.matchAll(/[A-Za-z_]\w*|[()[\]{};>\n]/g)) {
+    if (token === "print" || token === "printf") {
+      isPrinting = true;
+      depth = 0;
+    } else if (token === "(" || token === "[") depth++;
+    else if (token === ")" || token === "]") depth--;
+    else if (token === ">" && isPrinting && depth <= 0) return true;
+    else if (depth <= 0 && (token === ";" || token === "}" || token === "\n")) isPrinting = false;
+  }
+  return false;
+}
+
+/** The program with strings, regular expressions and comments emptied; undefined if one does not end. */
+function withoutTexts(program: string): string | undefined {
+  let out = "";
+  for (let at = 0; at < program.length; at++) {
+    const c = program[at]!;
+    const isRegex = c === "/" && /(?:^|[({,;!~&|=\n]|\breturn)\s*$/.test(out.slice(-20));
+    if (c === '"' || isRegex) {
+      const end = closing(program, c, at + 1);
+      if (end < 0) return undefined;
+      out += c + c;
+      at = end;
+    } else if (c === "#") {
+      const end = program.indexOf("\n", at);
+      if (end < 0) break;
+      at = end - 1;
+    } else out += c;
+  }
+  return out;
+}
+
+function closing(program: string, quote: string, from: number): number {
+  for (let at = from; at < program.length; at++) {
+    if (program[at] === "\\") at++;
+    else if (program[at] === quote) return at;
+    else if (program[at] === "\n") return -1;
+  }
+  return -1;
+}

@@ -1,0 +1,354 @@
+// Owns the shell's own commands: those that change what it knows, and those that only speak.
+import { resolve } from "node:path";
+import { allow, ask, askFirm, deny } from "../finding.ts";
+import { assignmentParts, judgeVariable } from "../shell/assign.ts";
+import { inspectArithmeticText } from "../shell/expand.ts";
+import { type Field, field, isKnown, UNKNOWN } from "../shell/field.ts";
+import { type Output, outputAsText, type Shell } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { readFlags } from "./flags.ts";
+
+const nothing = (): Output => ({ kind: "text", text: "" });
+
+export const BUILTINS: Commands = {
+  ":": nothing,
+  true: nothing,
+  false: nothing,
+  break: nothing,
+  continue: nothing,
+  return: nothing,
+  exit: nothing,
+  shift: (call) => {
+    const given = call.shell.scope.vars.get("@") ?? [];
+    const rest = given.some((f) => f.splits) ? given : given.slice(Number(call.args[0]?.text ?? 1) || 1);
+    for (const key of ["@", "*"]) call.shell.scope.vars.set(key, rest);
+    return undefined;
+  },
+  wait: nothing,
+  jobs: nothing,
+  times: nothing,
+  dirs: nothing,
+  logout: nothing,
+  echo,
+  printf,
+  pwd: (call) => {
+    const { cwds } = call.shell.scope;
+    return cwds?.length === 1 ? { kind: "text", text: cwds[0]! } : undefined;
+  },
+  cd,
+  pushd: cd,
+  popd: (call) => {
+    call.shell.scope.cwds = undefined;
+    return undefined;
+  },
+  test,
+  "[": test,
+  type: nothing,
+  hash: (call) => {
+    if (call.args.some((f) => f.text.startsWith("-p"))) call.say(askFirm("it gives a command another meaning"));
+    return undefined;
+  },
+  help: nothing,
+  let: (call) => {
+    for (const f of call.args) {
+      inspectArithmeticText(call.shell, f);
+      const name = /^\s*([A-Za-z_]\w*)/.exec(f.text)?.[1];
+      if (name) call.shell.scope.vars.set(name, [field("\x02")]);
+    }
+    return undefined;
+  },
+  export: declare,
+  declare,
+  typeset: declare,
+  local: declare,
+  readonly: declare,
+  unset: (call) => {
+    for (const f of call.args) {
+      inspectArithmeticText(call.shell, f);
+      if (isKnown(f)) call.shell.scope.vars.delete(f.text);
+      if (judgeVariable(f.text, field(""), "").decision !== "allow") call.say(ask(`it removes ${f.text}`));
+    }
+    return undefined;
+  },
+  read,
+  readarray: mapfile,
+  mapfile,
+  getopts: (call) => bindUnknown(call, [call.args[1], field("OPTARG"), field("OPTIND")]),
+  set: (call) => {
+    const [first] = call.args;
+    if (!first) call.say(askFirm("it prints all variables, which may hold keys"));
+    const at = call.args.findIndex((f) => f.text === "--" || !/^[-+]/.test(f.text));
+    const isPositional = at >= 0 && !/^[-+]o$/.test(call.args[at - 1]?.text ?? "");
+    if (isPositional) {
+      const rest = call.args.slice(call.args[at]!.text === "--" ? at + 1 : at);
+      for (const key of ["@", "*"]) call.shell.scope.vars.set(key, rest);
+    }
+    const flags = isPositional ? call.args.slice(0, at) : call.args;
+    for (const f of flags) {
+      if (/^[-+][a-zA-Z]*[kmprP]/.test(f.text) && !/^[-+]o$/.test(f.text))
+        call.say(ask(`set ${f.text} changes how the shell works`));
+    }
+    return nothing();
+  },
+  shopt: (call) => {
+    if (
+      call.args.some(
+        (f) =>
+          !/^(?:-[suqpo]+|globstar|nullglob|extglob|failglob|nocaseglob|nocasematch|pipefail|inherit_errexit|lastpipe)$/.test(
+            f.text,
+          ),
+      )
+    )
+      call.say(ask("it changes how the shell works"));
+    return undefined;
+  },
+  alias: (call) => {
+    for (const f of call.args) {
+      const name = f.text.split("=")[0]!;
+      if (!f.text.includes("=")) continue;
+      call.shell.scope.aliases.add(name);
+      call.say(askFirm(`it gives ${name} another meaning`));
+      call.runText(f.text.slice(name.length + 1));
+    }
+    return undefined;
+  },
+  unalias: (call) => {
+    call.say(ask("it changes what commands mean"));
+    return undefined;
+  },
+  trap: (call) => {
+    const [action] = call.args;
+    if (!action || /^-[lp]$/.test(action.text)) return undefined;
+    if (!isKnown(action)) call.say(askFirm("what the trap runs is only known at run time"));
+    else if (action.text !== "-" && action.text !== "") call.runText(action.text);
+    return undefined;
+  },
+  umask: (call) => {
+    if (call.args.some((f) => !/^-[Sp]$/.test(f.text))) call.say(ask("it changes the mode of new files"));
+    return undefined;
+  },
+  ulimit: (call) => {
+    if (call.args.some((f) => !/^-[a-zA-Z]+$/.test(f.text))) call.say(ask("it changes limits"));
+    return undefined;
+  },
+  history: (call) => {
+    call.say(deny("the history holds secrets"));
+    return undefined;
+  },
+  fc: (call) => {
+    call.say(deny("it runs commands of the history"));
+    return undefined;
+  },
+  enable: (call) => {
+    if (call.args.some((f) => f.text.startsWith("-f"))) call.say(deny("it loads code into the shell"));
+    return odd(call, "it disables commands of the shell");
+  },
+  bind: (call) => odd(call, "it binds commands to keys"),
+  complete: (call) => odd(call, "it binds commands to completion"),
+  compgen: (call) => {
+    if (call.args.some((f) => /^-[CFWevA]/.test(f.text))) odd(call, "it runs commands for completion");
+    return undefined;
+  },
+  disown: nothing,
+  bg: nothing,
+  fg: nothing,
+  suspend: (call) => odd(call, "it stops the shell"),
+  caller: nothing,
+  coproc: (call) => odd(call, "it starts a command in the background"),
+  zmodload: (call) => odd(call, "it loads modules of zsh"),
+  emulate: (call) => odd(call, "it runs code of zsh"),
+  printenv: (call) => {
+    const names = call.args.filter((f) => !f.text.startsWith("-"));
+    const areHarmless =
+      names.length > 0 &&
+      names.every((f) => /^(?:HOME|PATH|USER|SHELL|PWD|LANG|TERM|NODE_ENV|CI|TZ|LOGNAME|EDITOR|TMPDIR)$/.test(f.text));
+    if (!areHarmless) call.say(askFirm("it prints the environment, which may hold keys"));
+    return undefined;
+  },
+};
+
+function odd(call: Call, reason: string): undefined {
+  call.say(askFirm(reason));
+  return undefined;
+}
+
+function echo(call: Call): Output | undefined {
+  let { args } = call;
+  let isEscaped = false;
+  while (/^-[neE]+$/.test(args[0]?.text ?? "")) {
+    isEscaped ||= args[0]!.text.includes("e");
+    args = args.slice(1);
+  }
+  judgeTold(call, args);
+  if (!args.every((f) => isKnown(f) && !f.glob)) return undefined;
+  const text = args.map((f) => f.text).join(" ");
+  return { kind: "text", text: isEscaped ? decodeEscapes(text) : text };
+}
+
+/** A variable with a key in it would be printed. */
+function judgeTold(call: Call, args: Field[]): undefined {
+  if (
+    args.length > 0 &&
+    /\$\{?\w*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL)\w*/i.test(call.text) &&
+    args.some((f) => f.text.includes(UNKNOWN))
+  ) {
+    call.say(askFirm("it prints a variable that may hold a key"));
+  }
+}
+
+function printf(call: Call): Output | undefined {
+  let { args } = call;
+  if (args[0]?.text === "-v") {
+    const [, target] = args;
+    if (target) {
+      inspectArithmeticText(call.shell, target);
+      call.shell.scope.vars.set(target.text, [field(UNKNOWN)]);
+      if (judgeVariable(target.text, field(""), "").decision !== "allow") call.say(askFirm(`it sets ${target.text}`));
+    }
+    args = args.slice(2);
+  }
+  if (args[0]?.text === "--") args = args.slice(1);
+  judgeTold(call, args.slice(1));
+  const [format, ...values] = args;
+  if (!format || !isKnown(format) || !values.every(isKnown) || /%[^sdbi%]/.test(format.text)) return undefined;
+  const filled = decodeEscapes(format.text);
+  let out = "";
+  let next = 0;
+  do {
+    out += filled.replace(/%([sdbi%])/g, (_, kind: string) => {
+      if (kind === "%") return "%";
+      const value = values[next++]?.text ?? "";
+      return kind === "b" ? decodeEscapes(value) : value;
+    });
+  } while (next < values.length && /%[sdbi]/.test(filled) && out.length < 10_000);
+  return { kind: "text", text: out };
+}
+
+function decodeEscapes(text: string): string {
+  const NAMED: Record<string, string> = {
+    n: "\n",
+    t: "\t",
+    "\\": "\\",
+    a: " ",
+    r: " ",
+    e: " ",
+    f: " ",
+    v: " ",
+    b: " ",
+    c: "",
+  };
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([ntarefvbc\\]))/g,
+    (_, hex, uni, oct, name) => {
+      const code = hex
+        ? Number.parseInt(hex, 16)
+        : uni
+          ? Number.parseInt(uni, 16)
+          : oct
+            ? Number.parseInt(oct, 8)
+            : undefined;
+      if (code === undefined) return NAMED[name as string] ?? "";
+      return code < 32 && code !== 10 && code !== 9 ? " " : String.fromCodePoint(code);
+    },
+  );
+}
+
+/** Where the shell is afterwards. What is outside may be looked at; what is done there is judged there. */
+function cd(call: Call): Output | undefined {
+  const { scope, court } = call.shell;
+  const { operands } = readFlags(call, { flags: "-LPe@n" });
+  const target =
+    operands[0] ?? (call.name === "cd" ? { ...(scope.vars.get("HOME")?.[0] ?? field(UNKNOWN)) } : field(UNKNOWN));
+  const before = scope.cwds;
+  if (target.text === "-") {
+    scope.cwds = scope.before;
+    scope.before = before;
+    return undefined;
+  }
+  scope.before = before;
+  if (!isKnown(target) || target.glob) {
+    scope.cwds = undefined;
+    call.say(ask("the directory is only known at run time"));
+    return undefined;
+  }
+  if (scope.vars.has("CDPATH")) scope.cwds = undefined;
+  scope.cwds = (target.text.startsWith("/") ? [target.text] : scope.cwds?.map((cwd) => resolve(cwd, target.text)))?.map(
+    (path) => resolve(path),
+  );
+  // A directory that is not there yet may stay out of reach.
+  if (scope.cwds?.some((path) => court.world.kind(path) !== "directory") && before) {
+    scope.cwds = [...new Set([...scope.cwds, ...before])].slice(0, 4);
+  }
+  call.look(target);
+  return undefined;
+}
+
+function test(call: Call): undefined {
+  for (const [i, { text }] of call.args.entries()) {
+    const next = call.args[i + 1];
+    if ((text === "-v" || text === "-R") && next) inspectArithmeticText(call.shell, next);
+    if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(text)) {
+      for (const side of [call.args[i - 1], next]) if (side) inspectArithmeticText(call.shell, side);
+    }
+  }
+  return undefined;
+}
+
+function declare(call: Call): Output | undefined {
+  const names = call.args.filter((f) => !/^[-+]/.test(f.text));
+  const flags = call.args
+    .filter((f) => /^[-+]/.test(f.text))
+    .map((f) => f.text)
+    .join("");
+  const isLocal = call.name === "local";
+  if (names.length === 0 && !isLocal && !/f|F/.test(flags))
+    call.say(askFirm("it prints all variables, which may hold keys"));
+  if (/p/.test(flags) && names.length > 0) call.say(askFirm("it prints variables, which may hold keys"));
+  for (const f of names) {
+    const { name, value } = assignmentParts(f);
+    if (/i/.test(flags)) inspectArithmeticText(call.shell, value);
+    if (/n/.test(flags) && call.name !== "export") {
+      call.say(ask("it makes a name for another variable"));
+      inspectArithmeticText(call.shell, value);
+    }
+    if (!/^[A-Za-z_]\w*$/.test(name)) inspectArithmeticText(call.shell, f);
+    const verdict = judgeVariable(name, value, "");
+    if (verdict.decision !== "allow") call.say(verdict);
+    if (f.text.includes("=")) bind(call.shell, name, value);
+  }
+  return nothing();
+}
+
+function bind(shell: Shell, name: string, value: Field): undefined {
+  if (!shell.scope.vars.has(name) || value.text !== "") shell.scope.vars.set(name, [value]);
+}
+
+function read(call: Call): Output | undefined {
+  const parsed = readFlags(call, { flags: "-ersE -a: -d: -i: -n: -N: -p: -t: -u:" });
+  const array = parsed.value("-a");
+  const value = outputAsText(call.shell.stdin);
+  const names = parsed.operands.length > 0 ? parsed.operands : [field("REPLY")];
+  if (array) call.shell.scope.vars.set(`${array.text}[@]`, [{ ...field(value), splits: true }]);
+  for (const f of names) {
+    inspectArithmeticText(call.shell, f);
+    if (judgeVariable(f.text, field(""), "").decision !== "allow") call.say(askFirm(`it sets ${f.text}`));
+    const isText = call.shell.stdin.kind === "text";
+    call.shell.scope.vars.set(f.text, [
+      { ...field(value), guessed: isText && (names.length > 1 || value.includes("\n")) },
+    ]);
+  }
+  return undefined;
+}
+
+function mapfile(call: Call): Output | undefined {
+  const parsed = readFlags(call, { flags: "-t -d: -n: -O: -s: -u: -C! -c:" });
+  const name = parsed.operands[0]?.text ?? "MAPFILE";
+  call.shell.scope.vars.set(`${name}[@]`, [{ ...field(outputAsText(call.shell.stdin)), splits: true }]);
+  return undefined;
+}
+
+function bindUnknown(call: Call, names: (Field | undefined)[]): undefined {
+  for (const f of names) if (f) call.shell.scope.vars.set(f.text, [field(UNKNOWN)]);
+  call.say(allow());
+  return undefined;
+}

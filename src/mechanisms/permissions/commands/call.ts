@@ -1,0 +1,55 @@
+// Owns what the judge of one command is given: its arguments, and the ways to say what they do.
+import type { ParsedScript } from "unbash";
+import { LIMITS, record } from "../court.ts";
+import { askFirm, type Verdict } from "../finding.ts";
+import type { Field } from "../shell/field.ts";
+import { parse } from "../shell/parse.ts";
+import { readField, writeField } from "../shell/paths.ts";
+import { copyScope } from "../shell/scope.ts";
+import { type Output, type Shell, UNKNOWN_OUTPUT } from "../shell/shell.ts";
+
+export interface Call {
+  shell: Shell;
+  name: string;
+  args: Field[];
+  text: string;
+  say(verdict: Verdict): undefined;
+  read(f: Field): undefined;
+  /** Lists or tests it; the content stays unread. */
+  look(f: Field): undefined;
+  write(f: Field): undefined;
+  /** Another command with these words, in this shell. */
+  run(fields: Field[], stdin?: Output): Output;
+  /** Text that a shell will read as commands, in a shell of its own. */
+  runText(text: string): Output;
+}
+
+/** Judges the command, and says what it prints if that is known. */
+export type Judge = (call: Call) => Output | undefined;
+export type Commands = Record<string, Judge>;
+
+export function makeCall(shell: Shell, name: string, args: Field[], text: string): Call {
+  const deeper = { ...shell, depth: shell.depth + 1 };
+  return {
+    shell,
+    name,
+    args,
+    text,
+    say: (verdict) => record(shell.court, text, verdict),
+    read: (f) => readField(shell, f, text),
+    look: (f) => readField(shell, f, text, true),
+    write: (f) => writeField(shell, f, text),
+    run: (fields, stdin) => {
+      if (fields.length > 0) return shell.runFields(stdin ? { ...deeper, stdin } : deeper, fields);
+      return UNKNOWN_OUTPUT;
+    },
+    runText: (source) => {
+      if (source.length > LIMITS.chars || /[\0\x01\x02]/.test(source)) {
+        record(shell.court, text, askFirm("the commands it runs are only known at run time"));
+        return UNKNOWN_OUTPUT;
+      }
+      const script: ParsedScript = parse(source);
+      return shell.runScript({ ...deeper, scope: copyScope(shell.scope) }, script, source);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+// Owns containers, and other agents: both run whatever they are told, elsewhere.
+import { ask, askNetwork, deny } from "../finding.ts";
+import { field } from "../shell/field.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { lookupNames } from "./names.ts";
+import { isVersion } from "./packages.ts";
+
+export const CONTAINERS: Commands = {
+  ...lookupNames("claude holdfast codex gemini opencode aider goose cursor cursor-agent", agent),
+  ...lookupNames("docker podman nerdctl docker-compose ctr", container),
+};
+
+function agent(call: Call): Output | undefined {
+  if (isVersion(call)) return { kind: "plain" };
+  const isFree = call.args.some((f) =>
+    /bypass|dangerously|yolo|full-auto|--allowedTools|skip-permissions|--auto/i.test(f.text),
+  );
+  call.say(isFree ? deny("it starts an agent without limits") : ask("it starts another agent"));
+  return undefined;
+}
+
+const CONTAINER_READS = new Set(["ps", "images", "version", "info"]);
+
+function container(call: Call): Output | undefined {
+  if (isVersion(call)) return undefined;
+  const text = call.args.map((f) => f.text).join(" ");
+  const sub = call.args.find((f) => !f.text.startsWith("-"))?.text ?? "";
+  if (
+    /docker\.sock|containerd\.sock|podman\.sock|--privileged|--pid[= ]host|--net(?:work)?[= ]host|--ipc[= ]host|--uts[= ]host|--userns[= ]host|--cap-add|--device\b|--security-opt|-H\b|--host\b|--volumes-from/.test(
+      text,
+    )
+  ) {
+    call.say(deny("the container would have the rights of this machine"));
+  }
+  for (const m of text.matchAll(/(?:^|\s)(?:-v|--volume|--mount)[= ]?(\S+)/g)) {
+    const from = /(?:source|src)=([^,]+)/.exec(m[1]!)?.[1] ?? m[1]!.split(":")[0]!;
+    if (/^(?:\/|~|\.\.|\0)/.test(from)) call.write(field(from));
+  }
+  if (/^(?:system|volume|network|image|container|builder)$/.test(sub) && /\bprune\b|\brm\b/.test(text))
+    call.say(deny("it deletes containers, images or volumes"));
+  if (CONTAINER_READS.has(sub)) return undefined;
+  call.say(
+    /^(?:pull|push|login|run|build|compose|create)$/.test(sub)
+      ? askNetwork("it runs or fetches containers")
+      : ask("it changes containers"),
+  );
+  return undefined;
+}

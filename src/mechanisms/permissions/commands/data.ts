@@ -1,0 +1,173 @@
+// Owns the commands over structured data and archives: jq, yq, tar, zip and their kin.
+import { ask, askExact, askFirm, deny } from "../finding.ts";
+import { field } from "../shell/field.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { fromTable, readFlags } from "./flags.ts";
+
+export const DATA: Commands = {
+  jq,
+  gojq: jq,
+  yq: fromTable({
+    flags:
+      "-PMCNjrceEnvV0 -p: -o: -I: -i~ -s! --inplace~ --prettyPrint --no-colors --colors --no-doc --tojson --output-format: --input-format: --indent: --unwrapScalar? --null-input --exit-status --raw-output --compact-output --from-file:r --expression: --split-exp! -y -Y",
+    texts: 1,
+    finish: (call, { operands, has }) => {
+      if (has("-i", "--inplace")) for (const file of operands.slice(1)) call.write(file);
+      if (/\b(?:load|env|strenv|envsubst|system)\b|\$ENV/.test(operands[0]?.text ?? ""))
+        call.say(askFirm("the filter reads other files or the environment"));
+      return undefined;
+    },
+  }),
+  tar,
+  gtar: tar,
+  bsdtar: tar,
+  gunzip: compressor(
+    "-cdfklnNqrtvV -S: --stdout --to-stdout --list --test --keep --force --quiet --verbose --decompress",
+    ["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"],
+  ),
+  gzip: compressor(
+    "-cdfklnNqrtvV123456789 -S: --stdout --to-stdout --list --test --keep --force --quiet --verbose --decompress --best --fast --rsyncable",
+    ["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"],
+  ),
+  bzip2: compressor("-cdfkqtvz123456789 --stdout --decompress --test --keep", ["-c", "--stdout", "-t", "--test"]),
+  bunzip2: compressor("-cfkqtv --stdout --test --keep", ["-c", "--stdout"]),
+  xz: compressor("-cdfklqtvz0123456789e -T: --stdout --decompress --list --test --keep", [
+    "-c",
+    "--stdout",
+    "-l",
+    "--list",
+    "-t",
+  ]),
+  unxz: compressor("-cfkqtv --stdout --keep", ["-c", "--stdout"]),
+  zstd: compressor("-cdfklqtv123456789 -T: --stdout --decompress --list --test --keep", [
+    "-c",
+    "--stdout",
+    "-l",
+    "--list",
+    "-t",
+  ]),
+  zstdcat: fromTable({ flags: "" }),
+  unzip: (call) => {
+    const parsed = readFlags(call, { flags: "-lvtZzpcqaChjLnouUVXDK1 -d:w -x: -P:" });
+    const [archive] = parsed.operands;
+    if (archive) call.read(archive);
+    if (!parsed.has("-l", "-v", "-t", "-Z", "-z", "-p", "-c")) call.say(ask("it unpacks an archive"));
+    return undefined;
+  },
+  zipinfo: fromTable({ flags: "-12smlvhMtTzZ", texts: 0 }),
+  zip: (call) => {
+    const parsed = readFlags(call, {
+      flags:
+        "-rqjmu9d0yXDfFgolvT -x: -i: -P! -e -TT! --unzip-command! --exclude: --include: --recurse-paths --quiet --test",
+    });
+    const [archive, ...files] = parsed.operands;
+    if (archive) call.write(archive);
+    for (const file of files) call.read(file);
+    call.say(ask("it packs an archive"));
+    return undefined;
+  },
+  "7z": (call) => {
+    if (call.args[0]?.text !== "l") call.say(ask("it packs or unpacks an archive"));
+    for (const arg of call.args.slice(1)) if (!arg.text.startsWith("-")) call.read(arg);
+    return undefined;
+  },
+  xmllint: fromTable({
+    flags: "--format --noout --xpath: --schema:r --valid --nonet --html --recover --pretty: --huge --output:w -o:w",
+  }),
+  sqlite3: (call) => {
+    const words = call.args.filter((f) => !f.text.startsWith("-"));
+    if (words[0]) call.read(words[0]);
+    const text = call.args.map((f) => f.text).join(" ");
+    const input = call.shell.stdin.kind === "text" ? call.shell.stdin.text : "";
+    if (
+      /\.(?:shell|system|output|once|excel|save|backup|open|load|import|log|archive|cd|read)\b|writefile|load_extension|edit\s*\(|attach/i.test(
+        `${text} ${input}`,
+      )
+    ) {
+      call.say(deny("the database is told to write files or to run something"));
+    }
+    call.say(ask("it opens a database with a language of its own"));
+    return undefined;
+  },
+  csvlook: fromTable({ flags: "-d:" }),
+  csvcut: fromTable({ flags: "-n -c: -d:" }),
+};
+
+function compressor(flags: string, printing: string[]): (call: Call) => Output | undefined {
+  return (call) => {
+    const parsed = readFlags(call, { flags });
+    const isPrinting = parsed.has(...printing) || parsed.operands.length === 0;
+    for (const file of parsed.operands) {
+      call.read(file);
+      if (!isPrinting) call.write(file);
+    }
+    if (!isPrinting) call.say(ask("it replaces the file"));
+    return undefined;
+  };
+}
+
+const JQ_FLAGS =
+  "-acCeEhijMnrRsSV -f~ -L! --from-file~ --library-path! --arg: --argjson: --slurpfile: --rawfile: --args --jsonargs --null-input --raw-input --slurp --compact-output --raw-output --raw-output0 --join-output --ascii-output --sort-keys --color-output --monochrome-output --tab --indent: --unbuffered --stream --stream-errors --seq --exit-status --version --help";
+
+function jq(call: Call): Output | undefined {
+  const args: typeof call.args = [];
+  for (let i = 0; i < call.args.length; i++) {
+    const { text } = call.args[i]!;
+    // These take a name and a value.
+    if (["--arg", "--argjson", "--slurpfile", "--rawfile"].includes(text)) {
+      if (text.endsWith("file") && call.args[i + 2]) call.read(call.args[i + 2]!);
+      i += 2;
+    } else args.push(call.args[i]!);
+  }
+  const parsed = readFlags({ ...call, args }, { flags: JQ_FLAGS });
+  const isFromFile = parsed.has("-f", "--from-file");
+  const filter = isFromFile ? undefined : parsed.operands[0];
+  if (
+    filter &&
+    /(?:^|[^.\w$])env\b|\$ENV|\b(?:input_filename|get_search_list|import|include|modulemeta|debug\s*\()/.test(
+      filter.text.replace(/"(?:[^"\\]|\\.)*(?:"|$)/g, '""'),
+    )
+  ) {
+    call.say(askFirm("the filter reads the environment or other files"));
+  }
+  if (parsed.has("--args", "--jsonargs")) return undefined;
+  for (const file of parsed.operands.slice(isFromFile ? 0 : 1)) call.read(file);
+  return undefined;
+}
+
+const TAR_FLAGS =
+  "-ctxruAdvzjJZakmOpPUWwhlSsiGnoB -f: -C:d -T:r -X:r -b: -I! -F! -K: -N: -L: -V: -g:w -H: --list --create --extract --get --append --update --diff --compare --delete --verbose --gzip --bzip2 --xz --zstd --lzma --auto-compress --file: --directory:d --files-from:r --exclude: --exclude-from:r --exclude-vcs --exclude-vcs-ignores --strip-components: --strip: --to-stdout --wildcards --no-wildcards --null --numeric-owner --owner: --group: --mode: --mtime: --sort: --transform~ --xform~ --keep-old-files --overwrite --same-permissions --no-same-owner --no-same-permissions --totals --one-file-system --dereference --show-transformed-names --full-time --quoting-style: --anchored --no-recursion --use-compress-program! --to-command! --checkpoint? --checkpoint-action! --info-script! --new-volume-script! --rsh-command! --rmt-command! --absolute-names~ --index-file:w --listed-incremental:w --unlink-first --recursive-unlink! --remove-files~ --format: --pax-option: --touch --keep-newer-files --skip-old-files --no-overwrite-dir --warning: --force-local";
+
+/** Listing reads; everything else is asked, inside the project. */
+function tar(call: Call): Output | undefined {
+  const [first, ...rest] = call.args;
+  const isOldStyle = first !== undefined && /^[a-zA-Z]+$/.test(first.text);
+  const args = isOldStyle ? oldStyle(first.text, rest) : call.args;
+  const parsed = readFlags({ ...call, args }, { flags: TAR_FLAGS });
+  const archive = parsed.value("-f", "--file") ?? field("-");
+  if (/^[^/]+:/.test(archive.text)) call.say(deny("tar would reach another machine"));
+  const isListing = parsed.has("-t", "--list");
+  const isCreating = parsed.has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--delete");
+  if (archive.text !== "-") (isCreating ? call.write : call.read)(archive);
+  if (isListing && !isCreating && !parsed.has("-x", "--extract", "--get")) return undefined;
+  const directory = parsed.value("-C", "--directory");
+  if (isCreating) for (const file of parsed.operands) call.read(file);
+  else if (directory) call.write(directory);
+  if (parsed.has("-P", "--absolute-names")) call.say(deny("tar -P writes wherever the archive says"));
+  call.say(
+    parsed.has("--remove-files") ? askExact("tar deletes the files it packs") : ask("it packs or unpacks an archive"),
+  );
+  return undefined;
+}
+
+/** `tar xzf a.tgz`: letters first, their values after. */
+function oldStyle(letters: string, rest: Call["args"]): Call["args"] {
+  const out: Call["args"] = [];
+  const left = [...rest];
+  for (const letter of letters) {
+    out.push(field(`-${letter}`));
+    if ("fbCTXFIKNLVgH".includes(letter) && left.length > 0) out.push(left.shift()!);
+  }
+  return [...out, ...left];
+}

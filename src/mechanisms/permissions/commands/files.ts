@@ -1,0 +1,314 @@
+// Owns the commands that change files: creating and moving single ones inside the project, and what goes beyond that.
+import { basename, dirname } from "node:path";
+import { ask, askExact, deny } from "../finding.ts";
+import { judgePath } from "../path-place.ts";
+import { type Field, field, isKnown } from "../shell/field.ts";
+import { endangersProject } from "../shell/paths.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { fromTable, type Parsed, readFlags } from "./flags.ts";
+
+export const FILES: Commands = {
+  mkdir: fromTable({ flags: "-pv -m: --parents --verbose --mode:", operands: "write" }),
+  touch: fromTable({
+    flags: "-acmhf -d: -t: -r:r --no-create --date: --reference:r --time: --no-dereference",
+    operands: "write",
+  }),
+  rmdir: fromTable({ flags: "-pv --parents --verbose --ignore-fail-on-non-empty", operands: "write" }),
+  mktemp: fromTable({
+    flags: "-dqut -p~ --tmpdir~ --directory --dry-run --suffix:",
+    operands: "write",
+    asks: "it creates a file in /tmp",
+  }),
+  truncate: fromTable({
+    flags: "-cor -s: --size: --no-create --reference:r",
+    operands: "write",
+    asks: "it cuts files",
+  }),
+  tee: fromTable({ flags: "-aip --append --ignore-interrupts --output-error?", operands: "write" }),
+  sponge: fromTable({ flags: "-a", operands: "write" }),
+  split: fromTable({
+    flags:
+      "-dexu -a: -b: -C: -l: -n: -t: --filter! --bytes: --lines: --suffix-length: --numeric-suffixes? --additional-suffix: --number:",
+    operands: "text",
+    finish: splits,
+  }),
+  csplit: fromTable({
+    flags: "-ksqz -f:w -b: -n: --prefix:w",
+    texts: 0,
+    operands: "text",
+    asks: "it writes several files",
+  }),
+  cp,
+  mv,
+  rm,
+  unlink: rm,
+  ln,
+  link: ln,
+  install: copyAll("it installs files"),
+  rsync,
+  shred: (call) => {
+    for (const f of readFlags(call, {
+      flags: "-fuvxz -n: -s: --force --remove? --verbose --zero --exact --iterations: --size:",
+    }).operands)
+      call.write(f);
+    call.say(deny("it destroys files for good"));
+    return undefined;
+  },
+  srm: (call) => rm(call),
+  trash: (call) => rm(call),
+  chmod: modes("it changes the mode of files"),
+  chown: modes("it changes the owner of files"),
+  chgrp: modes("it changes the group of files"),
+  chattr: modes("it changes attributes of files"),
+  setfacl: modes("it changes access lists"),
+  setfattr: modes("it changes attributes of files"),
+  xattr: modes("it changes attributes of files"),
+  dd,
+  patch: (call) => {
+    const parsed = readFlags(call, {
+      flags:
+        "-bcelnNRsufEtTvZ -p: -d:w -i:r -o:w -r:w -B: -F: -V: -z: --dry-run --input:r --output:w --directory:d --strip: --reverse --forward --reject-file:w --backup --posix --batch --force --quiet --binary",
+    });
+    for (const f of parsed.operands) call.write(f);
+    if (!parsed.has("--dry-run")) call.say(ask("it changes files by a patch"));
+    return undefined;
+  },
+  rename: (call) => {
+    call.say(ask("it renames files by a program"));
+    return undefined;
+  },
+  ex: editor,
+  ed: editor,
+  vi: editor,
+  vim: editor,
+  nvim: editor,
+  nano: editor,
+  emacs: editor,
+  code: editor,
+  dos2unix: inPlace,
+  unix2dos: inPlace,
+  cpio: fromTable({
+    flags: "-t -v -i~ -o~ -p~ -d~ -F:r --list --file:r",
+    operands: "text",
+    asks: "it packs or unpacks an archive",
+  }),
+};
+
+const CP_FLAGS =
+  "-afilnpPuvxHLbTRrdsZ -t: -S: --archive --force --interactive --link~ --symbolic-link~ --no-clobber --preserve? --no-preserve: --recursive --parents --update? --verbose --target-directory: --no-target-directory --dereference --no-dereference --backup? --suffix: --reflink? --sparse: --strip-trailing-slashes --attributes-only --remove-destination --one-file-system -N -c";
+
+function cp(call: Call): Output | undefined {
+  const parsed = readFlags(call, { flags: CP_FLAGS });
+  const { sources, target } = sourcesAndTarget(call, parsed);
+  for (const source of sources) call.read(source);
+  if (target) writeInto(call, target, sources);
+  if (parsed.has("-r", "-R", "-a", "--recursive", "--archive") && !sources.every((f) => isKnown(f)))
+    call.say(ask("it copies a tree"));
+  if (parsed.has("-l", "-s", "--link", "--symbolic-link")) for (const source of sources) linkTo(call, source);
+  return undefined;
+}
+
+function mv(call: Call): Output | undefined {
+  const parsed = readFlags(call, {
+    flags:
+      "-finuvbTZ -t: -S: --force --interactive --no-clobber --update? --verbose --target-directory: --no-target-directory --backup? --suffix: --strip-trailing-slashes",
+  });
+  const { sources, target } = sourcesAndTarget(call, parsed);
+  for (const source of sources) {
+    call.write(source);
+    if (endangersProject(call.shell, source))
+      call.say(deny("it moves away what lies outside the project, or the project itself"));
+    else if (isRoot(call, source)) call.say(deny("it moves the project itself"));
+  }
+  if (target) writeInto(call, target, sources);
+  if (sources.length > 3 || sources.some((f) => f.glob || !isKnown(f))) call.say(ask("it moves many files"));
+  return undefined;
+}
+
+function sourcesAndTarget(call: Call, { operands, value }: Parsed): { sources: Field[]; target?: Field } {
+  const directory = value("-t", "--target-directory");
+  if (directory) return { sources: operands, target: directory };
+  if (operands.length < 2) {
+    call.say(ask("the target is missing"));
+    return { sources: operands };
+  }
+  return { sources: operands.slice(0, -1), target: operands.at(-1)! };
+}
+
+/** Into a directory the names of the sources count: `cp x/hooks .git`. */
+function writeInto(call: Call, target: Field, sources: Field[]): undefined {
+  if (target.text === "") return call.say(ask("the target is only known at run time"));
+  call.write(target);
+  for (const source of sources) {
+    const name = basename(source.text);
+    if (name !== "" && name !== ".." && name !== ".")
+      call.write({
+        ...target,
+        text: `${target.text.replace(/\/+$/, "") || "/"}/${name}`,
+        glob: target.glob || source.glob,
+      });
+  }
+}
+
+function rm(call: Call): Output | undefined {
+  const parsed = readFlags(call, {
+    flags:
+      "-fiIrRdvxP --force --interactive? --recursive --dir --verbose --one-file-system --preserve-root --no-preserve-root!",
+  });
+  const isRecursive = parsed.has("-r", "-R", "--recursive");
+  for (const f of parsed.operands) {
+    const text = f.text.replace(/\/+$/, "") || "/";
+    if (isRecursive && /^~/.test(f.text)) call.say(deny("it deletes a home directory"));
+    if (isRecursive && isRoot(call, { ...f, text: text.replace(/\/\.?\*$/, "") })) {
+      call.say(
+        text.endsWith("/*") || text === "*"
+          ? askExact("it deletes everything in the project")
+          : deny("it deletes the project itself"),
+      );
+    }
+    if (/(?:^|\/)\.{1,2}\*?$/.test(f.text) && isRecursive)
+      call.say(deny("it deletes the directory it stands in, or the one above"));
+    call.write(f);
+    if (isRecursive && /^[*.?/[\]]*$/.test(text) && f.glob) call.say(deny("it deletes everything here"));
+  }
+  if (isRecursive) call.say(ask("it deletes a tree"));
+  else if (parsed.operands.length > 5 || parsed.operands.some((f) => f.glob || !isKnown(f)))
+    call.say(ask("it deletes many files"));
+  return undefined;
+}
+
+function isRoot(call: Call, f: Field): boolean {
+  const { court, scope } = call.shell;
+  if (!isKnown(f) || f.text === "") return false;
+  return (scope.cwds ?? []).some((cwd) => {
+    const real = realOf(call, f.text.startsWith("/") ? f.text : `${cwd}/${f.text}`);
+    return court.roots.some((root) => root === real || root.startsWith(real === "/" ? "/" : `${real}/`));
+  });
+}
+
+function realOf(call: Call, path: string): string {
+  try {
+    return call.shell.court.world.realPath(path).replace(/\/+$/, "") || "/";
+  } catch {
+    return path;
+  }
+}
+
+/** Later writes through the link go where it leads. */
+function ln(call: Call): Output | undefined {
+  const parsed = readFlags(call, {
+    flags:
+      "-sfnvirTbLPF -t: -S: --symbolic --force --no-dereference --verbose --interactive --relative --target-directory: --no-target-directory --backup? --logical --physical",
+  });
+  const directory = parsed.value("-t", "--target-directory");
+  const isSingle = parsed.operands.length === 1 || directory !== undefined;
+  const sources = isSingle ? parsed.operands : parsed.operands.slice(0, -1);
+  const target = directory ?? (isSingle ? field(".") : parsed.operands.at(-1)!);
+  for (const source of sources) {
+    linkTo(call, source);
+    // A relative link is read from where it lies.
+    if (!source.text.startsWith("/")) {
+      for (const base of [target.text, dirname(target.text)])
+        linkTo(call, { ...source, text: `${base}/${source.text}` });
+    }
+  }
+  if (!isSingle) call.write(target);
+  for (const source of sources) call.write({ ...target, text: `${target.text}/${basename(source.text)}` });
+  return undefined;
+}
+
+function linkTo(call: Call, source: Field): undefined {
+  const cwds = call.shell.scope.cwds ?? [];
+  for (const cwd of cwds) {
+    const verdict = judgePath(call.shell.court, { access: "edit", path: source.text, cwd });
+    if (verdict.firm) call.say(deny("the link would lead outside the project or to a protected file"));
+    call.say(isKnown(source) ? verdict : askExact("where the link leads is only known at run time"));
+  }
+}
+
+function rsync(call: Call): Output | undefined {
+  const parsed = readFlags(call, {
+    flags:
+      "-avzrlptgoDHAXhnPqucxSWRbKLkmyEIOJ0i -e! --rsh! --rsync-path! --archive --verbose --recursive --dry-run --delete~ --delete-after~ --delete-before~ --delete-excluded~ --exclude: --include: --filter: --exclude-from:r --files-from:r --progress --stats --human-readable --compress --partial --update --checksum --links --perms --times --itemize-changes --info: --remove-source-files~ --daemon! --temp-dir:w -T:w --backup-dir:w --log-file:w --max-size: --size-only --ignore-existing --out-format: --existing",
+  });
+  const sources = parsed.operands.slice(0, -1);
+  const target = parsed.operands.at(-1);
+  for (const f of parsed.operands) {
+    if (/^(?:[\w.-]+@)?[\w.-]+::?[^/]*|^rsync:\/\//.test(f.text) && /:/.test(f.text))
+      call.say(deny("it copies to or from another machine"));
+  }
+  for (const source of sources) if (!source.text.includes(":")) call.read(source);
+  if (target && !target.text.includes(":")) call.write(target);
+  if (target && parsed.flags.some((f) => f.name.startsWith("--delete")) && isRoot(call, target))
+    call.say(deny("it empties the project"));
+  if (!parsed.has("-n", "--dry-run")) call.say(ask("it copies a tree"));
+  return undefined;
+}
+
+function copyAll(reason: string): (call: Call) => Output | undefined {
+  return (call) => {
+    const parsed = readFlags(call, {
+      flags: "-cCdDpsTv -m: -o: -g: -t: -S: --mode: --owner: --group: --directory --target-directory: --strip-program!",
+    });
+    const { operands } = parsed;
+    for (const source of operands.slice(0, -1)) call.read(source);
+    for (const target of parsed.has("-d") ? operands : operands.slice(-1)) call.write(target);
+    call.say(ask(reason));
+    return undefined;
+  };
+}
+
+function modes(reason: string): (call: Call) => Output | undefined {
+  return (call) => {
+    const parsed = readFlags(call, {
+      flags:
+        "-RfcvhHLPbkwdn -m: -x: -M: -X: --recursive --verbose --changes --silent --quiet --reference:r --from: --dereference --no-dereference",
+    });
+    const isFirstMode = /^ch(?:mod|own|grp)$/.test(call.name) && !parsed.has("--reference");
+    for (const f of parsed.operands.slice(isFirstMode ? 1 : 0)) call.write(f);
+    if (/^[0-7]*[2467][0-7]{3}$|[ug]?\+[rwx]*s/.test(parsed.operands[0]?.text ?? "") && call.name === "chmod")
+      call.say(deny("it makes a program run with the rights of its owner"));
+    if (parsed.has("-R", "--recursive") && parsed.operands.slice(1).some((f) => isRoot(call, f)))
+      call.say(askExact("it changes the whole project"));
+    call.say(ask(reason));
+    return undefined;
+  };
+}
+
+function dd(call: Call): undefined {
+  for (const arg of call.args) {
+    const [, key, value] = /^(\w+)=(.*)$/s.exec(arg.text) ?? [];
+    if (key === "if") call.read({ ...arg, text: value! });
+    else if (key === "of") call.write({ ...arg, text: value! });
+    else if (!key && !["--help", "--version"].includes(arg.text)) call.say(ask(`dd ${arg.text} is not known`));
+  }
+  if (call.args.some((f) => f.text.startsWith("of="))) call.say(ask("dd writes raw data"));
+  return undefined;
+}
+
+function splits(call: Call, { operands }: Parsed): undefined {
+  const [from, prefix] = operands;
+  if (from && from.text !== "-") call.read(from);
+  call.write(prefix ?? field("x"));
+  return undefined;
+}
+
+function editor(call: Call): undefined {
+  for (const f of call.args) {
+    if (/^(?:-c|\+|--cmd|-es?|-Es?|--eval|-S|--batch|-u|-f|-l|--load|--script)/.test(f.text) && f.text !== "+")
+      call.say(deny("the editor is told to run something"));
+    else if (!f.text.startsWith("-")) call.write(f);
+  }
+  const { stdin } = call.shell;
+  if (stdin.kind === "text" && /^[ \t]*!|[^\n]!/m.test(stdin.text))
+    call.say(deny("the editor is told to run something"));
+  call.say(ask("it opens an editor"));
+  return undefined;
+}
+
+function inPlace(call: Call): undefined {
+  for (const f of call.args) if (!f.text.startsWith("-")) call.write(f);
+  call.say(ask("it edits files in place"));
+  return undefined;
+}

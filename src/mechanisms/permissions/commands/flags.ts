@@ -1,0 +1,205 @@
+// Owns flags: the short language in which tables say which flags a command knows, and reading a call by it.
+import { resolve } from "node:path";
+import { allow, ask, deny, type Verdict } from "../finding.ts";
+import { type Field, UNKNOWN } from "../shell/field.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Judge } from "./call.ts";
+
+/**
+ * The flags of a command, separated by spaces. `-abc` are three without a value, `-n:` takes one, `--color?` may take one
+ * after `=`, `-f:r` takes a path that is read, `-o:w` one that is written, `-C:d` a directory that is only looked at.
+ * A flag with `!` is refused: it runs a program or writes where no one looks.
+ */
+export type FlagText = string;
+
+type Value = "none" | "text" | "optional" | "read" | "write" | "look" | "refused" | "asked";
+const SUFFIX: Record<string, Value> = {
+  ":": "text",
+  "?": "optional",
+  ":r": "read",
+  ":w": "write",
+  ":d": "look",
+  "!": "refused",
+  "~": "asked",
+};
+
+const compiled = new Map<FlagText, Map<string, Value>>();
+
+function compileFlags(text: FlagText): Map<string, Value> {
+  let flags = compiled.get(text);
+  if (flags) return flags;
+  flags = new Map();
+  for (const token of text.split(/\s+/).filter(Boolean)) {
+    const [, name, suffix] = /^(--?[^:?!~]+|-\?)(:[rwd]?|\?|!|~)?$/.exec(token)!;
+    const value = suffix ? SUFFIX[suffix]! : "none";
+    if (name!.startsWith("--")) flags.set(name!, value);
+    else for (const letter of name!.slice(1)) flags.set(`-${letter}`, value);
+  }
+  compiled.set(text, flags); // one entry for each table row: it does not grow
+  return flags;
+}
+
+export interface Given {
+  name: string;
+  value?: Field;
+}
+export interface Parsed {
+  flags: Given[];
+  operands: Field[];
+  /** Position of the first operand after `--`, for commands that care. */
+  has(...names: string[]): boolean;
+  value(...names: string[]): Field | undefined;
+}
+
+export interface FlagOptions {
+  flags: FlagText;
+  /** `-20` is a number of lines. */
+  isNumeric?: boolean;
+  /** Words after the first operand belong to another command. */
+  stopsAtOperand?: boolean;
+  /** `-name value` instead of `-n -a -m -e`. */
+  hasLongSingles?: boolean;
+}
+
+/** Reads the flags, says what they do, and gives the rest. */
+export function readFlags(call: Call, opts: FlagOptions): Parsed {
+  const known = compileFlags(opts.flags);
+  const given: Given[] = [];
+  const operands: Field[] = [];
+  const { args } = call;
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]!;
+    const { text } = arg;
+    if (text === "--") {
+      operands.push(...args.slice(i + 1));
+      break;
+    }
+    if (!text.startsWith("-") || text === "-") {
+      if (isRisky(known) && (text.startsWith(UNKNOWN) || (arg.guessed && arg.splits)))
+        call.say(ask("a word that is only known at run time may be a flag"));
+      operands.push(arg);
+      if (opts.stopsAtOperand) {
+        operands.push(...args.slice(i + 1));
+        break;
+      }
+      continue;
+    }
+    if (opts.isNumeric && /^-\d+$/.test(text)) continue;
+    const taken =
+      text.startsWith("--") || opts.hasLongSingles
+        ? readLong(call, known, arg, args[i + 1])
+        : readShort(call, known, arg, args[i + 1]);
+    given.push(...taken.given);
+    if (taken.usesNext) i++;
+  }
+  return {
+    flags: given,
+    operands,
+    has: (...names) => given.some((flag) => names.includes(flag.name)),
+    value: (...names) => given.findLast((flag) => names.includes(flag.name))?.value,
+  };
+}
+
+const isRisky = (known: Map<string, Value>): boolean =>
+  [...known.values()].some((v) => v === "refused" || v === "write");
+
+interface Taken {
+  given: Given[];
+  usesNext: boolean;
+}
+
+function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field | undefined): Taken {
+  const equals = arg.text.indexOf("=");
+  const name = equals < 0 ? arg.text : arg.text.slice(0, equals);
+  const kind = known.get(name) ?? known.get(unabbreviated(known, name) ?? "");
+  const inline = equals < 0 ? undefined : { ...arg, text: arg.text.slice(equals + 1) };
+  if (kind === undefined || (kind === "none" && inline)) {
+    call.say(unknownFlag(call.name, name));
+    return { given: [{ name, value: inline }], usesNext: false };
+  }
+  if (kind === "refused" || kind === "asked")
+    call.say(kind === "refused" ? refusedFlag(call.name, name) : ask(`${call.name} ${name} needs a person`));
+  const takes = kind !== "none" && kind !== "optional" && kind !== "refused" && kind !== "asked";
+  const value = inline ?? (takes ? next : undefined);
+  useValue(call, kind, value);
+  return { given: [{ name, value }], usesNext: takes && !inline && next !== undefined };
+}
+
+/** GNU tools take any unique beginning: refuse it like the whole. */
+function unabbreviated(known: Map<string, Value>, name: string): string | undefined {
+  if (name.length < 4) return undefined;
+  return [...known].find(([flag, value]) => value === "refused" && flag.startsWith(name))?.[0];
+}
+
+function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Field | undefined): Taken {
+  const given: Given[] = [];
+  for (let at = 1; at < arg.text.length; at++) {
+    const name = `-${arg.text[at]}`;
+    const kind = known.get(name);
+    if (kind === undefined) {
+      call.say(unknownFlag(call.name, arg.text));
+      return { given: [...given, { name }], usesNext: false };
+    }
+    if (kind === "refused" || kind === "asked")
+      call.say(kind === "refused" ? refusedFlag(call.name, name) : ask(`${call.name} ${name} needs a person`));
+    if (kind === "none" || kind === "asked") {
+      given.push({ name });
+      continue;
+    }
+    const rest = arg.text.slice(at + 1).replace(/^=/, "");
+    const takesNext = rest === "" && kind !== "optional" && kind !== "refused";
+    const value = rest !== "" ? { ...arg, text: rest } : takesNext ? next : undefined;
+    useValue(call, kind, value);
+    return { given: [...given, { name, value }], usesNext: takesNext && next !== undefined };
+  }
+  return { given, usesNext: false };
+}
+
+function useValue(call: Call, kind: Value, value: Field | undefined): undefined {
+  if (!value) return;
+  if (kind === "read") call.read(value);
+  else if (kind === "write") {
+    call.write(value);
+    if (overwrites(call, value)) call.say(ask(`${call.name} writes over ${value.text}`));
+  } else if (kind === "look") call.look(value);
+}
+
+const unknownFlag = (command: string, name: string): Verdict =>
+  ask(`${command} ${name} is not a flag known to only read`);
+const refusedFlag = (command: string, name: string): Verdict =>
+  deny(`${command} ${name} can run programs or write files`);
+
+export interface TableRow extends FlagOptions {
+  /** What the words that are not flags are. Default: files that are read. */
+  operands?: "read" | "look" | "write" | "text" | "none";
+  /** The first so many words are text: a pattern, a program. */
+  texts?: number;
+  /** Ask for the whole command, whatever the flags. */
+  asks?: string;
+  prints?: Output;
+  finish?: (call: Call, parsed: Parsed) => Output | undefined;
+}
+
+/** A command described by its table row alone. */
+export function fromTable(row: TableRow): Judge {
+  return (call) => {
+    const parsed = readFlags(call, row);
+    const operands = parsed.operands.slice(row.texts ?? 0);
+    for (const operand of operands) useOperand(call, row.operands ?? "read", operand);
+    if (row.asks) call.say(ask(row.asks));
+    return row.finish?.(call, parsed) ?? row.prints;
+  };
+}
+
+function useOperand(call: Call, how: NonNullable<TableRow["operands"]>, operand: Field): undefined {
+  if (how === "none") call.say(ask(`${call.name} ${operand.text} is not known to only read`));
+  else if (how === "text") call.say(allow());
+  else if (operand.text !== "-" || how === "write") call[how](operand);
+}
+
+function overwrites(call: Call, f: Field): boolean {
+  const { court, scope } = call.shell;
+  return (
+    !scope.cwds || scope.cwds.some((cwd) => court.world.kind(resolve(cwd, f.text.replaceAll("\0", ""))) !== "missing")
+  );
+}

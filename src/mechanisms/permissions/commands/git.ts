@@ -1,0 +1,290 @@
+// Owns git: which subcommands only read, what their dangerous flags are, and what everything else is asked for.
+
+import { dirname, resolve } from "node:path";
+import { allow, ask, askExact, askNetwork, deny } from "../finding.ts";
+import { isInProject } from "../path-place.ts";
+import { type Field, field } from "../shell/field.ts";
+import { copyScope } from "../shell/scope.ts";
+import type { Output, Shell } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { fromTable, readFlags } from "./flags.ts";
+import { config, judgeKey } from "./git-config.ts";
+import { GIT_CHANGES, GIT_READS } from "./git-table.ts";
+import { isBareAddress } from "./network.ts";
+
+export const GIT: Commands = { git };
+
+/** Global flags before the subcommand. */
+function git(call: Call): Output | undefined {
+  let { args } = call;
+  let { shell } = call;
+  while (args[0]?.text.startsWith("-")) {
+    const { text } = args[0];
+    const [name, inline] = text.includes("=")
+      ? [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]
+      : [text, undefined];
+    const takesNext = [
+      "-C",
+      "-c",
+      "--git-dir",
+      "--work-tree",
+      "--namespace",
+      "--super-prefix",
+      "--exec-path",
+      "--config-env",
+    ].includes(text);
+    const value: Field | undefined =
+      inline === undefined ? (takesNext ? args[1] : undefined) : { ...args[0], text: inline };
+    args = args.slice(takesNext ? 2 : 1);
+    if (text === "-C" && value) {
+      call.look(value);
+      const scope = copyScope(shell.scope);
+      scope.cwds = value.text.startsWith("/") ? [value.text] : scope.cwds?.map((cwd) => `${cwd}/${value.text}`);
+      shell = { ...shell, scope };
+    } else if (name === "-c") judgeKey(call, value?.text ?? "");
+    else if (/^-c[a-zA-Z]/.test(text)) judgeKey(call, text.slice(2));
+    else if (name === "--config-env") call.say(deny("git would take its configuration from the environment"));
+    else if (name === "--exec-path") {
+      if (value) call.say(deny("git would run programs from another place"));
+    } else if (name === "--git-dir" || name === "--work-tree") {
+      if (value) call.look(value);
+      if (!/^(?:\.|\.git|\.\/|\.\/\.git)\/?$/.test(value?.text ?? ""))
+        call.say(deny(`git ${name} works on another repository, with its own settings`));
+    } else if (["--version", "-v", "--html-path", "--man-path", "--info-path"].includes(text)) return undefined;
+    else if (
+      ![
+        "--no-pager",
+        "-P",
+        "--no-optional-locks",
+        "--literal-pathspecs",
+        "--glob-pathspecs",
+        "--noglob-pathspecs",
+        "--icase-pathspecs",
+        "--no-replace-objects",
+        "--no-advice",
+      ].includes(text)
+    ) {
+      call.say(ask(`git ${text} is not known to only read`));
+    }
+  }
+  const [sub, ...rest] = args;
+  if (!sub) return undefined;
+  judgeRepository(call, shell);
+  return subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
+}
+
+/** A repository inside the project may come from somebody else, and its settings run programs. */
+function judgeRepository(call: Call, shell: Shell): undefined {
+  const { court, scope } = shell;
+  if (!scope.cwds) return call.say(ask("the repository is only known at run time"));
+  for (const cwd of scope.cwds) {
+    if (!isInProject(court, court.world.realPath(cwd)))
+      call.say(ask("it works on a repository outside the project, with its own settings"));
+    for (
+      let at = resolve(cwd);
+      at !== resolve(court.world.root) && at.length > court.world.root.length;
+      at = dirname(at)
+    ) {
+      if (court.world.kind(`${at}/.git`) !== "missing")
+        return call.say(ask("it works on a repository inside the project, with its own settings"));
+    }
+  }
+}
+
+function subcommand(call: Call, name: string): Output | undefined {
+  if (name === "config") return config(call);
+  if (Object.hasOwn(SPECIAL, name)) return SPECIAL[name]!(call);
+  if (Object.hasOwn(GIT_READS, name)) return readOnly(call, GIT_READS[name]!, name);
+  const change = Object.hasOwn(GIT_CHANGES, name) ? GIT_CHANGES[name]! : undefined;
+  if (!change) {
+    call.say(ask(`git ${name} is not known to only read`));
+    return undefined;
+  }
+  judgeChange(call, change.refused);
+  call.say(change.usesNetwork ? askNetwork(`git ${name} reaches another machine`) : ask(`git ${name} ${change.does}`));
+  return undefined;
+}
+
+/** Files named on the command line may be secrets; revisions may name them too. */
+function readOnly(call: Call, flags: string, name: string): Output | undefined {
+  const parsed = readFlags(call, { flags, isNumeric: true });
+  const operands = name === "grep" && !parsed.has("-e") ? parsed.operands.slice(1) : parsed.operands;
+  for (const operand of operands) readOperand(call, operand, parsed.has("--no-index"));
+  if (name === "ls-files" || parsed.has("--name-only")) return { kind: "names" };
+  if (["rev-list", "rev-parse", "describe", "merge-base", "symbolic-ref", "count-objects"].includes(name)) {
+    return parsed.has("--show-toplevel", "--git-dir", "--git-common-dir", "--absolute-git-dir")
+      ? toplevel(call, parsed.has("--show-toplevel"))
+      : { kind: "plain" };
+  }
+  return undefined;
+}
+
+function toplevel(call: Call, isTop: boolean): Output | undefined {
+  const { world } = call.shell.court;
+  return isTop && world.kind(`${world.root}/.git`) !== "missing" ? { kind: "text", text: world.root } : undefined;
+}
+
+function readOperand(call: Call, operand: Field, isPath: boolean): undefined {
+  const { text } = operand;
+  const inTree = /^[^/]*[^/\\]:(?!\/\/)(?:\.\/)?(.+)$/.exec(text)?.[1];
+  if (inTree !== undefined && !isPath) return call.read({ ...operand, text: `./${inTree.replace(/^\/+/, "")}` });
+  if (isPath || /^(?:\/|~|\.\.?\/|\.[a-z])/.test(text) || /\.\w+$/.test(text)) {
+    if (!/^[\w/.^~@{}-]+\.\.\.?[\w/.^~@{}-]*$/.test(text) || isPath || text.startsWith("..")) call.read(operand);
+  }
+}
+
+/** Flags that run programs or write elsewhere, whatever the subcommand. */
+const RUNS =
+  /^(?:--upload-pack|--receive-pack|--exec|--ext-diff|--textconv|--open-files-in-pager|--template|--config|--gpg-sign=.*sh|--extcmd|--tool)(?:=|$)/;
+const EXECUTES = new Set(["rebase", "bisect"]);
+
+function judgeChange(call: Call, refused: string | undefined): undefined {
+  const name = call.name.slice(4);
+  for (const [i, { text }] of call.args.entries()) {
+    if (RUNS.test(text) || refused?.split(" ").some((flag) => text === flag || text.startsWith(`${flag}=`)))
+      call.say(deny(`git ${name} ${text} runs a program`));
+    if (/^(?:ext|fd)::/.test(text)) call.say(deny("the address runs a program"));
+    if (EXECUTES.has(name) && /^-x/.test(text)) call.say(deny(`git ${name} -x runs a program`));
+    const out = /^(?:--output(?:-directory)?=|-o$)(.*)$/.exec(text);
+    if (out) call.write(out[1] ? field(out[1]) : (call.args[i + 1] ?? field("")));
+  }
+  for (const f of call.args) {
+    if (!f.text.startsWith("-") && /^(?:\/|\.\.)/.test(f.text) && WRITES_PATHS.has(name)) call.write(f);
+    if (!f.text.startsWith("-") && /(?:^|\/)\.git(?:\/|$)/i.test(f.text) && WRITES_PATHS.has(name)) call.write(f);
+  }
+  const directory = call.args.find((f) => /^--(?:directory|separate-git-dir)=/.test(f.text));
+  if (directory) call.write({ ...directory, text: directory.text.slice(directory.text.indexOf("=") + 1) });
+  if (call.args.some((f) => f.text === "--unsafe-paths" || f.text.startsWith("--separate-git-dir")))
+    call.say(deny("it writes outside the repository"));
+  if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text))) call.say(deny("git clone would run a program"));
+  if (name === "remote" && call.args.some((f) => isBareAddress(f.text)))
+    call.say(deny("it sends the repository to a bare address"));
+  if (name === "push" && call.args.some((f) => isAddress(f.text)))
+    call.say(deny("it pushes to an address that is no remote of the repository"));
+  if (
+    (name === "fetch" || name === "pull" || name === "clone") &&
+    call.args.some((f) => /\b\d{1,3}(?:\.\d{1,3}){3}\b/.test(f.text))
+  ) {
+    call.say(deny("it fetches from a bare address"));
+  }
+}
+
+const WRITES_PATHS = new Set([
+  "clone",
+  "worktree",
+  "init",
+  "bundle",
+  "format-patch",
+  "mv",
+  "rm",
+  "checkout-index",
+  "archive",
+  "submodule",
+  "restore",
+  "checkout",
+]);
+const isAddress = (text: string): boolean =>
+  /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^(?:\/|\.\.\/|~)|\b\d{1,3}(?:\.\d{1,3}){3}\b/.test(text);
+
+const SPECIAL: Commands = {
+  branch: listing(
+    "-avrqil --all --remotes --list --verbose --show-current --contains: --no-contains: --merged? --no-merged? --sort: --format: --color? --no-color --column? --no-column --points-at: --ignore-case --abbrev?",
+    ["-l", "--list", "--contains", "--merged", "--no-merged", "--no-contains", "--points-at", "--show-current"],
+  ),
+  tag: listing(
+    "-lin -n? --list --contains: --no-contains: --merged: --no-merged: --sort: --format: --points-at: --column? --color? --ignore-case",
+    ["-l", "--list", "-n", "--contains", "--merged", "--points-at"],
+  ),
+  remote: subcommands(
+    { "": "", "-v": "", "--verbose": "", "get-url": "" },
+    { show: "network", update: "network", prune: "network" },
+  ),
+  stash: subcommands({ list: "", show: "" }),
+  worktree: subcommands({ list: "" }),
+  submodule: (call) => {
+    if (call.args.some((f) => f.text === "foreach"))
+      call.say(deny("git submodule foreach runs a command in each module"));
+    return subcommands({ "": "", status: "", summary: "" }, { update: "network", add: "network" })(call);
+  },
+  notes: subcommands({ list: "", show: "", "": "" }),
+  bisect: (call) => {
+    if (call.args[0]?.text === "run") call.say(deny("git bisect run runs a command"));
+    return subcommands({ log: "", view: "", terms: "" })(call);
+  },
+  reflog: (call) => {
+    const isRead = !["expire", "delete", "drop", "write"].includes(call.args[0]?.text ?? "");
+    return isRead ? readOnly(call, GIT_READS.log!, "log") : subcommands({})(call);
+  },
+  lfs: subcommands(
+    { "ls-files": "", status: "", env: "", version: "" },
+    { fetch: "network", pull: "network", push: "network" },
+  ),
+  "symbolic-ref": (call) => {
+    const parsed = readFlags(call, { flags: "-q --quiet --short --recurse --no-recurse" });
+    if (parsed.operands.length > 1) call.say(ask("it moves a reference"));
+    return { kind: "plain" };
+  },
+  "hash-object": (call) => {
+    const parsed = readFlags(call, { flags: "-t: -w~ --stdin --stdin-paths --path: --no-filters --literally" });
+    for (const file of parsed.operands) call.read(file);
+    return { kind: "plain" };
+  },
+  archive: (call) => {
+    const parsed = readFlags(call, {
+      flags:
+        "-lv0123456789 -o:w --output:w --format: --list --prefix: --remote! --exec! --add-file:r --worktree-attributes --verbose --mtime:",
+    });
+    if (parsed.has("-o", "--output")) call.say(ask("it writes an archive"));
+    return undefined;
+  },
+  credential: (call) => secret(call),
+  "credential-store": (call) => secret(call),
+  "credential-cache": (call) => secret(call),
+  "credential-manager": (call) => secret(call),
+  difftool: (call) => {
+    if (call.args.some((f) => /^(?:-x|--extcmd|-t|--tool)/.test(f.text))) call.say(deny("git difftool runs a program"));
+    else call.say(ask("git difftool runs a program"));
+    return undefined;
+  },
+  "filter-branch": (call) => {
+    call.say(deny("git filter-branch runs commands over the whole history"));
+    return undefined;
+  },
+  help: fromTable({ flags: "-agc --all --guides --config", operands: "text" }),
+  version: fromTable({ flags: "--build-options", operands: "none" }),
+};
+
+function secret(call: Call): undefined {
+  call.say(deny("it prints or stores credentials"));
+  return undefined;
+}
+
+/** Lists without operands, or with a flag that makes them patterns. */
+function listing(flags: string, listers: string[]): (call: Call) => Output | undefined {
+  return (call) => {
+    const parsed = readFlags(call, { flags, isNumeric: true });
+    if (parsed.operands.length > 0 && !parsed.has(...listers)) call.say(ask(`${call.name} changes references`));
+    return undefined;
+  };
+}
+
+/** `reads` are those that only read; the empty name stands for no subcommand at all. */
+function subcommands(
+  reads: Record<string, string>,
+  others: Record<string, "network"> = {},
+): (call: Call) => Output | undefined {
+  return (call) => {
+    const first =
+      call.args.find((f, i) => !f.text.startsWith("-") || Object.hasOwn(reads, f.text) || i < 0)?.text ?? "";
+    judgeChange(call, undefined);
+    if (Object.hasOwn(reads, first)) {
+      call.say(
+        call.args.some((f) => /^--(?:exec|ext|text|output|open)/.test(f.text))
+          ? askExact(`${call.name} has a flag that is not known to only read`)
+          : allow(),
+      );
+    } else if (others[first]) call.say(askNetwork(`${call.name} ${first} reaches another machine`));
+    else call.say(ask(`${call.name} ${first} changes the repository`));
+    return undefined;
+  };
+}

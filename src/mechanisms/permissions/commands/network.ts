@@ -1,0 +1,280 @@
+// Owns the commands that reach other machines: asked in general, refused where data leaves or strangers get in.
+import { ask, askFirm, askNetwork, deny, refuseNetwork, type Verdict } from "../finding.ts";
+import { field } from "../shell/field.ts";
+import { judgeField } from "../shell/paths.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { fromTable } from "./flags.ts";
+
+const NETWORK: Output = { kind: "network" };
+
+const asks = (): ((call: Call) => Output) => (call) => {
+  call.say(reach(call));
+  return NETWORK;
+};
+const refuses =
+  (reason: string): ((call: Call) => Output) =>
+  (call) => {
+    call.say(deny(reason));
+    return NETWORK;
+  };
+
+function sendsSecrets(call: Call): undefined {
+  for (const f of call.args) {
+    const path = f.text.replace(/^(?:[\w-]+=)?[@<]?(?:file:\/\/|fileb:\/\/)?/, "");
+    if (
+      path !== "" &&
+      !path.startsWith("-") &&
+      judgeField(call.shell, { ...f, text: path }, "read").firm &&
+      !/[\0]/.test(path)
+    ) {
+      call.say(deny("it would send a secret away"));
+    }
+  }
+}
+
+/** A bare address instead of a name is what attacks use. */
+function reach(call: Call): Verdict {
+  sendsSecrets(call);
+  const isBare = call.args.some((f) => isBareAddress(f.text));
+  return (isBare ? refuseNetwork : askNetwork)(`${call.name} reaches another machine`);
+}
+
+export function isBareAddress(text: string): boolean {
+  if (/metadata\.google\.internal|169\.254\.169\.254|instance-data/.test(text)) return true;
+  const host = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^@/]*@)?(\[[0-9a-f:.]+\]|[^/:?#]+)/i.exec(text)?.[1] ?? "";
+  if (/^(?:127\.|0\.0\.0\.0$|\[::1\]|localhost$)/.test(host)) return false;
+  return /^\d{1,3}(?:\.\d{1,3}){3}$|^\[[0-9a-f:.]+\]$|^0x[0-9a-f]+$|^\d{8,10}$|^169\.254\./i.test(host);
+}
+
+export const NETWORK_COMMANDS: Commands = {
+  curl,
+  wget,
+  http: asks(),
+  https: asks(),
+  xh: asks(),
+  aria2c: asks(),
+  lynx: asks(),
+  links: asks(),
+  w3m: asks(),
+  ssh: (call) => {
+    if (
+      call.args.some((f) =>
+        /^-[a-zA-Z]*[DLRW]|ProxyCommand|LocalCommand|PermitLocal|KnownHostsCommand|^-o$|^-F/i.test(f.text),
+      )
+    )
+      call.say(deny("ssh would run a program here or open a tunnel"));
+    call.say(refuseNetwork("it runs a command on another machine"));
+    return NETWORK;
+  },
+  scp: refuses("it copies to or from another machine"),
+  sftp: refuses("it copies to or from another machine"),
+  ftp: refuses("it copies to or from another machine"),
+  tftp: refuses("it copies to or from another machine"),
+  rclone: refuses("it copies to or from another machine"),
+  nc: refuses("it opens a raw connection"),
+  ncat: refuses("it opens a raw connection"),
+  netcat: refuses("it opens a raw connection"),
+  socat: refuses("it opens a raw connection"),
+  telnet: refuses("it opens a raw connection"),
+  ngrok: refuses("it opens the machine to others"),
+  cloudflared: refuses("it opens the machine to others"),
+  openssl,
+  nmap: refuses("it scans other machines"),
+  masscan: refuses("it scans other machines"),
+  tcpdump: refuses("it listens to the network"),
+  tshark: refuses("it listens to the network"),
+  sendmail: refuses("it sends mail"),
+  mail: refuses("it sends mail"),
+  mailx: refuses("it sends mail"),
+  mutt: refuses("it sends mail"),
+  dig: lookupName,
+  nslookup: lookupName,
+  host: lookupName,
+  getent: lookupName,
+  ping: lookupName,
+  ping6: lookupName,
+  traceroute: asks(),
+  tracepath: asks(),
+  mtr: asks(),
+  whois: asks(),
+  arp: asks(),
+  gh,
+  glab: gh,
+  hub: gh,
+  aws: cloud,
+  gcloud: cloud,
+  gsutil: cloud,
+  az: cloud,
+  doctl: cloud,
+  heroku: cloud,
+  fly: cloud,
+  flyctl: cloud,
+  vercel: cloud,
+  netlify: cloud,
+  wrangler: cloud,
+  firebase: cloud,
+  kubectl: cloud,
+  oc: cloud,
+  helm: cloud,
+  terraform: cloud,
+  tofu: cloud,
+  pulumi: cloud,
+  ansible: cloud,
+  "ansible-playbook": cloud,
+  vault: cloud,
+  redis_cli: cloud,
+  "redis-cli": cloud,
+  psql: cloud,
+  mysql: cloud,
+  mongosh: cloud,
+  mongo: cloud,
+  dropdb: cloud,
+  createdb: cloud,
+  pg_dump: cloud,
+  mysqldump: cloud,
+  open: asks(),
+  "xdg-open": asks(),
+  ifconfig: fromTable({ flags: "-as", operands: "text" }),
+  ss: fromTable({ flags: "-tulnpaxs46eomirH --tcp --udp --listening --numeric --processes --all", operands: "text" }),
+  netstat: fromTable({ flags: "-tulnpaxrse46", operands: "text" }),
+  lsof: fromTable({ flags: "-nPitabl -i? -p: -u: -c: -t -s?", operands: "look" }),
+};
+
+const UPLOADS = /^(?:-T.*|--upload-file(?:=.*)?|--mail-.*)$/;
+const BODIES =
+  /^(?:-d|--data|--data-binary|--data-raw|--data-ascii|--data-urlencode|-F|--form|--json|--form-string)(?:=|$)|^-[dF]./;
+
+function curl(call: Call): Output {
+  const { args } = call;
+  for (const [i, { text }] of args.entries()) {
+    const next = args[i + 1]?.text ?? "";
+    if (UPLOADS.test(text)) call.say(deny("it sends a file away"));
+    if (BODIES.test(text) && /^[^=]*@|=[@<]|^<|\0/.test(text.replace(BODIES, "") || next))
+      call.say(deny("it sends a file away"));
+    if (/^(?:-K|--config)/.test(text)) call.say(askFirm("its settings come from a file"));
+    if (/^--(?:unix-socket|abstract-unix-socket)/.test(text)) call.say(deny("it talks to a daemon of this machine"));
+    if (
+      /^(?:-o|--output|-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr|--output-dir|--libcurl|--etag-save|--hsts|--alt-svc)$/.test(
+        text,
+      ) &&
+      args[i + 1]
+    )
+      call.write(args[i + 1]!);
+    const joined =
+      /^(?:-o|-D|-c)(.+)$|^--(?:output|output-dir|dump-header|cookie-jar|trace|trace-ascii|stderr|libcurl|etag-save)=(.+)$/.exec(
+        text,
+      );
+    if (joined && !text.startsWith("--o")) call.write(field(joined[1] ?? joined[2]!));
+    else if (joined?.[2]) call.write(field(joined[2]));
+    if (/^file:\/\//i.test(text)) call.read(field(text.replace(/^file:\/\/(?:localhost)?/i, "")));
+    if (/^(?:dict|gopher|telnet|ldap|smtp|ftp|tftp|scp|sftp|smb|pop3|imap):/i.test(text))
+      call.say(deny("it speaks a protocol that carries data away"));
+    if (/[?&][^=]*=.*\0|\0.*\/\//.test(text)) call.say(deny("data of this machine would be part of the address"));
+  }
+  if (args.length === 1 && /^(?:--version|-V|--help|-h)$/.test(args[0]!.text)) return { kind: "unknown" };
+  call.say(reach(call));
+  return NETWORK;
+}
+
+function wget(call: Call): Output {
+  for (const [i, { text }] of call.args.entries()) {
+    if (/^--(?:post-file|body-file)/.test(text)) call.say(deny("it sends a file away"));
+    if (/^--(?:post-data|body-data).*\0/.test(text)) call.say(deny("it sends data of this machine away"));
+    if (/^--(?:use-askpass|config|execute)|^-e/.test(text)) call.say(deny(`wget ${text} can run programs`));
+    if (
+      /^(?:-O|-P|-o|-a|--output-document|--directory-prefix|--output-file|--append-output)$/.test(text) &&
+      call.args[i + 1]
+    ) {
+      if (call.args[i + 1]!.text !== "-") call.write(call.args[i + 1]!);
+    }
+    const joined = /^-[OPoa](.+)$|^--(?:output-document|directory-prefix|output-file|append-output)=(.+)$/.exec(text);
+    if (joined && !/^-q/.test(text)) call.write(field(joined[1] ?? joined[2]!));
+  }
+  if (call.args.length === 1 && /^(?:--version|-V|--help)$/.test(call.args[0]!.text)) return { kind: "unknown" };
+  call.say(reach(call));
+  return NETWORK;
+}
+
+/** A name looked up can carry data out. */
+function lookupName(call: Call): Output {
+  if (call.args.some((f) => /[\0\x01]/.test(f.text)))
+    call.say(deny("data of this machine would be part of the name it looks up"));
+  call.say(askNetwork("it looks up names"));
+  return NETWORK;
+}
+
+function openssl(call: Call): Output | undefined {
+  const sub = call.args[0]?.text ?? "";
+  if (sub === "version") return undefined;
+  if (["s_client", "s_server", "s_time", "ocsp"].includes(sub)) {
+    call.say(deny("it opens a raw connection"));
+    return NETWORK;
+  }
+  for (const [i, { text }] of call.args.entries()) {
+    if (text === "-in" && call.args[i + 1]) call.read(call.args[i + 1]!);
+    if (text === "-out" && call.args[i + 1]) call.write(call.args[i + 1]!);
+    if (text === "-engine" || text === "-provider-path") call.say(deny("openssl would load code"));
+  }
+  call.say(ask("it works with keys and certificates"));
+  return sub === "enc" || sub === "base64" ? { kind: "decoded" } : undefined;
+}
+
+function gh(call: Call): Output {
+  const words = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
+  if (
+    words[0] === "auth" &&
+    (words[1] === "token" || call.args.some((f) => f.text === "--show-token" || f.text === "-t"))
+  )
+    call.say(deny("it prints a token"));
+  else if (words[0] === "--version" || (words.length === 0 && call.args[0]?.text === "--version"))
+    return { kind: "unknown" };
+  else if (words[0] === "repo" && words[1] === "delete") call.say(deny("it deletes a repository"));
+  else if (
+    words[0] === "secret" ||
+    words[0] === "ssh-key" ||
+    words[0] === "gpg-key" ||
+    (words[0] === "extension" && words[1] !== "list") ||
+    words[0] === "alias"
+  )
+    call.say(deny("it changes secrets, keys or what gh runs"));
+  else if (words[0] === "gist" && words[1] === "create") call.say(deny("it publishes files"));
+  else call.say(askNetwork("it reaches another machine"));
+  return NETWORK;
+}
+
+const DESTROYS =
+  /^(?:delete|destroy|terminate-instances|delete-.*|rb|rm|drain|uninstall|purge|remove|flushall|flushdb|drop|shutdown|apps:destroy|pg:reset|down|apply|exec|cp|attach|port-forward|proxy|run|sync|mb|ssh|edit|patch|replace|scale|rollout|cordon|taint|state|import|set|secrets?|get-secret-value|print-access-token|print-identity-token|get-access-token|get-session-token|get-login-password|read|token)$/i;
+const DESTROYS_FOR_SURE =
+  /^(?:delete|destroy|terminate-instances|delete-.*|rb|drain|uninstall|purge|flushall|flushdb|shutdown|apps:destroy|pg:reset|get-secret-value|print-access-token|print-identity-token|get-access-token|get-session-token|get-login-password|secrets?)$/i;
+
+function cloud(call: Call): Output {
+  const words = call.args.map((f) => f.text);
+  sendsSecrets(call);
+  if (words.length === 1 && /^(?:--version|version|--help|help)$/.test(words[0]!)) return { kind: "unknown" };
+  if (
+    words.some(
+      (w) =>
+        DESTROYS_FOR_SURE.test(w) ||
+        /\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|dropDatabase|flushall)\b/i.test(w),
+    ) ||
+    call.name === "dropdb"
+  ) {
+    call.say(deny(`${call.name} would destroy what runs elsewhere, or print secrets`));
+  } else if (/\\!|copy\b.*\bprogram\b|\bsystem\s+\w/i.test(words.join(" ")))
+    call.say(deny(`${call.name} would run a command`));
+  else if (
+    call.name === "vault" ||
+    (words.includes("configure") && words.includes("get")) ||
+    words.includes("-destroy")
+  ) {
+    call.say(deny(`${call.name} would print secrets or destroy what runs elsewhere`));
+  } else if (words.includes("rm") && words.some((w) => w === "--recursive" || w === "-r"))
+    call.say(deny(`${call.name} would destroy what is stored elsewhere`));
+  else
+    call.say({
+      ...askNetwork(`${call.name} reaches another machine`),
+      lift: words.some((w) => DESTROYS.test(w)) ? "exact" : "any",
+    });
+  return NETWORK;
+}

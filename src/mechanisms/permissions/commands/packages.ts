@@ -1,0 +1,130 @@
+// Owns package managers: what only looks at what is installed, and what fetches, runs or publishes.
+import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
+import { field } from "../shell/field.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { lookupNames } from "./names.ts";
+import { isBareAddress } from "./network.ts";
+
+const SHORT_VERSION = new Set(
+  "node nodejs npm pnpm yarn bun tsc php ruby gcc g++ clang eslint perl lua pip pip3 gem composer".split(" "),
+);
+
+/** Asks only for the version or for help. For some programs `-v` means verbose. */
+export function isVersion(call: Call): boolean {
+  const [first, ...more] = call.args;
+  if (!first || more.length > 0) return false;
+  return /^(?:--version|-V|--help|-version)$/.test(first.text) || (first.text === "-v" && SHORT_VERSION.has(call.name));
+}
+
+/** Subcommands that only look at what is installed here; `config+get` are two words. */
+function manager(reads: string, network: string, extra?: (call: Call) => void): (call: Call) => Output | undefined {
+  const isRead = new Set(reads.split(" "));
+  const usesNetwork = new Set(network.split(" "));
+  return (call) => {
+    if (isVersion(call)) return { kind: "plain" };
+    extra?.(call);
+    const words = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
+    const hasOddFlag = call.args.some((f) => f.text.startsWith("-") && !PLAIN_FLAGS.test(f.text));
+    const name = words.slice(0, 2).join("+");
+    if ((isRead.has(words[0] ?? "") || isRead.has(name)) && !hasOddFlag) return undefined;
+    if (usesNetwork.has(words[0] ?? "") || usesNetwork.has(name))
+      call.say(askNetwork(`${call.name} ${words[0]} reaches the network and runs what it fetches`));
+    else call.say(ask(`${call.name} ${words[0] ?? ""} runs code of the project`.replace("  ", " ")));
+    return undefined;
+  };
+}
+const PLAIN_FLAGS =
+  /^(?:-[aglpqvsjom]+|--(?:all|depth(?:=\d+)?|json|long|parseable|prod|production|dev|global|local|omit=\w+|only=\w+|include=\w+|format(?:=[\w,]+)?|outdated|quiet|verbose|no-color|color(?:=\w+)?|version|workspaces|no-deps|offline|locked|frozen|format-version(?:=\d)?|tree|list|latest|not-required|user|path|silent|recursive|edges|invert))$/;
+
+/** Flags of npm and its kin that take the command to another project or another shell. */
+function otherProject(call: Call): undefined {
+  for (const { text } of call.args) {
+    if (text === "--") return;
+    if (
+      /^(?:--prefix|-C|--dir|--cwd|--script-shell|--userconfig|--globalconfig|--node-options|--registry|--shell|--scripts-prepend-node-path|--ignore-scripts=false|--cache|--init-module|--git|--editor|--viewer|--node-gyp|--nodedir|--npm-path|--onload-script)(?:=|$)/.test(
+        text,
+      )
+    ) {
+      if (/^--(?:script-shell|shell|node-options|onload-script)/.test(text))
+        call.say(deny(`${call.name} ${text} chooses what runs`));
+      call.say(askFirm(`${call.name} ${text} uses another project, shell or source`));
+    }
+    if (
+      /^(?:-g|--global|--location=global)$/.test(text) &&
+      call.args.some((f) => /^(?:i|install|add|link|un|uninstall|remove|rm|update|up)$/.test(f.text))
+    ) {
+      call.say(deny(`${call.name} ${text} changes programs outside the project`));
+    }
+  }
+  placesElsewhere(call);
+  const [first] = call.args;
+  if (/^(?:config|c|get)$/.test(first?.text ?? "") && call.args.some((f) => /auth|token|passw/i.test(f.text)))
+    call.say(deny("it prints a token"));
+  const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
+  if (at >= 0 && call.args[at + 1]) call.runText(call.args[at + 1]!.text);
+  if (
+    /^(?:config|set|c)$/.test(call.args[0]?.text ?? "") &&
+    call.args.some((f) => /^(?:set|delete|edit|fix)$/.test(f.text))
+  )
+    call.say(deny("it changes settings of the package manager"));
+  if (
+    /^(?:publish|unpublish|deprecate|owner|access|token|adduser|login|logout|dist-tag|star|team|org|profile|hook|whoami)$/.test(
+      call.args[0]?.text ?? "",
+    )
+  ) {
+    call.say(
+      /^(?:token|unpublish|access|owner)$/.test(call.args[0]!.text)
+        ? deny("it touches the account")
+        : askExact("it touches the account"),
+    );
+  }
+}
+
+/** Where package managers put things, and from where they take them. */
+export function placesElsewhere(call: Call): undefined {
+  for (const [i, { text }] of call.args.entries()) {
+    const m = /^(?:--target|--root|-t|--install-dir|--bindir|-d|--dest|--out-dir)(?:=(.+))?$/.exec(text);
+    const value = m ? (m[1] === undefined ? call.args[i + 1] : field(m[1])) : undefined;
+    if (value && /^(?:\/|~|\.\.)/.test(value.text)) call.write(value);
+    if (text === "--user") call.say(deny("it installs outside the project"));
+    if (isBareAddress(text) || isBareAddress(text.replace(/^[^=]*=/, "")))
+      call.say(deny("it fetches from a bare address"));
+    if (
+      /^(?:-toolexec|-exec|--toolexec|-wrapper|--config|-fplugin|-B|--rustc-wrapper|-specs|--specs)(?:=|$)/.test(text)
+    )
+      call.say(deny(`${call.name} ${text} runs a program`));
+  }
+}
+
+const npm = manager(
+  "ls list ll la root bin prefix explain why fund help help-search pkg+get config+get config+list query",
+  "install i ci add update up upgrade outdated view info show v search audit dedupe publish link uninstall remove rm un exec x create init rebuild pack ping doctor diff",
+  otherProject,
+);
+
+export const PACKAGES: Commands = {
+  npm,
+  pnpm: npm,
+  yarn: npm,
+  pip: manager("list show freeze check", "install download uninstall wheel search index", placesElsewhere),
+  pip3: manager("list show freeze check", "install download uninstall wheel search index", placesElsewhere),
+  uv: manager("version pip+list pip+show pip+freeze", "add sync lock run pip tool"),
+  poetry: manager("show version", "add install update lock publish"),
+  conda: manager("list info", "install create update remove"),
+  gem: manager("list", "install update uninstall push", placesElsewhere),
+  bundle: manager("list show", "install update add exec"),
+  cargo: manager("tree metadata pkgid locate-project", "install add update fetch publish search", placesElsewhere),
+  rustup: manager("show", "update install toolchain"),
+  go: manager("version env list", "get install mod", placesElsewhere),
+  composer: manager("show", "install require update"),
+  brew: manager("list info", "install upgrade update uninstall"),
+  ...lookupNames("apt apt-get dpkg yum dnf rpm pacman apk snap flatpak", system),
+};
+
+function system(call: Call): Output | undefined {
+  const [first] = call.args;
+  if (isVersion(call) || /^(?:-l|-s|-L|-S|--list|-qa?|-qi|list|-Q|-Qi|info)$/.test(first?.text ?? "")) return undefined;
+  call.say(deny("it changes programs of the system"));
+  return undefined;
+}

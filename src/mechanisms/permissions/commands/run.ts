@@ -1,0 +1,234 @@
+// Owns the commands that run code: shells, interpreters, compilers, build tools, tests.
+import { ask, askExact, askFirm, deny } from "../finding.ts";
+import { field, isKnown } from "../shell/field.ts";
+import { judgeField } from "../shell/paths.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { isVersion, placesElsewhere } from "./packages.ts";
+
+/** Names the program that it runs; its version is free. */
+function runs(what: string): (call: Call) => Output | undefined {
+  return (call) => {
+    if (isVersion(call)) return { kind: "plain" };
+    const out = call.args.findIndex((f) => f.text === "-o");
+    if (out >= 0 && call.args[out + 1]) call.write(call.args[out + 1]!);
+    if (/compiler|linker/.test(what)) placesElsewhere(call);
+    const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
+    if (at >= 0 && call.name === "npx" && call.args[at + 1]) call.runText(call.args[at + 1]!.text);
+    call.say(ask(`it runs ${what}`));
+    return undefined;
+  };
+}
+
+export const RUN: Commands = {
+  sh: shell,
+  bash: shell,
+  zsh: shell,
+  dash: shell,
+  ksh: shell,
+  mksh: shell,
+  ash: shell,
+  fish: shell,
+  csh: shell,
+  tcsh: shell,
+  rbash: shell,
+  source: runFile,
+  ".": runFile,
+  node: interpreter("-e --eval -p --print -pe"),
+  nodejs: interpreter("-e --eval -p --print"),
+  deno: interpreter("eval"),
+  bun: interpreter("-e --eval -p"),
+  tsx: interpreter("-e --eval"),
+  "ts-node": interpreter("-e --eval"),
+  python: interpreter("-c"),
+  python2: interpreter("-c"),
+  python3: interpreter("-c"),
+  pypy3: interpreter("-c"),
+  ipython: interpreter("-c"),
+  perl: interpreter("-e -E -ne -pe -pi -i"),
+  ruby: interpreter("-e"),
+  irb: runs("code"),
+  php: interpreter("-r"),
+  lua: interpreter("-e"),
+  luajit: interpreter("-e"),
+  tclsh: interpreter("-c"),
+  expect: interpreter("-c"),
+  osascript: interpreter("-e"),
+  R: runs("code"),
+  Rscript: interpreter("-e"),
+  julia: interpreter("-e"),
+  elixir: interpreter("-e"),
+  erl: interpreter("-eval"),
+  ghci: runs("code"),
+  swift: runs("code"),
+  scala: runs("code"),
+  groovy: interpreter("-e"),
+  java: runs("code"),
+  javac: runs("a compiler"),
+  dotnet: runs("code"),
+  gcc: runs("a compiler"),
+  "g++": runs("a compiler"),
+  cc: runs("a compiler"),
+  clang: runs("a compiler"),
+  "clang++": runs("a compiler"),
+  ld: runs("a linker"),
+  rustc: runs("a compiler"),
+  tsc: runs("a compiler"),
+  make: build,
+  gmake: build,
+  ninja: build,
+  cmake: build,
+  just: runs("a recipe of the project"),
+  task: runs("a task of the project"),
+  rake: runs("a task of the project"),
+  ant: runs("a build"),
+  mvn: runs("a build"),
+  gradle: runs("a build"),
+  bazel: runs("a build"),
+  meson: runs("a build"),
+  npx: runs("a package"),
+  pnpx: runs("a package"),
+  bunx: runs("a package"),
+  uvx: runs("a package"),
+  pipx: runs("a package"),
+  corepack: runs("a package manager"),
+  nvm: runs("a version manager"),
+  eslint: runs("code of the project"),
+  prettier: runs("code of the project"),
+  biome: runs("a formatter"),
+  vitest: runs("tests"),
+  jest: runs("tests"),
+  mocha: runs("tests"),
+  pytest: runs("tests"),
+  tox: runs("tests"),
+  mypy: runs("a checker"),
+  ruff: runs("a checker"),
+  black: runs("a formatter"),
+  "ld.so": loader,
+};
+
+/** `-c` is judged as what it runs; what comes on the input is judged if it is known. */
+function shell(call: Call): Output | undefined {
+  if (isVersion(call)) return undefined;
+  const { args } = call;
+  for (let i = 0; i < args.length; i++) {
+    const { text } = args[i]!;
+    if (/^[-+]o$|^[-+]O$|^--(?:rcfile|init-file)$/.test(text)) {
+      if (text.startsWith("--")) call.say(deny("the shell would run a file first"));
+      i++;
+    } else if (/^-[a-zA-Z]*c/.test(text)) {
+      const script = args[i + 1];
+      if (/i|l/.test(text)) call.say(askFirm("the shell would run its start files first"));
+      if (!script) call.say(ask("the shell is told nothing"));
+      else if (!isKnown(script)) unknownScript(call, script.text);
+      else call.runText(script.text);
+      if (!["sh", "bash", "dash", "zsh", "ash", "ksh"].includes(call.name))
+        call.say(ask(`${call.name} speaks another language`));
+      return undefined;
+    } else if (text === "-s" || text === "-") break;
+    else if (/^[-+]/.test(text)) {
+      if (!/^[-+][aeufxvnCpBEhmTt]+$|^--(?:norc|noprofile|posix)$/.test(text))
+        call.say(askFirm(`${call.name} ${text} is not known`));
+    } else {
+      call.read(args[i]!);
+      if (!args.slice(0, i).some((f) => /^-[a-z]*n/.test(f.text))) call.say(ask("it runs a script"));
+      return undefined;
+    }
+  }
+  return fromInput(call);
+}
+
+function unknownScript(call: Call, text: string): undefined {
+  const guess = text.replace(/[\0\x01\x02]/g, "x");
+  call.say(askFirm("the commands it runs are only known at run time"));
+  call.runText(guess);
+}
+
+function fromInput(call: Call): undefined {
+  const { stdin } = call.shell;
+  if (stdin.kind === "network") call.say(deny("it runs what another machine sends"));
+  else if (stdin.kind === "decoded") call.say(deny("it runs what was hidden in an encoding"));
+  else if (stdin.kind === "text" && stdin.text !== "" && SHELLS.has(call.name)) call.runText(stdin.text);
+  else call.say(askFirm("it runs what it is given on its input"));
+  return undefined;
+}
+const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"]);
+
+function runFile(call: Call): undefined {
+  const [file] = call.args;
+  if (file) {
+    call.read(file);
+    if (judgeField(call.shell, file, "read").decision !== "allow" && isKnown(file))
+      call.say(deny("it runs a file from outside the project"));
+  }
+  call.say(askExact("it runs a file in this shell"));
+  return undefined;
+}
+
+/** Programs on the command line are not read; words in them that destroy are still seen. */
+const DESTRUCTIVE =
+  /rmtree|rm\s+-\w*[rf]|unlink|rmSync|rmdir|removedirs|shutil|FileUtils|fork\s*\(?\)?\s*while|while.*fork|socket|urlopen|requests\.|https?:\/\/|fetch\(|net\.connect|child_process|subprocess|os\.system|os\.remove|os\.popen|\bexec\b|\bsystem\b|popen|spawn|\.ssh|\.aws|\.env|environ|process\.env|\/etc\/|writeFile|open\([^)]*['"][wa]|\.bashrc|\.git\//i;
+
+function interpreter(inline: string): (call: Call) => Output | undefined {
+  const flags = inline.split(" ");
+  return (call) => {
+    if (isVersion(call)) return { kind: "plain" };
+    const { args } = call;
+    const at = args.findIndex((f) =>
+      flags.some(
+        (flag) =>
+          f.text === flag ||
+          (flag.length === 2 && f.text.startsWith(flag) && !f.text.startsWith("--")) ||
+          f.text.startsWith(`${flag}=`),
+      ),
+    );
+    if (at >= 0) {
+      const code = args
+        .slice(at)
+        .map((f) => f.text)
+        .join(" ");
+      if (DESTRUCTIVE.test(code)) call.say(deny(`${call.name} is given code that looks dangerous`));
+      else call.say(ask(`${call.name} is given code to run`));
+      return undefined;
+    }
+    if (args.length === 0 || args[0]!.text === "-") return fromInput(call);
+    if (args.length === 2 && /^node/.test(call.name) && /^(?:--check|-c)$/.test(args[0]!.text)) {
+      call.read(args[1]!);
+      return undefined;
+    }
+    for (const f of args) {
+      if (/^(?:-r|--require|--import|--loader|--experimental-loader|--inspect.*|--prof.*|-m|-I)$/.test(f.text))
+        call.say(ask(`${call.name} ${f.text} loads code`));
+      if (
+        /^--(?:require|import|loader|env-file|experimental-loader|build-snapshot|diagnostic-dir|redirect-warnings)=/.test(
+          f.text,
+        )
+      )
+        call.say(ask(`${call.name} ${f.text} loads code`));
+      if (!f.text.startsWith("-")) break;
+    }
+    call.say(ask("it runs code"));
+    return undefined;
+  };
+}
+
+function build(call: Call): Output | undefined {
+  if (isVersion(call)) return { kind: "plain" };
+  for (const [i, { text }] of call.args.entries()) {
+    const value = /^(?:-C|--directory|-f|--file|--makefile)$/.test(text)
+      ? call.args[i + 1]
+      : /^(?:-C|-f|--directory=|--file=|--makefile=)(.+)$/.test(text)
+        ? field(text.replace(/^(?:-C|-f|--\w+=)/, ""))
+        : undefined;
+    if (value) call.look(value);
+    if (value && /^(?:\/|~|\.\.)/.test(value.text)) call.say(askFirm("it builds another project"));
+    if (/^--eval|^-E|^SHELL=|^MAKEFLAGS=/.test(text)) call.say(deny(`${call.name} ${text} runs a program`));
+  }
+  call.say(ask("it runs recipes of the project, even when it is only asked what it would do"));
+  return undefined;
+}
+
+function loader(call: Call): Output | undefined {
+  call.say(ask("it starts a program by the loader"));
+  return call.run(call.args);
+}

@@ -1,0 +1,216 @@
+// Owns the commands about the machine: what they tell, and what they would change.
+import { ask, askFirm, deny } from "../finding.ts";
+import type { Call, Commands } from "./call.ts";
+import { fromTable } from "./flags.ts";
+import { lookupNames } from "./names.ts";
+
+const denies =
+  (reason: string) =>
+  (call: Call): undefined => {
+    call.say(deny(reason));
+    return undefined;
+  };
+const asks =
+  (reason: string) =>
+  (call: Call): undefined => {
+    call.say(ask(reason));
+    return undefined;
+  };
+const tells = (flags: string) => fromTable({ flags, operands: "none" });
+
+const named: Commands = {
+  ...lookupNames(
+    "mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.btrfs mkfs.vfat mke2fs mkswap swapon swapoff fdisk sfdisk gdisk sgdisk cfdisk parted wipefs blkdiscard hdparm losetup cryptsetup lvremove vgremove pvremove lvcreate mdadm zpool zfs tune2fs e2fsck fsck resize2fs badblocks diskutil",
+    denies("it changes disks"),
+  ),
+  ...lookupNames("mount umount fusermount pivot_root", denies("it changes what is mounted")),
+  ...lookupNames("shutdown reboot halt poweroff init telinit rtcwake", denies("it stops the machine")),
+  ...lookupNames(
+    "useradd userdel usermod groupadd groupdel passwd chpasswd adduser deluser chsh chfn visudo vipw gpasswd",
+    denies("it changes users of the machine"),
+  ),
+  ...lookupNames(
+    "iptables ip6tables nft ufw firewall-cmd ipset tc route ifup ifdown nmcli iwconfig wpa_cli brctl",
+    denies("it changes the network of the machine"),
+  ),
+  ...lookupNames("insmod rmmod modprobe kexec depmod dkms", denies("it changes the kernel")),
+  ...lookupNames("crontab at batch atrm anacron", (call) => {
+    call.say(
+      call.args.some((f) => f.text === "-l") ? ask("it lists what is planned") : deny("it plans commands for later"),
+    );
+    return undefined;
+  }),
+  ...lookupNames("systemctl service launchctl rc-service initctl supervisorctl", (call) => {
+    const isRead = call.args.some((f) =>
+      /^(?:status|is-active|is-enabled|list-units|show|list|--version)$/.test(f.text),
+    );
+    call.say(isRead ? ask("it asks the services of the machine") : deny("it changes services of the machine"));
+    return undefined;
+  }),
+  ...lookupNames(
+    "hostnamectl timedatectl localectl loginctl update-alternatives ldconfig alternatives update-rc.d chkconfig hwclock ntpdate setenforce auditctl semanage restorecon ausearch dmsetup tuned-adm",
+    denies("it changes settings of the machine"),
+  ),
+  ...lookupNames(
+    "gpg gpg2 gpg-agent ssh-add ssh-agent ssh-keygen ssh-copy-id ssh-keyscan pass security keyctl secret-tool kinit age sops op bw lpass keychain",
+    (call) => {
+      const isVersion = call.args.length === 1 && call.args[0]!.text === "--version";
+      if (!isVersion) call.say(deny("it works with keys and secrets"));
+      return undefined;
+    },
+  ),
+  ...lookupNames("pbcopy pbpaste xclip xsel wl-copy wl-paste clip", asks("it uses the clipboard")),
+  ...lookupNames("screen tmux zellij dtach abduco", askSession),
+  ...lookupNames("defaults dconf gsettings xattr plutil scutil", asks("it changes settings of the desktop")),
+  ...lookupNames("wall write mesg talk notify-send say", asks("it speaks to people")),
+};
+
+function askSession(call: Call): undefined {
+  call.say(askFirm("it starts or drives another session"));
+  const words = call.args.filter((f) => !f.text.startsWith("-"));
+  for (const f of words) if (f.text.includes(" ")) call.runText(f.text);
+  if (call.name === "screen" && words.length > 0) call.run(words);
+  return undefined;
+}
+
+export const SYSTEM: Commands = {
+  ...named,
+  date: fromTable({
+    flags:
+      "-uRnj -d: -I? -r: -f~ -v: -s! --date: --iso-8601? --rfc-3339: --rfc-email --utc --universal --reference: --set! --file~ --debug --resolution",
+    operands: "text",
+    prints: { kind: "plain" },
+    finish: (call, { operands }) => {
+      if (operands.some((f) => !f.text.startsWith("+"))) call.say(deny("it sets the clock"));
+      return undefined;
+    },
+  }),
+  cal: fromTable({ flags: "-13smyjA: -B:", operands: "text" }),
+  whoami: tells("--version"),
+  id: fromTable({ flags: "-agGnruz --user --group --groups --name --real", operands: "text" }),
+  groups: fromTable({ flags: "", operands: "text" }),
+  logname: tells(""),
+  who: tells("-abdHlmpqrstTuw"),
+  w: tells("-hsfo"),
+  users: tells(""),
+  last: tells("-n: -a"),
+  tty: tells("-s"),
+  uname: tells("-asnrvmpio --all --kernel-name --nodename --kernel-release --machine --operating-system"),
+  arch: tells(""),
+  nproc: tells("--all --ignore:"),
+  hostname: fromTable({
+    flags: "-fisdAIy --fqdn --short --ip-address --all-ip-addresses -F!",
+    operands: "none",
+    finish: (call, { operands }) => (operands.length > 0 ? call.say(deny("it renames the machine")) : undefined),
+  }),
+  uptime: tells("-ps --pretty --since"),
+  free: tells("-bkmghtlwv -s: -c: --human --mega --giga --total --wide"),
+  vmstat: fromTable({ flags: "-adfimstw -S:", operands: "text" }),
+  iostat: fromTable({ flags: "-cdhkmNtxyz", operands: "text" }),
+  lscpu: tells("-abcepsxy --json"),
+  lsblk: tells("-abdfilmnoprStJ -o: --json"),
+  lsusb: tells("-tv"),
+  lspci: tells("-vnkt"),
+  lsmod: tells(""),
+  sw_vers: tells("-productVersion"),
+  getconf: fromTable({ flags: "-a", operands: "text" }),
+  locale: fromTable({ flags: "-amck", operands: "text" }),
+  ps: (call) => {
+    if (
+      call.args.some(
+        (f) =>
+          !f.text.startsWith("-") &&
+          /e/.test(f.text) &&
+          /^[a-zA-Z]+$/.test(f.text) &&
+          !/^(?:pid|ppid|comm|user)/.test(f.text) &&
+          call.args[0] === f,
+      )
+    )
+      call.say(askFirm("it prints the environment of processes"));
+    if (call.args.some((f) => f.text === "eww" || f.text === "-eww" || f.text === "auxe" || f.text === "auxeww"))
+      call.say(askFirm("it prints the environment of processes"));
+    return undefined;
+  },
+  pgrep: fromTable({
+    flags:
+      "-flanvxciocLwrA -u: -U: -P: -g: -s: -t: -d: -G: --full --list-name --list-full --exact --newest --oldest --count --parent:",
+    operands: "text",
+  }),
+  pidof: fromTable({ flags: "-sqx -o:", operands: "text" }),
+  pstree: fromTable({ flags: "-acghlnpsStTuZA -H: -N:", operands: "text" }),
+  top: fromTable({ flags: "-bHicSes -d: -n: -o: -p: -u: -U: -w? -l: -s:", operands: "none" }),
+  htop: tells(""),
+  kill,
+  pkill: processes,
+  killall: processes,
+  skill: processes,
+  fuser: fromTable({ flags: "-avumn: -k! -i", operands: "look" }),
+  sleep: fromTable({ flags: "", operands: "text" }),
+  which: fromTable({ flags: "-a --all", operands: "text" }),
+  whereis: fromTable({ flags: "-bmsu", operands: "text" }),
+  whatis: fromTable({ flags: "", operands: "text" }),
+  apropos: fromTable({ flags: "", operands: "text" }),
+  man: fromTable({ flags: "-kfaw -P! -H! --pager! --html! -C! -M~ -l~ -X! -T~ -Z~", operands: "text" }),
+  info: fromTable({ flags: "-o:w --output:w", operands: "text" }),
+  tldr: fromTable({ flags: "", operands: "text" }),
+  clear: tells(""),
+  reset: tells(""),
+  tput: fromTable({ flags: "-T: -S", operands: "text" }),
+  stty: asks("it changes the terminal"),
+  yes: fromTable({ flags: "", operands: "text" }),
+  sync: tells("-df"),
+  dmesg: fromTable({
+    flags: "-HTkLxe -l: -C! -c! --clear! --human",
+    operands: "none",
+    asks: "it reads messages of the kernel",
+  }),
+  journalctl: fromTable({ flags: "", operands: "text", asks: "it reads the log of the machine" }),
+  sysctl: (call) => {
+    call.say(
+      call.args.some((f) => /=|^-[wp]/.test(f.text))
+        ? deny("it changes the kernel")
+        : ask("it reads settings of the kernel"),
+    );
+    return undefined;
+  },
+  ip: (call) => {
+    const isRead = call.args.every((f) =>
+      /^(?:-[a-z46]+|a|addr|address|link|route|r|show|list|neigh|-br|-c|-j)$/.test(f.text),
+    );
+    call.say(isRead ? ask("it tells about the network") : deny("it changes the network of the machine"));
+    return undefined;
+  },
+  watchexec: asks("it starts commands"),
+  entr: asks("it starts commands"),
+  inotifywait: fromTable({ flags: "-mrq -e: -t: --format: --timefmt: --exclude:", operands: "look" }),
+  fswatch: asks("it watches files"),
+  cloc: fromTable({ flags: "--by-file --json --quiet --exclude-dir: --include-lang: --vcs:" }),
+  tokei: fromTable({ flags: "-fs -e: -t: -o: --files --sort: --exclude: --type: --output:" }),
+  scc: fromTable({ flags: "" }),
+  hyperfine: asks("it runs commands"),
+  logger: asks("it writes to the log of the machine"),
+  mknod: denies("it creates devices"),
+  mkfifo: fromTable({ flags: "-m: --mode:", operands: "write", asks: "it creates a pipe" }),
+  hexedit: asks("it opens an editor"),
+};
+
+function kill(call: Call): undefined {
+  const targets = call.args.filter((f, i) => !(i === 0 && /^-/.test(f.text)) && f.text !== "--");
+  if (call.args.length === 1 && /^-[lL]/.test(call.args[0]!.text)) return undefined;
+  if (targets.some((f) => f.text === "-1" || f.text === "1" || f.text === "0"))
+    call.say(deny("it stops every process of the user, or the first one"));
+  else call.say(ask("it stops processes"));
+  return undefined;
+}
+
+function processes(call: Call): undefined {
+  const isWide = call.args.some(
+    (f) =>
+      /^-(?:u|U|-user|-euid|G|g|s|t|v|-inverse)/.test(f.text) ||
+      f.text === "." ||
+      f.text === ".*" ||
+      /^(?:systemd|init|sshd|dockerd|Xorg|bash|zsh|sh|node|holdfast|claude)$/.test(f.text),
+  );
+  call.say(isWide ? deny("it stops many processes") : ask("it stops processes by name"));
+  return undefined;
+}

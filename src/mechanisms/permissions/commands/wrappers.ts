@@ -1,0 +1,240 @@
+// Owns the commands that start another command: each is taken off, and what is inside is judged.
+import { ask, askExact, askFirm, deny } from "../finding.ts";
+import { judgeVariable } from "../shell/assign.ts";
+import { type Field, field, isKnown, NAMES, showAll, UNKNOWN } from "../shell/field.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { readFlags } from "./flags.ts";
+
+/** `skips` operands belong to the wrapper itself. */
+function wrapper(flags: string, skips = 0, own?: (call: Call) => void): (call: Call) => Output | undefined {
+  return (call) => {
+    const { operands } = readFlags(call, { flags, stopsAtOperand: true, isNumeric: true });
+    own?.(call);
+    const inner = operands.slice(skips);
+    return inner.length > 0 ? call.run(inner, call.shell.stdin) : undefined;
+  };
+}
+
+const escalates = (call: Call): undefined => {
+  const rest = readFlags(
+    { ...call, say: () => undefined },
+    { flags: "-u: -g: -n -E -H -i -s -k -b -A -S -l -v", stopsAtOperand: true },
+  ).operands;
+  call.say(deny(`${call.name} takes rights that the agent does not have`));
+  if (rest.length > 0) call.run(rest);
+  return undefined;
+};
+const exactly = (reason: string) => (call: Call) => call.say(askExact(reason));
+
+export const WRAPPERS: Commands = {
+  timeout: wrapper("-v -k: -s: -f --foreground --preserve-status --kill-after: --signal: --verbose", 1),
+  gtimeout: wrapper("-v -k: -s: -f --foreground --preserve-status --kill-after: --signal: --verbose", 1),
+  time: wrapper("-pvaq -f: -o:w --portability --verbose --format: --output:w --append"),
+  nice: wrapper("-n: --adjustment:"),
+  ionice: wrapper("-t -c: -n: -p~ --class: --classdata:"),
+  chrt: wrapper("-bfior -p~ --batch --idle", 1),
+  nohup: wrapper(""),
+  stdbuf: wrapper("-i: -o: -e: --input: --output: --error:"),
+  unbuffer: wrapper("-p"),
+  noglob: wrapper(""),
+  builtin: wrapper(""),
+  setsid: wrapper("-cfw --ctty --fork --wait", 0, exactly("it leaves the session")),
+  setarch: wrapper("-R --addr-no-randomize", 1, exactly("it changes how the program runs")),
+  command: (call) => {
+    const parsed = readFlags(call, { flags: "-pvV", stopsAtOperand: true });
+    return parsed.has("-v", "-V") ? undefined : call.run(parsed.operands, call.shell.stdin);
+  },
+  exec: (call) => {
+    const { operands } = readFlags(call, { flags: "-cl -a:", stopsAtOperand: true });
+    return operands.length > 0 ? call.run(operands, call.shell.stdin) : undefined;
+  },
+  env,
+  xargs,
+  parallel: (call) => {
+    const { operands } = readFlags(call, {
+      flags:
+        "-0kqtX -j: -n: -N: -I: -a:r -C: --jobs: --max-args: --null --keep-order --bar --dry-run --halt: --colsep: --will-cite",
+      stopsAtOperand: true,
+    });
+    const end = operands.findIndex((f) => /^:::/.test(f.text));
+    const inner = end < 0 ? operands : operands.slice(0, end);
+    call.say(askExact("it starts many commands"));
+    const given = end < 0 ? [field(UNKNOWN)] : operands.slice(end + 1);
+    for (const value of given.slice(0, 20)) {
+      if (inner.length === 0) call.runText(value.text);
+      else if (inner.length === 1) call.runText(`${inner[0]!.text} ${value.text}`);
+      else
+        call.run(
+          inner.some((f) => f.text.includes("{}"))
+            ? inner.map((f) => ({ ...f, text: f.text.replaceAll("{}", value.text) }))
+            : [...inner, value],
+        );
+    }
+    return undefined;
+  },
+  watch: (call) => {
+    const { operands } = readFlags(call, {
+      flags: "-bcdegtpxw -n: --interval: --differences? --no-title --color --exec --beep --errexit",
+      stopsAtOperand: true,
+    });
+    call.say(askExact("it starts the command again and again"));
+    if (operands.length > 0) call.runText(operands.map((f) => f.text).join(" "));
+    return undefined;
+  },
+  flock: (call) => {
+    const parsed = readFlags(call, {
+      flags: "-nsxoeuF -w: -E: -c: --nonblock --shared --exclusive --timeout: --command:",
+      stopsAtOperand: true,
+    });
+    const [file, ...inner] = parsed.operands;
+    if (file && !/^\d+$/.test(file.text)) call.write(file);
+    call.say(askExact("it holds a lock while the command runs"));
+    const script = parsed.value("-c", "--command") ?? (inner[0]?.text === "-c" ? inner[1] : undefined);
+    if (script) call.runText(script.text);
+    else if (inner.length > 0) call.run(inner);
+    return undefined;
+  },
+  script: (call) => {
+    const parsed = readFlags(call, { flags: "-aefqtBIOTEm -c: --command: --quiet --append --return --flush" });
+    const command = parsed.value("-c", "--command");
+    for (const f of parsed.operands) call.write(f);
+    if (command) call.runText(command.text);
+    call.say(askExact("it records a session"));
+    return undefined;
+  },
+  busybox: (call) => (call.args.length > 0 ? call.run(call.args, call.shell.stdin) : undefined),
+  toybox: (call) => (call.args.length > 0 ? call.run(call.args, call.shell.stdin) : undefined),
+  eval: (call) => {
+    const words = call.args;
+    if (words.every(isKnown)) {
+      call.say(askFirm("eval runs text as commands"));
+      return call.runText(words.map((f) => f.text).join(" "));
+    }
+    call.say(askFirm("eval runs text that is only known at run time"));
+    const guess = words
+      .map((f) => f.text)
+      .join(" ")
+      .replace(/[\0\x01\x02]/g, "x");
+    call.runText(guess);
+    if (words.some((f) => /^-[a-zA-Z]*[rf]/.test(f.text)) && words.some((f) => /^(?:\/|~|\.\.)/.test(f.text)))
+      call.say(deny("eval runs text that is only known at run time, and it looks destructive"));
+    return undefined;
+  },
+  sudo: escalates,
+  doas: escalates,
+  su: escalates,
+  pkexec: escalates,
+  runuser: escalates,
+  gosu: escalates,
+  chroot: escalates,
+  unshare: escalates,
+  nsenter: escalates,
+  setpriv: escalates,
+  capsh: escalates,
+  setcap: escalates,
+  firejail: escalates,
+  bwrap: escalates,
+  systemd_run: escalates,
+  "systemd-run": escalates,
+  run0: escalates,
+  newgrp: escalates,
+  sg: escalates,
+  strace: traces,
+  ltrace: traces,
+  gdb: traces,
+  lldb: traces,
+  perf: traces,
+  ptrace: traces,
+  valgrind: traces,
+};
+
+function traces(call: Call): undefined {
+  const { operands } = readFlags(
+    { ...call, say: () => undefined },
+    { flags: "-fqtTvyciCdrxkzZn -o:w -e: -s: -u: -p: -P: -a: -S: -O: -E:", stopsAtOperand: true },
+  );
+  if (operands.length > 0 && /trace|valgrind/.test(call.name)) call.run(operands);
+  call.say(
+    call.args.some((f) => /^-(?:p|-pid|ex|x|-eval|-command|-batch)/.test(f.text))
+      ? deny("it takes over a running program or runs commands")
+      : askExact("it runs a program under a tracer"),
+  );
+  return undefined;
+}
+
+function env(call: Call): Output | undefined {
+  const { args } = call;
+  let at = 0;
+  let moved: string | undefined;
+  for (; at < args.length; at++) {
+    const { text } = args[at]!;
+    const pair = /^([^-=][^=]*)=([\s\S]*)$/.exec(text);
+    if (pair) {
+      const command = args.slice(at + 1).find((f) => !/^[A-Za-z_]\w*=/.test(f.text))?.text ?? "";
+      const verdict = judgeVariable(pair[1]!, { ...args[at]!, text: pair[2]! }, command || "env");
+      if (verdict.decision !== "allow") call.say(verdict);
+    } else if (text === "-S" || text.startsWith("--split-string")) {
+      call.say(askExact("env -S splits text into a command"));
+      const rest = text === "-S" ? args.slice(at + 1) : [{ ...args[at]!, text: text.slice(15) }, ...args.slice(at + 1)];
+      call.runText(rest.map((f) => f.text).join(" "));
+      return undefined;
+    } else if (text === "-u" || text === "-C" || text === "--unset" || text === "--chdir") {
+      if (/C|chdir/.test(text)) {
+        call.say(askExact("env changes the directory"));
+        moved = args[at + 1]?.text;
+      }
+      at++;
+    } else if (/^-(?:i|0|v|-ignore-environment|-null|-unset=.*|u.*)?$/.test(text)) continue;
+    else if (text.startsWith("-")) call.say(ask(`env ${text} is not known`));
+    else break;
+  }
+  const inner = args.slice(at);
+  if (inner.length > 0 && moved !== undefined)
+    return call.runText(`cd '${moved.replaceAll("'", "")}' && ${showAll(inner)}`);
+  if (inner.length > 0) return call.run(inner, call.shell.stdin);
+  call.say(askFirm("it prints the environment, which may hold keys"));
+  return undefined;
+}
+
+/** What the command is given are the words on the input, as far as they are known. */
+function xargs(call: Call): Output | undefined {
+  const flags =
+    "-0rtopx -n: -L: -l? -P: -s: -d: -E: -I: -i? -a:r -J: -R: --null --no-run-if-empty --max-args: --max-lines: --max-procs: --max-chars: --delimiter: --replace? --verbose --exit --arg-file:r --interactive --eof?";
+  const parsed = readFlags(call, { flags, stopsAtOperand: true });
+  const inner = parsed.operands.length > 0 ? parsed.operands : [field("echo")];
+  const { stdin } = call.shell;
+  const given: Field[] =
+    stdin.kind === "text"
+      ? stdin.text.split(/\s+/).filter(Boolean).slice(0, 50).map(field)
+      : [{ ...field(stdin.kind === "names" ? NAMES : UNKNOWN), splits: true }];
+  const mark = parsed.value("-I", "-J")?.text ?? (parsed.has("-i", "--replace") ? "{}" : undefined);
+  if (parsed.flags.length > 0 && !parsed.flags.every((f) => HARMLESS.has(f.name)))
+    call.say(askExact("xargs has a flag that is not known to be harmless"));
+  if (mark === undefined) return call.run([...inner, ...given]);
+  for (const value of given.slice(0, 20))
+    call.run(inner.map((f) => ({ ...f, text: f.text.replaceAll(mark, value.text) })));
+  return undefined;
+}
+const HARMLESS = new Set([
+  "-0",
+  "-r",
+  "-n",
+  "-L",
+  "-l",
+  "-P",
+  "-t",
+  "-I",
+  "-i",
+  "-d",
+  "-x",
+  "-s",
+  "--null",
+  "--no-run-if-empty",
+  "--max-args",
+  "--max-lines",
+  "--max-procs",
+  "--delimiter",
+  "--replace",
+  "--verbose",
+]);

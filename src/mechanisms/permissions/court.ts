@@ -1,0 +1,73 @@
+// Owns what one decision works with: the policy, the world, the limits, and the findings so far.
+import { askFirm, compare, type Finding, type Verdict } from "./finding.ts";
+import { compileRules, type Rules } from "./rules.ts";
+import type { Policy, World } from "./words.ts";
+
+/** Beyond these the engine stops looking and asks. */
+export const LIMITS = {
+  chars: 10_000,
+  nesting: 40,
+  commands: 300,
+  depth: 20,
+  paths: 200,
+  steps: 3_000,
+  words: 2_000,
+  expanded: 200_000,
+  alternatives: 64,
+};
+
+export interface Court {
+  policy: Policy;
+  world: World;
+  rules: Rules;
+  /** Real paths of the trees that may be written, the project first. */
+  roots: string[];
+  readable: string[];
+  home: string;
+  /** Whether simple changes inside the project need no question. */
+  mayChange: boolean;
+  findings: Finding[];
+  spent: { commands: number; steps: number; paths: number; words: number; expanded: number };
+  reals: Map<string, string>;
+}
+
+export function openCourt(policy: Policy, world: World): Court {
+  const real = (path: string) => safeReal(world, path);
+  const isBypass = policy.mode === "bypass" || policy.mode === "bypassPermissions";
+  return {
+    policy,
+    world,
+    rules: compileRules(policy),
+    roots: [world.root, ...world.additionalDirectories].map(real),
+    readable: world.readable.map(real),
+    home: real(world.home),
+    mayChange: world.sandboxed || isBypass || policy.mode === "acceptEdits",
+    findings: [],
+    spent: { commands: 0, steps: 0, paths: 0, words: 0, expanded: 0 },
+    reals: new Map(),
+  };
+}
+
+function safeReal(world: World, path: string): string {
+  try {
+    return world.realPath(path);
+  } catch {
+    return path;
+  }
+}
+
+export function record(court: Court, text: string, verdict: Verdict): undefined {
+  court.findings.push({ ...verdict, text: text.length > 200 ? `${text.slice(0, 200)}…` : text });
+}
+
+/** Whether there is still room; records the firm ask once there is not. */
+export function spend(court: Court, what: keyof Court["spent"], amount = 1): boolean {
+  court.spent[what] += amount;
+  const over = court.spent[what] - LIMITS[what];
+  if (over > 0 && over <= amount) record(court, what, askFirm(`too many ${what} to judge: split the command`));
+  return over <= 0;
+}
+
+export function strictest(verdicts: Verdict[]): Verdict | undefined {
+  return [...verdicts].sort(compare)[0];
+}

@@ -1,0 +1,82 @@
+// Owns the decision: what a call may do, by the parts it consists of, the user's rules, and the mode.
+import { type Court, openCourt, record } from "./court.ts";
+import { allow, askFirm, compare, type Finding } from "./finding.ts";
+import { judgeTool } from "./tool-calls.ts";
+import type { Decision, Judgement, Part, Policy, ToolCall, World } from "./words.ts";
+
+/** Never throws: what goes wrong in here is asked. */
+export async function decide(policy: Policy, call: ToolCall, world: World): Promise<Judgement> {
+  const court = openCourt(policy, world);
+  try {
+    if (call.tool === "bash") {
+      const { judgeCommand } = await import("./shell/judge.ts");
+      await judgeCommand(court, call.input);
+    } else judgeTool(court, call);
+  } catch (error) {
+    record(court, call.tool, askFirm(`the call could not be judged (${(error as Error).message}): a person decides`));
+  }
+  for (const rule of court.rules.broken)
+    record(court, rule, askFirm(`the rule ${rule} cannot be read: correct it in the settings`));
+  if (court.findings.length === 0) record(court, call.tool, allow());
+  return conclude(court, call);
+}
+
+function conclude(court: Court, call: ToolCall): Judgement {
+  const findings = distinct(court.findings);
+  const turned = findings.map((finding) => ({ finding, decision: turn(court, call, finding) }));
+  const ordered = [...turned].sort((a, b) =>
+    compare({ ...a.finding, decision: a.decision }, { ...b.finding, decision: b.decision }),
+  );
+  const { finding, decision } = ordered[0]!;
+  return {
+    decision,
+    reason: decision === "allow" ? "allowed" : reasonFor(court, finding, decision),
+    firm: turned.some((t) => t.decision === decision && t.finding.firm && decision !== "allow"),
+    network: findings.some((f) => f.network && f.decision === "allow"),
+    parts: turned.map(({ finding: f, decision: d }) => asPart(f, d)),
+  };
+}
+
+/** What the mode makes of a part. */
+function turn(court: Court, call: ToolCall, f: Finding): Decision {
+  const { mode } = court.policy;
+  if (f.decision === "deny") return "deny";
+  if (mode === "plan") {
+    if (f.decision === "allow") return f.changes ? "deny" : "allow";
+    return f.reads ? "ask" : "deny";
+  }
+  if (f.decision === "allow") return "allow";
+  if (mode === "dontAsk") return "deny";
+  if (f.firm) return "ask";
+  if (mode === "bypass" || mode === "bypassPermissions") return "allow";
+  if (mode === "auto" && court.world.sandboxed && call.tool === "bash") return "allow";
+  return "ask";
+}
+
+function reasonFor(court: Court, f: Finding, decision: Decision): string {
+  const { mode } = court.policy;
+  const text = f.text.replace(/\s+/g, " ");
+  if (mode === "plan" && decision === "deny" && f.decision !== "deny")
+    return `plan mode: only what reads is allowed: ${text}`;
+  const asked = mode === "dontAsk" && f.decision === "ask" ? "; it would need a person, and this mode asks nobody" : "";
+  return `${text}: ${f.reason}${asked}`;
+}
+
+const asPart = (f: Finding, decision: Decision): Part => ({
+  text: f.text,
+  decision,
+  reason: f.reason,
+  ...(f.rule === undefined ? {} : { rule: f.rule }),
+});
+
+/** One line for each distinct finding; a part that has something against it is not also listed as allowed. */
+function distinct(findings: Finding[]): Finding[] {
+  const seen = new Map<string, Finding>();
+  const objected = new Set(findings.filter((f) => f.decision !== "allow").map((f) => f.text));
+  for (const f of findings) {
+    if (f.decision === "allow" && !f.changes && !f.rule && objected.has(f.text)) continue;
+    const key = `${f.text}\n${f.decision}\n${f.reason}\n${f.firm}\n${f.changes ?? ""}\n${f.rule ?? ""}\n${f.network ?? ""}`;
+    if (!seen.has(key)) seen.set(key, f);
+  }
+  return [...seen.values()];
+}

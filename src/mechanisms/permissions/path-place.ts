@@ -1,0 +1,149 @@
+// Owns where a path leads and what may be done there: inside or outside, protected, secret, a device.
+import { basename, dirname, join, resolve } from "node:path";
+import { isInside } from "../../tools/paths.ts";
+import { type Court, spend } from "./court.ts";
+import { allow, allowChange, ask, askFirm, askRead, compare, deny, type Verdict } from "./finding.ts";
+import { fold, type Hit, isInstruction, protectedBy, secretBy } from "./protected.ts";
+import { findPathRule, type PathQuestion } from "./rules.ts";
+
+export interface PathUse {
+  access: "read" | "edit";
+  /** As written, `~` and variables already replaced; globs may be left in it. */
+  path: string;
+  cwd: string;
+  /** Only the name is looked at (listing, testing), not the content. */
+  isNameOnly?: boolean;
+  /** A command does it, not one of our file tools. */
+  isCommand?: boolean;
+}
+
+const STREAMS = /^\/dev\/(?:null|stdin|stdout|stderr|tty|fd\/\d+)$/;
+const SOURCES = /^\/dev\/(?:zero|urandom|random|full)$/;
+
+export function judgePath(court: Court, use: PathUse): Verdict {
+  if (!spend(court, "paths")) return askFirm("too many paths to judge");
+  if (use.path === "") return allow();
+  if (/[\0-\x08\x0e-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]/.test(use.path)) {
+    return deny("the path contains control characters");
+  }
+  if (use.path.length > 4_096) return askFirm("the path is too long");
+  const lexical = resolve(use.cwd, use.path);
+  if (STREAMS.test(lexical) || (use.access === "read" && SOURCES.test(lexical))) return allow();
+  const ways = use.path.includes("..") ? [real(court, lexical), physical(court, use)] : [real(court, lexical)];
+  const verdicts = ways.map((way) =>
+    way === undefined ? askFirm("where the path leads cannot be told") : judgeReal(court, use, lexical, way),
+  );
+  return verdicts.sort(compare)[0]!;
+}
+
+export const isInProject = (court: Court, path: string): boolean => court.roots.some((root) => isInside(root, path));
+
+function judgeReal(court: Court, use: PathUse, lexical: string, way: string): Verdict {
+  const question: PathQuestion = { access: use.access, lexical, real: way, cwd: use.cwd };
+  const { world, rules } = court;
+  const denied = findPathRule(rules.deny, question, world, false);
+  if (denied) return { ...deny(`the rule ${denied.text} denies it`), rule: denied.text };
+  const guarded = use.access === "edit" ? guardWrite(court, use, lexical, way) : guardRead(court, use, lexical, way);
+  if (guarded && !guarded.isLate) return guarded.verdict;
+  const asked = findPathRule(rules.ask, question, world, false);
+  if (asked) return { ...askFirm(`the rule ${asked.text} asks`), rule: asked.text };
+  const allowed = findPathRule(rules.allow, question, world, true);
+  if (allowed) return { ...(use.access === "edit" ? allowChange() : allow()), rule: allowed.text };
+  if (guarded) return guarded.verdict;
+  return use.access === "edit" ? placeWrite(court, use, way) : placeRead(court, way);
+}
+
+interface Guard {
+  verdict: Verdict;
+  /** A rule of the user may come first. */
+  isLate?: boolean;
+}
+
+function guardWrite(court: Court, use: PathUse, lexical: string, way: string): Guard | undefined {
+  const parts = [...new Set([lexical, way])].flatMap((path) => {
+    const root = court.roots.filter((r) => isInside(r, path)).sort((a, b) => b.length - a.length)[0];
+    return root === undefined ? [] : [path.slice(root.length).split("/").filter(Boolean).map(fold)];
+  });
+  for (const names of parts) {
+    const hit = protectedBy(names);
+    if (hit) return { verdict: hit.soft ? ask(hit.reason) : (hit.decision === "deny" ? deny : askFirm)(hit.reason) };
+  }
+  if (use.isCommand && parts.length > 0 && isInstruction(basename(way))) {
+    return { verdict: ask("it changes what agents are told"), isLate: true };
+  }
+  const secret = secretAt(court, lexical, way);
+  if (secret && isInProject(court, way)) return { verdict: askFirm(`${secret.reason}; a person writes it`) };
+  if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(way)) return { verdict: deny("devices and kernel files are not written") };
+  return undefined;
+}
+
+function secretAt(court: Court, lexical: string, way: string): Hit | undefined {
+  return secretBy(below(court, way)) ?? (lexical === way ? undefined : secretBy(below(court, lexical)));
+}
+
+/** The part that the project's own place does not explain: a project may lie below `~/.config`. */
+function below(court: Court, path: string): string {
+  const trees = [...court.roots, ...court.readable].filter((tree) => isInside(tree, path));
+  const tree = trees.sort((a, b) => b.length - a.length)[0];
+  return foldPath(tree === undefined ? path : path.slice(tree.length));
+}
+
+function guardRead(court: Court, use: PathUse, lexical: string, way: string): Guard | undefined {
+  if (/^\/dev\/(?:tcp|udp)\//.test(lexical)) return { verdict: deny("it opens a network connection") };
+  const secret = secretAt(court, lexical, way);
+  if (secret && !use.isNameOnly) {
+    const isFar = secret.decision === "deny" || !isInProject(court, way);
+    return { verdict: isFar ? deny(secret.reason) : askFirm(secret.reason) };
+  }
+  if (secret) return { verdict: askRead(secret.reason), isLate: true };
+  if (/^\/dev\//.test(way)) return { verdict: deny("devices are not read") };
+  return undefined;
+}
+
+const foldPath = (path: string): string =>
+  path
+    .split("/")
+    .map((part) => (part === "" ? "" : fold(part)))
+    .join("/");
+
+function placeWrite(court: Court, use: PathUse, way: string): Verdict {
+  if (court.roots.some((root) => isInside(root, way))) {
+    return court.mayChange ? allowChange() : ask("it changes files, and no sandbox holds it: a person decides");
+  }
+  const isTemporary = /^(?:\/private)?\/(?:tmp|var\/tmp)\//.test(way) && !isInside(court.home, way);
+  if (isTemporary && use.path.startsWith("/")) return ask("it writes to /tmp, outside the project");
+  return deny(`it writes outside the project: ${way}`);
+}
+
+function placeRead(court: Court, way: string): Verdict {
+  if ([...court.roots, ...court.readable].some((root) => isInside(root, way))) return allow();
+  return askRead(`it reads outside the project: ${way}`);
+}
+
+function real(court: Court, path: string): string | undefined {
+  const known = court.reals.get(path);
+  if (known !== undefined) return known;
+  try {
+    const way = court.world.realPath(path);
+    court.reals.set(path, way);
+    return way;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As the kernel walks it: `link/..` is the parent of where the link leads. */
+function physical(court: Court, use: PathUse): string | undefined {
+  let at: string | undefined = use.path.startsWith("/") ? "/" : use.cwd;
+  for (const part of use.path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") {
+      at = join(at, part);
+      continue;
+    }
+    at = real(court, at);
+    if (at === undefined) return undefined;
+    at = dirname(at);
+  }
+  return real(court, at);
+}

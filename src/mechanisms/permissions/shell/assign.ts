@@ -1,0 +1,88 @@
+// Owns assignments: which variables change what programs do, which are harmless, and what the shell knows afterwards.
+import type { Assignment } from "unbash";
+import { LIMITS, record } from "../court.ts";
+import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
+import { expandValue, expandWords, inspectArithmeticText } from "./expand.ts";
+import { type Field, field, isKnown, UNKNOWN } from "./field.ts";
+import type { Shell } from "./shell.ts";
+
+/** They make programs load code, look elsewhere or start other programs. */
+const DANGEROUS =
+  /^(?:PATH|HOME|IFS|ENV|BASH_ENV|BASHOPTS|SHELLOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS[0-4]|CDPATH|GLOBIGNORE|FIGNORE|HISTFILE|SHELL|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RES_OPTIONS|GIT_.*|SSH_.*|.*ASKPASS.*|.*PAGER|LESS|LESSOPEN|LESSCLOSE|LESSKEY.*|MORE|MANPAGER|MANROFFOPT|MANOPT|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|NODE_REPL_.*|NPM_CONFIG_.*|npm_config_.*|YARN_.*|PNPM_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|JAVA_OPTS|MAVEN_OPTS|GRADLE_OPTS|CLASSPATH|GOFLAGS|GOPATH|GOROOT|GOPROXY|GONOSUMDB|CGO_.*|RUSTC.*|RUSTFLAGS|CARGO_.*|CC|CXX|CPP|LD|AR|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|CFLAGS|LDFLAGS|TAR_OPTIONS|GZIP|BZIP2?|XZ_OPT|XZ_DEFAULTS|UNZIP|ZIPOPT|RSYNC_.*|CVS_RSH|GREP_OPTIONS|RIPGREP_CONFIG_PATH|FZF_.*|ACK_.*|AWKPATH|AWKLIBPATH|GAWK_.*|POSIXLY_CORRECT|TMPDIR|TEMP|TMP|XDG_.*|DOCKER_.*|KUBECONFIG|AWS_.*|GOOGLE_.*|AZURE_.*|ALL_PROXY|.*_PROXY|.*_proxy|CURL_.*|WGETRC|SSL_.*|OPENSSL_.*|TERMINFO.*|TERMCAP|TERMPATH|MAIL.*|EXINIT|VIMINIT|MYVIMRC|INPUTRC|FCEDIT|FPATH|ZDOTDIR|PSQLRC|PSQL_.*|SUDO_.*|DISPLAY|WAYLAND_DISPLAY|DBUS_.*|SYSTEMD_.*|JQ_.*|BAT_.*|DELTA_.*|HOLDFAST_.*|CLAUDE_.*|ANTHROPIC_.*|OPENAI_.*|ELECTRON_.*|CHROME_.*|PHP.*|LUA_.*|R_.*|OPAMROOT|CAML.*|GHC.*|DOTNET_.*|COMPlus_.*|MSBUILD.*|MONO_.*|QT_.*|GTK_.*|GDK_.*|GIO_.*|LIBGL_.*|VK_.*|MALLOC_.*|GLIBC_.*|ASAN_.*)$/;
+const SAFE =
+  /^(?:NODE_ENV|CI|FORCE_COLOR|NO_COLOR|CLICOLOR|CLICOLOR_FORCE|COLOR|COLUMNS|LINES|TZ|LANG|LANGUAGE|LC_[A-Z]+|TERM|DEBUG|VERBOSE|LOG_LEVEL|RUST_LOG|RUST_BACKTRACE|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONIOENCODING|GOOS|GOARCH|GO111MODULE|TEST|TESTS|NUM|COUNT|BLOCKSIZE|BLOCK_SIZE|TIME_STYLE|LS_COLORS|QUOTING_STYLE|PORT|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS|GIT_PS1_.*|POSIXLY_CORRECT|PAGER|GIT_PAGER|MANPAGER|VITEST_.*|JEST_.*)$/;
+const SAFE_VALUES: Record<string, RegExp> = {
+  PAGER: /^(?:cat)?$/,
+  GIT_PAGER: /^(?:cat)?$/,
+  MANPAGER: /^(?:cat)?$/,
+  GIT_TERMINAL_PROMPT: /^[01]$/,
+  GIT_OPTIONAL_LOCKS: /^[01]$/,
+  TZ: /^[\w/+:,.-]*$/,
+  LANG: /^[\w.@-]*$/,
+  TERM: /^[\w-]*$/,
+};
+
+const isSafe = (name: string, value: Field): boolean =>
+  SAFE.test(name) && isKnown(value) && (SAFE_VALUES[name]?.test(value.text) ?? true);
+
+/** In front of a command. Gives whether allow rules may see past them. */
+export function judgeAssignments(shell: Shell, assignments: Assignment[], fields: Field[], text: string): boolean {
+  let areSafe = true;
+  for (const assignment of assignments) {
+    const value = assignedValue(shell, assignment);
+    const verdict = judgeVariable(assignment.name, value, fields[0]?.text ?? "");
+    if (verdict.decision !== "allow") {
+      areSafe = false;
+      record(shell.court, text, verdict);
+    }
+  }
+  return areSafe;
+}
+
+/** As `env`, `export` and prefixes set it. */
+export function judgeVariable(name: string, value: Field, command: string): Verdict {
+  if (isSafe(name, value)) return allow();
+  if (DANGEROUS.test(name) || !/^[A-Za-z_]\w*$/.test(name))
+    return command === "" ? askFirm(changes(name)) : deny(changes(name));
+  return command === "" ? allow() : ask(`it sets ${name}`);
+}
+
+const changes = (name: string): string => `${name} changes which programs run or what they load`;
+
+/** Standing alone: later commands of the shell see it. */
+export function assign(shell: Shell, assignment: Assignment): Field {
+  const { name } = assignment;
+  const value = assignedValue(shell, assignment);
+  const verdict = judgeVariable(name, value, "");
+  if (verdict.decision !== "allow") record(shell.court, assignment.text, verdict);
+  const { vars } = shell.scope;
+  if (assignment.index) vars.set(name, [field(UNKNOWN)]);
+  else if (assignment.append) vars.set(name, [appended(vars.get(name), value)]);
+  else if (assignment.value.type === "Word") vars.set(name, [value]);
+  return value;
+}
+
+function assignedValue(shell: Shell, { name, value, index }: Assignment): Field {
+  if (index) inspectArithmeticText(shell, expandValue(shell, index));
+  if (value.type === "Word") {
+    const only = expandValue(shell, value);
+    return only.text.length > LIMITS.chars ? { ...only, text: UNKNOWN } : only;
+  }
+  const elements = expandWords(shell, value.elements);
+  shell.scope.vars.set(`${name}[@]`, elements);
+  shell.scope.vars.set(name, [elements[0] ?? field("")]);
+  return elements[0] ?? field("");
+}
+
+function appended(before: Field[] | undefined, value: Field): Field {
+  if (before?.length !== 1) return field(UNKNOWN);
+  const text = before[0]!.text + value.text;
+  return { ...value, text: text.length > 10_000 ? UNKNOWN : text, guessed: value.guessed || before[0]!.guessed };
+}
+
+/** `name=value` as one word, as `export` receives it. */
+export function assignmentParts(f: Field): { name: string; value: Field } {
+  const at = f.text.indexOf("=");
+  if (at < 0) return { name: f.text, value: { ...f, text: "" } };
+  return { name: f.text.slice(0, at).replace(/\+$/, ""), value: { ...f, text: f.text.slice(at + 1) } };
+}

@@ -1,0 +1,343 @@
+// Owns the expansion of words: quotes, tildes, variables, substitutions, braces, splitting, as far as constants reach.
+import type { ArithmeticExpression, ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
+import { LIMITS, record, spend } from "../court.ts";
+import { askFirm, askRead, deny } from "../finding.ts";
+import { matchesComponent } from "../glob-match.ts";
+import { expandBraces } from "./braces.ts";
+import { type Field, field, isKnown, isUnknown, NAMES, PLAIN, UNKNOWN } from "./field.ts";
+import { parse } from "./parse.ts";
+import { copyScope } from "./scope.ts";
+import { outputAsText, type Shell } from "./shell.ts";
+
+export function expandWords(shell: Shell, words: readonly Word[]): Field[] {
+  return words.flatMap((word) => expandWord(shell, word));
+}
+
+export function expandWord(shell: Shell, word: Word): Field[] {
+  if (!spend(shell.court, "words")) return [field(UNKNOWN)];
+  const braced = word.parts?.some((part) => part.type === "BraceExpansion");
+  if (!braced) return expandParts(shell, word);
+  const texts = expandBraces(word.text, LIMITS.alternatives);
+  if (!texts) return [{ ...field(UNKNOWN), splits: true }];
+  return texts.flatMap((text) => {
+    const again = oneWord(text);
+    if (!again || !spend(shell.court, "words")) return [field(UNKNOWN)];
+    if (again.parts?.some((part) => part.type === "BraceExpansion")) return [field(UNKNOWN)];
+    return expandParts(shell, again);
+  });
+}
+
+/** As in an assignment, a here-string or a redirection: one value, never split. */
+export function expandValue(shell: Shell, word: Word): Field {
+  const parts = expandParts(shell, word, true);
+  return parts[0] ?? field("");
+}
+
+function oneWord(text: string): Word | undefined {
+  const [statement, ...more] = parse(`: ${text}`).commands;
+  const command = statement?.command;
+  if (command?.type !== "Command" || more.length > 0 || command.args.length !== 1) return undefined;
+  return command.args[0]?.type === "Word" ? command.args[0] : undefined;
+}
+
+interface Building {
+  done: Field[];
+  text: string;
+  /** Something is there, even if it is empty: quotes. */
+  open: boolean;
+  glob: boolean;
+  guessed: boolean;
+  splits: boolean;
+  isValue: boolean;
+}
+
+function expandParts(shell: Shell, word: Word, isValue = false): Field[] {
+  const b: Building = { done: [], text: "", open: false, glob: false, guessed: false, splits: false, isValue };
+  if (!word.parts) {
+    addTilde(shell, b, word.text, word.value);
+  } else {
+    word.parts.forEach((part, i) => {
+      if (i === 0 && part.type === "Literal") addTilde(shell, b, part.text, part.value);
+      else addPart(shell, b, part, false);
+    });
+  }
+  close(b);
+  return b.done;
+}
+
+function close(b: Building): undefined {
+  if (b.open || b.text !== "") b.done.push({ text: b.text, glob: b.glob, guessed: b.guessed, splits: b.splits });
+  Object.assign(b, { text: "", open: false, glob: false, guessed: false, splits: false });
+}
+
+function add(b: Building, text: string): undefined {
+  b.text += text;
+  b.open = true;
+}
+
+/** `~` at the beginning, and after the `=` of a word that looks like an assignment. */
+function addTilde(shell: Shell, b: Building, written: string, value: string): undefined {
+  const m = /^(?:([A-Za-z_]\w*)=)?~([^/:]*)(?=\/|:|$)/.exec(written);
+  if (!m) return add(b, value);
+  const prefix = m[1] === undefined ? "" : `${m[1]}=`;
+  const rest = value.slice(prefix.length + 1 + m[2]!.length);
+  add(b, prefix + tilde(shell, m[2]!) + rest);
+}
+
+function tilde(shell: Shell, user: string): string {
+  if (user === "") return shell.scope.vars.get("HOME")?.[0]?.text ?? UNKNOWN;
+  if (user === "+") return shell.scope.cwds?.length === 1 ? shell.scope.cwds[0]! : UNKNOWN;
+  if (user === "-" || /^[+-]?\d+$/.test(user)) return UNKNOWN;
+  return `/home/~${user}`; // somebody's home: outside, whoever it is
+}
+
+function addPart(shell: Shell, b: Building, part: WordPart, quoted: boolean): undefined {
+  switch (part.type) {
+    case "Literal":
+      return add(b, part.value);
+    case "SingleQuoted":
+      return add(b, part.value);
+    case "AnsiCQuoted":
+      return add(b, part.value.replace(/[\0-\x08\x0b-\x1f\x7f]/g, UNKNOWN));
+    case "DoubleQuoted":
+    case "LocaleString":
+      b.open = true;
+      for (const child of part.parts) addPart(shell, b, child, true);
+      return;
+    case "Glob":
+      for (const child of part.parts ?? []) inspect(shell, child);
+      b.glob = true;
+      return add(b, part.text);
+    case "ExtendedGlob":
+      for (const child of part.parts ?? []) inspect(shell, child);
+      b.glob = true;
+      return add(b, "*");
+    case "SimpleExpansion":
+      return addValues(b, variable(shell, part.text.slice(1)), quoted);
+    case "ParameterExpansion":
+      return addValues(b, parameter(shell, part), quoted);
+    case "CommandExpansion":
+      return addValues(b, [field(substitute(shell, part.script, part.text))], quoted);
+    case "ArithmeticExpansion":
+      if (part.expression) inspectArithmetic(shell, part.expression);
+      return add(b, PLAIN);
+    case "ProcessSubstitution":
+      substitute(shell, part.script, part.text);
+      return add(b, "/dev/fd/63");
+    case "BraceExpansion":
+      return add(b, UNKNOWN);
+  }
+}
+
+/** Judges what is inside, for the sake of its substitutions. */
+function inspect(shell: Shell, part: WordPart): undefined {
+  const b: Building = { done: [], text: "", open: false, glob: false, guessed: false, splits: false, isValue: true };
+  addPart(shell, b, part, true);
+}
+
+function addValues(b: Building, values: Field[], quoted: boolean): undefined {
+  values.forEach((value, i) => {
+    if (i > 0) {
+      if (b.isValue) b.text += " ";
+      else close(b);
+    }
+    addValue(b, value, quoted || b.isValue);
+  });
+  if (quoted) b.open = true;
+}
+
+function addValue(b: Building, value: Field, whole: boolean): undefined {
+  if (b.text.length > LIMITS.chars) b.text = UNKNOWN;
+  if (whole) {
+    b.text += value.text;
+    b.guessed ||= value.guessed;
+    if (b.isValue) {
+      b.glob ||= value.glob || /[*?[]/.test(value.text);
+      b.splits ||= value.splits;
+    }
+    return;
+  }
+  const pieces = value.text.split(/[ \t\n]+/);
+  pieces.forEach((piece, i) => {
+    if (i > 0) close(b);
+    b.text += piece;
+    b.glob ||= /[*?[]/.test(piece);
+    b.guessed ||= value.guessed;
+    b.splits ||= value.splits || /[\0\x01]/.test(piece);
+  });
+}
+
+const SPECIAL: Record<string, string> = { "?": PLAIN, "#": PLAIN, $: PLAIN, "!": PLAIN, "-": "hB" };
+const NUMBERS = new Set([
+  "RANDOM",
+  "SRANDOM",
+  "SECONDS",
+  "LINENO",
+  "EPOCHSECONDS",
+  "UID",
+  "EUID",
+  "PPID",
+  "BASHPID",
+  "SHLVL",
+  "COLUMNS",
+  "LINES",
+]);
+
+function variable(shell: Shell, name: string): Field[] {
+  const bound = shell.scope.vars.get(name);
+  if (bound) {
+    const size = bound.reduce((sum, f) => sum + f.text.length, 0);
+    return spend(shell.court, "expanded", size) ? bound : [field(UNKNOWN)];
+  }
+  const special = SPECIAL[name];
+  if (special !== undefined) return [field(special)];
+  if (/^[1-9]$/.test(name)) {
+    const given = shell.scope.vars.get("@")!;
+    return given.some((f) => f.splits) ? [field(UNKNOWN)] : [given[Number(name) - 1] ?? field("")];
+  }
+  if (NUMBERS.has(name)) return [field(PLAIN)];
+  const { cwds, before } = shell.scope;
+  if (name === "PWD") return [cwds?.length === 1 ? field(cwds[0]!) : field(UNKNOWN)];
+  if (name === "OLDPWD") return [before?.length === 1 ? { ...field(before[0]!), guessed: true } : field(UNKNOWN)];
+  return [{ ...field(UNKNOWN), splits: true }];
+}
+
+function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
+  if (part.index) inspectArithmeticText(shell, expandValue(shell, part.index));
+  const op = part.operation;
+  if (part.prefix === "#") return [field(PLAIN)];
+  if (part.prefix === "!") {
+    const isNames = part.index !== undefined || op?.type === "Names";
+    if (!isNames) record(shell.court, part.text, askRead("which variable it means is only known at run time"));
+    return [{ ...field(UNKNOWN), splits: true }];
+  }
+  const index = part.index?.text;
+  const value = variable(shell, index === "@" || index === "*" ? `${part.parameter}[@]` : part.parameter);
+  if (!op) return index === undefined || index === "@" || index === "*" ? value : [field(UNKNOWN)];
+  switch (op.type) {
+    case "Default": {
+      const operand = expandValue(shell, op.operand);
+      const isSet = value.length > 0 && value.every(isKnown) && value.some((f) => f.text !== "");
+      if (op.operator.endsWith("+")) return isSet ? [operand] : [{ ...operand, guessed: true, splits: true }];
+      if (isSet || op.operator.endsWith("?")) return value;
+      if (op.operator.endsWith("=")) shell.scope.vars.set(part.parameter, [{ ...operand, guessed: true }]);
+      return [{ ...operand, guessed: true, splits: true }];
+    }
+    case "Transform":
+      if (/P|E/.test(op.operand.text))
+        record(shell.court, part.text, askFirm("the expansion runs what the variable holds"));
+      for (const f of value) judgeHidden(shell, f.text);
+      return [field(UNKNOWN)];
+    case "Replace":
+      return [replace(value, expandValue(shell, op.pattern), expandValue(shell, op.replacement), op.operator)];
+    case "Remove":
+      return value.map((f) => {
+        const pattern = expandValue(shell, op.operand);
+        return spend(shell.court, "steps", Math.ceil(f.text.length / 5))
+          ? trim(f, pattern, op.operator)
+          : field(UNKNOWN);
+      });
+    case "CaseModification":
+      if (op.operand) expandValue(shell, op.operand);
+      return [value.length === 1 && value[0]!.text === PLAIN ? field(PLAIN) : { ...field(UNKNOWN), splits: true }];
+    case "Slice":
+      for (const w of [op.offset, op.length]) if (w) inspectArithmeticText(shell, expandValue(shell, w));
+      return [slice(value, op.offset.value, op.length?.value)];
+    default:
+      return [{ ...field(UNKNOWN), splits: true }];
+  }
+}
+
+/** Cuts a beginning or an end off, by the shell's patterns. */
+function trim(value: Field, pattern: Field, operator: string): Field {
+  if (value.text === PLAIN || value.text === NAMES) return value;
+  if (!isKnown(value) || !isKnown(pattern) || value.text.length > 300) return { ...field(UNKNOWN), splits: true };
+  const { text } = value;
+  const lengths = [...text].map((_, i) => i + 1).filter((n) => n <= text.length);
+  const fits = (n: number) =>
+    matchesComponent(pattern.text, operator.startsWith("#") ? text.slice(0, n) : text.slice(-n));
+  const cut = operator.length === 2 ? lengths.findLast(fits) : lengths.find(fits);
+  if (cut === undefined) return value;
+  return { ...value, text: operator.startsWith("#") ? text.slice(cut) : text.slice(0, -cut) };
+}
+
+function slice(value: Field[], offset: string, length: string | undefined): Field {
+  const [only] = value;
+  if (value.length !== 1 || !only || !isKnown(only) || !/^ ?-?\d{1,5}$/.test(offset)) return field(UNKNOWN);
+  if (length !== undefined && !/^\d{1,5}$/.test(length)) return field(UNKNOWN);
+  const from = Number(offset) < 0 ? Math.max(0, only.text.length + Number(offset)) : Number(offset);
+  return field(only.text.slice(from, length === undefined ? undefined : from + Number(length)));
+}
+
+function replace(value: Field[], pattern: Field, by: Field, operator: string): Field {
+  const [only] = value;
+  const plain =
+    value.length === 1 && only && [only, pattern, by].every(isKnown) && !/[*?[\\&]/.test(pattern.text + by.text);
+  if (!plain || operator.length > 2 || operator === "/#" || operator === "/%")
+    return { ...field(UNKNOWN), splits: true };
+  const text =
+    operator === "//" ? only.text.split(pattern.text).join(by.text) : only.text.replace(pattern.text, () => by.text);
+  return text.length > LIMITS.chars ? field(UNKNOWN) : field(text);
+}
+
+/** Judges the commands of a substitution; gives what they print. */
+export function substitute(shell: Shell, script: ParsedScript | undefined, text: string): string {
+  if (!script) {
+    record(shell.court, text, askFirm("the substitution cannot be read"));
+    return UNKNOWN;
+  }
+  const inner: Shell = { ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 };
+  return outputAsText(shell.runScript(inner, script, script.source ?? shell.source));
+}
+
+export function inspectArithmetic(shell: Shell, e: ArithmeticExpression): undefined {
+  if (!spend(shell.court, "steps")) return;
+  switch (e.type) {
+    case "ArithmeticBinary":
+      inspectArithmetic(shell, e.left);
+      return inspectArithmetic(shell, e.right);
+    case "ArithmeticUnary":
+      return inspectArithmetic(shell, e.operand);
+    case "ArithmeticTernary":
+      for (const side of [e.test, e.consequent, e.alternate]) inspectArithmetic(shell, side);
+      return;
+    case "ArithmeticGroup":
+      return inspectArithmetic(shell, e.expression);
+    case "ArithmeticCommandExpansion":
+      substitute(shell, e.script, e.text);
+      return;
+    case "ArithmeticWord":
+      for (const part of e.parts ?? []) inspect(shell, part);
+      inspectArithmeticText(shell, field(e.parts ? "" : e.value));
+      for (const [name] of e.value.matchAll(/[A-Za-z_]\w*/g)) inspectNumber(shell, name);
+  }
+}
+
+/** Arithmetic evaluates what a variable holds: a subscript in it may run commands. */
+function inspectNumber(shell: Shell, name: string): undefined {
+  for (const value of shell.scope.vars.get(name) ?? []) {
+    if (/[[$`]/.test(value.text)) inspectArithmeticText(shell, value);
+    else if (isUnknown(value) && value.text.includes(UNKNOWN)) {
+      record(shell.court, name, askFirm(`arithmetic would evaluate what ${name} holds, which is not known`));
+    }
+  }
+}
+
+/** Text that the shell evaluates as arithmetic. */
+export function inspectArithmeticText(shell: Shell, value: Field): undefined {
+  if (value.text.includes("[") && value.text.includes(UNKNOWN)) {
+    record(shell.court, value.text, askFirm("arithmetic would evaluate a value that is not known"));
+  }
+  judgeHidden(shell, value.text);
+}
+
+/** Substitutions inside text that something will evaluate again. */
+export function judgeHidden(shell: Shell, text: string): undefined {
+  if (!/[$`]/.test(text)) return;
+  if (shell.depth > LIMITS.depth) return record(shell.court, text, askFirm("nested too deeply to judge"));
+  record(shell.court, text, askFirm("the text would be evaluated again"));
+  const source = `: <<HOLDFAST_END\n${text}\nHOLDFAST_END\n`;
+  const script = parse(source);
+  if (script.errors?.length) record(shell.court, text, deny("the text would be evaluated again, and cannot be read"));
+  shell.runScript({ ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 }, script, source);
+}

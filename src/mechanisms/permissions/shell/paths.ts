@@ -1,0 +1,74 @@
+// Owns paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
+import { record } from "../court.ts";
+import { allow, ask, askExact, askRead, compare, deny, type Verdict } from "../finding.ts";
+import { judgePath } from "../path-place.ts";
+import { type Field, isKnown, NAMES, PLAIN, show, UNKNOWN } from "./field.ts";
+import type { Shell } from "./shell.ts";
+
+export function readField(shell: Shell, f: Field, text = show(f), isNameOnly = false): undefined {
+  record(shell.court, text, judgeField(shell, f, "read", isNameOnly));
+}
+
+export function writeField(shell: Shell, f: Field, text = show(f)): undefined {
+  record(shell.court, text, judgeField(shell, f, "edit"));
+}
+
+export function judgeField(shell: Shell, f: Field, access: "read" | "edit", isNameOnly = false): Verdict {
+  const known = f.text.replaceAll(PLAIN, access === "read" ? "0" : "*");
+  const use = { access, isNameOnly };
+  if (known.includes(UNKNOWN)) return unknownPlace(shell, f, known, access);
+  if (known.includes(NAMES)) {
+    if (access === "edit") return askExact("which files it changes is only known at run time");
+    return judgeAll(shell, { ...use, path: known.replaceAll(NAMES, "name") });
+  }
+  const verdict = judgeAll(shell, { ...use, path: known });
+  if (!f.guessed) return verdict;
+  const guess =
+    access === "read" ? askRead("the path is only known at run time") : askExact("the path is only known at run time");
+  return [verdict, guess].sort(compare)[0]!;
+}
+
+/** What is known of the beginning may already decide. */
+function unknownPlace(shell: Shell, f: Field, text: string, access: "read" | "edit"): Verdict {
+  const runtime = "the path is only known at run time";
+  const unsure = access === "read" ? askRead(runtime) : askExact(runtime);
+  const prefix = text.slice(0, text.indexOf(UNKNOWN));
+  const directory = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  const rest = text.slice(text.indexOf(UNKNOWN)).replaceAll(UNKNOWN, "");
+  const verdicts = [unsure];
+  if (directory !== "" && !f.guessed) {
+    const at = judgeAll(shell, { access, path: directory });
+    if (at.firm) verdicts.push(at);
+  }
+  // `$x/.git/config`: the end is known, whatever the beginning.
+  if (rest !== "" && !rest.startsWith("..")) {
+    const end = judgeAll(shell, { access, path: `./${rest}` });
+    if (end.firm) verdicts.push(end);
+  }
+  return verdicts.sort(compare)[0]!;
+}
+
+function judgeAll(shell: Shell, use: { access: "read" | "edit"; path: string; isNameOnly?: boolean }): Verdict {
+  const { court, scope } = shell;
+  if (use.path.startsWith("/")) return judgePath(court, { ...use, cwd: "/", isCommand: true });
+  if (!scope.cwds) {
+    return use.access === "read"
+      ? askRead("the current directory is not known")
+      : askExact("the current directory is not known");
+  }
+  return scope.cwds.map((cwd) => judgePath(court, { ...use, cwd, isCommand: true })).sort(compare)[0] ?? allow();
+}
+
+/** Whether the field certainly leads outside, or to the project itself or above. */
+export function endangersProject(shell: Shell, f: Field): boolean {
+  if (!isKnown(f) && !f.guessed) return false;
+  const { court, scope } = shell;
+  const text = f.text.replace(/\/(?:\*|\.\*|\{.*\})?$/, "") || "/";
+  return (scope.cwds ?? [court.world.cwd]).some((cwd) => {
+    const way = judgePath(court, { access: "edit", path: text, cwd });
+    return way.decision === "deny";
+  });
+}
+
+export const notKnown = (what: string): Verdict => ask(`${what} is only known at run time`);
+export const refuseDestroying = (what: string): Verdict => deny(`it destroys ${what}`);

@@ -1,0 +1,79 @@
+// Owns redirections: what is written counts as an edit, what is read as a read, here-documents are searched for substitutions.
+import type { Redirect, Redirection } from "unbash";
+import { record } from "../court.ts";
+import { allow, askFirm, deny } from "../finding.ts";
+import { expandValue, expandWord } from "./expand.ts";
+import { type Field, field, isKnown, UNKNOWN } from "./field.ts";
+import { readField, writeField } from "./paths.ts";
+import type { Output, Shell } from "./shell.ts";
+
+/** Gives what stands on the standard input afterwards, if they say so. */
+export function judgeRedirects(shell: Shell, redirects: readonly Redirection[]): Output | undefined {
+  let stdin: Output | undefined;
+  for (const redirect of redirects) stdin = judgeRedirect(shell, redirect) ?? stdin;
+  return stdin;
+}
+
+function judgeRedirect(shell: Shell, redirect: Redirection): Output | undefined {
+  switch (redirect.type) {
+    case "HereDoc": {
+      const { body, delimiter } = redirect;
+      if (!redirect.closing) record(shell.court, "<<", askFirm("the here-document has no end"));
+      const parts = delimiter?.quoted ? undefined : body.parts;
+      if (!parts) return { kind: "text", text: body.text };
+      const value = expandValue(shell, {
+        type: "Word",
+        text: body.text,
+        value: body.text,
+        pos: body.pos,
+        end: body.end,
+        parts: quote(parts),
+      });
+      return isKnown(value) ? { kind: "text", text: value.text } : { kind: "unknown" };
+    }
+    case "HereString": {
+      if (!redirect.target) return undefined;
+      const value = expandValue(shell, redirect.target);
+      return isKnown(value) ? { kind: "text", text: value.text } : { kind: "unknown" };
+    }
+    case "Redirect":
+      return judgeFile(shell, redirect);
+  }
+}
+
+type Parts = NonNullable<Extract<Redirection, { type: "HereDoc" }>["body"]["parts"]>;
+
+/** A here-document begins with no tilde. */
+const quote = (parts: Parts): Parts => [{ type: "SingleQuoted", pos: 0, end: 0, value: "", text: "''" }, ...parts];
+
+function judgeFile(shell: Shell, redirect: Redirect): Output | undefined {
+  const text = shell.source.slice(redirect.pos, redirect.end);
+  if (!redirect.target) {
+    record(shell.court, text, deny("the redirection has no target"));
+    return undefined;
+  }
+  const [only, ...more] = expandWord(shell, redirect.target);
+  const target: Field = only && more.length === 0 ? only : field(UNKNOWN);
+  if (/^\/dev\/(?:tcp|udp)\//.test(target.text)) {
+    record(shell.court, text, deny("it opens a network connection"));
+    return { kind: "network" };
+  }
+  const { operator } = redirect;
+  if (operator === "<&" || operator === ">&") {
+    if (/^(?:\d+-?|-)$/.test(target.text)) {
+      record(shell.court, text, allow());
+      return undefined;
+    }
+    if (operator === "<&") {
+      readField(shell, target, text);
+      return { kind: "unknown" };
+    }
+  }
+  if (operator === "<") {
+    readField(shell, target, text);
+    return target.text.startsWith("/dev/fd/") ? undefined : { kind: "unknown" };
+  }
+  if (operator === "<>") readField(shell, target, text);
+  writeField(shell, target, text);
+  return undefined;
+}

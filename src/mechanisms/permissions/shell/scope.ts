@@ -1,0 +1,89 @@
+// Owns what a shell knows while it runs: variables, the current directory, functions.
+import { type Field, field, UNKNOWN } from "./field.ts";
+import type { FunctionNode } from "./parse.ts";
+
+/** Where the shell may be: several after a condition, undefined when it cannot be told. */
+export type Cwds = string[] | undefined;
+
+export interface Scope {
+  vars: Map<string, Field[]>;
+  cwds: Cwds;
+  before: Cwds;
+  functions: Map<string, Defined>;
+  aliases: Set<string>;
+  /** Functions being run, against recursion. */
+  calling: string[];
+}
+
+/** Shared by all copies of a scope, so that one call anywhere counts. */
+export interface Defined {
+  node: FunctionNode;
+  source: string;
+  isCalled: boolean;
+}
+
+const MAX_CWDS = 4;
+
+export function openScope(cwd: string, home: string): Scope {
+  const vars = new Map<string, Field[]>([
+    ["HOME", [field(home)]],
+    ["IFS", [field(" \t\n")]],
+    ["@", []],
+    ["*", []],
+  ]);
+  return { vars, cwds: [cwd], before: undefined, functions: new Map(), aliases: new Set(), calling: [] };
+}
+
+export function copyScope(scope: Scope): Scope {
+  return {
+    ...scope,
+    vars: new Map(scope.vars),
+    functions: new Map(scope.functions),
+    aliases: new Set(scope.aliases),
+    calling: [...scope.calling],
+  };
+}
+
+export function adopt(scope: Scope, from: Scope): undefined {
+  Object.assign(scope, from);
+}
+
+/** What is known when either may have happened. */
+export function mergeScopes(a: Scope, b: Scope): Scope {
+  const merged = copyScope(a);
+  for (const name of new Set([...a.vars.keys(), ...b.vars.keys()])) {
+    const [left, right] = [a.vars.get(name), b.vars.get(name)];
+    if (!same(left, right)) merged.vars.set(name, [guess(left, right)]);
+  }
+  merged.cwds = mergeCwds(a.cwds, b.cwds);
+  merged.before = mergeCwds(a.before, b.before);
+  for (const [name, made] of b.functions) merged.functions.set(name, made);
+  for (const name of b.aliases) merged.aliases.add(name);
+  return merged;
+}
+
+export function isSameScope(a: Scope, b: Scope): boolean {
+  if (a.vars.size !== b.vars.size || String(a.cwds) !== String(b.cwds)) return false;
+  return [...a.vars].every(([name, value]) => same(value, b.vars.get(name)));
+}
+
+/** Keeps the later value in sight, so that a hostile one is still recognised. */
+function guess(left: Field[] | undefined, right: Field[] | undefined): Field {
+  const later = right?.length === 1 ? right[0]! : left?.length === 1 ? left[0]! : field(UNKNOWN);
+  return { ...later, guessed: true, splits: true };
+}
+
+function same(a: Field[] | undefined, b: Field[] | undefined): boolean {
+  if (a === b) return true;
+  if (!a || !b || a.length !== b.length) return false;
+  return a.every((f, i) => {
+    const g = b[i]!;
+    return f === g || (f.text === g.text && f.glob === g.glob && f.guessed === g.guessed && f.splits === g.splits);
+  });
+}
+
+export function mergeCwds(a: Cwds, b: Cwds): Cwds {
+  if (!a || !b) return undefined;
+  const all = [...new Set([...a, ...b])];
+  return all.length > MAX_CWDS ? undefined : all;
+}

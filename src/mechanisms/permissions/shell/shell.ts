@@ -1,0 +1,43 @@
+// Owns the words between the parts that judge a shell command: the running shell, and what a command prints.
+import type { ParsedScript } from "unbash";
+import type { Court } from "../court.ts";
+import type { Field } from "./field.ts";
+import { NAMES, PLAIN, UNKNOWN } from "./field.ts";
+import type { Scope } from "./scope.ts";
+
+/** What is known of what a command prints, or of what it is given on its input. */
+export type Output =
+  | { kind: "text"; text: string }
+  | { kind: "names" } // of files of the project
+  | { kind: "plain" } // a number, a date: no slash, no flag
+  | { kind: "network" }
+  | { kind: "decoded" } // from base64 and the like
+  | { kind: "unknown" };
+
+export const UNKNOWN_OUTPUT: Output = { kind: "unknown" };
+
+export interface Shell {
+  court: Court;
+  scope: Scope;
+  /** What positions of nodes refer to. */
+  source: string;
+  depth: number;
+  stdin: Output;
+  /** Judges a script in this shell's scope. */
+  runScript(shell: Shell, script: ParsedScript, source: string): Output;
+  /** Judges a command whose words are known. */
+  runFields(shell: Shell, fields: Field[]): Output;
+}
+
+export function outputAsText(output: Output): string {
+  switch (output.kind) {
+    case "text":
+      return output.text.replace(/\n+$/, "");
+    case "names":
+      return NAMES;
+    case "plain":
+      return PLAIN;
+    default:
+      return UNKNOWN;
+  }
+}

@@ -1,0 +1,149 @@
+// Owns the judging of one simple command: its assignments, redirections and words, then the rules that speak about it.
+import { normalize } from "node:path";
+import type { Assignment, Command as CommandNode, Word } from "unbash";
+import { makeCall } from "../commands/call.ts";
+import { lookup } from "../commands/index.ts";
+import { type Court, LIMITS, record, spend } from "../court.ts";
+import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
+import { isInProject } from "../path-place.ts";
+import { findBashRule } from "../rules.ts";
+import { assign, judgeAssignments } from "./assign.ts";
+import { expandWord } from "./expand.ts";
+import { type Field, field, isKnown, PLAIN, show, showAll, UNKNOWN } from "./field.ts";
+import { callFunction } from "./functions.ts";
+import { endangersProject } from "./paths.ts";
+import { judgeRedirects } from "./redirect.ts";
+import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
+import { walkBody } from "./walk.ts";
+
+export function runSimple(shell: Shell, node: CommandNode): Output {
+  if (!spend(shell.court, "commands")) return UNKNOWN_OUTPUT;
+  const assignments = node.prefix.filter((p) => p.type === "Assignment");
+  const words = node.name ? [node.name, ...node.args] : [];
+  const fields = words.flatMap((word) => expandArgument(shell, word));
+  const stdin = judgeRedirects(shell, node.redirects) ?? shell.stdin;
+  const text = words.map((word) => word.text).join(" ");
+  const written = [...assignments.map((a) => a.text), text].join(" ").trim();
+  if (words.length === 0 || fields.length === 0) {
+    for (const assignment of assignments) assign(shell, assignment);
+    if (words.length > 0) record(shell.court, text, ask("the command is only known at run time"));
+    return { kind: "text", text: "" };
+  }
+  const areSafe = judgeAssignments(shell, assignments, fields, written);
+  const output = runFields({ ...shell, stdin }, fields, { texts: [text], written, areSafe });
+  return node.redirects.some((r) => r.type === "Redirect" && r.operator.includes(">")) ? UNKNOWN_OUTPUT : output;
+}
+
+function expandArgument(shell: Shell, word: Word | Assignment): Field[] {
+  if (word.type === "Word") return expandWord(shell, word);
+  const value = assign(shell, word);
+  return [{ ...value, text: `${word.name}=${value.text}` }];
+}
+
+interface AsWritten {
+  texts: string[];
+  /** With its assignments, which deny and ask rules see through. */
+  written: string;
+  /** Whether allow rules may see past the assignments. */
+  areSafe: boolean;
+}
+
+export function runFields(shell: Shell, fields: Field[], as?: AsWritten): Output {
+  const { court } = shell;
+  const shown = showAll(fields);
+  const texts = [...new Set([...(as?.texts ?? []), shown].map((t) => t.replace(/\s+/g, " ").trim()))];
+  const start = court.findings.length;
+  const output = runHead(shell, fields, as?.written ?? shown);
+  if (court.findings.length === start) record(court, as?.written ?? shown, allow());
+  applyRules(shell, start, texts, as);
+  return output;
+}
+
+function runHead(shell: Shell, fields: Field[], text: string): Output {
+  const { court } = shell;
+  const head = fields[0]!;
+  const args = fields.slice(1);
+  if (shell.depth > LIMITS.depth) {
+    record(court, text, askFirm("nested too deeply to judge"));
+    return UNKNOWN_OUTPUT;
+  }
+  if (!isKnown(head) || head.glob) {
+    record(court, text, unknownHead(shell, fields));
+    const guess = head.text.replaceAll(UNKNOWN, "").replaceAll(PLAIN, "");
+    if (guess !== "" && lookup(commandName(guess)))
+      runHead({ ...shell, depth: shell.depth + 1 }, [field(guess), ...args], text);
+    return UNKNOWN_OUTPUT;
+  }
+  if (shell.scope.aliases.has(head.text)) record(court, text, askFirm(`${head.text} was given another meaning`));
+  const called = callFunction(shell, head.text, args, walkBody);
+  if (called) return called;
+  const name = commandName(head.text);
+  const command = lookup(name);
+  if (!command) {
+    record(court, text, unknownCommand(shell, head.text, args));
+    return UNKNOWN_OUTPUT;
+  }
+  return command(makeCall(shell, name, args, text)) ?? UNKNOWN_OUTPUT;
+}
+
+/** `/usr/bin/git` is git; `./git` is not. */
+function commandName(head: string): string {
+  const path = head.startsWith("/") ? normalize(head) : head;
+  if (/^\/(?:usr\/)?lib(?:32|64)?\/(?:[^/]+\/)?ld(?:-linux)?[^/]*\.so[.\d]*$/.test(path)) return "ld.so";
+  const m = /^(?:\/usr(?:\/local)?)?\/s?bin\/([^/]+)$/.exec(path);
+  return m ? m[1]! : head.startsWith("\\") ? head.slice(1) : head;
+}
+
+function unknownHead(shell: Shell, fields: Field[]): Verdict {
+  const rest = fields.slice(1);
+  const forces = rest.some((f) => /^-[a-zA-Z]*[rRf]/.test(f.text) || f.text.startsWith("--recursive"));
+  if (forces && rest.some((f) => !f.text.startsWith("-") && endangersProject(shell, f))) {
+    return deny("the command is only known at run time, and its arguments look destructive");
+  }
+  return { ...ask("which command runs is only known at run time"), lift: "exact" };
+}
+
+function unknownCommand(shell: Shell, head: string, args: Field[]): Verdict {
+  if (head.includes("/")) return ask(`it runs the program ${head}`);
+  const forces = args.some((f) => /^-[a-zA-Z]*r[a-zA-Z]*f|^-[a-zA-Z]*f[a-zA-Z]*r/.test(f.text));
+  if (forces && args.some((f) => !f.text.startsWith("-") && endangersProject(shell, f))) {
+    return deny(`${show(field(head))} is not known, and its arguments look destructive`);
+  }
+  return ask(`${show(field(head))} is not a command known to only read`);
+}
+
+/** Deny, then ask, then allow; an allow lifts only what is not firm, and only for a command that runs inside the project. */
+function applyRules(shell: Shell, start: number, texts: string[], as: AsWritten | undefined): undefined {
+  const { court, scope } = shell;
+  const { rules } = court;
+  const all = as ? [...texts, as.written] : texts;
+  const label = as?.written ?? texts[0]!;
+  const denied = findBashRule(rules.deny, all);
+  if (denied) record(court, label, { ...deny(`the rule ${denied.text} denies it`), rule: denied.text });
+  const asked = findBashRule(rules.ask, all);
+  if (asked) record(court, label, { ...askFirm(`the rule ${asked.text} asks`), rule: asked.text });
+  if (denied || asked || rules.allow.length === 0) return;
+  if (!scope.cwds?.every((cwd) => isInProject(court, realOf(court, cwd)))) return;
+  const visible = as && !as.areSafe ? [as.written] : texts;
+  lift(court, start, visible, false);
+  lift(court, start, visible, true);
+}
+
+function lift(court: Court, start: number, texts: string[], isExact: boolean): undefined {
+  const allowed = findBashRule(court.rules.allow, texts, isExact);
+  if (!allowed) return;
+  for (const finding of court.findings.slice(start)) {
+    if (finding.decision === "allow" || finding.firm) continue;
+    if (finding.lift === "any" || (isExact && finding.lift === "exact")) {
+      Object.assign(finding, { decision: "allow", changes: true, rule: allowed.text });
+    }
+  }
+}
+
+function realOf(court: Court, path: string): string {
+  try {
+    return court.world.realPath(path);
+  } catch {
+    return "/";
+  }
+}
