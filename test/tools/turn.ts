@@ -129,6 +129,6 @@ function emptyState(cwd: string): AgentState {
 /** A temporary directory by its real path, gone after the test. */
 export function scratch(onEnd: (clean: () => void) => void): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-test-")));
-  onEnd(() => rmSync(dir, { recursive: true, force: true }));
+  onEnd(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }));
   return dir;
 }

@@ -55,6 +55,7 @@ export interface Runner extends JobRunner {
 
 export function createRunner(opts: RunnerOptions): Runner {
   const supervisors = new Map<string, Supervisor>();
+  const prepared = new Set<string>();
   const open = (enclosure: Enclosure | undefined): Supervisor => {
     const key = enclosure ? [...enclosure.outer, "", ...enclosure.absent, "", ...enclosure.wrap].join("\0") : "";
     const known = supervisors.get(key);
@@ -72,7 +73,10 @@ export function createRunner(opts: RunnerOptions): Runner {
   const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
     createJob({ attempt, meta, dir: opts.dir, supervised });
   return {
-    prepare: (context) => open(opts.sandbox?.({ ...NO_JOB, context })).prepare(),
+    prepare(context) {
+      if (!prepared.has(context)) open(opts.sandbox?.({ ...NO_JOB, context })).prepare();
+      prepared.add(context);
+    },
     plan() {
       const jobId = newId("job");
       return { jobId, dir: join(opts.dir, jobId), boot: bootId() };

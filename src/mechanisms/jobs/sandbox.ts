@@ -138,12 +138,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
   ];
   const secrets = home && isInside(root, home) ? SECRETS.flatMap((name) => mask(join(home, name))) : [];
   const tools = home ? TOOLS.map((name) => join(home, name)) : [];
-  return (spec) => {
-    const own = join(opts.dir, spec.context);
+  const enclose = ({ context, network, git, granted }: Wanted): Enclosure => {
+    const own = join(opts.dir, context);
     for (const name of ["tmp", "home"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
-    const network = opts.network || spec.grants?.network;
-    const granted = spec.grants?.paths ?? [];
-    const git = /\bgit\b/.test(spec.command);
     const absent: string[] = [];
     const guarded: string[] = [];
     const guard = (path: string) => {
@@ -175,7 +172,34 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
       ],
     };
   };
+  /** What is there changes only when these directories do. */
+  const known = new Map<string, { seen: string; enclosure: Enclosure }>();
+  return (spec) => {
+    const wanted: Wanted = {
+      context: spec.context,
+      network: opts.network || spec.grants?.network === true,
+      git: /\bgit\b/.test(spec.command),
+      granted: spec.grants?.paths ?? [],
+    };
+    const key = JSON.stringify(wanted);
+    const seen = `${changedAt(root)} ${wanted.git ? changedAt(join(root, ".git")) : ""}`;
+    const last = known.get(key);
+    if (last?.seen === seen) return last.enclosure;
+    const enclosure = enclose(wanted);
+    known.set(key, { seen, enclosure });
+    return enclosure;
+  };
 }
+
+interface Wanted {
+  context: string;
+  network: boolean;
+  git: boolean;
+  granted: string[];
+}
+
+const changedAt = (path: string): bigint | undefined =>
+  lstatSync(path, { throwIfNoEntry: false, bigint: true })?.mtimeNs;
 
 const hidden = (...paths: string[]): string[] => paths.filter(isDirectory).flatMap((path) => ["--tmpfs", path]);
 
