@@ -1,6 +1,8 @@
 // Owns the map of the house: every mechanism, in order, one line each; and createHarness, which sets the loop going with them.
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Contexts } from "./contexts/index.ts";
+import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
 import type { Store, StoredEvent } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
@@ -55,6 +57,8 @@ export interface HarnessOptions {
   fallbackModels?: (() => Promise<Model>)[];
   /** Added to the system prompt. */
   appendSystemPrompt?: string;
+  /** Shared data and checkpoints; default: those of the store. */
+  contexts?: () => Promise<Contexts>;
   /** Your own tools and mechanisms, after those of the house. */
   tools?: Tool[];
   mechanisms?: Mechanism[];
@@ -96,6 +100,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mec
       env: environment,
       sandbox: opts.sandbox && createSandbox(opts.sandbox.bwrap, opts.sandbox),
     }), // tools, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
+    createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
   ];
@@ -145,7 +150,12 @@ export interface Harness {
 }
 
 export function createHarness(opts: HarnessOptions): Harness {
-  const mechanisms = mechanismsOf(opts);
+  let opened: Promise<Contexts> | undefined;
+  const contexts = () => {
+    opened ??= import("./contexts/index.ts").then(({ openContexts }) => openContexts({ store: opts.store }));
+    return opened;
+  };
+  const mechanisms = mechanismsOf({ contexts, ...opts });
   const host = createHost({ store: opts.store, mechanisms, model: opts.model, version: VERSION });
   return {
     host,

@@ -21,6 +21,8 @@ export interface Host {
   open(context: string): Promise<Ledger>;
   /** Begins a context whose first agent is `lead`. */
   create(opts: { root: string; title: string }): Promise<string>;
+  /** One more agent in a context; nothing when it is there already. */
+  addAgent(context: string, opts: { name: string; cwd?: string }): Promise<void>;
   /** Contract: throws `held` (with HeldBy as detail) while another live host has it. */
   take(context: string, opts?: TakeOptions): Promise<Taken>;
   /** Releases every lease. */
@@ -86,6 +88,18 @@ export function createHost(opts: HostOptions): Host {
       ]);
       crashPoint("context.created");
       return context;
+    },
+    async addAgent(context, { name, cwd }) {
+      const ledger = await open(context);
+      const { agents, root } = contextState(ledger);
+      if (agents[name]) return;
+      const event = {
+        id: `agent-${context}-${name}`,
+        type: "agent.created",
+        actor: name,
+        data: { name, cwd: cwd ?? root },
+      };
+      await ledger.append([event]);
     },
     async take(context, takeOpts = {}) {
       const name = takeOpts.agent ?? LEAD;

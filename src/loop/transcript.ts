@@ -11,6 +11,7 @@ import {
   textOf,
   type Usage,
 } from "../models/model.ts";
+import { applyRewind, type Marks } from "./rewind.ts";
 import type { Effect, Grants } from "./seams.ts";
 
 export interface PendingCall {
@@ -53,6 +54,8 @@ export interface ContextState {
   title: string;
   createdAt: number;
   agents: Record<string, AgentState>;
+  /** Where everyone stood at each checkpoint. */
+  marks?: Marks;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
@@ -81,6 +84,7 @@ export const transcript: Slice<ContextState> = {
       };
       return state;
     }
+    if (applyRewind(state, event)) return state;
     const agent = state.agents[event.type === "input.received" ? data.agent : event.actor];
     if (agent) applyToAgent(agent, event, data);
     return state;

@@ -1,0 +1,224 @@
+// Owns checkpoints: positions in the ledger, going back to them (itself an event, and undoable), comparing them.
+import { HoldfastError } from "../ledger/error.ts";
+import { sameProcess, thisHolder } from "../ledger/holder.ts";
+import type { EventInput, Seq } from "../ledger/store.ts";
+import type { FileDiff, FileKeeper, FileReport } from "./file-keeper.ts";
+import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt, type RestoreFact } from "./fold.ts";
+import { holderOf } from "./listing.ts";
+import type { Timeline } from "./timeline.ts";
+
+export interface CheckpointOptions {
+  note?: string;
+  /** Made by Holdfast itself. */
+  auto?: boolean;
+  /** Whether the project's files are kept too (default: when there is a keeper). `later`: the position is taken at once, `files` resolves when they are kept. */
+  files?: boolean | "later";
+  author?: string;
+}
+
+export type Checkpoint = CheckpointFact;
+
+export interface RestoreOptions extends Partial<Parts> {
+  /** Goes on although another process runs an agent here, and over files that someone else changed. */
+  force?: boolean;
+  author?: string;
+}
+
+export interface RestoreReport extends Parts {
+  checkpoint: string;
+  /** The position gone back to. */
+  seq: Seq;
+  /** The checkpoint made just before: restoring it undoes this. */
+  undo: Checkpoint;
+  changes: DataDiff;
+  fileReport?: FileReport;
+}
+
+export interface Change {
+  key: string;
+  before: number;
+  after: number;
+}
+
+/** Sizes in bytes. */
+export interface DataDiff {
+  added: Change[];
+  changed: Change[];
+  removed: Change[];
+}
+
+export interface Diff extends DataDiff {
+  files?: FileDiff;
+}
+
+export interface Checkpoints {
+  /** One event, whatever the size. The same name again: the newest one counts, the others keep their position. */
+  checkpoint(name?: string, opts?: CheckpointOptions): Promise<Checkpoint & { filesKept?: Promise<Checkpoint> }>;
+  /** Oldest first. */
+  checkpoints(): Promise<Checkpoint[]>;
+  /** By name or position. All parts that the checkpoint has, or those named. */
+  restore(checkpoint: string | Seq, opts?: RestoreOptions): Promise<RestoreReport>;
+  /** Takes back the last restore that was not taken back. */
+  undo(opts?: Pick<RestoreOptions, "force" | "author">): Promise<RestoreReport>;
+  /** From a to b; without b, to now. */
+  diff(a: string | Seq, b?: string | Seq): Promise<Diff>;
+}
+
+export interface CheckpointsOptions {
+  timeline: Timeline;
+  author: string;
+  keeper?: FileKeeper;
+  lease?: { name: string; epoch: number };
+}
+
+export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
+  const { timeline, keeper } = opts;
+  const appendOpts = opts.lease ? { lease: opts.lease } : {};
+
+  async function keepFiles(seq: Seq, author: string): Promise<Checkpoint> {
+    const files = await keeper!.save();
+    await timeline.write(
+      () => ({ events: [{ type: "checkpoint.kept", actor: author, data: { checkpoint: seq, files } }] }),
+      appendOpts,
+    );
+    return timeline.state.checkpoints.find((one) => one.seq === seq)!;
+  }
+
+  async function go(target: Checkpoint, restore: RestoreOptions & { undoes?: Seq }): Promise<RestoreReport> {
+    const { author = opts.author, undoes } = restore;
+    const parts = partsOf(target, restore, keeper);
+    if (parts.conversation || parts.files) await refuseRunning(timeline, restore.force ?? false);
+    const saved = parts.files ? await keeper!.save() : undefined;
+    const name = `before ${undoes ? "undoing" : "restoring"} ${target.name}`;
+    const state = await timeline.catchUp();
+    const changes = diffData(state, undefined, target.seq);
+    const first = checkpointEvent({ name, auto: true, ...(saved && { files: saved }) }, author);
+    const data = { checkpoint: target.name, seq: target.seq, ...parts, ...(undoes && { undoes }) };
+    const touches = ["ctx:restores", ...(parts.data ? ["ctx:data", "ctx:quota"] : [])];
+    const second: EventInput = { type: "context.restored", actor: author, touches, data };
+    const [before, restored] = await timeline.write(() => ({ events: [first, second] }), appendOpts);
+    const undo = timeline.state.checkpoints.find((one) => one.seq === before!.seq)!;
+    const report: RestoreReport = { checkpoint: target.name, seq: target.seq, undo, ...parts, changes };
+    if (!parts.files) return report;
+    // The intent is durable first: a kill in between is found as a restore whose files are not back (problems()).
+    const fileReport = await keeper!.restore(target.files!, { force: restore.force ?? false });
+    const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: fileReport } };
+    await timeline.write(() => ({ events: [done] }), appendOpts);
+    return { ...report, fileReport };
+  }
+
+  return {
+    async checkpoint(name, { note, auto = false, files = keeper !== undefined, author = opts.author } = {}) {
+      if (files && !keeper)
+        throw new HoldfastError(
+          "invalid",
+          "this context has no keeper of files: open it with `files`, or leave them out",
+        );
+      const saved = files === true ? await keeper!.save() : undefined;
+      const chosen = name ?? `checkpoint ${timeline.state.checkpoints.length + 1}`;
+      const event = checkpointEvent({ name: chosen, auto, note, files: saved }, author);
+      const summary = { checkpoint: { name: chosen, at: Date.now() } };
+      const [stored] = await timeline.write(() => ({ events: [event], summary }), appendOpts);
+      const made = timeline.state.checkpoints.find((one) => one.seq === stored!.seq)!;
+      return files === "later" ? { ...made, filesKept: keepFiles(made.seq, author) } : { ...made };
+    },
+    async checkpoints() {
+      return (await timeline.catchUp()).checkpoints.map((one) => ({ ...one }));
+    },
+    async restore(checkpoint, restore = {}) {
+      return go(findCheckpoint(await timeline.catchUp(), checkpoint), restore);
+    },
+    async undo(restore = {}) {
+      const state = await timeline.catchUp();
+      const last = lastRestore(state);
+      if (!last)
+        throw new HoldfastError("not_found", "there is no restore to undo: checkpoints() says where one can go");
+      const { conversation, data, files } = last;
+      const target = state.checkpoints.find((one) => one.seq === last.before)!;
+      return go(target, { conversation, data, files, ...restore, undoes: last.seq });
+    },
+    async diff(a, b) {
+      const state = await timeline.catchUp();
+      const [from, to] = [findCheckpoint(state, a), b === undefined ? undefined : findCheckpoint(state, b)];
+      const data = diffData(state, from.seq, to?.seq);
+      if (!keeper || !from.files || (to && !to.files)) return data;
+      return { ...data, files: await keeper.diff(from.files, to?.files) };
+    },
+  };
+}
+
+export function checkpointEvent(
+  data: Pick<CheckpointFact, "name" | "auto"> & Partial<Pick<CheckpointFact, "note" | "files">>,
+  author: string,
+): EventInput {
+  if (data.name === "" || data.name.length > 200)
+    throw new HoldfastError("invalid", "the name of a checkpoint has 1 to 200 characters");
+  return { type: "context.checkpointed", actor: author, touches: [`checkpoint:${data.name}`], data };
+}
+
+export function findCheckpoint(state: FoldState, wanted: string | Seq): Checkpoint {
+  const found = state.checkpoints.findLast((one) => (typeof wanted === "number" ? one.seq : one.name) === wanted);
+  if (found) return found;
+  const names = state.checkpoints.slice(-5).map((one) => one.name);
+  throw new HoldfastError(
+    "not_found",
+    `there is no checkpoint ${wanted}: ${names.length > 0 ? `the last ones are ${names.join(", ")}` : "none was made yet"}`,
+  );
+}
+
+/** `undefined`: now. */
+export function diffData(state: FoldState, from: Seq | undefined, to: Seq | undefined): DataDiff {
+  const diff: DataDiff = { added: [], changed: [], removed: [] };
+  const now = Date.now();
+  for (const key of [...state.keys.keys()].sort()) {
+    const a = presentAt(state, key, { position: from, now });
+    const b = presentAt(state, key, { position: to, now });
+    const change = { key, before: a?.bytes ?? 0, after: b?.bytes ?? 0 };
+    if (!a && b) diff.added.push(change);
+    else if (a && !b) diff.removed.push(change);
+    else if (a && b && !same(a, b)) diff.changed.push(change);
+  }
+  return diff;
+}
+
+function same(a: Entry, b: Entry): boolean {
+  return a.seq === b.seq || (a.op === "set" && b.op === "set" && a.hash === b.hash);
+}
+
+function partsOf(target: Checkpoint, wanted: Partial<Parts>, keeper: FileKeeper | undefined): Parts {
+  const chosen = wanted.conversation ?? wanted.data ?? wanted.files;
+  const rest = chosen === undefined || ![wanted.conversation, wanted.data, wanted.files].includes(true);
+  const canFiles = keeper !== undefined && target.files !== undefined;
+  if (wanted.files && !canFiles)
+    throw new HoldfastError(
+      "invalid",
+      keeper
+        ? `checkpoint ${target.name} holds no files: restore conversation or data only`
+        : "this context has no keeper of files: open it with `files`",
+    );
+  const parts = {
+    conversation: wanted.conversation ?? rest,
+    data: wanted.data ?? rest,
+    files: wanted.files ?? (rest && canFiles),
+  };
+  if (parts.conversation || parts.data || parts.files) return parts;
+  throw new HoldfastError("invalid", "nothing to restore: name conversation, data or files");
+}
+
+/** The last one that is no undo and was not undone. */
+function lastRestore(state: FoldState): RestoreFact | undefined {
+  const undone = new Set(state.restores.map((one) => one.undoes));
+  return state.restores.findLast((one) => one.undoes === undefined && !undone.has(one.seq));
+}
+
+/** An agent that goes on meanwhile would answer a conversation that no longer is, on files that change under it. */
+async function refuseRunning(timeline: Timeline, force: boolean): Promise<void> {
+  if (force) return;
+  const held = await holderOf(timeline.store, timeline.id, [...timeline.state.agents.keys()]);
+  if (!held || sameProcess(held.holder, thisHolder(false))) return;
+  throw new HoldfastError(
+    "held",
+    `process ${held.holder.pid} runs an agent of ${timeline.id}: end it first, restore only data, or force`,
+    { detail: held },
+  );
+}

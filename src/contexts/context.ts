@@ -1,0 +1,201 @@
+// Owns one context as its users see it: its shared data, checkpoints, agents and errors under one handle.
+import type { EventInput, Seq } from "../ledger/store.ts";
+import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
+import type { FileKeeper } from "./file-keeper.ts";
+import { type AgentNote, type Config, presentAt } from "./fold.ts";
+import { type Changes, type ForkOptions, forkContext } from "./fork.ts";
+import type { ForkOrigin } from "./listing.ts";
+import { type Problem, readEntry } from "./read-value.ts";
+import { createChecker, type LocalSchemas, type SchemaOptions, schemaFacts } from "./schemas.ts";
+import { createSharedData, type Reducer, type SharedData, sharedEvent } from "./shared-data.ts";
+import type { Timeline } from "./timeline.ts";
+import { encodeValue } from "./values.ts";
+import { beginWork, type Work } from "./work.ts";
+
+export interface Settings extends SchemaOptions {
+  task?: string;
+  metadata?: Record<string, unknown>;
+  budget?: Record<string, unknown>;
+  /** `gc` removes the context when nothing was recorded for so long. Null: never. */
+  ttlMs?: number | null;
+  quotas?: Config["quotas"];
+}
+
+export interface ContextDetails extends Omit<Config, "schemas" | "others" | "required"> {
+  id: string;
+  title: string;
+  root: string;
+  createdAt: number;
+  keys: number;
+  /** Of the shared data that is there now. */
+  bytes: number;
+  checkpoints: number;
+  errors: number;
+  forkOf?: ForkOrigin;
+}
+
+export interface LoggedError {
+  agent?: string;
+  tool?: string;
+  message: string;
+  cause?: string;
+  at: number;
+}
+
+export interface Context extends SharedData, Checkpoints {
+  readonly id: string;
+  details(): Promise<ContextDetails>;
+  /** Changes what was said at `create`. */
+  configure(settings: Settings): Promise<void>;
+  agents(): Promise<Record<string, AgentNote>>;
+  /** Merged field by field; null takes a field away. */
+  setAgent(name: string, patch: Record<string, unknown>): Promise<void>;
+  /** Oldest first. */
+  errors(): Promise<LoggedError[]>;
+  logError(error: { agent?: string; tool?: string; message: string; cause?: unknown }): Promise<void>;
+  /** A second timeline beside this one, from a checkpoint or from now. */
+  fork(checkpoint?: string | Seq, opts?: ForkOptions): Promise<Context>;
+  /** A fork whose shared data is edited; null removes a key. */
+  updateState(checkpoint: string | Seq, changes: Changes, opts?: ForkOptions): Promise<Context>;
+  /** Looks at every value: what cannot be had, and which version stands in. */
+  problems(): Promise<Problem[]>;
+  /** Writes the last good version over each value that cannot be had; says what it did. */
+  recover(): Promise<Problem[]>;
+  /** Holds the context while this process works on it without the loop. */
+  begin(opts?: { agent?: string }): Promise<Work>;
+}
+
+export interface ContextOptions {
+  /** Who writes, where a call does not say. */
+  author?: string;
+  /** How a new value is joined with the one there, key by key. */
+  reducers?: Record<string, Reducer>;
+  /** Keys that are lists, beside `accumulated_results`. */
+  lists?: string[];
+  files?: FileKeeper;
+  /** Fences every write. */
+  lease?: { name: string; epoch: number };
+  /** Told of every value that was read from an older version. */
+  onProblem?: (problem: Problem) => void;
+}
+
+export const RESULTS = "accumulated_results";
+
+export function createContext(
+  timeline: Timeline,
+  opts: ContextOptions & { local: LocalSchemas; open: (id: string) => Promise<Context> },
+): Context {
+  const { author = "user", lease, local } = opts;
+  const checker = createChecker(local);
+  const appendOpts = lease ? { lease } : {};
+  const append = (...events: EventInput[]) => timeline.write(() => ({ events }), appendOpts);
+  const lists = new Set([RESULTS, ...(opts.lists ?? [])]);
+  const shared = { timeline, checker, author, lists, reducers: opts.reducers ?? {} };
+
+  async function look(): Promise<(Problem & { value?: unknown })[]> {
+    const state = await timeline.catchUp();
+    const found: (Problem & { value?: unknown })[] = [];
+    for (const key of state.keys.keys()) {
+      const entry = presentAt(state, key, { now: Date.now() });
+      if (!entry) continue;
+      try {
+        const { value, problems } = await readEntry(timeline, state, { key, entry, checker });
+        // The value is kept for those few only that want writing again.
+        for (const [i, problem] of problems.entries()) found.push(i === 0 ? { ...problem, value } : problem);
+      } catch (error) {
+        found.push((error as { detail: Problem }).detail);
+      }
+    }
+    const files = state.restores.findLast((one) => one.files);
+    if (files && !files.filesDone) {
+      const reason = `the files of ${files.checkpoint} did not all come back: restore them again`;
+      found.push({ key: "(files)", version: files.seq, reason });
+    }
+    return found;
+  }
+
+  return {
+    id: timeline.id,
+    ...createSharedData({ ...shared, ...(lease && { lease }), ...(opts.onProblem && { onProblem: opts.onProblem }) }),
+    ...createCheckpoints({ timeline, author, ...(opts.files && { keeper: opts.files }), ...(lease && { lease }) }),
+    async details() {
+      const state = await timeline.catchUp();
+      const { schemas: _, others: __, required: ___, ...config } = state.config;
+      const present = [...state.keys.keys()].flatMap((key) => presentAt(state, key, { now: Date.now() }) ?? []);
+      const { title, root, createdAt, errors, forkOf } = state;
+      const bytes = present.reduce((sum, one) => sum + one.bytes, 0);
+      const counts = { keys: present.length, bytes, checkpoints: state.checkpoints.length, errors };
+      return {
+        id: timeline.id,
+        title,
+        root,
+        createdAt,
+        ...structuredClone(config),
+        ...counts,
+        ...(forkOf && { forkOf }),
+      };
+    },
+    async configure(settings) {
+      const event = await configuredEvent(settings, local, author);
+      const summary = settings.ttlMs === undefined ? {} : { summary: { ttlMs: settings.ttlMs } };
+      await timeline.write(() => ({ events: [event], ...summary }), appendOpts);
+    },
+    async agents() {
+      return structuredClone(Object.fromEntries((await timeline.catchUp()).agents));
+    },
+    async setAgent(name, patch) {
+      encodeValue(name, patch);
+      await append({ type: "agent.updated", actor: author, touches: [`agent:${name}`], data: { name, patch } });
+    },
+    async errors() {
+      const found: LoggedError[] = [];
+      for await (const { data, at } of timeline.store.read(timeline.id, { types: ["error.logged"] })) {
+        found.push({ ...(data as Omit<LoggedError, "at">), at });
+      }
+      return found;
+    },
+    async logError({ cause, ...error }) {
+      const data = { ...error, ...(cause !== undefined && { cause: causeText(cause) }) };
+      await append({ type: "error.logged", actor: error.agent ?? author, data });
+    },
+    async fork(checkpoint, { title, author: by = author } = {}) {
+      return opts.open(await forkContext(timeline, checker, { checkpoint, title, author: by }));
+    },
+    async updateState(checkpoint, changes, { title, author: by = author } = {}) {
+      return opts.open(await forkContext(timeline, checker, { checkpoint, changes, title, author: by }));
+    },
+    problems: async () => (await look()).map(({ value: _, ...problem }) => problem),
+    async recover() {
+      const found = await look();
+      for (const { key, version, value } of found) {
+        if (value === undefined) continue;
+        const { facts, blob } = encodeValue(key, value);
+        const event = sharedEvent(key, facts, { author, recovers: version });
+        // Someone who shared it anew meanwhile has mended it.
+        const seen = timeline.state.keys.get(key)?.at(-1)?.seq ?? 0;
+        await timeline.write((state) => {
+          const still = state.keys.get(key)?.at(-1)?.seq === seen;
+          return {
+            events: still ? [event] : [],
+            expect: { [`key:${key}`]: state.keys.get(key)?.at(-1)?.seq ?? 0 },
+            blobs: blob ? [blob] : [],
+          };
+        }, appendOpts);
+      }
+      return found.map(({ value: _, ...problem }) => problem);
+    },
+    begin: ({ agent } = {}) => beginWork(timeline, agent),
+  };
+}
+
+export async function configuredEvent(settings: Settings, local: LocalSchemas, author: string): Promise<EventInput> {
+  const { schema, schemas, ttlMs, ...rest } = settings;
+  const facts = await schemaFacts({ ...(schema !== undefined && { schema }), ...(schemas && { schemas }) }, local);
+  encodeValue("settings", { ...rest });
+  const data = { ...rest, ...(ttlMs !== undefined && { ttlMs }), ...facts };
+  return { type: "context.configured", actor: author, touches: ["ctx:config"], data };
+}
+
+function causeText(cause: unknown): string {
+  return (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)).slice(0, 4000);
+}

@@ -1,0 +1,63 @@
+// Owns the schemas of the events that contexts write, for readers with a codec (the loop): what is listed here is not a newer writer's.
+import * as z from "zod";
+import type { EventDefs } from "../ledger/events.ts";
+
+const json = () => z.record(z.string(), z.unknown());
+const facts = {
+  key: z.string(),
+  hash: z.string(),
+  bytes: z.number(),
+  type: z.enum(["null", "boolean", "number", "string", "array", "object"]),
+  preview: z.string(),
+  value: z.unknown().optional(),
+  call: z.string().optional(),
+  ttlMs: z.number().optional(),
+};
+const mark = () => z.looseObject({ id: z.string() });
+
+export const contextEvents: EventDefs = {
+  "context.configured": { v: 1, schema: json },
+  "data.shared": { v: 1, schema: () => z.object({ ...facts, recovers: z.number().optional() }) },
+  "data.appended": { v: 1, schema: () => z.object(facts) },
+  "data.removed": { v: 1, schema: () => z.object({ key: z.string(), call: z.string().optional() }) },
+  "context.checkpointed": {
+    v: 1,
+    schema: () =>
+      z.object({ name: z.string(), auto: z.boolean(), note: z.string().optional(), files: mark().optional() }),
+  },
+  "checkpoint.kept": { v: 1, schema: () => z.object({ checkpoint: z.number(), files: mark() }) },
+  "context.restored": {
+    v: 1,
+    schema: () =>
+      z.object({
+        checkpoint: z.string(),
+        seq: z.number(),
+        conversation: z.boolean(),
+        data: z.boolean(),
+        files: z.boolean(),
+        undoes: z.number().optional(),
+      }),
+  },
+  "files.restored": { v: 1, schema: () => z.object({ restore: z.number(), report: json() }) },
+  "context.forked": {
+    v: 1,
+    schema: () => z.object({ context: z.string(), checkpoint: z.string(), seq: z.number(), title: z.string() }),
+  },
+  "agent.updated": { v: 1, schema: () => z.object({ name: z.string(), patch: json() }) },
+  "work.started": { v: 1, schema: () => z.object({ agent: z.string() }) },
+  "work.ended": {
+    v: 1,
+    schema: () =>
+      z.object({ agent: z.string(), reason: z.enum(["done", "paused", "failed"]), error: z.string().optional() }),
+  },
+  "error.logged": {
+    v: 1,
+    schema: () =>
+      z.object({
+        agent: z.string().optional(),
+        tool: z.string().optional(),
+        message: z.string(),
+        cause: z.string().optional(),
+      }),
+  },
+};

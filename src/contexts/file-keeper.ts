@@ -1,0 +1,30 @@
+// Owns the port to whoever keeps the project's files of a checkpoint. Contexts only store its marks.
+
+/** What a keeper needs to find a saved state of the files again: JSON, small. */
+export interface FileMark {
+  id: string;
+  [more: string]: unknown;
+}
+
+export interface FileReport {
+  /** Paths written, deleted, and left alone with the reason. */
+  written: number;
+  deleted: number;
+  skipped: { path: string; reason: string }[];
+  [more: string]: unknown;
+}
+
+export interface FileDiff {
+  added: string[];
+  changed: string[];
+  removed: string[];
+}
+
+export interface FileKeeper {
+  /** Contract: changes nothing of the project. */
+  save(): Promise<FileMark>;
+  /** Contract: brings back what the mark holds; paths that someone else changed since are skipped unless `force`. */
+  restore(mark: FileMark, opts: { force?: boolean }): Promise<FileReport>;
+  /** `undefined`: the files as they are now. */
+  diff(a: FileMark | undefined, b: FileMark | undefined): Promise<FileDiff>;
+}

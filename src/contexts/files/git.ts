@@ -1,0 +1,148 @@
+// Owns every run of git by the harness: which binary, with what environment and configuration, and how it ends.
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { HoldfastError } from "../../ledger/error.ts";
+
+export interface GitCall {
+  args: string[];
+  /** The repository, by name: git never goes looking for one. */
+  gitDir: string;
+  /** Object directories to read from as well; nothing is ever written to them. */
+  alternates?: string[];
+  input?: Uint8Array | string;
+  signal?: AbortSignal;
+  /** Folders that no program is taken from: the project. */
+  avoid?: string;
+  /** Runs behind everything else on the machine. */
+  background?: boolean;
+}
+
+export type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** What would run a program, follow a configuration of somebody else, or touch more than it was asked to. */
+const CONFIG = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.attributesFile=/dev/null",
+  "core.excludesFile=/dev/null",
+  "core.autocrlf=false",
+  "core.safecrlf=false",
+  "core.symlinks=true",
+  "core.fileMode=true",
+  "core.untrackedCache=false",
+  "core.commitGraph=false",
+  "core.pager=cat",
+  "core.editor=:",
+  "core.askPass=true",
+  "core.sshCommand=false",
+  "credential.helper=",
+  "protocol.allow=never",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "submodule.recurse=false",
+  "diff.external=",
+  "commit.gpgSign=false",
+  "pack.threads=1",
+];
+
+/** In `info/attributes` of a private git directory: the last word on attributes. No filter, no conversion. */
+export const NO_ATTRIBUTES =
+  "* -filter -text -eol -crlf -ident -working-tree-encoding -diff -merge -export-subst -export-ignore\n";
+
+/** Contract: of the caller's environment only what finds programs and temporary files gets through; no `GIT_*` does. */
+export function gitEnvironment(call: Pick<GitCall, "alternates" | "avoid">, env = process.env): NodeJS.ProcessEnv {
+  return {
+    PATH: safePath(env.PATH, call.avoid).join(":"),
+    ...(env.TMPDIR ? { TMPDIR: env.TMPDIR } : {}),
+    HOME: "/nonexistent",
+    XDG_CONFIG_HOME: "/nonexistent",
+    LC_ALL: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+    GIT_ATTR_NOSYSTEM: "1",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_PAGER: "cat",
+    GIT_EDITOR: ":",
+    ...(call.alternates?.length
+      ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: call.alternates.map(quoted).join(":") }
+      : undefined),
+  };
+}
+
+/** Contract: the caller reads stdout; `ended` rejects with one line when git says no or cannot be started. */
+export function startGit(call: GitCall): { child: GitProcess; ended: Promise<void> } {
+  const args = ["--no-pager", "--literal-pathspecs", `--git-dir=${call.gitDir}`];
+  for (const setting of CONFIG) args.push("-c", setting);
+  const env = gitEnvironment(call);
+  const child = spawn(gitBinary(env.PATH ?? ""), [...args, ...call.args], {
+    cwd: call.gitDir,
+    env,
+    stdio: ["pipe", "pipe", "pipe"],
+    signal: call.signal,
+    killSignal: "SIGKILL",
+  });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    if (said.length < 4_000) said += text;
+  });
+  child.stdin.on("error", () => undefined); // it ended before it had read everything: its exit code says why
+  const ended = new Promise<void>((resolve, reject) => {
+    child.on("error", (error) => reject(failed(call, error.message, error)));
+    child.on("close", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(failed(call, said.trim().split("\n").at(-1) || `it ended with ${signal ?? code}`));
+    });
+  });
+  ended.catch(() => undefined); // whoever waits sees it
+  if (call.background && child.pid) {
+    try {
+      os.setPriority(child.pid, os.constants.priority.PRIORITY_BELOW_NORMAL);
+    } catch {} // it runs as everything else does
+  }
+  if (call.input !== undefined) child.stdin.end(call.input);
+  return { child, ended };
+}
+
+/** Contract: everything git printed; throws when it says no. */
+export async function runGit(call: GitCall): Promise<Buffer> {
+  const { child, ended } = startGit({ ...call, input: call.input ?? "" });
+  const chunks: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await ended;
+  return Buffer.concat(chunks);
+}
+
+function failed(call: GitCall, why: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("disk", `git ${call.args[0]} did not work: ${why}`, { cause });
+}
+
+/** Absolute folders only, and none inside the project: a repository brings no git of its own. */
+function safePath(value: string | undefined, avoid: string | undefined): string[] {
+  const dirs = (value ?? "/usr/local/bin:/usr/bin:/bin").split(":").filter((dir) => path.isAbsolute(dir));
+  if (avoid === undefined) return dirs;
+  return dirs.filter((dir) => path.relative(avoid, dir).startsWith(".."));
+}
+
+function gitBinary(searched: string): string {
+  for (const dir of searched.split(":")) {
+    const file = path.join(dir, "git");
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {} // not in this folder
+  }
+  throw new HoldfastError("not_found", "git is not installed: install it, or work without file checkpoints");
+}
+
+/** As git reads it in a list separated by colons. */
+function quoted(dir: string): string {
+  return `"${dir.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+}

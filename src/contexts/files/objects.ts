@@ -1,0 +1,267 @@
+// Owns the private git directory: which objects it holds, adding to it, reading from it.
+import { hash } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { HoldfastError } from "../../ledger/error.ts";
+import { NO_ATTRIBUTES, runGit, startGit } from "./git.ts";
+import { newPack, type ObjectType, type Oid, oidOf, oidsIn, type Pack } from "./pack.ts";
+
+export interface ObjectStore {
+  readonly gitDir: string;
+  readonly packDir: string;
+  /** Grows when other packs than the ones this process wrote are there, or some are gone. */
+  readonly generation: number;
+  /** Looks again at what is there. Contract: called under the lock before a save. */
+  refresh(): void;
+  /** Kept here, or borrowed from the project and about to be copied. */
+  has(oid: Oid): boolean;
+  owns(oid: Oid): boolean;
+  put(type: ObjectType, content: Uint8Array): Oid;
+  /** What was put becomes durable. */
+  flush(): void;
+  /** Names of objects that stay where they are for now. */
+  readonly borrowed: ReadonlySet<Oid>;
+  borrow(oids: Iterable<Oid>): void;
+  /** Forgets the borrowed ones that are kept here by now, and `lost`. */
+  settle(lost: Iterable<Oid>): void;
+  /** Which of these the project's own store has. */
+  borrowable(oids: Oid[], objects: string, signal?: AbortSignal): Promise<Set<Oid>>;
+  /** Contract: `each` is called for every object in the order asked, with undefined for what is missing or damaged; the content is its own. */
+  read(oids: Oid[], each: (oid: Oid, content: Buffer | undefined) => void | Promise<void>): Promise<void>;
+  packs(): { name: string; raw: boolean; oids: Oid[] }[];
+}
+
+/** A pack is closed at this size, so that little is held in memory. */
+const PACK_BYTES = 16 << 20;
+
+export function openObjects(dir: string, opts: { root: string; alternates: () => string[] }): ObjectStore {
+  const gitDir = path.join(dir, "git");
+  const packDir = path.join(gitDir, "objects", "pack");
+  const borrowedFile = path.join(dir, "borrowed");
+  lay(gitDir, packDir);
+  const known = new Map<string, { raw: boolean; oids: Oid[] }>();
+  let own = new Set<Oid>();
+  let borrowed = new Set<Oid>();
+  let seen = "";
+  let generation = 0;
+  let open: Pack | undefined;
+  let inOpen = new Set<Oid>();
+
+  const stamp = () => {
+    const stat = fs.statSync(borrowedFile, { throwIfNoEntry: false });
+    return `${fs.readdirSync(packDir).sort().join()}:${stat?.size}:${stat?.mtimeMs}:${stat?.ino}`;
+  };
+
+  function close(): void {
+    if (!open) return;
+    const { name, oids, raw } = open.write(packDir);
+    known.set(name, { raw, oids });
+    for (const oid of oids) own.add(oid);
+    open = undefined;
+    inOpen = new Set();
+    seen = stamp();
+  }
+
+  return {
+    gitDir,
+    packDir,
+    borrowed: {
+      has: (oid: Oid) => borrowed.has(oid),
+      get size() {
+        return borrowed.size;
+      },
+      [Symbol.iterator]: () => borrowed[Symbol.iterator](),
+    } as ReadonlySet<Oid>,
+    get generation() {
+      return generation;
+    },
+    refresh() {
+      if (stamp() === seen) return;
+      const names = fs.readdirSync(packDir);
+      const packs = names.filter((n) => n.endsWith(".idx") && names.includes(`${n.slice(0, -4)}.pack`));
+      const before = known.size;
+      const there = new Set(packs.map((n) => n.slice(0, -4)));
+      let gone = 0;
+      for (const name of known.keys()) if (!there.has(name)) gone += known.delete(name) ? 1 : 0;
+      for (const name of there) {
+        const raw = names.includes(`${name}.raw`);
+        const entry = known.get(name);
+        if (entry) entry.raw = raw;
+        else known.set(name, { raw, oids: oidsIn(fs.readFileSync(path.join(packDir, `${name}.idx`))) });
+      }
+      if (gone > 0 || before === 0) {
+        own = new Set();
+        generation++;
+      }
+      for (const { oids } of known.values()) for (const oid of oids) own.add(oid);
+      borrowed = readBorrowed(borrowedFile);
+      sweep(packDir, names);
+      seen = stamp();
+    },
+    has: (oid) => own.has(oid) || inOpen.has(oid) || borrowed.has(oid),
+    owns: (oid) => own.has(oid),
+    put(type, content) {
+      const oid = oidOf(type, content);
+      if (own.has(oid) || inOpen.has(oid)) return oid;
+      open ??= newPack();
+      open.add(oid, type, content);
+      inOpen.add(oid);
+      if (open.size > PACK_BYTES) close();
+      return oid;
+    },
+    flush: close,
+    borrow(oids) {
+      const fresh = [...new Set(oids)].filter((oid) => !own.has(oid) && !borrowed.has(oid));
+      if (fresh.length === 0) return;
+      const fd = fs.openSync(borrowedFile, "a", 0o600);
+      fs.writeFileSync(fd, `${fresh.join("\n")}\n`);
+      fs.fsyncSync(fd);
+      fs.closeSync(fd);
+      for (const oid of fresh) borrowed.add(oid);
+      seen = stamp();
+    },
+    settle(lost) {
+      const out = new Set(lost);
+      const rest = [...readBorrowed(borrowedFile)].filter((oid) => !own.has(oid) && !out.has(oid));
+      if (rest.length === borrowed.size) return;
+      borrowed = new Set(rest);
+      const fresh = `${borrowedFile}.${process.pid}`;
+      fs.writeFileSync(fresh, rest.length ? `${rest.join("\n")}\n` : "", { mode: 0o600, flush: true });
+      fs.renameSync(fresh, borrowedFile);
+      if (out.size > 0) generation++;
+      seen = stamp();
+    },
+    async borrowable(oids, objects, signal) {
+      const found = looseIn(objects, oids);
+      const rest = oids.filter((oid) => !found.has(oid));
+      if (rest.length === 0) return found;
+      const args = ["cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"];
+      const call = { gitDir, args, alternates: [objects], avoid: opts.root, input: `${rest.join("\n")}\n`, signal };
+      const text = (await runGit(call)).toString("latin1");
+      for (const line of text.split("\n")) if (line.endsWith(" blob")) found.add(line.slice(0, 40));
+      return found;
+    },
+    async read(oids, each) {
+      if (oids.length === 0) return;
+      close();
+      const call = {
+        gitDir,
+        args: ["cat-file", "--batch", "--buffer"],
+        alternates: opts.alternates(),
+        avoid: opts.root,
+      };
+      const { child, ended } = startGit({ ...call, input: `${oids.join("\n")}\n` });
+      try {
+        await eachObject(child.stdout, oids, each);
+        await ended;
+      } finally {
+        child.kill("SIGKILL");
+      }
+    },
+    packs: () => [...known].map(([name, { raw, oids }]) => ({ name, raw, oids })),
+  };
+}
+
+/** Contract: made by hand, so that no template of anybody gets in. */
+function lay(gitDir: string, packDir: string): void {
+  if (fs.existsSync(path.join(gitDir, "HEAD"))) return;
+  fs.mkdirSync(packDir, { recursive: true, mode: 0o700 });
+  fs.mkdirSync(path.join(gitDir, "refs", "heads"), { recursive: true, mode: 0o700 });
+  fs.mkdirSync(path.join(gitDir, "info"), { recursive: true, mode: 0o700 });
+  fs.writeFileSync(path.join(gitDir, "info", "attributes"), NO_ATTRIBUTES);
+  fs.writeFileSync(path.join(gitDir, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = true\n");
+  const fresh = path.join(gitDir, `HEAD.${process.pid}`);
+  fs.writeFileSync(fresh, "ref: refs/heads/none\n");
+  fs.renameSync(fresh, path.join(gitDir, "HEAD"));
+}
+
+/** What a killed process left: nobody works on a file that is an hour old. */
+function sweep(packDir: string, names: string[]): void {
+  const there = new Set(names);
+  for (const name of names) {
+    const orphan = /^pack-.*\.(pack|raw)$/.test(name) && !there.has(name.replace(/\.\w+$/, ".idx"));
+    if (!orphan && !name.startsWith("tmp_")) continue;
+    const file = path.join(packDir, name);
+    const stat = fs.statSync(file, { throwIfNoEntry: false });
+    if (stat && Date.now() - stat.mtimeMs > 3_600_000) fs.rmSync(file, { force: true });
+  }
+}
+
+function readBorrowed(file: string): Set<Oid> {
+  try {
+    return new Set(
+      fs
+        .readFileSync(file, "latin1")
+        .split("\n")
+        .filter((line) => line.length === 40),
+    );
+  } catch {
+    return new Set();
+  }
+}
+
+/** By listing its folders: asking for each of many loose objects costs ten times as much. */
+function looseIn(objects: string, oids: Oid[]): Set<Oid> {
+  const found = new Set<Oid>();
+  const listed = new Map<string, Set<string>>();
+  for (const oid of oids) {
+    const folder = oid.slice(0, 2);
+    let names = listed.get(folder);
+    if (!names) {
+      try {
+        names = new Set(fs.readdirSync(path.join(objects, folder)));
+      } catch {
+        names = new Set();
+      }
+      listed.set(folder, names);
+    }
+    if (names.has(oid.slice(2))) found.add(oid);
+  }
+  return found;
+}
+
+/** What `cat-file --batch` prints, checked against the names that were asked for. */
+async function eachObject(
+  stdout: AsyncIterable<Buffer>,
+  oids: Oid[],
+  each: (oid: Oid, content: Buffer | undefined) => void | Promise<void>,
+): Promise<void> {
+  let held: Buffer[] = [];
+  let size = 0;
+  let wanted = 1;
+  let next = 0;
+  for await (const chunk of stdout) {
+    held.push(chunk);
+    size += chunk.length;
+    if (size < wanted) continue;
+    let bytes = held.length === 1 ? held[0]! : Buffer.concat(held);
+    for (;;) {
+      const line = bytes.indexOf(10);
+      if (line < 0) {
+        wanted = bytes.length + 1;
+        break;
+      }
+      const [, type, length] = bytes.toString("latin1", 0, line).split(" ");
+      const oid = oids[next]!;
+      if (type === "missing" || length === undefined) {
+        await each(oid, undefined);
+        bytes = bytes.subarray(line + 1);
+      } else {
+        const end = line + 1 + Number(length);
+        if (bytes.length < end + 1) {
+          wanted = end + 1;
+          break;
+        }
+        const content = bytes.subarray(line + 1, end);
+        const sum = hash("sha1", Buffer.concat([Buffer.from(`${type} ${length}\0`), content]), "hex");
+        await each(oid, sum === oid ? content : undefined);
+        bytes = bytes.subarray(end + 1);
+      }
+      next++;
+    }
+    held = [bytes];
+    size = bytes.length;
+  }
+  if (next < oids.length)
+    throw new HoldfastError("damaged", "the kept files cannot be read to the end: run `holdfast contexts verify`");
+}

@@ -1,0 +1,66 @@
+// Owns the memory of the last look at the root between processes: without it everything is read again, and nothing else is lost.
+import fs from "node:fs";
+import path from "node:path";
+import type { RawPath } from "./names.ts";
+import { type DirNode, newDir } from "./scan.ts";
+
+type Kept = [name: RawPath, mode: number, size: number, mtimeMs: number, ctimeMs: number, ino: number, oid: string];
+type KeptDir = [name: RawPath, mode: number, files: Kept[], links: Kept[], dirs: KeptDir[]];
+
+const VERSION = 1;
+
+/** Contract: what cannot be read is an empty memory. */
+export function loadLook(dir: string, root: string): DirNode {
+  try {
+    const kept = JSON.parse(fs.readFileSync(path.join(dir, "look.json"), "latin1")) as {
+      v: number;
+      root: string;
+      top: KeptDir;
+    };
+    return kept.v === VERSION && kept.root === root ? unpack(kept.top) : newDir();
+  } catch {
+    return newDir();
+  }
+}
+
+/** Contract: whole or not at all; not synced, because it may be lost. */
+export async function storeLook(dir: string, root: string, top: DirNode): Promise<void> {
+  const file = path.join(dir, "look.json");
+  const fresh = `${file}.${process.pid}`;
+  await fs.promises.writeFile(fresh, JSON.stringify({ v: VERSION, root, top: pack("", top) }), {
+    mode: 0o600,
+    encoding: "latin1",
+  });
+  await fs.promises.rename(fresh, file);
+}
+
+function pack(name: RawPath, dir: DirNode): KeptDir {
+  const kept: KeptDir = [name, dir.mode, [], [], []];
+  for (const [child, node] of dir.children) {
+    if (node.kind === "dir") kept[4].push(pack(child, node));
+    else if (node.oid !== "" && !node.racy && !node.forced)
+      kept[node.kind === "file" ? 2 : 3].push([
+        child,
+        node.mode,
+        node.size,
+        node.mtimeMs,
+        node.ctimeMs,
+        node.ino,
+        node.oid,
+      ]);
+  }
+  return kept;
+}
+
+function unpack([, mode, files, links, dirs]: KeptDir): DirNode {
+  const dir = newDir();
+  dir.mode = mode;
+  const add = (kind: "file" | "link", list: Kept[]) => {
+    for (const [name, mode, size, mtimeMs, ctimeMs, ino, oid] of list)
+      dir.children.set(name, { kind, mode, size, mtimeMs, ctimeMs, ino, oid, racy: false });
+  };
+  add("file", files);
+  add("link", links);
+  for (const kept of dirs) dir.children.set(kept[0], unpack(kept));
+  return dir;
+}

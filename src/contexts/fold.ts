@@ -1,0 +1,292 @@
+// Owns the light fold of a context: for every key the list of what happened to it, as references. It never holds a value.
+import type { Seq, StoredEvent } from "../ledger/store.ts";
+import type { FileMark } from "./file-keeper.ts";
+import type { ForkOrigin } from "./listing.ts";
+import { type JsonType, previewOf, type ValueFacts } from "./values.ts";
+
+/** Part of the snapshot's name: raise it when `applyEvent` changes meaning. */
+export const FOLD_VERSION = "contexts@1";
+
+export interface Entry {
+  seq: Seq;
+  op: "set" | "append" | "remove";
+  at: number;
+  author: string;
+  call?: string;
+  /** Of this value or item alone. */
+  hash?: string;
+  inline?: boolean;
+  type: JsonType;
+  preview: string;
+  /** Of the whole value, and its items appended since it was set. */
+  bytes: number;
+  items: number;
+  expiresAt?: number;
+  /** What the key was before, on this timeline. */
+  prev?: Seq;
+  /** The value that a list of appended items begins with, if one was set. */
+  base?: Seq;
+  /** Written by `recover` in place of a damaged version. */
+  recovers?: Seq;
+}
+
+export interface Parts {
+  conversation: boolean;
+  data: boolean;
+  files: boolean;
+}
+
+export interface RestoreFact extends Parts {
+  seq: Seq;
+  checkpoint: string;
+  /** The position gone back to. */
+  to: Seq;
+  /** The checkpoint made just before. */
+  before: Seq;
+  undoes?: Seq;
+  /** Set when the files are back too. */
+  filesDone?: boolean;
+}
+
+export interface CheckpointFact {
+  name: string;
+  seq: Seq;
+  at: number;
+  author: string;
+  /** Made by Holdfast itself: at a prompt, a phase, before a restore. */
+  auto: boolean;
+  note?: string;
+  files?: FileMark;
+}
+
+export interface Config {
+  task: string;
+  metadata: Record<string, unknown>;
+  budget?: Record<string, unknown>;
+  ttlMs?: number;
+  quotas: { valueBytes?: number; contextBytes?: number; keys?: number };
+  /** JSON Schema for each key. */
+  schemas: Record<string, unknown>;
+  /** For keys without one: anything (undefined), nothing (false), or what this says. */
+  others?: unknown;
+  required: string[];
+}
+
+export interface AgentNote {
+  at: number;
+  [field: string]: unknown;
+}
+
+export interface FoldState {
+  seq: Seq;
+  title: string;
+  root: string;
+  createdAt: number;
+  config: Config;
+  forkOf?: ForkOrigin;
+  /** In order of seq, on every timeline. */
+  keys: Map<string, Entry[]>;
+  /** Version of `base:KEY`: what was last set or removed, appended items apart. */
+  bases: Map<string, Seq>;
+  /** When the schema of a key last changed. */
+  schemaAt: Map<string, Seq>;
+  restores: RestoreFact[];
+  checkpoints: CheckpointFact[];
+  agents: Map<string, AgentNote>;
+  errors: number;
+  /** Versions of the entities that guard invariants. */
+  versions: { config: Seq; quota: Seq; data: Seq };
+}
+
+export function initialState(): FoldState {
+  return {
+    seq: 0,
+    title: "",
+    root: "",
+    createdAt: 0,
+    config: { task: "", metadata: {}, quotas: {}, schemas: {}, required: [] },
+    keys: new Map(),
+    bases: new Map(),
+    schemaAt: new Map(),
+    restores: [],
+    checkpoints: [],
+    agents: new Map(),
+    errors: 0,
+    versions: { config: 0, quota: 0, data: 0 },
+  };
+}
+
+/** What was there for a key at a position: a restore in between leads back to the position that it restored. */
+export function entryAt(state: FoldState, key: string, position: Seq = Number.POSITIVE_INFINITY): Entry | undefined {
+  const entries = state.keys.get(key);
+  if (!entries) return undefined;
+  for (let at = position; ; ) {
+    const entry = lastUpTo(entries, at);
+    const restore = lastUpTo(state.restores, at, (one) => one.data);
+    if (!restore || (entry && entry.seq > restore.seq)) return entry;
+    at = restore.to;
+  }
+}
+
+/** Present: set or appended to, and not past its time. */
+export function presentAt(
+  state: FoldState,
+  key: string,
+  { position, now }: { position?: Seq; now: number },
+): Entry | undefined {
+  const entry = entryAt(state, key, position);
+  return entry && !isGone(entry, now) ? entry : undefined;
+}
+
+function isGone(entry: Entry, now: number): boolean {
+  return entry.op === "remove" || (entry.expiresAt !== undefined && entry.expiresAt <= now);
+}
+
+/** What `expect` compares: the last event that touched the key, or the last restore of data. 0: never there. */
+export function versionOf(state: FoldState, key: string): Seq {
+  const last = state.keys.get(key)?.at(-1);
+  return last ? Math.max(last.seq, state.versions.data) : 0;
+}
+
+export function entryOf(state: FoldState, key: string, seq: Seq | undefined): Entry | undefined {
+  if (seq === undefined) return undefined;
+  const entry = lastUpTo(state.keys.get(key) ?? [], seq);
+  return entry?.seq === seq ? entry : undefined;
+}
+
+/** The last of a list in order of seq that is not beyond `at`. */
+export function lastUpTo<T extends { seq: Seq }>(
+  list: T[],
+  at: Seq,
+  wanted: (one: T) => boolean = () => true,
+): T | undefined {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle]!.seq <= at) low = middle + 1;
+    else high = middle;
+  }
+  for (let i = low - 1; i >= 0; i--) if (wanted(list[i]!)) return list[i];
+  return undefined;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each case reads what its writer put there
+type Data = any;
+
+const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) => void> = {
+  "context.created"(state, event, data) {
+    state.title = data.title;
+    state.root = data.root;
+    state.createdAt = event.at;
+  },
+  "agent.created"(state, event, data) {
+    state.agents.set(data.name, { at: event.at });
+  },
+  "context.configured"(state, event, data) {
+    const { schemas, ...rest } = data;
+    const kept = Object.entries({ ...state.config, ...rest }).filter(([, value]) => value !== null);
+    state.config = Object.fromEntries(kept) as unknown as Config;
+    for (const [key, schema] of Object.entries(schemas ?? {})) {
+      state.schemaAt.set(key, event.seq);
+      if (schema === null) delete state.config.schemas[key];
+      else state.config.schemas[key] = schema;
+    }
+  },
+  "data.shared": (state, event, data) => put(state, event, data, "set"),
+  "data.appended": (state, event, data) => put(state, event, data, "append"),
+  "data.removed"(state, event, data) {
+    const prev = entryAt(state, data.key)?.seq;
+    const { seq, at, actor: author } = event;
+    const gone = { op: "remove", type: "null", preview: "", bytes: 0, items: 0 } as const;
+    entriesOf(state, data.key).push({ seq, at, author, ...gone, ...(prev && { prev }) });
+  },
+  "context.checkpointed"(state, event, data) {
+    const { seq, at, actor: author } = event;
+    const { name, auto = false, note, files } = data;
+    state.checkpoints.push({ name, seq, at, author, auto, ...(note && { note }), ...(files && { files }) });
+  },
+  "checkpoint.kept"(state, _, data) {
+    const found = state.checkpoints.find((one) => one.seq === data.checkpoint);
+    if (found) found.files = data.files;
+  },
+  "context.restored"(state, event, data) {
+    const { checkpoint, seq: to, conversation, data: dataToo, files, undoes } = data;
+    const parts = { conversation, data: dataToo, files };
+    // The checkpoint before it stands in the same append.
+    state.restores.push({ seq: event.seq, checkpoint, to, before: event.seq - 1, ...parts, ...(undoes && { undoes }) });
+  },
+  "files.restored"(state, _, data) {
+    const found = state.restores.find((one) => one.seq === data.restore);
+    if (found) found.filesDone = true;
+  },
+  "context.forked"(state, event, data) {
+    state.forkOf = { context: data.context, checkpoint: data.checkpoint, seq: data.seq };
+    state.title = data.title ?? state.title;
+    for (const note of state.agents.values())
+      if (note.status === "running") Object.assign(note, { status: "idle", at: event.at });
+  },
+  "agent.updated"(state, event, data) {
+    const before = state.agents.get(data.name) ?? { at: 0 };
+    const merged = Object.entries({ ...before, ...data.patch, at: event.at }).filter(([, value]) => value !== null);
+    state.agents.set(data.name, Object.fromEntries(merged) as AgentNote);
+  },
+  "work.started"(state, event, data) {
+    state.agents.set(data.agent, { ...state.agents.get(data.agent), status: "running", at: event.at });
+  },
+  "work.ended"(state, event, data) {
+    const lastError = data.error === undefined ? {} : { lastError: data.error };
+    state.agents.set(data.agent, { ...state.agents.get(data.agent), status: data.reason, ...lastError, at: event.at });
+  },
+  "error.logged"(state) {
+    state.errors++;
+  },
+};
+
+/** Everything else in the ledger belongs to the loop and its mechanisms, and is not even read. */
+export const OWN_TYPES = Object.keys(CASES);
+
+export function applyEvent(state: FoldState, event: StoredEvent): void {
+  CASES[event.type]?.(state, event, event.data);
+  for (const entity of event.touches) {
+    if (entity === "ctx:config") state.versions.config = event.seq;
+    else if (entity === "ctx:quota") state.versions.quota = event.seq;
+    else if (entity === "ctx:data") state.versions.data = event.seq;
+    else if (entity.startsWith("base:")) state.bases.set(entity.slice("base:".length), event.seq);
+  }
+  state.seq = Math.max(state.seq, event.seq);
+}
+
+function put(state: FoldState, event: StoredEvent, data: Data, op: "set" | "append"): void {
+  const facts = data as ValueFacts & { key: string; call?: string; ttlMs?: number; recovers?: Seq };
+  const before = entryAt(state, facts.key);
+  const list = op === "append" && before && !isGone(before, event.at) ? before : undefined;
+  const base = list?.op === "set" ? list.seq : list?.base;
+  const expiresAt = facts.ttlMs === undefined ? list?.expiresAt : event.at + facts.ttlMs;
+  entriesOf(state, facts.key).push({
+    seq: event.seq,
+    op,
+    at: event.at,
+    author: event.actor,
+    hash: facts.hash,
+    type: op === "append" ? "array" : facts.type,
+    preview: previewOf(facts),
+    bytes: facts.bytes + (list?.bytes ?? 0),
+    items: op === "append" ? (list?.items ?? 0) + 1 : 0,
+    ...("value" in facts && { inline: true }),
+    ...(facts.call && { call: facts.call }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(before && { prev: before.seq }),
+    ...(base && { base }),
+    ...(facts.recovers && { recovers: facts.recovers }),
+  });
+}
+
+function entriesOf(state: FoldState, key: string): Entry[] {
+  let entries = state.keys.get(key);
+  if (!entries) {
+    entries = [];
+    state.keys.set(key, entries);
+  }
+  return entries;
+}

@@ -1,0 +1,84 @@
+// Owns forks: a second ledger that begins as a copy of the first up to a checkpoint. Values are shared as blobs; neither needs the other to live.
+import { HoldfastError } from "../ledger/error.ts";
+import { newId } from "../ledger/id.ts";
+import type { EventInput, Seq, StoredEvent, Write } from "../ledger/store.ts";
+import { checkpointEvent, findCheckpoint } from "./checkpoints.ts";
+import { applyEvent, initialState } from "./fold.ts";
+import type { Summary } from "./listing.ts";
+import type { Checker } from "./schemas.ts";
+import { removedEvent, sharedEvent, withQuota } from "./shared-data.ts";
+import type { Timeline } from "./timeline.ts";
+import { encodeValue } from "./values.ts";
+
+export interface ForkOptions {
+  title?: string;
+  author?: string;
+}
+
+/** `null` removes a key. */
+export type Changes = Record<string, unknown>;
+
+/** Contract: one transaction; the parent is as it was, but for the checkpoint made when none is named. */
+export async function forkContext(
+  timeline: Timeline,
+  checker: Checker,
+  opts: { checkpoint?: string | Seq; changes?: Changes; title?: string; author: string },
+): Promise<string> {
+  const { author, changes = {} } = opts;
+  let wanted = opts.checkpoint;
+  if (wanted === undefined) {
+    const [made] = await timeline.write(() => ({
+      events: [checkpointEvent({ name: "before a fork", auto: true }, author)],
+    }));
+    wanted = made!.seq;
+  }
+  const state = await timeline.catchUp();
+  const from = findCheckpoint(state, wanted);
+  const newest = state.checkpoints.findLast((one) => one.name === from.name)!;
+  const title = opts.title ?? `${state.title || state.config.task} (fork at ${from.name})`;
+  const origin = { context: timeline.id, checkpoint: from.name, seq: from.seq };
+
+  const copies: EventInput[] = [];
+  const then = initialState();
+  for await (const event of timeline.store.read(timeline.id, { upTo: from.seq })) {
+    copies.push(copyOf(event));
+    applyEvent(then, event);
+  }
+  if (copies.length !== from.seq)
+    throw new HoldfastError("not_found", `${timeline.id} is gone: there is nothing to fork`);
+  const forked: EventInput = {
+    type: "context.forked",
+    actor: author,
+    touches: ["ctx:config"],
+    data: { ...origin, title },
+  };
+  const edits: EventInput[] = [];
+  const blobs: Uint8Array[] = [];
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) {
+      checker.removal(then, key);
+      edits.push(removedEvent(key, { author }));
+      continue;
+    }
+    const { facts, blob } = encodeValue(key, value);
+    await checker.value(then, key, value);
+    withQuota(then, [{ key, bytes: facts.bytes, replaces: true }], { events: [forked] });
+    edits.push(sharedEvent(key, facts, { author }));
+    if (blob) blobs.push(blob);
+  }
+  const id = newId("ctx");
+  const summary: Summary = { title, root: state.root, open: false, reason: null, forkOf: origin, rounds: 0 };
+  const child: Write = {
+    ledger: id,
+    events: [...copies, forked, ...edits],
+    summary: { ...summary, ...(then.config.ttlMs !== undefined && { ttlMs: then.config.ttlMs }) },
+  };
+  // Only guards: while the parent stands, nothing that its events name can have been collected.
+  const parent: Write = { ledger: timeline.id, events: [], expect: { [`checkpoint:${newest.name}`]: newest.seq } };
+  await timeline.store.append([parent, child], { blobs });
+  return id;
+}
+
+export function copyOf({ id, type, v, actor, touches, data, at }: StoredEvent): EventInput {
+  return { id, type, v, actor, touches, data, at };
+}

@@ -1,0 +1,105 @@
+// Owns the end of contexts: deletion on demand, and the sweep of those whose time has passed. Running ones stay; forks need nobody.
+import { HoldfastError } from "../ledger/error.ts";
+import type { Lease, LedgerSummary, Seq, Store } from "../ledger/store.ts";
+import { agentLease, holderOf, LEAD_AGENT, summaryOf } from "./listing.ts";
+
+export interface GcOptions {
+  /** Says what would go, and changes nothing. */
+  dryRun?: boolean;
+  now?: number;
+  /** For contexts that say nothing themselves. */
+  defaultTtlMs?: number;
+}
+
+export interface GcReport {
+  /** What goes, with the size of its events. */
+  removed: { id: string; title: string; updatedAt: number; ttlMs: number; bytes: number }[];
+  /** Past their time and kept. */
+  kept: { id: string; title: string; reason: string }[];
+  /** Values that nothing names any more, and what they took on disk. */
+  blobs: number;
+  bytes: number;
+}
+
+/** One transaction for all. */
+export async function collectGarbage(store: Store, opts: GcOptions = {}): Promise<GcReport> {
+  const { dryRun = false, now = Date.now(), defaultTtlMs } = opts;
+  const report: GcReport = { removed: [], kept: [], blobs: 0, bytes: 0 };
+  const due: LedgerSummary[] = [];
+  const leases: Lease[] = [];
+  try {
+    for await (const entry of store.list({ prefix: "ctx_" })) {
+      if (!isDue(entry, now, defaultTtlMs)) continue;
+      const taken = await takeAll(store, entry, dryRun);
+      if ("reason" in taken) {
+        report.kept.push({ id: entry.ledger, title: summaryOf(entry).title ?? "", reason: taken.reason });
+        continue;
+      }
+      leases.push(...taken.leases);
+      due.push(entry);
+    }
+    const remove = due.map((entry) => ({ ledger: entry.ledger, head: entry.head }));
+    const { ledgers, blobs, bytes } = await store.collect({ remove, dryRun });
+    const sizes = new Map(ledgers.map((one) => [one.ledger, one.bytes]));
+    for (const entry of due) {
+      const { title = "", ttlMs } = summaryOf(entry);
+      const size = sizes.get(entry.ledger);
+      if (size === undefined) report.kept.push({ id: entry.ledger, title, reason: "something was recorded meanwhile" });
+      else
+        report.removed.push({
+          ...{ id: entry.ledger, title, updatedAt: entry.updatedAt },
+          ttlMs: ttlMs ?? defaultTtlMs ?? 0,
+          bytes: size,
+        });
+    }
+    return { ...report, blobs, bytes: bytes + report.removed.reduce((sum, one) => sum + one.bytes, 0) };
+  } finally {
+    for (const lease of leases) await lease.release();
+  }
+}
+
+function isDue(entry: LedgerSummary, now: number, defaultTtlMs: number | undefined): boolean {
+  const summary = summaryOf(entry);
+  if (summary.importing) return true; // its importer is gone, or holds the lease
+  const ttlMs = summary.ttlMs === null ? undefined : (summary.ttlMs ?? defaultTtlMs);
+  return ttlMs !== undefined && entry.updatedAt + ttlMs <= now;
+}
+
+/** No agent may start while its context goes: whoever removes it holds their leases. */
+async function takeAll(
+  store: Store,
+  entry: LedgerSummary,
+  dryRun: boolean,
+): Promise<{ leases: Lease[] } | { reason: string }> {
+  const agents = [LEAD_AGENT, ...(summaryOf(entry).agents ?? [])];
+  // Looked at first: asking for the lease of a hung process would end that process.
+  const held = await holderOf(store, entry.ledger, agents);
+  if (held) return { reason: `process ${held.holder.pid} runs an agent in it` };
+  const leases: Lease[] = [];
+  for (const agent of dryRun ? [] : agents) {
+    const lease = await store.leases.acquire(agentLease(entry.ledger, agent));
+    if ("held" in lease) {
+      for (const one of leases) await one.release();
+      return { reason: `process ${lease.held.holder.pid} has just begun to work in it` };
+    }
+    leases.push(lease);
+  }
+  return { leases };
+}
+
+/** Its values stay until the next sweep. Contract: throws `held` while an agent runs in it. */
+export async function deleteContext(store: Store, id: string): Promise<void> {
+  const entry = await findEntry(store, id);
+  const taken = await takeAll(store, entry, false);
+  if ("reason" in taken) throw new HoldfastError("held", `${id} cannot be deleted: ${taken.reason}; end it first`);
+  try {
+    await store.remove(id);
+  } finally {
+    for (const lease of taken.leases) await lease.release();
+  }
+}
+
+export async function findEntry(store: Store, id: string): Promise<LedgerSummary & { head: Seq }> {
+  for await (const entry of store.list({ prefix: id })) if (entry.ledger === id) return entry;
+  throw new HoldfastError("not_found", `there is no context ${id}: list() says which there are`, { detail: { id } });
+}

@@ -1,0 +1,122 @@
+// Owns the import of an exported context: the file is checked whole first, then recorded batch by batch under an id that nobody has.
+import { zstdDecompressSync } from "node:zlib";
+import { blobHash } from "../ledger/checksum.ts";
+import { HoldfastError } from "../ledger/error.ts";
+import { newId } from "../ledger/id.ts";
+import type { EventInput, Seq, Store } from "../ledger/store.ts";
+import { createContentHash } from "./export.ts";
+import { agentLease, LEAD_AGENT } from "./listing.ts";
+import { damagedFile, FORMAT, type Placed, readLines } from "./portable-lines.ts";
+
+const BATCH_EVENTS = 500;
+const BATCH_BYTES = 8 << 20;
+const CHUNK = 1 << 20;
+
+export interface ImportReport {
+  id: string;
+  /** The id it had where it was exported; another one is given when that is taken here. */
+  from: string;
+  events: number;
+  blobs: number;
+  hash: string;
+}
+
+interface Header {
+  id: string;
+  events: Seq;
+  summary: unknown;
+}
+
+/** Contract: refuses damage by line and byte before anything is written; overwrites nothing. */
+export async function importContext(store: Store, file: string): Promise<ImportReport> {
+  const checked = await walk(file, {});
+  const { header } = checked;
+  const taken = (await store.head(header.id)) > 0;
+  const id = taken ? newId("ctx") : header.id;
+  const lease = await store.leases.acquire(agentLease(id, LEAD_AGENT));
+  if ("held" in lease)
+    throw new HoldfastError("held", `${id} is just being imported by process ${lease.held.holder.pid}`);
+  try {
+    let events: EventInput[] = [];
+    let blobs: Uint8Array[] = [];
+    let bytes = 0;
+    const flush = async (summary: unknown) => {
+      if (events.length > 0) await store.append([{ ledger: id, events, summary }], { blobs });
+      events = [];
+      blobs = [];
+      bytes = 0;
+    };
+    const again = await walk(file, {
+      blob(one) {
+        blobs.push(one);
+        bytes += one.length;
+      },
+      async event({ seq, ...event }) {
+        events.push(event);
+        const last = seq === header.events;
+        if (!last && (events.length >= BATCH_EVENTS || bytes >= BATCH_BYTES)) await flush({ importing: true });
+      },
+    });
+    if (again.hash !== checked.hash)
+      throw new HoldfastError("damaged", `${file} changed while it was read: import it again`);
+    const { importing: _, ...summary } = (header.summary ?? {}) as Record<string, unknown>;
+    await flush({ ...summary, open: false, importing: null });
+    return { id, from: header.id, events: header.events, blobs: checked.blobs, hash: checked.hash };
+  } catch (error) {
+    await store.remove(id).catch(() => {}); // half an import is none; a killed one is swept by gc
+    throw error;
+  } finally {
+    await lease.release();
+  }
+}
+
+interface Takers {
+  blob?: (bytes: Uint8Array) => void;
+  event?: (event: EventInput & { seq: Seq }) => Promise<void>;
+}
+
+async function walk(file: string, takers: Takers): Promise<{ header: Header; blobs: number; hash: string }> {
+  let header: Header | undefined;
+  let seq = 0;
+  let blobs = 0;
+  let hash: string | undefined;
+  let parts: Uint8Array[] = [];
+  const content = createContentHash();
+  for await (const { value, place } of readLines(file)) {
+    if (!header) {
+      if (!("holdfast" in value)) throw damagedFile(file, place, "this is not the beginning of an exported context");
+      if (value.format > FORMAT)
+        throw new HoldfastError("upgrade", `${file} was written by a newer Holdfast: upgrade to import it`);
+      if (!/^ctx_[0-9a-z_-]{1,100}$/.test(value.id))
+        throw damagedFile(file, place, `${value.id} is not the id of a context`);
+      header = value;
+    } else if ("blob" in value) {
+      parts.push(unpack(file, place, value.data));
+      if (value.part !== parts.length - 1) throw damagedFile(file, place, "a part of a blob is missing");
+      if (parts.length < value.parts) continue;
+      const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+      parts = [];
+      if (blobHash(bytes) !== value.blob) throw damagedFile(file, place, "a blob does not match its name");
+      blobs++;
+      takers.blob?.(bytes);
+    } else if ("event" in value) {
+      if (value.event.seq !== ++seq) throw damagedFile(file, place, `event ${seq} is missing`);
+      content.add(value.event as Parameters<typeof content.add>[0]);
+      await takers.event?.(value.event);
+    } else if ("end" in value) {
+      hash = content.digest();
+      if (value.hash !== hash || value.events !== seq || seq !== header.events)
+        throw damagedFile(file, place, "what was counted at the end is not what came");
+    }
+  }
+  if (seq === 0) throw damagedFile(file, { line: 2, byte: 0 }, "it holds no events");
+  return { header: header!, blobs, hash: hash! };
+}
+
+function unpack(file: string, place: Placed, data: string): Uint8Array {
+  try {
+    return zstdDecompressSync(Buffer.from(data, "base64"), { maxOutputLength: CHUNK });
+  } catch {
+    throw damagedFile(file, place, "a blob cannot be unpacked");
+  }
+}

@@ -1,0 +1,144 @@
+// Owns `openContexts`: the door to all contexts of a store, with or without the rest of Holdfast.
+import { HoldfastError } from "../ledger/error.ts";
+import { newId } from "../ledger/id.ts";
+import type { EventInput, Store } from "../ledger/store.ts";
+import { type Context, type ContextOptions, configuredEvent, createContext, type Settings } from "./context.ts";
+import { type ExportReport, exportContext } from "./export.ts";
+import { collectGarbage, deleteContext, type GcOptions, type GcReport } from "./gc.ts";
+import { type ImportReport, importContext } from "./import.ts";
+import { type ContextInfo, type ContextStatus, LEAD_AGENT, listContexts, type Summary } from "./listing.ts";
+import { openProject } from "./project.ts";
+import type { LocalSchemas } from "./schemas.ts";
+import { openTimeline, type Timeline } from "./timeline.ts";
+import { type ContextsVerdict, verifyContexts } from "./verify.ts";
+
+export interface CreateOptions extends Settings, ContextOptions {
+  task: string;
+  /** The directory that agents work in; with it a context can be run by `holdfast -r`. */
+  root?: string;
+  title?: string;
+}
+
+export interface Resumable extends ContextInfo {
+  /** When the last thing was recorded before it was paused or its process died. */
+  interruptedAt: number;
+}
+
+export interface Contexts {
+  readonly store: Store;
+  create(opts: CreateOptions): Promise<Context>;
+  /** Contract: throws `not_found`; never makes one. */
+  get(id: string, opts?: ContextOptions): Promise<Context>;
+  /** Newest first. */
+  list(filter?: { status?: ContextStatus | ContextStatus[] }): Promise<ContextInfo[]>;
+  /** Paused or interrupted: a context whose process was killed is here at once. */
+  resumable(): Promise<Resumable[]>;
+  /** Contract: throws `held` while an agent runs in it. */
+  delete(id: string): Promise<void>;
+  gc(opts?: GcOptions): Promise<GcReport>;
+  verify(id?: string): Promise<ContextsVerdict>;
+  export(id: string, file: string): Promise<ExportReport>;
+  import(file: string): Promise<ImportReport>;
+  /** Closes the store if `openContexts` opened it. */
+  close(): Promise<void>;
+}
+
+/** A store that is open already, the SQLite file, or the project of a directory (`state` replaces the state directory). */
+export type Where = { store: Store } | { file: string } | { cwd?: string; state?: string };
+
+export async function openContexts(where: Where = {}, defaults: ContextOptions = {}): Promise<Contexts> {
+  const store = "store" in where ? where.store : await openStore(where);
+  const timelines = new Map<string, Promise<Timeline>>();
+  const schemas = new Map<string, LocalSchemas>();
+
+  /** One fold for each context and process. */
+  function timelineOf(id: string): Promise<Timeline> {
+    let found = timelines.get(id);
+    if (!found) {
+      found = openTimeline(store, id);
+      found.catch(() => timelines.delete(id));
+      timelines.set(id, found);
+    }
+    return found;
+  }
+
+  function localSchemas(id: string): LocalSchemas {
+    let local = schemas.get(id);
+    if (!local) {
+      local = new Map();
+      schemas.set(id, local);
+    }
+    return local;
+  }
+
+  async function get(id: string, opts: ContextOptions = {}): Promise<Context> {
+    if (!id.startsWith("ctx_"))
+      throw new HoldfastError("not_found", `${id} is not the id of a context: they begin with ctx_`);
+    const timeline = await timelineOf(id);
+    await timeline.catchUp();
+    const open = (fork: string) => get(fork, opts);
+    return createContext(timeline, { ...defaults, ...opts, local: localSchemas(id), open });
+  }
+
+  const forget = (id: string) => {
+    timelines.delete(id);
+    schemas.delete(id);
+  };
+
+  return {
+    store,
+    get,
+    async create({ task, root, title = task, metadata, budget, ttlMs, quotas, schema, schemas: byKey, ...opts }) {
+      const id = newId("ctx");
+      const author = opts.author ?? defaults.author ?? "user";
+      const given = { metadata, budget, ttlMs, quotas, schema, schemas: byKey };
+      const settings = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Settings;
+      const configured = await configuredEvent({ task, ...settings }, localSchemas(id), author);
+      // The first two are the loop's own: a context made here can be run by it.
+      const created = { type: "context.created", actor: author, touches: ["ctx:config"] };
+      const events: EventInput[] = [
+        { ...created, data: { root: root ?? "", title, version: "contexts" } },
+        ...(root === undefined
+          ? []
+          : [{ type: "agent.created", actor: LEAD_AGENT, data: { name: LEAD_AGENT, cwd: root } }]),
+        configured,
+      ];
+      const listed: Summary = { title, root: root ?? "", open: false, reason: null, rounds: 0 };
+      await store.append([{ ledger: id, events, summary: { ...listed, ...(ttlMs !== undefined && { ttlMs }) } }]);
+      return get(id, opts);
+    },
+    async list({ status } = {}) {
+      const wanted = status === undefined ? undefined : [status].flat();
+      return (await listContexts(store)).filter((one) => wanted?.includes(one.status) ?? true);
+    },
+    async resumable() {
+      const all = await listContexts(store);
+      return all
+        .filter((one) => one.status === "paused" || one.status === "interrupted")
+        .map((one) => ({ ...one, interruptedAt: one.updatedAt }));
+    },
+    async delete(id) {
+      await deleteContext(store, id);
+      forget(id);
+    },
+    async gc(opts) {
+      const report = await collectGarbage(store, opts);
+      if (!opts?.dryRun) for (const { id } of report.removed) forget(id);
+      return report;
+    },
+    verify: (id) => verifyContexts(store, (one) => get(one), id),
+    export: (id, file) => exportContext(store, id, file),
+    import: (file) => importContext(store, file),
+    async close() {
+      for (const timeline of timelines.values()) await (await timeline).saveSnapshot().catch(() => {});
+      if (!("store" in where)) await store.close();
+    },
+  };
+}
+
+async function openStore(where: { file: string } | { cwd?: string; state?: string }): Promise<Store> {
+  const { openSqliteStore } = await import("../ledger/sqlite/index.ts");
+  if ("file" in where) return openSqliteStore(where.file);
+  const project = openProject({ cwd: where.cwd ?? process.cwd(), ...(where.state && { state: where.state }) });
+  return openSqliteStore(project.ledgerFile);
+}

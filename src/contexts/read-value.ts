@@ -1,0 +1,117 @@
+// Owns getting a value back, and what to do when it cannot be had: the last good version of its key stands in, and the loss is reported.
+import { HoldfastError } from "../ledger/error.ts";
+import type { Seq } from "../ledger/store.ts";
+import { type Entry, entryOf, type FoldState } from "./fold.ts";
+import type { Checker } from "./schemas.ts";
+import type { Timeline } from "./timeline.ts";
+import { decodeBlob, type Json } from "./values.ts";
+
+/** From so many short items on, one read of the whole stretch beats one read for each. */
+const TOGETHER = 8;
+
+export interface Problem {
+  key: string;
+  /** The version that cannot be had. */
+  version: Seq;
+  reason: string;
+  /** The version that stands in for it; undefined: there is none, or the rest of a list. */
+  recoveredFrom?: Seq;
+}
+
+interface Found {
+  value: Json;
+  problems: Problem[];
+}
+
+/** Contract: throws `damaged` when no version of the key is good. */
+export async function readEntry(
+  timeline: Timeline,
+  state: FoldState,
+  { key, entry, checker }: { key: string; entry: Entry; checker: Checker },
+): Promise<Found> {
+  const problems: Problem[] = [];
+  for (let at: Entry | undefined = entry; at; at = entryOf(state, key, at.prev)) {
+    if (at.op === "remove") break;
+    const whole = await assemble(timeline, state, key, at);
+    let why = "reason" in whole ? whole.reason : undefined;
+    // What was written under the schema of today was checked then.
+    if ("value" in whole && (state.schemaAt.get(key) ?? 0) > at.seq)
+      why = await checker.misfit(state, key, whole.value);
+    if (why === undefined && "value" in whole) {
+      for (const one of problems) one.recoveredFrom = at.seq;
+      return { value: whole.value, problems: [...problems, ...whole.lost] };
+    }
+    problems.push({ key, version: at.seq, reason: why! });
+  }
+  const first = problems[0]!;
+  throw new HoldfastError(
+    "damaged",
+    `${key}: version ${first.version} cannot be had (${first.reason}), and no earlier version is good: share it again or remove it`,
+    { detail: first },
+  );
+}
+
+type Whole = { value: Json; lost: Problem[] } | { reason: string };
+
+async function assemble(timeline: Timeline, state: FoldState, key: string, entry: Entry): Promise<Whole> {
+  if (entry.op === "set") {
+    const one = await single(timeline, entry);
+    return "value" in one ? { value: one.value, lost: [] } : one;
+  }
+  const chain: Entry[] = [];
+  for (let at: Entry | undefined = entry; at && chain.length < entry.items; at = entryOf(state, key, at.prev))
+    chain.unshift(at);
+  const lost: Problem[] = [];
+  const list: Json[] = [];
+  const base = entryOf(state, key, entry.base);
+  if (base) {
+    try {
+      const found = await readEntry(timeline, state, { key, entry: base, checker: NO_SCHEMA });
+      lost.push(...found.problems);
+      if (Array.isArray(found.value)) for (const one of found.value) list.push(one);
+    } catch {
+      lost.push({
+        key,
+        version: base.seq,
+        reason: "the list it began with cannot be had; the items after it are kept",
+      });
+    }
+  }
+  const short = await inlineValues(timeline, chain);
+  for (const one of chain) {
+    const item = short.has(one.seq) ? { value: short.get(one.seq)! } : await single(timeline, one);
+    if ("value" in item) list.push(item.value);
+    else lost.push({ key, version: one.seq, reason: `one item: ${item.reason}` });
+  }
+  return { value: list, lost };
+}
+
+const NO_SCHEMA: Checker = {
+  value: async () => {},
+  item: async () => {},
+  removal: () => {},
+  misfit: async () => undefined,
+};
+
+async function single({ store, id }: Timeline, entry: Entry): Promise<{ value: Json } | { reason: string }> {
+  if (entry.inline) {
+    for await (const event of store.read(id, { after: entry.seq - 1, upTo: entry.seq })) {
+      return { value: (event.data as { value: Json }).value };
+    }
+    return { reason: "its event is missing" };
+  }
+  const bytes = await store.blob(entry.hash!);
+  if (!bytes) return { reason: `blob ${entry.hash!.slice(0, 12)} is missing or damaged` };
+  return { value: decodeBlob(bytes) };
+}
+
+async function inlineValues({ store, id }: Timeline, chain: Entry[]): Promise<Map<Seq, Json>> {
+  const wanted = new Set(chain.filter((one) => one.inline).map((one) => one.seq));
+  const values = new Map<Seq, Json>();
+  if (wanted.size < TOGETHER) return values;
+  const range = { after: chain[0]!.seq - 1, upTo: chain.at(-1)!.seq, types: ["data.appended"] };
+  for await (const event of store.read(id, range)) {
+    if (wanted.has(event.seq)) values.set(event.seq, (event.data as { value: Json }).value);
+  }
+  return values;
+}

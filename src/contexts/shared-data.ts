@@ -1,0 +1,284 @@
+// Owns shared data: writes by compare-and-set under schema and quota, appends that never conflict, reads of a part, history.
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import type { EventInput, Seq } from "../ledger/store.ts";
+import { type Entry, entryAt, entryOf, type FoldState, presentAt, versionOf } from "./fold.ts";
+import { select } from "./json-path.ts";
+import { type Problem, readEntry } from "./read-value.ts";
+import type { Checker } from "./schemas.ts";
+import type { Decision, Timeline } from "./timeline.ts";
+import { type Encoded, encodeValue, type Json, type JsonType } from "./values.ts";
+
+const MERGE_GIVE_UP_MS = 30_000;
+const LONGEST_PAUSE_MS = 12;
+const KEY_CHARS = 200;
+
+export interface WriteOptions {
+  /** The version that the decision read (0: not there); refused with `conflict` when the key has another one now. */
+  expect?: Seq;
+  author?: string;
+  /** The tool call that this comes from. */
+  call?: string;
+  /** From then on the key counts as absent. */
+  ttlMs?: number;
+}
+
+export interface SharedInfo {
+  key: string;
+  type: JsonType;
+  bytes: number;
+  author: string;
+  version: Seq;
+  at: number;
+  call?: string;
+  /** The beginning of its JSON. */
+  preview: string;
+  expiresAt?: number;
+}
+
+export interface HistoryEntry {
+  op: "set" | "append" | "remove";
+  version: Seq;
+  at: number;
+  author: string;
+  call?: string;
+  type: JsonType;
+  bytes: number;
+  preview: string;
+  /** It is on the timeline of now: no restore has gone behind it. */
+  current: boolean;
+  recovers?: Seq;
+}
+
+export type Reducer = (before: Json, next: Json) => Json;
+
+export interface SharedData {
+  /** With a reducer for the key: joined with what is there. Contract: refused whole, or durable when it resolves. */
+  share(key: string, value: unknown, opts?: WriteOptions): Promise<SharedInfo>;
+  /** Several keys in one transaction. */
+  shareAll(values: Record<string, unknown>, opts?: Omit<WriteOptions, "expect">): Promise<SharedInfo[]>;
+  /** Adds one item to a list; begins the list if there is none. Contract: never conflicts with other appends. */
+  append(key: string, item: unknown, opts?: Omit<WriteOptions, "expect">): Promise<SharedInfo>;
+  remove(key: string, opts?: Pick<WriteOptions, "expect" | "author" | "call">): Promise<void>;
+  /** Read, change, write; again when someone was faster. `fn` gets undefined when the key is absent, and must not change the world. */
+  merge(
+    key: string,
+    fn: (value: Json | undefined) => unknown | Promise<unknown>,
+    opts?: Omit<WriteOptions, "expect">,
+  ): Promise<SharedInfo>;
+  /** The value, or the part of it that a path names; undefined when there is none. `version`: as it was then. */
+  read(key: string, path?: string, opts?: { version?: Seq }): Promise<Json | undefined>;
+  list(): Promise<SharedInfo[]>;
+  /** Oldest first, on every timeline. */
+  history(key: string): Promise<HistoryEntry[]>;
+}
+
+export interface DataOptions {
+  timeline: Timeline;
+  checker: Checker;
+  author: string;
+  reducers: Record<string, Reducer>;
+  /** Keys that are lists whoever writes first: `share` refuses anything else there. */
+  lists: ReadonlySet<string>;
+  lease?: { name: string; epoch: number };
+  onProblem?: (problem: Problem) => void;
+}
+
+export function createSharedData(opts: DataOptions): SharedData {
+  const { timeline, checker, reducers } = opts;
+  const appendOpts = opts.lease ? { lease: opts.lease } : {};
+  /** Merges of one key in this process go one after the other: they would only get in each other's way. */
+  const merging = new Map<string, Promise<unknown>>();
+
+  const infoOf = (key: string, state: FoldState): SharedInfo => {
+    const entry = entryAt(state, key)!;
+    const { type, bytes, author, at, call, preview, expiresAt } = entry;
+    const optional = { ...(call && { call }), ...(expiresAt !== undefined && { expiresAt }) };
+    return { key, type, bytes, author, version: versionOf(state, key), at, preview, ...optional };
+  };
+
+  async function put(values: [string, unknown][], write: WriteOptions): Promise<SharedInfo[]> {
+    const encoded = values.map(([key, value]): [string, Encoded] => [named(key), encodeValue(key, value)]);
+    await timeline.write(async (state) => {
+      for (const [i, [key, { facts }]] of encoded.entries()) {
+        if (opts.lists.has(key) && facts.type !== "array")
+          throw new HoldfastError("invalid", `${key} is a list: append to it, or share an array`);
+        await checker.value(state, key, values[i]![1]);
+      }
+      const events = encoded.map(([key, { facts }]) => sharedEvent(key, facts, { ...opts, ...write }));
+      const expect = write.expect === undefined ? {} : expected(state, encoded[0]![0], write.expect);
+      const growth = encoded.map(([key, { facts }]) => ({ key, bytes: facts.bytes, replaces: true }));
+      return withQuota(state, growth, { events, expect, blobs: encoded.flatMap(([, one]) => one.blob ?? []) });
+    }, appendOpts);
+    return encoded.map(([key]) => infoOf(key, timeline.state));
+  }
+
+  async function valueAt(state: FoldState, key: string, entry: Entry | undefined): Promise<Json | undefined> {
+    if (!entry) return undefined;
+    const found = await readEntry(timeline, state, { key, entry, checker });
+    for (const problem of found.problems) opts.onProblem?.(problem);
+    return found.value;
+  }
+
+  async function mergeNow(key: string, fn: (v: Json | undefined) => unknown, write: WriteOptions): Promise<SharedInfo> {
+    const giveUpAt = Date.now() + MERGE_GIVE_UP_MS;
+    for (let tries = 0; ; tries++) {
+      const state = await timeline.catchUp();
+      const expect = versionOf(state, key);
+      const next = await fn(await valueAt(state, key, presentAt(state, key, { now: Date.now() })));
+      try {
+        return (await put([[key, next]], { ...write, expect }))[0]!;
+      } catch (error) {
+        if (!isHoldfastError(error, "conflict") || Date.now() > giveUpAt) throw error;
+        if (tries > 1) await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, tries));
+      }
+    }
+  }
+
+  const data: SharedData = {
+    async share(key, value, write = {}) {
+      const reduce = Object.hasOwn(reducers, key) ? reducers[key] : undefined;
+      if (!reduce || write.expect !== undefined) return (await put([[key, value]], write))[0]!;
+      encodeValue(key, value); // refused before anything is read
+      return data.merge(key, (before) => (before === undefined ? value : reduce(before, value as Json)), write);
+    },
+    shareAll: async (values, write = {}) => (Object.keys(values).length > 0 ? put(Object.entries(values), write) : []),
+    async append(key, item, write = {}) {
+      const { facts, blob } = encodeValue(named(key), item);
+      await timeline.write(async (state) => {
+        const present = presentAt(state, key, { now: Date.now() });
+        if (present && present.type !== "array")
+          throw new HoldfastError("invalid", `${key} holds a ${present.type}, not a list: share an array there first`);
+        await checker.item(state, key, item);
+        const { ttlMs, call, author = opts.author } = write;
+        const data = { key, ...facts, ...(call && { call }), ...(ttlMs !== undefined && { ttlMs }) };
+        const event: EventInput = { type: "data.appended", actor: author, touches: [`key:${key}`], data };
+        // What the list began with is guarded, its items are not: two appends never meet.
+        const expect = { [`base:${key}`]: state.bases.get(key) ?? 0, "ctx:data": state.versions.data };
+        const growth = [{ key, bytes: facts.bytes, replaces: false }];
+        return withQuota(state, growth, { events: [event], expect, blobs: blob ? [blob] : [] });
+      }, appendOpts);
+      return infoOf(key, timeline.state);
+    },
+    async remove(key, write = {}) {
+      await timeline.write((state) => {
+        checker.removal(state, key);
+        if (!presentAt(state, key, { now: Date.now() }))
+          throw new HoldfastError("not_found", `there is no shared data under ${key}: list() says what there is`);
+        // That it is there was read: so it is guarded, whether the caller expects a version or not.
+        const expect = expected(state, key, write.expect ?? versionOf(state, key));
+        const event = removedEvent(key, { ...opts, ...write });
+        return withQuota(state, [], { events: [event], expect });
+      }, appendOpts);
+    },
+    merge(key, fn, write = {}) {
+      const before = merging.get(key) ?? Promise.resolve();
+      const mine = before.then(() => mergeNow(key, fn, write));
+      const settled = mine.catch(() => undefined);
+      merging.set(key, settled);
+      settled.then(() => merging.get(key) === settled && merging.delete(key));
+      return mine;
+    },
+    async read(key, path, { version } = {}) {
+      const state = await timeline.catchUp();
+      const then = version === undefined ? undefined : (entryOf(state, key, version) ?? entryAt(state, key, version));
+      const entry =
+        version === undefined ? presentAt(state, key, { now: Date.now() }) : then?.op === "remove" ? undefined : then;
+      const value = await valueAt(state, key, entry);
+      return value === undefined || path === undefined ? value : select(value, path);
+    },
+    async list() {
+      const state = await timeline.catchUp();
+      const now = Date.now();
+      return [...state.keys.keys()]
+        .filter((key) => presentAt(state, key, { now }))
+        .sort()
+        .map((key) => infoOf(key, state));
+    },
+    async history(key) {
+      const state = await timeline.catchUp();
+      const current = new Set<Seq>();
+      for (let at = entryAt(state, key); at; at = entryOf(state, key, at.prev)) current.add(at.seq);
+      return (state.keys.get(key) ?? []).map(({ op, seq, at, author, call, type, bytes, preview, recovers }) => ({
+        ...{ op, version: seq, at, author, type, bytes, preview, current: current.has(seq) },
+        ...(call && { call }),
+        ...(recovers && { recovers }),
+      }));
+    },
+  };
+  return data;
+}
+
+export function sharedEvent(
+  key: string,
+  facts: Encoded["facts"],
+  write: { author: string; call?: string; ttlMs?: number; recovers?: Seq },
+): EventInput {
+  const { author, call, ttlMs, recovers } = write;
+  const optional = { ...(call && { call }), ...(ttlMs !== undefined && { ttlMs }), ...(recovers && { recovers }) };
+  const touches = [`key:${key}`, `base:${key}`];
+  return { type: "data.shared", actor: author, touches, data: { key, ...facts, ...optional } };
+}
+
+export function removedEvent(key: string, write: { author: string; call?: string }): EventInput {
+  const data = { key, ...(write.call && { call: write.call }) };
+  return { type: "data.removed", actor: write.author, touches: [`key:${key}`, `base:${key}`], data };
+}
+
+function named(key: string): string {
+  if (typeof key === "string" && key !== "" && key.length <= KEY_CHARS && !/[\0-\x1f]/.test(key)) return key;
+  throw new HoldfastError(
+    "invalid",
+    `a key has 1 to ${KEY_CHARS} characters on one line, not ${JSON.stringify(key)?.slice(0, 40)}`,
+  );
+}
+
+/** Contract: throws `conflict` when the key stands elsewhere; the guards make sure that it still stands there. */
+function expected(state: FoldState, key: string, expect: Seq): Record<string, Seq> {
+  const actual = versionOf(state, key);
+  const absent = expect === 0 && !presentAt(state, key, { now: Date.now() });
+  if (actual !== expect && !absent)
+    throw new HoldfastError(
+      "conflict",
+      `${key} has version ${actual}, not ${expect}: read it again and decide anew (or use merge)`,
+      { detail: { key, expected: expect, actual } },
+    );
+  return { [`key:${key}`]: state.keys.get(key)?.at(-1)?.seq ?? 0, "ctx:data": state.versions.data };
+}
+
+/** Two writers that each stay under the limit may together pass it: with a limit on the whole, its entity is guarded. */
+export function withQuota(
+  state: FoldState,
+  growth: { key: string; bytes: number; replaces: boolean }[],
+  decision: Decision,
+): Decision {
+  const { valueBytes, contextBytes, keys } = state.config.quotas;
+  const now = Date.now();
+  const after = new Map<string, number>();
+  for (const { key, bytes, replaces } of growth) {
+    const size = (replaces ? 0 : (presentAt(state, key, { now })?.bytes ?? 0)) + bytes;
+    if (valueBytes !== undefined && size > valueBytes)
+      throw overQuota(`${key} would have ${size} bytes`, `${valueBytes} for a value`);
+    after.set(key, size);
+  }
+  if (contextBytes === undefined && keys === undefined) return decision;
+  for (const key of state.keys.keys()) {
+    const present = after.has(key) ? undefined : presentAt(state, key, { now });
+    if (present) after.set(key, present.bytes);
+  }
+  const total = [...after.values()].reduce((sum, bytes) => sum + bytes, 0);
+  if (growth.length > 0 && contextBytes !== undefined && total > contextBytes)
+    throw overQuota(`the shared data would have ${total} bytes`, `${contextBytes} for the context`);
+  if (growth.length > 0 && keys !== undefined && after.size > keys)
+    throw overQuota(`there would be ${after.size} keys`, `${keys}`);
+  const [first, ...rest] = decision.events;
+  const touched = { ...first!, touches: [...(first!.touches ?? []), "ctx:quota"] };
+  return { ...decision, events: [touched, ...rest], expect: { ...decision.expect, "ctx:quota": state.versions.quota } };
+}
+
+function overQuota(what: string, limit: string): HoldfastError {
+  return new HoldfastError(
+    "limit",
+    `${what}, the quota is ${limit}; nothing was changed: remove data or raise the quota with configure()`,
+  );
+}

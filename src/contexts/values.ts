@@ -1,0 +1,100 @@
+// Owns values: what may be shared (JSON), how it is kept (short ones in the event, longer ones as one blob), and how it is had again.
+import { blobHash } from "../ledger/checksum.ts";
+import { HoldfastError } from "../ledger/error.ts";
+
+/** Above this a value is a blob, and its event holds a reference only. */
+const INLINE_BYTES = 2048;
+const PREVIEW_CHARS = 80;
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonType = "null" | "boolean" | "number" | "string" | "array" | "object";
+
+/** What an event says about a value. */
+export interface ValueFacts {
+  hash: string;
+  bytes: number;
+  type: JsonType;
+  preview: string;
+  /** The value itself, when it is short. */
+  value?: Json;
+}
+
+export interface Encoded {
+  facts: ValueFacts;
+  blob?: Uint8Array;
+}
+
+/** Contract: throws `invalid` with the path of the first thing that is not JSON. */
+export function encodeValue(key: string, value: unknown): Encoded {
+  const wrong = notJson(value, "$", new Set());
+  if (wrong)
+    throw new HoldfastError("invalid", `${key}: ${wrong.path} is ${wrong.what}: share JSON values only`, {
+      detail: { key, ...wrong },
+    });
+  const text = JSON.stringify(value);
+  const blob = Buffer.from(text);
+  const inline = blob.length <= INLINE_BYTES;
+  const plain = JSON.parse(inline ? text : "null") as Json;
+  const whole = blobHash(blob);
+  const facts: ValueFacts = {
+    // Half of it for a short value: only what names a blob looks like the name of one.
+    hash: inline ? whole.slice(0, 32) : whole,
+    bytes: blob.length,
+    type: textType(text),
+    preview: text.slice(0, PREVIEW_CHARS),
+  };
+  return inline ? { facts: { ...facts, preview: "", value: plain } } : { facts, blob };
+}
+
+/** For listings: inline values carry no second copy of their beginning in the event. */
+export function previewOf(facts: ValueFacts): string {
+  return facts.preview || (JSON.stringify(facts.value) ?? "").slice(0, PREVIEW_CHARS);
+}
+
+export function jsonType(value: Json): JsonType {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value as JsonType;
+}
+
+export function decodeBlob(bytes: Uint8Array): Json {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")) as Json;
+}
+
+const TYPE_BY_CHAR: Record<string, JsonType> = {
+  "{": "object",
+  "[": "array",
+  '"': "string",
+  n: "null",
+  t: "boolean",
+  f: "boolean",
+};
+
+function textType(text: string): JsonType {
+  return TYPE_BY_CHAR[text[0]!] ?? "number";
+}
+
+function notJson(value: unknown, path: string, above: Set<object>): { path: string; what: string } | undefined {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return undefined;
+    case "number":
+      return Number.isFinite(value) ? undefined : { path, what: String(value) };
+    case "object":
+      break;
+    default:
+      return { path, what: typeof value };
+  }
+  if (value === null || typeof (value as { toJSON?: unknown }).toJSON === "function") return undefined;
+  if (above.has(value as object)) return { path, what: "a part of itself" };
+  above.add(value as object);
+  for (const [key, one] of Object.entries(value as object)) {
+    if (one === undefined && !Array.isArray(value)) continue; // left out, as JSON does
+    const wrong = notJson(one, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`, above);
+    if (wrong) return wrong;
+  }
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) instanceof Map) return { path, what: "a Map" };
+  above.delete(value as object);
+  return undefined;
+}

@@ -1,0 +1,63 @@
+// Owns work without the loop: whoever works on a context holds its lease, so that a killed process leaves it interrupted, not running.
+import { HoldfastError } from "../ledger/error.ts";
+import type { HeldBy } from "../ledger/store.ts";
+import { agentLease, LEAD_AGENT, type Summary } from "./listing.ts";
+import type { Timeline } from "./timeline.ts";
+
+const RENEW_MS = 5_000;
+
+export interface Work {
+  readonly agent: string;
+  /** Aborted when the lease was lost: stop at once, another process has the work. */
+  readonly signal: AbortSignal;
+  /** Fences writes: pass it to `contexts.get(id, { lease })`. */
+  readonly lease: { name: string; epoch: number };
+  /** The work was taken up from a process that did not end it. */
+  readonly takenUp: boolean;
+  /** `paused` can be taken up again. */
+  end(reason: "done" | "paused" | "failed", opts?: { error?: string }): Promise<void>;
+}
+
+/** Contract: throws `held` while another live process works as that agent. */
+export async function beginWork(timeline: Timeline, agent: string = LEAD_AGENT): Promise<Work> {
+  const { store, id } = timeline;
+  const lease = await store.leases.acquire(agentLease(id, agent));
+  if ("held" in lease) throw heldError(id, agent, lease.held);
+  const fence = { lease: { name: lease.name, epoch: lease.epoch } };
+  const lost = new AbortController();
+  const renewing = setInterval(async () => {
+    if (!(await lease.renew().catch(() => true))) lost.abort();
+  }, RENEW_MS);
+  renewing.unref();
+  const takenUp = (await timeline.catchUp()).agents.get(agent)?.status === "running";
+  await timeline.write((state) => {
+    const agents = [...new Set([...state.agents.keys(), agent])].filter((one) => one !== LEAD_AGENT);
+    const summary: Summary = { open: true, reason: null, agents };
+    return { events: [{ type: "work.started", actor: agent, data: { agent } }], summary };
+  }, fence);
+
+  return {
+    agent,
+    signal: lost.signal,
+    lease: fence.lease,
+    takenUp,
+    async end(reason, { error } = {}) {
+      clearInterval(renewing);
+      await timeline.write((state) => {
+        const others = [...state.agents].some(([name, note]) => name !== agent && note.status === "running");
+        const summary: Summary = { open: others, reason: others ? null : reason === "paused" ? "interrupted" : reason };
+        const data = { agent, reason, ...(error !== undefined && { error }) };
+        return { events: [{ type: "work.ended", actor: agent, data }], summary };
+      }, fence);
+      await lease.release();
+    },
+  };
+}
+
+function heldError(id: string, agent: string, held: HeldBy): HoldfastError {
+  return new HoldfastError(
+    "held",
+    `process ${held.holder.pid} works on ${id} as ${agent}: end it first, or begin as another agent`,
+    { detail: held },
+  );
+}

@@ -1,0 +1,58 @@
+// Owns what an agent hands in: checked against its schemas, written with provenance, added to the results once.
+import { type Context, RESULTS } from "../contexts/index.ts";
+import { HoldfastError } from "../ledger/error.ts";
+import type { Assignment } from "./events.ts";
+
+interface From {
+  agent: string;
+  /** The call, or the place in the final text: a repetition after a crash adds nothing. */
+  call: string;
+}
+
+/** Contract: all or nothing. Throws `invalid` with key, path and reason, and the context is untouched. */
+export async function exportValues(
+  context: Pick<Context, "shareAll" | "append" | "history">,
+  assigned: Assignment,
+  values: Record<string, unknown>,
+  { agent, call }: From,
+): Promise<string[]> {
+  const keys = Object.keys(values);
+  if (keys.length === 0)
+    throw new HoldfastError("invalid", `nothing was exported: wanted ${Object.keys(assigned.exports).join(", ")}`);
+  const known = Object.keys(assigned.exports);
+  for (const key of keys) {
+    if (known.length > 0 && !known.includes(key)) {
+      throw new HoldfastError("invalid", `${key} was not asked for: export ${known.join(", ")}`);
+    }
+    if (assigned.exports[key] !== undefined) await check(key, assigned.exports[key], values[key]);
+  }
+  await context.shareAll(values, { author: agent, call });
+  const done = (await context.history(RESULTS)).some((entry) => entry.author === agent && entry.call === call);
+  if (!done) await context.append(RESULTS, { agent, type: assigned.type, keys }, { author: agent, call });
+  return keys;
+}
+
+async function check(key: string, schema: unknown, value: unknown): Promise<void> {
+  const z = await import("zod");
+  const parsed = z.fromJSONSchema(schema as never).safeParse(value);
+  if (parsed.success) return;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new HoldfastError(
+    "invalid",
+    `${key}${path.map((p) => (typeof p === "number" ? `[${p}]` : `.${String(p)}`)).join("")}: ${message}. Export it again, as the schema says`,
+  );
+}
+
+/** A fenced block of the final text that is named so: ```json export_to_context */
+export function exportsInText(text: string): Record<string, unknown> | undefined {
+  const block = /^(`{3,})json[ \t]+export_to_context[ \t]*\n([\s\S]*?)^\1[ \t]*$/m.exec(text)?.[2];
+  if (block === undefined) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(block);
+    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
+      ? (parsed as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,156 @@
+// Owns running an agent for the hub: prompt from the standard template, exports back into the context, one correction, continued after a crash.
+import type { Contexts } from "../contexts/index.ts";
+import { type ErrorCode, HoldfastError, messageOf } from "../ledger/error.ts";
+import type { Host, Taken } from "../loop/host.ts";
+import { type HubState, wantedOf } from "./events.ts";
+import { exportsInText, exportValues } from "./exports.ts";
+import { INJECTION_BYTES, injectShared } from "./injection.ts";
+
+export interface HubTask {
+  context: string;
+  /** Unique in the context, and the same again after a crash. */
+  agent: string;
+  /** What kind of agent: general-purpose, code-reviewer, … */
+  type: string;
+  prompt: string;
+  /** Keys of the shared data that go into the prompt, within the budget. */
+  reads?: readonly string[] | "all";
+  /** JSON Schema for each key that must come back. */
+  exports?: Record<string, unknown>;
+  injectionBytes?: number;
+  signal?: AbortSignal;
+}
+
+export interface HubResult {
+  text: string;
+  exports: Record<string, unknown>;
+  rounds: number;
+  requests: number;
+  tokens: number;
+  durationMs: number;
+  /** An earlier process had begun it. */
+  resumed: boolean;
+}
+
+export interface Hub {
+  /** Contract: a task that another process began goes on where it stopped; one that was finished answers without a model call. Throws when it failed for good. */
+  run(task: HubTask): Promise<HubResult>;
+}
+
+const ROLES: Record<string, string> = {
+  "general-purpose": "You do one piece of work for a larger plan, thoroughly, and hand in its result.",
+  "code-reviewer":
+    "You review work that others did: correctness first, then clarity. You say what is wrong, where, and why.",
+  explore: "You look things up and report what you found, with places. You change nothing.",
+};
+const MAX_CORRECTIONS = 1;
+const CODES: Record<string, ErrorCode> = { limit: "limit", blocked: "refused" };
+
+export function createHub(opts: { host: Host; contexts: Contexts }): Hub {
+  const { host, contexts } = opts;
+  return {
+    async run(task) {
+      const startedAt = Date.now();
+      await host.addAgent(task.context, { name: task.agent });
+      const taken = await host.take(task.context, { agent: task.agent, wait: AbortSignal.timeout(60_000) });
+      const stop = () => taken.agent.interrupt();
+      task.signal?.addEventListener("abort", stop, { once: true });
+      try {
+        const before = taken.agent.turn.state.rounds;
+        const resumed = hubState(taken, task.agent) !== undefined;
+        if (resumed) await taken.agent.reopen();
+        else await assign(taken, task, contexts);
+        await advance(taken, task, contexts);
+        const { state } = taken.agent.turn;
+        const { usage, rounds } = state;
+        return {
+          text: state.lastTurn?.text ?? "",
+          exports: await exported(contexts, task),
+          rounds,
+          requests: rounds - before,
+          tokens: usage.input + usage.output,
+          durationMs: Date.now() - startedAt,
+          resumed,
+        };
+      } finally {
+        task.signal?.removeEventListener("abort", stop);
+        await taken.release();
+      }
+    },
+  };
+}
+
+const hubState = (taken: Taken, agent: string) => taken.agent.turn.slice<HubState>("hub")[agent];
+
+/** One append: the agent never has the task without its prompt. */
+async function assign(taken: Taken, task: HubTask, contexts: Contexts): Promise<void> {
+  const prompt = await promptOf(task, contexts);
+  const asked = { type: "hub.asked", data: { type: task.type, exports: task.exports ?? {} } };
+  const input = {
+    type: "input.received",
+    data: { inputId: `inp_${task.agent}`, agent: task.agent, content: [{ type: "text", text: prompt }], origin: "hub" },
+  };
+  await taken.agent.turn.append([asked, input]);
+}
+
+async function promptOf(task: HubTask, contexts: Contexts): Promise<string> {
+  const shared = task.reads
+    ? await injectShared(await contexts.get(task.context), task.reads, task.injectionBytes ?? INJECTION_BYTES)
+    : "";
+  const wanted = Object.entries(task.exports ?? {});
+  const parts = [
+    `# Role\n\n${task.type}: ${ROLES[task.type] ?? "You do what the instruction says."}`,
+    `# Instruction\n\n${task.prompt}`,
+  ];
+  if (shared !== "") parts.push(`# Shared context\n\n${shared}`);
+  if (wanted.length > 0) {
+    const schemas = wanted.map(([key, schema]) => `- ${key}: ${JSON.stringify(schema)}`).join("\n");
+    parts.push(`# Export\n\nWhen you are done, call export_to_context with these keys (JSON Schema each):\n${schemas}`);
+  }
+  return parts.join("\n\n");
+}
+
+/** Until everything that was asked for is there; told once what is wrong with it. */
+async function advance(taken: Taken, task: HubTask, contexts: Contexts): Promise<void> {
+  for (;;) {
+    const reason = await taken.agent.run();
+    const last = taken.agent.turn.state.lastTurn;
+    if (reason === "interrupted" || task.signal?.aborted)
+      throw new HoldfastError("refused", `${task.agent} was interrupted`);
+    if (last && last.reason !== "done") {
+      throw new HoldfastError(CODES[last.reason] ?? "model", `${task.agent}: ${last.error ?? last.reason}`);
+    }
+    const problem = await takeExports(taken, task, contexts);
+    if (problem === undefined) return;
+    if (hubState(taken, task.agent)!.corrections >= MAX_CORRECTIONS)
+      throw new HoldfastError("invalid", `${task.agent}: ${problem}`);
+    await taken.agent.turn.append([{ type: "hub.corrected", data: { reason: problem } }]);
+    await taken.agent.send(`Your export was not accepted: ${problem}. Call export_to_context once more.`, "hub");
+  }
+}
+
+/** Undefined when nothing is wanted any more. */
+async function takeExports(taken: Taken, task: HubTask, contexts: Contexts): Promise<string | undefined> {
+  const { turn } = taken.agent;
+  if (wantedOf(hubState(taken, task.agent)).length === 0) return undefined;
+  const inText = exportsInText(turn.state.lastTurn?.text ?? "");
+  if (inText) {
+    const context = await contexts.get(task.context, { author: task.agent });
+    try {
+      const call = `text-${turn.state.lastTurn?.turnId ?? ""}`;
+      const keys = await exportValues(context, hubState(taken, task.agent)!, inText, { agent: task.agent, call });
+      await turn.append([{ type: "hub.exported", data: { keys } }]);
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+  const missing = wantedOf(hubState(taken, task.agent));
+  return missing.length === 0 ? undefined : `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
+}
+
+async function exported(contexts: Contexts, task: HubTask): Promise<Record<string, unknown>> {
+  const context = await contexts.get(task.context);
+  const values: Record<string, unknown> = {};
+  for (const key of Object.keys(task.exports ?? {})) values[key] = await context.read(key);
+  return values;
+}

@@ -1,0 +1,103 @@
+// Owns the hub's side of the loop: the tools by which agents read and write what they share.
+import * as z from "zod";
+import { contextEvents } from "../contexts/events.ts";
+import type { Contexts } from "../contexts/index.ts";
+import { messageOf } from "../ledger/error.ts";
+import {
+  defineMechanism,
+  defineTool,
+  type Mechanism,
+  type Tool,
+  type ToolOutput,
+  type ToolRun,
+} from "../loop/seams.ts";
+import { type HubState, hubEvents, hubSlice } from "./events.ts";
+import { asData } from "./templates/data.ts";
+
+/** Contract: `contexts` is asked for when a tool runs first; without it the mechanism only reads its events. */
+export function createHubMechanism(contexts?: () => Promise<Contexts>): Mechanism {
+  return defineMechanism({
+    name: "hub",
+    events: { ...contextEvents, ...hubEvents },
+    fold: hubSlice,
+    tools: (turn) => {
+      // Whoever was given no part of a larger work shares with nobody: the tools would only cost tokens.
+      if (!contexts || !turn.slice<HubState>("hub")[turn.agent]) return [];
+      return [contextList(contexts), contextRead(contexts), contextWrite(contexts), exportTool(contexts)];
+    },
+  });
+}
+
+type Open = () => Promise<Contexts>;
+
+const open = async (contexts: Open, { turn }: ToolRun) => (await contexts()).get(turn.context, { author: turn.agent });
+
+const contextList = (contexts: Open): Tool =>
+  defineTool<Record<string, never>>({
+    name: "context_list",
+    description: "List the shared data: key, type, bytes, version, author.",
+    schema: () => z.strictObject({}),
+    effect: "read",
+    async execute(run) {
+      const infos = await (await open(contexts, run)).list();
+      if (infos.length === 0) return { content: "(nothing is shared yet)" };
+      return {
+        content: infos
+          .map((i) => `${i.key}  ${i.type}  ${i.bytes} bytes  version ${i.version}  by ${i.author}`)
+          .join("\n"),
+      };
+    },
+  });
+
+const contextRead = (contexts: Open): Tool =>
+  defineTool<{ key: string; path?: string }>({
+    name: "context_read",
+    description: "Read shared data, whole or a part: path such as $.files[0:10].name",
+    schema: () => z.strictObject({ key: z.string(), path: z.string().optional() }),
+    effect: "read",
+    async execute(run) {
+      const { key, path } = run.input;
+      const value = await (await open(contexts, run)).read(key, path);
+      if (value === undefined)
+        return { content: `${key}${path ? ` has nothing at ${path}` : " is not shared"}`, isError: true };
+      return { content: asData(value, { origin: `shared data ${key}${path ? ` ${path}` : ""}` }) };
+    },
+  });
+
+const contextWrite = (contexts: Open): Tool =>
+  defineTool<{ key: string; value: unknown; expect?: number }>({
+    name: "context_write",
+    description: "Share a JSON value under a key. expect: the version you read; refused when it has changed.",
+    schema: () => z.strictObject({ key: z.string().min(1), value: z.json(), expect: z.int().nonnegative().optional() }),
+    effect: "internal",
+    async execute(run) {
+      const { key, value, expect } = run.input;
+      const { version, bytes } = await (await open(contexts, run)).share(key, value, {
+        call: run.call.id,
+        ...(expect === undefined ? {} : { expect }),
+      });
+      return { content: `shared ${key}: version ${version}, ${bytes} bytes` };
+    },
+  });
+
+const exportTool = (contexts: Open): Tool =>
+  defineTool<{ values: Record<string, unknown> }>({
+    name: "export_to_context",
+    description: "Hand in your results: {values: {key: value}}, each as its schema says.",
+    schema: () => z.strictObject({ values: z.record(z.string(), z.json()) }),
+    effect: "internal",
+    async execute(run): Promise<ToolOutput> {
+      const assigned = run.turn.slice<HubState>("hub")[run.turn.agent]!;
+      try {
+        const { exportValues } = await import("./exports.ts");
+        const context = await open(contexts, run);
+        const keys = await exportValues(context, assigned, run.input.values, {
+          agent: run.turn.agent,
+          call: run.call.id,
+        });
+        return { content: `exported: ${keys.join(", ")}`, events: [{ type: "hub.exported", data: { keys } }] };
+      } catch (error) {
+        return { content: messageOf(error), isError: true };
+      }
+    },
+  });

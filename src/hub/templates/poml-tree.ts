@@ -1,0 +1,33 @@
+// Owns the tree of a POML template, as the parser builds it and the renderer walks it.
+import type { Condition, Loop } from "./control.ts";
+import type { Piece } from "./expression.ts";
+import type { ListStyle, Tag } from "./poml-tags.ts";
+
+export interface Text {
+  tag: "text";
+  pieces: Piece[];
+}
+
+export interface Element {
+  tag: Tag;
+  at: number;
+  when?: Condition;
+  each?: Loop;
+  caption?: Piece[];
+  lang?: Piece[];
+  src?: string;
+  name?: string;
+  style?: ListStyle;
+  /** A block of its own; otherwise part of a line. */
+  block: boolean;
+  body: Part[];
+}
+
+/** What flows in lines: text, emphasis, code, and <let>, which leaves no trace. */
+export interface Lines {
+  tag: "lines";
+  nodes: Node[];
+}
+
+export type Node = Text | Element;
+export type Part = Lines | Element;

@@ -1,0 +1,63 @@
+// Owns going back in a conversation: each agent's transcript as it was at a checkpoint, and forward again when that is undone.
+import type { StoredEvent } from "../ledger/store.ts";
+import type { Item } from "../models/model.ts";
+import type { AgentState, ContextState } from "./transcript.ts";
+
+/** Where an agent stood. `saved` once a restore went behind it: what it had is kept, so that the restore can be undone. */
+export interface Mark {
+  count: number;
+  cwd: string;
+  saved?: Item[];
+}
+
+/** By the seq of the checkpoint. */
+export type Marks = Record<number, Record<string, Mark>>;
+
+/** Contract: true when the event was one of these. */
+export function applyRewind(state: ContextState, event: StoredEvent): boolean {
+  if (event.type === "context.checkpointed") {
+    state.marks ??= {};
+    state.marks[event.seq] = marksOf(state);
+    return true;
+  }
+  if (event.type !== "context.restored") return false;
+  const { seq, conversation } = event.data as { seq: number; conversation: boolean };
+  if (conversation) rewind(state, seq, event.seq - 1);
+  return true;
+}
+
+const marksOf = (state: ContextState): Record<string, Mark> =>
+  Object.fromEntries(Object.values(state.agents).map((a) => [a.name, { count: a.items.length, cwd: a.cwd }]));
+
+/** `before` is the checkpoint that the restore made of what it leaves. */
+function rewind(state: ContextState, to: number, before: number): void {
+  state.marks ??= {};
+  state.marks[before] ??= marksOf(state);
+  const left = state.marks[before];
+  for (const agent of Object.values(state.agents)) {
+    const own = left[agent.name];
+    if (own) own.saved = agent.items;
+    const mark = state.marks[to]?.[agent.name];
+    agent.items = complete(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0));
+    if (mark) agent.cwd = mark.cwd;
+    settle(agent);
+  }
+}
+
+/** Nothing is open in the past: what waited then waits no more. */
+function settle(agent: AgentState): void {
+  agent.pending = [];
+  agent.queue = [];
+  agent.turn = undefined;
+  if (agent.lastTurn) agent.lastTurn = { ...agent.lastTurn, reason: "done", error: undefined };
+}
+
+/** A checkpoint in the middle of a round: a reply whose calls have no results yet goes too. */
+function complete(items: Item[]): Item[] {
+  const at = items.findLastIndex((item) => item.kind === "reply");
+  const reply = items[at];
+  if (reply?.kind !== "reply") return [...items];
+  const calls = reply.parts.filter((part) => part.type === "call").length;
+  const results = items.slice(at).filter((item) => item.kind === "result").length;
+  return results < calls ? items.slice(0, at) : [...items];
+}

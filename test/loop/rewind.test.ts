@@ -1,0 +1,35 @@
+// Going back in a conversation, through the whole house: what the model sees next is what was there at the checkpoint.
+import { afterEach, expect, test } from "vitest";
+import { openContexts } from "../../src/contexts/index.ts";
+import { type House, openHouse } from "../house.ts";
+
+let house: House;
+afterEach(() => house?.close());
+
+const seen = (at: number) =>
+  (house.server.log().requests[at]!.body as { messages: { role: string; content: unknown }[] }).messages
+    .filter((m) => m.role === "user")
+    .map((m) => (typeof m.content === "string" ? m.content : JSON.stringify(m.content)));
+
+test("a restore takes the conversation back to the checkpoint; undoing it brings everything back", async () => {
+  house = await openHouse([{ text: "one" }, { text: "two" }, { text: "three" }]);
+  const contexts = await openContexts({ store: house.store });
+  const first = await house.harness.run("first");
+  await first.result;
+  await first.taken.release();
+  const context = await contexts.get(first.context);
+  await context.checkpoint("after first");
+  const turn = async (text: string) => {
+    const run = await house.harness.run(text, { context: first.context });
+    await run.result;
+    await run.taken.release();
+  };
+  await turn("second");
+  await context.restore("after first", { conversation: true });
+  await turn("another second");
+  expect(seen(2)).toEqual(["first", "another second"]);
+  await context.restore("after first", { conversation: true });
+  await context.undo();
+  await turn("fourth");
+  expect(seen(3)).toEqual(["first", "another second", "fourth"]);
+});
