@@ -1,7 +1,7 @@
 // Owns the map of the house: every mechanism, in order, one line each; and createHarness, which sets the loop going with them.
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Contexts } from "./contexts/index.ts";
+import type { Contexts, FileKeeper } from "./contexts/index.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
 import type { Store, StoredEvent } from "./ledger/store.ts";
@@ -11,6 +11,7 @@ import { createHost, type Host, LEAD, type Taken, type TakeOptions } from "./loo
 import { mergeSeams } from "./loop/merge.ts";
 import { defineMechanism, type Mechanism, type Progress, type Tool, type Turn } from "./loop/seams.ts";
 import { type ApprovalsOptions, createApprovals } from "./mechanisms/approvals/index.ts";
+import { createCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
 import { createHooks, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
@@ -57,6 +58,8 @@ export interface HarnessOptions {
   fallbackModels?: (() => Promise<Model>)[];
   /** Added to the system prompt. */
   appendSystemPrompt?: string;
+  /** Keeps the project's files at each prompt; default: a checkpoint is a position in the ledger only. */
+  files?: () => Promise<FileKeeper>;
   /** Shared data and checkpoints; default: those of the store. */
   contexts?: () => Promise<Contexts>;
   /** Your own tools and mechanisms, after those of the house. */
@@ -73,6 +76,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mec
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
     createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
     compaction(), // context: shrinks what the model sees when it no longer fits
+    createCheckpoints({ keeper: opts.files }), // input, tool: a checkpoint at each prompt, its files kept beside the model call
     createHooks({
       hooks: opts.hooks,
       inProcess: opts.inProcessHooks,

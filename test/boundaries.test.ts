@@ -13,7 +13,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   contexts: ["ledger"],
   loop: ["ledger", "contexts", "models/model.ts"],
   tools: ["ledger", "loop", "models/model.ts"],
-  mechanisms: ["ledger", "loop", "tools", "models"],
+  mechanisms: ["ledger", "contexts", "loop", "tools", "models"],
   hub: ["ledger", "contexts", "loop", "tools", "models/model.ts"],
   testing: ["ledger", "loop", "models", "contexts"],
   cli: ["ledger", "contexts", "loop", "tools", "mechanisms", "models", "settings", "hub", "harness.ts", "version.ts"],

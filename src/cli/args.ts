@@ -31,6 +31,9 @@ const OPTIONS = {
   json: { type: "boolean" },
   all: { type: "boolean" },
   repair: { type: "boolean" },
+  only: { type: "string" },
+  force: { type: "boolean" },
+  "dry-run": { type: "boolean" },
   verbose: { type: "boolean" },
   quiet: { type: "boolean", short: "q" },
   debug: { type: "boolean" },
@@ -66,6 +69,10 @@ export interface Flags {
   json: boolean;
   all: boolean;
   repair: boolean;
+  /** Parts of a restore. */
+  only?: string;
+  force: boolean;
+  dryRun: boolean;
   quiet: boolean;
   debug: boolean;
   version: boolean;
@@ -109,6 +116,9 @@ export function parseFlags(argv: string[]): Flags {
     json: v.json ?? false,
     all: v.all ?? false,
     repair: v.repair ?? false,
+    only: v.only,
+    force: v.force ?? false,
+    dryRun: v["dry-run"] ?? false,
     quiet: v.quiet ?? false,
     debug: v.debug ?? false,
     version: v.version ?? false,

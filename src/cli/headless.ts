@@ -38,6 +38,10 @@ export async function headless(flags: Flags): Promise<number> {
       hooks: settings.settings.hooks,
       sandbox: settings.sandbox,
       env: settings.settings.env,
+      files: async () => {
+        const { projectFiles } = await import("../contexts/project-files.ts");
+        return projectFiles({ root: project.root, dir: `${project.stateDir}/files` });
+      },
       approvals: approvalsOf(flags),
       maxRounds: flags.maxRounds ?? chosen.maxRounds,
       appendSystemPrompt: flags.appendSystemPrompt,

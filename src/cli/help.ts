@@ -25,6 +25,11 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast contexts show ID         what happened in one
   holdfast contexts resume ID       take it up again (same as -p -r ID)
   holdfast contexts verify [ID]     read everything again and check it; --repair mends what it can, keeping the damaged file
+  holdfast contexts resumable       what can be taken up again
+  holdfast contexts data ID [KEY [PATH]]       what its agents share
+  holdfast contexts checkpoints ID             where you can go back to (one at every prompt)
+  holdfast contexts restore ID NAME [--only conversation,data,files]   go back; undo ID takes it back
+  holdfast contexts diff ID A [B] | fork ID [NAME] | export ID FILE | import FILE | gc [--dry-run] | rm ID
   holdfast jobs ls|show|kill [ID]   commands that run in the background
   holdfast approve [ID]             what waits for approval; allow it (--remember), or holdfast deny ID [--reason TEXT]
   holdfast permissions check "CMD"  what would be allowed and why; --json-lines reads {"command": "…"} lines

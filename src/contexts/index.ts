@@ -36,3 +36,4 @@ export type { Json, JsonType } from "./values.ts";
 export type { ContextsVerdict, ContextVerdict } from "./verify.ts";
 export { visibleRanges } from "./visible-ranges.ts";
 export type { Work } from "./work.ts";
+export { projectFiles } from "./project-files.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast contexts ls|show|resume|verify`.
+// Owns `holdfast contexts ls|show|resume|verify`; the other verbs are in the files beside it.
 import { type ContextInfo, listContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -25,10 +25,32 @@ export async function contexts(flags: Flags): Promise<number> {
     if (verb === "verify")
       return await verify(store, flags, { id, file: project.ledgerFile, root: project.root, jobsDir });
     if (verb === "show") return await show(store, flags, { id, root: project.root, jobsDir });
+    const { STORE_VERBS, runStoreVerb } = await import("./contexts-store.ts");
+    if (Object.hasOwn(STORE_VERBS, verb)) {
+      await runStoreVerb(verb, flags, store);
+      return 0;
+    }
+    const { TIME_VERBS } = await import("./contexts-time.ts");
+    const time = Object.hasOwn(TIME_VERBS, verb) ? TIME_VERBS[verb] : undefined;
+    if (time) {
+      if (!id) throw new HoldfastError("invalid", `contexts ${verb} needs an id: see \`holdfast contexts ls\``);
+      const info = await findContext(store, id);
+      const { openContexts, projectFiles } = await import("../../contexts/index.ts");
+      const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
+      await time(
+        await (await openContexts({ store })).get(info.id, { files, author: "user" }),
+        flags,
+        flags.words.slice(3),
+      );
+      return 0;
+    }
   } finally {
     await store.close();
   }
-  throw new HoldfastError("invalid", `contexts ${verb}: there are ls, show ID, resume ID, verify [ID]`);
+  throw new HoldfastError(
+    "invalid",
+    `contexts ${verb}: there are ls, show, resume, verify, resumable, data, checkpoints, checkpoint, restore, undo, diff, fork, export, import, gc, rm`,
+  );
 }
 
 async function ls(store: Store, flags: Flags): Promise<number> {

@@ -1,0 +1,79 @@
+// Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
+import { type Contexts, openContexts } from "../../contexts/index.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import type { Flags } from "../args.ts";
+import { oneLine, printable } from "../printable.ts";
+
+type Verb = (contexts: Contexts, flags: Flags, words: string[]) => Promise<void>;
+
+export const STORE_VERBS: Record<string, Verb> = {
+  async data(contexts, flags, [id, key, path]) {
+    const context = await contexts.get(needed(id, "contexts data ID [KEY [PATH]]"));
+    if (key !== undefined) {
+      const value = await context.read(key, path);
+      if (value === undefined)
+        throw new HoldfastError(
+          "not_found",
+          `${key}${path ? ` ${path}` : ""} is not there: see \`holdfast contexts data ${id}\``,
+        );
+      process.stdout.write(`${JSON.stringify(value, null, flags.json ? undefined : 2)}\n`);
+      return;
+    }
+    const all = await context.list();
+    if (flags.json) return print(all);
+    for (const one of all) {
+      process.stdout.write(
+        `${oneLine(one.key, 40).padEnd(30)} ${one.type.padEnd(8)} ${String(one.bytes).padStart(10)} bytes  v${one.version}  ${oneLine(one.author, 20)}\n`,
+      );
+    }
+  },
+  async resumable(contexts, flags) {
+    const all = await contexts.resumable();
+    if (flags.json) return print(all);
+    if (all.length === 0) process.stderr.write("Nothing waits to be taken up.\n");
+    for (const one of all) {
+      const { name } = (one as { lastCheckpoint?: { name: string } }).lastCheckpoint ?? { name: "–" };
+      process.stdout.write(
+        `${one.id}  ${one.status.padEnd(11)} ${new Date(one.interruptedAt).toISOString()}  ${oneLine(name, 30)}  ${oneLine(one.title, 50)}\n`,
+      );
+    }
+  },
+  async export(contexts, flags, [id, file]) {
+    const done = await contexts.export(needed(id, "contexts export ID FILE"), needed(file, "contexts export ID FILE"));
+    if (flags.json) return print(done);
+    process.stdout.write(
+      `${done.file}: ${done.events} events, ${done.blobs} blobs, ${done.bytes} bytes\n${done.hash}\n`,
+    );
+  },
+  async import(contexts, flags, [file]) {
+    const done = await contexts.import(needed(file, "contexts import FILE"));
+    if (flags.json) return print(done);
+    process.stdout.write(
+      `${done.id}${done.id === done.from ? "" : ` (was ${printable(done.from)})`}: ${done.events} events, ${done.blobs} blobs\n${done.hash}\n`,
+    );
+  },
+  async gc(contexts, flags) {
+    const report = await contexts.gc({ dryRun: flags.dryRun });
+    if (flags.json) return print(report);
+    for (const { id, title, bytes } of report.removed)
+      process.stdout.write(`${flags.dryRun ? "would go" : "removed"}  ${id}  ${bytes} bytes  ${oneLine(title, 50)}\n`);
+    for (const { id, reason } of report.kept) process.stdout.write(`kept  ${id}: ${oneLine(reason)}\n`);
+    process.stdout.write(`${report.blobs} values that nothing names, ${report.bytes} bytes\n`);
+  },
+  async rm(contexts, flags, [id]) {
+    await contexts.delete(needed(id, "contexts rm ID"));
+    if (flags.json) print({ id, removed: true });
+    else process.stdout.write(`Removed ${id}\n`);
+  },
+};
+
+export async function runStoreVerb(verb: string, flags: Flags, store: Contexts["store"]): Promise<void> {
+  await STORE_VERBS[verb]!(await openContexts({ store }), flags, flags.words.slice(2));
+}
+
+const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
+
+function needed(word: string | undefined, use: string): string {
+  if (word === undefined || word === "") throw new HoldfastError("invalid", `use: holdfast ${use}`);
+  return word;
+}

@@ -1,0 +1,84 @@
+// Owns `holdfast contexts checkpoints|checkpoint|restore|undo|diff|fork`: going back, comparing, and a second timeline.
+import type { Checkpoint, Context, RestoreReport } from "../../contexts/index.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import type { Flags } from "../args.ts";
+import { oneLine } from "../printable.ts";
+
+const PARTS = ["conversation", "data", "files"] as const;
+
+type Verb = (context: Context, flags: Flags, words: string[]) => Promise<void>;
+
+export const TIME_VERBS: Record<string, Verb> = {
+  async checkpoints(context, flags) {
+    const all = await context.checkpoints();
+    if (flags.json) return print(all);
+    if (all.length === 0) process.stderr.write("No checkpoints yet: one is made at every prompt.\n");
+    for (const one of all) process.stdout.write(`${line(one)}\n`);
+  },
+  async checkpoint(context, flags, [name]) {
+    const { filesKept: _, ...made } = await context.checkpoint(name);
+    if (flags.json) print(made);
+    else process.stdout.write(`${line(made)}\n`);
+  },
+  async restore(context, flags, [name]) {
+    if (!name) throw new HoldfastError("invalid", "contexts restore ID NAME: see `holdfast contexts checkpoints ID`");
+    report(await context.restore(byNameOrPosition(name), { ...partsOf(flags), force: flags.force }), flags);
+  },
+  async undo(context, flags) {
+    report(await context.undo({ force: flags.force }), flags);
+  },
+  async diff(context, flags, [a, b]) {
+    if (!a) throw new HoldfastError("invalid", "contexts diff ID A [B]: see `holdfast contexts checkpoints ID`");
+    const diff = await context.diff(byNameOrPosition(a), b === undefined ? undefined : byNameOrPosition(b));
+    if (flags.json) return print(diff);
+    for (const [mark, kind] of [
+      ["+", "added"],
+      ["~", "changed"],
+      ["-", "removed"],
+    ] as const) {
+      for (const { key, before, after } of diff[kind])
+        process.stdout.write(`${mark} data ${key}  ${before} → ${after} bytes\n`);
+      for (const path of diff.files?.[kind] ?? []) process.stdout.write(`${mark} file ${oneLine(path)}\n`);
+    }
+  },
+  async fork(context, flags, [name]) {
+    const forked = await context.fork(name === undefined ? undefined : byNameOrPosition(name));
+    if (flags.json) print({ id: forked.id, from: context.id });
+    else process.stdout.write(`${forked.id}\nGo on with it: holdfast -p -r ${forked.id} "…"\n`);
+  },
+};
+
+const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
+
+/** A number is a position in the ledger, as `checkpoints` shows it. */
+const byNameOrPosition = (text: string): string | number => (/^\d+$/.test(text) ? Number(text) : text);
+
+function partsOf({ only }: Flags): Partial<Record<(typeof PARTS)[number], boolean>> {
+  if (only === undefined) return {};
+  const named = only.split(",").map((part) => part.trim());
+  const wrong = named.find((part) => !PARTS.includes(part as never));
+  if (wrong !== undefined) throw new HoldfastError("invalid", `--only takes ${PARTS.join(", ")}, not "${wrong}"`);
+  return Object.fromEntries(PARTS.map((part) => [part, named.includes(part)]));
+}
+
+function line({ seq, at, name, auto, note, files }: Checkpoint): string {
+  const when = new Date(at).toISOString().slice(0, 19).replace("T", " ");
+  const kept = files ? `  files: ${String(files.files ?? "kept")}${files.partial ? " (partial)" : ""}` : "";
+  return `${String(seq).padStart(6)}  ${when}  ${auto ? "·" : "★"} ${oneLine(name, 40)}${note ? `  ${oneLine(note, 60)}` : ""}${kept}`;
+}
+
+function report(done: RestoreReport, flags: Flags): void {
+  if (flags.json) {
+    print(done);
+    return;
+  }
+  const parts = PARTS.filter((part) => done[part]);
+  process.stdout.write(`Back at ${oneLine(done.checkpoint, 60)} (${parts.join(", ")})\n`);
+  if (done.fileReport) {
+    const { written, deleted, skipped } = done.fileReport;
+    process.stdout.write(`  files: ${written} written, ${deleted} deleted, ${skipped.length} left alone\n`);
+    for (const { path, reason } of skipped.slice(0, 20))
+      process.stdout.write(`    ${oneLine(path)}: ${oneLine(reason)}\n`);
+  }
+  process.stderr.write("Take it back with: holdfast contexts undo ID\n");
+}

@@ -1,0 +1,31 @@
+// Owns the bridge between checkpoints and the files of a project: one keeper in the shape that contexts know.
+import type { FileKeeper, FileReport } from "./file-keeper.ts";
+import type { FileMark as KeptMark } from "./files/index.ts";
+
+/** Contract: `dir` is private to the project's state. Nothing is opened before it is needed. */
+export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
+  let opened: ReturnType<typeof open> | undefined;
+  const open = async () => (await import("./files/index.ts")).openFileKeeper(opts);
+  const keeper = () => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    save: async () => ({ ...(await (await keeper()).save()) }),
+    async restore(mark, { force = false }): Promise<FileReport> {
+      const done = await (await keeper()).restore(mark as unknown as KeptMark, { force });
+      return {
+        written: done.changed.length + done.created.length,
+        deleted: done.removed.length,
+        skipped: [...done.conflicts, ...done.left].map(({ path, why }) => ({ path, reason: why })),
+      };
+    },
+    async diff(a, b) {
+      const files = await keeper();
+      const from = a ?? (await files.save());
+      const changes = await files.diff(from as unknown as KeptMark, (b as KeptMark | undefined) ?? "now");
+      const of = (...kinds: string[]) => changes.filter((c) => kinds.includes(c.kind)).map((c) => c.path);
+      return { added: of("added"), changed: of("changed", "mode"), removed: of("removed") };
+    },
+  };
+}
