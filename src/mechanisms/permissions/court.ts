@@ -1,5 +1,5 @@
 // Owns what one decision works with: the policy, the world, the limits, and the findings so far.
-import { askFirm, compare, type Finding, type Verdict } from "./finding.ts";
+import { askFirm, type Finding, type Verdict } from "./finding.ts";
 import { compileRules, type Rules } from "./rules.ts";
 import type { Policy, World } from "./words.ts";
 
@@ -7,11 +7,11 @@ import type { Policy, World } from "./words.ts";
 export const LIMITS = {
   chars: 10_000,
   nesting: 40,
-  commands: 300,
+  commands: 200,
   depth: 20,
-  paths: 200,
-  steps: 3_000,
-  words: 2_000,
+  paths: 150,
+  steps: 2_000,
+  words: 1_500,
   expanded: 200_000,
   alternatives: 64,
 };
@@ -29,6 +29,8 @@ export interface Court {
   findings: Finding[];
   spent: { commands: number; steps: number; paths: number; words: number; expanded: number };
   reals: Map<string, string>;
+  /** A limit was reached: the rest is not looked at, and a person decides. */
+  isExhausted: boolean;
 }
 
 export function openCourt(policy: Policy, world: World): Court {
@@ -45,6 +47,7 @@ export function openCourt(policy: Policy, world: World): Court {
     findings: [],
     spent: { commands: 0, steps: 0, paths: 0, words: 0, expanded: 0 },
     reals: new Map(),
+    isExhausted: false,
   };
 }
 
@@ -62,12 +65,11 @@ export function record(court: Court, text: string, verdict: Verdict): undefined 
 
 /** Whether there is still room; records the firm ask once there is not. */
 export function spend(court: Court, what: keyof Court["spent"], amount = 1): boolean {
+  if (court.isExhausted) return false;
   court.spent[what] += amount;
   const over = court.spent[what] - LIMITS[what];
-  if (over > 0 && over <= amount) record(court, what, askFirm(`too many ${what} to judge: split the command`));
-  return over <= 0;
-}
-
-export function strictest(verdicts: Verdict[]): Verdict | undefined {
-  return [...verdicts].sort(compare)[0];
+  if (over <= 0) return true;
+  court.isExhausted = true;
+  record(court, what, askFirm(`too many ${what} to judge: split the command`));
+  return false;
 }

@@ -14,7 +14,7 @@ import type { Policy, World } from "./words.ts";
 
 export { decide } from "./engine.ts";
 export { fitsRule } from "./fits.ts";
-export { type Judgement, PERMISSION_MODES, type PermissionMode, type Policy, type World } from "./words.ts";
+export { type Judgement, type PermissionMode, type Policy, type World } from "./words.ts";
 
 export interface PermissionOptions {
   policy?: Partial<Policy>;
@@ -82,8 +82,18 @@ export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOption
     sandboxed: opts.sandboxed ?? false,
     realPath,
     kind,
+    links,
     trustedTools: opts.trustedTools ?? [],
   };
+}
+
+/** How many names a file has: one that is elsewhere too may be read or changed there. */
+function links(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.nlink ?? 1;
+  } catch {
+    return 1;
+  }
 }
 
 function kind(path: string): ReturnType<World["kind"]> {

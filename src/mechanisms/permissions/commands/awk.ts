@@ -57,24 +57,34 @@ function printsToFile(bare: string): boolean {
   return false;
 }
 
-/** The program with strings, regular expressions and comments emptied; undefined if one does not end. */
-function withoutTexts(program: string): string | undefined {
+/** After these a slash begins a regular expression; after an operand it divides. */
+const BEFORE_REGEX = /(?:^|[({},;!~&|=?:\n]|\b(?:return|print|printf|else|do|in|case|exit))[ \t]*$/;
+
+/** The program with strings and regular expressions emptied; undefined where it could be read in two ways. Comments stay: they hide nothing. */
+function withoutTexts(source: string): string | undefined {
+  const program = source.replace(/\\\r?\n/g, " ");
   let out = "";
   for (let at = 0; at < program.length; at++) {
     const c = program[at]!;
-    const isRegex = c === "/" && /(?:^|[({,;!~&|=\n]|\breturn)\s*$/.test(out.slice(-20));
-    if (c === '"' || isRegex) {
-      const end = closing(program, c, at + 1);
-      if (end < 0) return undefined;
-      out += c + c;
-      at = end;
-    } else if (c === "#") {
-      const end = program.indexOf("\n", at);
-      if (end < 0) break;
-      at = end - 1;
-    } else out += c;
+    const isRegex = c === "/" && BEFORE_REGEX.test(out.slice(-20));
+    if (c === "/" && !isRegex && isAmbiguous(program, out, at)) return undefined;
+    if (c !== '"' && !isRegex) {
+      out += c;
+      continue;
+    }
+    const end = closing(program, c, at + 1);
+    if (end < 0) return undefined;
+    out += c + c;
+    at = end;
   }
   return out;
+}
+
+/** `(a) / b` divides, `if (a) /b/` matches: it matters where a quote stands between the slashes. */
+function isAmbiguous(program: string, out: string, at: number): boolean {
+  if (!/\)[ \t]*$/.test(out.slice(-20))) return false;
+  const end = closing(program, "/", at + 1);
+  return end > 0 && program.slice(at, end).includes('"');
 }
 
 function closing(program: string, quote: string, from: number): number {

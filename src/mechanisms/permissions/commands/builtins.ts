@@ -84,8 +84,14 @@ export const BUILTINS: Commands = {
       for (const key of ["@", "*"]) call.shell.scope.vars.set(key, rest);
     }
     const flags = isPositional ? call.args.slice(0, at) : call.args;
-    for (const f of flags) {
-      if (/^[-+][a-zA-Z]*[kmprP]/.test(f.text) && !/^[-+]o$/.test(f.text))
+    for (const [i, f] of flags.entries()) {
+      if (
+        /^[-+]o$/.test(flags[i - 1]?.text ?? "") &&
+        !/^(?:errexit|nounset|pipefail|xtrace|verbose|noglob|noclobber|noexec|errtrace)$/.test(f.text)
+      ) {
+        call.say(ask(`set -o ${f.text} changes how the shell works`));
+      }
+      if (/^[-+][a-zA-Z]*[akmprP]/.test(f.text) && !/^[-+]o$/.test(f.text))
         call.say(ask(`set ${f.text} changes how the shell works`));
     }
     return nothing();
@@ -271,6 +277,7 @@ function cd(call: Call): Output | undefined {
     call.say(ask("the directory is only known at run time"));
     return undefined;
   }
+  call.look(target);
   if (scope.vars.has("CDPATH")) scope.cwds = undefined;
   scope.cwds = (target.text.startsWith("/") ? [target.text] : scope.cwds?.map((cwd) => resolve(cwd, target.text)))?.map(
     (path) => resolve(path),
@@ -279,7 +286,6 @@ function cd(call: Call): Output | undefined {
   if (scope.cwds?.some((path) => court.world.kind(path) !== "directory") && before) {
     scope.cwds = [...new Set([...scope.cwds, ...before])].slice(0, 4);
   }
-  call.look(target);
   return undefined;
 }
 

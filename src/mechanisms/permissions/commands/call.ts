@@ -1,8 +1,8 @@
 // Owns what the judge of one command is given: its arguments, and the ways to say what they do.
 import type { ParsedScript } from "unbash";
 import { LIMITS, record } from "../court.ts";
-import { askFirm, type Verdict } from "../finding.ts";
-import type { Field } from "../shell/field.ts";
+import { askFirm, askRead, type Verdict } from "../finding.ts";
+import { ALL_NAMES, type Field } from "../shell/field.ts";
 import { parse } from "../shell/parse.ts";
 import { readField, writeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
@@ -24,6 +24,13 @@ export interface Call {
   runText(text: string): Output;
 }
 
+/** They print sums, names or single lines of what they read. */
+const SUMMARISES = new Set(
+  "wc grep egrep fgrep rg ag file cksum sum md5sum sha1sum sha224sum sha256sum sha512sum shasum b2sum cmp diff".split(
+    " ",
+  ),
+);
+
 /** Judges the command, and says what it prints if that is known. */
 export type Judge = (call: Call) => Output | undefined;
 export type Commands = Record<string, Judge>;
@@ -36,7 +43,11 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
     args,
     text,
     say: (verdict) => record(shell.court, text, verdict),
-    read: (f) => readField(shell, f, text),
+    read: (f) => {
+      if (f.text.includes(ALL_NAMES) && !SUMMARISES.has(name))
+        record(shell.court, text, askRead("files that hold secrets may be among them"));
+      return readField(shell, f, text);
+    },
     look: (f) => readField(shell, f, text, true),
     write: (f) => writeField(shell, f, text),
     run: (fields, stdin) => {
@@ -44,7 +55,7 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
       return UNKNOWN_OUTPUT;
     },
     runText: (source) => {
-      if (source.length > LIMITS.chars || /[\0\x01\x02]/.test(source)) {
+      if (source.length > LIMITS.chars || /[\0-\x03]/.test(source)) {
         record(shell.court, text, askFirm("the commands it runs are only known at run time"));
         return UNKNOWN_OUTPUT;
       }

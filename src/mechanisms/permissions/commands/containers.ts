@@ -13,6 +13,10 @@ export const CONTAINERS: Commands = {
 
 function agent(call: Call): Output | undefined {
   if (isVersion(call)) return { kind: "plain" };
+  if (call.name === "holdfast" && call.args.some((f) => /^(?:approve|deny|trust)$/.test(f.text))) {
+    call.say(deny("approval is for a person to give"));
+    return undefined;
+  }
   const isFree = call.args.some((f) =>
     /bypass|dangerously|yolo|full-auto|--allowedTools|skip-permissions|--auto/i.test(f.text),
   );

@@ -10,7 +10,7 @@ import type { Call, Judge } from "./call.ts";
  * after `=`, `-f:r` takes a path that is read, `-o:w` one that is written, `-C:d` a directory that is only looked at.
  * A flag with `!` is refused: it runs a program or writes where no one looks.
  */
-export type FlagText = string;
+type FlagText = string;
 
 type Value = "none" | "text" | "optional" | "read" | "write" | "look" | "refused" | "asked";
 const SUFFIX: Record<string, Value> = {
@@ -39,7 +39,7 @@ function compileFlags(text: FlagText): Map<string, Value> {
   return flags;
 }
 
-export interface Given {
+interface Given {
   name: string;
   value?: Field;
 }
@@ -187,9 +187,12 @@ export function fromTable(row: TableRow): Judge {
     const operands = parsed.operands.slice(row.texts ?? 0);
     for (const operand of operands) useOperand(call, row.operands ?? "read", operand);
     if (row.asks) call.say(ask(row.asks));
-    return row.finish?.(call, parsed) ?? row.prints;
+    return row.finish?.(call, parsed) ?? (row.prints?.kind === "plain" && repeatsPaths(call) ? undefined : row.prints);
   };
 }
+
+/** What it prints may then hold a path: `date +../x`, `expr /etc`, `wc ../f`. */
+const repeatsPaths = (call: Call): boolean => call.args.some((f) => /[/\0-\x03]|\.\./.test(f.text));
 
 function useOperand(call: Call, how: NonNullable<TableRow["operands"]>, operand: Field): undefined {
   if (how === "none") call.say(ask(`${call.name} ${operand.text} is not known to only read`));

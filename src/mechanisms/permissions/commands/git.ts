@@ -110,18 +110,23 @@ function readOnly(call: Call, flags: string, name: string): Output | undefined {
   const parsed = readFlags(call, { flags, isNumeric: true });
   const operands = name === "grep" && !parsed.has("-e") ? parsed.operands.slice(1) : parsed.operands;
   for (const operand of operands) readOperand(call, operand, parsed.has("--no-index"));
-  if (name === "ls-files" || parsed.has("--name-only")) return { kind: "names" };
-  if (["rev-list", "rev-parse", "describe", "merge-base", "symbolic-ref", "count-objects"].includes(name)) {
-    return parsed.has("--show-toplevel", "--git-dir", "--git-common-dir", "--absolute-git-dir")
-      ? toplevel(call, parsed.has("--show-toplevel"))
-      : { kind: "plain" };
-  }
-  return undefined;
+  if (parsed.has("--output")) call.say(ask("git writes a file"));
+  if (call.args.some((f) => PRINTS_MORE.test(f.text))) return undefined;
+  if (name === "ls-files") return { kind: parsed.has("-o", "--others", "-i", "--ignored") ? "allNames" : "names" };
+  if (parsed.has("--name-only")) return /^(?:diff|ls-tree)/.test(name) ? { kind: "names" } : undefined;
+  if (parsed.has("--show-toplevel")) return toplevel(call);
+  return PRINTS_PLAIN.has(name) ? { kind: "plain" } : undefined;
 }
 
-function toplevel(call: Call, isTop: boolean): Output | undefined {
+/** Hashes, counts and names of references: never a path. */
+const PRINTS_PLAIN = new Set(["rev-list", "rev-parse", "describe", "merge-base", "count-objects"]);
+/** Flags and words by which it prints other text, or paths. */
+const PRINTS_MORE =
+  /^--(?:format|pretty|line-prefix|src-prefix|dst-prefix|output-indicator|dirty|broken|git-path|git-dir|git-common-dir|absolute-git-dir|show-cdup|show-prefix|show-superproject|shared-index|resolve-git-dir|prefix|sq|parseopt|debug)|^(?:\/|~|\.\.?(?:\/|$))/;
+
+function toplevel(call: Call): Output | undefined {
   const { world } = call.shell.court;
-  return isTop && world.kind(`${world.root}/.git`) !== "missing" ? { kind: "text", text: world.root } : undefined;
+  return world.kind(`${world.root}/.git`) === "missing" ? undefined : { kind: "text", text: world.root };
 }
 
 function readOperand(call: Call, operand: Field, isPath: boolean): undefined {

@@ -58,6 +58,7 @@ export const NETWORK_COMMANDS: Commands = {
   links: asks(),
   w3m: asks(),
   ssh: (call) => {
+    if (call.args.length === 1 && call.args[0]!.text === "-V") return undefined;
     if (
       call.args.some((f) =>
         /^-[a-zA-Z]*[DLRW]|ProxyCommand|LocalCommand|PermitLocal|KnownHostsCommand|^-o$|^-F/i.test(f.text),
@@ -198,7 +199,7 @@ function wget(call: Call): Output {
 
 /** A name looked up can carry data out. */
 function lookupName(call: Call): Output {
-  if (call.args.some((f) => /[\0\x01]/.test(f.text)))
+  if (call.args.some((f) => /[\0\x01\x03]/.test(f.text)))
     call.say(deny("data of this machine would be part of the name it looks up"));
   call.say(askNetwork("it looks up names"));
   return NETWORK;

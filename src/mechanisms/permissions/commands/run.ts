@@ -1,5 +1,5 @@
 // Owns the commands that run code: shells, interpreters, compilers, build tools, tests.
-import { ask, askExact, askFirm, deny } from "../finding.ts";
+import { ask, askExact, askFirm, deny, refuse } from "../finding.ts";
 import { field, isKnown } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
@@ -139,7 +139,7 @@ function shell(call: Call): Output | undefined {
 }
 
 function unknownScript(call: Call, text: string): undefined {
-  const guess = text.replace(/[\0\x01\x02]/g, "x");
+  const guess = text.replace(/[\0-\x03]/g, "x");
   call.say(askFirm("the commands it runs are only known at run time"));
   call.runText(guess);
 }
@@ -148,8 +148,10 @@ function fromInput(call: Call): undefined {
   const { stdin } = call.shell;
   if (stdin.kind === "network") call.say(deny("it runs what another machine sends"));
   else if (stdin.kind === "decoded") call.say(deny("it runs what was hidden in an encoding"));
-  else if (stdin.kind === "text" && stdin.text !== "" && SHELLS.has(call.name)) call.runText(stdin.text);
-  else call.say(askFirm("it runs what it is given on its input"));
+  else if (stdin.kind === "text" && stdin.text !== "" && SHELLS.has(call.name)) {
+    call.runText(stdin.text);
+    call.say(askExact("a shell runs what it is given on its input"));
+  } else call.say(askFirm("it runs what it is given on its input"));
   return undefined;
 }
 const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"]);
@@ -158,7 +160,7 @@ function runFile(call: Call): undefined {
   const [file] = call.args;
   if (file) {
     call.read(file);
-    if (judgeField(call.shell, file, "read").decision !== "allow" && isKnown(file))
+    if (isKnown(file) && judgeField(call.shell, file, "read").reason.includes("outside"))
       call.say(deny("it runs a file from outside the project"));
   }
   call.say(askExact("it runs a file in this shell"));
@@ -167,7 +169,9 @@ function runFile(call: Call): undefined {
 
 /** Programs on the command line are not read; words in them that destroy are still seen. */
 const DESTRUCTIVE =
-  /rmtree|rm\s+-\w*[rf]|unlink|rmSync|rmdir|removedirs|shutil|FileUtils|fork\s*\(?\)?\s*while|while.*fork|socket|urlopen|requests\.|https?:\/\/|fetch\(|net\.connect|child_process|subprocess|os\.system|os\.remove|os\.popen|\bexec\b|\bsystem\b|popen|spawn|\.ssh|\.aws|\.env|environ|process\.env|\/etc\/|writeFile|open\([^)]*['"][wa]|\.bashrc|\.git\//i;
+  /rmtree|rm\s+-\w*[rf]|rmSync|removedirs|fork\s*\(?\)?\s*while|while[\s\S]{0,40}fork|\bsocket|\.ssh\b|\.aws\b|\/etc\/|\.bashrc|\.git\/|do shell script/i;
+const SUSPICIOUS =
+  /unlink|rmdir|shutil|FileUtils|urlopen|requests\.|https?:\/\/|fetch\(|net\.connect|child_process|subprocess|os\.system|os\.remove|popen|\bexec|\bsystem\b|spawn|`/i;
 
 function interpreter(inline: string): (call: Call) => Output | undefined {
   const flags = inline.split(" ");
@@ -188,6 +192,10 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
         .map((f) => f.text)
         .join(" ");
       if (DESTRUCTIVE.test(code)) call.say(deny(`${call.name} is given code that looks dangerous`));
+      else if (SUSPICIOUS.test(code))
+        call.say(refuse(`${call.name} is given code that starts programs, deletes or reaches the network`));
+      else if (/environ|process\.env|\.env\b/i.test(code))
+        call.say(askExact(`${call.name} is given code that reads the environment`));
       else call.say(ask(`${call.name} is given code to run`));
       return undefined;
     }

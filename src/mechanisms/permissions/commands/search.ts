@@ -9,9 +9,14 @@ import { passOn } from "./text.ts";
 
 const NAMES_OUTPUT: Output = { kind: "names" };
 
+const SHOWS_HIDDEN = /\s(?:-\w*[.uHI]|--hidden|--no-ignore|--unrestricted)/;
+
 /** Names are safe to read further when nobody looked for secrets by name. */
-const namesUnlessSecret = (call: Call): Output | undefined =>
-  call.args.some((arg) => looksForSecrets(arg.text)) ? undefined : NAMES_OUTPUT;
+const namesUnlessSecret = (call: Call, output: Output = NAMES_OUTPUT): Output | undefined =>
+  call.args.some((arg) => looksForSecrets(arg.text) || PRINTS_MORE.test(arg.text)) ? undefined : output;
+/** Flags by which more than names is printed. */
+const PRINTS_MORE =
+  /^--(?:label|format|time-style|path-separator|hyperlink|quoting-style|replace|full-time|long)|^-printf$|\.\.\//;
 
 const GREP_FLAGS =
   "-EFGPivwxcLlqsonHhbTuUzraIRyZ -e: -f:r -m: -A: -B: -C: -d: -D: --extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp: --file:r --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --color? --colour? --files-without-match --files-with-matches --max-count: --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --label: --line-number --initial-tab --null --after-context: --before-context: --context: --text --binary-files: --devices: --directories: --exclude: --exclude-from:r --exclude-dir: --include: --recursive --dereference-recursive --line-buffered --null-data --group-separator? --no-group-separator --help --version";
@@ -25,9 +30,19 @@ function grepLike(flags: string): (call: Call) => Output | undefined {
     const hasPattern = parsed.has("-e", "-f", "--regexp", "--file") || isListing;
     const files = parsed.operands.slice(hasPattern ? 0 : 1);
     for (const file of files) call.read(file);
-    if (parsed.has("-c", "--count") && files.length <= 1 && !parsed.has("-r", "-R")) return { kind: "plain" };
+    for (const { name, value } of parsed.flags) {
+      // A search narrowed to secrets reads them on purpose.
+      const isNarrowed = /^(?:--include|-g|--glob|--iglob)$/.test(name) && value && !value.text.startsWith("!");
+      if (isNarrowed) call.read({ ...value, glob: true, text: value.text.replace(/^(?:\*\*\/|\/)+/, "") });
+    }
+    if (parsed.has("-c", "--count") && files.length <= 1 && !parsed.has("-r", "-R", "-H", "--with-filename"))
+      return { kind: "plain" };
     if (isListing || parsed.has("-l", "-L", "--files-with-matches", "--files-without-match"))
-      return namesUnlessSecret(call);
+      return namesUnlessSecret(
+        call,
+        call.name === "rg" && !SHOWS_HIDDEN.test(call.text) ? NAMES_OUTPUT : { kind: "allNames" },
+      );
+    if (parsed.has("-o", "--only-matching", "--replace")) return undefined;
     return files.length === 0 ? passOn(call, parsed, hasPattern ? 0 : 1) : undefined;
   };
 }
@@ -52,7 +67,13 @@ export const SEARCH: Commands = {
     flags:
       "-aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I: -w: -T: --all --almost-all --author --escape --block-size: --ignore-backups --color? --directory --classify? --file-type --format: --full-time --group-directories-first --no-group --human-readable --si --dereference --dereference-command-line --hide: --hyperlink? --indicator-style: --inode --ignore: --kibibytes --numeric-uid-gid --literal --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style: --tabsize: --width: --zero --help --version",
     operands: "look",
-    finish: namesUnlessSecret,
+    finish: (call, { has, operands }) => {
+      if (has("-l", "-g", "-o", "-n", "-s", "-i")) return undefined;
+      const isWide =
+        has("-a", "-A", "-d", "--all", "--almost-all", "--directory") ||
+        operands.some((f) => f.text.startsWith(".") && f.glob);
+      return namesUnlessSecret(call, isWide ? { kind: "allNames" } : NAMES_OUTPUT);
+    },
   }),
   dir: fromTable({ flags: "-aAlhR", operands: "look" }),
   exa: fromTable({
@@ -151,8 +172,16 @@ function find(call: Call): Output | undefined {
     } else if (text === "-files0-from") call.read(args[++i] ?? field("-"));
     else call.say(ask(`find ${text} is not known to only read`));
   }
-  return isPlain ? namesUnlessSecret(call) : undefined;
+  if (!isPlain) return undefined;
+  return namesUnlessSecret(
+    call,
+    args.some((arg, i) => isVisibleName(args[i - 1]?.text, arg.text)) ? NAMES_OUTPUT : { kind: "allNames" },
+  );
 }
+
+/** `-name '*.ts'` finds nothing hidden that holds secrets. */
+const isVisibleName = (test: string | undefined, pattern: string): boolean =>
+  (test === "-name" || test === "-iname") && /^(?:\*\.|[A-Za-z0-9])[\w.*-]+$/.test(pattern);
 
 const CHANGES_FOUND = new Set([
   "rm",
@@ -202,7 +231,7 @@ function fdLike(call: Call): Output | undefined {
   const own = at < 0 ? call : { ...call, args: call.args.slice(0, at) };
   const parsed: Parsed = readFlags(own, { flags: FD_FLAGS, isNumeric: true });
   for (const place of parsed.operands.slice(1)) call.look(place);
-  if (at < 0) return namesUnlessSecret(call);
+  if (at < 0) return namesUnlessSecret(call, SHOWS_HIDDEN.test(call.text) ? { kind: "allNames" } : NAMES_OUTPUT);
   findRuns(
     { ...call, args: parsed.operands.slice(1) },
     call.args.slice(at + 1).map((f) => (/^\{.*\}$/.test(f.text) ? field("{}") : f)),

@@ -24,7 +24,8 @@ function sed(call: Call): Output | undefined {
   const isInPlace = parsed.has("-i", "--in-place");
   for (const file of files) (isInPlace ? call.write : call.read)(file);
   if (isInPlace) call.say(ask("sed -i edits files in place"));
-  return isInPlace ? undefined : passOn(call, parsed, isInline ? 0 : 1);
+  const isFilter = !isInPlace && programs.every((f) => /^[\d,$;pd ]+$/.test(f.text));
+  return isFilter ? passOn(call, parsed, isInline ? 0 : 1) : undefined;
 }
 
 /** Reads the program command by command; what it cannot read is asked. */
@@ -98,7 +99,7 @@ function judgeProgram(call: Call, program: string): undefined {
   function substitution(command: string): boolean {
     const delimiter = program[at];
     if (delimiter === undefined || delimiter === "\n" || delimiter === "\\") return false;
-    const middle = skipTo(delimiter, at + 1);
+    const middle = skipTo(delimiter, at + 1, command === "s");
     const end = middle < 0 ? -1 : skipTo(delimiter, middle + 1, false);
     if (end < 0) return false;
     at = end + 1;

@@ -12,7 +12,7 @@ const PLAIN_OUTPUT: Output = { kind: "plain" };
 export function passOn(call: Call, parsed: Parsed, texts = 0): Output | undefined {
   if (parsed.operands.length > texts) return undefined;
   const { stdin } = call.shell;
-  if (stdin.kind !== "names") return stdin.kind === "text" ? undefined : stdin;
+  if (stdin.kind !== "names" && stdin.kind !== "allNames") return stdin.kind === "text" ? undefined : stdin;
   return call.args.some((arg) => looksForSecrets(arg.text)) ? undefined : stdin;
 }
 
@@ -208,7 +208,7 @@ function decode(call: Call, encoding: "base64" | "hex"): Output {
 function translate(call: Call, { operands, has }: Parsed): Output | undefined {
   const { stdin } = call.shell;
   const [from, to] = operands;
-  if (stdin.kind !== "text") return stdin.kind === "names" ? { kind: "unknown" } : stdin;
+  if (stdin.kind !== "text") return stdin.kind.endsWith("ames") ? { kind: "unknown" } : stdin;
   if (!from || !isKnown(from)) return { kind: "decoded" };
   const letters = spread(from.text);
   if (has("-d") && !has("-c", "-C", "-s"))

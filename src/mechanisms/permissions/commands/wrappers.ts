@@ -1,8 +1,8 @@
 // Owns the commands that start another command: each is taken off, and what is inside is judged.
 import { ask, askExact, askFirm, deny } from "../finding.ts";
 import { judgeVariable } from "../shell/assign.ts";
-import { type Field, field, isKnown, NAMES, showAll, UNKNOWN } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
+import { type Field, field, isKnown, showAll, UNKNOWN } from "../shell/field.ts";
+import { type Output, outputAsText } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
 
@@ -115,7 +115,7 @@ export const WRAPPERS: Commands = {
     const guess = words
       .map((f) => f.text)
       .join(" ")
-      .replace(/[\0\x01\x02]/g, "x");
+      .replace(/[\0-\x03]/g, "x");
     call.runText(guess);
     if (words.some((f) => /^-[a-zA-Z]*[rf]/.test(f.text)) && words.some((f) => /^(?:\/|~|\.\.)/.test(f.text)))
       call.say(deny("eval runs text that is only known at run time, and it looks destructive"));
@@ -207,7 +207,7 @@ function xargs(call: Call): Output | undefined {
   const given: Field[] =
     stdin.kind === "text"
       ? stdin.text.split(/\s+/).filter(Boolean).slice(0, 50).map(field)
-      : [{ ...field(stdin.kind === "names" ? NAMES : UNKNOWN), splits: true }];
+      : [{ ...field(outputAsText(stdin)), splits: true }];
   const mark = parsed.value("-I", "-J")?.text ?? (parsed.has("-i", "--replace") ? "{}" : undefined);
   if (parsed.flags.length > 0 && !parsed.flags.every((f) => HARMLESS.has(f.name)))
     call.say(askExact("xargs has a flag that is not known to be harmless"));

@@ -41,6 +41,7 @@ export function judgeAssignments(shell: Shell, assignments: Assignment[], fields
 
 /** As `env`, `export` and prefixes set it. */
 export function judgeVariable(name: string, value: Field, command: string): Verdict {
+  if (name === "IFS" && command === "read" && isKnown(value)) return allow();
   if (isSafe(name, value)) return allow();
   if (DANGEROUS.test(name) || !/^[A-Za-z_]\w*$/.test(name))
     return command === "" ? askFirm(changes(name)) : deny(changes(name));

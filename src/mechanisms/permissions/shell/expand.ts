@@ -163,7 +163,7 @@ function addValue(b: Building, value: Field, whole: boolean): undefined {
     b.text += piece;
     b.glob ||= /[*?[]/.test(piece);
     b.guessed ||= value.guessed;
-    b.splits ||= value.splits || /[\0\x01]/.test(piece);
+    b.splits ||= value.splits || /[\0\x01\x03]/.test(piece);
   });
 }
 
@@ -233,7 +233,7 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
     case "Remove":
       return value.map((f) => {
         const pattern = expandValue(shell, op.operand);
-        return spend(shell.court, "steps", Math.ceil(f.text.length / 5))
+        return spend(shell.court, "steps", Math.ceil(f.text.length / 2))
           ? trim(f, pattern, op.operator)
           : field(UNKNOWN);
       });
@@ -281,7 +281,7 @@ function replace(value: Field[], pattern: Field, by: Field, operator: string): F
 }
 
 /** Judges the commands of a substitution; gives what they print. */
-export function substitute(shell: Shell, script: ParsedScript | undefined, text: string): string {
+function substitute(shell: Shell, script: ParsedScript | undefined, text: string): string {
   if (!script) {
     record(shell.court, text, askFirm("the substitution cannot be read"));
     return UNKNOWN;
@@ -314,7 +314,7 @@ export function inspectArithmetic(shell: Shell, e: ArithmeticExpression): undefi
 }
 
 /** Arithmetic evaluates what a variable holds: a subscript in it may run commands. */
-function inspectNumber(shell: Shell, name: string): undefined {
+export function inspectNumber(shell: Shell, name: string): undefined {
   for (const value of shell.scope.vars.get(name) ?? []) {
     if (/[[$`]/.test(value.text)) inspectArithmeticText(shell, value);
     else if (isUnknown(value) && value.text.includes(UNKNOWN)) {
@@ -332,7 +332,7 @@ export function inspectArithmeticText(shell: Shell, value: Field): undefined {
 }
 
 /** Substitutions inside text that something will evaluate again. */
-export function judgeHidden(shell: Shell, text: string): undefined {
+function judgeHidden(shell: Shell, text: string): undefined {
   if (!/[$`]/.test(text)) return;
   if (shell.depth > LIMITS.depth) return record(shell.court, text, askFirm("nested too deeply to judge"));
   record(shell.court, text, askFirm("the text would be evaluated again"));

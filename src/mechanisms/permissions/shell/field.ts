@@ -4,6 +4,8 @@
 export const UNKNOWN = "\0";
 /** Names of files of the project, as `git ls-files` prints them. */
 export const NAMES = "\x01";
+/** The same, but hidden files may be among them: what prints their content asks. */
+export const ALL_NAMES = "\x03";
 /** A number or another text without a slash and without meaning as a flag. */
 export const PLAIN = "\x02";
 
@@ -19,12 +21,12 @@ export interface Field {
 
 export const field = (text: string): Field => ({ text, glob: false, guessed: false, splits: false });
 
-export const isKnown = (f: Field): boolean => !f.guessed && !/[\0\x01\x02]/.test(f.text);
+export const isKnown = (f: Field): boolean => !f.guessed && !/[\0-\x03]/.test(f.text);
 export const isUnknown = (f: Field): boolean => f.guessed || f.text.includes(UNKNOWN);
 
 /** For people, and for matching rules. */
 export function show(f: Field): string {
-  const text = f.text.replaceAll(UNKNOWN, "$?").replaceAll(NAMES, "$?").replaceAll(PLAIN, "$?");
+  const text = f.text.replace(/[\0-\x03]/g, () => "$?");
   return /[\s'"\\]/.test(text) || text === "" ? `'${text.replaceAll("'", "'\\''")}'` : text;
 }
 

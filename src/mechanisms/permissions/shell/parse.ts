@@ -39,11 +39,10 @@ export function unreadable(command: string): string | undefined {
 
 /** Counts brackets without reading quotes: what this lets through, the parser takes quickly. */
 function nesting(command: string): number {
-  let [depth, deepest, ticks] = [0, 0, 0];
+  let [depth, deepest] = [0, 0];
   for (const c of command) {
     if (c === "(" || c === "{") deepest = Math.max(deepest, ++depth);
     else if (c === ")" || c === "}") depth = Math.max(0, depth - 1);
-    else if (c === "`") ticks++;
   }
-  return Math.max(deepest, ticks / 4);
+  return deepest;
 }

@@ -1,8 +1,8 @@
 // Owns paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
 import { record } from "../court.ts";
-import { allow, ask, askExact, askRead, compare, deny, type Verdict } from "../finding.ts";
+import { allow, ask, askExact, askRead, compare, type Verdict } from "../finding.ts";
 import { judgePath } from "../path-place.ts";
-import { type Field, isKnown, NAMES, PLAIN, show, UNKNOWN } from "./field.ts";
+import { ALL_NAMES, type Field, isKnown, NAMES, PLAIN, show, UNKNOWN } from "./field.ts";
 import type { Shell } from "./shell.ts";
 
 export function readField(shell: Shell, f: Field, text = show(f), isNameOnly = false): undefined {
@@ -17,9 +17,14 @@ export function judgeField(shell: Shell, f: Field, access: "read" | "edit", isNa
   const known = f.text.replaceAll(PLAIN, access === "read" ? "0" : "*");
   const use = { access, isNameOnly };
   if (known.includes(UNKNOWN)) return unknownPlace(shell, f, known, access);
-  if (known.includes(NAMES)) {
+  if (known.includes(NAMES) || known.includes(ALL_NAMES)) {
     if (access === "edit") return askExact("which files it changes is only known at run time");
-    return judgeAll(shell, { ...use, path: known.replaceAll(NAMES, "name") });
+    return judgeAll(shell, { ...use, path: known.replaceAll(NAMES, "name").replaceAll(ALL_NAMES, "name") });
+  }
+  if (access === "edit" && f.glob && /[*?[][^/]*\//.test(known)) {
+    return [judgeAll(shell, { ...use, path: known }), ask("which directory it changes is only known at run time")].sort(
+      compare,
+    )[0]!;
   }
   const verdict = judgeAll(shell, { ...use, path: known });
   if (!f.guessed) return verdict;
@@ -69,6 +74,3 @@ export function endangersProject(shell: Shell, f: Field): boolean {
     return way.decision === "deny";
   });
 }
-
-export const notKnown = (what: string): Verdict => ask(`${what} is only known at run time`);
-export const refuseDestroying = (what: string): Verdict => deny(`it destroys ${what}`);

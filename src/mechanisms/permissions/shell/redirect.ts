@@ -1,7 +1,7 @@
 // Owns redirections: what is written counts as an edit, what is read as a read, here-documents are searched for substitutions.
 import type { Redirect, Redirection } from "unbash";
 import { record } from "../court.ts";
-import { allow, askFirm, deny } from "../finding.ts";
+import { allow, ask, askFirm, deny } from "../finding.ts";
 import { expandValue, expandWord } from "./expand.ts";
 import { type Field, field, isKnown, UNKNOWN } from "./field.ts";
 import { readField, writeField } from "./paths.ts";
@@ -75,5 +75,6 @@ function judgeFile(shell: Shell, redirect: Redirect): Output | undefined {
   }
   if (operator === "<>") readField(shell, target, text);
   writeField(shell, target, text);
+  if (target.glob) record(shell.court, text, ask("which file it writes is only known at run time"));
   return undefined;
 }

@@ -3,7 +3,7 @@ import { type Field, field, UNKNOWN } from "./field.ts";
 import type { FunctionNode } from "./parse.ts";
 
 /** Where the shell may be: several after a condition, undefined when it cannot be told. */
-export type Cwds = string[] | undefined;
+type Cwds = string[] | undefined;
 
 export interface Scope {
   vars: Map<string, Field[]>;
@@ -16,7 +16,7 @@ export interface Scope {
 }
 
 /** Shared by all copies of a scope, so that one call anywhere counts. */
-export interface Defined {
+interface Defined {
   node: FunctionNode;
   source: string;
   isCalled: boolean;
@@ -82,7 +82,7 @@ function same(a: Field[] | undefined, b: Field[] | undefined): boolean {
   });
 }
 
-export function mergeCwds(a: Cwds, b: Cwds): Cwds {
+function mergeCwds(a: Cwds, b: Cwds): Cwds {
   if (!a || !b) return undefined;
   const all = [...new Set([...a, ...b])];
   return all.length > MAX_CWDS ? undefined : all;

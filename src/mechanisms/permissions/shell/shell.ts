@@ -2,13 +2,14 @@
 import type { ParsedScript } from "unbash";
 import type { Court } from "../court.ts";
 import type { Field } from "./field.ts";
-import { NAMES, PLAIN, UNKNOWN } from "./field.ts";
+import { ALL_NAMES, NAMES, PLAIN, UNKNOWN } from "./field.ts";
 import type { Scope } from "./scope.ts";
 
 /** What is known of what a command prints, or of what it is given on its input. */
 export type Output =
   | { kind: "text"; text: string }
   | { kind: "names" } // of files of the project
+  | { kind: "allNames" } // the same, hidden ones too
   | { kind: "plain" } // a number, a date: no slash, no flag
   | { kind: "network" }
   | { kind: "decoded" } // from base64 and the like
@@ -35,6 +36,8 @@ export function outputAsText(output: Output): string {
       return output.text.replace(/\n+$/, "");
     case "names":
       return NAMES;
+    case "allNames":
+      return ALL_NAMES;
     case "plain":
       return PLAIN;
     default:

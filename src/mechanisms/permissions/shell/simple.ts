@@ -22,6 +22,7 @@ export function runSimple(shell: Shell, node: CommandNode): Output {
   const words = node.name ? [node.name, ...node.args] : [];
   const fields = words.flatMap((word) => expandArgument(shell, word));
   const stdin = judgeRedirects(shell, node.redirects) ?? shell.stdin;
+  if (shell.court.isExhausted) return UNKNOWN_OUTPUT;
   const text = words.map((word) => word.text).join(" ");
   const written = [...assignments.map((a) => a.text), text].join(" ").trim();
   if (words.length === 0 || fields.length === 0) {

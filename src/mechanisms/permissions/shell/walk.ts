@@ -15,8 +15,8 @@ import type {
   While,
 } from "unbash";
 import { LIMITS, record, spend } from "../court.ts";
-import { askFirm } from "../finding.ts";
-import { expandValue, expandWords, inspectArithmetic, inspectArithmeticText } from "./expand.ts";
+import { ask, askFirm } from "../finding.ts";
+import { expandValue, expandWords, inspectArithmetic, inspectArithmeticText, inspectNumber } from "./expand.ts";
 import { type Field, field, UNKNOWN } from "./field.ts";
 import { defineFunction, judgeUncalled } from "./functions.ts";
 import { judgeRedirects } from "./redirect.ts";
@@ -56,7 +56,7 @@ function walkStatement(shell: Shell, statement: Statement): Output {
 
 const subshell = (shell: Shell): Shell => ({ ...shell, scope: copyScope(shell.scope) });
 
-export function walkNode(shell: Shell, node: PipelineNode | AndOr): Output {
+function walkNode(shell: Shell, node: PipelineNode | AndOr): Output {
   if (!spend(shell.court, "steps")) return UNKNOWN_OUTPUT;
   switch (node.type) {
     case "AndOr":
@@ -184,6 +184,13 @@ function walkFor(shell: Shell, node: For | Select): Output {
 const asLoopValue = (value: Field): Field => ({ ...value, splits: false });
 
 function walkWhile(shell: Shell, node: While): Output {
+  if (node.body.commands.some((statement) => statement.background)) {
+    record(
+      shell.court,
+      shell.source.slice(node.pos, node.end),
+      ask("it starts commands in the background without end"),
+    );
+  }
   return loop(shell, () => {
     walkStatements(shell, node.clause.commands);
     walkStatements(shell, node.body.commands);
@@ -217,7 +224,9 @@ function walkTest(shell: Shell, e: TestExpression): undefined {
     case "TestBinary":
       for (const side of [e.left, e.right]) {
         const value = expandValue(shell, side);
-        if (NUMERIC.has(e.operator)) inspectArithmeticText(shell, value);
+        if (!NUMERIC.has(e.operator)) continue;
+        inspectArithmeticText(shell, value);
+        for (const [name] of value.text.matchAll(/[A-Za-z_]\w*/g)) inspectNumber(shell, name);
       }
       return;
     case "TestLogical":
