@@ -70,6 +70,7 @@ export interface HarnessOptions {
 /** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */
 export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mechanism[] {
   const mode = opts.permissionMode ?? opts.permissions?.policy?.mode ?? "default";
+  const matchesRule = (rule: string, name: string, input: unknown) => fitsRule(rule, opts.root, { name, input });
   const environment = { ...commandEnvironment(process.env), ...opts.env };
   return [
     identity({ append: opts.appendSystemPrompt }), // system: who the agent is, where it works
@@ -84,7 +85,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mec
       stateDir: dirname(opts.jobsDir),
       env: environment,
       permissionMode: () => mode,
-      matchesRule: (rule, name, input) => fitsRule(rule, opts.root, { name, input }),
+      matchesRule,
     }), // input, gate, ask, tool, stop: the user's commands at events
     createPermissions({
       home: homedir(),

@@ -88,7 +88,7 @@ describe("the map", () => {
           ...m[1]!
             .split(",")
             .map((n) => n.trim())
-            .filter((n) => !n.startsWith("type "))
+            .filter((n) => n !== "" && !n.startsWith("type "))
             .map((n) => listed.indexOf(`${n}(`))
             .filter((i) => i >= 0),
         ),

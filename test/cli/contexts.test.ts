@@ -53,8 +53,8 @@ describe("holdfast contexts", () => {
     expect((await cli("contexts", "verify")).code).toBe(0);
     const file = ledgerFile();
     const bytes = fs.readFileSync(file);
-    const at = bytes.indexOf('echo flipped`"', bytes.indexOf("input.received")) + 5;
-    bytes[at]! ^= 1;
+    const said = '"text":"run `echo flipped`"';
+    for (let at = bytes.indexOf(said); at >= 0; at = bytes.indexOf(said, at + 1)) bytes[at + 20]! ^= 1;
     fs.writeFileSync(file, bytes);
     const hurt = (await listed()).find((c) => c.title.includes("flipped"))!;
     const verified = await cli("contexts", "verify", "--json");

@@ -133,6 +133,7 @@ describe("one result for each call", () => {
       "agent.created",
       "input.received",
       "turn.started",
+      "context.checkpointed",
       "input.taken",
       "reply.received",
       "tool.started",
