@@ -32,6 +32,8 @@ const OPTIONS = {
   all: { type: "boolean" },
   repair: { type: "boolean" },
   only: { type: "string" },
+  input: { type: "string", multiple: true },
+  repeat: { type: "string" },
   force: { type: "boolean" },
   "dry-run": { type: "boolean" },
   verbose: { type: "boolean" },
@@ -71,6 +73,9 @@ export interface Flags {
   repair: boolean;
   /** Parts of a restore. */
   only?: string;
+  /** Inputs of a workflow, KEY=VALUE. */
+  input: string[];
+  repeat?: string;
   force: boolean;
   dryRun: boolean;
   quiet: boolean;
@@ -117,6 +122,8 @@ export function parseFlags(argv: string[]): Flags {
     all: v.all ?? false,
     repair: v.repair ?? false,
     only: v.only,
+    input: v.input ?? [],
+    repeat: v.repeat,
     force: v.force ?? false,
     dryRun: v["dry-run"] ?? false,
     quiet: v.quiet ?? false,

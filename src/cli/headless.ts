@@ -1,16 +1,15 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 
 import { createInterface } from "node:readline";
-import { countsOf, createHarness, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
+import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import { runningJobs, sweepJobs } from "../mechanisms/jobs/index.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
-import { chosenContext, openChosenModel, openState } from "./open.ts";
+import { openHarness } from "./harness.ts";
+import { chosenContext, openState } from "./open.ts";
 import { printable } from "./printable.ts";
-import { openSettings } from "./settings.ts";
 import { createJsonOutput } from "./stream-json.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
@@ -21,32 +20,12 @@ const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3
 export async function headless(flags: Flags): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   const prompt = await promptOf(flags, resuming);
-  const { project, store, jobsDir } = await openState(flags);
+  const state = await openState(flags);
+  const { store, jobsDir } = state;
   try {
     const context = await chosenContext(store, flags);
-    const settings = await openSettings(flags, project);
+    const { harness, model, settings } = await openHarness(flags, state);
     for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
-    const { modelEnv: env, settings: chosen } = settings;
-    const model = await openChosenModel(flags.model ?? chosen.model, env);
-    const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
-    const harness = createHarness({
-      model,
-      store,
-      root: project.root,
-      jobsDir,
-      permissions: settings.permissions,
-      hooks: settings.settings.hooks,
-      sandbox: settings.sandbox,
-      env: settings.settings.env,
-      files: async () => {
-        const { projectFiles } = await import("../contexts/project-files.ts");
-        return projectFiles({ root: project.root, dir: `${project.stateDir}/files` });
-      },
-      approvals: approvalsOf(flags),
-      maxRounds: flags.maxRounds ?? chosen.maxRounds,
-      appendSystemPrompt: flags.appendSystemPrompt,
-      fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
-    });
     const output =
       flags.outputFormat === "text"
         ? createTextOutput(flags)
@@ -59,7 +38,7 @@ export async function headless(flags: Flags): Promise<number> {
         prompt,
         context,
         modelId: model.id,
-        mode: chosen.permissions.defaultMode ?? "default",
+        mode: settings.permissions.policy?.mode ?? "default",
       });
     } finally {
       await harness.close();
@@ -68,18 +47,6 @@ export async function headless(flags: Flags): Promise<number> {
   } finally {
     await store.close();
   }
-}
-
-/** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
-function approvalsOf({ approvals, outputFormat }: Flags): ApprovalsOptions {
-  const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
-  const way = approvals ?? (terminal ? "terminal" : "deny");
-  if (way === "deny") return {};
-  if (way === "wait") return { wait: true };
-  return {
-    wait: true,
-    onAsk: async (request, signal) => (await import("./terminal-approval.ts")).askAtTerminal(request, signal),
-  };
 }
 
 interface Work {

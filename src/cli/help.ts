@@ -30,6 +30,8 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast contexts checkpoints ID             where you can go back to (one at every prompt)
   holdfast contexts restore ID NAME [--only conversation,data,files]   go back; undo ID takes it back
   holdfast contexts diff ID A [B] | fork ID [NAME] | export ID FILE | import FILE | gc [--dry-run] | rm ID
+  holdfast workflow run FILE [--input KEY=VALUE]   phases of agents over one context; each finished phase is kept
+  holdfast workflow ls | show ID | retry ID [--repeat PHASE,…] | input ID KEY=VALUE
   holdfast jobs ls|show|kill [ID]   commands that run in the background
   holdfast approve [ID]             what waits for approval; allow it (--remember), or holdfast deny ID [--reason TEXT]
   holdfast permissions check "CMD"  what would be allowed and why; --json-lines reads {"command": "…"} lines

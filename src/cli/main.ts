@@ -9,6 +9,7 @@ const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>>
   approve: async () => (await import("./commands/approve.ts")).approve,
   deny: async () => (await import("./commands/approve.ts")).approve,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
+  workflow: async () => (await import("./commands/workflow.ts")).workflow,
   trust: async () => (await import("./commands/trust.ts")).trust,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
 };

@@ -7,7 +7,13 @@ import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
 import type { Flags } from "./args.ts";
 
-export async function openState(flags: Flags): Promise<{ project: Project; store: Store; jobsDir: string }> {
+export interface OpenState {
+  project: Project;
+  store: Store;
+  jobsDir: string;
+}
+
+export async function openState(flags: Flags): Promise<OpenState> {
   const project = openProject({ cwd: flags.cwd, state: flags.state });
   const store = await openSqliteStore(project.ledgerFile);
   return { project, store, jobsDir: `${project.stateDir}/jobs` };

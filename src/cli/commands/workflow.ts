@@ -1,0 +1,144 @@
+// Owns `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
+import { isAbsolute, resolve } from "node:path";
+import { type Context, type Contexts, openContexts } from "../../contexts/index.ts";
+import { createHub } from "../../hub/hub.ts";
+import {
+  drawWorkflow,
+  giveInput,
+  type Progress,
+  readWorkflow,
+  reportOf,
+  runWorkflow,
+  type Workflow,
+  type WorkflowRun,
+  workflowStatus,
+} from "../../hub/workflow/index.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import type { Flags } from "../args.ts";
+import { openHarness } from "../harness.ts";
+import { findContext, openState } from "../open.ts";
+import { oneLine, printable } from "../printable.ts";
+
+const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };
+const USE = "workflow run FILE [--input KEY=VALUE], ls, show ID, retry ID [--repeat PHASE,…], input ID KEY=VALUE";
+
+export async function workflow(flags: Flags): Promise<number> {
+  const [, verb = "ls", word, ...rest] = flags.words;
+  const state = await openState(flags);
+  try {
+    const contexts = await openContexts({ store: state.store });
+    if (verb === "ls") return await list(contexts, flags);
+    if (word === undefined) throw new HoldfastError("invalid", `use: holdfast ${USE}`);
+    if (verb === "run") {
+      const spec = readWorkflow(resolve(flags.cwd, word));
+      const context = await contexts.create({ task: spec.name, title: spec.name, root: state.project.root });
+      return await run({ flags, state, contexts, context, spec });
+    }
+    const info = await findContext(state.store, word);
+    const context = await contexts.get(info.id);
+    const status = await workflowStatus(context);
+    if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);
+    if (verb === "show") return show(status, flags);
+    if (verb === "input") {
+      await giveInput(context, pairs(rest));
+      process.stdout.write(`Given. Go on with: holdfast workflow retry ${info.id}\n`);
+      return 0;
+    }
+    if (verb !== "retry") throw new HoldfastError("invalid", `use: holdfast ${USE}`);
+    const spec = readWorkflow(isAbsolute(status.file) ? status.file : resolve(state.project.root, status.file));
+    return await run({ flags, state, contexts, context, spec });
+  } finally {
+    await state.store.close();
+  }
+}
+
+interface Running {
+  flags: Flags;
+  state: Awaited<ReturnType<typeof openState>>;
+  contexts: Contexts;
+  context: Context;
+  spec: Workflow;
+}
+
+async function run({ flags, state, contexts, context, spec }: Running): Promise<number> {
+  const { harness, settings } = await openHarness(flags, state);
+  for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  try {
+    const hub = createHub({ host: harness.host, contexts });
+    if (!flags.quiet) process.stderr.write(`${context.id}\n`);
+    const done = await runWorkflow({
+      workflow: spec,
+      context,
+      runner: { run: (task) => hub.run(task) },
+      ...(flags.input.length > 0 ? { inputs: pairs(flags.input) } : {}),
+      ...(flags.repeat ? { repeat: flags.repeat.split(",") } : {}),
+      ...(flags.quiet ? {} : { onProgress: say }),
+      signal: stop.signal,
+    });
+    if (flags.json) process.stdout.write(`${JSON.stringify(done)}\n`);
+    else process.stdout.write(`${drawWorkflow(done, { width: width() })}\n\n${reportOf(done).markdown}\n`);
+    if (done.state !== "done") process.stderr.write(`Go on with: holdfast workflow retry ${context.id}\n`);
+    return stop.signal.aborted ? 130 : (EXIT[done.state] ?? 1);
+  } finally {
+    process.removeListener("SIGINT", onSignal).removeListener("SIGTERM", onSignal);
+    await harness.close();
+  }
+}
+
+function say(progress: Progress): void {
+  const { kind, state, ...more } = progress as {
+    kind: string;
+    state?: string;
+    phase?: string;
+    text?: string;
+    error?: string;
+  };
+  if (kind === "phase")
+    process.stderr.write(`· ${oneLine(`${more.phase ?? ""} ${state ?? ""} ${more.error ?? ""}`, width())}\n`);
+}
+
+async function list(contexts: Contexts, flags: Flags): Promise<number> {
+  const found: WorkflowRun[] = [];
+  for (const { id } of await contexts.list()) {
+    const status = await workflowStatus(await contexts.get(id));
+    if (status) found.push(status);
+  }
+  if (flags.json) process.stdout.write(`${JSON.stringify(found)}\n`);
+  else if (found.length === 0) process.stderr.write("No workflows yet: start one with holdfast workflow run FILE\n");
+  else {
+    for (const one of found) {
+      const done = one.phases.filter((p) => p.state === "done" || p.state === "skipped").length;
+      process.stdout.write(
+        `${one.context}  ${one.state.padEnd(8)} ${done}/${one.phases.length} phases  ${oneLine(one.name, 50)}\n`,
+      );
+    }
+  }
+  return 0;
+}
+
+function show(status: WorkflowRun, flags: Flags): number {
+  if (flags.json) process.stdout.write(`${JSON.stringify(status)}\n`);
+  else process.stdout.write(`${drawWorkflow(status, { width: width() })}\n\n${reportOf(status).markdown}\n`);
+  return 0;
+}
+
+const width = (): number => Math.min(120, process.stdout.columns ?? 100);
+
+/** JSON where it is JSON, else the text itself. */
+function pairs(words: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const at = word.indexOf("=");
+      if (at <= 0) throw new HoldfastError("invalid", `"${word}" is not KEY=VALUE`);
+      const text = word.slice(at + 1);
+      try {
+        return [word.slice(0, at), JSON.parse(text)];
+      } catch {
+        return [word.slice(0, at), text];
+      }
+    }),
+  );
+}
