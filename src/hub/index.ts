@@ -1,0 +1,5 @@
+// Owns the public API of the hub (`holdfast/hub`): agents that work on one context, prompt templates, workflows.
+export { createHub, type Hub, type HubResult, type HubTask } from "./hub.ts";
+export { INJECTION_BYTES, injectShared } from "./injection.ts";
+export { asData, parseTemplate, type Template } from "./templates/index.ts";
+export * from "./workflow/index.ts";

@@ -1,0 +1,110 @@
+// Owns phases that wait for a person: what is asked, when an answer counts, and giving one from anywhere.
+import type { Context } from "../../contexts/index.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { didYouMean } from "../templates/near.ts";
+import { quoted } from "../templates/source.ts";
+import type { Phase } from "./definition.ts";
+import { beginRecord, type Ending, finish } from "./phase.ts";
+import { placesWithoutLines, problemError } from "./places.ts";
+import { type Plan, sameBasis } from "./plan.ts";
+import { fillTemplate } from "./prompt.ts";
+import { type PhaseRecord, readHeader, readRecords, saveRecord } from "./records.ts";
+import { readSchema } from "./schema.ts";
+import { type Session, tellPhase } from "./session.ts";
+
+/** Done when all its keys are there, given after it began to wait (in the first run: also before). */
+export async function runWait(session: Session, phase: Phase, plan: Plan): Promise<Ending> {
+  const { context, ask, signal } = session;
+  const before = session.records.get(phase.id);
+  const going =
+    before?.state === "waiting" && sameBasis(before, plan.basisOf(phase.id)) && before.round >= plan.roundOf(phase.id);
+  let record: PhaseRecord = going ? before : { ...beginRecord(session, phase, plan), state: "waiting" };
+  if (!going) {
+    record = {
+      ...record,
+      agent: "user",
+      since: before ? await versions(context, phase) : {},
+      question: await fillTemplate(context, phase),
+    };
+    await saveRecord(context, phase.id, record);
+    session.records.set(phase.id, record);
+  }
+  for (;;) {
+    const given = await answered(context, phase, record);
+    if ("values" in given) {
+      const exports = given.values;
+      const answer = { text: "", exports, rounds: 0, requests: 0, tokens: 0, durationMs: 0, resumed: false };
+      return finish(session, phase, record, answer, { shared: true });
+    }
+    const shown = given.wrong === undefined ? record : { ...record, error: given.wrong };
+    tellPhase(session, phase.id, shown);
+    if (!ask || signal.aborted) return "waiting";
+    const keys = Object.fromEntries(Object.entries(phase.exports).map(([key, { schema }]) => [key, schema]));
+    const values = await ask({ phase: phase.id, question: record.question ?? "", keys, signal });
+    if (!values || signal.aborted) return "waiting";
+    await context.shareAll(
+      Object.fromEntries(Object.keys(phase.exports).flatMap((key) => (key in values ? [[key, values[key]]] : []))),
+      { author: "user" },
+    );
+  }
+}
+
+async function versions(context: Context, phase: Phase): Promise<Record<string, number>> {
+  const all = await context.list();
+  return Object.fromEntries(all.filter((one) => one.key in phase.exports).map((one) => [one.key, one.version]));
+}
+
+async function answered(
+  context: Context,
+  phase: Phase,
+  record: PhaseRecord,
+): Promise<{ values: Record<string, unknown> } | { wrong?: string }> {
+  const now = await versions(context, phase);
+  const values: Record<string, unknown> = {};
+  for (const [key, { check }] of Object.entries(phase.exports)) {
+    if ((now[key] ?? 0) <= (record.since?.[key] ?? 0)) return {};
+    const value = await context.read(key);
+    const wrong = check(value);
+    if (wrong) return { wrong: `${key} does not fit: ${wrong}` };
+    values[key] = value;
+  }
+  return { values };
+}
+
+/** Gives waiting phases what they wait for, from any process; the run goes on when it is run again. Contract: all of it or nothing. */
+export async function giveInput(
+  context: Context,
+  values: Record<string, unknown>,
+  opts: { author?: string } = {},
+): Promise<{ phases: string[] }> {
+  const header = await readHeader(context);
+  if (!header) throw new HoldfastError("not_found", `${context.id} runs no workflow: begin one with workflow run`);
+  const records = await readRecords(
+    context,
+    header.phases.map((one) => one.id),
+  );
+  const waiting = header.phases.filter((one) => records.get(one.id)?.state === "waiting");
+  const keys = waiting.flatMap((one) => Object.keys(one.exports));
+  const phases = new Set<string>();
+  for (const [key, value] of Object.entries(values)) {
+    const phase = waiting.find((one) => key in one.exports);
+    if (!phase) {
+      const what = keys.length > 0 ? `it waits for ${keys.join(", ")}` : "nothing in it waits for input";
+      throw new HoldfastError(
+        "invalid",
+        `${context.id} does not wait for ${quoted(key)}${didYouMean(key, keys)}: ${what}`,
+      );
+    }
+    const places = placesWithoutLines(phase.id);
+    const typed = readSchema(phase.exports[key], [key], places);
+    if (!typed) throw problemError(places.problems);
+    const wrong = typed.check(value);
+    if (wrong)
+      throw new HoldfastError("invalid", `${key} does not fit: ${wrong}; nothing was changed: give a value that fits`, {
+        detail: { key, reason: wrong },
+      });
+    phases.add(phase.id);
+  }
+  await context.shareAll(values, { author: opts.author ?? "user" });
+  return { phases: [...phases] };
+}

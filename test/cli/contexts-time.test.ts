@@ -1,0 +1,86 @@
+// Going back, branching off and moving contexts, through the command line.
+import fs from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { scratch } from "../tools/turn.ts";
+import { runCli, startCli } from "./cli.ts";
+
+function setUp() {
+  const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
+  const at = (name: string) => path.join(opts.cwd, name);
+  const script = (rounds: string) => {
+    const file = path.join(opts.state, `script-${Math.random()}.yaml`);
+    fs.writeFileSync(file, `rounds:\n${rounds}`);
+    return ["--model", `rehearsal:${file}`, "--permission-mode", "acceptEdits"];
+  };
+  const cli = async (...args: string[]) => {
+    const done = await runCli(args, opts);
+    expect([done.stderr, done.code]).toEqual([done.stderr, 0]);
+    return done.stdout;
+  };
+  const json = async (...args: string[]) => JSON.parse(await cli(...args, "--json"));
+  return { opts, at, script, cli, json };
+}
+
+const write = (path: string, content: string) =>
+  `  - calls:\n      - { name: write_file, input: { path: ${path}, content: "${content}" } }\n`;
+
+test("every prompt is a checkpoint with its files; a restore brings them back, undo takes it back, git is untouched", async () => {
+  const { at, script, cli, json } = setUp();
+  fs.writeFileSync(at("kept.txt"), "as it was");
+  const two = script(`${write("a.txt", "first")}  - text: one\n${write("b.txt", "second")}  - text: two\n`);
+  await cli("-p", "make a", ...two);
+  const [{ id }] = await json("contexts", "ls");
+  await cli("-p", "-r", id, "make b", ...two);
+  fs.rmSync(at("kept.txt"));
+  const names = (await json("contexts", "checkpoints", id)).map((c: { name: string }) => c.name);
+  expect(names).toEqual(["prompt 1", "prompt 2"]);
+  await cli("contexts", "restore", id, "prompt 2", "--only", "files");
+  expect(fs.readdirSync(at("")).sort()).toEqual(["a.txt", "kept.txt"]);
+  await cli("contexts", "undo", id);
+  expect(fs.readdirSync(at("")).sort()).toEqual(["a.txt", "b.txt"]);
+  await cli("contexts", "restore", id, "prompt 1");
+  expect(fs.readdirSync(at("")).sort()).toEqual(["kept.txt"]);
+  expect(await cli("contexts", "show", id)).not.toContain("make b");
+});
+
+test("a fork goes on beside the first timeline", async () => {
+  const { script, cli, json } = setUp();
+  const say = script("  - text: one\n  - text: two\n");
+  await cli("-p", "first", ...say);
+  const [{ id }] = await json("contexts", "ls");
+  const forked = (await json("contexts", "fork", id)).id;
+  await cli("-p", "-r", forked, "only here", ...say);
+  expect(await cli("contexts", "show", forked)).toContain("only here");
+  expect(await cli("contexts", "show", id)).not.toContain("only here");
+});
+
+test("an export comes back the same elsewhere; a flipped byte is refused by its position", async () => {
+  const { opts, script, cli, json } = setUp();
+  await cli("-p", "first", ...script("  - text: one\n"));
+  const [{ id }] = await json("contexts", "ls");
+  const file = path.join(opts.state, "out.holdfast");
+  const out = await json("contexts", "export", id, file);
+  const other = { ...opts, state: scratch(onTestFinished) };
+  const imported = await runCli(["contexts", "import", file, "--json"], other);
+  expect(JSON.parse(imported.stdout)).toMatchObject({ id, hash: out.hash });
+  expect((await runCli(["contexts", "verify"], other)).code).toBe(0);
+  const bytes = fs.readFileSync(file);
+  bytes[bytes.length >> 1]! ^= 1;
+  fs.writeFileSync(file, bytes);
+  const refused = await runCli(["contexts", "import", file], { ...opts, state: scratch(onTestFinished) });
+  expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringMatching(/line \d+|byte \d+/)]);
+});
+
+test("a context whose process was killed can be taken up at once, and says where it stood", async () => {
+  const { opts, script, json } = setUp();
+  const slow = script("  - text: a long answer\n    delay_ms: 20000\n");
+  const running = startCli(["-p", "first", ...slow], opts);
+  while ((await json("contexts", "ls"))[0]?.status !== "running") await sleep(50);
+  expect(await json("contexts", "resumable")).toEqual([]);
+  running.child.kill("SIGKILL");
+  await running.exited;
+  const [found] = await json("contexts", "resumable");
+  expect(found).toMatchObject({ status: "interrupted", title: "first", interruptedAt: expect.any(Number) });
+});
