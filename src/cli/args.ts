@@ -153,7 +153,15 @@ function oneOf<T extends string>(flag: string, value: string | undefined, known:
   throw usage(`${flag} takes ${known.join(", ")}, not "${value}"`);
 }
 
-/** `"Bash(git log *), Read"` is two rules; commas and spaces inside parentheses belong to the rule. */
+/** `"Bash(git log *), Read"` is two rules; what is inside parentheses belongs to the rule, also when they are not closed. */
 function splitRules(text: string): string[] {
-  return (text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []).map((rule) => rule.trim());
+  const rules = [""];
+  let depth = 0;
+  for (const char of text) {
+    if (char === "(") depth++;
+    if (char === ")" && depth > 0) depth--;
+    if (depth === 0 && /[\s,]/.test(char)) rules.push("");
+    else rules[rules.length - 1] += char;
+  }
+  return rules.filter((rule) => rule !== "");
 }

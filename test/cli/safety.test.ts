@@ -1,0 +1,122 @@
+// Safety as a user meets it: what is checked, what is said when the sandbox is missing, rules and modes as flags.
+import fs from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { scratch } from "../tools/turn.ts";
+import { runCli } from "./cli.ts";
+
+function setUp() {
+  const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
+  const bare = scratch(onTestFinished);
+  for (const name of ["bash", "git", "sh"]) fs.symlinkSync(`/usr/bin/${name}`, path.join(bare, name));
+  const without = { ...opts, env: { PATH: bare } };
+  const check = async (command: string, ...more: string[]) => {
+    const { stdout, code } = await runCli(["permissions", "check", command, "--json", ...more], opts);
+    return [JSON.parse(stdout).decision, code];
+  };
+  return { opts, without, check };
+}
+
+test("permissions check says what, why and part by part, and runs nothing", async () => {
+  const { opts, check } = setUp();
+  expect(await check("cat README.md | head -3")).toEqual(["allow", 0]);
+  expect(await check("touch made && git push")).toEqual(["ask", 5]);
+  expect(await check("rm -rf ~")).toEqual(["deny", 4]);
+  expect(fs.readdirSync(opts.cwd)).toEqual([]);
+  const { stdout } = await runCli(["permissions", "check", "git status && rm -rf dist"], opts);
+  expect(stdout).toContain("✓ git status");
+  expect(stdout).toMatch(/\? rm -rf dist +ask: it deletes a tree/);
+});
+
+test("json lines: one answer a line, with its id; a line that is no question is refused", async () => {
+  const { opts } = setUp();
+  const stdin = [
+    { id: "a", command: "ls" },
+    { id: "b", command: "npm test -- -x", allow_rule: "npm test" },
+    { id: "c", tool: "read", path: "../x" },
+    { id: "d", tool: "write", path: "src/a.ts", mode: "acceptEdits" },
+  ]
+    .map((line) => JSON.stringify(line))
+    .join("\n");
+  const { stdout } = await runCli(["permissions", "check", "--json-lines"], { ...opts, stdin: `${stdin}\nnot json\n` });
+  const answers = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(answers.map(({ id, decision }) => [id, decision])).toEqual([
+    ["a", "allow"],
+    ["b", "allow"],
+    ["c", "ask"],
+    ["d", "allow"],
+    [undefined, "deny"],
+  ]);
+});
+
+test("without bubblewrap less is allowed, mode auto asks, and the user is told", async () => {
+  const { opts, without } = setUp();
+  const decision = async (where: typeof opts, ...args: string[]) => {
+    const { stdout, stderr } = await runCli(["permissions", "check", ...args, "--json"], where);
+    return [JSON.parse(stdout).decision, stderr.includes("no sandbox")];
+  };
+  expect(await decision(opts, "touch a")).toEqual(["allow", false]);
+  expect(await decision(without, "touch a")).toEqual(["ask", true]);
+  expect(await decision(without, "ls")).toEqual(["allow", true]);
+  expect(await decision(opts, "./x.sh", "--permission-mode", "auto")).toEqual(["allow", false]);
+  expect(await decision(without, "./x.sh", "--permission-mode", "auto")).toEqual(["ask", true]);
+  const doctor = JSON.parse((await runCli(["doctor", "--json"], without)).stdout);
+  expect(doctor.findings.find((f: { what: string }) => f.what === "sandbox")).toMatchObject({
+    ok: false,
+    says: expect.stringContaining("bubblewrap"),
+  });
+});
+
+test("rules come as flags; a deny wins over any allow; a rule that cannot be read says so and nothing starts", async () => {
+  const { opts, check } = setUp();
+  expect(await check("npm test", "--allowedTools", "Bash(npm test *), Read")).toEqual(["allow", 0]);
+  expect(await check("npm test", "--allowedTools", "Bash(npm *)", "--disallowedTools", "Bash(npm test *)")).toEqual([
+    "deny",
+    4,
+  ]);
+  const wrong = await runCli(["-p", "x", "--allowedTools", "Bash(npm"], opts);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("parenthesis")]);
+});
+
+test("settings are refused with file and line, and nothing starts", async () => {
+  const { opts } = setUp();
+  const file = path.join(opts.state, ".config/holdfast/settings.json");
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, '{\n  "permissions": {\n    "alow": []\n  }\n}\n');
+  const { code, stderr } = await runCli(["-p", "list Python files"], opts);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/settings\.json:3:5.*alow.*allow/)]);
+});
+
+test("a user's hooks run unchanged: a blocker by exit 2, a context injector", async () => {
+  const { opts } = setUp();
+  const file = path.join(opts.state, ".claude/settings.json");
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  const hook = (command: string, matcher?: string) => [
+    { ...(matcher && { matcher }), hooks: [{ type: "command", command }] },
+  ];
+  fs.writeFileSync(
+    file,
+    JSON.stringify({
+      hooks: {
+        PreToolUse: hook("grep -q forbidden && { echo 'not this one' >&2; exit 2; }; exit 0", "Bash"),
+        UserPromptSubmit: hook("echo 'The branch is main.'"),
+      },
+    }),
+  );
+  const script = path.join(opts.state, "s.yaml");
+  fs.writeFileSync(
+    script,
+    "rounds:\n  - calls:\n      - { name: bash, input: { command: 'echo forbidden' } }\n      - { name: bash, input: { command: 'echo fine' } }\n  - text: done\n",
+  );
+  const { stdout } = await runCli(["-p", "go", "--model", `rehearsal:${script}`, "--output-format", "json"], opts);
+  const result = JSON.parse(stdout);
+  expect(result.permission_denials).toMatchObject([
+    { tool_name: "Bash", reason: expect.stringContaining("not this one") },
+  ]);
+  const shown = await runCli(["contexts", "show", result.session_id], opts);
+  expect(shown.stdout).toContain("The branch is main.");
+  expect(shown.stdout).toContain("fine");
+});
