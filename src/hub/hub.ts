@@ -18,6 +18,8 @@ export interface HubTask {
   /** JSON Schema for each key that must come back. */
   exports?: Record<string, unknown>;
   injectionBytes?: number;
+  maxRounds?: number;
+  budgetTokens?: number;
   signal?: AbortSignal;
 }
 
@@ -55,6 +57,9 @@ export function createHub(opts: { host: Host; contexts: Contexts }): Hub {
       const taken = await host.take(task.context, { agent: task.agent, wait: AbortSignal.timeout(60_000) });
       const stop = () => taken.agent.interrupt();
       task.signal?.addEventListener("abort", stop, { once: true });
+      const unsubscribe = taken.ledger.subscribe(({ type, actor }) => {
+        if (type === "reply.received" && actor === task.agent && overLimit(taken, task) !== undefined) stop();
+      });
       try {
         const before = taken.agent.turn.state.rounds;
         const resumed = hubState(taken, task.agent) !== undefined;
@@ -73,6 +78,7 @@ export function createHub(opts: { host: Host; contexts: Contexts }): Hub {
           resumed,
         };
       } finally {
+        unsubscribe();
         task.signal?.removeEventListener("abort", stop);
         await taken.release();
       }
@@ -115,6 +121,8 @@ async function advance(taken: Taken, task: HubTask, contexts: Contexts): Promise
   for (;;) {
     const reason = await taken.agent.run();
     const last = taken.agent.turn.state.lastTurn;
+    const limit = overLimit(taken, task);
+    if (reason === "interrupted" && limit !== undefined) throw new HoldfastError("limit", `${task.agent}: ${limit}`);
     if (reason === "interrupted" || task.signal?.aborted)
       throw new HoldfastError("refused", `${task.agent} was interrupted`);
     if (last && last.reason !== "done") {
@@ -127,6 +135,16 @@ async function advance(taken: Taken, task: HubTask, contexts: Contexts): Promise
     await taken.agent.turn.append([{ type: "hub.corrected", data: { reason: problem } }]);
     await taken.agent.send(`Your export was not accepted: ${problem}. Call export_to_context once more.`, "hub");
   }
+}
+
+/** Why it may not go on. A reply that asks for nothing more is not held against it. */
+function overLimit(taken: Taken, { maxRounds, budgetTokens }: HubTask): string | undefined {
+  const { rounds, usage, pending } = taken.agent.turn.state;
+  if (pending.length === 0) return undefined;
+  if (maxRounds !== undefined && rounds >= maxRounds) return `its limit of ${maxRounds} rounds is reached`;
+  const tokens = usage.input + usage.output;
+  if (budgetTokens !== undefined && tokens >= budgetTokens) return `its budget of ${budgetTokens} tokens is spent`;
+  return undefined;
 }
 
 /** Undefined when nothing is wanted any more. */
@@ -151,6 +169,10 @@ async function takeExports(taken: Taken, task: HubTask, contexts: Contexts): Pro
 async function exported(contexts: Contexts, task: HubTask): Promise<Record<string, unknown>> {
   const context = await contexts.get(task.context);
   const values: Record<string, unknown> = {};
-  for (const key of Object.keys(task.exports ?? {})) values[key] = await context.read(key);
+  for (const key of Object.keys(task.exports ?? {})) {
+    // Others may export the same key: what this agent gave is what counts.
+    const own = (await context.history(key)).findLast((entry) => entry.author === task.agent);
+    values[key] = await context.read(key, undefined, own && { version: own.version });
+  }
   return values;
 }

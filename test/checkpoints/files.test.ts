@@ -170,7 +170,7 @@ describe("a checkpoint of files", () => {
     const { root, keeper, write } = openWorld({ limits: { maxFileBytes: 1_000 } });
     write("big", "x".repeat(1_001));
     write("small", "x");
-    execFileSync("mkfifo", [path.join(root, "fifo")]);
+    execFileSync("/bin/sh", ["-c", 'exec mkfifo "$0"', path.join(root, "fifo")]);
     const server = net.createServer().listen(path.join(root, "socket"));
     await new Promise((resolve) => server.once("listening", resolve));
     const mark = await keeper.save();
@@ -265,6 +265,24 @@ describe("a checkpoint of files", () => {
     const marks = await Promise.all([keeper.save(), other.save(), keeper.save(), other.save()]);
     expect(new Set(marks.map((m) => m.id)).size).toBe(1);
     expect(await keeper.verify(marks[3]!)).toMatchObject({ ok: true, bad: [] });
+  });
+
+  it("that cannot be written says so, and the next one holds everything", async () => {
+    const { root, state, keeper, write } = openWorld();
+    write("a", "1");
+    await keeper.save();
+    const packs = path.join(state, "git/objects/pack");
+    fs.renameSync(packs, `${packs}.away`);
+    fs.writeFileSync(packs, "");
+    write("b", "2");
+    await expect(keeper.save()).rejects.toMatchObject({ code: "disk" });
+    fs.rmSync(packs);
+    fs.renameSync(`${packs}.away`, packs);
+    const before = treeOf(root);
+    const mark = await keeper.save();
+    fs.rmSync(path.join(root, "b"));
+    await keeper.restore(mark);
+    expect(treeOf(root)).toEqual(before);
   });
 
   it("leaves its own state out when that lies inside the root", async () => {

@@ -86,4 +86,4 @@ export function gitStateOf(gitDir: string): Record<string, string> {
   return found;
 }
 
-export const sha = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+const sha = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex").slice(0, 16);

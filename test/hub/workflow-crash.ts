@@ -7,8 +7,18 @@ export function crashFlow(): Workflow {
     name: "crash",
     inputs: { topic: { type: "string", default: "tides" } },
     phases: [
-      { id: "collect", prompt: "Collect {{ topic }}.", exports: { files: { type: "array", items: { type: "string" } } } },
-      { id: "generate", needs: ["collect"], foreach: "files", prompt: "Write {{ item }}.", exports: { code: { type: "string" } } },
+      {
+        id: "collect",
+        prompt: "Collect {{ topic }}.",
+        exports: { files: { type: "array", items: { type: "string" } } },
+      },
+      {
+        id: "generate",
+        needs: ["collect"],
+        foreach: "files",
+        prompt: "Write {{ item }}.",
+        exports: { code: { type: "string" } },
+      },
       { id: "side", needs: ["collect"], prompt: "Aside.", retry: 1, exports: { aside: { type: "number" } } },
       {
         id: "review",

@@ -1,9 +1,12 @@
 import path from "node:path";
+import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { type Context, type Contexts, openContexts, RESULTS } from "../../src/contexts/index.ts";
 import {
+  type AgentRunner,
   type AgentTask,
+  type Ask,
   defineWorkflow,
   drawWorkflow,
   giveInput,
@@ -36,7 +39,8 @@ async function openDesk(): Promise<Desk> {
   return { contexts, context, fake: (play) => fakeRunner(path.join(dir, "agents"), play) };
 }
 
-const flow = (phases: PhaseSpec[], more: Partial<WorkflowSpec> = {}) => defineWorkflow({ name: "test", phases, ...more });
+const flow = (phases: PhaseSpec[], more: Partial<WorkflowSpec> = {}) =>
+  defineWorkflow({ name: "test", phases, ...more });
 const phase = (id: string, more: Partial<PhaseSpec> = {}): PhaseSpec => ({ id, prompt: `Do ${id}.`, ...more });
 const text = { type: "string" };
 const states = (run: { phases: { id: string; state: string }[] }) => run.phases.map((one) => `${one.id} ${one.state}`);
@@ -70,7 +74,9 @@ describe("a workflow", () => {
     ]);
     expect(agents.tasks[0]!.prompt).toBe("About tides.");
     expect(agents.tasks[1]!.prompt).toContain("First fact: a. All: Data from");
-    expect(agents.tasks[1]!.prompt).toContain('# Shared data\n\nData from "shared data facts, by collect.1", as JSON.');
+    expect(agents.tasks[1]!.prompt).toMatch(
+      /# Shared context\n\n## facts\n\nData from "shared data facts, by collect\.1, /,
+    );
     expect(await context.read("extra")).toBeUndefined();
     expect(await context.read(RESULTS)).toMatchObject([
       { phase: "collect", agent: "collect.1", exports: { facts: ["a", "b"] }, text: "general-purpose" },
@@ -95,7 +101,7 @@ describe("a workflow", () => {
     await runWorkflow({ workflow, context, runner: agents.runner });
     const { prompt } = agents.tasks[1]!;
     expect(Buffer.byteLength(prompt)).toBeLessThan(9_000);
-    expect(prompt).toContain("context_read(key, path)");
+    expect(prompt).toContain("context_read");
     expect(prompt).toContain('"y"');
     const results = (await context.read(RESULTS)) as { exports: Record<string, unknown> }[];
     expect(results[0]!.exports).toEqual({
@@ -231,12 +237,20 @@ describe("a workflow", () => {
 
   it("repeats review → draft until the review is content, with what it said; nothing after it runs before", async () => {
     const { context, fake } = await openDesk();
-    const agents = fake(({ agent }) => ({ exports: { text: agent, verdict: { ok: agent === "review.3", note: `see ${agent}` } } }));
+    const agents = fake(({ agent }) => ({
+      exports: { text: agent, verdict: { ok: agent === "review.3", note: `see ${agent}` } },
+    }));
     const run = await runWorkflow({ workflow: loop(5), context, runner: agents.runner });
     expect(run.state).toBe("done");
-    expect(agents.tasks.map((one) => one.agent)).toEqual(
-      ["draft.1", "review.1", "draft.2", "review.2", "draft.3", "review.3", "publish.1"],
-    );
+    expect(agents.tasks.map((one) => one.agent)).toEqual([
+      "draft.1",
+      "review.1",
+      "draft.2",
+      "review.2",
+      "draft.3",
+      "review.3",
+      "publish.1",
+    ]);
     expect(agents.tasks[2]!.prompt).toBe("Write. see review.1");
     expect(run.phases.map((one) => one.round)).toEqual([3, 3, 1]);
   });
@@ -251,7 +265,13 @@ describe("a workflow", () => {
     content = "review.4";
     const second = await runWorkflow({ workflow: loop(2), context, runner: agents.runner });
     expect(second.state).toBe("done");
-    expect(agents.tasks.slice(4).map((one) => one.agent)).toEqual(["draft.3", "review.3", "draft.4", "review.4", "publish.1"]);
+    expect(agents.tasks.slice(4).map((one) => one.agent)).toEqual([
+      "draft.3",
+      "review.3",
+      "draft.4",
+      "review.4",
+      "publish.1",
+    ]);
     content = "nobody";
     const other = await contexts.create({ task: "other" });
     const third = await runWorkflow({ workflow: loop(2, "continue"), context: other, runner: agents.runner });
@@ -262,7 +282,12 @@ describe("a workflow", () => {
     const { context, contexts, fake } = await openDesk();
     const workflow = flow([
       phase("plan", { exports: { plan: text } }),
-      phase("approve", { needs: ["plan"], prompt: "Is {{ plan }} good?", wait: "input", exports: { approval: { enum: ["yes", "no"] } } }),
+      phase("approve", {
+        needs: ["plan"],
+        prompt: "Is {{ plan }} good?",
+        wait: "input",
+        exports: { approval: { enum: ["yes", "no"] } },
+      }),
       phase("build", { needs: ["approve"], when: "approval == 'yes'" }),
     ]);
     const agents = fake(() => ({ exports: { plan: "P" } }));
@@ -278,13 +303,41 @@ describe("a workflow", () => {
     expect(agents.requests()).toEqual(["plan.1/0", "build.1/0"]);
   });
 
-  it("asks the person at once where there is one", async () => {
+  it("asks the person at once where there is one, and again when the answer does not fit", async () => {
     const { context, fake } = await openDesk();
-    const workflow = flow([phase("name", { prompt: "Who?", wait: "input", exports: { who: text } }), phase("greet", { needs: ["name"], prompt: "Hi {{ who }}" })]);
+    const workflow = flow([
+      phase("name", { prompt: "Who?", wait: "input", exports: { who: text } }),
+      phase("greet", { needs: ["name"], prompt: "Hi {{ who }}" }),
+    ]);
     const agents = fake(() => ({}));
-    const run = await runWorkflow({ workflow, context, runner: agents.runner, ask: async ({ question }) => ({ who: `${question} Ann` }) });
-    expect(run.state).toBe("done");
-    expect(agents.tasks[0]!.prompt).toBe("Hi Who? Ann");
+    const asked: (string | undefined)[] = [];
+    const ask: Ask = async ({ question, error }) => ({ who: asked.push(error) === 1 ? 7 : `${question} Ann` });
+    const run = await runWorkflow({ workflow, context, runner: agents.runner, ask });
+    expect([run.state, agents.tasks[0]!.prompt]).toEqual(["done", "Hi Who? Ann"]);
+    expect(asked).toEqual([undefined, expect.stringMatching(/^who does not fit: .*expected string/)]);
+    expect((await context.history("who")).map((one) => one.author)).toEqual(["user"]);
+  });
+
+  it("ends a question that nobody answers when it is stopped, and fails a phase whose question cannot be put", async () => {
+    const { context, contexts, fake } = await openDesk();
+    const agents = fake(() => ({ exports: { kind: { a: 1 } } }));
+    const stop = new AbortController();
+    const ask: Ask = () => {
+      stop.abort();
+      return new Promise(() => {});
+    };
+    const waits = flow([phase("name", { wait: "input", exports: { who: text } })]);
+    const first = await runWorkflow({ workflow: waits, context, runner: agents.runner, ask, signal: stop.signal });
+    expect([first.state, ...states(first)]).toEqual(["paused", "name waiting"]);
+    const other = await contexts.create({ task: "other" });
+    const broken = flow([
+      phase("look", { exports: { kind: { type: "object" } } }),
+      phase("name", { needs: ["look"], prompt: "{{ kind.b }}?", wait: "input", exports: { who: text } }),
+      phase("aside"),
+    ]);
+    const second = await runWorkflow({ workflow: broken, context: other, runner: agents.runner });
+    expect([second.state, ...states(second)]).toEqual(["failed", "look done", "name failed", "aside done"]);
+    expect(second.phases[1]!.error).toMatch(/there is no variable kind\.b/);
   });
 
   it("stops a phase at its timeout and goes on with a retry", async () => {
@@ -293,12 +346,16 @@ describe("a workflow", () => {
     const agents = fake(({ agent }) => ({ delayMs: agent === "slow.1" ? 60_000 : 0 }));
     const run = await runWorkflow({ workflow, context, runner: agents.runner });
     expect(run.state).toBe("done");
-    expect(await context.errors()).toMatchObject([{ agent: "slow.1", message: expect.stringContaining("timeout of 40 ms") }]);
+    expect(await context.errors()).toMatchObject([
+      { agent: "slow.1", message: expect.stringContaining("timeout of 40 ms") },
+    ]);
   });
 
   it("keeps to the workflow's budget", async () => {
     const { context, fake } = await openDesk();
-    const workflow = flow([phase("a"), phase("b", { needs: ["a"] }), phase("c", { needs: ["b"] })], { budget: { tokens: 100 } });
+    const workflow = flow([phase("a"), phase("b", { needs: ["a"] }), phase("c", { needs: ["b"] })], {
+      budget: { tokens: 100 },
+    });
     const agents = fake(() => ({ tokens: 60 }));
     const run = await runWorkflow({ workflow, context, runner: agents.runner });
     expect(states(run)).toEqual(["a done", "b done", "c failed"]);
@@ -311,10 +368,11 @@ describe("a workflow", () => {
     const workflow = flow([phase("a"), phase("b", { needs: ["a"] })]);
     const stop = new AbortController();
     const slow = fake(({ agent }) => ({ delayMs: agent === "b.1" ? 60_000 : 0 }));
-    const onProgress = (one: Progress) => one.kind === "phase" && one.phase === "b" && setTimeout(() => stop.abort(), 20);
+    const onProgress = (one: Progress) =>
+      one.kind === "phase" && one.phase === "b" && setTimeout(() => stop.abort(), 20);
     const first = await runWorkflow({ workflow, context, runner: slow.runner, signal: stop.signal, onProgress });
     expect([first.state, ...states(first)]).toEqual(["paused", "a done", "b running"]);
-    expect((await contexts.resumable())).toHaveLength(1);
+    expect(await contexts.resumable()).toHaveLength(1);
     const quick = fake(() => ({}));
     const second = await runWorkflow({ workflow, context, runner: quick.runner });
     expect([second.state, quick.tasks.map((one) => one.agent)]).toEqual(["done", ["b.1"]]);
@@ -325,14 +383,27 @@ describe("a workflow", () => {
     const workflow = flow([phase("a", { prompt: "{{ n }}" })], { inputs: { n: { type: "number" } } });
     const agents = fake(() => ({ delayMs: 30 }));
     await expect(runWorkflow({ workflow, context, runner: agents.runner })).rejects.toThrow("test needs the input n");
-    await expect(runWorkflow({ workflow, context, runner: agents.runner, inputs: { m: 1 } })).rejects.toThrow(/no input "m"/);
-    await expect(runWorkflow({ workflow, context, runner: agents.runner, inputs: { n: "x" } })).rejects.toThrow(/n does not fit/);
+    await expect(runWorkflow({ workflow, context, runner: agents.runner, inputs: { m: 1 } })).rejects.toThrow(
+      /no input "m"/,
+    );
+    await expect(runWorkflow({ workflow, context, runner: agents.runner, inputs: { n: "x" } })).rejects.toThrow(
+      /n does not fit/,
+    );
     expect(await workflowStatus(context)).toBeUndefined();
-    const first = runWorkflow({ workflow, context, runner: agents.runner, inputs: { n: 1 } });
-    await first;
-    await expect(runWorkflow({ workflow, context, runner: agents.runner, inputs: { n: 2 } })).rejects.toThrow(/begun with another n/);
+    const once = { workflow, context, runner: agents.runner, inputs: { n: 1 } };
+    const both = await Promise.allSettled([runWorkflow(once), runWorkflow(once)]);
+    expect(both.map((one) => (one.status === "fulfilled" ? one.value.state : one.reason.code)).sort()).toEqual([
+      "done",
+      "held",
+    ]);
+    expect(agents.requests()).toEqual(["a.1/0"]);
+    await expect(runWorkflow({ workflow, context, runner: agents.runner, inputs: { n: 2 } })).rejects.toThrow(
+      /begun with another n/,
+    );
     const other = defineWorkflow({ name: "other", phases: [phase("a")] });
-    await expect(runWorkflow({ workflow: other, context, runner: agents.runner })).rejects.toThrow(/runs the workflow test/);
+    await expect(runWorkflow({ workflow: other, context, runner: agents.runner })).rejects.toThrow(
+      /runs the workflow test/,
+    );
   });
 
   it("repeats a finished phase when asked to, with what depends on it, under new names", async () => {
@@ -343,7 +414,9 @@ describe("a workflow", () => {
     const before = agents.requests().length;
     await runWorkflow({ workflow, context, runner: agents.runner, repeat: ["b"] });
     expect(agents.requests().slice(before)).toEqual(["b.2/0", "d.2/0"]);
-    await expect(runWorkflow({ workflow, context, runner: agents.runner, repeat: ["x"] })).rejects.toThrow(/no phase "x"/);
+    await expect(runWorkflow({ workflow, context, runner: agents.runner, repeat: ["x"] })).rejects.toThrow(
+      /no phase "x"/,
+    );
   });
 
   it("goes back with a restored checkpoint: later phases run again under names that were never used", async () => {
@@ -370,17 +443,23 @@ describe("a workflow", () => {
       ],
       {},
     );
-    const agents = fake(({ agent }) => (agent === "right.1" ? { fails: `bad\n${"\u001b[31m"}${"very ".repeat(50)}long` } : { exports: { facts: "1234" } }));
+    const agents = fake(({ agent }) =>
+      agent === "right.1" ? { fails: `bad\n${"\u001b[31m"}${"very ".repeat(50)}long` } : { exports: { facts: "1234" } },
+    );
     const run = await runWorkflow({ workflow, context, runner: agents.runner });
     const times = { activeMs: 1500, peakRss: 64e6 };
-    const fixed = { ...run, context: "ctx_1", phases: run.phases.map((one) => (one.runs > 0 ? { ...one, ...times } : one)) };
+    const fixed = {
+      ...run,
+      context: "ctx_1",
+      phases: run.phases.map((one) => (one.runs > 0 ? { ...one, ...times } : one)),
+    };
     expect(drawWorkflow(fixed, { width: 72 })).toBe(
       [
         "test · failed · ctx_1",
         "└─ ✓ collect (データ収集) done · general-purpose · 1.5 s · 6 B",
         "   ├─ ✓ left done · general-purpose · 1.5 s",
         "   └─ ✗ right failed · code-reviewer · 1.5 s",
-        "      │  bad [31mvery very very very very very very very very very very …",
+        "      │  bad [31mvery very very very very very very very very very very…",
         "      └─ ‖ join blocked · general-purpose · also needs left",
         "",
       ].join("\n"),
@@ -398,5 +477,92 @@ describe("a workflow", () => {
       ].join("\n"),
     );
     expect(run.phases.every((one) => one.runs === 0 || one.peakRss > 1e6)).toBe(true);
+  });
+
+  it("writes nothing again that an agent has shared and added to the results by itself", async () => {
+    const { context, contexts } = await openDesk();
+    const workflow = flow(
+      [phase("a", { exports: { v: text } }), phase("each", { needs: ["a"], foreach: "list", exports: { w: text } })],
+      {
+        inputs: { list: { type: "array", default: ["x", "y"] } },
+      },
+    );
+    const run: AgentRunner["run"] = async ({ agent, exports: wanted }) => {
+      const own = await contexts.get(context.id, { author: agent });
+      const exports = Object.fromEntries(Object.keys(wanted ?? {}).map((key) => [key, `by ${agent}`]));
+      await own.shareAll(exports, { call: "c7" });
+      await own.append(RESULTS, { agent, keys: Object.keys(exports) }, { call: "c7" });
+      return { text: "", exports, rounds: 1, requests: 1, tokens: 1, durationMs: 1, resumed: false };
+    };
+    const ended = await runWorkflow({ workflow, context, runner: { run }, concurrency: 1 });
+    expect(ended.state).toBe("done");
+    expect((await context.history("v")).map(({ author, call }) => [author, call])).toEqual([["a.1", "c7"]]);
+    expect(await context.read("w")).toEqual(["by each.1.0", "by each.1.1"]);
+    const results = (await context.read(RESULTS)) as { agent: string }[];
+    expect(results.map((one) => one.agent)).toEqual(["a.1", "each.1.0", "each.1.1", "each.1"]);
+  });
+
+  it("ends the same for any graph, any failures and any stops: each phase once in the results, nothing known asked again", async () => {
+    const graph = fc.integer({ min: 2, max: 6 }).chain((size) =>
+      fc.record({
+        needs: fc.tuple(...Array.from({ length: size }, (_, i) => fc.subarray([...Array(i).keys()]))),
+        items: fc.array(fc.boolean(), { minLength: size, maxLength: size }),
+        fails: fc.array(fc.boolean(), { minLength: size, maxLength: size }),
+        stops: fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 4 }),
+        concurrency: fc.integer({ min: 1, max: 3 }),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(graph, async ({ needs, items, fails, stops, concurrency }) => {
+        const { context, fake } = await openDesk();
+        const workflow = flow(
+          needs.map((before, i) =>
+            phase(`p${i}`, {
+              needs: before.map((one) => `p${one}`),
+              exports: { [`k${i}`]: text },
+              ...(items[i] && { foreach: "list" }),
+            }),
+          ),
+          { concurrency, inputs: { list: { type: "array", default: [1, 2, 3] } } },
+        );
+        const failed = new Set<string>();
+        const answered = new Set<string>();
+        const repeated: string[] = [];
+        const ended = new Set<string>();
+        const early: string[] = [];
+        for (let n = 0; ; n++) {
+          if (n > 30) throw new Error("it does not end");
+          const stop = new AbortController();
+          let left = stops[n] ?? Number.POSITIVE_INFINITY;
+          const agents = fake(({ agent }) => {
+            const i = Number(/^p(\d+)/.exec(agent)![1]);
+            if (--left === 0) stop.abort();
+            const first = fails[i] && !failed.has(`p${i}`);
+            if (first) failed.add(`p${i}`);
+            return { ...(first ? { fails: "once" } : {}), delayMs: 1, exports: { [`k${i}`]: agent } };
+          });
+          const run: AgentRunner["run"] = async (task) => {
+            const own = Number(/^p(\d+)/.exec(task.agent)![1]);
+            for (const one of needs[own]!) if (!ended.has(`p${one}`)) early.push(`${task.agent} before p${one}`);
+            const before = agents.requests().length;
+            const answer = await agents.runner.run(task);
+            const mine = agents.requests().slice(before).includes(`${task.agent}/0`);
+            if (mine && answered.has(task.agent)) repeated.push(task.agent);
+            answered.add(task.agent);
+            return answer;
+          };
+          const onProgress = (one: Progress) => one.kind === "phase" && one.state === "done" && ended.add(one.phase);
+          const { state } = await runWorkflow({ workflow, context, runner: { run }, signal: stop.signal, onProgress });
+          if (state === "done") break;
+        }
+        const results = (await context.read(RESULTS)) as { phase: string }[];
+        expect(results.map((one) => one.phase).sort()).toEqual(needs.map((_, i) => `p${i}`).sort());
+        expect((await context.checkpoints()).map((one) => one.name).sort()).toEqual(
+          needs.map((_, i) => `p${i}`).sort(),
+        );
+        expect({ repeated, early }).toEqual({ repeated: [], early: [] });
+      }),
+      { numRuns: 25 },
+    );
   });
 });

@@ -36,7 +36,7 @@ export async function workflow(flags: Flags): Promise<number> {
     }
     const info = await findContext(state.store, word);
     const context = await contexts.get(info.id);
-    const status = await workflowStatus(context);
+    const status = await workflowStatus(context, { status: info.status });
     if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);
     if (verb === "show") return show(status, flags);
     if (verb === "input") {
@@ -77,6 +77,7 @@ async function run({ flags, state, contexts, context, spec }: Running): Promise<
       ...(flags.repeat ? { repeat: flags.repeat.split(",") } : {}),
       ...(flags.quiet ? {} : { onProgress: say }),
       signal: stop.signal,
+      fenced: (lease) => contexts.get(context.id, { lease }),
     });
     if (flags.json) process.stdout.write(`${JSON.stringify(done)}\n`);
     else process.stdout.write(`${drawWorkflow(done, { width: width() })}\n\n${reportOf(done).markdown}\n`);
@@ -102,8 +103,8 @@ function say(progress: Progress): void {
 
 async function list(contexts: Contexts, flags: Flags): Promise<number> {
   const found: WorkflowRun[] = [];
-  for (const { id } of await contexts.list()) {
-    const status = await workflowStatus(await contexts.get(id));
+  for (const info of await contexts.list()) {
+    const status = await workflowStatus(await contexts.get(info.id), { status: info.status });
     if (status) found.push(status);
   }
   if (flags.json) process.stdout.write(`${JSON.stringify(found)}\n`);

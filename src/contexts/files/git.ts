@@ -1,6 +1,7 @@
 // Owns every run of git by the harness: which binary, with what environment and configuration, and how it ends.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
+import type { Socket } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -16,7 +17,7 @@ export interface GitCall {
   signal?: AbortSignal;
   /** Folders that no program is taken from: the project. */
   avoid?: string;
-  /** Runs behind everything else on the machine. */
+  /** Runs behind everything else on the machine, and the process does not stay for it. */
   background?: boolean;
 }
 
@@ -102,13 +103,17 @@ export function startGit(call: GitCall): { child: GitProcess; ended: Promise<voi
     });
   });
   ended.catch(() => undefined); // whoever waits sees it
-  if (call.background && child.pid) {
-    try {
-      os.setPriority(child.pid, os.constants.priority.PRIORITY_BELOW_NORMAL);
-    } catch {} // it runs as everything else does
-  }
+  if (call.background && child.pid) stepBack(child, child.pid);
   if (call.input !== undefined) child.stdin.end(call.input);
   return { child, ended };
+}
+
+function stepBack(child: GitProcess, pid: number): void {
+  try {
+    os.setPriority(pid, os.constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {} // it runs as everything else does
+  child.unref();
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as unknown as Socket).unref?.();
 }
 
 /** Contract: everything git printed; throws when it says no. */
@@ -127,7 +132,7 @@ function failed(call: GitCall, why: string, cause?: unknown): HoldfastError {
 /** Absolute folders only, and none inside the project: a repository brings no git of its own. */
 function safePath(value: string | undefined, avoid: string | undefined): string[] {
   const dirs = (value ?? "/usr/local/bin:/usr/bin:/bin").split(":").filter((dir) => path.isAbsolute(dir));
-  if (avoid === undefined) return dirs;
+  if (avoid === undefined || avoid === "/") return dirs;
   return dirs.filter((dir) => path.relative(avoid, dir).startsWith(".."));
 }
 

@@ -84,11 +84,26 @@ function parseRule(line: string): Rule | undefined {
   if (text === "") return undefined;
   const anchored = text.includes("/");
   if (text.startsWith("/")) text = text.slice(1);
-  const parts = anchored ? text.split("/") : [text];
+  const parts = anchored ? splitPattern(text) : [text];
   const segments = parts.map((part) => (anchored && part === "**" ? DEEP : parseSegment(part)));
   if (segments.some((s) => s === undefined)) return undefined;
   if (segments.at(-1) === DEEP) segments.push({ tokens: [{ star: true }] });
   return { keep, foldersOnly, anchored, segments: segments as Segment[] };
+}
+
+/** At slashes, except those that stand in a set: there they are members that match nothing. */
+function splitPattern(text: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === "[") i = parseSet(text, i)?.end ?? i;
+    else if (text[i] === "/") {
+      parts.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
 }
 
 const DEEP: Segment = { deep: true, tokens: [] };

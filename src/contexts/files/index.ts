@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { setImmediate as breathe } from "node:timers/promises";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Applied, applyPlan } from "./apply.ts";
@@ -141,6 +142,7 @@ export function openFileKeeper(opts: {
     const seen = await looker.look({ budgetMs: limits.budgetMs, keep: true, signal });
     const { scan } = seen;
     const files = writeTree(seen.top, store);
+    await breathe();
     const counted = countUp(seen.top);
     const manifest: Manifest = {
       v: 1,
@@ -151,7 +153,7 @@ export function openFileKeeper(opts: {
       outside: seen.outside,
     };
     const id = writeMark(files, manifest, store);
-    store.flush();
+    await store.flush();
     crashPoint("files.kept");
     fs.appendFileSync(marksFile, `${id} ${clock()}\n`, { mode: 0o600 });
     const left = scan.left.slice(0, SHOWN_LEFT).map(({ path: at, why }) => ({ path: shownOf(at) || root, why }));
@@ -174,8 +176,8 @@ export function openFileKeeper(opts: {
   }
 
   async function restoreNow(mark: FileMark, options: RestoreOptions): Promise<Restored> {
-    const { entries, manifest } = await readMark(mark.id, store);
     if (refusal) return { changed: [], removed: [], created: [], conflicts: [], left: [{ path: root, why: refusal }] };
+    const { entries, manifest } = await readMark(mark.id, store);
     const expect = options.expect && (await readMark(options.expect.id, store)).entries;
     const now = await entriesNow();
     const force = options.force ?? false;
@@ -199,10 +201,26 @@ export function openFileKeeper(opts: {
     return shownResult(done);
   }
 
+  async function settled(): Promise<void> {
+    const stay = setInterval(() => undefined, 60_000); // what runs behind does not keep the process by itself
+    try {
+      await queue;
+      await behind;
+    } finally {
+      clearInterval(stay);
+    }
+  }
+
   return {
     save: (options = {}) =>
       queued(async () => {
-        const mark = await alone(() => saveNow(options.signal));
+        const mark = await alone(() => saveNow(options.signal)).catch((error: unknown) => {
+          const { syscall, code } = error as NodeJS.ErrnoException;
+          if (syscall === undefined) throw error;
+          throw new HoldfastError("disk", `the files could not be kept (${code}): make room in ${dir}`, {
+            cause: error,
+          });
+        });
         startUpkeep();
         return mark;
       }),
@@ -215,7 +233,7 @@ export function openFileKeeper(opts: {
         return compare(before, after).map(({ path: at, kind }) => ({ path: shownOf(at) || ".", kind }));
       }),
     async collect(keep) {
-      await behind;
+      await settled();
       return queued(() =>
         alone(async () => {
           const recent = recentMarks(marksFile, clock() - limits.graceMs);
@@ -234,10 +252,7 @@ export function openFileKeeper(opts: {
         });
         return { ok: bad.length === 0, objects: new Set(trees).size + places.size, bad };
       }),
-    async settled() {
-      await queue;
-      await behind;
-    },
+    settled,
   };
 }
 
@@ -279,7 +294,10 @@ function recentMarks(file: string, since: number): Oid[] {
 
 function shownResult(done: Applied): Restored {
   const all = (paths: RawPath[]) => paths.map((p) => shownOf(p) || ".").sort();
-  const notes = (list: PathNote[]) => list.map(({ path: at, why }) => ({ path: shownOf(at) || ".", why }));
+  const notes = (list: PathNote[]) =>
+    [...new Map(list.toReversed().map((note) => [note.path, note])).values()]
+      .map(({ path: at, why }) => ({ path: shownOf(at) || ".", why }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     changed: all(done.changed),
     removed: all(done.removed),

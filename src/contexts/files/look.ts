@@ -11,7 +11,7 @@ import { type DirNode, type FileNode, newDir, type Scan, scanTree } from "./scan
 import { loadLook, storeLook } from "./stat-cache.ts";
 import { entriesOf } from "./tree.ts";
 
-export interface Seen {
+interface Seen {
   scan: Scan;
   top: DirNode;
   outside: OutsideRules;
@@ -78,6 +78,7 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
     const key = JSON.stringify(outside);
     if (rules?.key !== key) rules = { key, chain: chainOf(outside) };
     memory ??= loadLook(dir, rawRoot);
+    await breathe();
     const later: { node: FileNode; path: RawPath }[] = [];
     let kept = 0;
     let sliceEnd = started + sliceMs;
@@ -100,7 +101,7 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
         if (!opts.keep || store.has(oid)) return;
         if (repository?.objects && kept >= SIMPLY_KEPT) later.push({ node, path: at });
         else {
-          store.put("blob", content);
+          store.put("blob", content, oid);
           kept++;
         }
       },
@@ -112,6 +113,7 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
     const scan = step.value;
     if (later.length > 0 && repository?.objects) {
       const oids = [...new Set(later.map((l) => l.node.oid))];
+      await pause();
       store.borrow(await store.borrowable(oids, repository.objects, opts.signal).catch(() => new Set<Oid>()));
       for (const { node, path: at } of later) {
         if (store.has(node.oid)) continue;
@@ -123,6 +125,7 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
       }
     }
     unstored += scan.changed;
+    await pause();
     return { scan, top: memory, outside };
   }
 

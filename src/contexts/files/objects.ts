@@ -2,9 +2,9 @@
 import { hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { HoldfastError } from "../../ledger/error.ts";
+import { isHoldfastError } from "../../ledger/error.ts";
 import { NO_ATTRIBUTES, runGit, startGit } from "./git.ts";
-import { newPack, type ObjectType, type Oid, oidOf, oidsIn, type Pack } from "./pack.ts";
+import { newPack, type ObjectType, type Oid, oidOf, oidsIn, type Pack, synced, type WrittenPack } from "./pack.ts";
 
 export interface ObjectStore {
   readonly gitDir: string;
@@ -16,9 +16,10 @@ export interface ObjectStore {
   /** Kept here, or borrowed from the project and about to be copied. */
   has(oid: Oid): boolean;
   owns(oid: Oid): boolean;
-  put(type: ObjectType, content: Uint8Array): Oid;
-  /** What was put becomes durable. */
-  flush(): void;
+  /** `oid` where the caller has hashed it. */
+  put(type: ObjectType, content: Uint8Array, oid?: Oid): Oid;
+  /** What was put becomes durable. Contract: awaited before anybody is told its name. */
+  flush(): Promise<void>;
   /** Names of objects that stay where they are for now. */
   readonly borrowed: ReadonlySet<Oid>;
   borrow(oids: Iterable<Oid>): void;
@@ -32,7 +33,9 @@ export interface ObjectStore {
 }
 
 /** A pack is closed at this size, so that little is held in memory. */
-const PACK_BYTES = 16 << 20;
+const PACK_BYTES = 8 << 20;
+/** What one save compresses at once; the rest is compressed behind it. */
+const COMPRESS = { objects: 64, bytes: 1 << 20 };
 
 export function openObjects(dir: string, opts: { root: string; alternates: () => string[] }): ObjectStore {
   const gitDir = path.join(dir, "git");
@@ -46,20 +49,54 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
   let generation = 0;
   let open: Pack | undefined;
   let inOpen = new Set<Oid>();
+  const written: WrittenPack[] = [];
+  let budget = { ...COMPRESS };
 
   const stamp = () => {
     const stat = fs.statSync(borrowedFile, { throwIfNoEntry: false });
     return `${fs.readdirSync(packDir).sort().join()}:${stat?.size}:${stat?.mtimeMs}:${stat?.ino}`;
   };
 
+  /** Nothing is known any more: what could not be written is asked for again. */
+  function forget(): void {
+    known.clear();
+    own = new Set();
+    inOpen = new Set();
+    open = undefined;
+    written.length = 0;
+    seen = "";
+  }
+
   function close(): void {
     if (!open) return;
-    const { name, oids, raw } = open.write(packDir);
-    known.set(name, { raw, oids });
-    for (const oid of oids) own.add(oid);
+    let pack: WrittenPack;
+    try {
+      pack = open.write(packDir);
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    for (const oid of pack.oids) own.add(oid);
+    written.push(pack);
     open = undefined;
     inOpen = new Set();
-    seen = stamp();
+  }
+
+  async function flush(): Promise<void> {
+    close();
+    budget = { ...COMPRESS };
+    if (written.length === 0) return;
+    try {
+      for (const pack of written.splice(0)) {
+        await pack.publish();
+        known.set(pack.name, { raw: pack.raw, oids: pack.oids });
+      }
+      await synced(packDir);
+      seen = stamp();
+    } catch (error) {
+      forget();
+      throw error;
+    }
   }
 
   return {
@@ -100,16 +137,17 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
     },
     has: (oid) => own.has(oid) || inOpen.has(oid) || borrowed.has(oid),
     owns: (oid) => own.has(oid),
-    put(type, content) {
-      const oid = oidOf(type, content);
+    put(type, content, oid = oidOf(type, content)) {
       if (own.has(oid) || inOpen.has(oid)) return oid;
       open ??= newPack();
-      open.add(oid, type, content);
+      budget.objects--;
+      budget.bytes -= content.length;
+      open.add(oid, type, content, budget.objects >= 0 && budget.bytes >= 0);
       inOpen.add(oid);
       if (open.size > PACK_BYTES) close();
       return oid;
     },
-    flush: close,
+    flush,
     borrow(oids) {
       const fresh = [...new Set(oids)].filter((oid) => !own.has(oid) && !borrowed.has(oid));
       if (fresh.length === 0) return;
@@ -142,20 +180,25 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
       return found;
     },
     async read(oids, each) {
-      if (oids.length === 0) return;
-      close();
-      const call = {
-        gitDir,
-        args: ["cat-file", "--batch", "--buffer"],
-        alternates: opts.alternates(),
-        avoid: opts.root,
-      };
-      const { child, ended } = startGit({ ...call, input: `${oids.join("\n")}\n` });
-      try {
-        await eachObject(child.stdout, oids, each);
-        await ended;
-      } finally {
-        child.kill("SIGKILL");
+      await flush();
+      const args = ["cat-file", "--batch", "--buffer"];
+      const call = { gitDir, args, alternates: opts.alternates(), avoid: opts.root };
+      // Git gives up at the first object that is damaged: that one is passed over, and the rest asked for again.
+      for (let done = 0; done < oids.length; ) {
+        const rest = oids.slice(done);
+        const { child, ended } = startGit({ ...call, input: `${rest.join("\n")}\n` });
+        try {
+          done += await eachObject(child.stdout, rest, each);
+          const failed = await ended.then(
+            () => undefined,
+            (error: unknown) => error,
+          );
+          if (done === oids.length) return;
+          if (isHoldfastError(failed, "not_found")) throw failed;
+          await each(oids[done++]!, undefined);
+        } finally {
+          child.kill("SIGKILL");
+        }
       }
     },
     packs: () => [...known].map(([name, { raw, oids }]) => ({ name, raw, oids })),
@@ -220,12 +263,12 @@ function looseIn(objects: string, oids: Oid[]): Set<Oid> {
   return found;
 }
 
-/** What `cat-file --batch` prints, checked against the names that were asked for. */
+/** What `cat-file --batch` prints, checked against the names that were asked for; gives how many there were. */
 async function eachObject(
   stdout: AsyncIterable<Buffer>,
   oids: Oid[],
   each: (oid: Oid, content: Buffer | undefined) => void | Promise<void>,
-): Promise<void> {
+): Promise<number> {
   let held: Buffer[] = [];
   let size = 0;
   let wanted = 1;
@@ -262,6 +305,5 @@ async function eachObject(
     held = [bytes];
     size = bytes.length;
   }
-  if (next < oids.length)
-    throw new HoldfastError("damaged", "the kept files cannot be read to the end: run `holdfast contexts verify`");
+  return next;
 }

@@ -19,71 +19,98 @@ export function oidOf(type: ObjectType, content: Uint8Array): Oid {
 }
 
 export interface Pack {
-  add(oid: Oid, type: ObjectType, content: Uint8Array): void;
+  /** Compressing costs 40 µs and more an object: of many, it is left to the background. */
+  add(oid: Oid, type: ObjectType, content: Uint8Array, compress: boolean): void;
   readonly size: number;
-  readonly count: number;
-  /** Writes it into the folder; gives its name. `raw`: not compressed yet. */
-  write(dir: string): { name: string; oids: Oid[]; raw: boolean };
+  /** Writes it into the folder under names that nobody reads; `publish` makes it durable and then seen. `raw`: not compressed yet. */
+  write(dir: string): WrittenPack;
+}
+
+export interface WrittenPack {
+  name: string;
+  oids: Oid[];
+  raw: boolean;
+  publish(): Promise<void>;
 }
 
 const TYPES = { tree: 2, blob: 3 } as const;
-/** Compressing costs 40 µs and more an object; beyond this many, or this many bytes, that is left to the background. */
-const COMPRESS_OBJECTS = 64;
-const COMPRESS_BYTES = 1 << 20;
 
 export function newPack(): Pack {
-  const entries: { oid: Oid; bytes: Buffer[] }[] = [];
+  const entries: { oid: Oid; bytes: Buffer }[] = [];
   let size = 0;
   let raw = false;
   return {
     get size() {
       return size;
     },
-    get count() {
-      return entries.length;
-    },
-    add(oid, type, content) {
-      const compress = entries.length < COMPRESS_OBJECTS && size + content.length < COMPRESS_BYTES;
+    add(oid, type, content, compress) {
       raw ||= !compress;
-      const bytes = [entryHead(TYPES[type], content.length), ...(compress ? [deflateSync(content)] : stored(content))];
-      entries.push({ oid, bytes });
+      const head = entryHead(TYPES[type], content.length);
+      entries.push({ oid, bytes: compress ? Buffer.concat([head, deflateSync(content)]) : stored(head, content) });
       size += content.length + 32;
     },
     write(dir) {
-      const { pack, crcs, offsets } = layOut(entries.map((e) => e.bytes));
-      const trailer = createHash("sha1").update(pack).digest();
+      const { parts, trailer, placed } = layOut(entries);
       const name = `pack-${trailer.toString("hex")}`;
-      const index = indexOf(
-        entries.map((e, i) => ({ oid: e.oid, crc: crcs[i]!, offset: offsets[i]! })),
-        trailer,
-      );
-      if (raw) writeWhole(dir, `${name}.raw`, Buffer.alloc(0));
-      writeWhole(dir, `${name}.pack`, pack, trailer);
-      crashPoint("files.pack.written");
-      writeWhole(dir, `${name}.idx`, index);
-      crashPoint("files.idx.written");
-      const folder = fs.openSync(dir, "r");
-      fs.fsyncSync(folder);
-      fs.closeSync(folder);
-      return { name, oids: entries.map((e) => e.oid), raw };
+      const fresh = (kind: string) => path.join(dir, `tmp_${process.pid}_${name}.${kind}`);
+      writeParts(fresh("pack"), parts);
+      writeParts(fresh("idx"), [indexOf(placed, trailer)]);
+      return {
+        name,
+        oids: entries.map((e) => e.oid),
+        raw,
+        async publish() {
+          await Promise.all([fresh("pack"), fresh("idx")].map(synced));
+          if (raw) fs.writeFileSync(path.join(dir, `${name}.raw`), "");
+          fs.renameSync(fresh("pack"), path.join(dir, `${name}.pack`));
+          crashPoint("files.pack.written");
+          fs.renameSync(fresh("idx"), path.join(dir, `${name}.idx`));
+          crashPoint("files.idx.written");
+        },
+      };
     },
   };
 }
 
-function layOut(entries: Buffer[][]): { pack: Buffer; crcs: number[]; offsets: number[] } {
+function layOut(entries: { oid: Oid; bytes: Buffer }[]) {
   const head = Buffer.alloc(12);
   head.write("PACK", 0, "latin1");
   head.writeUInt32BE(2, 4);
   head.writeUInt32BE(entries.length, 8);
-  const pack = Buffer.concat([head, ...entries.flat()]);
-  let at = 12;
-  const offsets = entries.map((bytes) => {
-    const start = at;
-    for (const b of bytes) at += b.length;
-    return start;
+  const sum = createHash("sha1").update(head);
+  let at = head.length;
+  const placed = entries.map(({ oid, bytes }) => {
+    sum.update(bytes);
+    const offset = at;
+    at += bytes.length;
+    return { oid, crc: crc32(bytes), offset };
   });
-  const crcs = offsets.map((start, i) => crc32(pack.subarray(start, offsets[i + 1] ?? at)));
-  return { pack, crcs, offsets };
+  const trailer = sum.digest();
+  return { parts: [head, ...entries.map((e) => e.bytes), trailer], trailer, placed };
+}
+
+/** The system takes a thousand buffers at once. */
+function writeParts(file: string, parts: Buffer[]): void {
+  const fd = fs.openSync(file, "w", 0o444);
+  try {
+    for (let i = 0; i < parts.length; i += 1_000) {
+      const some = parts.slice(i, i + 1_000);
+      const wanted = some.reduce((sum, part) => sum + part.length, 0);
+      const written = fs.writevSync(fd, some);
+      if (written < wanted) fs.writeFileSync(fd, Buffer.concat(some).subarray(written));
+    }
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+export async function synced(file: string): Promise<void> {
+  const handle = await fs.promises.open(file, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Index of a pack, version 2. */
@@ -119,15 +146,6 @@ export function oidsIn(index: Buffer): Oid[] {
   return Array.from({ length: n }, (_, i) => index.toString("hex", 1032 + i * 20, 1052 + i * 20));
 }
 
-function writeWhole(dir: string, name: string, ...parts: Buffer[]): void {
-  const fresh = path.join(dir, `tmp_${process.pid}_${name}`);
-  const fd = fs.openSync(fresh, "w", 0o444);
-  for (const part of parts) fs.writeFileSync(fd, part);
-  fs.fsyncSync(fd);
-  fs.closeSync(fd);
-  fs.renameSync(fresh, path.join(dir, name));
-}
-
 function entryHead(type: number, size: number): Buffer {
   const bytes = [];
   let byte = (type << 4) | (size & 15);
@@ -138,22 +156,22 @@ function entryHead(type: number, size: number): Buffer {
   }
 }
 
-/** A zlib stream that holds its content as it is. */
-function stored(content: Uint8Array): Buffer[] {
-  const parts = [Buffer.from([0x78, 0x01])];
-  let at = 0;
-  do {
-    const part = content.subarray(at, at + 65_535);
+/** Behind its head a zlib stream that holds the content as it is. */
+function stored(head: Buffer, content: Uint8Array): Buffer {
+  const blocks = Math.max(1, Math.ceil(content.length / 65_535));
+  const out = Buffer.allocUnsafe(head.length + 2 + blocks * 5 + content.length + 4);
+  let at = head.copy(out);
+  at = out.writeUInt16BE(0x7801, at);
+  for (let block = 0; block < blocks; block++) {
+    const part = content.subarray(block * 65_535, (block + 1) * 65_535);
+    at = out.writeUInt8(block === blocks - 1 ? 1 : 0, at);
+    at = out.writeUInt16LE(part.length, at);
+    at = out.writeUInt16LE(~part.length & 0xffff, at);
+    out.set(part, at);
     at += part.length;
-    const n = part.length;
-    parts.push(
-      Buffer.from([at >= content.length ? 1 : 0, n & 255, n >> 8, ~n & 255, (~n >> 8) & 255]),
-      Buffer.from(part),
-    );
-  } while (at < content.length);
-  const sum = Buffer.alloc(4);
-  sum.writeUInt32BE(adler32(content));
-  return [...parts, sum];
+  }
+  out.writeUInt32BE(adler32(content), at);
+  return out;
 }
 
 function adler32(bytes: Uint8Array): number {

@@ -78,7 +78,7 @@ export function planRestore(input: PlanInput): Plan {
   return plan;
 }
 
-export function sameEntry(a: Entry | undefined, b: Entry | undefined): boolean {
+function sameEntry(a: Entry | undefined, b: Entry | undefined): boolean {
   return a?.kind === b?.kind && a?.mode === b?.mode && a?.oid === b?.oid;
 }
 

@@ -158,7 +158,7 @@ function readTracked(root: string, { top, gitDir }: Repository, file: string): T
 }
 
 /** The paths of an index file, versions 2 to 4. */
-export function indexPaths(bytes: Buffer): RawPath[] {
+function indexPaths(bytes: Buffer): RawPath[] {
   if (bytes.toString("latin1", 0, 4) !== "DIRC") throw new Error("not an index");
   const version = bytes.readUInt32BE(4);
   const paths: RawPath[] = [];

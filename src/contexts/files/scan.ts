@@ -39,7 +39,7 @@ export interface DirNode {
   tree?: Oid;
 }
 
-export type Node = FileNode | DirNode;
+type Node = FileNode | DirNode;
 
 export interface Left {
   path: RawPath;

@@ -5,7 +5,7 @@ import type { RawPath } from "./names.ts";
 import { type DirNode, newDir } from "./scan.ts";
 
 type Kept = [name: RawPath, mode: number, size: number, mtimeMs: number, ctimeMs: number, ino: number, oid: string];
-type KeptDir = [name: RawPath, mode: number, files: Kept[], links: Kept[], dirs: KeptDir[]];
+type KeptDir = [name: RawPath, mode: number, files: Kept[], links: Kept[], dirs: KeptDir[], tree: string];
 
 const VERSION = 1;
 
@@ -35,7 +35,7 @@ export async function storeLook(dir: string, root: string, top: DirNode): Promis
 }
 
 function pack(name: RawPath, dir: DirNode): KeptDir {
-  const kept: KeptDir = [name, dir.mode, [], [], []];
+  const kept: KeptDir = [name, dir.mode, [], [], [], dir.tree ?? ""];
   for (const [child, node] of dir.children) {
     if (node.kind === "dir") kept[4].push(pack(child, node));
     else if (node.oid !== "" && !node.racy && !node.forced)
@@ -52,9 +52,10 @@ function pack(name: RawPath, dir: DirNode): KeptDir {
   return kept;
 }
 
-function unpack([, mode, files, links, dirs]: KeptDir): DirNode {
+function unpack([, mode, files, links, dirs, tree]: KeptDir): DirNode {
   const dir = newDir();
   dir.mode = mode;
+  if (tree) dir.tree = tree;
   const add = (kind: "file" | "link", list: Kept[]) => {
     for (const [name, mode, size, mtimeMs, ctimeMs, ino, oid] of list)
       dir.children.set(name, { kind, mode, size, mtimeMs, ctimeMs, ino, oid, racy: false });

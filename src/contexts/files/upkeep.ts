@@ -13,12 +13,14 @@ const MANY_PACKS = 48;
 async function copyIn(
   store: ObjectStore,
   oids: Oid[],
-  opts: { root: string; alternates: string[]; compress: boolean },
+  opts: { root: string; alternates: string[]; compress: boolean; background: boolean },
 ): Promise<void> {
   if (oids.length === 0) return;
-  const common = { gitDir: store.gitDir, avoid: opts.root, background: true };
+  const common = { gitDir: store.gitDir, avoid: opts.root, background: opts.background };
   const packing = ["pack-objects", "-q", "--stdout", "--delta-base-offset"];
-  packing.push(...(opts.compress ? ["--no-reuse-object", "--window=10", "--depth=20"] : ["--window=0"]));
+  packing.push(
+    ...(opts.compress ? ["--no-reuse-object", "--window=10", "--depth=20"] : ["--window=0", "--compression=1"]),
+  );
   const out = startGit({ ...common, args: packing, alternates: opts.alternates, input: `${oids.join("\n")}\n` });
   // Without alternates: what it writes has to stand alone, and a name is what its content says.
   const into = startGit({ ...common, args: ["index-pack", "--stdin", "--threads=1"] });
@@ -46,16 +48,21 @@ export async function upkeep(store: ObjectStore, opts: Upkeep): Promise<void> {
     const wanted = [...store.borrowed].filter((oid) => !store.owns(oid));
     const there = opts.objects ? await store.borrowable(wanted, opts.objects) : new Set<Oid>();
     const alternates = opts.objects ? [opts.objects] : [];
+    const copy = () => copyIn(store, [...there], { root: opts.root, alternates, compress: false, background: true });
     let failed = false;
-    await copyIn(store, [...there], { root: opts.root, alternates, compress: false }).catch(() => {
-      failed = true; // one of them is damaged or went meanwhile: none came
+    await copy().catch(async () => {
+      // One of them is damaged or went meanwhile, and none came: without those it goes.
+      await store.read([...there], (oid, content) => void (content ?? there.delete(oid)));
+      await copy().catch(() => {
+        failed = true;
+      });
     });
     crashPoint("files.copied");
     await opts.alone(async () => {
       store.refresh();
       const missing = new Set(wanted.filter((oid) => !store.owns(oid)));
       const rescued = missing.size > 0 ? opts.rescue(missing) : new Set<Oid>();
-      store.flush();
+      await store.flush();
       // What neither has is gone; a copy that failed as a whole is tried again at the next save.
       const gone = (oid: Oid) => !rescued.has(oid) && !(failed && there.has(oid));
       store.settle([...missing].filter(gone));
@@ -65,7 +72,7 @@ export async function upkeep(store: ObjectStore, opts: Upkeep): Promise<void> {
   const merged = packs.length > MANY_PACKS ? packs : packs.filter((p) => p.raw);
   if (merged.length === 0) return;
   const oids = [...new Set(merged.flatMap((p) => p.oids))];
-  await copyIn(store, oids, { root: opts.root, alternates: [], compress: true });
+  await copyIn(store, oids, { root: opts.root, alternates: [], compress: true, background: true });
   await opts.alone(async () => {
     store.refresh();
     const names = new Set(merged.map((p) => p.name));
@@ -98,7 +105,7 @@ export async function throwAway(
   const total = old.reduce((sum, p) => sum + p.oids.length, 0);
   const needed = [...wanted].filter((oid) => store.owns(oid));
   if (needed.length < total) {
-    await copyIn(store, needed, { root, alternates: [], compress: true });
+    await copyIn(store, needed, { root, alternates: [], compress: true, background: false });
     crashPoint("files.collected");
     store.refresh();
     const fresh = new Set(store.packs().map((p) => p.name));

@@ -1,5 +1,5 @@
 // Owns one agent's work for a phase: its prompt, its time and budget, and that it gave what was asked for.
-import { HoldfastError } from "../../ledger/error.ts";
+import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import type { Phase } from "./definition.ts";
 import type { AgentAnswer } from "./port.ts";
 import { fillTemplate, type ItemValues } from "./prompt.ts";
@@ -8,7 +8,7 @@ import type { Session } from "./session.ts";
 /** How long a runner has to stop when it is told to; then the work counts as stopped all the same. */
 const GRACE_MS = 5_000;
 
-/** Contract: throws when the agent failed, took too long or did not give what was asked for. */
+/** Contract: throws when the agent failed, took too long or did not give what was asked for; HoldfastErrors are the workflow's own. */
 export async function callAgent(
   session: Session,
   phase: Phase,
@@ -80,7 +80,10 @@ async function withTimeout<T>(outer: AbortSignal, phase: Phase, work: (signal: A
     signal.addEventListener("abort", deaf, { once: true });
   });
   try {
-    const running = work(signal);
+    // What goes wrong for an agent says nothing about this run's own store and lease.
+    const running = work(signal).catch((cause: unknown) => {
+      throw new Error(messageOf(cause), { cause });
+    });
     running.catch(() => {}); // it may end after nobody waits for it
     return await Promise.race([running, stopped]);
   } catch (error) {

@@ -65,7 +65,7 @@ export interface WorkflowSpec {
 }
 
 /** A value is checked; the answer is why it does not fit. */
-export type Check = (value: unknown) => string | undefined;
+type Check = (value: unknown) => string | undefined;
 
 export interface Typed {
   schema: Record<string, unknown> | boolean;

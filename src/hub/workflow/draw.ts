@@ -1,5 +1,4 @@
 // Owns the drawing of a workflow as plain text: a tree of phases with their states, no wider than asked for.
-import type { Standing } from "./plan.ts";
 import { bytesText, timeText } from "./report.ts";
 import type { PhaseStatus, WorkflowRun } from "./status.ts";
 
@@ -8,10 +7,11 @@ export interface DrawOptions {
   width?: number;
 }
 
-const SIGNS: Record<Standing, string> = {
+const SIGNS: Record<PhaseStatus["state"], string> = {
   done: "✓",
   skipped: "–",
   running: "▶",
+  interrupted: "↯",
   waiting: "?",
   failed: "✗",
   ready: "○",

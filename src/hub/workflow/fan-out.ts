@@ -77,7 +77,11 @@ async function runItem(
       const why = messageOf(error);
       if (left <= 0) items.errors[index] = why;
       await saveRecord(session.context, phase.id, record);
-      await session.context.logError({ agent, message: `item ${index} of ${phase.id}: ${why}`, cause: error });
+      await session.context.logError({
+        agent,
+        message: `item ${index} of ${phase.id}: ${why}`,
+        cause: (error as Error).cause ?? error,
+      });
       if (left > 0) {
         session.tell({ kind: "retry", at: session.now(), phase: phase.id, agent, error: why });
         continue;

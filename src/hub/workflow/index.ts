@@ -6,7 +6,7 @@ export type { Problem } from "./places.ts";
 export type { Standing } from "./plan.ts";
 export type { AgentAnswer, AgentRunner, AgentTask } from "./port.ts";
 export { type Compose, composePrompt, type PromptParts } from "./prompt.ts";
-export { comparisonTable, type Recovery, type Report, reportOf } from "./report.ts";
+export { comparisonTable, type Recovery, type Report, type ReportRow, reportOf } from "./report.ts";
 export { type RunOptions, runWorkflow } from "./run.ts";
 export type { Ask, Progress, RunState } from "./session.ts";
 export { type PhaseStatus, type WorkflowRun, workflowStatus } from "./status.ts";

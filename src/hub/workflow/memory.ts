@@ -2,7 +2,7 @@
 
 const EVERY_MS = 50;
 
-export interface MemoryWatch {
+interface MemoryWatch {
   /** Bytes; ends the watch. */
   end(): number;
 }

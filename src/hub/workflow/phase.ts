@@ -51,22 +51,30 @@ async function runTries(session: Session, phase: Phase, plan: Plan): Promise<End
       // Items have had their tries.
       const more = !phase.foreach && record.tries <= phase.retry;
       if (!phase.foreach)
-        await context.logError({ agent: record.agent, message: `${phase.id}: ${message}`, cause: error });
+        await context.logError({
+          agent: record.agent,
+          message: `${phase.id}: ${message}`,
+          cause: (error as Error).cause ?? error,
+        });
       if (more) {
         session.tell({ kind: "retry", at: session.now(), phase: phase.id, agent: record.agent, error: message });
         record = { ...record, ...times, ...named(session, phase), tries: record.tries + 1 };
         continue;
       }
-      record = { ...record, ...times, state: "failed", error: message, endedAt: session.now() };
-      await keep(session, phase.id, record);
-      tellPhase(session, phase.id, record);
-      return "failed";
+      return fail(session, phase, { ...record, ...times }, message);
     }
   }
 }
 
+export async function fail(session: Session, phase: Phase, begun: PhaseRecord, error: string): Promise<Ending> {
+  const record: PhaseRecord = { ...begun, state: "failed", error, endedAt: session.now() };
+  await keep(session, phase.id, record);
+  tellPhase(session, phase.id, record);
+  return "failed";
+}
+
 /** What nobody can go on from: the store or the lease. */
-function isFatal(error: unknown): boolean {
+export function isFatal(error: unknown): boolean {
   return ["fenced", "held", "damaged", "disk", "busy", "upgrade"].some((code) =>
     isHoldfastError(error, code as "fenced"),
   );

@@ -122,7 +122,7 @@ function outlineOf(phase: Phase): PhaseOutline {
 }
 
 /** Marks the result and the checkpoint of one run of a phase. */
-export const settleMark = (id: string, record: PhaseRecord): string => `workflow:${id}.${record.run}`;
+const settleMark = (id: string, record: PhaseRecord): string => `workflow:${id}.${record.run}`;
 
 /** The finished record and what the phase gives, in one transaction; then what follows from it. */
 export async function settle(

@@ -32,7 +32,8 @@ export type Progress =
     }
   | { kind: "workflow"; at: number; state: RunState };
 
-export type RunState = "running" | "done" | "failed" | "paused" | "waiting";
+/** `interrupted`: begun by a process that is gone. */
+export type RunState = "running" | "interrupted" | "done" | "failed" | "paused" | "waiting";
 
 /** Asks the person; undefined leaves the phase waiting. */
 export type Ask = (question: {
@@ -40,6 +41,8 @@ export type Ask = (question: {
   question: string;
   /** JSON Schema of each key. */
   keys: Record<string, unknown>;
+  /** Why the last answer was not taken. */
+  error?: string;
   signal: AbortSignal;
 }) => Promise<Record<string, unknown> | undefined>;
 
@@ -65,7 +68,6 @@ export interface Session {
   tokens: { used: number };
 }
 
-/** A time that is not yet over for those who told of a phase. */
 export function tellPhase(session: Session, id: string, record: PhaseRecord): void {
   const { state, run, round, agent, error, question } = record;
   session.tell({

@@ -1,5 +1,5 @@
 // Owns how a workflow stands, for whoever asks: data from the context alone, also while another process runs it or after it died.
-import type { Context } from "../../contexts/index.ts";
+import type { Context, ContextStatus } from "../../contexts/index.ts";
 import { planOf, type Standing } from "./plan.ts";
 import { AUTHOR, type PhaseOutline, type PhaseRecord, readHeader, readRecords } from "./records.ts";
 import type { RunState } from "./session.ts";
@@ -10,7 +10,7 @@ export interface PhaseStatus {
   /** The type of agent; `person` for one that waits for input. */
   agent: string;
   needs: string[];
-  state: Standing;
+  state: Standing | "interrupted";
   /** How often it was begun, in all. */
   runs: number;
   round: number;
@@ -39,7 +39,6 @@ export interface WorkflowRun {
   name: string;
   description: string;
   file: string;
-  /** `running` although nobody runs it: see whether the context is interrupted. */
   state: RunState;
   startedAt: number;
   endedAt?: number;
@@ -48,8 +47,11 @@ export interface WorkflowRun {
   phases: PhaseStatus[];
 }
 
-/** Undefined when the context runs no workflow. */
-export async function workflowStatus(context: Context): Promise<WorkflowRun | undefined> {
+/** Undefined when the context runs no workflow. `status` of the context: without it a run whose process died counts as running. */
+export async function workflowStatus(
+  context: Context,
+  opts: { status?: ContextStatus } = {},
+): Promise<WorkflowRun | undefined> {
   const header = await readHeader(context);
   if (!header) return undefined;
   const records = await readRecords(
@@ -60,7 +62,9 @@ export async function workflowStatus(context: Context): Promise<WorkflowRun | un
   const phases = header.phases.map((one) => statusOf(one, standings.get(one.id)!, records.get(one.id)));
   const worker = (await context.agents())[AUTHOR]?.status;
   const { name, description, file, inputs, startedAt } = header;
-  const state = stateOf(phases, worker);
+  const open = stateOf(phases, worker);
+  const state = open === "running" && opts.status === "interrupted" ? "interrupted" : open;
+  if (state === "interrupted") for (const one of phases) if (one.state === "running") one.state = "interrupted";
   const ended = state === "done" ? Math.max(startedAt, ...phases.map((one) => one.endedAt ?? 0)) : undefined;
   return {
     ...{ context: context.id, name, description, file, state, startedAt },

@@ -1,53 +1,63 @@
 // Owns phases that wait for a person: what is asked, when an answer counts, and giving one from anywhere.
 import type { Context } from "../../contexts/index.ts";
-import { HoldfastError } from "../../ledger/error.ts";
+import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { didYouMean } from "../templates/near.ts";
 import { quoted } from "../templates/source.ts";
 import type { Phase } from "./definition.ts";
-import { beginRecord, type Ending, finish } from "./phase.ts";
+import { beginRecord, type Ending, fail, finish, isFatal } from "./phase.ts";
 import { placesWithoutLines, problemError } from "./places.ts";
 import { type Plan, sameBasis } from "./plan.ts";
 import { fillTemplate } from "./prompt.ts";
-import { type PhaseRecord, readHeader, readRecords, saveRecord } from "./records.ts";
+import { AUTHOR, type PhaseRecord, readHeader, readRecords, saveRecord } from "./records.ts";
 import { readSchema } from "./schema.ts";
 import { type Session, tellPhase } from "./session.ts";
 
 /** Done when all its keys are there, given after it began to wait (in the first run: also before). */
 export async function runWait(session: Session, phase: Phase, plan: Plan): Promise<Ending> {
-  const { context, ask, signal } = session;
   const before = session.records.get(phase.id);
   const going =
     before?.state === "waiting" && sameBasis(before, plan.basisOf(phase.id)) && before.round >= plan.roundOf(phase.id);
-  let record: PhaseRecord = going ? before : { ...beginRecord(session, phase, plan), state: "waiting" };
-  if (!going) {
-    record = {
-      ...record,
-      agent: "user",
-      since: before ? await versions(context, phase) : {},
-      question: await fillTemplate(context, phase),
-    };
-    await saveRecord(context, phase.id, record);
-    session.records.set(phase.id, record);
+  const record = going ? before : { ...beginRecord(session, phase, plan), state: "waiting" as const, agent: "user" };
+  try {
+    if (!going) {
+      record.since = before ? await versions(session.context, phase) : {};
+      record.question = await fillTemplate(session.context, phase);
+      await saveRecord(session.context, phase.id, record);
+      session.records.set(phase.id, record);
+    }
+    return await waitFor(session, phase, record);
+  } catch (error) {
+    if (isFatal(error)) throw error;
+    await session.context.logError({ agent: AUTHOR, message: `${phase.id}: ${messageOf(error)}`, cause: error });
+    return fail(session, phase, record, messageOf(error));
   }
-  for (;;) {
+}
+
+async function waitFor(session: Session, phase: Phase, record: PhaseRecord): Promise<Ending> {
+  const { context, ask, signal } = session;
+  const keys = Object.fromEntries(Object.entries(phase.exports).map(([key, { schema }]) => [key, schema]));
+  const stopped = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
+  for (let wrong: string | undefined; ; ) {
     const given = await answered(context, phase, record);
     if ("values" in given) {
       const exports = given.values;
       const answer = { text: "", exports, rounds: 0, requests: 0, tokens: 0, durationMs: 0, resumed: false };
       return finish(session, phase, record, answer, { shared: true });
     }
-    const shown = given.wrong === undefined ? record : { ...record, error: given.wrong };
-    tellPhase(session, phase.id, shown);
+    const error = wrong ?? given.wrong;
+    tellPhase(session, phase.id, error === undefined ? record : { ...record, error });
     if (!ask || signal.aborted) return "waiting";
-    const keys = Object.fromEntries(Object.entries(phase.exports).map(([key, { schema }]) => [key, schema]));
-    const values = await ask({ phase: phase.id, question: record.question ?? "", keys, signal });
+    const question = { phase: phase.id, question: record.question ?? "", keys, signal };
+    const values = await Promise.race([ask({ ...question, ...(error !== undefined && { error }) }), stopped]);
     if (!values || signal.aborted) return "waiting";
-    await context.shareAll(
-      Object.fromEntries(Object.keys(phase.exports).flatMap((key) => (key in values ? [[key, values[key]]] : []))),
-      { author: "user" },
-    );
+    const wanted = Object.entries(phase.exports);
+    wrong = wanted.map(([key, { check }]) => misfit(key, check(values[key]))).find((one) => one !== undefined);
+    if (wrong) continue;
+    await context.shareAll(Object.fromEntries(wanted.map(([key]) => [key, values[key]])), { author: "user" });
   }
 }
+
+const misfit = (key: string, why: string | undefined): string | undefined => why && `${key} does not fit: ${why}`;
 
 async function versions(context: Context, phase: Phase): Promise<Record<string, number>> {
   const all = await context.list();
@@ -64,8 +74,8 @@ async function answered(
   for (const [key, { check }] of Object.entries(phase.exports)) {
     if ((now[key] ?? 0) <= (record.since?.[key] ?? 0)) return {};
     const value = await context.read(key);
-    const wrong = check(value);
-    if (wrong) return { wrong: `${key} does not fit: ${wrong}` };
+    const wrong = misfit(key, check(value));
+    if (wrong) return { wrong };
     values[key] = value;
   }
   return { values };
