@@ -1,5 +1,4 @@
-// Workflows through the command line, and the example that ships.
-import { spawnSync } from "node:child_process";
+// Workflows through the command line.
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -60,13 +59,4 @@ test("a mistake in a workflow is named by file and line, and nothing starts", as
   const wrong = await cli("workflow", "run", "w.yaml");
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("topic")]);
   expect(await json("workflow", "ls")).toEqual([]);
-});
-
-test("npm run example:three-phase: killed in phase 2, resumed, nothing asked twice, the two tables printed", () => {
-  const example = path.join(import.meta.dirname, "../../examples/three-phase/run.ts");
-  const { status, stdout, stderr } = spawnSync(process.execPath, [example], { encoding: "utf8" });
-  expect([status, stderr]).toEqual([0, ""]);
-  expect(stdout).toMatch(/\| 1\. Collect data \|/);
-  expect(stdout).toMatch(/\| Duplicated model requests \| 0 \|/);
-  expect(stdout).toContain("Phase 1 made 0 requests after the resume; the code is the same.");
 });
