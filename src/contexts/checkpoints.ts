@@ -7,6 +7,9 @@ import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt,
 import { holderOf } from "./listing.ts";
 import type { Timeline } from "./timeline.ts";
 
+/** So many paths that were left alone stand in the event; the report names all. */
+const NOTED = 50;
+
 export interface CheckpointOptions {
   note?: string;
   /** Made by Holdfast itself. */
@@ -102,7 +105,8 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     if (!parts.files) return report;
     // The intent is durable first: a kill in between is found as a restore whose files are not back (problems()).
     const fileReport = await keeper!.restore(target.files!, { force: restore.force ?? false });
-    const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: fileReport } };
+    const kept = { ...fileReport, skipped: fileReport.skipped.slice(0, NOTED) };
+    const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: kept } };
     await timeline.write(() => ({ events: [done] }), appendOpts);
     return { ...report, fileReport };
   }
@@ -167,7 +171,7 @@ export function findCheckpoint(state: FoldState, wanted: string | Seq): Checkpoi
 }
 
 /** `undefined`: now. */
-export function diffData(state: FoldState, from: Seq | undefined, to: Seq | undefined): DataDiff {
+function diffData(state: FoldState, from: Seq | undefined, to: Seq | undefined): DataDiff {
   const diff: DataDiff = { added: [], changed: [], removed: [] };
   const now = Date.now();
   for (const key of [...state.keys.keys()].sort()) {

@@ -155,11 +155,7 @@ export function entryOf(state: FoldState, key: string, seq: Seq | undefined): En
 }
 
 /** The last of a list in order of seq that is not beyond `at`. */
-export function lastUpTo<T extends { seq: Seq }>(
-  list: T[],
-  at: Seq,
-  wanted: (one: T) => boolean = () => true,
-): T | undefined {
+function lastUpTo<T extends { seq: Seq }>(list: T[], at: Seq, wanted: (one: T) => boolean = () => true): T | undefined {
   let low = 0;
   let high = list.length;
   while (low < high) {

@@ -79,6 +79,6 @@ export async function forkContext(
   return id;
 }
 
-export function copyOf({ id, type, v, actor, touches, data, at }: StoredEvent): EventInput {
+function copyOf({ id, type, v, actor, touches, data, at }: StoredEvent): EventInput {
   return { id, type, v, actor, touches, data, at };
 }

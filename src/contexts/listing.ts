@@ -57,7 +57,7 @@ export function summaryOf(entry: LedgerSummary): Summary {
   return (entry.summary ?? {}) as Summary;
 }
 
-export async function describeContext(store: Store, entry: LedgerSummary): Promise<ContextInfo> {
+async function describeContext(store: Store, entry: LedgerSummary): Promise<ContextInfo> {
   const summary = summaryOf(entry);
   const heldBy = await holderOf(store, entry.ledger, summary.agents);
   return {

@@ -93,8 +93,11 @@ const NO_SCHEMA: Checker = {
   misfit: async () => undefined,
 };
 
-async function single({ store, id }: Timeline, entry: Entry): Promise<{ value: Json } | { reason: string }> {
+async function single(timeline: Timeline, entry: Entry): Promise<{ value: Json } | { reason: string }> {
+  const { store, id } = timeline;
   if (entry.inline) {
+    const known = timeline.recent(entry.seq);
+    if (known !== undefined) return { value: known };
     for await (const event of store.read(id, { after: entry.seq - 1, upTo: entry.seq })) {
       return { value: (event.data as { value: Json }).value };
     }

@@ -1,16 +1,20 @@
 // Owns shared data: writes by compare-and-set under schema and quota, appends that never conflict, reads of a part, history.
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import { monotonicMs } from "../ledger/holder.ts";
 import type { EventInput, Seq } from "../ledger/store.ts";
+import { checkpointEvent } from "./checkpoints.ts";
 import { type Entry, entryAt, entryOf, type FoldState, presentAt, versionOf } from "./fold.ts";
 import { select } from "./json-path.ts";
 import { type Problem, readEntry } from "./read-value.ts";
 import type { Checker } from "./schemas.ts";
-import type { Decision, Timeline } from "./timeline.ts";
+import type { Decision, Timeline, TimelineWrite } from "./timeline.ts";
 import { type Encoded, encodeValue, type Json, type JsonType } from "./values.ts";
 
 const MERGE_GIVE_UP_MS = 30_000;
-const LONGEST_PAUSE_MS = 12;
+/** A merge that has lost for so long goes before newcomers. Sooner, and processes would only hand the turn to each other. */
+const PATIENCE_MS = 25;
+const LONGEST_PAUSE_MS = 8;
 const KEY_CHARS = 200;
 
 export interface WriteOptions {
@@ -55,8 +59,11 @@ export type Reducer = (before: Json, next: Json) => Json;
 export interface SharedData {
   /** With a reducer for the key: joined with what is there. Contract: refused whole, or durable when it resolves. */
   share(key: string, value: unknown, opts?: WriteOptions): Promise<SharedInfo>;
-  /** Several keys in one transaction. */
-  shareAll(values: Record<string, unknown>, opts?: Omit<WriteOptions, "expect">): Promise<SharedInfo[]>;
+  /** Several keys in one transaction; with `checkpoint` the position behind them too: the end of a phase. */
+  shareAll(
+    values: Record<string, unknown>,
+    opts?: Omit<WriteOptions, "expect"> & { checkpoint?: string },
+  ): Promise<SharedInfo[]>;
   /** Adds one item to a list; begins the list if there is none. Contract: never conflicts with other appends. */
   append(key: string, item: unknown, opts?: Omit<WriteOptions, "expect">): Promise<SharedInfo>;
   remove(key: string, opts?: Pick<WriteOptions, "expect" | "author" | "call">): Promise<void>;
@@ -97,19 +104,34 @@ export function createSharedData(opts: DataOptions): SharedData {
     return { key, type, bytes, author, version: versionOf(state, key), at, preview, ...optional };
   };
 
-  async function put(values: [string, unknown][], write: WriteOptions): Promise<SharedInfo[]> {
+  async function put(
+    values: [string, unknown][],
+    write: WriteOptions & TimelineWrite & { checkpoint?: string },
+  ): Promise<SharedInfo[]> {
     const encoded = values.map(([key, value]): [string, Encoded] => [named(key), encodeValue(key, value)]);
-    await timeline.write(async (state) => {
-      for (const [i, [key, { facts }]] of encoded.entries()) {
-        if (opts.lists.has(key) && facts.type !== "array")
-          throw new HoldfastError("invalid", `${key} is a list: append to it, or share an array`);
-        await checker.value(state, key, values[i]![1]);
-      }
-      const events = encoded.map(([key, { facts }]) => sharedEvent(key, facts, { ...opts, ...write }));
-      const expect = write.expect === undefined ? {} : expected(state, encoded[0]![0], write.expect);
-      const growth = encoded.map(([key, { facts }]) => ({ key, bytes: facts.bytes, replaces: true }));
-      return withQuota(state, growth, { events, expect, blobs: encoded.flatMap(([, one]) => one.blob ?? []) });
-    }, appendOpts);
+    await timeline.write(
+      async (state) => {
+        for (const [i, [key, { facts }]] of encoded.entries()) {
+          if (opts.lists.has(key) && facts.type !== "array")
+            throw new HoldfastError("invalid", `${key} is a list: append to it, or share an array`);
+          await checker.value(state, key, values[i]![1]);
+        }
+        const events = encoded.map(([key, { facts }]) => sharedEvent(key, facts, { ...opts, ...write }));
+        const expect = write.expect === undefined ? {} : expected(state, encoded[0]![0], write.expect);
+        const growth = encoded.map(([key, { facts }]) => ({ key, bytes: facts.bytes, replaces: true }));
+        const decision = withQuota(state, growth, {
+          events,
+          expect,
+          blobs: encoded.flatMap(([, one]) => one.blob ?? []),
+        });
+        const name = write.checkpoint;
+        if (name === undefined) return decision;
+        const marked = checkpointEvent({ name, auto: false }, write.author ?? opts.author);
+        const summary = { checkpoint: { name, at: Date.now() } };
+        return { ...decision, events: [...decision.events, marked], summary };
+      },
+      { ...appendOpts, ...(write.since && { since: write.since }), once: write.once ?? false },
+    );
     return encoded.map(([key]) => infoOf(key, timeline.state));
   }
 
@@ -121,16 +143,18 @@ export function createSharedData(opts: DataOptions): SharedData {
   }
 
   async function mergeNow(key: string, fn: (v: Json | undefined) => unknown, write: WriteOptions): Promise<SharedInfo> {
-    const giveUpAt = Date.now() + MERGE_GIVE_UP_MS;
-    for (let tries = 0; ; tries++) {
+    const from = monotonicMs();
+    for (let pause = 0; ; pause = Math.min(LONGEST_PAUSE_MS, pause + 1)) {
       const state = await timeline.catchUp();
       const expect = versionOf(state, key);
       const next = await fn(await valueAt(state, key, presentAt(state, key, { now: Date.now() })));
       try {
-        return (await put([[key, next]], { ...write, expect }))[0]!;
+        const since = monotonicMs() - from > PATIENCE_MS ? { since: from } : {};
+        return (await put([[key, next]], { ...write, expect, once: true, ...since }))[0]!;
       } catch (error) {
-        if (!isHoldfastError(error, "conflict") || Date.now() > giveUpAt) throw error;
-        if (tries > 1) await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, tries));
+        const waited = monotonicMs() - from;
+        if (!isHoldfastError(error, "conflict") || waited > MERGE_GIVE_UP_MS) throw error;
+        if (waited < PATIENCE_MS) await sleep(Math.random() * pause);
       }
     }
   }

@@ -3,9 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { AppendOptions, EventInput, Seq, Store, StoredEvent, Write } from "../ledger/store.ts";
 import { applyEvent, FOLD_VERSION, type FoldState, initialState, OWN_TYPES } from "./fold.ts";
+import type { Json } from "./values.ts";
 
 /** Whoever has read so many events on opening saves others the work. */
 const SNAPSHOT_EVERY = 500;
+/** Of at most 2 kB each. */
+const RECENT = 128;
 const GIVE_UP_MS = 30_000;
 const LONGEST_PAUSE_MS = 12;
 
@@ -17,6 +20,11 @@ export interface Decision {
   summary?: unknown;
   /** Writes to other ledgers, in the same transaction. */
   beside?: Write[];
+}
+
+export interface TimelineWrite extends AppendOptions {
+  /** One try: a conflict is the caller's to decide on. */
+  once?: boolean;
 }
 
 export interface Timeline {
@@ -32,7 +40,9 @@ export interface Timeline {
    * Contract: durable and folded when it resolves. `decide` sees the state and may be called again when it was not the newest: it
    * changes nothing, and what it throws counts only on the newest state.
    */
-  write(decide: (state: FoldState) => Decision | Promise<Decision>, opts?: AppendOptions): Promise<StoredEvent[]>;
+  write(decide: (state: FoldState) => Decision | Promise<Decision>, opts?: TimelineWrite): Promise<StoredEvent[]>;
+  /** A short value that was read or written lately, by the seq of its event. */
+  recent(seq: Seq): Json | undefined;
   saveSnapshot(): Promise<void>;
 }
 
@@ -51,6 +61,15 @@ export async function openTimeline(store: Store, id: string): Promise<Timeline> 
     return next;
   };
 
+  const lately = new Map<Seq, Json>();
+  function take(event: StoredEvent): void {
+    applyEvent(state, event);
+    const { value } = (event.data ?? {}) as { value?: Json };
+    if (value === undefined) return;
+    lately.set(event.seq, value);
+    if (lately.size > RECENT) lately.delete(lately.keys().next().value!);
+  }
+
   async function readOn(): Promise<void> {
     const head = await store.head(id);
     if (head === 0)
@@ -60,7 +79,7 @@ export async function openTimeline(store: Store, id: string): Promise<Timeline> 
     if (head <= state.seq) return;
     try {
       for await (const event of store.read(id, { after: state.seq, upTo: head, types: OWN_TYPES })) {
-        applyEvent(state, event);
+        take(event);
       }
       state.seq = head;
     } catch (error) {
@@ -82,7 +101,7 @@ export async function openTimeline(store: Store, id: string): Promise<Timeline> 
     };
     const stored = await store.append([own, ...beside], { ...opts, ...(blobs.length > 0 && { blobs }) });
     const mine = stored.slice(0, events.length);
-    if (mine.length > 0 && mine[0]!.seq === state.seq + 1) for (const event of mine) applyEvent(state, event);
+    if (mine.length > 0 && mine[0]!.seq === state.seq + 1) for (const event of mine) take(event);
     else await readOn();
     return mine;
   }
@@ -100,7 +119,11 @@ export async function openTimeline(store: Store, id: string): Promise<Timeline> 
         await readOn();
         return state;
       }),
-    write: (decide, opts = {}) =>
+    recent(seq) {
+      const value = lately.get(seq);
+      return value === undefined ? undefined : structuredClone(value);
+    },
+    write: (decide, { once = false, ...opts } = {}) =>
       inTurn(async () => {
         const giveUpAt = Date.now() + GIVE_UP_MS;
         for (let tries = 0; ; tries++) {
@@ -111,6 +134,7 @@ export async function openTimeline(store: Store, id: string): Promise<Timeline> 
             decision = await decide(state);
             return await attempt(decision, opts);
           } catch (error) {
+            if (once && decision) throw error;
             if ((decision && !isHoldfastError(error, "conflict")) || Date.now() > giveUpAt) throw error;
             if (tries > 1) await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, tries));
             await readOn();

@@ -26,12 +26,14 @@ export interface Encoded {
 
 /** Contract: throws `invalid` with the path of the first thing that is not JSON. */
 export function encodeValue(key: string, value: unknown): Encoded {
-  const wrong = notJson(value, "$", new Set());
+  const wrong = isPlainJson(value, 0) ? undefined : notJson(value, "$", new Set());
   if (wrong)
     throw new HoldfastError("invalid", `${key}: ${wrong.path} is ${wrong.what}: share JSON values only`, {
       detail: { key, ...wrong },
     });
   const text = JSON.stringify(value);
+  if (text === undefined)
+    throw new HoldfastError("invalid", `${key}: $ becomes nothing as JSON: share JSON values only`);
   const blob = Buffer.from(text);
   const inline = blob.length <= INLINE_BYTES;
   const plain = JSON.parse(inline ? text : "null") as Json;
@@ -51,12 +53,6 @@ export function previewOf(facts: ValueFacts): string {
   return facts.preview || (JSON.stringify(facts.value) ?? "").slice(0, PREVIEW_CHARS);
 }
 
-export function jsonType(value: Json): JsonType {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  return typeof value as JsonType;
-}
-
 export function decodeBlob(bytes: Uint8Array): Json {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")) as Json;
 }
@@ -74,6 +70,23 @@ function textType(text: string): JsonType {
   return TYPE_BY_CHAR[text[0]!] ?? "number";
 }
 
+/** Deeper than that may be a loop: the slow look tells. */
+const DEEP = 200;
+
+/** The usual case, without a word about places. */
+function isPlainJson(value: unknown, depth: number): boolean {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || depth > DEEP || value instanceof Map || value instanceof Set) return false;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) if (!isPlainJson(value[i], depth + 1)) return false;
+    return true;
+  }
+  for (const key in value) if (!isPlainJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+  return true;
+}
+
+/** The first thing that is not JSON, with its place. */
 function notJson(value: unknown, path: string, above: Set<object>): { path: string; what: string } | undefined {
   switch (typeof value) {
     case "string":
@@ -87,6 +100,7 @@ function notJson(value: unknown, path: string, above: Set<object>): { path: stri
       return { path, what: typeof value };
   }
   if (value === null || typeof (value as { toJSON?: unknown }).toJSON === "function") return undefined;
+  if (value instanceof Map || value instanceof Set) return { path, what: "a Map or a Set, which JSON has not" };
   if (above.has(value as object)) return { path, what: "a part of itself" };
   above.add(value as object);
   for (const [key, one] of Object.entries(value as object)) {
@@ -94,7 +108,6 @@ function notJson(value: unknown, path: string, above: Set<object>): { path: stri
     const wrong = notJson(one, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`, above);
     if (wrong) return wrong;
   }
-  if (!Array.isArray(value) && Object.getPrototypeOf(value) instanceof Map) return { path, what: "a Map" };
   above.delete(value as object);
   return undefined;
 }

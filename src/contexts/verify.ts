@@ -56,7 +56,7 @@ async function foldFromZero(store: Store, id: string, upTo: Seq): Promise<{ stat
   return { state, contentHash: content.digest() };
 }
 
-export function hashOf(state: FoldState): string {
+function hashOf(state: FoldState): string {
   return createHash("sha256")
     .update(JSON.stringify(sorted(freeze(state))))
     .digest("hex");

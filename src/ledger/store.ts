@@ -12,12 +12,12 @@ export interface EventInput {
   /** Entities whose version this event advances. */
   touches?: string[];
   data: unknown;
+  /** When it happened, in wall-clock milliseconds. Only for copies of recorded events (a fork, an import); otherwise the store's now. */
+  at?: number;
 }
 
 export interface StoredEvent extends Required<EventInput> {
   seq: Seq;
-  /** Wall-clock milliseconds. */
-  at: number;
 }
 
 export interface Write {
@@ -25,7 +25,10 @@ export interface Write {
   events: EventInput[];
   /** Every entity the decision read, with the version it saw (0: never touched). */
   expect?: Record<string, Seq>;
-  /** A small JSON value for listings; replaces the previous one. */
+  /**
+   * A small JSON value for listings. Of two objects the new one's keys replace those of the same name and the others stay, so that
+   * two writers may each own some; anything else replaces the previous one.
+   */
   summary?: unknown;
 }
 
@@ -36,6 +39,11 @@ export interface AppendOptions {
   blobs?: Uint8Array[];
   /** Wakes become durable with the events; `dueAt: null` clears one. */
   wake?: { agent: string; dueAt: number | null }[];
+  /**
+   * For a decision that lost to others and is made anew: when it was first made (`monotonicMs`). A store may let it go before
+   * newcomers. Contract: whoever passes it tries again at once after a conflict.
+   */
+  since?: number;
 }
 
 export interface LedgerSummary {
@@ -112,6 +120,21 @@ export interface VerifyReport {
   damage: Damage[];
 }
 
+export interface CollectOptions {
+  /** Ledgers to remove, each only while its head is still the one that the decision saw. */
+  remove?: { ledger: string; head: Seq }[];
+  /** Says what would go, and changes nothing. */
+  dryRun?: boolean;
+}
+
+export interface Collected {
+  /** What was removed: `bytes` is the size of its events. */
+  ledgers: { ledger: string; events: number; bytes: number }[];
+  /** Blobs that no event of a remaining ledger names, and what they took. */
+  blobs: number;
+  bytes: number;
+}
+
 export interface Store {
   readonly url: string;
   /** Why this store may only be read ("upgrade …"), if so. */
@@ -131,6 +154,11 @@ export interface Store {
   version(ledger: string, entity: string): Promise<Seq>;
   list(filter?: { prefix?: string }): AsyncIterable<LedgerSummary>;
   remove(ledger: string): Promise<void>;
+  /**
+   * One transaction: removes ledgers, then every blob that no event left in the store names (its hash, 64 hexadecimal digits, anywhere
+   * in the event's data). Contract: a blob passed inside an append is never taken from under its event.
+   */
+  collect(opts?: CollectOptions): Promise<Collected>;
   blob(hash: string): Promise<Uint8Array | undefined>;
   /** Folded state of a ledger for one version of the fold; a damaged or foreign one loads as undefined. */
   snapshot(

@@ -79,7 +79,12 @@ export function createHost(opts: HostOptions): Host {
     async create({ root, title }) {
       const context = newId("ctx");
       const events = [
-        { type: "context.created", actor: "user", data: { root, title, version: opts.version } },
+        {
+          type: "context.created",
+          actor: "user",
+          touches: ["ctx:config"],
+          data: { root, title, version: opts.version },
+        },
         { type: "agent.created", actor: LEAD, data: { name: LEAD, cwd: root } },
       ];
       const writes = events.map((e) => codec.encode(e));

@@ -20,6 +20,11 @@ export function applyRewind(state: ContextState, event: StoredEvent): boolean {
     state.marks[event.seq] = marksOf(state);
     return true;
   }
+  if (event.type === "context.forked") {
+    // The other timeline goes on with what was open; this one begins with what was done.
+    for (const agent of Object.values(state.agents)) settle(agent, complete(agent.items));
+    return true;
+  }
   if (event.type !== "context.restored") return false;
   const { seq, conversation } = event.data as { seq: number; conversation: boolean };
   if (conversation) rewind(state, seq, event.seq - 1);
@@ -33,19 +38,23 @@ const marksOf = (state: ContextState): Record<string, Mark> =>
 function rewind(state: ContextState, to: number, before: number): void {
   state.marks ??= {};
   state.marks[before] ??= marksOf(state);
-  const left = state.marks[before];
   for (const agent of Object.values(state.agents)) {
-    const own = left[agent.name];
-    if (own) own.saved = agent.items;
     const mark = state.marks[to]?.[agent.name];
-    agent.items = complete(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0));
+    const items = complete(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0));
+    for (const at of Object.values(state.marks)) keepFor(at[agent.name], agent.items, items.length);
     if (mark) agent.cwd = mark.cwd;
-    settle(agent);
+    settle(agent, items);
   }
 }
 
+/** A mark behind the point gone back to keeps what it had: from here on other items stand there. */
+function keepFor(mark: Mark | undefined, items: Item[], length: number): void {
+  if (mark && !mark.saved && mark.count > length) mark.saved = items.slice(0, mark.count);
+}
+
 /** Nothing is open in the past: what waited then waits no more. */
-function settle(agent: AgentState): void {
+function settle(agent: AgentState, items: Item[]): void {
+  agent.items = items;
   agent.pending = [];
   agent.queue = [];
   agent.turn = undefined;

@@ -1,5 +1,6 @@
 // Owns the part of the suite about what stands beside events: blobs, wakes, snapshots, lists, verification.
 import { blobHash } from "../ledger/checksum.ts";
+import type { Store } from "../ledger/store.ts";
 import { all, collect, event, type Framework, type Run, seqs } from "./store-conformance-steps.ts";
 
 export function dataConformance(name: string, run: Run, { describe, it, expect }: Framework): void {
@@ -81,6 +82,63 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
             ]),
           ),
         ).toEqual([1]);
+      }),
+    );
+    it(
+      "keeps the keys of a summary that a later one does not name",
+      run(async (store) => {
+        const summaries = async () => (await collect(store.list())).map((one) => one.summary);
+        await store.append([{ ledger: "l", events: [event(1)], summary: { title: "A", open: true } }]);
+        await store.append([{ ledger: "l", events: [event(2)], summary: { open: false, ttlMs: 5 } }]);
+        expect(await summaries()).toEqual([{ title: "A", open: false, ttlMs: 5 }]);
+        await store.append([{ ledger: "l", events: [event(3)], summary: "other" }]);
+        expect(await summaries()).toEqual(["other"]);
+      }),
+    );
+    it(
+      "keeps the time of a copied event",
+      run(async (store) => {
+        const [copied] = await store.append([{ ledger: "l", events: [event(1, { at: 1234 })] }]);
+        expect([copied!.at, (await all(store, "l"))[0]!.at]).toEqual([1234, 1234]);
+      }),
+    );
+    it(
+      "collects ledgers that stand where they were seen, and blobs that no event names",
+      run(async (store, open) => {
+        const [own, shared, text, loose] = ["own", "shared", "text", "loose"].map((one) => Buffer.from(one.repeat(50)));
+        const name = (...blobs: Buffer[]) => ({ data: { hashes: blobs.map(blobHash) } });
+        await store.append([{ ledger: "old", events: [event(1, name(own!, shared!))] }], { blobs: [own!, shared!] });
+        await store.append([{ ledger: "young", events: [event(1, name(shared!))] }], { blobs: [shared!, loose!] });
+        await store.append([{ ledger: "young", events: [event(2, { data: `see blob:${blobHash(text!)}.` })] }], {
+          blobs: [text!],
+        });
+        const there = async (at: Store) =>
+          Promise.all([own, shared, text, loose].map(async (one) => (await at.blob(blobHash(one!))) !== undefined));
+        const plan = { remove: [{ ledger: "old", head: 1 }] };
+        const would = await store.collect({ ...plan, dryRun: true });
+        expect([would.ledgers.map((one) => [one.ledger, one.events]), would.blobs]).toEqual([[["old", 1]], 2]);
+        expect(await there(store)).toEqual([true, true, true, true]);
+        const loosened = await store.collect({ dryRun: true });
+        expect(
+          await store.collect({
+            remove: [
+              { ledger: "old", head: 7 },
+              { ledger: "never", head: 1 },
+            ],
+          }),
+        ).toEqual({
+          ledgers: [],
+          blobs: 1,
+          bytes: loosened.bytes,
+        });
+        expect((await store.collect(plan)).ledgers).toEqual(would.ledgers);
+        const other = await open();
+        expect([await there(other), await other.head("old"), await other.head("young")]).toEqual([
+          [false, true, true, false],
+          0,
+          2,
+        ]);
+        expect((await other.verify()).damage).toEqual([]);
       }),
     );
     it(

@@ -1,9 +1,12 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type Context,
   contextEvents,
   type FileKeeper,
   type FileMark,
+  projectFiles,
   visibleRanges,
 } from "../../src/contexts/index.ts";
 import { createCodec } from "../../src/ledger/events.ts";
@@ -95,6 +98,18 @@ describe("a checkpoint", () => {
     );
   });
 
+  it("is made with the results of a phase in one transaction", async () => {
+    const context = await world.contexts.create({ task: "t" });
+    await context.shareAll({ a: 1, b: big(9000) }, { checkpoint: "phase 1", author: "worker" });
+    await context.share("a", 2);
+    expect((await world.contexts.list())[0]!.checkpoint?.name).toEqual("phase 1");
+    expect((await context.checkpoints()).map(({ name, seq, author }) => ({ name, seq, author }))).toEqual([
+      { name: "phase 1", seq: 5, author: "worker" },
+    ]);
+    await context.restore("phase 1");
+    expect(await data(context)).toEqual({ a: 1, b: big(9000) });
+  });
+
   it("undo takes the last restore back, one after the other", async () => {
     const context = await world.contexts.create({ task: "t" });
     for (const n of [1, 2, 3]) {
@@ -147,6 +162,25 @@ describe("a checkpoint", () => {
     expect(keeper.text).toEqual("two");
     const bare = await (await world.again()).get(context.id);
     expect((await refusal(bare.restore("start", { files: true }))).message).toMatch(/no keeper of files/);
+  });
+
+  it("keeps the project's files where it has their keeper", async () => {
+    const root = join(world.folder, "project");
+    mkdirSync(root);
+    writeFileSync(join(root, "a.txt"), "one");
+    const files = projectFiles({ root, dir: join(world.folder, "kept") });
+    const context = await (await world.again({ files })).create({ task: "t", root });
+    await context.checkpoint("start");
+    writeFileSync(join(root, "a.txt"), "two");
+    writeFileSync(join(root, "b.txt"), "new");
+    expect((await context.diff("start")).files).toEqual({ added: ["b.txt"], changed: ["a.txt"], removed: [] });
+    await context.restore("start");
+    expect([readFileSync(join(root, "a.txt"), "utf8"), existsSync(join(root, "b.txt"))]).toEqual(["one", false]);
+    await context.undo();
+    expect([readFileSync(join(root, "a.txt"), "utf8"), readFileSync(join(root, "b.txt"), "utf8")]).toEqual([
+      "two",
+      "new",
+    ]);
   });
 
   it("finds a restore of files that was cut off", async () => {

@@ -74,7 +74,7 @@ describe("nine megabytes of shared data", () => {
     const empty = await world.contexts.create({ task: "empty" });
     const full = await world.contexts.create({ task: "full" });
     for (let k = 0; k < 363; k++) {
-      const rows = Array.from({ length: 250 }, (_, i) => ({
+      const rows = Array.from({ length: 290 }, (_, i) => ({
         id: `${k}-${i}`,
         text: `row ${i} of key ${k}, with ${(i * 7919 + k) % 104729} in it`,
         value: Math.sqrt(i * k),

@@ -121,6 +121,8 @@ describe("shared data", () => {
       [{ a: [1, { b: () => 1 }] }, "k: $.a[1].b is function: share JSON values only"],
       [[Number.NaN], "k: $[0] is NaN: share JSON values only"],
       [10n, "k: $ is bigint: share JSON values only"],
+      [{ m: new Map([[1, 2]]) }, "k: $.m is a Map or a Set, which JSON has not: share JSON values only"],
+      [[1, undefined], "k: $[1] is undefined: share JSON values only"],
       [loop, "k: $.self.loop is a part of itself: share JSON values only"],
     ];
     for (const [value, message] of bad)

@@ -12,7 +12,7 @@ const seen = (at: number) =>
     .map((m) => (typeof m.content === "string" ? m.content : JSON.stringify(m.content)));
 
 test("a restore takes the conversation back to the checkpoint; undoing it brings everything back", async () => {
-  house = await openHouse([{ text: "one" }, { text: "two" }, { text: "three" }]);
+  house = await openHouse(Array.from({ length: 4 }, (_, i) => ({ text: `answer ${i}` })));
   const contexts = await openContexts({ store: house.store });
   const first = await house.harness.run("first");
   await first.result;
@@ -32,4 +32,16 @@ test("a restore takes the conversation back to the checkpoint; undoing it brings
   await context.undo();
   await turn("fourth");
   expect(seen(3)).toEqual(["first", "another second", "fourth"]);
+  const [, second] = (await context.checkpoints()).filter((one) => one.name === "prompt 2");
+  expect(second).toBeDefined();
+  await context.restore("after first", { conversation: true });
+  await turn("fifth");
+  await context.restore(second!.seq, { conversation: true });
+  await turn("sixth");
+  expect(seen(5)).toEqual(["first", "sixth"]);
+  const forked = await context.fork("after first");
+  const run = await house.harness.run("in the fork", { context: forked.id });
+  await run.result;
+  await run.taken.release();
+  expect(seen(6)).toEqual(["first", "in the fork"]);
 });

@@ -30,7 +30,7 @@ export interface Appended {
 }
 
 /** One event as it will be stored, all but its place in the ledger. */
-type Draft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean };
+type Draft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean; at?: number };
 
 interface OpenLedger {
   row: Omit<LedgerRow, "sum">;
@@ -57,7 +57,9 @@ export function draft(writes: Write[]): Draft[][] {
 }
 
 function draftEvent(event: EventInput): Draft {
-  const { id, type, actor, v = 1, touches = [] } = event;
+  const { id, type, actor, v = 1, touches = [], at } = event;
+  if (at !== undefined && !Number.isSafeInteger(at))
+    throw new HoldfastError("invalid", "an event's time is a whole number of milliseconds");
   if (!type || typeof actor !== "string" || !Number.isSafeInteger(v) || `${id ?? ""}${type}${actor}`.includes("\0")) {
     throw new HoldfastError("invalid", "an event needs a type, an actor and a whole number as its version");
   }
@@ -69,6 +71,7 @@ function draftEvent(event: EventInput): Draft {
     actor,
     touches: touches.length === 0 ? null : JSON.stringify(touches),
     data: JSON.stringify(event.data) ?? "null",
+    ...(at !== undefined && { at }),
   };
 }
 
@@ -97,7 +100,7 @@ export function appendRows(
     open.changed = true;
     const versions = new Map<string, Seq>();
     for (const one of opts.drafts[i]!) {
-      const row = { ...one, seq: ledger.head + 1, at } as Row & { given?: boolean };
+      const row = { ...one, seq: ledger.head + 1, at: one.at ?? at } as Row & { given?: boolean };
       row.sum = eventSum(ledger.hash, row);
       putEventRow(db, ledger, row);
       ledger.head = row.seq;
@@ -114,7 +117,7 @@ export function appendRows(
         version,
       );
     }
-    if (write.summary !== undefined) ledger.summary = JSON.stringify(write.summary);
+    if (write.summary !== undefined) ledger.summary = joinSummaries(ledger.summary, write.summary);
     ledger.updated_at = at;
     ledger.min_writer = Math.max(ledger.min_writer, opts.writer);
   }
@@ -124,6 +127,15 @@ export function appendRows(
   for (const wake of opts.wake ?? []) putWake(db, wake);
   crashPoint("append.before-commit");
   return { events, advanced: changed.map(({ row }) => row as LedgerRow) };
+}
+
+function joinSummaries(before: string, next: unknown): string {
+  const old: unknown = isObject(next) ? JSON.parse(before) : undefined;
+  return JSON.stringify(isObject(old) ? { ...old, ...(next as object) } : next);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function openLedger(db: Connection, name: string, nextN: { value: number }): OpenLedger {

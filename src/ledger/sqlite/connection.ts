@@ -32,7 +32,7 @@ export interface Connection {
   get<T>(sql: string, ...params: Param[]): T | undefined;
   run(sql: string, ...params: Param[]): void;
   /** One write transaction; `body` is synchronous, so that nothing comes between. */
-  write<T>(body: () => T): Promise<T>;
+  write<T>(body: () => T, opts?: { since?: number }): Promise<T>;
   /** A read that another process's recovery or checkpoint may hold up for a moment. */
   read<T>(body: () => T): Promise<T>;
   /** Several reads of one and the same state. */
@@ -68,7 +68,7 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
     run: (sql, ...params) => {
       prepared(sql).run(...params);
     },
-    write(body) {
+    write(body, { since } = {}) {
       const attempt = () => {
         prepared("BEGIN IMMEDIATE").run();
         try {
@@ -81,7 +81,7 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
           throw error;
         }
       };
-      return inTurn(attempt);
+      return inTurn(attempt, since);
     },
     read: (body) => patiently(body),
     view(body) {
@@ -106,18 +106,23 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
  * SQLite's own busy handler sleeps ever longer and blocks the process, so that writers starve. Here the writers of this
  * process stand in line, and one that has waited for long goes before those of other processes.
  */
-function createTurns(queue: Queue | undefined): <T>(attempt: () => T) => Promise<T> {
+function createTurns(queue: Queue | undefined): <T>(attempt: () => T, since?: number) => Promise<T> {
   let line: Promise<unknown> | undefined;
 
-  async function wait<T>(attempt: () => T, before: Promise<unknown> | undefined): Promise<T> {
+  async function wait<T>(
+    attempt: () => T,
+    before: Promise<unknown> | undefined,
+    given: number | undefined,
+  ): Promise<T> {
     await before?.catch(() => {});
-    const since = monotonicMs();
+    const from = monotonicMs();
+    const since = given ?? from;
     let announced = false;
     try {
       for (;;) {
-        const waited = monotonicMs() - since;
+        const waited = monotonicMs() - from;
         if (waited > GIVE_UP_MS) throw stayedLocked();
-        if (waited > STARVING_MS) {
+        if (monotonicMs() - since > STARVING_MS) {
           queue?.announce(since);
           announced = true;
         }
@@ -139,22 +144,37 @@ function createTurns(queue: Queue | undefined): <T>(attempt: () => T) => Promise
     }
   }
 
-  return (attempt) => {
-    if (line === undefined && !queue?.mustWait(Number.POSITIVE_INFINITY)) {
+  /** One who lost to others and comes again keeps its place meanwhile, so that it does not lose for ever. */
+  async function keepingPlace<T>(turn: Promise<T>, since: number): Promise<T> {
+    try {
+      const result = await turn;
+      queue?.withdraw();
+      return result;
+    } catch (error) {
+      if (monotonicMs() - since > STARVING_MS) queue?.announce(since);
+      throw error;
+    }
+  }
+
+  function inTurn<T>(attempt: () => T, since: number | undefined): Promise<T> {
+    if (line === undefined && !queue?.mustWait(since ?? Number.POSITIVE_INFINITY)) {
       try {
         return Promise.resolve(attempt());
       } catch (error) {
         if (!isBusy(error)) return Promise.reject(translate(error));
       }
     }
-    const mine = wait(attempt, line);
+    const mine = wait(attempt, line, since);
     line = mine;
     const leave = () => {
       if (line === mine) line = undefined;
     };
     mine.then(leave, leave);
     return mine;
-  };
+  }
+
+  return (attempt, since) =>
+    since === undefined ? inTurn(attempt, since) : keepingPlace(inTurn(attempt, since), since);
 }
 
 /** For reads and for opening: another process's recovery or checkpoint is over in a moment. */

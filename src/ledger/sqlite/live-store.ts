@@ -6,6 +6,7 @@ import type { SalvagedLedger } from "../salvage.ts";
 import type { Damage, LedgerSummary, Store } from "../store.ts";
 import { appendRows, draft } from "./append.ts";
 import { getBlob, packBlob } from "./blobs.ts";
+import { collectRows } from "./collect.ts";
 import { type Connection, isCorrupt, translate } from "./connection.ts";
 import { type Assessment, assess, findSalvage } from "./damage.ts";
 import { createLeases } from "./leases.ts";
@@ -134,7 +135,8 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       const drafts = draft(writes);
       const packed = opts.blobs ? await Promise.all(opts.blobs.map(packBlob)) : [];
       const normal = async () => {
-        const done = await db.write(() => appendRows(db, writes, { ...opts, drafts, packed, writer: settings.writer }));
+        const rows = () => appendRows(db, writes, { ...opts, drafts, packed, writer: settings.writer });
+        const done = await db.write(rows, opts);
         if (done.advanced.length > 0) committed(done.advanced);
         return done.events;
       };
@@ -170,6 +172,17 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
         broken.delete(ledger);
       };
       return guarded(normal, (store) => store.remove(ledger));
+    },
+    async collect(opts = {}) {
+      if (!opts.dryRun) writable();
+      const normal = async () => {
+        const { removed, ...collected } = await collectRows(db, opts);
+        if (!opts.dryRun) await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
+        if (removed.length > 0) committed(removed);
+        for (const row of removed) broken.delete(row.name);
+        return collected;
+      };
+      return guarded(normal, (store) => store.collect(opts));
     },
     blob: (hash) =>
       guarded(

@@ -14,6 +14,7 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
     readOnly: describe(damage),
     append: refuse,
     remove: refuse,
+    collect: refuse,
     read: (ledger, opts) => readSalvaged(found.ledgers.get(ledger), opts),
     head: async (ledger) => found.ledgers.get(ledger)?.head ?? 0,
     version: async (ledger, entity) => versionIn(found.ledgers.get(ledger), entity),
