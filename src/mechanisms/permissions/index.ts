@@ -14,7 +14,7 @@ import type { Policy, World } from "./words.ts";
 
 export { decide } from "./engine.ts";
 export { fitsRule } from "./fits.ts";
-export { type Judgement, type PermissionMode, type Policy, type World } from "./words.ts";
+export type { Judgement, PermissionMode, Policy, World } from "./words.ts";
 
 export interface PermissionOptions {
   policy?: Partial<Policy>;
@@ -33,11 +33,25 @@ const FILE_TOOLS = new Set(["read_file", "write_file", "edit_file", "multi_edit"
 
 export function createPermissions(opts: PermissionOptions): Mechanism {
   const policy = { ...NO_RULES, ...opts.policy };
-  return defineMechanism({ name: "permissions", seams: { gate: { judge: (call) => judge(call, policy, opts) } } });
+  /** The trees themselves stay where they are: they are resolved once, every other path anew for each call. */
+  const trees = new Map<string, string>();
+  return defineMechanism({
+    name: "permissions",
+    seams: { gate: { judge: (call) => judge(call, policy, { ...opts, trees }) } },
+  });
 }
 
-async function judge({ tool, input, turn }: GateCall, policy: Policy, opts: PermissionOptions): Promise<Verdict> {
-  const judged = new Map<string, string>();
+type Trees = { trees: Map<string, string> };
+
+async function judge(
+  { tool, input, turn }: GateCall,
+  policy: Policy,
+  opts: PermissionOptions & Trees,
+): Promise<Verdict> {
+  for (const tree of [turn.root, opts.home, ...(opts.additionalDirectories ?? []), ...(opts.readable ?? [])]) {
+    if (!opts.trees.has(tree)) opts.trees.set(tree, realPath(tree));
+  }
+  const judged = new Map(opts.trees);
   const world = onceResolved(worldOf(turn, opts), judged);
   const { decision, reason, firm, network } = await decide(
     policy,
@@ -74,7 +88,7 @@ function pathGrant(
 
 export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOptions): World {
   return {
-    root: realPath(turn.root),
+    root: (opts as Partial<Trees>).trees?.get(turn.root) ?? realPath(turn.root),
     cwd: turn.cwd,
     home: opts.home,
     additionalDirectories: opts.additionalDirectories ?? [],
