@@ -1,6 +1,15 @@
 // Owns what a command sees of the machine: the arguments of bubblewrap, and whether it works here.
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
@@ -201,7 +210,17 @@ interface Wanted {
 const changedAt = (path: string): bigint | undefined =>
   lstatSync(path, { throwIfNoEntry: false, bigint: true })?.mtimeNs;
 
-const hidden = (...paths: string[]): string[] => paths.filter(isDirectory).flatMap((path) => ["--tmpfs", path]);
+/** An empty directory hides nothing: one mount less. */
+const hidden = (...paths: string[]): string[] =>
+  paths.filter((path) => isDirectory(path) && !isEmpty(path)).flatMap((path) => ["--tmpfs", path]);
+
+function isEmpty(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    return false;
+  }
+}
 
 const readOnly = (paths: string[]): string[] => paths.filter(exists).flatMap((path) => ["--ro-bind", path, path]);
 
