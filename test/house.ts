@@ -43,7 +43,15 @@ export async function openHouse(
   const model = await openModel(api === "openai" ? "openai-compatible/mock" : "anthropic/mock", { env });
   const store = await openSqliteStore(path.join(state, "ledger.db"));
   const make = (extra: Partial<HarnessOptions> = {}) =>
-    createHarness({ model, store, root, jobsDir: path.join(state, "jobs"), permissionMode: "bypass", ...options, ...extra });
+    createHarness({
+      model,
+      store,
+      root,
+      jobsDir: path.join(state, "jobs"),
+      permissionMode: "bypass",
+      ...options,
+      ...extra,
+    });
   const harness = make();
   return {
     root,

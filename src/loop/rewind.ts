@@ -4,7 +4,7 @@ import type { Item } from "../models/model.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 /** Where an agent stood. `saved` once a restore went behind it: what it had is kept, so that the restore can be undone. */
-export interface Mark {
+interface Mark {
   count: number;
   cwd: string;
   saved?: Item[];
