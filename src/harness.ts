@@ -13,6 +13,7 @@ import { defineMechanism, type Mechanism, type Progress, type Tool, type Turn } 
 import { type ApprovalsOptions, createApprovals } from "./mechanisms/approvals/index.ts";
 import { createCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
+import { type CronOptions, createCron } from "./mechanisms/cron/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
 import { createHooks, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
@@ -27,6 +28,7 @@ import {
 } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
+import { type Board, createTasks, openBoard } from "./mechanisms/tasks/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
 import { costUsd } from "./models/catalogue.ts";
 import type { Content, Model, Usage } from "./models/model.ts";
@@ -62,10 +64,17 @@ export interface HarnessOptions {
   files?: () => Promise<FileKeeper>;
   /** Shared data and checkpoints; default: those of the store. */
   contexts?: () => Promise<Contexts>;
+  /** The project's task board; default: that of the store. */
+  board?: () => Promise<Board>;
+  /** Clock and zone of schedules; default: the machine's. */
+  cron?: CronOptions;
   /** Your own tools and mechanisms, after those of the house. */
   tools?: Tool[];
   mechanisms?: Mechanism[];
 }
+
+/** They read what agents share in the ledger, nothing of the machine. */
+const SHARED_READS = ["list_tasks", "get_task", "context_list", "context_read"];
 
 /** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */
 export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mechanism[] {
@@ -93,18 +102,20 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mec
       policy: { ...opts.permissions?.policy, mode },
       sandboxed: opts.sandbox !== undefined,
       readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks")],
-      trustedTools: opts.tools?.map((tool) => tool.name),
+      trustedTools: [...SHARED_READS, ...(opts.tools ?? []).map((tool) => tool.name)],
     }), // gate: rules, modes, the policy for commands and paths
     createApprovals(opts.approvals), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
     createRedaction(process.env), // tool: known secrets do not come back in results
     createTodo(), // tool, intake: todo_write and its reminder
+    createTasks({ board: opts.board }), // tools: create_task list_tasks get_task claim_task complete_task update_task
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep
     createJobs({
       dir: opts.jobsDir,
       env: environment,
       sandbox: opts.sandbox && createSandbox(opts.sandbox.bwrap, opts.sandbox),
     }), // tools, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
+    createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
@@ -160,7 +171,15 @@ export function createHarness(opts: HarnessOptions): Harness {
     opened ??= import("./contexts/index.ts").then(({ openContexts }) => openContexts({ store: opts.store }));
     return opened;
   };
-  const mechanisms = mechanismsOf({ contexts, ...opts });
+  let openedBoard: Promise<Board> | undefined;
+  const board = () => {
+    openedBoard ??= openBoard(opts.store);
+    openedBoard.catch(() => {
+      openedBoard = undefined;
+    });
+    return openedBoard;
+  };
+  const mechanisms = mechanismsOf({ contexts, board, ...opts });
   const host = createHost({ store: opts.store, mechanisms, model: opts.model, version: VERSION });
   return {
     host,

@@ -24,6 +24,7 @@ const OPTIONS = {
   "json-lines": { type: "boolean" },
   reason: { type: "string" },
   remember: { type: "boolean" },
+  stay: { type: "boolean" },
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r" },
   state: { type: "string" },
@@ -59,6 +60,8 @@ export interface Flags {
   jsonLines: boolean;
   reason?: string;
   remember: boolean;
+  /** Go on while jobs run or one-shot schedules wait. */
+  stay: boolean;
   maxRounds?: number;
   outputFormat: "text" | "json" | "stream-json";
   inputFormat: "text" | "stream-json";
@@ -110,6 +113,7 @@ export function parseFlags(argv: string[]): Flags {
     jsonLines: v["json-lines"] ?? false,
     reason: v.reason,
     remember: v.remember ?? false,
+    stay: v.stay ?? false,
     maxRounds: count("--max-rounds", v["max-rounds"] ?? v["max-turns"]),
     outputFormat: oneOf("--output-format", v["output-format"], ["text", "json", "stream-json"]) ?? "text",
     inputFormat: oneOf("--input-format", v["input-format"], ["text", "stream-json"]) ?? "text",

@@ -9,6 +9,8 @@ const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>>
   approve: async () => (await import("./commands/approve.ts")).approve,
   deny: async () => (await import("./commands/approve.ts")).approve,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
+  cron: async () => (await import("./commands/cron.ts")).cron,
+  tasks: async () => (await import("./commands/tasks.ts")).tasks,
   workflow: async () => (await import("./commands/workflow.ts")).workflow,
   trust: async () => (await import("./commands/trust.ts")).trust,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,

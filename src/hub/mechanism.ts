@@ -72,6 +72,7 @@ const contextWrite = (contexts: Open): Tool =>
     effect: "internal",
     async execute(run) {
       const { key, value, expect } = run.input;
+      await run.turn.append([]); // the reply that asks for it is durable before anyone else can see what it did
       const { version, bytes } = await (await open(contexts, run)).share(key, value, {
         call: run.call.id,
         ...(expect === undefined ? {} : { expect }),
@@ -89,6 +90,7 @@ const exportTool = (contexts: Open): Tool =>
     async execute(run): Promise<ToolOutput> {
       const assigned = run.turn.slice<HubState>("hub")[run.turn.agent]!;
       try {
+        await run.turn.append([]); // as above
         const { exportValues } = await import("./exports.ts");
         const context = await open(contexts, run);
         const keys = await exportValues(context, assigned, run.input.values, {

@@ -80,7 +80,11 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       try {
         for (let next = changes.next(); !condition(); ) {
           await ledger.catchUp(); // what came before the watch began
-          if (condition() || (await next).done) return;
+          if (condition()) return;
+          for (let change = await next; ; change = await changes.next()) {
+            if (change.done) return;
+            if (change.value.ledger === ledger.name) break;
+          }
           next = changes.next();
         }
       } finally {
@@ -148,14 +152,13 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       await turn.append(items.at(-1)?.kind === "reply" ? [started, note] : [started]);
     },
     async untilWoken(signal) {
-      const watch = async () => {
-        for await (const change of ledger.store.watchAll(signal)) {
-          if (change.ledger !== ledger.name) continue;
-          await ledger.catchUp();
-          if (hasWork()) return;
-        }
-      };
-      await Promise.race([watch(), seams.wake(turn, signal)]);
+      const over = new AbortController(); // whoever comes first ends the waiting of the others
+      const until = AbortSignal.any([signal, over.signal]);
+      try {
+        await Promise.race([turn.until(hasWork, until), seams.wake(turn, until)]);
+      } finally {
+        over.abort();
+      }
     },
     async oneTurn() {
       if (hasWork()) return advance("input");

@@ -1,0 +1,188 @@
+// Owns `holdfast tasks ls|show|add|update|claim|release|done|cancel|rm|graph|export|import`: the board, for a person.
+import { resolve } from "node:path";
+import { HoldfastError } from "../../ledger/error.ts";
+import { drawTasks } from "../../mechanisms/tasks/draw.ts";
+import { readTaskFiles, writeTaskFiles } from "../../mechanisms/tasks/files.ts";
+import { type Board, openBoard } from "../../mechanisms/tasks/index.ts";
+import {
+  type By,
+  type Changed,
+  PRIORITIES,
+  type Priority,
+  TASK_STATUSES,
+  type Task,
+  type TaskChanges,
+  type TaskStatus,
+} from "../../tools/task-board.ts";
+import { names, taskLine, visible } from "../../tools/task-text.ts";
+import type { Flags } from "../args.ts";
+import { openState } from "../open.ts";
+
+const USER: By = { agent: "user" };
+const LISTED = 200;
+const usage = (message: string) => new HoldfastError("invalid", message);
+
+interface Desk {
+  board: Board;
+  flags: Flags;
+  /** Where relative paths begin. */
+  cwd: string;
+  print(text: string): void;
+}
+
+const VERBS: Record<string, (desk: Desk, words: string[]) => Promise<void>> = {
+  ls,
+  show,
+  add,
+  update,
+  claim: async (desk, words) => say(desk, "claimed", await desk.board.claim(idOf(words, "claim"), USER)),
+  release: async (desk, words) =>
+    say(desk, "released", await desk.board.release(idOf(words, "release"), USER, desk.flags.reason)),
+  done: async (desk, words) =>
+    sayChanged(desk, await desk.board.complete(idOf(words, "done"), USER, desk.flags.reason)),
+  cancel: async (desk, words) =>
+    sayChanged(
+      desk,
+      await desk.board.update(idOf(words, "cancel"), { status: "cancelled", note: desk.flags.reason }, USER),
+    ),
+  rm: async (desk, words) => {
+    const id = idOf(words, "rm");
+    const unblocked = await desk.board.delete(id, USER, { force: desk.flags.force });
+    desk.print(`removed ${visible(id)}${unblocked.length > 0 ? `; unblocked: ${names(unblocked)}` : ""}\n`);
+  },
+  graph: async ({ board, flags, print }) =>
+    print(drawTasks(await board.list(), { width: process.stdout.columns ?? 100, all: flags.all })),
+  export: async ({ board, flags, cwd, print }, [dir]) => {
+    if (!dir) throw usage("tasks export needs a folder: holdfast tasks export .tasks");
+    const files = await writeTaskFiles(resolve(cwd, dir), await board.list(), { force: flags.force });
+    print(`${files.length} tasks in ${visible(dir)}\n`);
+  },
+  import: async ({ board, cwd, print }, [dir]) => {
+    if (!dir) throw usage("tasks import needs a folder with task_*.json files");
+    const files = await readTaskFiles(resolve(cwd, dir));
+    const { created, present } = await board.import(files, USER);
+    for (const { from, id } of created.filter((one) => one.from !== one.id)) print(`${visible(from)} is now ${id}\n`);
+    print(`${created.length} imported${present.length > 0 ? `, ${present.length} were there already` : ""}\n`);
+  },
+};
+
+export async function tasks(flags: Flags): Promise<number> {
+  const [, verb = "ls", ...words] = flags.words;
+  const run = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
+  if (!run) throw usage(`tasks ${verb}: there are ${Object.keys(VERBS).join(", ")}`);
+  const { store } = await openState(flags);
+  try {
+    const board = await openBoard(store);
+    await run({ board, flags, cwd: flags.cwd, print: (text) => process.stdout.write(text) }, words);
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+async function ls(desk: Desk, words: string[]): Promise<void> {
+  const { board, flags, print } = desk;
+  const given = pairs(words, ["status", "owner", "label"]);
+  const all = await board.list({
+    ...(given.status && { status: oneOf("status", given.status, TASK_STATUSES) }),
+    ...(given.owner && { owner: given.owner }),
+    ...(given.label && { label: given.label }),
+  });
+  if (flags.json) return print(`${JSON.stringify(all)}\n`);
+  if (all.length === 0) process.stderr.write('No tasks: add one with holdfast tasks add "what to do"\n');
+  const shown = flags.all ? all : all.slice(0, LISTED);
+  for (const task of shown) print(`${line(desk, task)}\n`);
+  if (shown.length < all.length) print(`… and ${all.length - shown.length} more: --all shows them\n`);
+}
+
+async function show({ board, flags, print }: Desk, words: string[]): Promise<void> {
+  const task = await board.get(idOf(words, "show"));
+  if (flags.json) return print(`${JSON.stringify(task)}\n`);
+  const blockers = board.openBlockers(task);
+  print(`${taskLine(task, { blockers })}\n`);
+  if (task.description) print(`\n${task.description.split("\n").map(visible).join("\n")}\n`);
+  if (task.blockedBy.length > 0) print(`\nafter ${task.blockedBy.map(visible).join(", ")}\n`);
+  if (task.worktree) print(`worktree ${visible(task.worktree)}\n`);
+  print("\n");
+  for (const { at, by, what, note } of task.history)
+    print(`${new Date(at).toISOString()}  ${visible(by)}  ${visible(what)}${note ? `: ${visible(note)}` : ""}\n`);
+}
+
+const FIELDS = ["description", "blockedBy", "priority", "labels"];
+
+async function add(desk: Desk, [subject, ...words]: string[]): Promise<void> {
+  if (!subject) throw usage('tasks add needs a subject: holdfast tasks add "Write the API" blockedBy=task_1');
+  const { blockedBy, ...fields } = changesOf(pairs(words, FIELDS));
+  const [task] = await desk.board.create([{ subject, ...fields, ...(blockedBy && { blockedBy }) }], USER);
+  say(desk, "created", task!);
+}
+
+async function update(desk: Desk, words: string[]): Promise<void> {
+  const id = idOf(words, "update");
+  const known = ["subject", "status", "owner", "blockedBy+", "blockedBy-", ...FIELDS.filter((f) => f !== "blockedBy")];
+  const given = pairs(words.slice(1), known);
+  const { blockedBy: _, ...fields } = changesOf(given);
+  const changes: TaskChanges = {
+    ...fields,
+    ...(given["blockedBy+"] && { addBlockedBy: listOf(given["blockedBy+"]) }),
+    ...(given["blockedBy-"] && { removeBlockedBy: listOf(given["blockedBy-"]) }),
+    ...(given.owner !== undefined && { owner: given.owner === "" ? null : given.owner }),
+    ...(desk.flags.reason !== undefined && { note: desk.flags.reason }),
+  };
+  sayChanged(desk, await desk.board.update(id, changes, USER));
+}
+
+function changesOf(given: Record<string, string>) {
+  return {
+    ...(given.subject !== undefined && { subject: given.subject }),
+    ...(given.description !== undefined && { description: given.description }),
+    ...(given.blockedBy !== undefined && { blockedBy: listOf(given.blockedBy) }),
+    ...(given.priority && { priority: oneOf<Priority>("priority", given.priority, PRIORITIES) }),
+    ...(given.labels !== undefined && { labels: listOf(given.labels) }),
+    ...(given.status && { status: oneOf<TaskStatus>("status", given.status, TASK_STATUSES) }),
+  };
+}
+
+/** `key=value`, `key+=value`, `key-=value` */
+function pairs(words: string[], known: string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const word of words) {
+    const [, key = "", value = ""] = /^([A-Za-z]+[+-]?)=([\s\S]*)$/.exec(word) ?? [];
+    if (!known.includes(key))
+      throw usage(`${visible(word.slice(0, 40))}: give ${known.map((name) => `${name}=…`).join(", ")}`);
+    found[key] = value;
+  }
+  return found;
+}
+
+const listOf = (text: string): string[] =>
+  text
+    .split(",")
+    .map((one) => one.trim())
+    .filter(Boolean);
+
+function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
+  if (known.includes(value as T)) return value as T;
+  throw usage(`${name} takes ${known.join(", ")}, not "${visible(value.slice(0, 40))}"`);
+}
+
+function idOf([id]: string[], verb: string): string {
+  if (id) return id;
+  throw usage(`tasks ${verb} needs an id: see \`holdfast tasks ls\``);
+}
+
+const line = ({ board }: Desk, task: Task): string => taskLine(task, { blockers: board.openBlockers(task) });
+
+function say(desk: Desk, what: string, task: Task): void {
+  desk.print(desk.flags.json ? `${JSON.stringify(task)}\n` : `${what} ${line(desk, task)}\n`);
+}
+
+function sayChanged(desk: Desk, { task, unblocked, stranded }: Changed): void {
+  if (desk.flags.json) {
+    desk.print(`${JSON.stringify({ task, unblocked, stranded })}\n`);
+    return;
+  }
+  desk.print(`${line(desk, task)}\n`);
+  if (unblocked.length > 0) desk.print(`unblocked: ${names(unblocked)}\n`);
+  if (stranded.length > 0) desk.print(`still blocked by it: ${names(stranded)}\n`);
+}

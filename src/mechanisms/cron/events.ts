@@ -1,0 +1,116 @@
+// Owns the facts of schedules and their slice: what is set, for whom, when it is due next. The fold needs no calendar.
+import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import type { Slice } from "../../ledger/fold.ts";
+
+export const MISSED_POLICIES = ["once", "skip", "all"] as const;
+export type MissedPolicy = (typeof MISSED_POLICIES)[number];
+
+export interface Schedule {
+  scheduleId: string;
+  /** What is said when it fires: the words of whoever set it. */
+  prompt: string;
+  /** As it was asked for. */
+  when: string;
+  /** Absent: once, at `next`. */
+  expression?: string;
+  zone: string;
+  missed: MissedPolicy;
+  /** At most this much later than due; how much follows from the id. */
+  jitterMs: number;
+  /** No due time after it. */
+  expiresAt?: number;
+  /** Who set it: an agent through its tool, or a person. */
+  by: string;
+  /** By the clock that schedules live by. */
+  createdAt: number;
+}
+
+/** A schedule as it stands. */
+export interface Standing extends Schedule {
+  /** The next due time, before jitter. */
+  next: number;
+  fired: number;
+  /** Due times that were passed over. */
+  skipped: number;
+  lastDue?: number;
+}
+
+interface OfAgent {
+  schedules: Record<string, Standing>;
+  /** When the store's wake was last set to; null: to nothing. */
+  armed: number | null;
+}
+
+/** By agent. */
+export type CronState = Record<string, OfAgent>;
+
+export const cronEvents: EventDefs = {
+  "cron.created": {
+    v: 1,
+    schema: () =>
+      z.object({
+        scheduleId: z.string(),
+        prompt: z.string(),
+        when: z.string(),
+        expression: z.string().optional(),
+        zone: z.string(),
+        missed: z.enum(MISSED_POLICIES),
+        jitterMs: z.number(),
+        expiresAt: z.number().optional(),
+        by: z.string(),
+        createdAt: z.number(),
+        next: z.number(),
+        /** The wake that went with it. */
+        armed: z.number().nullable(),
+      }),
+  },
+  /** In one append with the note that delivers it. Its id is made of the schedule and the due time. */
+  "cron.fired": {
+    v: 1,
+    schema: () =>
+      z.object({ scheduleId: z.string(), due: z.number(), skipped: z.number(), next: z.number().nullable() }),
+  },
+  /** Passed over by policy: nothing is said. */
+  "cron.missed": {
+    v: 1,
+    schema: () =>
+      z.object({ scheduleId: z.string(), due: z.number(), skipped: z.number(), next: z.number().nullable() }),
+  },
+  "cron.cancelled": {
+    v: 1,
+    schema: () => z.object({ scheduleId: z.string(), by: z.string(), armed: z.number().nullable().optional() }),
+  },
+  /** The store's wake follows the slice: a host without this agent knows when to take it. */
+  "cron.armed": { v: 1, schema: () => z.object({ dueAt: z.number().nullable() }) },
+};
+
+export const cronSlice: Slice<CronState> = {
+  version: 1,
+  initial: () => ({}),
+  apply(state, event) {
+    if (event.type === "context.forked") return {}; // the original keeps its schedules; a copy does not fire them again
+    if (!event.type.startsWith("cron.")) return state;
+    // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
+    const data = event.data as any;
+    state[event.actor] ??= { schedules: {}, armed: null };
+    const agent = state[event.actor]!;
+    const { scheduleId } = data;
+    const standing = agent.schedules[scheduleId];
+    if (data.armed !== undefined) agent.armed = data.armed;
+    if (event.type === "cron.created") {
+      const { armed: _, ...schedule } = data;
+      agent.schedules[scheduleId] = { ...schedule, fired: 0, skipped: 0 };
+    } else if (event.type === "cron.armed") {
+      agent.armed = data.dueAt;
+    } else if (event.type === "cron.cancelled" || (data.next === null && standing)) {
+      delete agent.schedules[scheduleId];
+    } else if (standing) {
+      standing.next = data.next;
+      standing.skipped += data.skipped;
+      standing.lastDue = data.due;
+      if (event.type === "cron.fired") standing.fired++;
+    }
+    return state;
+  },
+};

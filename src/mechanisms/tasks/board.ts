@@ -1,0 +1,134 @@
+// Owns the board as others use it: the project's tasks, shared by all contexts and processes on one store.
+import type { AppendOptions, Store, StoredEvent } from "../../ledger/store.ts";
+import type { By, Changed, NewTask, Task, TaskBoard, TaskChanges, TaskFilter } from "../../tools/task-board.ts";
+import { openBoardLedger, type Waking } from "./board-ledger.ts";
+import { decideDelete, decideUpdate } from "./decide-change.ts";
+import { decideCreate } from "./decide-create.ts";
+import { decideImport, type Imported, type TaskFile } from "./decide-import.ts";
+import { decideClaim, decideClaimNext, decideComplete, decideRelease, type Scene } from "./decide-work.ts";
+import { type Decision, find } from "./decision.ts";
+import { BOARD_LEDGER } from "./events.ts";
+import type { BoardState } from "./fold.ts";
+import { inOrder, isClaimable, openBlockers } from "./graph.ts";
+import { releaseOrphans, type Sweep } from "./orphans.ts";
+
+export interface BoardOptions {
+  /** Running tasks an owner may have (default 1). */
+  runningPerOwner?: number;
+  /** Whom to wake, in the same transaction, when tasks become claimable. Contract: changes nothing, answers at once. */
+  wake?: (claimable: Task[]) => NonNullable<AppendOptions["wake"]>;
+}
+
+export interface Board extends TaskBoard {
+  /** The owner's running task, else the best claimable one that fits. Contract: undefined when there is none; one winner. */
+  claimNext(by: By, opts?: { fits?: (task: Task) => boolean }): Promise<Task | undefined>;
+  release(id: string, by: By, note?: string): Promise<Task>;
+  /** Every running task of an owner that was shut down, failed or deleted. */
+  releaseAll(owner: string, by: By, note: string): Promise<Task[]>;
+  /** Contract: refused while others wait for it or someone works on it, unless `force`. */
+  delete(id: string, by: By, opts?: { force?: boolean }): Promise<Task[]>;
+  import(files: TaskFile[], by: By): Promise<Imported>;
+  /** Marks running tasks whose owner has no host, and releases those that were marked long ago. */
+  sweep(opts?: Sweep): Promise<Task[]>;
+  /** Every change by any process, as it becomes visible; may join several. */
+  watch(signal: AbortSignal): AsyncIterable<void>;
+}
+
+export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<Board> {
+  const ledger = await openBoardLedger(store);
+  const limit = opts.runningPerOwner ?? 1;
+  const wake: Waking | undefined =
+    opts.wake && ((ids, state) => opts.wake!(ids.flatMap((id) => state.tasks.get(id) ?? [])));
+  const write = (by: By, decide: (state: BoardState) => Decision) => ledger.write(by, decide, wake);
+  const sceneOf = (state: BoardState, by: By, note?: string): Scene => ({ state, tasks: state.tasks, by, note, limit });
+  const task = (id: string): Task => find(ledger.state.tasks, id);
+  const present = (ids: string[]) => ids.flatMap((id) => ledger.state.tasks.get(id) ?? []);
+
+  function changedBy(id: string, events: StoredEvent[]): Changed {
+    const ids = events.flatMap((event) => (event.data as { unblocked?: string[] }).unblocked ?? []);
+    const cancelled = events.some((event) => event.type === "task.cancelled");
+    const now = task(id);
+    const waiting = cancelled ? [...(ledger.state.dependants.get(now.id) ?? [])] : [];
+    return { task: now, unblocked: present(ids), stranded: present(waiting).filter((t) => t.status === "pending") };
+  }
+
+  const release = async (id: string, by: By, note?: string): Promise<Task> => {
+    await write(by, (state) => decideRelease(sceneOf(state, by, note), find(state.tasks, id)));
+    return task(id);
+  };
+
+  const board: Board = {
+    async create(tasks: NewTask[], by) {
+      const events = await write(by, (state) => decideCreate(state, tasks, by));
+      return present(events.map((event) => (event.data as { id: string }).id));
+    },
+    async update(id, changes: TaskChanges, by) {
+      return changedBy(id, await write(by, (s) => decideUpdate(sceneOf(s, by), find(s.tasks, id), changes)));
+    },
+    async claim(id, by) {
+      await write(by, (state) => decideClaim(sceneOf(state, by), find(state.tasks, id)));
+      return task(id);
+    },
+    async claimNext(by, { fits = () => true } = {}) {
+      let chosen: string | undefined;
+      const events = await write(by, (state) => {
+        const next = decideClaimNext(sceneOf(state, by), fits);
+        chosen = next.task?.id;
+        return next.decision;
+      });
+      const id = events.length > 0 ? (events[0]!.data as { id: string }).id : chosen;
+      return id === undefined ? undefined : ledger.state.tasks.get(id);
+    },
+    async complete(id, by, note) {
+      return changedBy(id, await write(by, (s) => decideComplete(sceneOf(s, by, note), find(s.tasks, id))));
+    },
+    release,
+    async releaseAll(owner, by, note) {
+      const { running } = await ledger.catchUp();
+      const released: Task[] = [];
+      for (const id of [...(running.get(owner) ?? [])])
+        released.push(await release(id, by.call === undefined ? by : { ...by, call: `${by.call}/${id}` }, note));
+      return released;
+    },
+    async delete(id, by, { force = false } = {}) {
+      const events = await write(by, (state) => decideDelete(state, find(state.tasks, id), by, force));
+      return present((events[0]!.data as { unblocked: string[] }).unblocked);
+    },
+    async import(files, by) {
+      let done: Imported = { created: [], present: [] };
+      await write(by, (state) => {
+        const { decision, imported } = decideImport(state, files, by);
+        done = imported;
+        return decision;
+      });
+      return done;
+    },
+    async get(id) {
+      await ledger.catchUp();
+      return task(id);
+    },
+    async list(filter = {}) {
+      const { tasks } = await ledger.catchUp();
+      return inOrder(
+        tasks,
+        [...tasks.values()].filter((one) => fitsFilter(tasks, one, filter)),
+      );
+    },
+    openBlockers: (one) => openBlockers(ledger.state.tasks, one),
+    async sweep(sweep = {}) {
+      return present(await releaseOrphans({ store, state: await ledger.catchUp(), write, sweep }));
+    },
+    async *watch(signal) {
+      for await (const change of store.watchAll(signal)) if (change.ledger === BOARD_LEDGER) yield;
+    },
+  };
+  return board;
+}
+
+function fitsFilter(tasks: BoardState["tasks"], task: Task, filter: TaskFilter): boolean {
+  const { status, owner, label, claimable } = filter;
+  if (status !== undefined && task.status !== status) return false;
+  if (owner !== undefined && task.owner !== owner) return false;
+  if (label !== undefined && !task.labels.includes(label)) return false;
+  return claimable === undefined || isClaimable(tasks, task) === claimable;
+}

@@ -1,0 +1,125 @@
+// Owns the decisions about a task's life: claim, release, complete, cancel.
+import { type By, ownerOf, type Task } from "../../tools/task-board.ts";
+import { names, short } from "../../tools/task-text.ts";
+import {
+  blockedText,
+  type Decision,
+  EDGES,
+  expecting,
+  fact,
+  heldBy,
+  mayComplete,
+  mayDispose,
+  noted,
+  ownerEntity,
+  refuse,
+  taskEntity,
+} from "./decision.ts";
+import type { BoardState } from "./fold.ts";
+import { byWorth, freedBy, isClaimable, openBlockers, type Tasks } from "./graph.ts";
+
+/** `tasks` may show the task as it will be after what else is decided in the same call. */
+export interface Scene {
+  state: BoardState;
+  tasks: Tasks;
+  by: By;
+  note?: string;
+  /** Running tasks an owner may have. */
+  limit: number;
+}
+
+const NOTHING: Decision = { events: [], expect: {}, claimable: [] };
+
+const closed = (task: Task) => task.status === "completed" || task.status === "cancelled";
+
+export function decideClaim({ state, tasks, by, note, limit }: Scene, task: Task): Decision {
+  const owner = ownerOf(by);
+  const { id } = task;
+  if (task.status === "in_progress") {
+    if (task.owner === owner) return NOTHING;
+    throw refuse(`${id} was already claimed: ${heldBy(task)}`);
+  }
+  if (closed(task)) throw refuse(`${id} is ${task.status}: there is nothing to claim`);
+  const blockers = openBlockers(tasks, task);
+  if (blockers.length > 0) throw refuse(`${blockedText(task, blockers)}: it cannot be claimed yet`);
+  if (task.owner !== null && task.owner !== owner) throw refuse(`${id} is kept for ${short(task.owner)}`);
+  const running = state.running.get(owner);
+  if (running && running.size >= limit)
+    throw refuse(
+      `${short(owner)} already works on ${names([...running].map((one) => ({ id: one })))}: complete or release it before claiming ${id}`,
+    );
+  const touched = [taskEntity(id), ownerEntity(owner)];
+  return {
+    events: [fact("task.claimed", by, touched, { id, owner, ...noted(note) })],
+    expect: expecting(state, [...touched, ...task.blockedBy.map(taskEntity)]),
+    claimable: [],
+  };
+}
+
+/** Its own running task first, then one kept for it, then the best of all that `fits`. */
+export function decideClaimNext(scene: Scene, fits: (task: Task) => boolean): { task?: Task; decision: Decision } {
+  const { state, by } = scene;
+  const owner = ownerOf(by);
+  const [own] = state.running.get(owner) ?? [];
+  if (own !== undefined) return { task: state.tasks.get(own), decision: NOTHING };
+  let best: Task | undefined;
+  const goesBefore = (a: Task, b: Task) => Number(a.owner === null) - Number(b.owner === null) || byWorth(a, b);
+  for (const task of state.tasks.values()) {
+    if (!isClaimable(state.tasks, task, owner) || (task.owner === null && !fits(task))) continue;
+    if (!best || goesBefore(task, best) < 0) best = task;
+  }
+  return best ? { task: best, decision: decideClaim(scene, best) } : { decision: NOTHING };
+}
+
+export function decideRelease({ state, by, note }: Scene, task: Task): Decision {
+  const { id, owner } = task;
+  if (closed(task)) throw refuse(`${id} is ${task.status}: it cannot be released`);
+  if (task.status === "pending" && owner === null) return NOTHING;
+  if (!mayDispose(task, by))
+    throw refuse(`${id} can only be released by its owner, its lead or the user: ${heldBy(task)}`);
+  const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
+  return {
+    events: [fact("task.released", by, touched, { id, ...noted(note) })],
+    expect: expecting(state, [taskEntity(id)]),
+    claimable: [id],
+  };
+}
+
+/** Guards what it says about others: of two completions that together free a task, the second one says so. */
+export function decideComplete({ state, tasks, by, note }: Scene, task: Task): Decision {
+  const { id, owner } = task;
+  if (task.status === "completed" && mayComplete(task, by)) return NOTHING;
+  if (closed(task)) throw refuse(`${id} is already ${task.status}`);
+  if (!mayComplete(task, by))
+    throw refuse(
+      owner === null || task.status === "pending"
+        ? `${id} is not yours: claim it before you complete it`
+        : `${id} can only be completed by its owner or the user: ${heldBy(task)}`,
+    );
+  const blockers = openBlockers(tasks, task);
+  if (blockers.length > 0) throw refuse(`${blockedText(task, blockers)}: it cannot be complete before them`);
+  if (task.status === "pending" && by.context !== undefined) throw refuse(`${id} is not claimed: claim it first`);
+  const dependants = [...(state.dependants.get(id) ?? [])];
+  const unblocked = freedBy(tasks, id, dependants);
+  const others = dependants.flatMap((one) => [one, ...(tasks.get(one)?.blockedBy ?? [])]);
+  const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
+  return {
+    events: [fact("task.completed", by, touched, { id, unblocked, ...noted(note) })],
+    expect: expecting(state, [taskEntity(id), EDGES, ...task.blockedBy.map(taskEntity), ...others.map(taskEntity)]),
+    claimable: unblocked,
+  };
+}
+
+export function decideCancel({ state, by, note }: Scene, task: Task): Decision {
+  const { id, owner } = task;
+  if (task.status === "cancelled") return NOTHING;
+  if (closed(task)) throw refuse(`${id} is already completed`);
+  if (!mayDispose(task, by))
+    throw refuse(`${id} can only be cancelled by its owner, its lead or the user: ${heldBy(task)}`);
+  const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
+  return {
+    events: [fact("task.cancelled", by, touched, { id, ...noted(note) })],
+    expect: expecting(state, [taskEntity(id)]),
+    claimable: [],
+  };
+}

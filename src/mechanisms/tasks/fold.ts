@@ -1,0 +1,162 @@
+// Owns the state of the board: what its events say. Tasks are replaced, never changed in place, so that they may be handed out.
+import type { Seq, StoredEvent } from "../../ledger/store.ts";
+import { type By, ownerOf, type Task, type TaskHistory } from "../../tools/task-board.ts";
+
+/** Part of the snapshot's key: raise it when `applyEvent` changes meaning. */
+export const FOLD_VERSION = "board@1";
+/** Of one task, in memory; the ledger has all. */
+const HISTORY = 50;
+
+export interface BoardState {
+  seq: Seq;
+  lastId: number;
+  tasks: Map<string, Task>;
+  /** Who waits for it, directly. */
+  dependants: Map<string, Set<string>>;
+  running: Map<string, Set<string>>;
+  /** Of every entity: the seq that touched it last. */
+  versions: Map<string, Seq>;
+  /** Calls that were done: first and last seq of their events. */
+  calls: Map<string, [Seq, Seq]>;
+}
+
+export const initialState = (): BoardState => ({
+  seq: 0,
+  lastId: 0,
+  tasks: new Map(),
+  dependants: new Map(),
+  running: new Map(),
+  versions: new Map(),
+  calls: new Map(),
+});
+
+export const callKey = (by: By): string | undefined =>
+  by.call === undefined ? undefined : `${ownerOf(by)}/${by.call}`;
+
+export function applyEvent(state: BoardState, event: StoredEvent): void {
+  state.seq = event.seq;
+  for (const entity of event.touches) state.versions.set(entity, event.seq);
+  // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
+  const data = event.data as any;
+  const key = callKey(data.by);
+  if (key !== undefined) state.calls.set(key, [state.calls.get(key)?.[0] ?? event.seq, event.seq]);
+  const by = ownerOf(data.by);
+  const task = state.tasks.get(data.id);
+  if (event.type === "task.created") put(state, created(state, event, by));
+  else if (task && event.type === "task.deleted") remove(state, task, data.detached);
+  else if (task) {
+    const { what, changes } = outcomeOf(event, task);
+    const entry = { at: event.at, by, what, ...(data.note !== undefined && { note: data.note as string }) };
+    const { unhostedAt: _, ...rest } = task;
+    const next = { ...rest, ...changes, updatedAt: event.at, history: [...task.history, entry].slice(-HISTORY) };
+    put(state, next, task);
+  }
+}
+
+function outcomeOf(event: StoredEvent, task: Task): { what: string; changes: Partial<Task> } {
+  // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
+  const { owner, set, added, removed } = event.data as any;
+  switch (event.type) {
+    case "task.changed": {
+      const blockedBy = [...task.blockedBy.filter((id) => !removed.includes(id)), ...added];
+      return { what: changeWords({ set, added, removed }), changes: { ...set, ...keepUnhosted(task), blockedBy } };
+    }
+    case "task.assigned":
+      return { what: owner ? `kept for ${owner}` : "kept for nobody", changes: { owner } };
+    case "task.claimed":
+      return { what: "claimed", changes: { status: "in_progress", owner } };
+    case "task.released":
+      return { what: "released", changes: { status: "pending", owner: null } };
+    case "task.completed":
+      return { what: "completed", changes: { status: "completed" } };
+    case "task.cancelled":
+      return { what: "cancelled", changes: { status: "cancelled" } };
+    case "task.unhosted":
+      return { what: "owner has no host", changes: { unhostedAt: event.at } };
+    default:
+      return { what: "owner has a host again", changes: {} };
+  }
+}
+
+const keepUnhosted = (task: Task) => (task.unhostedAt === undefined ? {} : { unhostedAt: task.unhostedAt });
+
+function created(state: BoardState, event: StoredEvent, by: string): Task {
+  // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
+  const { id, subject, description, blockedBy, priority, labels, imported, note } = event.data as any;
+  const number = /^task_(\d+)$/.exec(id)?.[1];
+  if (number) state.lastId = Math.max(state.lastId, Number(number));
+  const entry: TaskHistory = { at: event.at, by, what: imported ? "imported" : "created", ...(note && { note }) };
+  return {
+    ...{ id, subject, description, blockedBy, priority, labels },
+    owner: null,
+    status: imported?.status ?? "pending",
+    worktree: imported?.worktree ?? null,
+    history: [...(imported?.history ?? []), entry].slice(-HISTORY),
+    createdAt: imported?.createdAt ?? event.at,
+    updatedAt: event.at,
+  };
+}
+
+function changeWords({ set, added, removed }: { set: object; added: string[]; removed: string[] }): string {
+  const words = [
+    ...Object.keys(set),
+    ...(added.length > 0 ? [`now after ${added.join(", ")}`] : []),
+    ...(removed.length > 0 ? [`no longer after ${removed.join(", ")}`] : []),
+  ];
+  return words.length > 0 ? `changed: ${words.join("; ")}` : "noted";
+}
+
+function put(state: BoardState, task: Task, before?: Task): void {
+  state.tasks.set(task.id, task);
+  if (task.blockedBy !== before?.blockedBy) {
+    for (const id of before?.blockedBy ?? []) state.dependants.get(id)?.delete(task.id);
+    for (const id of task.blockedBy) entry(state.dependants, id).add(task.id);
+  }
+  if (before?.status === "in_progress" && before.owner) dismiss(state, before.owner, task.id);
+  if (task.status === "in_progress" && task.owner) entry(state.running, task.owner).add(task.id);
+}
+
+function remove(state: BoardState, task: Task, detached: string[]): void {
+  state.tasks.delete(task.id);
+  for (const id of task.blockedBy) state.dependants.get(id)?.delete(task.id);
+  for (const id of detached) {
+    const other = state.tasks.get(id);
+    if (other) state.tasks.set(id, { ...other, blockedBy: other.blockedBy.filter((one) => one !== task.id) });
+  }
+  state.dependants.delete(task.id);
+  if (task.owner) dismiss(state, task.owner, task.id);
+}
+
+function dismiss(state: BoardState, owner: string, id: string): void {
+  const tasks = state.running.get(owner);
+  tasks?.delete(id);
+  if (tasks?.size === 0) state.running.delete(owner);
+}
+
+function entry(map: Map<string, Set<string>>, key: string): Set<string> {
+  const found = map.get(key) ?? new Set();
+  map.set(key, found);
+  return found;
+}
+
+/** As JSON, for a snapshot; what follows from the tasks is left out. */
+export const freeze = ({ seq, lastId, tasks, versions, calls }: BoardState): unknown => ({
+  seq,
+  lastId,
+  tasks: [...tasks.values()],
+  versions: [...versions],
+  calls: [...calls],
+});
+
+export function thaw(frozen: unknown): BoardState {
+  const { seq, lastId, tasks, versions, calls } = frozen as ReturnType<typeof freeze> & {
+    seq: Seq;
+    lastId: number;
+    tasks: Task[];
+    versions: [string, Seq][];
+    calls: [string, [Seq, Seq]][];
+  };
+  const state = { ...initialState(), seq, lastId, versions: new Map(versions), calls: new Map(calls) };
+  for (const task of tasks) put(state, task);
+  return state;
+}

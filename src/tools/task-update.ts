@@ -1,0 +1,40 @@
+// Owns the tool update_task: fields, dependencies, and every step of a task's life.
+import * as z from "zod";
+import { defineTool, type Tool } from "../loop/seams.ts";
+import { actorOf, type OpenTaskBoard, ownerNamed, PRIORITIES, TASK_STATUSES, type TaskChanges } from "./task-board.ts";
+import { consequences } from "./task-complete.ts";
+import { taskLine } from "./task-text.ts";
+
+type Input = Omit<TaskChanges, "worktree"> & { task_id: string };
+
+export function createTaskUpdateTool(open: OpenTaskBoard): Tool<Input> {
+  return defineTool<Input>({
+    name: "update_task",
+    description: "Change a task. status pending releases it; owner keeps it for someone, null for anyone.",
+    schema: () =>
+      z.strictObject({
+        task_id: z.string(),
+        subject: z.string().optional(),
+        description: z.string().optional(),
+        status: z.enum(TASK_STATUSES).optional(),
+        owner: z.string().nullable().optional(),
+        addBlockedBy: z.array(z.string()).optional(),
+        removeBlockedBy: z.array(z.string()).optional(),
+        priority: z.enum(PRIORITIES).optional(),
+        labels: z.array(z.string()).optional(),
+        note: z.string().optional(),
+      }),
+    effect: "internal",
+    async execute(run) {
+      const { task_id, owner, ...changes } = run.input;
+      const { context } = run.turn;
+      const by = await actorOf(run);
+      const board = await open();
+      const to = owner === undefined ? {} : { owner: owner === null ? null : ownerNamed(owner, context) };
+      const changed = await board.update(task_id, { ...changes, ...to }, by);
+      const line = taskLine(changed.task, { blockers: board.openBlockers(changed.task), context });
+      const more = changed.unblocked.length + changed.stranded.length > 0 || changes.status === "completed";
+      return { content: `updated\n${line}${more ? `\n${consequences(changed)}` : ""}` };
+    },
+  });
+}

@@ -1,0 +1,43 @@
+// A headless run that stays: a schedule fires and a job ends without any input.
+import fs from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { scratch } from "../tools/turn.ts";
+import { runCli } from "./cli.ts";
+
+function setUp(rounds: string) {
+  const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
+  const script = path.join(opts.state, "s.yaml");
+  fs.writeFileSync(script, `rounds:\n${rounds}`);
+  return { opts, args: ["-p", "remind me", "--model", `rehearsal:${script}`, "--stay"] };
+}
+
+test("a one-shot fires once, runs a turn, and the run ends when nothing is left", async () => {
+  const { opts, args } = setUp(
+    "  - calls:\n      - { name: schedule_cron, input: { when: in 1 second, prompt: the meeting } }\n  - text: I will.\n  - text: Time for the meeting!\n",
+  );
+  const { code, stdout } = await runCli(args, opts);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/I will\.[\s\S]*Time for the meeting!/)]);
+  const listed = await runCli(["cron", "ls", "--json"], opts);
+  expect(JSON.parse(listed.stdout)).toEqual([]);
+});
+
+test("a background job's end is told while nobody speaks", async () => {
+  const { opts, args } = setUp(
+    "  - calls:\n      - { name: bash, input: { command: 'sleep 1; echo ready', run_in_background: true } }\n  - text: Started.\n  - text: It is ready.\n",
+  );
+  const { code, stdout } = await runCli(args, opts);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/Started\.[\s\S]*It is ready\./)]);
+});
+
+test("a schedule is listed and can be taken away from outside", async () => {
+  const { opts, args } = setUp(
+    "  - calls:\n      - { name: schedule_cron, input: { when: in 2 hours, prompt: later } }\n  - text: Later.\n",
+  );
+  await runCli(args.slice(0, -1), opts);
+  const [one] = JSON.parse((await runCli(["cron", "ls", "--json"], opts)).stdout);
+  expect(one.standing.prompt).toBe("later");
+  const id = one.standing.scheduleId ?? one.standing.id;
+  expect((await runCli(["cron", "rm", id], opts)).stdout).toContain("Cancelled");
+  expect(JSON.parse((await runCli(["cron", "ls", "--json"], opts)).stdout)).toEqual([]);
+});
