@@ -106,9 +106,18 @@ export function snapshot(dir: string, skip: (path: string) => boolean = () => fa
     if (!stat) continue;
     if (stat.isDirectory()) Object.assign(out, { [path]: "directory" }, snapshot(path, skip));
     else if (stat.isSymbolicLink()) out[path] = "link";
-    else out[path] = stat.isFile() ? readFileSync(path, "latin1") : "special";
+    else out[path] = stat.isFile() ? textAt(path) : "special";
   }
   return out;
+}
+
+/** In a race it may be gone since it was listed. */
+function textAt(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "gone";
+  }
 }
 
 /** None when the folder is gone: in a race it may be. */
