@@ -10,10 +10,12 @@ export interface CheckpointsOptions {
 }
 
 const NOTE_CHARS = 80;
+/** A model that has not answered by now is thinking: there is time. */
+const THINKING_MS = 250;
 
 export function createCheckpoints({ keeper }: CheckpointsOptions = {}): Mechanism {
-  /** By context: what the first change of the turn waits for. */
-  const keeping = new Map<string, Promise<void>>();
+  /** By context: what the first change of the turn begins, and waits for. */
+  const keeping = new Map<string, () => Promise<void>>();
   return defineMechanism({
     name: "checkpoints",
     seams: {
@@ -27,21 +29,28 @@ export function createCheckpoints({ keeper }: CheckpointsOptions = {}): Mechanis
         if (keeper && made)
           keeping.set(
             turn.context,
-            afterTheRequest(() => keep(keeper, turn, made.seq)),
+            later(() => keep(keeper, turn, made.seq)),
           );
         return input;
       },
       async tool(run, next) {
-        if (run.tool.effect !== "read" && run.tool.effect !== "internal") await keeping.get(run.turn.context);
+        if (run.tool.effect !== "read" && run.tool.effect !== "internal") await keeping.get(run.turn.context)?.();
         return next(run);
       },
     },
   });
 }
 
-/** The request goes out first: nothing that the user waits for waits for files. */
-const afterTheRequest = (work: () => Promise<void>): Promise<void> =>
-  new Promise((resolve) => setImmediate(() => void work().then(resolve)));
+/** While the model thinks, or when something is about to change: whichever comes first. What answers at once and only reads waits for nothing. */
+function later(work: () => Promise<void>): () => Promise<void> {
+  let begun: Promise<void> | undefined;
+  const begin = () => {
+    begun ??= work();
+    return begun;
+  };
+  setTimeout(begin, THINKING_MS).unref();
+  return begin;
+}
 
 async function keep(keeper: () => Promise<FileKeeper>, turn: Turn, checkpoint: number): Promise<void> {
   try {
