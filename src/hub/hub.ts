@@ -5,34 +5,16 @@ import type { Host, Taken } from "../loop/host.ts";
 import { type HubState, wantedOf } from "./events.ts";
 import { exportsInText, exportValues } from "./exports.ts";
 import { INJECTION_BYTES, injectShared } from "./injection.ts";
+import type { AgentAnswer, AgentTask } from "./workflow/port.ts";
 
-export interface HubTask {
-  context: string;
-  /** Unique in the context, and the same again after a crash. */
-  agent: string;
-  /** What kind of agent: general-purpose, code-reviewer, … */
-  type: string;
-  prompt: string;
+export interface HubTask extends Omit<AgentTask, "signal"> {
   /** Keys of the shared data that go into the prompt, within the budget. */
   reads?: readonly string[] | "all";
-  /** JSON Schema for each key that must come back. */
-  exports?: Record<string, unknown>;
   injectionBytes?: number;
-  maxRounds?: number;
-  budgetTokens?: number;
   signal?: AbortSignal;
 }
 
-export interface HubResult {
-  text: string;
-  exports: Record<string, unknown>;
-  rounds: number;
-  requests: number;
-  tokens: number;
-  durationMs: number;
-  /** An earlier process had begun it. */
-  resumed: boolean;
-}
+export type HubResult = AgentAnswer;
 
 export interface Hub {
   /** Contract: a task that another process began goes on where it stopped; one that was finished answers without a model call. Throws when it failed for good. */
