@@ -73,7 +73,7 @@ export const scenarios: Scenario[] = [
     ],
     effects: ["effect-1"],
     files: { "new.txt": "fresh\n" },
-    door: { flags: ["--model", "anthropic/mock"] },
+    door: { flags: ["--model", "anthropic/mock", "--permission-mode", "bypass"] },
   }),
   one("background job", bash(""), {
     rounds: [
