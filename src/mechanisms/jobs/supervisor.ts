@@ -39,6 +39,7 @@ const COMMAND = [
  * output, adds a worker that serves once when all others have been busy for a moment, and stays until the last command has ended.
  *
  * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
+ * The line that tells a worker to go may come before the word of the shell that just took a job: it is kept for later.
  * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
  * Descriptors: 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
  * Messages: `t WORKER PID NUMBER NAME` taken, `e NUMBER` ended, `x NUMBER` worker gone, `q` no more jobs. A signal or the clock may end
@@ -59,7 +60,7 @@ if [ -e /proc/self/fd ]; then exec 8<> <(:)
 else f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 8<>"$f" && rm -f "$f"
 fi
 worker() {
-local k=$1 s= w n c g p f
+local k=$1 s= w n c g p f quit
 shift
 set -m
 { read -r s </proc/self/stat; } 2>/dev/null
@@ -80,8 +81,8 @@ exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" >/
 p=$!
 wait $p
 c=$?
-n=
-IFS= read -r -t 2 -u 6 n
+n= quit=
+while IFS= read -r -t 2 -u 6 n && [ -z "$n" ]; do quit=1; done
 case $n in
 t*) n=\${n#t }
 for f in "\${absent[@]}"; do
@@ -103,6 +104,7 @@ q) break ;;
 *) echo "! $k"
 sleep 1 ;;
 esac
+[ -z "$quit" ] || break
 done
 echo "x $k" >&8
 }
