@@ -34,7 +34,11 @@ test.runIf(hasStrace && !LONG)(
   async () => {
     const total = await killEverywhere(scenario("write_file"), [], few(3));
     expect(total.kills).toBeGreaterThan(5);
-    expect({ faults: total.faults, notes: total.notes }).toEqual({ faults: NO_FAULTS, notes: [] });
+    expect({ kills: total.kills, faults: total.faults, notes: total.notes }).toEqual({
+      kills: total.cells,
+      faults: NO_FAULTS,
+      notes: [],
+    });
   },
 );
 
