@@ -24,7 +24,8 @@ const jobOutputIs = (dir: string, id: string, text: string) => showJob(dir, id)?
 function runs(word: string): boolean {
   return readdirSync("/proc").some((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word);
+      // A whole argument: the supervisor's own arguments hold long numbers that may contain it by chance.
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(word);
     } catch {
       return false;
     }
