@@ -39,6 +39,8 @@ export interface Ledger {
   saveSnapshot(): Promise<void>;
 }
 
+const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}#${lease.epoch}` : "");
+
 export async function openLedger(opts: { store: Store; name: string; codec: Codec; fold: Fold }): Promise<Ledger> {
   const { store, name, codec, fold } = opts;
   const snapshots = store.snapshot(name, fold.version);
@@ -61,7 +63,8 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
   let held: StoredEvent[] = [];
   let heldFor: AppendOptions["lease"];
   let timer: NodeJS.Timeout | undefined;
-  let failed: unknown;
+  /** By lease: what was folded under it could not be recorded, so its holder may not go on. */
+  const failed = new Map<string, unknown>();
 
   async function hold(events: EventInput[], lease: AppendOptions["lease"]): Promise<StoredEvent[]> {
     const stored = events.map((e) => {
@@ -74,11 +77,34 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     held.push(...stored);
     heldFor = lease;
     timer ??= setTimeout(() => {
-      inTurn(() => write([], lease ? { lease } : {})).catch((error) => {
-        failed = error;
-      });
+      inTurn(() => flush()).catch(() => undefined); // its holder hears it at its next append
     }, SOON_MS);
     return stored;
+  }
+
+  /** What another holder has said becomes durable by itself: each is fenced alone. */
+  async function giveWay(lease: AppendOptions["lease"]): Promise<void> {
+    if (held.length > 0 && keyOf(lease) !== keyOf(heldFor)) await flush().catch(() => undefined);
+  }
+
+  /** Makes durable what is held. Contract: when that is refused, the state is folded anew without it. */
+  async function flush(): Promise<void> {
+    if (held.length === 0) return;
+    try {
+      await write([], {});
+    } catch (error) {
+      failed.set(keyOf(heldFor), error);
+      clearTimeout(timer);
+      timer = undefined;
+      const recorded = state.seq - held.length;
+      held = [];
+      heldFor = undefined;
+      const again = await snapshots.load();
+      state = again ? (again.state as State) : fold.initial();
+      await readOn(recorded, { told: true });
+      await readOn();
+      throw error;
+    }
   }
 
   /** One transaction: what is held, then `events`. */
@@ -86,7 +112,8 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     events: EventInput[],
     { summary, ...opts }: AppendOptions & { summary?: unknown },
   ): Promise<StoredEvent[]> {
-    if (failed !== undefined) throw failed;
+    const lease = opts.lease ?? heldFor;
+    if (failed.has(keyOf(lease))) throw failed.get(keyOf(lease));
     const before = held;
     const blobs = [...(opts.blobs ?? [])];
     const whole = [...before.map(({ seq: _, at: __, ...e }) => e), ...events.map((e) => codec.encode(e))];
@@ -96,7 +123,6 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
       blobs.push(...spilled.blobs);
       return { ...e, data: spilled.data };
     });
-    const lease = opts.lease ?? heldFor;
     const stored = await store.append([{ ledger: name, events: writes, summary }], {
       ...opts,
       ...(lease && { lease }),
@@ -121,12 +147,12 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     });
   }
 
-  function take(event: StoredEvent): void {
+  function take(event: StoredEvent, { told = false } = {}): void {
     state = fold.apply(state, event);
-    for (const observe of observers) observe(event);
+    if (!told) for (const observe of observers) observe(event);
   }
 
-  async function readOn(upTo?: Seq): Promise<void> {
+  async function readOn(upTo?: Seq, as: { told?: boolean } = {}): Promise<void> {
     try {
       for await (const raw of store.read(
         name,
@@ -136,7 +162,7 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
         if (missing.length > 0) note({ seq: raw.seq, kind: "damaged", reason: `missing blob ${missing.join(", ")}` });
         const decoded = codec.decode({ ...raw, data });
         if (decoded.ok) {
-          take(decoded.event);
+          take(decoded.event, as);
           continue;
         }
         note({ seq: raw.seq, kind: decoded.problem, reason: decoded.reason });
@@ -172,11 +198,12 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
       inTurn(async () => {
         if (readOnly)
           throw new HoldfastError(problems.some((p) => p.kind === "damaged") ? "damaged" : "upgrade", readOnly);
+        await giveWay(appendOpts.lease);
         return soon ? hold(events, appendOpts.lease) : write(events, appendOpts);
       }),
     catchUp: () =>
       inTurn(async () => {
-        await write([], {});
+        await flush();
         await readOn();
       }),
     subscribe(observer) {
@@ -185,7 +212,7 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     },
     saveSnapshot: () =>
       inTurn(async () => {
-        await write([], {});
+        await flush();
         if (readOnly || state.seq - savedAt < Math.max(SNAPSHOT_EVERY, savedAt / 4)) return;
         await snapshots.save(state.seq, state);
         savedAt = state.seq;

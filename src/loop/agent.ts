@@ -24,6 +24,8 @@ export interface AgentHandle {
   untilWoken(signal: AbortSignal): Promise<void>;
   /** One turn: the open one, one for the waiting inputs, or one because a mechanism has something to say; undefined when none. */
   oneTurn(): Promise<TurnEndReason | undefined>;
+  /** Tells mechanisms that it has nothing more to do. */
+  idle(): Promise<void>;
   interrupt(): void;
   /** This process lets the agent go. */
   end(reason: string): Promise<void>;
@@ -56,7 +58,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     context: ledger.name,
     agent: name,
     get root() {
-      return contextState(ledger).root;
+      return state().root ?? contextState(ledger).root;
     },
     get cwd() {
       return state().cwd;
@@ -170,6 +172,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       ]);
       return advance("wake");
     },
+    idle: () => seams.idle(turn),
     interrupt: () => abort.abort(),
     end: async (reason) => (begun ? seams.end(turn, reason) : undefined),
   };

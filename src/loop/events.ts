@@ -39,7 +39,8 @@ export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 export const loopEvents: EventDefs = {
   "context.created": { v: 1, schema: () => z.object({ root: z.string(), title: z.string(), version: z.string() }) },
   "agent.created": { v: 1, schema: () => z.object({ name: z.string(), cwd: z.string() }) },
-  "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string() }) },
+  /** `root`: the tree it works in from here on (a worktree); null: the context's own again. */
+  "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string(), root: z.string().nullish() }) },
   "input.received": {
     v: 1,
     schema: () => z.object({ inputId: z.string(), agent: z.string(), content: content(), origin: z.string() }),

@@ -1,19 +1,21 @@
 // Owns the process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
 import { crashPoint } from "../ledger/crash-point.ts";
-import { HoldfastError } from "../ledger/error.ts";
+import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec } from "../ledger/events.ts";
 import { createFold, type Fold } from "../ledger/fold.ts";
 import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
-import type { HeldBy, Lease, Store } from "../ledger/store.ts";
+import type { EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent } from "./agent.ts";
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
-import type { Mechanism, Progress } from "./seams.ts";
+import type { AgentView, Mechanism, Progress } from "./seams.ts";
 import { transcript } from "./transcript.ts";
 
 export const LEAD = "lead";
+/** Whoever counts the agents of a context guards this. */
+const AGENTS = "ctx:agents";
 
 export interface Host {
   readonly codec: Codec;
@@ -21,12 +23,27 @@ export interface Host {
   open(context: string): Promise<Ledger>;
   /** Begins a context whose first agent is `lead`. */
   create(opts: { root: string; title: string }): Promise<string>;
-  /** One more agent in a context; nothing when it is there already. */
-  addAgent(context: string, opts: { name: string; cwd?: string }): Promise<void>;
+  /** The context as it is followed here, shared with the agents that are held; to be left again. */
+  follow(context: string): Promise<{ ledger: Ledger; leave: () => void }>;
+  /** One more agent in a context, with what else is to be true from its first moment; nothing when it is there already. */
+  addAgent(context: string, opts: NewAgent): Promise<void>;
+  /** Whether the idle agent has something to take in, as far as can be seen without holding it. */
+  wants(ledger: Ledger, agent: string): Promise<boolean>;
+  /** For observers and hosts: the agent as mechanisms see it. */
+  viewOf(ledger: Ledger, agent: string): AgentView;
   /** Contract: throws `held` (with HeldBy as detail) while another live host has it. */
   take(context: string, opts?: TakeOptions): Promise<Taken>;
   /** Releases every lease. */
   close(): Promise<void>;
+}
+
+export interface NewAgent {
+  name: string;
+  cwd?: string;
+  /** Facts recorded in the same append. */
+  events?: Omit<EventInput, "actor">[];
+  /** Contract: refused with `limit` when the context has so many agents already, whoever added them. */
+  most?: number;
 }
 
 export interface TakeOptions {
@@ -71,6 +88,35 @@ export function createHost(opts: HostOptions): Host {
   const leaseMs = opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? 15_000);
 
   const open = (context: string) => openLedger({ store, name: context, codec, fold });
+  const viewOf = (ledger: Ledger, agent: string): AgentView => {
+    const state = () => contextState(ledger).agents[agent]!;
+    return {
+      context: ledger.name,
+      agent,
+      get root() {
+        return state().root ?? contextState(ledger).root;
+      },
+      get cwd() {
+        return state().cwd;
+      },
+      get state() {
+        return state();
+      },
+      slice: <T>(mechanism: string) => ledger.state.slices[mechanism] as T,
+    };
+  };
+  /** The agents of one context that are held here share its state. */
+  const shared = new Map<string, { ledger: Promise<Ledger>; users: number }>();
+  function openShared(context: string): { ledger: Promise<Ledger>; leave: () => void; fresh: boolean } {
+    const entry = shared.get(context) ?? { ledger: open(context), users: 0 };
+    shared.set(context, entry);
+    entry.users++;
+    const leave = () => {
+      if (--entry.users === 0) shared.delete(context);
+    };
+    entry.ledger.catch(leave);
+    return { ledger: entry.ledger, leave, fresh: entry.users === 1 };
+  }
 
   return {
     codec,
@@ -94,24 +140,58 @@ export function createHost(opts: HostOptions): Host {
       crashPoint("context.created");
       return context;
     },
-    async addAgent(context, { name, cwd }) {
-      const ledger = await open(context);
-      const { agents, root } = contextState(ledger);
-      if (agents[name]) return;
-      const event = {
-        id: `agent-${context}-${name}`,
-        type: "agent.created",
-        actor: name,
-        data: { name, cwd: cwd ?? root },
-      };
-      await ledger.append([event]);
+    async follow(context) {
+      const { ledger, leave, fresh } = openShared(context);
+      const opened = await ledger;
+      if (!fresh) await opened.catchUp();
+      return { ledger: opened, leave };
+    },
+    viewOf,
+    async wants(ledger, agent) {
+      const view = viewOf(ledger, agent);
+      if (view.state.turn || view.state.queue.length > 0) return true;
+      return seams.wants(view);
+    },
+    async addAgent(context, { name, cwd, events = [], most }) {
+      const { ledger: opening, leave } = openShared(context);
+      try {
+        const ledger = await opening;
+        for (;;) {
+          const version = await store.version(context, AGENTS);
+          await ledger.catchUp();
+          const { agents, root } = contextState(ledger);
+          if (agents[name]) return;
+          if (most !== undefined && Object.keys(agents).length >= most)
+            throw new HoldfastError(
+              "limit",
+              `this context has ${most} agents already, its limit: no more can be added`,
+            );
+          const created = { type: "agent.created", touches: [AGENTS], data: { name, cwd: cwd ?? root } };
+          const facts = [created, ...events].map((e) => codec.encode({ ...e, actor: name }));
+          try {
+            await store.append([{ ledger: context, events: facts, expect: { [AGENTS]: version } }]);
+            await ledger.catchUp();
+            return;
+          } catch (error) {
+            if (!isHoldfastError(error, "conflict")) throw error;
+          }
+        }
+      } finally {
+        leave();
+      }
     },
     async take(context, takeOpts = {}) {
       const name = takeOpts.agent ?? LEAD;
       const lease = await store.leases.acquire(`agent:${context}/${name}`, takeOpts);
       if ("held" in lease) throw held(context, lease.held);
-      const ledger = await open(context);
+      const { ledger: opening, leave, fresh } = openShared(context);
+      const ledger = await opening.catch(async (error) => {
+        await lease.release();
+        throw error;
+      });
+      if (!fresh) await ledger.catchUp(); // what its last holder recorded
       if (!contextState(ledger).agents[name]) {
+        leave();
         await lease.release();
         throw new HoldfastError(
           "not_found",
@@ -132,6 +212,7 @@ export function createHost(opts: HostOptions): Host {
           taken.delete(it);
           await agent.end("exit");
           clearInterval(renewing);
+          leave();
           await lease.release();
         },
       };

@@ -2,6 +2,7 @@
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Item, Reply } from "../models/model.ts";
 import type {
+  AgentView,
   Answer,
   Asked,
   GateCall,
@@ -31,6 +32,9 @@ export interface Merged {
   tools(turn: Turn): Tool[];
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;
+  /** Whether any mechanism has something for the idle agent. */
+  wants(agent: AgentView): Promise<boolean>;
+  idle(turn: Turn): Promise<void>;
   /** Resolves when any mechanism wants the idle agent. */
   wake(turn: Turn, signal: AbortSignal): Promise<void>;
 }
@@ -59,6 +63,7 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
   const gates = attached("gate");
   const asks = attached("ask");
   const stops = attached("stop");
+  const offers = mechanisms.flatMap((m) => (m.offers ? [m.offers] : []));
   const wakes = mechanisms.flatMap((m) => (m.wake ? [m.wake] : []));
 
   return {
@@ -134,7 +139,7 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
         if (names.has(tool.name)) throw new HoldfastError("invalid", `two tools are named ${tool.name}: rename one`);
         names.add(tool.name);
       }
-      return pool;
+      return offers.length === 0 ? pool : pool.filter((tool) => offers.every((offer) => offer(tool, turn)));
     },
     async start(turn) {
       const notes: Note[] = [];
@@ -149,6 +154,13 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
     },
     async end(turn, reason) {
       for (const m of mechanisms) await m.end?.(turn, reason).catch(() => undefined);
+    },
+    async wants(agent) {
+      for (const m of mechanisms) if (await m.wants?.(agent)) return true;
+      return false;
+    },
+    async idle(turn) {
+      for (const m of mechanisms) await m.idle?.(turn).catch(() => undefined);
     },
     wake: (turn, signal) =>
       wakes.length === 0 ? new Promise(() => undefined) : Promise.race(wakes.map((wake) => wake(turn, signal))),

@@ -10,7 +10,7 @@ import type { AgentState } from "./transcript.ts";
 export interface Turn {
   readonly context: string;
   readonly agent: string;
-  /** Where the context was started: the project's tree. */
+  /** The tree the agent works in: where the context was started, or its worktree. */
   readonly root: string;
   /** The agent's current directory. */
   readonly cwd: string;
@@ -31,6 +31,9 @@ export interface Turn {
   /** For observers only: what is not a fact (deltas, progress). */
   emit(progress: Progress): void;
 }
+
+/** What can be seen of an agent without holding it. */
+export type AgentView = Pick<Turn, "context" | "agent" | "root" | "cwd" | "state" | "slice">;
 
 export type Progress =
   | { type: "delta"; delta: Delta }
@@ -79,6 +82,8 @@ export interface Tool<I = any> {
   schema: () => ZodType<I>;
   /** Decides what a resume does with an intent that has no result (DESIGN §5). */
   effect: Effect;
+  /** Neighbouring calls of such tools run together. Contract: only with effect `internal`. Reads always do. */
+  parallel?: boolean;
   /** Contract: no effect yet. What it returns is durable before `execute` begins. */
   intend?: (run: ToolRun & { input: I }) => Promise<unknown>;
   /** Contract: on abort return what happened so far as an error result; a throw becomes an error result. Output is not bounded here. */
@@ -176,6 +181,12 @@ export interface Mechanism {
   start?: (turn: Turn) => Promise<Note[]>;
   /** Contract: when that process lets the agent go; a throw is ignored. */
   end?: (turn: Turn, reason: string) => Promise<void>;
+  /** Contract: false keeps a tool from that agent; the pool of one agent stays the same between rounds unless a fact changed. */
+  offers?: (tool: Tool, turn: Turn) => boolean;
+  /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */
+  wants?: (agent: AgentView) => Promise<boolean> | boolean;
+  /** Contract: when a hosted agent has nothing more to do, before it is let go; its facts may give it more. A throw is ignored. */
+  idle?: (turn: Turn) => Promise<void>;
   /** Contract: resolves when the idle agent has something to take in, rejects never, ends with the signal. */
   wake?: (turn: Turn, signal: AbortSignal) => Promise<void>;
 }

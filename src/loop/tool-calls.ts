@@ -44,21 +44,26 @@ export async function runCalls(agent: Agent): Promise<void> {
   }
   for (const group of groups(ready)) {
     if (group[0]!.tool.effect === "read") await runReads(agent, group, outbox);
+    else if (group.length > 1) await runTogether(agent, group, outbox);
     else await runEffect(agent, group[0]!, outbox);
   }
   await flush(agent, outbox);
 }
 
-/** Neighbouring reads run together; everything else alone, in source order. */
+/** Neighbouring reads run together, and so do neighbours that are `parallel`; everything else alone, in source order. */
 function groups(ready: Ready[]): Ready[][] {
   const out: Ready[][] = [];
   for (const call of ready) {
     const last = out.at(-1);
-    if (call.tool.effect === "read" && last?.[0]?.tool.effect === "read") last.push(call);
+    const kind = together(call);
+    if (last && kind !== undefined && together(last[0]!) === kind) last.push(call);
     else out.push([call]);
   }
   return out;
 }
+
+const together = ({ tool }: Ready): "read" | "parallel" | undefined =>
+  tool.effect === "read" ? "read" : tool.parallel ? "parallel" : undefined;
 
 type Refusal = { refused: ToolOutput; denied?: string };
 
@@ -102,6 +107,18 @@ async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<v
   }
 }
 
+/** Each result becomes durable when it is there: what took long is not lost with its neighbours. */
+async function runTogether(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
+  await flush(agent, outbox);
+  await Promise.all(
+    group.map(async (call) => {
+      const own: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+      await runEffect(agent, call, own);
+      await flush(agent, own);
+    }),
+  );
+}
+
 async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<void> {
   const at = call.pending.started?.at ?? Date.now();
   if (call.pending.started && call.tool.effect !== "internal") {
@@ -121,7 +138,7 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
     return finalize(outbox, call.pending, { content: messageOf(error), isError: true }, { at });
   }
   outbox.facts.push(started(agent, call, intent));
-  if (call.tool.effect !== "internal") {
+  if (call.tool.effect !== "internal" || call.tool.parallel) {
     crashPoint("intent.before");
     await flush(agent, outbox);
     crashPoint("intent.durable");

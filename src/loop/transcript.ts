@@ -23,6 +23,8 @@ export interface PendingCall {
 export interface AgentState {
   name: string;
   cwd: string;
+  /** The tree it works in, where that is not the context's. */
+  root?: string;
   items: Item[];
   /** Calls of the last reply without a result, in source order. */
   pending: PendingCall[];
@@ -95,6 +97,7 @@ function applyToAgent(agent: AgentState, event: StoredEvent, data: Data): void {
   switch (event.type) {
     case "agent.moved":
       agent.cwd = data.cwd;
+      if (data.root !== undefined) agent.root = data.root ?? undefined;
       break;
     case "input.received":
       agent.queue.push({ inputId: data.inputId, content: data.content, origin: data.origin });
@@ -219,7 +222,7 @@ function insertResult(agent: AgentState, result: Extract<Item, { kind: "result" 
   agent.items.splice(at, 0, result);
 }
 
-/** How a note reads to the model: marked with where it comes from, so that it has no more authority than that. */
+/** How a note reads to the model: marked with where it comes from, so that it has no more authority than that; it cannot end itself. */
 function noteText(origin: string, text: string): string {
-  return `<note from="${origin}">\n${text}\n</note>`;
+  return `<note from="${origin}">\n${text.replaceAll("</note", "<\\/note")}\n</note>`;
 }
