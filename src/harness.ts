@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Contexts, FileKeeper } from "./contexts/index.ts";
+import type { Hosting, HostTeamsOptions } from "./hosting.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
 import type { Store, StoredEvent } from "./ledger/store.ts";
@@ -29,6 +30,7 @@ import {
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
 import { type Board, createTasks, openBoard } from "./mechanisms/tasks/index.ts";
+import { createTeam, type TeamOptions } from "./mechanisms/team/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
 import { costUsd } from "./models/catalogue.ts";
 import type { Content, Model, Usage } from "./models/model.ts";
@@ -66,6 +68,8 @@ export interface HarnessOptions {
   contexts?: () => Promise<Contexts>;
   /** The project's task board; default: that of the store. */
   board?: () => Promise<Board>;
+  /** `offer`: the lead may build a team; default: only one that has a team may go on with it. */
+  team?: Pick<TeamOptions, "offer" | "mostTeammates">;
   /** Clock and zone of schedules; default: the machine's. */
   cron?: CronOptions;
   /** Your own tools and mechanisms, after those of the house. */
@@ -109,6 +113,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mec
     createRedaction(process.env), // tool: known secrets do not come back in results
     createTodo(), // tool, intake: todo_write and its reminder
     createTasks({ board: opts.board }), // tools: create_task list_tasks get_task claim_task complete_task update_task
+    createTeam({ ...opts.team, board: opts.board }), // tools, system, intake, gate, wake: teammates, their bus, plans and shutdowns
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep
     createJobs({
       dir: opts.jobsDir,
@@ -160,6 +165,8 @@ export interface Harness {
   readonly host: Host;
   /** Without an input it takes up the interrupted turn and ends when that stops. */
   run(input?: string | Content[], opts?: RunOptions): Promise<Run>;
+  /** Runs teammates, and agents whose schedule is due, until the signal of its `run`. */
+  hosting(opts?: HostTeamsOptions): Promise<Hosting>;
   /** The tools a model is offered in that turn. */
   toolNames(turn: Turn): string[];
   close(): Promise<void>;
@@ -220,6 +227,10 @@ export function createHarness(opts: HarnessOptions): Harness {
         interrupt: () => taken.agent.interrupt(),
         [Symbol.asyncIterator]: events.iterate,
       };
+    },
+    async hosting(hosting) {
+      const { hostTeams } = await import("./hosting.ts");
+      return hostTeams({ host, store: opts.store }, hosting);
     },
     toolNames: (turn) =>
       mergeSeams(mechanisms)

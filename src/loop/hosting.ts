@@ -8,6 +8,10 @@ import type { AgentView, Progress } from "./seams.ts";
 
 /** A process that dies tells nobody: those that another one holds are looked at again after this long. */
 const LOOK_AGAIN_MS = 400;
+/** How often time is looked at. */
+const TICK_MS = 1_000;
+/** An agent that was thought to have work and had none is not taken again at once. */
+const IDLE_REST_MS = 1_000;
 /** An agent that could not be advanced (not its model: its ledger, its lease) is left alone for this long. */
 const REST_MS = 10_000;
 
@@ -18,6 +22,8 @@ export interface HostingOptions {
   contexts: () => Promise<string[]> | string[];
   /** Which of a context's agents any host may advance. */
   agents: (ledger: Ledger) => string[];
+  /** Asked now and then: whether time alone has given someone work. Default: it cannot. */
+  due?: () => Promise<boolean>;
   /** How many run at once here. */
   concurrency: number;
   onTaken?: (taken: Taken, agent: string) => void;
@@ -84,7 +90,10 @@ export function createHosting(opts: HostingOptions): Hosting {
       for (const agent of opts.agents(ledger)) {
         const key = `${context}/${agent}`;
         if (signal.aborted || running.has(key)) continue;
-        if ((resting.get(key) ?? 0) > Date.now()) continue;
+        if ((resting.get(key) ?? 0) > Date.now()) {
+          left = true;
+          continue;
+        }
         if (!cutShort(host.viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) continue;
         left = true;
         if (running.size >= concurrency || (await store.leases.inspect(`agent:${key}`))?.alive) continue;
@@ -103,6 +112,7 @@ export function createHosting(opts: HostingOptions): Hosting {
       });
       opts.onTaken?.(taken, agent);
       const done = advance(taken, signal)
+        .then((worked) => void (worked || resting.set(key, Date.now() + IDLE_REST_MS)))
         .catch((error) => rest(key, error))
         .finally(() => {
           running.delete(key);
@@ -120,7 +130,9 @@ export function createHosting(opts: HostingOptions): Hosting {
     opts.onProblem?.(`${key} rests for ${REST_MS / 1000} s: ${messageOf(error)}`);
   }
 
-  async function advance({ agent, release }: Taken, signal: AbortSignal): Promise<void> {
+  /** Contract: whether anything came of it. */
+  async function advance({ agent, ledger, release }: Taken, signal: AbortSignal): Promise<boolean> {
+    const before = ledger.state.seq;
     const stop = () => agent.interrupt();
     signal.addEventListener("abort", stop, { once: true });
     try {
@@ -129,6 +141,7 @@ export function createHosting(opts: HostingOptions): Hosting {
         while (!signal.aborted && (await agent.oneTurn()) !== undefined);
         if (!signal.aborted) await agent.idle();
       } while (!signal.aborted && agent.hasWork());
+      return ledger.state.seq > before;
     } finally {
       signal.removeEventListener("abort", stop);
       await release();
@@ -146,6 +159,7 @@ export function createHosting(opts: HostingOptions): Hosting {
     async run(signal) {
       const staying = setInterval(() => undefined, 1 << 30); // a watch alone keeps no process
       const watching = watch(signal).catch(() => undefined);
+      const ticking = opts.due && setInterval(async () => (await opts.due!().catch(() => false)) && look(), TICK_MS);
       try {
         while (!signal.aborted) {
           dirty = false;
@@ -159,6 +173,7 @@ export function createHosting(opts: HostingOptions): Hosting {
         await Promise.allSettled([...running.values()].map(({ done }) => done));
       } finally {
         clearInterval(staying);
+        clearInterval(ticking);
         for (const { leave } of followed.values()) leave();
         followed.clear();
         await watching;

@@ -34,6 +34,8 @@ export interface AgentState {
   turn?: {
     turnId: string;
     startedAt: number;
+    /** What began it: someone's input, something that happened, a resume. */
+    cause: "input" | "wake" | "resume";
     rounds: number;
     text: string;
     answered: boolean;
@@ -64,7 +66,7 @@ export interface ContextState {
 type Data = any;
 
 export const transcript: Slice<ContextState> = {
-  version: 1,
+  version: 2,
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
     const data: Data = event.data;
@@ -115,6 +117,7 @@ function applyToAgent(agent: AgentState, event: StoredEvent, data: Data): void {
       agent.turn = {
         turnId: data.turnId,
         startedAt: event.at,
+        cause: data.cause,
         rounds: 0,
         text: "",
         answered: false,

@@ -57,6 +57,7 @@ export function createCron(opts: CronOptions = {}): Mechanism {
         return notes;
       },
     },
+    wants: (agent) => (nextFiring(agent) ?? Number.POSITIVE_INFINITY) <= clock.now(),
     async wake(turn, outer) {
       waiting.get(turn)?.abort(); // what woke the agent meanwhile was something else
       const own = new AbortController();

@@ -1,0 +1,88 @@
+// Owns what an idle teammate takes up by itself: its unfinished task, or the best one on the board that fits it.
+
+import { messageOf } from "../../ledger/error.ts";
+import type { Note, Turn } from "../../loop/seams.ts";
+import type { By, Task } from "../../tools/task-board.ts";
+import type { Facts } from "./decide.ts";
+import { activeMates, TEAM, type Teammate, type TeamState } from "./state.ts";
+import { stateOf } from "./talk.ts";
+import { claimed, unfinished } from "./texts.ts";
+
+/** Once when it claims it, and once more when it stops with it in its hands; then it waits to be spoken to. */
+const MOST_ASSIGNED = 2;
+
+/** What a team needs of the board. */
+export interface TeamBoard {
+  claimNext(by: By, opts?: { fits?: (task: Task) => boolean }): Promise<Task | undefined>;
+  release(id: string, by: By, note?: string): Promise<Task>;
+  releaseAll(owner: string, by: By, note: string): Promise<Task[]>;
+  openBlockers(task: Task): Task[];
+  list(filter?: { owner?: string; status?: Task["status"]; claimable?: boolean }): Promise<Task[]>;
+}
+
+export interface Autonomy {
+  board: () => Promise<TeamBoard>;
+  /** The move to where a task is worked on; empty when that is where one is. Contract: throws when it is not there. */
+  place?: (task: Task, agent: { cwd: string; root: string }) => Promise<{ events: Facts; path?: string }>;
+}
+
+/** Contract: true when `takeTask` would give the idle teammate something. */
+export async function hasTask(
+  mate: Teammate,
+  agent: Pick<Turn, "context" | "slice">,
+  { board }: Autonomy,
+): Promise<boolean> {
+  const owner = `${agent.context}/${mate.name}`;
+  const opened = await board();
+  const [own] = await opened.list({ owner, status: "in_progress" });
+  if (own) return wantsMore(mate, own);
+  const fits = fitting(mate, stateOf(agent));
+  if ((await opened.list({ claimable: true })).some(fits)) return true;
+  const kept = await opened.list({ owner, status: "pending" });
+  return kept.some((task) => wantsMore(mate, task) && opened.openBlockers(task).length === 0);
+}
+
+/** Claims for the idle teammate. A claim that is durable on the board and not yet told here is told at the next look. */
+export async function takeTask(mate: Teammate, turn: Turn, { board, place }: Autonomy): Promise<Note[]> {
+  const opened = await board();
+  const by: By = { context: turn.context, agent: turn.agent };
+  const task = await opened.claimNext(by, { fits: fitting(mate, stateOf(turn)) });
+  if (!task || !wantsMore(mate, task)) return [];
+  const first = (mate.assigned[task.id] ?? 0) === 0;
+  try {
+    const { events = [], path } = (await place?.(task, turn)) ?? {};
+    const assigned = { type: "team.assigned", data: { taskId: task.id } };
+    const text = first ? claimed({ task, ...(path !== undefined && { place: path }) }) : unfinished(task);
+    return [{ origin: TEAM, text, events: [assigned, ...events] }];
+  } catch (error) {
+    await opened.release(task.id, by, messageOf(error));
+    await turn.append([{ type: "team.unplaced", data: { taskId: task.id, reason: messageOf(error) } }]);
+    return takeTask(stateOf(turn).mates[mate.name]!, turn, { board, place });
+  }
+}
+
+const wantsMore = (mate: Teammate, task: Task): boolean => (mate.assigned[task.id] ?? 0) < MOST_ASSIGNED;
+
+/**
+ * A label that names a teammate, or is a word of its role, keeps a task for such teammates; other labels say nothing of who does it.
+ */
+function fitting(mate: Teammate, state: TeamState): (task: Task) => boolean {
+  const others = activeMates(state).map(wordsOf);
+  const own = wordsOf(mate);
+  return (task) => {
+    if (!wantsMore(mate, task)) return false;
+    const labels = task.labels.map((label) => label.toLowerCase());
+    const meant = labels.some((label) => others.some((words) => words.has(label)));
+    return !meant || labels.some((label) => own.has(label));
+  };
+}
+
+const wordsOf = ({ name, role }: Teammate): Set<string> =>
+  new Set([
+    name.toLowerCase(),
+    role.toLowerCase(),
+    ...role
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}_-]+/u)
+      .filter((word) => word !== ""),
+  ]);

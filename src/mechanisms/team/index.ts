@@ -1,0 +1,111 @@
+// Owns the mechanism `team`: durable teammates with an inbox, who wake for what concerns them and otherwise cost nothing.
+import { LEAD } from "../../loop/host.ts";
+import { type AgentView, defineMechanism, type Mechanism, type Note, type Tool, type Turn } from "../../loop/seams.ts";
+import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
+import { teamEvents } from "./events.ts";
+import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
+import { createMateTools } from "./mate-tools.ts";
+import { closedTo, identityOf, rosterOf, statusOf } from "./standing.ts";
+import { pendingPlan, TEAM, type Teammate, type TeamState, teamSlice } from "./state.ts";
+import { deliver, inboxOf, stateOf } from "./talk.ts";
+
+export * from "./decide.ts";
+export { doing } from "./standing.ts";
+export type { Plan, Shutdown, Teammate, TeamState } from "./state.ts";
+export { activeMates, USER } from "./state.ts";
+export { teamIn } from "./talk.ts";
+
+/** Whom any host may advance: teammates, and those that have shut down and not ended their turn. */
+export function hostedMates(team: TeamState, agents: Record<string, Turn["state"]>): string[] {
+  return Object.values(team.mates).flatMap(({ name, status }) =>
+    status === "active" || agents[name]?.turn ? [name] : [],
+  );
+}
+
+const MOST_TEAMMATES = 50;
+
+export interface TeamOptions {
+  /** The lead is offered a team; one that has a team is always. */
+  offer?: boolean;
+  /** Opened when a teammate first looks for work. */
+  board?: () => Promise<TeamBoard>;
+  place?: Autonomy["place"];
+  define?: LeadToolsOptions["define"];
+  mostTeammates?: number;
+}
+
+export function createTeam(opts: TeamOptions = {}): Mechanism {
+  const { board, place } = opts;
+  const autonomy: Autonomy | undefined = board && { board, ...(place && { place }) };
+  let leadTools: Tool[] | undefined;
+  let mateTools: Tool[] | undefined;
+
+  const releaseTasks = async ({ context, agent }: { context: string; agent: string }, note: string) => {
+    const by = { context, agent };
+    const released = (await (await board?.())?.releaseAll(`${context}/${agent}`, by, note)) ?? [];
+    return released.map((task) => task.id);
+  };
+
+  return defineMechanism({
+    name: "team",
+    events: teamEvents,
+    fold: teamSlice,
+    tools(turn) {
+      if (mateOf(turn)) {
+        mateTools ??= createMateTools({ releaseTasks });
+        return mateTools;
+      }
+      if (turn.agent !== LEAD || !(opts.offer || Object.keys(stateOf(turn).mates).length > 0)) return [];
+      leadTools ??= createLeadTools({ define: opts.define, mostTeammates: opts.mostTeammates ?? MOST_TEAMMATES });
+      return leadTools;
+    },
+    seams: {
+      system: (turn) => {
+        const mate = mateOf(turn);
+        return mate ? identityOf(mate, stateOf(turn)) : turn.agent === LEAD ? rosterOf(stateOf(turn)) : "";
+      },
+      async intake(turn) {
+        const notes = deliver(turn);
+        if (notes.length > 0) return turn.agent === LEAD ? [...notes, ...status(turn)] : notes;
+        const mate = mateOf(turn);
+        const free = mate?.status === "active" && mate.gate === "open" && turn.state.turn === undefined;
+        return free && autonomy ? takeTask(mate, turn, autonomy) : [];
+      },
+      gate: {
+        judge({ turn, tool }) {
+          // Whoever works for a teammate may do no more than it.
+          const reason = closedTo(stateOf(turn).mates[turn.agent.split(".")[0]!], tool);
+          return reason === undefined ? { decision: "allow" } : { decision: "deny", reason };
+        },
+      },
+    },
+    async wants(agent) {
+      if (inboxOf(agent).length > 0) return true;
+      const mate = mateOf(agent);
+      if (mate?.status !== "active") return false;
+      if (unreported(mate, agent)) return true;
+      return mate.gate === "open" && autonomy !== undefined && hasTask(mate, agent, autonomy);
+    },
+    async idle(turn) {
+      const mate = mateOf(turn);
+      const last = turn.state.lastTurn;
+      if (mate?.status !== "active" || !last || !unreported(mate, turn)) return;
+      const text = last.reason === "done" ? last.text : `(${last.reason}) ${last.error ?? last.text}`;
+      // A plan that waits says more than the words that went with it.
+      const known = pendingPlan(stateOf(turn), mate.name) !== undefined && last.reason === "done";
+      await turn.append([{ type: "team.idled", data: { turnId: last.turnId, text: known ? "" : text } }]);
+    },
+    wake: (turn, signal) => turn.until(() => inboxOf(turn).length > 0, signal).catch(() => undefined),
+  });
+}
+
+type OfAgent = Pick<AgentView, "agent" | "slice">;
+
+const mateOf = (agent: OfAgent): Teammate | undefined => stateOf(agent).mates[agent.agent];
+
+function unreported(mate: Teammate, { state }: Pick<Turn, "state">): boolean {
+  const last = state.lastTurn;
+  return last !== undefined && last.reason !== "interrupted" && last.turnId !== mate.reported;
+}
+
+const status = (turn: Turn): Note[] => [{ origin: TEAM, text: statusOf(turn) }];

@@ -1,0 +1,184 @@
+// Owns the fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
+import type { Slice } from "../../ledger/fold.ts";
+import type { StoredEvent } from "../../ledger/store.ts";
+import { LEAD } from "../../loop/host.ts";
+import * as say from "./texts.ts";
+
+export interface Teammate {
+  name: string;
+  role: string;
+  type?: string;
+  joinedAt: number;
+  status: "active" | "left";
+  /** Closed: it may look and talk, not act. */
+  gate: "open" | "closed";
+  /** How often it was given each task. */
+  assigned: Record<string, number>;
+  /** The turn whose end the lead knows of. */
+  reported?: string;
+}
+
+/** Something for an agent, until it is shown to it. */
+export interface Entry {
+  id: string;
+  from: string;
+  text: string;
+}
+
+export interface Plan {
+  requestId: string;
+  by: string;
+  plan: string;
+  at: number;
+  status: "pending" | "approved" | "rejected";
+  reviewedBy?: string;
+  feedback?: string;
+}
+
+export interface Shutdown {
+  requestId: string;
+  name: string;
+  by: string;
+  reason: string;
+  at: number;
+  status: "pending" | "approved" | "refused";
+  answer?: string;
+}
+
+export interface TeamState {
+  mates: Record<string, Teammate>;
+  inboxes: Record<string, Entry[]>;
+  plans: Record<string, Plan>;
+  shutdowns: Record<string, Shutdown>;
+}
+
+export const USER = "user";
+/** What the runtime itself says. */
+export const TEAM = "team";
+
+export const activeMates = (state: TeamState): Teammate[] =>
+  Object.values(state.mates).filter((mate) => mate.status === "active");
+
+export const pendingPlan = (state: TeamState, name: string): Plan | undefined =>
+  Object.values(state.plans).findLast((plan) => plan.by === name && plan.status === "pending");
+
+// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
+type Data = any;
+
+export const teamSlice: Slice<TeamState> = {
+  version: 1,
+  initial: () => ({ mates: {}, inboxes: {}, plans: {}, shutdowns: {} }),
+  apply(state, event) {
+    apply(state, event, event.data);
+    return state;
+  },
+};
+
+function apply(state: TeamState, event: StoredEvent, data: Data): void {
+  const { actor } = event;
+  switch (event.type) {
+    case "team.joined": {
+      const { name, role, type, requirePlan } = data;
+      state.mates[name] = {
+        name,
+        role,
+        ...(type && { type }),
+        joinedAt: event.at,
+        status: "active",
+        gate: requirePlan ? "closed" : "open",
+        assigned: {},
+      };
+      break;
+    }
+    case "message.sent":
+      for (const to of recipients(state, actor, data.to))
+        put(state, to, { id: data.messageId, from: actor, text: data.content });
+      break;
+    case "inbox.delivered": {
+      const seen = new Set(data.ids);
+      state.inboxes[actor] = (state.inboxes[actor] ?? []).filter((entry) => !seen.has(entry.id));
+      break;
+    }
+    case "plan.wanted": {
+      const mate = state.mates[data.name];
+      if (!mate) break;
+      mate.gate = "closed";
+      put(state, data.name, { id: event.id, from: TEAM, text: say.planWanted(data.about) });
+      break;
+    }
+    case "plan.submitted": {
+      const { requestId, plan } = data;
+      state.plans[requestId] = { requestId, by: actor, plan, at: event.at, status: "pending" };
+      put(state, LEAD, { id: requestId, from: TEAM, text: say.planAsked(actor, requestId, plan) });
+      break;
+    }
+    case "plan.reviewed":
+      review(state, actor, data);
+      break;
+    case "shutdown.requested": {
+      const { requestId, name, reason } = data;
+      state.shutdowns[requestId] = { requestId, name, by: actor, reason, at: event.at, status: "pending" };
+      put(state, name, { id: requestId, from: TEAM, text: say.shutdownAsked(actor, requestId, reason) });
+      break;
+    }
+    case "shutdown.answered":
+      answer(state, actor, data);
+      break;
+    case "team.assigned": {
+      const mate = state.mates[actor];
+      if (mate) mate.assigned[data.taskId] = (mate.assigned[data.taskId] ?? 0) + 1;
+      break;
+    }
+    case "team.unplaced": {
+      const mate = state.mates[actor];
+      if (mate) mate.assigned[data.taskId] = Number.MAX_SAFE_INTEGER;
+      put(state, LEAD, { id: event.id, from: TEAM, text: say.unplaced(actor, data.taskId, data.reason) });
+      break;
+    }
+    case "team.idled": {
+      const mate = state.mates[actor];
+      if (!mate) break;
+      mate.reported = data.turnId;
+      if (data.text !== "") put(state, LEAD, { id: event.id, from: actor, text: `[idle] ${data.text}` });
+      break;
+    }
+  }
+}
+
+/** A second answer to one request never counts. */
+function review(state: TeamState, by: string, { requestId, approve, feedback }: Data): void {
+  const plan = state.plans[requestId];
+  if (plan?.status !== "pending") return;
+  Object.assign(plan, { status: approve ? "approved" : "rejected", reviewedBy: by, feedback });
+  const mate = state.mates[plan.by];
+  if (mate && approve) mate.gate = "open";
+  put(state, plan.by, {
+    id: `${requestId}/review`,
+    from: TEAM,
+    text: say.planReviewed({ requestId, by, approve, feedback }),
+  });
+}
+
+function answer(state: TeamState, by: string, { requestId, approve, reason }: Data): void {
+  const shutdown = state.shutdowns[requestId];
+  if (shutdown?.status !== "pending" || shutdown.name !== by) return;
+  Object.assign(shutdown, { status: approve ? "approved" : "refused", answer: reason });
+  if (approve) state.mates[by]!.status = "left";
+  if (shutdown.by !== USER || approve)
+    put(state, LEAD, {
+      id: `${requestId}/answer`,
+      from: TEAM,
+      text: say.shutdownAnswered({ requestId, name: by, approve, reason }),
+    });
+}
+
+function recipients(state: TeamState, from: string, to: string): string[] {
+  if (to === USER) return [];
+  const names = to === "*" ? [LEAD, ...activeMates(state).map((mate) => mate.name)] : [to];
+  return names.filter((name) => name !== from);
+}
+
+function put(state: TeamState, to: string, entry: Entry): void {
+  state.inboxes[to] ??= [];
+  state.inboxes[to].push(entry);
+}
