@@ -4,7 +4,8 @@ import type { Store } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
 import { type Host, LEAD } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
-import { wokenBy } from "./mechanisms/cron/index.ts";
+import { nextFiring, wokenBy } from "./mechanisms/cron/index.ts";
+import { hasEndedJob } from "./mechanisms/jobs/index.ts";
 import { hostedMates, type TeamState, teamIn } from "./mechanisms/team/index.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
@@ -24,47 +25,47 @@ export function hostTeams(
   { context, concurrency = 8, ...told }: HostTeamsOptions = {},
 ): Hosting {
   if (context !== undefined) {
-    return createHosting({ host, store, concurrency, contexts: () => [context], agents: mates, ...told });
+    return createHosting({ host, store, concurrency, contexts: () => [context], agents: mates, due: anyDue, ...told });
   }
-  /** Whose schedule has come, by context. */
-  let scheduled = new Map<string, Set<string>>();
-  const readDue = async (): Promise<string[]> => {
+  const dueContexts = async (): Promise<string[]> => {
     const rows = await store.due(Date.now());
-    scheduled = new Map();
-    for (const row of rows) {
-      const woken = wokenBy(row.agent);
-      if (woken) scheduled.set(woken.context, (scheduled.get(woken.context) ?? new Set()).add(woken.agent));
-    }
-    return [...new Set([...rows.flatMap((row) => teamIn(row.agent) ?? []), ...scheduled.keys()])];
+    return [...new Set(rows.flatMap((row) => teamIn(row.agent) ?? wokenBy(row.agent)?.context ?? []))];
   };
+  let seen = new Set<string>();
+  const isNew = (contexts: string[]): boolean => contexts.some((one) => !seen.has(one));
   return createHosting({
     host,
     store,
     concurrency,
-    contexts: readDue,
-    agents: (ledger) => [
-      ...new Set(
-        [...mates(ledger), ...(scheduled.get(ledger.name) ?? []), ...leadOf(ledger)].filter((agent) =>
-          mayTake(ledger, agent),
-        ),
-      ),
-    ],
-    due: async () => {
-      const before = [...scheduled.keys()].length;
-      await readDue();
-      return scheduled.size > 0 && scheduled.size !== before;
+    contexts: async () => {
+      const contexts = await dueContexts();
+      seen = new Set(contexts);
+      return contexts;
     },
+    agents: (ledger) => Object.keys(contextState(ledger).agents).filter((agent) => mayTake(ledger, agent)),
+    due: async (followed) => anyDue(followed) || isNew(await dueContexts()),
     ...told,
   });
 }
 
-/** A lead whose turn someone's own input began is theirs to take up again. */
-const mayTake = (ledger: Ledger, agent: string): boolean => {
-  const state = contextState(ledger).agents[agent];
-  return (
-    state !== undefined && (agent !== LEAD || ((state.turn?.cause ?? "wake") === "wake" && state.queue.length === 0))
-  );
-};
+/** Teammates; whoever has a schedule; a lead that has a team. A turn that someone's own input began is theirs to take up again. */
+function mayTake(ledger: Ledger, agent: string): boolean {
+  if (mates(ledger).includes(agent)) return true;
+  const state = contextState(ledger).agents[agent]!;
+  if ((state.turn?.cause ?? "wake") !== "wake" || state.queue.length > 0) return false;
+  return (agent === LEAD && mates(ledger).length > 0) || nextFiring(ofAgent(ledger, agent)) !== undefined;
+}
 
-/** It hears from its team also when nobody sits before it. */
-const leadOf = (ledger: Ledger): string[] => (mates(ledger).length > 0 ? [LEAD] : []);
+const ofAgent = (ledger: Ledger, agent: string) => ({
+  agent,
+  slice: <T>(name: string) => ledger.state.slices[name] as T,
+});
+
+/** What nobody writes down when it happens: a schedule has come, a job has ended. */
+const anyDue = (followed: Ledger[]): boolean =>
+  followed.some((ledger) =>
+    Object.keys(contextState(ledger).agents).some((agent) => {
+      const of = ofAgent(ledger, agent);
+      return hasEndedJob(of) || (nextFiring(of) ?? Number.POSITIVE_INFINITY) <= Date.now();
+    }),
+  );

@@ -25,6 +25,7 @@ const OPTIONS = {
   reason: { type: "string" },
   remember: { type: "boolean" },
   stay: { type: "boolean" },
+  concurrency: { type: "string" },
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r" },
   state: { type: "string" },
@@ -60,8 +61,10 @@ export interface Flags {
   jsonLines: boolean;
   reason?: string;
   remember: boolean;
-  /** Go on while jobs run or one-shot schedules wait. */
+  /** Go on while teammates work, jobs run or something is scheduled. */
   stay: boolean;
+  /** Agents that a worker runs at once. */
+  concurrency?: number;
   maxRounds?: number;
   outputFormat: "text" | "json" | "stream-json";
   inputFormat: "text" | "stream-json";
@@ -114,6 +117,7 @@ export function parseFlags(argv: string[]): Flags {
     reason: v.reason,
     remember: v.remember ?? false,
     stay: v.stay ?? false,
+    concurrency: count("--concurrency", v.concurrency),
     maxRounds: count("--max-rounds", v["max-rounds"] ?? v["max-turns"]),
     outputFormat: oneOf("--output-format", v["output-format"], ["text", "json", "stream-json"]) ?? "text",
     inputFormat: oneOf("--input-format", v["input-format"], ["text", "stream-json"]) ?? "text",

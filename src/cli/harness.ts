@@ -28,6 +28,7 @@ export async function openHarness(
       return projectFiles({ root: project.root, dir: `${project.stateDir}/files` });
     },
     approvals: approvalsOf(flags),
+    team: { offer: flags.stay },
     maxRounds: flags.maxRounds ?? chosen.maxRounds,
     appendSystemPrompt: flags.appendSystemPrompt,
     fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),

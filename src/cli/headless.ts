@@ -3,7 +3,6 @@
 import { createInterface } from "node:readline";
 import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import { nextFiring } from "../mechanisms/cron/index.ts";
 import { runningJobs, sweepJobs } from "../mechanisms/jobs/index.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import type { Content } from "../models/model.ts";
@@ -84,40 +83,16 @@ async function work({ flags, harness, output, prompt, context, modelId, mode }: 
       process.stderr.write(`Nothing is left to take up in ${run.context}; its last answer:\n`);
     }
     for (const result of results) output.result(result);
-    if (flags.stay) results.push(...(await stay(run, output)));
+    if (flags.stay) {
+      const { stay } = await import("./stay.ts");
+      results.push(...(await stay({ harness, run, output })));
+    }
     if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
     return farewell(results.at(-1), run);
   } finally {
     stop();
     term();
   }
-}
-
-/** Goes on while jobs run or something is scheduled: each wake is a turn. Ends with an interrupt. */
-async function stay(run: Run, output: Output): Promise<RunResult[]> {
-  const { agent } = run.taken;
-  const results: RunResult[] = [];
-  const over = new AbortController();
-  const leave = () => over.abort();
-  process.once("SIGINT", leave).once("SIGTERM", leave);
-  try {
-    while (!over.signal.aborted) {
-      const before = countsOf(run.taken);
-      const startedAt = Date.now();
-      const reason = await agent.oneTurn();
-      if (reason) {
-        const durationMs = Date.now() - startedAt;
-        results.push(resultOf({ context: run.context, taken: run.taken, reason, before, durationMs }));
-        output.result(results.at(-1)!);
-        continue;
-      }
-      if (runningJobs(agent.turn) === 0 && nextFiring(agent.turn) === undefined) break;
-      await agent.untilWoken(over.signal);
-    }
-  } finally {
-    process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave);
-  }
-  return results;
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */

@@ -15,7 +15,7 @@ export const HELP = `holdfast: a coding agent whose work survives
     --add-dir DIR                   one more directory to read and write
     --approvals WAY                 who answers when something needs approval: terminal, wait, deny
     --trust                         use the settings, hooks and rules of this repository from now on
-    --stay                          go on while jobs run or something is scheduled
+    --stay                          may build a team; go on while teammates work, jobs run or something is scheduled
     --max-rounds N                  stop after N model calls (exit code 3)
     --append-system-prompt TEXT
     --state DIR | sqlite:FILE       instead of $XDG_STATE_HOME/holdfast
@@ -32,6 +32,8 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast contexts restore ID NAME [--only conversation,data,files]   go back; undo ID takes it back
   holdfast contexts diff ID A [B] | fork ID [NAME] | export ID FILE | import FILE | gc [--dry-run] | rm ID
   holdfast tasks                    the project's task board (holdfast tasks help)
+  holdfast team ls | show NAME | send NAME TEXT | plans | approve PLAN | reject PLAN TEXT | shutdown NAME
+  holdfast worker [--concurrency N] host the teams and schedules of this project until Ctrl-C
   holdfast cron ls | rm ID          what agents have scheduled
   holdfast workflow run FILE [--input KEY=VALUE]   phases of agents over one context; each finished phase is kept
   holdfast workflow ls | show ID | retry ID [--repeat PHASE,…] | input ID KEY=VALUE

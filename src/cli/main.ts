@@ -11,6 +11,8 @@ const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>>
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
   cron: async () => (await import("./commands/cron.ts")).cron,
   tasks: async () => (await import("./commands/tasks.ts")).tasks,
+  team: async () => (await import("./commands/team.ts")).team,
+  worker: async () => (await import("./commands/worker.ts")).worker,
   workflow: async () => (await import("./commands/workflow.ts")).workflow,
   trust: async () => (await import("./commands/trust.ts")).trust,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,

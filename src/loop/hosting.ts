@@ -23,7 +23,7 @@ export interface HostingOptions {
   /** Which of a context's agents any host may advance. */
   agents: (ledger: Ledger) => string[];
   /** Asked now and then: whether time alone has given someone work. Default: it cannot. */
-  due?: () => Promise<boolean>;
+  due?: (followed: Ledger[]) => Promise<boolean> | boolean;
   /** How many run at once here. */
   concurrency: number;
   onTaken?: (taken: Taken, agent: string) => void;
@@ -36,7 +36,7 @@ export interface Hosting {
   run(signal: AbortSignal): Promise<void>;
   /** Agents that run here now. */
   readonly running: number;
-  /** Contract: resolves when nobody runs and nobody has work, as of one look at everything, or on abort. */
+  /** Contract: resolves when nobody runs and nobody has work, as of a look at everything that began after the call, or on abort. */
   settled(signal: AbortSignal): Promise<void>;
 }
 
@@ -56,11 +56,9 @@ export function createHosting(opts: HostingOptions): Hosting {
   const waiting = new Set<() => void>();
   let again: () => void = () => undefined;
   let dirty = true;
-  let calm = false;
 
   const look = () => {
     dirty = true;
-    calm = false;
     again();
   };
 
@@ -148,6 +146,10 @@ export function createHosting(opts: HostingOptions): Hosting {
     }
   }
 
+  async function tick(): Promise<void> {
+    if (await opts.due?.([...followed.values()].map(({ ledger }) => ledger))) look();
+  }
+
   async function watch(signal: AbortSignal): Promise<void> {
     for await (const _ of store.watchAll(signal)) look();
   }
@@ -159,15 +161,14 @@ export function createHosting(opts: HostingOptions): Hosting {
     async run(signal) {
       const staying = setInterval(() => undefined, 1 << 30); // a watch alone keeps no process
       const watching = watch(signal).catch(() => undefined);
-      const ticking = opts.due && setInterval(async () => (await opts.due!().catch(() => false)) && look(), TICK_MS);
+      const ticking = opts.due && setInterval(() => tick().catch(() => undefined), TICK_MS);
       try {
         while (!signal.aborted) {
           dirty = false;
           await follow();
           const left = await takeAll(signal);
           if (dirty) continue;
-          calm = !left && running.size === 0;
-          if (calm) for (const tell of waiting) tell();
+          if (!left && running.size === 0) for (const tell of waiting) tell();
           await changed(left ? LOOK_AGAIN_MS : undefined, signal);
         }
         await Promise.allSettled([...running.values()].map(({ done }) => done));
@@ -180,7 +181,8 @@ export function createHosting(opts: HostingOptions): Hosting {
       }
     },
     async settled(signal) {
-      if (calm || signal.aborted) return;
+      if (signal.aborted) return;
+      look();
       await new Promise<void>((resolve) => {
         const tell = () => {
           waiting.delete(tell);

@@ -25,6 +25,7 @@ export function createJobs(opts: RunnerOptions): Mechanism {
     events: jobEvents,
     fold: jobsSlice,
     tools: [createBashTool(runner), createJobOutputTool(runner), createJobKillTool(runner), createListJobsTool(runner)],
+    wants: hasEndedJob,
     wake: waitForAny,
     seams: {
       async intake(turn) {
@@ -46,6 +47,11 @@ export function createJobs(opts: RunnerOptions): Mechanism {
 type OfAgent = Pick<Turn, "agent" | "slice">;
 
 const unreported = (turn: OfAgent): RunningJob[] => Object.values(turn.slice<JobsState>("jobs")[turn.agent] ?? {});
+
+/** Whether a background job of that agent has ended and waits to be reported. */
+export function hasEndedJob(turn: OfAgent): boolean {
+  return unreported(turn).some((job) => endOf(currentAttempt(job.dir), job) !== undefined);
+}
 
 /** How many background jobs of that agent still run. */
 export function runningJobs(turn: OfAgent): number {

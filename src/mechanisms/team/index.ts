@@ -12,7 +12,7 @@ import { deliver, inboxOf, stateOf } from "./talk.ts";
 export * from "./decide.ts";
 export { doing } from "./standing.ts";
 export type { Plan, Shutdown, Teammate, TeamState } from "./state.ts";
-export { activeMates, USER } from "./state.ts";
+export { activeMates, USER, waitsForAnswer } from "./state.ts";
 export { teamIn } from "./talk.ts";
 
 /** Whom any host may advance: teammates, and those that have shut down and not ended their turn. */

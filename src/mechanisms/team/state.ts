@@ -62,6 +62,10 @@ export const activeMates = (state: TeamState): Teammate[] =>
 export const pendingPlan = (state: TeamState, name: string): Plan | undefined =>
   Object.values(state.plans).findLast((plan) => plan.by === name && plan.status === "pending");
 
+/** A plan or a shutdown that somebody has still to answer. */
+export const waitsForAnswer = (state: TeamState): boolean =>
+  [...Object.values(state.plans), ...Object.values(state.shutdowns)].some((request) => request.status === "pending");
+
 // biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
 type Data = any;
 

@@ -1,0 +1,174 @@
+// Owns `holdfast team ls|show|send|plans|approve|reject|shutdown`: a person's side of every team of this project.
+import { mechanismsOf } from "../../harness.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { type Ledger, openLedger } from "../../ledger/ledger.ts";
+import { contextState } from "../../loop/agent.ts";
+import { readers } from "../../loop/host.ts";
+import { openBoard } from "../../mechanisms/tasks/index.ts";
+import {
+  doing,
+  type Facts,
+  type Plan,
+  planNamed,
+  reviewing,
+  sending,
+  shuttingDown,
+  type TeamState,
+  teamIn,
+  USER,
+} from "../../mechanisms/team/index.ts";
+import type { Flags } from "../args.ts";
+import { findContext, type OpenState, openState } from "../open.ts";
+import { escaped, oneLine, printable } from "../printable.ts";
+
+const USE =
+  "ls, show [NAME], send NAME|lead|* TEXT, plans, approve PLAN [TEXT], reject PLAN TEXT, shutdown NAME [--reason TEXT]; -r CONTEXT says which team";
+
+export async function team(flags: Flags): Promise<number> {
+  const [, verb = "ls", word, ...rest] = flags.words;
+  const state = await openState(flags);
+  try {
+    const teams = await openTeams(state, flags);
+    const text = rest.join(" ");
+    if (verb === "ls" || verb === "show") return await list(state, teams, flags, verb === "show" ? word : undefined);
+    if (verb === "plans") return listPlans(teams, flags);
+    if (word === undefined) throw new HoldfastError("invalid", `use: holdfast team ${USE}`);
+    if (verb === "send") {
+      const to = theTeam(teams, (one) => word === "*" || word === "lead" || one.mates[word]?.status === "active", word);
+      await record(to, sending(stateOf(to), USER, { to: word, content: text }));
+      return said(flags, { sent: word }, `Sent to ${word}.`);
+    }
+    if (verb === "approve" || verb === "reject")
+      return await review({ teams, flags, given: word, approve: verb === "approve", feedback: text });
+    if (verb === "shutdown") {
+      const of = theTeam(teams, (one) => one.mates[word]?.status === "active", word);
+      const { facts, requestId } = shuttingDown(stateOf(of), word, flags.reason ?? text);
+      await record(of, facts);
+      return said(
+        flags,
+        { requestId },
+        `Asked ${word} to shut down: request ${requestId}. It answers when a host runs it.`,
+      );
+    }
+    throw new HoldfastError("invalid", `use: holdfast team ${USE}`);
+  } finally {
+    await state.store.close();
+  }
+}
+
+const stateOf = (ledger: Ledger): TeamState => ledger.state.slices.team as TeamState;
+
+async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): Promise<Ledger[]> {
+  const reading = readers(mechanismsOf({ root: project.root, jobsDir }));
+  const found = (await store.due(Date.now())).flatMap((row) => teamIn(row.agent) ?? []);
+  const contexts = flags.resume ? [(await findContext(store, flags.resume)).id] : found;
+  return Promise.all(contexts.map((name) => openLedger({ store, name, ...reading })));
+}
+
+function theTeam(teams: Ledger[], fits: (state: TeamState) => boolean, what: string): Ledger {
+  const fitting = teams.filter((one) => fits(stateOf(one)));
+  if (fitting.length === 1) return fitting[0]!;
+  if (fitting.length > 1)
+    throw new HoldfastError(
+      "invalid",
+      `${what} is in ${fitting.length} teams (${fitting.map((one) => one.name).join(", ")}): say which with -r CONTEXT`,
+    );
+  throw new HoldfastError("not_found", `nobody here is ${what}: see \`holdfast team ls\``);
+}
+
+const record = (ledger: Ledger, facts: Facts) => ledger.append(facts.map((fact) => ({ ...fact, actor: USER })));
+
+function said(flags: Flags, value: object, line: string): number {
+  process.stdout.write(flags.json ? `${JSON.stringify(value)}\n` : `${printable(line)}\n`);
+  return 0;
+}
+
+interface Reviewing {
+  teams: Ledger[];
+  flags: Flags;
+  given: string;
+  approve: boolean;
+  feedback: string;
+}
+
+async function review({ teams, flags, given, approve, feedback }: Reviewing): Promise<number> {
+  const has = (state: TeamState) =>
+    state.plans[given] !== undefined ||
+    Object.values(state.plans).some((plan) => plan.by === given && plan.status === "pending");
+  const ledger = theTeam(teams, has, given);
+  const { requestId } = planNamed(stateOf(ledger), given);
+  await record(ledger, reviewing(stateOf(ledger), { requestId, approve, feedback }));
+  const plan = stateOf(ledger).plans[requestId]!;
+  const wanted = approve ? "approved" : "rejected";
+  if (plan.status !== wanted || plan.reviewedBy !== USER)
+    throw new HoldfastError(
+      "invalid",
+      `${requestId} was ${plan.status} by ${plan.reviewedBy} just before: it is answered once`,
+    );
+  return said(flags, { requestId, status: wanted }, `${requestId} ${wanted}. ${plan.by} hears it when a host runs it.`);
+}
+
+async function list(state: OpenState, teams: Ledger[], flags: Flags, only?: string): Promise<number> {
+  const board = await openBoard(state.store);
+  const mates = [];
+  for (const ledger of teams) {
+    const { agents } = contextState(ledger);
+    for (const mate of Object.values(stateOf(ledger).mates)) {
+      if (only !== undefined ? mate.name !== only : mate.status === "left" && !flags.all) continue;
+      const [task] = await board.list({ owner: `${ledger.name}/${mate.name}`, status: "in_progress" });
+      mates.push({
+        context: ledger.name,
+        name: mate.name,
+        role: mate.role,
+        status: mate.status === "left" ? "has shut down" : doing(mate, stateOf(ledger), agents[mate.name]),
+        gate: mate.gate,
+        task: task?.id ?? null,
+        cwd: agents[mate.name]?.cwd ?? null,
+        rounds: agents[mate.name]?.rounds ?? 0,
+        waiting: (stateOf(ledger).inboxes[mate.name] ?? []).length,
+        last: agents[mate.name]?.lastTurn?.text ?? null,
+      });
+    }
+  }
+  if (only !== undefined && mates.length === 0)
+    throw new HoldfastError("not_found", `nobody here is ${only}: see \`holdfast team ls --all\``);
+  if (flags.json) process.stdout.write(`${JSON.stringify(mates)}\n`);
+  else if (mates.length === 0) process.stderr.write("There is no team: `holdfast -p … --stay` can build one.\n");
+  for (const mate of flags.json ? [] : mates) {
+    const work = [
+      mate.status,
+      ...(mate.task ? [mate.task] : []),
+      ...(mate.gate === "closed" ? ["gate closed"] : []),
+    ].join(", ");
+    process.stdout.write(`${mate.context}  ${mate.name}  ${oneLine(mate.role, 40)}  ${work}\n`);
+    if (only === undefined) continue;
+    process.stdout.write(
+      `  works in ${escaped(mate.cwd ?? "")}; ${mate.rounds} rounds; ${mate.waiting} in its inbox\n`,
+    );
+    if (mate.last) process.stdout.write(`${printable(mate.last)}\n`);
+  }
+  return 0;
+}
+
+function listPlans(teams: Ledger[], flags: Flags): number {
+  const all = teams.flatMap((ledger) =>
+    Object.values(stateOf(ledger).plans).map((plan) => ({ context: ledger.name, ...plan })),
+  );
+  const shown = flags.all ? all : all.filter((plan) => plan.status === "pending");
+  if (flags.json) process.stdout.write(`${JSON.stringify(shown)}\n`);
+  else if (shown.length === 0) process.stderr.write("No plan waits for a review.\n");
+  else for (const plan of shown) process.stdout.write(`${describe(plan)}\n`);
+  if (!flags.json && shown.some((plan) => plan.status === "pending"))
+    process.stderr.write("Answer with: holdfast team approve PLAN [TEXT] | holdfast team reject PLAN TEXT\n");
+  return 0;
+}
+
+/** The whole plan, nothing cut, nothing that a terminal acts on. */
+const describe = ({ requestId, by, plan, status, feedback }: Plan): string =>
+  [
+    `${requestId}  ${by}  ${status}`,
+    ...escaped(plan)
+      .split("\n")
+      .map((line) => `  │ ${line}`),
+    ...(feedback ? [`  ${escaped(feedback)}`] : []),
+  ].join("\n");
