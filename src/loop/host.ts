@@ -220,6 +220,7 @@ export function createHost(opts: HostOptions): Host {
       return it;
     },
     async close() {
+      for (const m of mechanisms) await m.close?.().catch(() => undefined);
       for (const it of taken) await it.release();
     },
   };

@@ -7,7 +7,7 @@ import { type Host, LEAD, type Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
 
 /** A process that dies tells nobody: those that another one holds are looked at again after this long. */
-const LOOK_AGAIN_MS = 400;
+const LOOK_AGAIN_MS = 250;
 /** How often time is looked at. */
 const TICK_MS = 1_000;
 /** An agent that was thought to have work and had none is not taken again at once. */

@@ -189,6 +189,8 @@ export interface Mechanism {
   idle?: (turn: Turn) => Promise<void>;
   /** Contract: resolves when the idle agent has something to take in, rejects never, ends with the signal. */
   wake?: (turn: Turn, signal: AbortSignal) => Promise<void>;
+  /** Contract: when the host closes, before it lets its agents go; a throw is ignored. */
+  close?: () => Promise<void>;
 }
 
 export const defineMechanism = (mechanism: Mechanism): Mechanism => mechanism;
