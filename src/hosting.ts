@@ -4,7 +4,7 @@ import type { Store } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
 import { type Host, LEAD } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
-import { nextFiring, wokenBy } from "./mechanisms/cron/index.ts";
+import { armedAt, nextFiring, wokenBy } from "./mechanisms/cron/index.ts";
 import { hasEndedJob } from "./mechanisms/jobs/index.ts";
 import { hostedMates, type TeamState, teamIn } from "./mechanisms/team/index.ts";
 
@@ -53,7 +53,7 @@ function mayTake(ledger: Ledger, agent: string): boolean {
   if (mates(ledger).includes(agent)) return true;
   const state = contextState(ledger).agents[agent]!;
   if ((state.turn?.cause ?? "wake") !== "wake" || state.queue.length > 0) return false;
-  return (agent === LEAD && mates(ledger).length > 0) || nextFiring(ofAgent(ledger, agent)) !== undefined;
+  return (agent === LEAD && mates(ledger).length > 0) || armedAt(ofAgent(ledger, agent)) !== null;
 }
 
 const ofAgent = (ledger: Ledger, agent: string) => ({

@@ -17,6 +17,7 @@ export const HELP = `holdfast: a coding agent whose work survives
     --trust                         use the settings, hooks and rules of this repository from now on
     --stay                          may build a team; go on while teammates work, jobs run or something is scheduled
     --max-rounds N                  stop after N model calls (exit code 3)
+    --max-budget-usd X              stop when all agents of the context together have cost so much (exit code 3)
     --append-system-prompt TEXT
     --state DIR | sqlite:FILE       instead of $XDG_STATE_HOME/holdfast
     --cwd DIR                       work there
@@ -34,7 +35,8 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast tasks                    the project's task board (holdfast tasks help)
   holdfast team ls | show NAME | send NAME TEXT | plans | approve PLAN | reject PLAN TEXT | shutdown NAME
   holdfast worker [--concurrency N] host the teams and schedules of this project until Ctrl-C
-  holdfast cron ls | rm ID          what agents have scheduled
+  holdfast agents ls | show NAME    types of subagents: built-in, .holdfast/agents, .claude/agents, your own
+  holdfast cron ls | add "WHEN" PROMPT | rm ID     what is scheduled: "in 3 minutes", "every weekday at 9", cron
   holdfast workflow run FILE [--input KEY=VALUE]   phases of agents over one context; each finished phase is kept
   holdfast workflow ls | show ID | retry ID [--repeat PHASE,…] | input ID KEY=VALUE
   holdfast jobs ls|show|kill [ID]   commands that run in the background

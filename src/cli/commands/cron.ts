@@ -1,14 +1,16 @@
-// Owns `holdfast cron ls|rm`: what agents have scheduled, and taking a schedule away.
-import { listContexts } from "../../contexts/index.ts";
+// Owns `holdfast cron ls|add|rm`: what agents have scheduled, setting a schedule from outside, taking one away.
+import { listContexts, openContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { contextState } from "../../loop/agent.ts";
-import { readers } from "../../loop/host.ts";
-import { cancelling, schedulesOf, showSchedule } from "../../mechanisms/cron/index.ts";
+import { LEAD, readers } from "../../loop/host.ts";
+import { cancelling, localZone, schedulesOf, scheduling, showSchedule } from "../../mechanisms/cron/index.ts";
 import type { Flags } from "../args.ts";
-import { type OpenState, openState } from "../open.ts";
+import { findContext, type OpenState, openState } from "../open.ts";
 import { printable } from "../printable.ts";
+
+const USE = 'ls, add "WHEN" PROMPT [-r CONTEXT], rm ID';
 
 interface Owner {
   ledger: Ledger;
@@ -19,10 +21,10 @@ export async function cron(flags: Flags): Promise<number> {
   const [, verb = "ls", id] = flags.words;
   const state = await openState(flags);
   try {
+    if (verb === "add") return await add(state, flags);
     const owners = await allOwners(state);
     if (verb === "ls") return list(owners, flags);
-    if (verb !== "rm" || id === undefined)
-      throw new HoldfastError("invalid", "use: holdfast cron ls, holdfast cron rm ID");
+    if (verb !== "rm" || id === undefined) throw new HoldfastError("invalid", `use: holdfast cron ${USE}`);
     for (const { ledger, of } of owners) {
       const done = cancelling(of, id, "user");
       if (!done) continue;
@@ -38,6 +40,30 @@ export async function cron(flags: Flags): Promise<number> {
   } finally {
     await state.store.close();
   }
+}
+
+/** For the lead of a context, or of a fresh one. */
+async function add({ store, project, jobsDir }: OpenState, flags: Flags): Promise<number> {
+  const [, , when, ...words] = flags.words;
+  const prompt = words.join(" ").trim();
+  if (when === undefined || prompt === "") throw new HoldfastError("invalid", `use: holdfast cron ${USE}`);
+  const opts = { now: Date.now(), zone: localZone(), by: "user" };
+  const nobody = { context: "", agent: LEAD, slice: <T>() => ({}) as T };
+  await scheduling(nobody, { when, prompt }, opts); // what cannot be understood leaves no context behind
+  const context = flags.resume
+    ? (await findContext(store, flags.resume)).id
+    : (await (await openContexts({ store })).create({ task: prompt, title: prompt.slice(0, 80), root: project.root }))
+        .id;
+  const ledger = await openLedger({ store, name: context, ...readers(mechanismsOf({ root: project.root, jobsDir })) });
+  const of = { context, agent: LEAD, slice: <T>(name: string) => ledger.state.slices[name] as T };
+  const { events, wake, scheduleId, echo } = await scheduling(of, { when, prompt }, opts);
+  await ledger.append(
+    events.map((event) => ({ ...event, actor: LEAD })),
+    { wake },
+  );
+  if (flags.json) process.stdout.write(`${JSON.stringify({ context, scheduleId })}\n`);
+  else process.stdout.write(`${context}  ${printable(echo)}\nIt fires while a host runs: holdfast worker\n`);
+  return 0;
 }
 
 async function allOwners({ store, project, jobsDir }: OpenState): Promise<Owner[]> {

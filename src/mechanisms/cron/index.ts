@@ -11,7 +11,8 @@ import { createCronTools } from "./tools.ts";
 import { localZone } from "./zone.ts";
 
 export { showSchedule } from "./plan.ts";
-export { cancelling, nextFiring, schedulesOf, scheduling, wokenBy } from "./standing.ts";
+export { armedAt, cancelling, nextFiring, schedulesOf, scheduling, wokenBy } from "./standing.ts";
+export { localZone } from "./zone.ts";
 
 /** Timers stop while a machine sleeps and know nothing of a clock that is set: the wall clock is looked at again after this long. */
 const LONGEST_SLEEP_MS = 30_000;
@@ -78,10 +79,13 @@ export function createCron(opts: CronOptions = {}): Mechanism {
   });
 }
 
-/** The store's wake follows what stands, for hosts that do not hold this agent. Contract: nothing when it does already. */
+/**
+ * The store's wake follows what stands, for hosts that do not hold this agent. Contract: nothing when it does already. A firing that is
+ * being worked on stays due: whoever comes after a crash finds it.
+ */
 async function arm(turn: Turn): Promise<void> {
   const dueAt = nextFiring(turn) ?? null;
-  if (dueAt === armedAt(turn)) return;
+  if (dueAt === armedAt(turn) || (dueAt === null && turn.state.turn?.cause === "wake")) return;
   await turn.append([{ type: "cron.armed", data: { dueAt } }], { wake: wakeAt(turn, dueAt) });
 }
 

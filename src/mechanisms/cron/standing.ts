@@ -25,7 +25,8 @@ export const nextFiring = (of: Pick<OfAgent, "agent" | "slice">): number | undef
   return first && firesAt(first);
 };
 
-export const armedAt = ({ agent, slice }: OfAgent): number | null => slice<CronState>("cron")[agent]?.armed ?? null;
+export const armedAt = ({ agent, slice }: Pick<OfAgent, "agent" | "slice">): number | null =>
+  slice<CronState>("cron")[agent]?.armed ?? null;
 
 /** The store's wake of an agent's schedules. Its own row: other mechanisms wake the same agent for their own reasons. */
 const wakeKey = ({ context, agent }: Pick<OfAgent, "context" | "agent">): string => `cron:${context}/${agent}`;

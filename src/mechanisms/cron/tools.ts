@@ -17,19 +17,17 @@ function scheduleCron({ now, zone }: ToolOptions): Tool<Asked> {
   return defineTool<Asked>({
     name: "schedule_cron",
     description:
-      "Schedule a prompt to yourself: once or repeatedly. It wakes you, also when idle. The answer says what time was understood: tell the user.",
+      "Prompt yourself later, once or repeatedly; it wakes you. The answer says what time was understood: tell the user.",
     schema: () =>
       z.strictObject({
         when: z
           .string()
-          .describe(
-            'The user\'s own words ("in 3 minutes", "tomorrow at 9", "every weekday at 9", 3分後, 毎日9時), an ISO time, or cron (5 fields or @daily)',
-          ),
+          .describe('The user\'s own words ("in 3 minutes", "every weekday at 9", 毎日9時), an ISO time, or cron'),
         prompt: z.string().max(MOST_PROMPT_CHARS),
         time_zone: z.string().optional().describe("IANA name"),
-        missed: z.enum(MISSED_POLICIES).optional().describe("Due times that passed while nothing ran; default once"),
+        missed: z.enum(MISSED_POLICIES).optional().describe("when due while nothing ran; default once"),
         jitter_seconds: z.int().min(0).max(MOST_JITTER_S).optional(),
-        until: z.string().optional().describe("End of a repeating one; default 30 days"),
+        until: z.string().optional().describe("default 30 days"),
       }),
     effect: "internal",
     async execute(run) {
@@ -50,7 +48,7 @@ function askedAt(run: ToolRun, now: () => number): number {
 function listCrons({ now, zone }: ToolOptions): Tool<Record<string, never>> {
   return defineTool({
     name: "list_crons",
-    description: "List your schedules, the next one first.",
+    description: "List your schedules.",
     schema: () => z.strictObject({}),
     effect: "internal",
     async execute({ turn }) {
