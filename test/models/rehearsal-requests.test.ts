@@ -133,7 +133,6 @@ describe("understanding a request", () => {
     "npm install を実行しないで",
     "README.md を読まないでください",
     "Sing a song and read README.md",
-    "remind me of the meeting in 3 minutes.",
     "大きいファイルを一覧して",
     "テストを実行して",
     "コーヒーを入れて、README.md を読んで",

@@ -23,7 +23,7 @@ export interface TeamBoard {
 export interface Autonomy {
   board: () => Promise<TeamBoard>;
   /** The move to where a task is worked on; empty when that is where one is. Contract: throws when it is not there. */
-  place?: (task: Task, agent: { cwd: string; root: string }) => Promise<{ events: Facts; path?: string }>;
+  place?: (task: Task, turn: Turn) => Promise<{ events: Facts; path?: string }>;
 }
 
 /** Contract: true when `takeTask` would give the idle teammate something. */

@@ -25,6 +25,6 @@ export const teamEvents: EventDefs = {
   "team.assigned": event(() => ({ taskId: z.string() })),
   /** A task that it could not take: where it should work is not there. */
   "team.unplaced": event(() => ({ taskId: z.string(), reason: z.string() })),
-  /** Nothing is left to do for it; what its last turn came to. */
-  "team.idled": event(() => ({ turnId: z.string(), text: z.string() })),
+  /** Nothing is left to do for it; what its turns came to since the last time. */
+  "team.idled": event(() => ({ text: z.string() })),
 };

@@ -83,17 +83,16 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
       if (inboxOf(agent).length > 0) return true;
       const mate = mateOf(agent);
       if (mate?.status !== "active") return false;
-      if (unreported(mate, agent)) return true;
+      if (mate.unreported.length > 0) return true;
       return mate.gate === "open" && autonomy !== undefined && hasTask(mate, agent, autonomy);
     },
     async idle(turn) {
       const mate = mateOf(turn);
-      const last = turn.state.lastTurn;
-      if (mate?.status !== "active" || !last || !unreported(mate, turn)) return;
-      const text = last.reason === "done" ? last.text : `(${last.reason}) ${last.error ?? last.text}`;
+      if (mate?.status !== "active" || mate.unreported.length === 0) return;
       // A plan that waits says more than the words that went with it.
-      const known = pendingPlan(stateOf(turn), mate.name) !== undefined && last.reason === "done";
-      await turn.append([{ type: "team.idled", data: { turnId: last.turnId, text: known ? "" : text } }]);
+      const known = pendingPlan(stateOf(turn), mate.name) !== undefined && turn.state.lastTurn?.reason === "done";
+      const text = known ? mate.unreported.slice(0, -1) : mate.unreported;
+      await turn.append([{ type: "team.idled", data: { text: text.filter((one) => one !== "").join("\n") } }]);
     },
     wake: (turn, signal) => turn.until(() => inboxOf(turn).length > 0, signal).catch(() => undefined),
   });
@@ -102,10 +101,5 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
 type OfAgent = Pick<AgentView, "agent" | "slice">;
 
 const mateOf = (agent: OfAgent): Teammate | undefined => stateOf(agent).mates[agent.agent];
-
-function unreported(mate: Teammate, { state }: Pick<Turn, "state">): boolean {
-  const last = state.lastTurn;
-  return last !== undefined && last.reason !== "interrupted" && last.turnId !== mate.reported;
-}
 
 const status = (turn: Turn): Note[] => [{ origin: TEAM, text: statusOf(turn) }];

@@ -14,8 +14,8 @@ export interface Teammate {
   gate: "open" | "closed";
   /** How often it was given each task. */
   assigned: Record<string, number>;
-  /** The turn whose end the lead knows of. */
-  reported?: string;
+  /** What its turns came to, and the lead does not know yet. */
+  unreported: string[];
 }
 
 /** Something for an agent, until it is shown to it. */
@@ -91,6 +91,7 @@ function apply(state: TeamState, event: StoredEvent, data: Data): void {
         status: "active",
         gate: requirePlan ? "closed" : "open",
         assigned: {},
+        unreported: [],
       };
       break;
     }
@@ -139,10 +140,16 @@ function apply(state: TeamState, event: StoredEvent, data: Data): void {
       put(state, LEAD, { id: event.id, from: TEAM, text: say.unplaced(actor, data.taskId, data.reason) });
       break;
     }
+    case "turn.ended": {
+      if (data.reason === "interrupted") break; // its next host goes on with it
+      const text = data.reason === "done" ? data.text : `(${data.reason}) ${data.error ?? data.text}`;
+      state.mates[actor]?.unreported.push(text);
+      break;
+    }
     case "team.idled": {
       const mate = state.mates[actor];
       if (!mate) break;
-      mate.reported = data.turnId;
+      mate.unreported = [];
       if (data.text !== "") put(state, LEAD, { id: event.id, from: actor, text: `[idle] ${data.text}` });
       break;
     }

@@ -47,7 +47,7 @@ export function claimed({ task, place }: Claimed): string {
     `You have claimed ${task.id}: ${task.subject}`,
     ...(task.description === "" ? [] : [task.description]),
     ...(place === undefined ? [] : [`You work in ${place} (worktree ${task.worktree}) now.`]),
-    `When it is done, call complete_task with id ${task.id}; if you cannot do it, release it with update_task and say why to lead.`,
+    `When it is done, call complete_task with task_id ${task.id}; if you cannot do it, release it with update_task and say why to lead.`,
   ].join("\n");
 }
 

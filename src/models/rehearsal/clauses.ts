@@ -1,4 +1,5 @@
 // Owns the cutting of a request into clauses: one thing to do each. Quoted text is set aside first, so that nothing in it is cut.
+import { isOpenReminder } from "./english-remind.ts";
 import type { Lang } from "./request.ts";
 
 export interface Clause {
@@ -54,6 +55,7 @@ const VERBS =
   `run|execute|launch|kick off|start|read|cat|open|show|display|print|view|summari[sz]e|list|find|glob|search|grep|look|create|make
   |write|save|put|draft|prepare|plan|set up|replace|change|edit|substitute|swap|use|spawn|delegate|ask|continue|keep|go on|report|tell|let|give
   |what|which|how many|where|are there|identify|determine|detect|figure|check|inspect|analy[sz]e|count|enumerate|add|append|delete|remove|move|rename|copy|commit|push|deploy|fix|explain|review|connect|remind|load|remember
+  |approve|reject|shut|shutdown|dismiss|have|require|they
   |send|build|test|install|update|translate|refactor|sing|draw`
     .replace(/\s+/g, " ")
     .replaceAll(" |", "|");
@@ -73,6 +75,17 @@ const CUTS = /\s*(?:[,;.!?]\s+|\n+|\s+(?=(?:and|then|while|before|after|but|plus
 /** From here on the words are the user's own text, and only "then" ends it. */
 const OWN_TEXT =
   /\b(?:containing|saying|that says|with (?:the )?(?:text|contents?)|to-?do(?:s| list)?(?: (?:with|containing))?:)[^\uE000]*$/i;
+
+/** So are the subjects of tasks, a message and the reason for a decision; of tasks also what is to be done with them ends it. */
+const OWN_SUBJECTS = /\btasks?(?: on the board)?:[^\uE000]*$/i;
+const OWN_MESSAGE = /^\W*(?:please )?(?:reject|approve|tell|message|send)\b[^:]*(?::|\bbecause\b)[^\uE000]*$/i;
+const THEN = /^(?:and )?then\b/i;
+const WITH_TASKS = /^(?:and )?(?:then\b|(?:create|make|add) (?:\w+ ){0,2}worktrees?\b|spawn\b)/i;
+
+function isOwnText(before: string, after: string): boolean {
+  if (OWN_SUBJECTS.test(before)) return !WITH_TASKS.test(after);
+  return (OWN_TEXT.test(before) || OWN_MESSAGE.test(before) || isOpenReminder(before)) && !THEN.test(after);
+}
 
 function verbFirst(text: string): string {
   let out = text.replace(LEADING, "").trimStart();
@@ -100,7 +113,7 @@ function cutEnglish(text: string): string[] {
     const after = text.slice(cut.index + cut[0].length);
     const edits = /^\W*(?:please )?edit\b/i.test(before) && /^and (?:replace|change)/i.test(after);
     if (edits || !startsWithVerb(after) || !startsWithVerb(before)) continue;
-    if (OWN_TEXT.test(before) && !/^(?:and )?then\b/i.test(after)) continue;
+    if (isOwnText(before, after)) continue;
     take(cut.index);
     from = cut.index;
   }
@@ -115,9 +128,16 @@ const JA_POLITE = /(?:を?お願い(?:します|いたします)?|下さい|く�
 /** Such a fragment says how, not what: it belongs to the next one. */
 const JA_HOW = /(?:使って|使い|用いて|任せて|利用して|(?<!ん)で)$/;
 const JA_ACTION = /(?:[てし]|んで|する|せよ|[くすむるう]|作り|読み|書き|開き|行い|走らせ|調べ|換え|替え|探す)$/;
+/** What follows is the reason for a decision, in the user's own words. */
+const JA_WHY = /(?:承認|却下|拒否|差し戻)[^。、:]*:/;
 
 function cutJapanese(text: string): string[] {
   if (/todo\s*(?:リスト)?\s*:/i.test(text)) return [text.trim()];
+  const why = JA_WHY.exec(text);
+  if (why) {
+    const pieces = cutJapanese(text.slice(0, why.index + why[0].length - 1));
+    return pieces.with(-1, `${pieces.at(-1)}: ${text.slice(why.index + why[0].length).trim()}`);
+  }
   const pieces: string[] = [];
   let held = "";
   for (const fragment of text.split(JA_CUTS)) {
@@ -125,7 +145,8 @@ function cutJapanese(text: string): string[] {
     if (clean === "") continue;
     const whole = held === "" ? clean : `${held} ${clean}`;
     const last =
-      !JA_HOW.test(clean) && (JA_ACTION.test(clean) || /一覧|実行|検索|表示|作成|列挙|置換|要約/.test(clean));
+      !JA_HOW.test(clean) &&
+      (JA_ACTION.test(clean) || /一覧|実行|検索|表示|作成|列挙|置換|要約|承認|却下|リマインド/.test(clean));
     if (last) pieces.push(whole);
     held = last ? "" : whole;
   }

@@ -1,5 +1,7 @@
 // Owns the reading of one English clause. Each reader takes one kind of request or says nothing.
 import { type Clause, QUOTED } from "./clauses.ts";
+import { readEnglishReminder } from "./english-remind.ts";
+import { readEnglishTeam } from "./english-team.ts";
 import { readEnglishText } from "./english-text.ts";
 import { asPath, FileChoice, isQuoted, looksLikePath, wordsOf } from "./files.ts";
 import type { Before, Intent } from "./request.ts";
@@ -149,4 +151,16 @@ const REPORT =
 
 const report: Reader = ({ text }) => (REPORT.test(text) ? [{ kind: "report" }] : undefined);
 
-const READERS: Reader[] = [subtask, framework, todo, readEnglishText, run, list, read, search, report];
+const READERS: Reader[] = [
+  readEnglishReminder,
+  subtask,
+  readEnglishTeam,
+  framework,
+  todo,
+  readEnglishText,
+  run,
+  list,
+  read,
+  search,
+  report,
+];

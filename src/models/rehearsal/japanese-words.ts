@@ -1,8 +1,11 @@
 // Owns the wording of every answer in Japanese; words.ts holds the English and the type.
+import { japaneseTeam } from "./japanese-words-team.ts";
 import type { Intent } from "./request.ts";
+import { teamPartsOf } from "./team-parts.ts";
 import type { Words } from "./words.ts";
 
 export const japanese: Words = {
+  ...japaneseTeam,
   filesName: (f) => `${f.path ? `${f.path} の` : ""}${f.label === "" ? "" : `${f.label} `}ファイル`,
 
   introduction: "私はオフラインのリハーサルモデルで、AI ではありません。理解できるのは次のような依頼です:",
@@ -14,6 +17,9 @@ export const japanese: Words = {
     "package.json を読んで",
     "src から「agent loop」を検索して",
     "サブタスクを使ってこのプロジェクトのテストフレームワークを調べて",
+    "3分後に会議をリマインドして",
+    "タスクを2つ作り、それぞれにワークツリーを作って、alice と bob を起動して。タスクを取る前に計画を提出するよう頼んで。（--stay が必要）",
+    "alice の計画を承認して・bob の計画を却下: テストも書いて・alice を終了して・bob に「こんにちは」と伝えて",
     "notes.txt に「こんにちは」と書いて",
     "notes.txt の「foo」を「bar」に置き換えて",
   ],
@@ -45,6 +51,16 @@ export const japanese: Words = {
         return `${intent.path} を書く`;
       case "edit":
         return `${intent.path} を編集する`;
+      case "team":
+        return japanese.teamStep(teamPartsOf(japanese, intent));
+      case "review":
+        return japanese.reviewStep(intent.names.join("、").replace("*", japanese.everyone), intent.approve);
+      case "shutdown":
+        return japanese.shutdownStep(intent.names.join("、") || japanese.everyone);
+      case "message":
+        return japanese.messageStep(intent.to);
+      case "remind":
+        return japanese.remindStep(intent.what, intent.when);
       case "report":
         return "わかったことを報告する";
     }

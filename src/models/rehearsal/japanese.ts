@@ -1,6 +1,8 @@
 // Owns the reading of one Japanese clause. Each reader takes one kind of request or says nothing.
 import { type Clause, QUOTED } from "./clauses.ts";
 import { asPath, FileChoice, isQuoted, looksLikePath, pathsIn, wordsOf } from "./files.ts";
+import { readJapaneseReminder } from "./japanese-remind.ts";
+import { readJapaneseTeam } from "./japanese-team.ts";
 import type { Before, Intent } from "./request.ts";
 
 type Reader = (clause: Clause, before: Before) => Intent[] | undefined;
@@ -159,4 +161,17 @@ const REPORT =
 
 const report: Reader = ({ text }) => (REPORT.test(text) ? [{ kind: "report" }] : undefined);
 
-const READERS: Reader[] = [subtask, framework, todo, edit, write, run, list, read, search, report];
+const READERS: Reader[] = [
+  subtask,
+  readJapaneseReminder,
+  readJapaneseTeam,
+  framework,
+  todo,
+  edit,
+  write,
+  run,
+  list,
+  read,
+  search,
+  report,
+];

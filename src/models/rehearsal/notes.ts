@@ -1,18 +1,39 @@
-// Owns what is said about notes: finished background jobs with their true status, and anything else by its origin.
+// Owns what is said about notes: finished background jobs with their true status, reminders, the team, anything else by its origin.
 import type { Note } from "./situation.ts";
 import { fenced, linesOf } from "./steps/output.ts";
+import { readTeamNote } from "./team-notes.ts";
 import type { Words } from "./words.ts";
 
 const NOTIFICATION = /<task_notification\b([^<>]*)>([\s\S]*?)<\/task_notification>/g;
 const TAIL_LINES = 5;
+/** They advise or remind the agent itself; nobody waits to hear of them. */
+const ADVICE = new Set(["memory", "hook", "holdfast", "todo", "recovery", "hub", "skills"]);
 
-export function notesText(words: Words, notes: readonly Note[], opts: { jobsOnly: boolean }): string {
+/** `meanwhile`: with the answer to something else, only what would be lost otherwise. `mates`: whose notes are messages. */
+export function notesText(
+  words: Words,
+  notes: readonly Note[],
+  opts: { meanwhile: boolean; mates: readonly string[] },
+): string {
   const parts = notes.flatMap((note) => {
     const jobs = [...note.text.matchAll(NOTIFICATION)].map((m) => jobText(words, `${m[1]}\n${m[2]}`));
     if (jobs.length > 0) return jobs;
-    return opts.jobsOnly ? [] : [words.note(note.from, note.text)];
+    if (readTeamNote(note)?.kind === "status") return [];
+    return opts.meanwhile && ADVICE.has(note.from) ? [] : [noteText(words, note, opts.mates)];
   });
   return parts.join("\n\n");
+}
+
+function noteText(words: Words, note: Note, mates: readonly string[]): string {
+  const { from, text } = note;
+  if (from === "cron") return text.replace(/^\[Scheduled\]\s*/, "");
+  const said = readTeamNote(note);
+  if (said?.kind === "asks") {
+    return [words.planArrived(said), fenced(linesOf(said.plan)), words.yourDecision(said)].join("\n");
+  }
+  const idle = /^\[idle\]\s*([\s\S]*)$/.exec(text);
+  if (idle) return words.idle(from, idle[1]!.trim());
+  return mates.includes(from) ? words.message(from, text) : words.note(from, text);
 }
 
 function jobText(words: Words, text: string): string {

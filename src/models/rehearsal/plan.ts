@@ -2,6 +2,7 @@
 // round, it stops at the first call that has not been made: the same transcript always gives the same next reply.
 import { isDeepStrictEqual } from "node:util";
 import type { Intent } from "./request.ts";
+import type { Roster } from "./roster.ts";
 import type { Outcome, Recorded } from "./situation.ts";
 import type { Words } from "./words.ts";
 
@@ -27,9 +28,12 @@ export interface Stage {
   words: Words;
   /** Names of the tools on offer. */
   tools: ReadonlySet<string>;
+  roster: Roster;
   /** The step that does an intent. */
   stepFor: (intent: Intent) => Step;
 }
+
+export const paragraphs = (parts: string[]): string => parts.filter((part) => part !== "").join("\n\n");
 
 export type Move = { ask: Ask } | { section: Section };
 

@@ -2,6 +2,7 @@
 import { type Clause, clausesOf } from "./clauses.ts";
 import { readEnglish } from "./english.ts";
 import { readJapanese } from "./japanese.ts";
+import { joinTeams } from "./team-parts.ts";
 
 export type Lang = "en" | "ja";
 
@@ -10,6 +11,24 @@ export interface Files {
   label: string;
   pattern: string;
   path?: string;
+}
+
+export interface Mate {
+  name: string;
+  role?: string;
+}
+
+/** Parts of one undertaking that may come in several clauses: they are joined, for the later ones need the earlier ones' results. */
+export interface Team {
+  kind: "team";
+  /** How many tasks to create; `subjects` only when the user named them. */
+  tasks: number;
+  subjects?: string[];
+  worktrees: boolean;
+  /** To be spawned. */
+  mates: Mate[];
+  /** Whose plans are wanted; empty: everyone's. */
+  plans?: string[];
 }
 
 export type Intent =
@@ -23,6 +42,13 @@ export type Intent =
   | { kind: "subtask"; prompt: string }
   | { kind: "write"; path: string; content: string }
   | { kind: "edit"; path: string; oldText: string; newText: string; all: boolean }
+  | { kind: "remind"; when: string; what: string }
+  | Team
+  /** No names: the one that waits; `*`: all that wait. */
+  | { kind: "review"; names: string[]; approve: boolean; feedback?: string }
+  /** No names: everyone. */
+  | { kind: "shutdown"; names: string[]; reason?: string }
+  | { kind: "message"; to: string; content: string }
   /** "and tell me the result": every answer does that anyway. */
   | { kind: "report" };
 
@@ -37,6 +63,8 @@ export interface Request {
 export interface Before {
   /** The file named last: "write a.txt with x, then read it". */
   file?: string;
+  /** Tasks or teammates were spoken of: "create worktrees for them". */
+  team?: boolean;
 }
 
 export function understand(text: string): Request {
@@ -45,12 +73,13 @@ export function understand(text: string): Request {
   const before: Before = {};
   for (const clause of clauses) {
     const found = readClause(clause, lang, before);
-    if (!found) return { lang, intents, unknown: shown(clause.raw(clause.text)) };
+    if (!found) return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)) };
     intents.push(...found.filter((intent) => !isRepeatedRead(intent, intents.at(-1))));
     const file = found.findLast((i) => "path" in i && i.kind !== "search");
     if (file && "path" in file) before.file = file.path;
+    before.team ||= found.some((i) => i.kind === "team");
   }
-  return intents.length > 0 ? { lang, intents } : { lang, intents, unknown: shown(text) };
+  return intents.length > 0 ? { lang, intents: joinTeams(intents) } : { lang, intents, unknown: shown(text) };
 }
 
 const shown = (part: string): string => (part.length > 200 ? `${part.trim().slice(0, 200)}…` : part.trim());

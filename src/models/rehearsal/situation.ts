@@ -38,8 +38,7 @@ const NEVER_RAN = /^Not run: the turn was interrupted/;
 const NOTE = /^<note from="([^"]*)">\n?([\s\S]*?)\n?<\/note>$/;
 
 export function situationOf(items: readonly Item[]): Situation {
-  const results = new Map<string, Outcome>();
-  for (const item of items) if (item.kind === "result") results.set(item.callId, outcomeOf(item));
+  const results = outcomesOf(items);
   let now = fresh();
   let previous: Item | undefined;
   for (const item of items) {
@@ -48,6 +47,15 @@ export function situationOf(items: readonly Item[]): Situation {
     if (item.kind !== "user") previous = item;
   }
   return now;
+}
+
+export type Results = ReadonlyMap<string, Outcome>;
+
+/** By the id of the call. */
+export function outcomesOf(items: readonly Item[]): Results {
+  const results = new Map<string, Outcome>();
+  for (const item of items) if (item.kind === "result") results.set(item.callId, outcomeOf(item));
+  return results;
 }
 
 const fresh = (): Situation => ({
@@ -80,7 +88,8 @@ function withoutReminder(text: string): string {
   return start < 0 ? text : trimmed.slice(0, start);
 }
 
-function hear(now: Situation, content: readonly Content[], busy: boolean): Situation {
+/** What was said, and the notes beside it. */
+export function heardIn(content: readonly Content[]): { words: string; notes: Note[] } {
   const notes: Note[] = [];
   const said: string[] = [];
   for (const part of content) {
@@ -90,7 +99,16 @@ function hear(now: Situation, content: readonly Content[], busy: boolean): Situa
     if (note) notes.push({ from: note[1]!, text: note[2]!.trim() });
     else said.push(part.text);
   }
-  const words = said.join("\n").trim();
+  return { words: instructionIn(said.join("\n").trim()), notes };
+}
+
+const TEMPLATE = /^# Role\n[\s\S]*?\n# Instruction\n+([\s\S]*?)(?=\n+# (?:Shared context|Export|Result)\b[^\n]*\n|$)/;
+
+/** A child is given its prompt in the hub's template: only the instruction is a request. */
+const instructionIn = (text: string): string => TEMPLATE.exec(text)?.[1]?.trim() ?? text;
+
+function hear(now: Situation, content: readonly Content[], busy: boolean): Situation {
+  const { words, notes } = heardIn(content);
   const heard = { ...now, notes: [...now.notes, ...notes] };
   if (words === "" && notes.length > 0) return { ...heard, latest: now.latest === "nothing" ? "note" : now.latest };
   if (isContinuation(words)) return { ...heard, latest: now.latest === "request" ? "request" : "continuation" };
@@ -100,16 +118,23 @@ function hear(now: Situation, content: readonly Content[], busy: boolean): Situa
   return { ...fresh(), requests: [words], passedOver, notes: heard.notes, latest: "request" };
 }
 
-function remember(now: Situation, reply: Extract<Item, { kind: "reply" }>, results: Map<string, Outcome>): Situation {
-  const recorded: Recorded[] = [];
-  let called = false;
-  for (const part of reply.parts) {
-    if (part.type !== "call") continue;
-    const outcome = results.get(part.id) ?? { text: "No result was recorded.", isError: true };
-    called = true;
-    if (outcome.isError && NEVER_RAN.test(outcome.text)) continue;
-    recorded.push({ name: part.name, input: part.input, outcome });
-  }
-  if (called) return { ...now, recorded: [...now.recorded, ...recorded] };
+function remember(now: Situation, reply: Reply, results: Results): Situation {
+  const made = callsOf(reply, results);
+  if (made) return { ...now, recorded: [...now.recorded, ...made] };
   return { ...now, answers: [...now.answers, textOf(reply.parts)], notes: [], latest: "nothing" };
+}
+
+type Reply = Extract<Item, { kind: "reply" }>;
+
+/** The calls of a reply with their outcomes; undefined when it made none, and so was an answer. */
+export function callsOf(reply: Reply, results: Results): Recorded[] | undefined {
+  const calls = reply.parts.filter((part) => part.type === "call");
+  if (calls.length === 0) return undefined;
+  return calls
+    .map(({ id, name, input }) => ({
+      name,
+      input,
+      outcome: results.get(id) ?? { text: "No result was recorded.", isError: true },
+    }))
+    .filter(({ outcome }) => !(outcome.isError && NEVER_RAN.test(outcome.text)));
 }

@@ -1,9 +1,12 @@
 // Owns the wording of every answer in English; japanese-words.ts says the same in Japanese.
 import type { Files, Intent } from "./request.ts";
+import { teamPartsOf } from "./team-parts.ts";
+import { englishTeam } from "./words-team.ts";
 
 const s = (n: number): string => (n === 1 ? "" : "s");
 
 export const english = {
+  ...englishTeam,
   filesName: (f: Files) => `${f.label === "" ? "" : `${f.label} `}files${f.path ? ` in ${f.path}` : ""}`,
 
   introduction: "I am the offline rehearsal model, not an AI. I understand:",
@@ -15,6 +18,9 @@ export const english = {
     "Read package.json",
     'Search for "agent loop" in src',
     "Use a subtask to find the test framework of this project",
+    "Remind me of the meeting in 3 minutes",
+    "Create two tasks, create worktrees for them, then spawn alice and bob. Ask them to submit plans before claiming tasks. (with --stay)",
+    "Approve alice · Reject bob: add tests · Shut down alice · Tell bob: hello",
     "Create a file notes.txt containing `hello`",
     "Replace `foo` with `bar` in notes.txt",
   ],
@@ -46,6 +52,16 @@ export const english = {
         return `Write ${intent.path}`;
       case "edit":
         return `Edit ${intent.path}`;
+      case "team":
+        return english.teamStep(teamPartsOf(english, intent));
+      case "review":
+        return english.reviewStep(intent.names.join(", ").replace("*", english.everyone), intent.approve);
+      case "shutdown":
+        return english.shutdownStep(intent.names.join(", ") || english.everyone);
+      case "message":
+        return english.messageStep(intent.to);
+      case "remind":
+        return english.remindStep(intent.what, intent.when);
       case "report":
         return "Report what was found";
     }

@@ -35,7 +35,7 @@ export function pathsOf(text: string): { paths: string[]; rest: number } {
   return { paths, rest };
 }
 
-function byFolder(paths: string[]): string[] {
+export function byFolder(paths: string[]): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) {
     const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".";
