@@ -1,6 +1,6 @@
 // Two agents share data: written with a schema, read by path, joined without a lost update.
-import { openContexts } from "../../src/contexts/index.ts";
 import * as z from "zod";
+import { openContexts } from "../../src/contexts/index.ts";
 
 export async function shareAndRead(state: string) {
   const contexts = await openContexts({ state });

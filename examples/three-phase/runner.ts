@@ -11,8 +11,7 @@ export interface Watcher {
 }
 
 /** The script that the rehearsal model plays for an agent: `collect.1` plays rehearsal/collect.yaml. */
-const scriptOf = (agent: string): string =>
-  path.join(import.meta.dirname, "rehearsal", `${agent.split(".")[0]}.yaml`);
+const scriptOf = (agent: string): string => path.join(import.meta.dirname, "rehearsal", `${agent.split(".")[0]}.yaml`);
 
 export function openRunner(opts: { contexts: Contexts; root: string; watcher: Watcher }): AgentRunner {
   const { contexts, root, watcher } = opts;

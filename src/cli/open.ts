@@ -45,7 +45,7 @@ export async function chosenContext(store: Store, flags: Flags): Promise<string 
   const all = (await listContexts(store)).filter((c) => c.root === "" || c.root === openRoot(flags));
   const wanted = flags.continue
     ? all
-    : all.filter((c) => c.status === "interrupted" || c.status === "paused" || c.status === "running");
+    : all.filter((c) => ["interrupted", "paused", "running", "waiting"].includes(c.status));
   const newest = wanted[0] ?? (flags.continue ? undefined : all[0]);
   if (newest) return newest.id;
   throw new HoldfastError("not_found", 'there is no context to go on with here: start one with `holdfast -p "…"`');

@@ -4,6 +4,7 @@ import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { EventInput, Seq } from "../ledger/store.ts";
 import type { FileDiff, FileKeeper, FileReport } from "./file-keeper.ts";
 import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt, type RestoreFact } from "./fold.ts";
+import { foreignChanges, refuseForeign } from "./foreign-changes.ts";
 import { holderOf } from "./listing.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -24,6 +25,8 @@ export type Checkpoint = CheckpointFact;
 export interface RestoreOptions extends Partial<Parts> {
   /** Goes on although another process runs an agent here, and over files that someone else changed. */
   force?: boolean;
+  /** Leaves files that someone else changed as they are. Without it and without `force`, the restore is refused and names them. */
+  keepChanged?: boolean;
   author?: string;
 }
 
@@ -92,6 +95,9 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     const parts = partsOf(target, restore, keeper);
     if (parts.conversation || parts.files) await refuseRunning(timeline, restore.force ?? false);
     const saved = parts.files ? await keeper!.save() : undefined;
+    const asks = parts.files && !undoes && !restore.force;
+    const keep = asks ? await foreignChanges(timeline, keeper!, target.files!) : [];
+    if (keep.length > 0 && !restore.keepChanged) refuseForeign(target.name, keep);
     const name = `before ${undoes ? "undoing" : "restoring"} ${target.name}`;
     const state = await timeline.catchUp();
     const changes = diffData(state, undefined, target.seq);
@@ -104,7 +110,7 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     const report: RestoreReport = { checkpoint: target.name, seq: target.seq, undo, ...parts, changes };
     if (!parts.files) return report;
     // The intent is durable first: a kill in between is found as a restore whose files are not back (problems()).
-    const fileReport = await keeper!.restore(target.files!, { force: restore.force ?? false });
+    const fileReport = await keeper!.restore(target.files!, { force: restore.force ?? false, keep, expect: saved! });
     const kept = { ...fileReport, skipped: fileReport.skipped.slice(0, NOTED) };
     const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: kept } };
     await timeline.write(() => ({ events: [done] }), appendOpts);

@@ -23,8 +23,10 @@ export interface FileDiff {
 export interface FileKeeper {
   /** Contract: changes nothing of the project. */
   save(): Promise<FileMark>;
-  /** Contract: brings back what the mark holds; paths that someone else changed since are skipped unless `force`. */
-  restore(mark: FileMark, opts: { force?: boolean }): Promise<FileReport>;
+  /** Contract: brings back what the mark holds, but for `keep`; what is not as in `expect` by now is skipped unless `force`. */
+  restore(mark: FileMark, opts: { force?: boolean; keep?: string[]; expect?: FileMark }): Promise<FileReport>;
+  /** What a restore would overwrite or remove and that is not as in `expect`, with the time of its last change. Without it nobody is asked. */
+  wouldLose?(mark: FileMark, expect: FileMark): Promise<{ path: string; at: number }[]>;
   /** `undefined`: the files as they are now. */
   diff(a: FileMark | undefined, b: FileMark | undefined): Promise<FileDiff>;
 }

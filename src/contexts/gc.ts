@@ -71,7 +71,8 @@ async function takeAll(
   entry: LedgerSummary,
   dryRun: boolean,
 ): Promise<{ leases: Lease[] } | { reason: string }> {
-  const agents = [LEAD_AGENT, ...(summaryOf(entry).agents ?? [])];
+  const { agents: working = [], busy = [] } = summaryOf(entry);
+  const agents = [...new Set([LEAD_AGENT, ...working, ...busy])];
   // Looked at first: asking for the lease of a hung process would end that process.
   const held = await holderOf(store, entry.ledger, agents);
   if (held) return { reason: `process ${held.holder.pid} runs an agent in it` };

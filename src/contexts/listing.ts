@@ -1,7 +1,8 @@
 // Owns listing and status: what each context is, and whether it can be taken up again. Derived from ledgers and leases, never written.
+import { isHoldfastError } from "../ledger/error.ts";
 import type { HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
 
-export type ContextStatus = "running" | "paused" | "interrupted" | "completed" | "failed" | "idle";
+export type ContextStatus = "running" | "waiting" | "paused" | "interrupted" | "completed" | "failed" | "idle";
 
 export interface ContextInfo {
   id: string;
@@ -36,8 +37,11 @@ export interface Summary {
   ttlMs?: number | null;
   checkpoint?: { name: string; at: number };
   forkOf?: ForkOrigin | null;
-  /** Agents other than `lead` whose leases count. */
+  /** Work without the loop goes on, and who works so: their leases count. */
+  work?: boolean;
   agents?: string[];
+  /** Agents of the loop with an open turn. */
+  busy?: string[];
   /** Its import has not ended. */
   importing?: boolean | null;
 }
@@ -59,12 +63,13 @@ export function summaryOf(entry: LedgerSummary): Summary {
 
 async function describeContext(store: Store, entry: LedgerSummary): Promise<ContextInfo> {
   const summary = summaryOf(entry);
-  const heldBy = await holderOf(store, entry.ledger, summary.agents);
+  const heldBy = await holderOf(store, entry.ledger, [...(summary.agents ?? []), ...(summary.busy ?? [])]);
+  const status = statusOf(summary, heldBy);
   return {
     id: entry.ledger,
     title: summary.title ?? "",
     root: summary.root ?? "",
-    status: statusOf(summary, heldBy),
+    status: status === "running" && (await isWaiting(store, entry)) ? "waiting" : status,
     createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
     events: entry.head,
@@ -95,8 +100,33 @@ export function agentLease(context: string, agent: string): string {
 
 /** An open turn without a live holder is interrupted, without anyone having written so. */
 function statusOf(summary: Summary, heldBy: HeldBy | undefined): ContextStatus {
-  if (summary.open) return heldBy?.alive ? "running" : "interrupted";
+  if (summary.open || summary.work) return heldBy?.alive ? "running" : "interrupted";
   if (summary.reason === "done") return "completed";
   if (summary.reason === "interrupted") return "paused";
   return summary.reason ? "failed" : "idle";
+}
+
+/** So far back a question is looked for: where more came since, somebody is running. */
+const TAIL = 500;
+
+/** A person was asked, nobody has answered, and the call that asked has no result. Read by the names of the events: whoever writes them is above this. */
+async function isWaiting(store: Store, { ledger, head }: LedgerSummary): Promise<boolean> {
+  const open = new Map<string, string>();
+  const types = ["approval.asked", "approval.answered", "tool.finished"];
+  try {
+    for await (const { type, actor, data: stored } of store.read(ledger, { after: Math.max(0, head - TAIL), types })) {
+      const data = ("$spill" in (stored as object) ? (stored as { value: unknown }).value : stored) as Asked;
+      if (type === "approval.asked") open.set(data.requestId, `${actor} ${data.callId}`);
+      else if (type === "approval.answered") open.delete(data.requestId);
+      else for (const [id, call] of open) if (call === `${actor} ${data.callId}`) open.delete(id);
+    }
+  } catch (error) {
+    if (!isHoldfastError(error, "damaged")) throw error; // a listing goes on: verify says what is wrong
+  }
+  return open.size > 0;
+}
+
+interface Asked {
+  requestId: string;
+  callId: string;
 }

@@ -32,7 +32,7 @@ export async function beginWork(timeline: Timeline, agent: string = LEAD_AGENT):
   const takenUp = (await timeline.catchUp()).agents.get(agent)?.status === "running";
   await timeline.write((state) => {
     const agents = [...new Set([...state.agents.keys(), agent])].filter((one) => one !== LEAD_AGENT);
-    const summary: Summary = { open: true, reason: null, agents };
+    const summary: Summary = { work: true, reason: null, agents };
     return { events: [{ type: "work.started", actor: agent, data: { agent } }], summary };
   }, fence);
 
@@ -45,7 +45,7 @@ export async function beginWork(timeline: Timeline, agent: string = LEAD_AGENT):
       clearInterval(renewing);
       await timeline.write((state) => {
         const others = [...state.agents].some(([name, note]) => name !== agent && note.status === "running");
-        const summary: Summary = { open: others, reason: others ? null : reason === "paused" ? "interrupted" : reason };
+        const summary: Summary = { work: others, reason: others ? null : reason === "paused" ? "interrupted" : reason };
         const data = { agent, reason, ...(error !== undefined && { error }) };
         return { events: [{ type: "work.ended", actor: agent, data }], summary };
       }, fence);

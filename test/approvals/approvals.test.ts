@@ -56,6 +56,31 @@ test("an approval asked before kill -9 is still asked after resume; the answer o
   expect(await pending()).toEqual([]);
 });
 
+test("a context that waits for an answer says so, and no longer once it is answered or its process is gone", async () => {
+  const { opts, args, untilAsked } = setUp(COMMAND, 2);
+  const statuses = async () => {
+    const listed: { id: string; status: string }[] = JSON.parse(
+      (await runCli(["contexts", "ls", "--json"], opts)).stdout,
+    );
+    const shown = (await runCli(["contexts", "show", listed[0]!.id], opts)).stdout.split("\n")[0]!.split("  ")[1];
+    return [listed[0]!.status, shown];
+  };
+  const first = startCli(["-p", "go", ...args], opts);
+  const asked = await untilAsked();
+  expect(await statuses()).toEqual(["waiting", "waiting"]);
+  await runCli(["approve", asked.requestId], opts);
+  await untilAsked(); // the second call
+  expect(await statuses()).toEqual(["waiting", "waiting"]);
+  first.child.kill("SIGKILL");
+  await first.exited;
+  expect(await statuses()).toEqual(["interrupted", "interrupted"]);
+  const second = startCli(["-p", "-r", asked.context, ...args], opts);
+  await sleep(500);
+  await runCli(["deny", (await untilAsked()).requestId], opts);
+  await second.exited;
+  expect(await statuses()).toEqual(["completed", "completed"]);
+});
+
 test("an answer given while no process runs counts at the resume", async () => {
   const { opts, args, untilAsked, text } = setUp(COMMAND);
   const first = startCli(["-p", "go", ...args], opts);

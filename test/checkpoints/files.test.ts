@@ -374,4 +374,36 @@ describe("a restore", () => {
     await expect(keeper.restore({ ...mark, id: "--all" })).rejects.toMatchObject({ code: "invalid" });
     await expect(keeper.restore({ ...mark, id: "0".repeat(40) })).rejects.toMatchObject({ code: "damaged" });
   });
+
+  it("of very many files, read by two threads, comes back and has the same name every time, in a repository and outside", async () => {
+    for (const git of [true, false]) {
+      const { root, keeper, write, git: run } = openWorld({ git, limits: { budgetMs: 60_000 } });
+      for (let i = 0; i < 2_500; i++)
+        write(i < 1_700 ? `flat/f${i}` : `deep/d${i % 90}/f${i}`, `content ${i % 2_400}\n`);
+      write("deep/big", Buffer.alloc(3_000_000, "x"), 0o755);
+      write("deep/\u00fcber", "\u00fc");
+      write("deep/too-big", Buffer.alloc(10_000_001));
+      fs.symlinkSync("big", path.join(root, "deep/link"));
+      if (git) {
+        run("add", "flat");
+        run("commit", "-qm", "x");
+      }
+      const before = treeOf(root);
+      const mark = await keeper.save();
+      expect({ ...mark, id: "", ms: 0 }).toMatchObject({
+        files: 2_503,
+        left: [{ path: "deep/too-big", why: "over 10 MB" }],
+        partial: false,
+      });
+      fs.rmSync(path.join(root, "flat"), { recursive: true });
+      fs.rmSync(path.join(root, "deep/big"));
+      await keeper.restore(mark);
+      expect(treeOf(root)).toEqual(before);
+      await keeper.settled();
+      expect(await keeper.verify(mark)).toMatchObject({ ok: true, bad: [] });
+      expect((await keeper.save()).id).toEqual(mark.id);
+      const elsewhere = openFileKeeper({ root, dir: tempDir("state"), limits: { budgetMs: 60_000 } });
+      expect((await elsewhere.save()).id).toEqual(mark.id);
+    }
+  });
 });

@@ -45,6 +45,28 @@ test("every prompt is a checkpoint with its files; a restore brings them back, u
   expect(await cli("contexts", "show", id)).not.toContain("make b");
 });
 
+test("a restore over what somebody else changed is refused by name; --force goes on, undo brings it back", async () => {
+  const { opts, at, script, cli, json } = setUp();
+  fs.writeFileSync(at("mine.txt"), "as it was");
+  await cli("-p", "make a", ...script(`${write("a.txt", "by the agent")}  - text: one\n`));
+  const [{ id }] = await json("contexts", "ls");
+  await sleep(100);
+  fs.writeFileSync(at("mine.txt"), "by hand");
+  const refused = await runCli(["contexts", "restore", id, "prompt 1"], opts);
+  expect([refused.code, refused.stdout]).toEqual([1, ""]);
+  expect(refused.stderr).toContain(
+    "  mine.txt\nholdfast: this would overwrite a file that somebody else changed since: look at them, then add --force, or --keep-changed to leave them as they are",
+  );
+  expect([fs.readdirSync(at("")).sort(), (await json("contexts", "checkpoints", id)).length]).toEqual([
+    ["a.txt", "mine.txt"],
+    1,
+  ]);
+  await cli("contexts", "restore", id, "prompt 1", "--force");
+  expect([fs.readdirSync(at("")), fs.readFileSync(at("mine.txt"), "utf8")]).toEqual([["mine.txt"], "as it was"]);
+  await cli("contexts", "undo", id);
+  expect(fs.readFileSync(at("mine.txt"), "utf8")).toEqual("by hand");
+});
+
 test("a fork goes on beside the first timeline", async () => {
   const { script, cli, json } = setUp();
   const say = script("  - text: one\n  - text: two\n");
@@ -83,4 +105,19 @@ test("a context whose process was killed can be taken up at once, and says where
   await running.exited;
   const [found] = await json("contexts", "resumable");
   expect(found).toMatchObject({ status: "interrupted", title: "first", interruptedAt: expect.any(Number) });
+});
+
+test("contexts gc removes what is older than the user's settings say, and never what has a time of its own", async () => {
+  const { opts, script, cli, json } = setUp();
+  await cli("-p", "first", ...script("  - text: one\n"));
+  const [{ id }] = await json("contexts", "ls");
+  expect((await json("contexts", "gc", "--dry-run")).removed).toEqual([]);
+  const settings = path.join(opts.state, ".config/holdfast/settings.json");
+  fs.mkdirSync(path.dirname(settings), { recursive: true });
+  fs.writeFileSync(settings, JSON.stringify({ contexts: { ttl: "30d" } }));
+  expect((await json("contexts", "gc")).removed).toEqual([]);
+  fs.writeFileSync(settings, JSON.stringify({ contexts: { ttl: "0.00001m" } }));
+  const { removed } = await json("contexts", "gc");
+  expect(removed.map((one: { id: string; ttlMs: number }) => [one.id, one.ttlMs])).toEqual([[id, 1]]);
+  expect(await json("contexts", "ls")).toEqual([]);
 });

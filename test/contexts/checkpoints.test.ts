@@ -171,8 +171,10 @@ describe("a checkpoint", () => {
     const files = projectFiles({ root, dir: join(world.folder, "kept") });
     const context = await (await world.again({ files })).create({ task: "t", root });
     await context.checkpoint("start");
+    const work = await context.begin();
     writeFileSync(join(root, "a.txt"), "two");
     writeFileSync(join(root, "b.txt"), "new");
+    await work.end("paused");
     expect((await context.diff("start")).files).toEqual({ added: ["b.txt"], changed: ["a.txt"], removed: [] });
     await context.restore("start");
     expect([readFileSync(join(root, "a.txt"), "utf8"), existsSync(join(root, "b.txt"))]).toEqual(["one", false]);

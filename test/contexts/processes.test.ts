@@ -25,8 +25,10 @@ describe("eight processes that read, change and write shared keys", () => {
       const children = Array.from({ length: PROCESSES }, () =>
         run(process.execPath, [child("merger"), world.file, context.id, String(TIMES), String(keys)]),
       );
+      await Promise.all(children.map((one) => once(one.child.stdout!, "data")));
+      for (const one of children) one.child.stdin!.end();
       const waits = (await Promise.all(children))
-        .flatMap(({ stdout }) => JSON.parse(stdout) as number[])
+        .flatMap(({ stdout }) => JSON.parse(stdout.split("\n")[1]!) as number[])
         .sort((a, b) => a - b);
       const at = (share: number) => waits[Math.floor(waits.length * share)]!.toFixed(1);
       console.log(

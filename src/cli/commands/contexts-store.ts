@@ -1,8 +1,10 @@
 // Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
-import { type Contexts, openContexts } from "../../contexts/index.ts";
+import { type Contexts, openContexts, openProject } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { loadSettings, settingsPlaces } from "../../settings/index.ts";
 import type { Flags } from "../args.ts";
 import { oneLine, printable } from "../printable.ts";
+import { trustOf } from "../settings.ts";
 
 type Verb = (contexts: Contexts, flags: Flags, words: string[]) => Promise<void>;
 
@@ -53,7 +55,7 @@ export const STORE_VERBS: Record<string, Verb> = {
     );
   },
   async gc(contexts, flags) {
-    const report = await contexts.gc({ dryRun: flags.dryRun });
+    const report = await contexts.gc({ dryRun: flags.dryRun, defaultTtlMs: await ttlOf(flags) });
     if (flags.json) return print(report);
     for (const { id, title, bytes } of report.removed)
       process.stdout.write(`${flags.dryRun ? "would go" : "removed"}  ${id}  ${bytes} bytes  ${oneLine(title, 50)}\n`);
@@ -66,6 +68,18 @@ export const STORE_VERBS: Record<string, Verb> = {
     else process.stdout.write(`Removed ${id}\n`);
   },
 };
+
+/** What the user's settings say about contexts that say nothing themselves. */
+async function ttlOf(flags: Flags): Promise<number | undefined> {
+  const project = openProject({ cwd: flags.cwd, state: flags.state });
+  const { settings, warnings } = await loadSettings({
+    root: project.root,
+    ...settingsPlaces(),
+    trust: trustOf(flags, project),
+  });
+  for (const line of warnings) process.stderr.write(`holdfast: ${oneLine(line, 300)}\n`);
+  return settings.contexts.ttlMs;
+}
 
 export async function runStoreVerb(verb: string, flags: Flags, store: Contexts["store"]): Promise<void> {
   await STORE_VERBS[verb]!(await openContexts({ store }), flags, flags.words.slice(2));

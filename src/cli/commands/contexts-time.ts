@@ -1,6 +1,6 @@
 // Owns `holdfast contexts checkpoints|checkpoint|restore|undo|diff|fork`: going back, comparing, and a second timeline.
 import type { Checkpoint, Context, RestoreReport } from "../../contexts/index.ts";
-import { HoldfastError } from "../../ledger/error.ts";
+import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import type { Flags } from "../args.ts";
 import { oneLine } from "../printable.ts";
 
@@ -22,7 +22,12 @@ export const TIME_VERBS: Record<string, Verb> = {
   },
   async restore(context, flags, [name]) {
     if (!name) throw new HoldfastError("invalid", "contexts restore ID NAME: see `holdfast contexts checkpoints ID`");
-    report(await context.restore(byNameOrPosition(name), { ...partsOf(flags), force: flags.force }), flags);
+    const done = context.restore(byNameOrPosition(name), {
+      ...partsOf(flags),
+      force: flags.force,
+      keepChanged: flags.keepChanged,
+    });
+    report(await done.catch(sayHow), flags);
   },
   async undo(context, flags) {
     report(await context.undo({ force: flags.force }), flags);
@@ -47,6 +52,19 @@ export const TIME_VERBS: Record<string, Verb> = {
     else process.stdout.write(`${forked.id}\nGo on with it: holdfast -p -r ${forked.id} "…"\n`);
   },
 };
+
+/** A refusal in the words of the command line. */
+function sayHow(error: unknown): never {
+  const { paths } = ((isHoldfastError(error, "conflict") && error.detail) || {}) as { paths?: string[] };
+  if (!paths) throw error;
+  for (const path of paths) process.stderr.write(`  ${oneLine(path)}\n`);
+  const what = paths.length === 1 ? "a file that" : `${paths.length} files that`;
+  throw new HoldfastError(
+    "conflict",
+    `this would overwrite ${what} somebody else changed since: look at them, then add --force, or --keep-changed to leave them as they are`,
+    { cause: error, detail: { paths } },
+  );
+}
 
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 

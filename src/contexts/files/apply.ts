@@ -1,10 +1,11 @@
 // Owns changing the root: one path at a time, whole or not at all, never through a link, never into a repository's own state.
 import fs from "node:fs";
 import { crashPoint } from "../../ledger/crash-point.ts";
-import { type Folder, openFolder, readHere } from "./folder.ts";
+import { type Folder, openFolder } from "./folder.ts";
 import { atSystem, isGitName, isTemporary, nameIn, parentOf, type RawPath, temporaryName } from "./names.ts";
 import type { ObjectStore } from "./objects.ts";
 import type { Conflict, Plan } from "./plan.ts";
+import { thisReader } from "./reader.ts";
 import type { Entries, Entry } from "./tree.ts";
 
 export interface Applied {
@@ -187,7 +188,7 @@ function mayReplace(path: RawPath, then: Entry, opts: ApplyOptions, at: () => st
   }
   if (!stat) return true;
   if (then.kind === "file" && stat.isFile() && stat.size < 1 << 28) {
-    if (readHere(at(), stat.size, 1 << 28)?.oid === then.oid) return (stat.mode & 0o777) !== then.mode;
+    if (thisReader().readOne(at(), 1 << 28)?.oid === then.oid) return (stat.mode & 0o777) !== then.mode;
   }
   done.conflicts.push({ path, why: UNKEPT });
   return false;

@@ -1,9 +1,7 @@
 // Owns reaching a file inside the root without ever going through a link: folders are opened one by one and held.
-import { hash } from "node:crypto";
 import fs from "node:fs";
 import { HoldfastError } from "../../ledger/error.ts";
 import { atSystem, type RawPath, shownOf } from "./names.ts";
-import type { Oid } from "./pack.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants;
 let proc: boolean | undefined;
@@ -33,37 +31,4 @@ export function openFolder(root: RawPath, dir: RawPath): Folder {
     at: (name) => atSystem(proc ? `/proc/self/fd/${fd}/${name}` : `${full}/${name}`),
     close: () => fs.closeSync(fd),
   };
-}
-
-/** Room for the head that git hashes in front of a content. */
-const HEAD = 32;
-let room = Buffer.allocUnsafe(256 << 10);
-
-/**
- * Contract: the bytes are overwritten by the next call; undefined when there are more than `max`. Never a link, never waits for a FIFO.
- * `size` is what it probably has.
- */
-export function readHere(file: string | Buffer, size: number, max: number): { content: Buffer; oid: Oid } | undefined {
-  if (size > max) return undefined;
-  const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | fs.constants.O_NONBLOCK);
-  try {
-    if (room.length <= HEAD + size) room = Buffer.allocUnsafe(Math.max(HEAD + size + 1, room.length * 2));
-    for (let end = HEAD; ; ) {
-      const n = fs.readSync(fd, room, end, room.length - end, null);
-      end += n;
-      // As long as it was when it was looked at: what came since is a later state.
-      if (n === 0 || end - HEAD === size) return hashed(end);
-      if (end - HEAD > max) return undefined;
-      if (end === room.length) room = Buffer.concat([room], room.length * 2);
-    }
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
-function hashed(end: number): { content: Buffer; oid: Oid } {
-  const head = `blob ${end - HEAD}\0`;
-  const start = HEAD - head.length;
-  room.write(head, start, "latin1");
-  return { content: room.subarray(HEAD, end), oid: hash("sha1", room.subarray(start, end), "hex") };
 }

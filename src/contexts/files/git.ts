@@ -19,6 +19,16 @@ export interface GitCall {
   avoid?: string;
   /** Runs behind everything else on the machine, and the process does not stay for it. */
   background?: boolean;
+  /** Works on the user's own repository, under the configuration of user and repository, with these values before all of it. */
+  own?: OwnRepository;
+}
+
+export interface OwnRepository {
+  /** The tree that its files are in; default: none is touched. */
+  tree?: string;
+  config: [key: string, value: string][];
+  /** Passed on to git and all it starts, as descriptor 3. */
+  descriptor?: number;
 }
 
 export type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -49,6 +59,9 @@ const CONFIG = [
   "pack.threads=1",
 ];
 
+/** Of these, what is the user's own business in a repository of theirs. */
+const TASTE = /^core\.(?:attributesFile|excludesFile|autocrlf|safecrlf|symlinks|fileMode)=/;
+
 /** In `info/attributes` of a private git directory: the last word on attributes. No filter, no conversion. */
 export const NO_ATTRIBUTES =
   "* -filter -text -eol -crlf -ident -working-tree-encoding -diff -merge -export-subst -export-ignore\n";
@@ -78,18 +91,41 @@ export function gitEnvironment(call: Pick<GitCall, "alternates" | "avoid">, env 
   };
 }
 
+/** The user's configuration is found; by variables, because a key may hold any character. */
+function ownEnvironment(call: GitCall, own: OwnRepository, env = process.env): NodeJS.ProcessEnv {
+  const { GIT_CONFIG_NOSYSTEM, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, GIT_ATTR_NOSYSTEM, ...rest } = gitEnvironment(
+    call,
+    env,
+  );
+  const { HOME, XDG_CONFIG_HOME } = env;
+  return {
+    ...rest,
+    HOME: HOME ?? os.homedir(),
+    XDG_CONFIG_HOME,
+    GIT_CONFIG_COUNT: String(own.config.length),
+    ...Object.fromEntries(
+      own.config.flatMap(([key, value], i) => [
+        [`GIT_CONFIG_KEY_${i}`, key],
+        [`GIT_CONFIG_VALUE_${i}`, value],
+      ]),
+    ),
+  };
+}
+
 /** Contract: the caller reads stdout; `ended` rejects with one line when git says no or cannot be started. */
 export function startGit(call: GitCall): { child: GitProcess; ended: Promise<void> } {
+  const { own } = call;
   const args = ["--no-pager", "--literal-pathspecs", `--git-dir=${call.gitDir}`];
-  for (const setting of CONFIG) args.push("-c", setting);
-  const env = gitEnvironment(call);
+  if (own?.tree !== undefined) args.push(`--work-tree=${own.tree}`);
+  for (const setting of CONFIG) if (!own || !TASTE.test(setting)) args.push("-c", setting);
+  const env = own ? ownEnvironment(call, own) : gitEnvironment(call);
   const child = spawn(gitBinary(env.PATH ?? ""), [...args, ...call.args], {
-    cwd: call.gitDir,
+    cwd: own?.tree ?? call.gitDir,
     env,
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", ...(own?.descriptor === undefined ? [] : [own.descriptor])],
     signal: call.signal,
     killSignal: "SIGKILL",
-  });
+  }) as GitProcess;
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     if (said.length < 4_000) said += text;

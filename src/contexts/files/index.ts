@@ -9,7 +9,7 @@ import { type Applied, applyPlan } from "./apply.ts";
 import { rulesByFolder } from "./ignore.ts";
 import { withLock } from "./lock.ts";
 import { openLooker } from "./look.ts";
-import { isWithin, type RawPath, rawOf, shownOf } from "./names.ts";
+import { atSystem, isWithin, type RawPath, rawOf, shownOf } from "./names.ts";
 import { openObjects } from "./objects.ts";
 import type { Oid } from "./pack.ts";
 import { compare, ignoreFilesIn, planRestore } from "./plan.ts";
@@ -42,6 +42,8 @@ export interface RestoreOptions {
   force?: boolean;
   /** The last state that the agent knows: what differs from it by now was changed by somebody else. */
   expect?: FileMark;
+  /** Paths that stay as they are, as a result shows them. */
+  keep?: string[];
 }
 
 export interface Restored {
@@ -59,6 +61,8 @@ export interface FileKeeper {
   save(opts?: { signal?: AbortSignal }): Promise<FileMark>;
   /** Contract: only paths that differ are touched. The caller has made a checkpoint of now. */
   restore(mark: FileMark, opts?: RestoreOptions): Promise<Restored>;
+  /** What that restore would overwrite or remove and that is not as in `expect`, with the time of its last change. */
+  wouldLose(mark: FileMark, expect: FileMark): Promise<{ path: string; at: number }[]>;
   diff(a: FileMark, b: FileMark | "now"): Promise<{ path: string; kind: "added" | "changed" | "removed" | "mode" }[]>;
   /** Removes what neither these marks need nor any of the last minutes. Contract: fewer objects or the same, never a needed one. */
   collect(keep: FileMark[]): Promise<{ freed: number; objects: number }>;
@@ -175,21 +179,34 @@ export function openFileKeeper(opts: {
     return rulesByFolder(texts, chainOf(manifest.outside));
   }
 
-  async function restoreNow(mark: FileMark, options: RestoreOptions): Promise<Restored> {
-    if (refusal) return { changed: [], removed: [], created: [], conflicts: [], left: [{ path: root, why: refusal }] };
+  async function planFor(mark: FileMark, options: RestoreOptions) {
     const { entries, manifest } = await readMark(mark.id, store);
     const expect = options.expect && (await readMark(options.expect.id, store)).entries;
     const now = await entriesNow();
     const force = options.force ?? false;
-    const plan = planRestore({
-      mark: entries,
-      manifest,
-      now,
-      expect,
-      rulesOfMark: await rulesOf(entries, manifest),
-      wanted: wantedBy(root, options.paths),
-      force,
+    const rulesOfMark = await rulesOf(entries, manifest);
+    const named = wantedBy(root, options.paths);
+    const keep = new Set(options.keep);
+    const wanted = (at: RawPath) => named(at) && (keep.size === 0 || !keep.has(shownOf(at)));
+    const plan = planRestore({ mark: entries, manifest, now, expect, rulesOfMark, wanted, force });
+    for (const path of keep) plan.conflicts.push({ path: rawOf(path), why: "changed by somebody else" });
+    return { plan, entries, now, force };
+  }
+
+  async function wouldLose(mark: FileMark, expect: FileMark): Promise<{ path: string; at: number }[]> {
+    if (refusal) return [];
+    const { plan, now } = await planFor(mark, { expect });
+    return plan.conflicts.flatMap(({ path: at }) => {
+      // What is gone is not lost when it comes back.
+      if (!now.has(at)) return [];
+      const stat = fs.lstatSync(atSystem(`${rawOf(root)}/${at}`), { throwIfNoEntry: false });
+      return stat ? [{ path: shownOf(at), at: stat.ctimeMs }] : [];
     });
+  }
+
+  async function restoreNow(mark: FileMark, options: RestoreOptions): Promise<Restored> {
+    if (refusal) return { changed: [], removed: [], created: [], conflicts: [], left: [{ path: root, why: refusal }] };
+    const { plan, entries, now, force } = await planFor(mark, options);
     const done = await applyPlan(plan, {
       root: rawOf(root),
       mark: entries,
@@ -225,6 +242,7 @@ export function openFileKeeper(opts: {
         return mark;
       }),
     restore: (mark, options = {}) => queued(() => alone(() => restoreNow(mark, options))),
+    wouldLose: (mark, expect) => queued(() => alone(() => wouldLose(mark, expect))),
     diff: (a, b) =>
       queued(async () => {
         store.refresh();

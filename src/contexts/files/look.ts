@@ -2,12 +2,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
-import { openFolder, readHere } from "./folder.ts";
-import { nameIn, parentOf, type RawPath, rawOf } from "./names.ts";
+import { openFolder } from "./folder.ts";
+import { joined, nameIn, parentOf, type RawPath, rawOf } from "./names.ts";
 import type { ObjectStore } from "./objects.ts";
 import { type Oid, oidOf } from "./pack.ts";
+import { thisReader } from "./reader.ts";
+import { openReading } from "./reading.ts";
 import { chainOf, findRepository, type OutsideRules, outsideRules, trackedReader } from "./repository.ts";
-import { type DirNode, type FileNode, newDir, type Scan, scanTree } from "./scan.ts";
+import { type DirNode, type FileNode, type Left, newDir, type Scan, scanTree } from "./scan.ts";
 import { loadLook, storeLook } from "./stat-cache.ts";
 import { entriesOf } from "./tree.ts";
 
@@ -38,8 +40,8 @@ export interface LookerOptions {
   refusal: string | undefined;
 }
 
-/** So many new files are simply kept; of more, the project may have the objects already. */
-const SIMPLY_KEPT = 128;
+/** The walk stops for reading when so many files wait: what is over the budget has read something, and the next look goes on from there. */
+const READ_LATER = 8_192;
 
 /** Where the times of a folder are known to change with its names: ext, btrfs, xfs, tmpfs, overlay, f2fs, bcachefs. */
 const TELLING = new Set([0xef53, 0x9123683e, 0x58465342, 0x01021994, 0x794c7630, 0xf2f52010, 0xca451a4e]);
@@ -54,13 +56,13 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
   let unstored = Number.POSITIVE_INFINITY;
 
   /** Content that was seen a moment ago; by now it may be another. */
-  function readAgain(at: RawPath, kind: "file" | "link", size: number): Buffer | undefined {
+  function readAgain(at: RawPath, kind: "file" | "link"): Buffer | undefined {
     try {
       const folder = openFolder(rawRoot, parentOf(at));
       try {
         const file = folder.at(nameIn(at));
         if (kind === "link") return Buffer.from(fs.readlinkSync(file, { encoding: "latin1" }), "latin1");
-        return readHere(file, size, maxFileBytes)?.content;
+        return thisReader().readOne(file, maxFileBytes)?.content;
       } finally {
         folder.close();
       }
@@ -79,8 +81,6 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
     if (rules?.key !== key) rules = { key, chain: chainOf(outside) };
     memory ??= loadLook(dir, rawRoot);
     await breathe();
-    const later: { node: FileNode; path: RawPath }[] = [];
-    let kept = 0;
     let sliceEnd = started + sliceMs;
     const isDue = () => performance.now() > sliceEnd;
     const isOver = () => performance.now() - started > opts.budgetMs;
@@ -89,37 +89,71 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
       opts.signal?.throwIfAborted();
       sliceEnd = performance.now() + sliceMs;
     };
-    const steps = scanTree(memory, {
+    const later: { node: FileNode; folder: RawPath; name: RawPath }[] = [];
+    const unreadable: Left[] = [];
+    const borrows = opts.keep && repository?.objects !== undefined;
+    const reading = openReading({
       root: rawRoot,
-      maxFileBytes,
-      outside: rules.chain,
-      tracked: trackedOf(repository),
-      skip,
-      trustedDevice: trustedDevice(root),
-      has: opts.keep ? store.has : () => true,
-      take(content, oid, node, at) {
-        if (!opts.keep || store.has(oid)) return;
-        if (repository?.objects && kept >= SIMPLY_KEPT) later.push({ node, path: at });
-        else {
-          store.put("blob", content, oid);
-          kept++;
-        }
+      max: maxFileBytes,
+      keep: opts.keep && !borrows,
+      take(parts, chunk) {
+        if (!opts.keep) return;
+        // Of many new files the project may have the objects already.
+        if (!borrows) return store.putRead(chunk);
+        for (const { of, from, to } of parts)
+          for (let i = from; i < to; i++) {
+            const node = of.children.get(of.names[i]!);
+            if (node?.kind === "file" && !store.has(node.oid))
+              later.push({ node, folder: of.path, name: of.names[i]! });
+          }
       },
-      due: isDue,
-      over: isOver,
+      spare: store.spare,
+      ...(opts.keep && { each: (content, oid) => void store.put("blob", content, oid) }),
+      left: (at, why) => unreadable.push({ path: at, why }),
     });
-    let step = steps.next();
-    for (; !step.done; step = steps.next()) await pause();
-    const scan = step.value;
+    let scan: Scan;
+    try {
+      const steps = scanTree(memory, {
+        root: rawRoot,
+        outside: rules.chain,
+        tracked: trackedOf(repository),
+        skip,
+        trustedDevice: trustedDevice(root),
+        has: opts.keep ? store.has : () => true,
+        takeLink(target, oid) {
+          if (opts.keep && !store.has(oid)) store.put("blob", target, oid);
+        },
+        unread: reading.add,
+        due: isDue,
+        over: isOver,
+      });
+      const readDownTo = async (enough: number) => {
+        while (reading.size > enough && !isOver()) {
+          await reading.step();
+          if (isDue()) await pause();
+        }
+      };
+      let step = steps.next();
+      for (; !step.done; step = steps.next()) {
+        await pause();
+        await readDownTo(READ_LATER);
+      }
+      scan = step.value;
+      await readDownTo(0);
+      if (reading.size > 0) scan.partial = true;
+    } finally {
+      reading.stop();
+    }
+    for (const one of unreadable) scan.left.push(one);
     if (later.length > 0 && repository?.objects) {
       const oids = [...new Set(later.map((l) => l.node.oid))];
       await pause();
       store.borrow(await store.borrowable(oids, repository.objects, opts.signal).catch(() => new Set<Oid>()));
-      for (const { node, path: at } of later) {
+      for (const { node, folder, name } of later) {
         if (store.has(node.oid)) continue;
         if (isDue()) await pause();
         if (isOver()) scan.partial = true;
-        const content = isOver() ? undefined : readAgain(at, node.kind, node.size);
+        const content = isOver() ? undefined : readAgain(joined(folder, name), node.kind);
         node.oid = content ? store.put("blob", content) : "";
         node.racy = true;
       }
@@ -135,7 +169,7 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
       const saved = new Set<Oid>();
       for (const [at, { kind, oid }] of memory ? entriesOf(memory) : []) {
         if (kind === "dir" || !lost.has(oid) || saved.has(oid)) continue;
-        const content = readAgain(at, kind, 0);
+        const content = readAgain(at, kind);
         if (content && oidOf("blob", content) === oid) saved.add(store.put("blob", content));
       }
       return saved;

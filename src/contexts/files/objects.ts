@@ -3,8 +3,20 @@ import { hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { isHoldfastError } from "../../ledger/error.ts";
-import { NO_ATTRIBUTES, runGit, startGit } from "./git.ts";
-import { newPack, type ObjectType, type Oid, oidOf, oidsIn, type Pack, synced, type WrittenPack } from "./pack.ts";
+import { NO_ATTRIBUTES, startGit } from "./git.ts";
+import {
+  newPack,
+  type ObjectType,
+  type Oid,
+  oidOf,
+  oidsIn,
+  type Pack,
+  type PackEntry,
+  synced,
+  type WrittenPack,
+} from "./pack.ts";
+import { objectsThere } from "./project-objects.ts";
+import { NUMBERS, type ReadChunk } from "./reader.ts";
 
 export interface ObjectStore {
   readonly gitDir: string;
@@ -18,6 +30,10 @@ export interface ObjectStore {
   owns(oid: Oid): boolean;
   /** `oid` where the caller has hashed it. */
   put(type: ObjectType, content: Uint8Array, oid?: Oid): Oid;
+  /** The files of a chunk, their entries ready to be written. */
+  putRead(chunk: ReadChunk): void;
+  /** Room of a chunk that is written by now. */
+  spare(): ArrayBuffer | undefined;
   /** What was put becomes durable. Contract: awaited before anybody is told its name. */
   flush(): Promise<void>;
   /** Names of objects that stay where they are for now. */
@@ -50,6 +66,9 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
   let open: Pack | undefined;
   let inOpen = new Set<Oid>();
   const written: WrittenPack[] = [];
+  /** Memory that was touched once is cheaper than new memory. */
+  const inUse: ArrayBuffer[] = [];
+  const spare: ArrayBuffer[] = [];
   let budget = { ...COMPRESS };
 
   const stamp = () => {
@@ -64,6 +83,7 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
     inOpen = new Set();
     open = undefined;
     written.length = 0;
+    inUse.length = 0;
     seen = "";
   }
 
@@ -78,12 +98,14 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
     }
     for (const oid of pack.oids) own.add(oid);
     written.push(pack);
+    spare.push(...inUse.splice(0));
     open = undefined;
     inOpen = new Set();
   }
 
   async function flush(): Promise<void> {
     close();
+    spare.length = 0;
     budget = { ...COMPRESS };
     if (written.length === 0) return;
     try {
@@ -147,6 +169,36 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
       if (open.size > PACK_BYTES) close();
       return oid;
     },
+    putRead({ count, numbers, oids, entries }) {
+      if (!entries) return;
+      const bytes = Buffer.from(entries.buffer, entries.byteOffset, entries.byteLength);
+      let run: PackEntry[] = [];
+      let start = 0;
+      let end = 0;
+      const put = () => {
+        if (run.length === 0) return;
+        open ??= newPack();
+        open.addRead(bytes.subarray(start, end), run);
+        run = [];
+      };
+      for (let i = 0; i < count; i++) {
+        const length = numbers[i * NUMBERS + 7]!;
+        if (length === 0) continue;
+        const oid = oids.slice(i * 40, i * 40 + 40);
+        if (own.has(oid) || inOpen.has(oid)) put();
+        else {
+          if (run.length === 0) start = end;
+          run.push({ oid, crc: numbers[i * NUMBERS + 6]!, length });
+          inOpen.add(oid);
+        }
+        end += length;
+        if (run.length === 0) start = end;
+      }
+      put();
+      inUse.push(entries.buffer);
+      if (open && open.size > PACK_BYTES) close();
+    },
+    spare: () => spare.pop(),
     flush,
     borrow(oids) {
       const fresh = [...new Set(oids)].filter((oid) => !own.has(oid) && !borrowed.has(oid));
@@ -169,16 +221,7 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
       if (out.size > 0) generation++;
       seen = stamp();
     },
-    async borrowable(oids, objects, signal) {
-      const found = looseIn(objects, oids);
-      const rest = oids.filter((oid) => !found.has(oid));
-      if (rest.length === 0) return found;
-      const args = ["cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"];
-      const call = { gitDir, args, alternates: [objects], avoid: opts.root, input: `${rest.join("\n")}\n`, signal };
-      const text = (await runGit(call)).toString("latin1");
-      for (const line of text.split("\n")) if (line.endsWith(" blob")) found.add(line.slice(0, 40));
-      return found;
-    },
+    borrowable: (oids, objects, signal) => objectsThere(oids, objects, { gitDir, avoid: opts.root, signal }),
     async read(oids, each) {
       await flush();
       const args = ["cat-file", "--batch", "--buffer"];
@@ -241,26 +284,6 @@ function readBorrowed(file: string): Set<Oid> {
   } catch {
     return new Set();
   }
-}
-
-/** By listing its folders: asking for each of many loose objects costs ten times as much. */
-function looseIn(objects: string, oids: Oid[]): Set<Oid> {
-  const found = new Set<Oid>();
-  const listed = new Map<string, Set<string>>();
-  for (const oid of oids) {
-    const folder = oid.slice(0, 2);
-    let names = listed.get(folder);
-    if (!names) {
-      try {
-        names = new Set(fs.readdirSync(path.join(objects, folder)));
-      } catch {
-        names = new Set();
-      }
-      listed.set(folder, names);
-    }
-    if (names.has(oid.slice(2))) found.add(oid);
-  }
-  return found;
 }
 
 /** What `cat-file --batch` prints, checked against the names that were asked for; gives how many there were. */

@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { crashPoint } from "../../ledger/crash-point.ts";
+import { thisReader } from "./reader.ts";
 
 export type ObjectType = "blob" | "tree";
 
@@ -21,9 +22,17 @@ export function oidOf(type: ObjectType, content: Uint8Array): Oid {
 export interface Pack {
   /** Compressing costs 40 µs and more an object: of many, it is left to the background. */
   add(oid: Oid, type: ObjectType, content: Uint8Array, compress: boolean): void;
+  /** Entries that lie one behind the other, as a reader gives them. */
+  addRead(bytes: Buffer, entries: PackEntry[]): void;
   readonly size: number;
   /** Writes it into the folder under names that nobody reads; `publish` makes it durable and then seen. `raw`: not compressed yet. */
   write(dir: string): WrittenPack;
+}
+
+export interface PackEntry {
+  oid: Oid;
+  crc: number;
+  length: number;
 }
 
 export interface WrittenPack {
@@ -36,7 +45,8 @@ export interface WrittenPack {
 const TYPES = { tree: 2, blob: 3 } as const;
 
 export function newPack(): Pack {
-  const entries: { oid: Oid; bytes: Buffer }[] = [];
+  const entries: PackEntry[] = [];
+  const parts: Buffer[] = [];
   let size = 0;
   let raw = false;
   return {
@@ -45,22 +55,32 @@ export function newPack(): Pack {
     },
     add(oid, type, content, compress) {
       raw ||= !compress;
-      const head = entryHead(TYPES[type], content.length);
-      entries.push({ oid, bytes: compress ? Buffer.concat([head, deflateSync(content)]) : stored(head, content) });
+      const bytes = compress ? deflated(TYPES[type], content) : thisReader().framed(TYPES[type], content);
+      entries.push({ oid, crc: crc32(bytes), length: bytes.length });
+      parts.push(bytes);
       size += content.length + 32;
     },
+    addRead(bytes, read) {
+      raw = true;
+      for (const entry of read) entries.push(entry);
+      parts.push(bytes);
+      size += bytes.length;
+    },
     write(dir) {
-      const { parts, trailer, placed } = layOut(entries);
+      const { trailer, placed, all } = layOut(entries, parts);
       const name = `pack-${trailer.toString("hex")}`;
       const fresh = (kind: string) => path.join(dir, `tmp_${process.pid}_${name}.${kind}`);
-      writeParts(fresh("pack"), parts);
+      writeParts(fresh("pack"), all);
       writeParts(fresh("idx"), [indexOf(placed, trailer)]);
+      // The disk begins at once: by the time it is waited for, most of it is there.
+      const durable = Promise.all([fresh("pack"), fresh("idx")].map(synced));
+      durable.catch(() => undefined); // publish says it
       return {
         name,
         oids: entries.map((e) => e.oid),
         raw,
         async publish() {
-          await Promise.all([fresh("pack"), fresh("idx")].map(synced));
+          await durable;
           if (raw) fs.writeFileSync(path.join(dir, `${name}.raw`), "");
           fs.renameSync(fresh("pack"), path.join(dir, `${name}.pack`));
           crashPoint("files.pack.written");
@@ -72,21 +92,21 @@ export function newPack(): Pack {
   };
 }
 
-function layOut(entries: { oid: Oid; bytes: Buffer }[]) {
+function layOut(entries: PackEntry[], parts: Buffer[]) {
   const head = Buffer.alloc(12);
   head.write("PACK", 0, "latin1");
   head.writeUInt32BE(2, 4);
   head.writeUInt32BE(entries.length, 8);
   const sum = createHash("sha1").update(head);
+  for (const part of parts) sum.update(part);
   let at = head.length;
-  const placed = entries.map(({ oid, bytes }) => {
-    sum.update(bytes);
+  const placed = entries.map(({ oid, crc, length }) => {
     const offset = at;
-    at += bytes.length;
-    return { oid, crc: crc32(bytes), offset };
+    at += length;
+    return { oid, crc, offset };
   });
   const trailer = sum.digest();
-  return { parts: [head, ...entries.map((e) => e.bytes), trailer], trailer, placed };
+  return { all: [head, ...parts, trailer], trailer, placed };
 }
 
 /** The system takes a thousand buffers at once. */
@@ -146,45 +166,12 @@ export function oidsIn(index: Buffer): Oid[] {
   return Array.from({ length: n }, (_, i) => index.toString("hex", 1032 + i * 20, 1052 + i * 20));
 }
 
-function entryHead(type: number, size: number): Buffer {
+function deflated(type: number, content: Uint8Array): Buffer {
   const bytes = [];
-  let byte = (type << 4) | (size & 15);
-  for (let rest = Math.floor(size / 16); ; rest = Math.floor(rest / 128)) {
-    if (rest === 0) return Buffer.from([...bytes, byte]);
+  let byte = (type << 4) | (content.length & 15);
+  for (let rest = Math.floor(content.length / 16); rest > 0; rest = Math.floor(rest / 128)) {
     bytes.push(byte | 128);
     byte = rest & 127;
   }
-}
-
-/** Behind its head a zlib stream that holds the content as it is. */
-function stored(head: Buffer, content: Uint8Array): Buffer {
-  const blocks = Math.max(1, Math.ceil(content.length / 65_535));
-  const out = Buffer.allocUnsafe(head.length + 2 + blocks * 5 + content.length + 4);
-  let at = head.copy(out);
-  at = out.writeUInt16BE(0x7801, at);
-  for (let block = 0; block < blocks; block++) {
-    const part = content.subarray(block * 65_535, (block + 1) * 65_535);
-    at = out.writeUInt8(block === blocks - 1 ? 1 : 0, at);
-    at = out.writeUInt16LE(part.length, at);
-    at = out.writeUInt16LE(~part.length & 0xffff, at);
-    out.set(part, at);
-    at += part.length;
-  }
-  out.writeUInt32BE(adler32(content), at);
-  return out;
-}
-
-function adler32(bytes: Uint8Array): number {
-  let a = 1;
-  let b = 0;
-  for (let i = 0; i < bytes.length; ) {
-    const end = Math.min(i + 3_800, bytes.length);
-    for (; i < end; i++) {
-      a += bytes[i]!;
-      b += a;
-    }
-    a %= 65_521;
-    b %= 65_521;
-  }
-  return b * 65_536 + a;
+  return Buffer.concat([Buffer.from([...bytes, byte]), deflateSync(content)]);
 }

@@ -1,6 +1,5 @@
-// Owns looking at the root: which files are kept, what changed since the last look, and the content of what did.
+// Owns looking at the root: which files are kept, and which of them changed since the last look.
 import fs from "node:fs";
-import { type Folder, openFolder, readHere } from "./folder.ts";
 import { isIgnored, parseRules, type Rules } from "./ignore.ts";
 import { atSystem, isGitName, isTemporary, joined, type RawPath } from "./names.ts";
 import { type Oid, oidOf } from "./pack.ts";
@@ -46,17 +45,41 @@ export interface Left {
   why: string;
 }
 
+/** Files of one folder whose content is not known. */
+export interface Unread {
+  dir: DirNode;
+  path: RawPath;
+  /** Where `UNKNOWN` stands for them until they are read. */
+  children: Map<RawPath, Node>;
+  before: Map<RawPath, Node>;
+  names: RawPath[];
+  /** Kept although a rule ignores them. */
+  forced: Set<RawPath>;
+}
+
+const UNKNOWN: Readonly<FileNode> = {
+  kind: "file",
+  mode: 0,
+  size: 0,
+  mtimeMs: 0,
+  ctimeMs: 0,
+  ino: 0,
+  oid: "",
+  racy: true,
+};
+
 export interface ScanOptions {
   root: RawPath;
-  maxFileBytes: number;
   outside: Rules | undefined;
   tracked: Tracked;
   /** A path that is not looked at: where the state lies. */
   skip: RawPath | undefined;
   /** Whether the object of an unchanged file is still kept. */
   has(oid: Oid): boolean;
-  /** Takes content that is new; the bytes are gone after the call. */
-  take(content: Buffer, oid: Oid, node: FileNode, path: RawPath): void;
+  /** Takes where a new link leads. */
+  takeLink(target: Buffer, oid: Oid): void;
+  /** Takes the files of a folder whose content is not known; they stand in its `children` without an `oid`. */
+  unread(files: Unread): void;
   /** The device on which the time of a folder says whether its names changed. */
   trustedDevice: number | undefined;
   /** True: give way to others. */
@@ -70,9 +93,6 @@ export interface Scan {
   partial: boolean;
   changed: number;
 }
-
-/** Timestamps have steps of up to two seconds on some file systems. */
-const RACY_MS = 2_000;
 
 export const newDir = (): DirNode => ({ kind: "dir", mode: 0o755, children: new Map(), ignored: new Map() });
 
@@ -98,78 +118,68 @@ function* scanFolder(
   const before = dir.children;
   const children = new Map<RawPath, Node>();
   const ignored = new Map<RawPath, boolean>();
-  let held: Folder | undefined;
+  const unread: Unread = { dir, path, children, before, names: [], forced: new Set() };
   let dirty = dir.tree === undefined;
   let names: RawPath[] = [];
+  let plain: boolean[] | undefined;
   try {
-    names = namesIn(dir, stat, full, opts.trustedDevice);
+    ({ names, plain } = namesIn(dir, stat, full, opts.trustedDevice));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") scan.left.push({ path, why: "cannot be read" });
   }
   const rules = names.includes(".gitignore") ? rulesHere(dir, path, full, parentRules) : parentRules;
   const judged = dir.rules === rules;
-  try {
-    for (const name of names) {
-      if (opts.due()) yield;
-      if (opts.over()) {
-        scan.partial = true;
-        break;
-      }
-      if (isGitName(name) || isTemporary(name)) continue;
-      const at = joined(path, name);
-      if (at === opts.skip) continue;
-      const stat = look(`${full}/${name}`);
-      if (!stat) continue;
-      const isDir = stat.isDirectory();
-      const old = before.get(name) ?? dir.rest?.get(name);
-      let forced = trackedOnly;
-      if (!trackedOnly && !(judged && old && !old.forced && (old.kind === "dir") === isDir))
-        forced = judged && dir.ignored.get(name) === isDir ? true : isIgnored(rules, at, isDir);
-      if (forced && !(isDir ? opts.tracked.hasUnder(at) : opts.tracked.has(at))) {
-        ignored.set(name, isDir);
-        continue;
-      }
-      if (isDir) {
-        const node = old?.kind === "dir" ? old : newDir();
-        const mode = stat.mode & 0o3777;
-        node.mode = mode;
-        node.forced = forced || undefined;
-        children.set(name, node);
-        if (yield* scanFolder(node, stat, at, rules, forced, opts, scan)) dirty = true;
-        if (node !== old) dirty = true;
-        continue;
-      }
-      const known = old && old.kind !== "dir" ? old : undefined;
-      if (known && isSame(known, stat) && opts.has(known.oid)) {
-        known.forced = forced || undefined;
-        children.set(name, known);
-        continue;
-      }
-      scan.changed++;
-      const node: FileNode = { kind: "file", mode: 0, size: 0, mtimeMs: 0, ctimeMs: 0, ino: 0, oid: "", racy: true };
-      if (forced) node.forced = true;
-      let reason: string | undefined;
-      try {
-        if (stat.isSymbolicLink()) readLink(node, stat, `${full}/${name}`, at, opts);
-        else if (!stat.isFile()) reason = "not a regular file";
-        else if (stat.size > opts.maxFileBytes) reason = `over ${Math.round(opts.maxFileBytes / 1e5) / 10} MB`;
-        else {
-          held ??= openFolder(opts.root, path);
-          reason = readFile(node, stat, held.at(name), at, opts);
-        }
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ENOENT") continue;
-        reason = "cannot be read";
-      }
-      if (reason !== undefined) scan.left.push({ path: at, why: reason });
-      else {
-        children.set(name, node);
-        if (!known || known.oid !== node.oid || known.kind !== node.kind || isExec(known) !== isExec(node))
-          dirty = true;
-      }
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!;
+    if (opts.due()) yield;
+    if (opts.over()) {
+      scan.partial = true;
+      break;
     }
-  } finally {
-    held?.close();
+    if (isGitName(name) || isTemporary(name)) continue;
+    const at = joined(path, name);
+    if (at === opts.skip) continue;
+    const old = before.get(name) ?? dir.rest?.get(name);
+    // Of a new file everything is learned when it is opened.
+    const stat = !old && plain?.[i] ? undefined : look(`${full}/${name}`);
+    if (!stat && !(!old && plain?.[i])) continue;
+    const isDir = stat?.isDirectory() ?? false;
+    let forced = trackedOnly;
+    if (!trackedOnly && !(judged && old && !old.forced && (old.kind === "dir") === isDir))
+      forced = judged && dir.ignored.get(name) === isDir ? true : isIgnored(rules, at, isDir);
+    if (forced && !(isDir ? opts.tracked.hasUnder(at) : opts.tracked.has(at))) {
+      ignored.set(name, isDir);
+      continue;
+    }
+    if (stat && isDir) {
+      const node = old?.kind === "dir" ? old : newDir();
+      const mode = stat.mode & 0o3777;
+      node.mode = mode;
+      node.forced = forced || undefined;
+      children.set(name, node);
+      if (yield* scanFolder(node, stat, at, rules, forced, opts, scan)) dirty = true;
+      if (node !== old) dirty = true;
+      continue;
+    }
+    const known = old && old.kind !== "dir" ? old : undefined;
+    if (known && stat && isSame(known, stat) && opts.has(known.oid)) {
+      known.forced = forced || undefined;
+      children.set(name, known);
+      continue;
+    }
+    scan.changed++;
+    dirty = true;
+    if (!stat || stat.isFile()) {
+      unread.names.push(name);
+      if (forced) unread.forced.add(name);
+      children.set(name, UNKNOWN);
+    } else if (stat.isSymbolicLink()) {
+      try {
+        children.set(name, { ...readLink(stat, `${full}/${name}`, opts), ...(forced && { forced }) });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") scan.left.push({ path: at, why: "cannot be read" });
+      }
+    } else scan.left.push({ path: at, why: "not a regular file" });
   }
   if (children.size !== before.size) dirty = true;
   else if (!dirty) for (const name of before.keys()) if (!children.has(name)) dirty = true;
@@ -179,20 +189,38 @@ function* scanFolder(
   dir.ignored = ignored;
   dir.rules = rules;
   if (dirty) dir.tree = undefined;
+  if (unread.names.length > 0) opts.unread(unread);
   return dirty;
 }
 
 export const isExec = (node: FileNode): boolean => (node.mode & 0o100) !== 0;
 
+interface Listed {
+  names: RawPath[];
+  /** Which of them are regular files, where the system says so with the names. */
+  plain?: boolean[];
+}
+
 /** Listing a folder costs more than looking at it: where its time tells, an unchanged one is not listed again. */
-function namesIn(dir: DirNode, stat: fs.Stats, full: RawPath, trustedDevice: number | undefined): RawPath[] {
+function namesIn(dir: DirNode, stat: fs.Stats, full: RawPath, trustedDevice: number | undefined): Listed {
   const { mtimeMs, ctimeMs, ino } = stat;
   const { listed } = dir;
-  if (listed && listed.mtimeMs === mtimeMs && listed.ctimeMs === ctimeMs && listed.ino === ino) return listed.names;
-  const vouched = stat.dev === trustedDevice && Math.max(mtimeMs, ctimeMs) < Date.now() - RACY_MS;
-  const names = fs.readdirSync(atSystem(full), { encoding: "latin1" });
+  if (listed && listed.mtimeMs === mtimeMs && listed.ctimeMs === ctimeMs && listed.ino === ino) return listed;
+  const vouched = stat.dev === trustedDevice && !isRacy(mtimeMs, ctimeMs, Date.now());
+  const found = dir.children.size === 0 && vouched ? listKinds(full) : undefined;
+  const names = found?.names ?? fs.readdirSync(atSystem(full), { encoding: "latin1" });
   dir.listed = vouched ? { mtimeMs, ctimeMs, ino, names } : undefined;
-  return names;
+  return found ?? { names };
+}
+
+/** For a folder of which nothing is known yet. */
+function listKinds(full: RawPath): Listed | undefined {
+  try {
+    const entries = fs.readdirSync(atSystem(full), { encoding: "latin1", withFileTypes: true });
+    return { names: entries.map((e) => e.name), plain: entries.map((e) => e.isFile()) };
+  } catch {
+    return undefined; // a system that does not say, and names that Node cannot ask for
+  }
 }
 
 function look(file: RawPath): fs.Stats | undefined {
@@ -215,37 +243,20 @@ function isSame(node: FileNode, stat: fs.Stats): boolean {
   );
 }
 
-function remember(node: FileNode, stat: fs.Stats, oid: Oid): void {
-  node.oid = oid;
-  node.size = stat.size;
-  node.mtimeMs = stat.mtimeMs;
-  node.ctimeMs = stat.ctimeMs;
-  node.ino = stat.ino;
-  node.racy = Math.max(stat.mtimeMs, stat.ctimeMs) > Date.now() - RACY_MS;
-}
-
-function readLink(node: FileNode, stat: fs.Stats, file: RawPath, at: RawPath, opts: ScanOptions): void {
+function readLink(stat: fs.Stats, file: RawPath, opts: ScanOptions): FileNode {
+  const { size, mtimeMs, ctimeMs, ino } = stat;
   const target = Buffer.from(fs.readlinkSync(atSystem(file), { encoding: "latin1" }), "latin1");
-  node.kind = "link";
-  remember(node, stat, oidOf("blob", target));
-  opts.take(target, node.oid, node, at);
+  const oid = oidOf("blob", target);
+  opts.takeLink(target, oid);
+  return { kind: "link", mode: 0, size, mtimeMs, ctimeMs, ino, oid, racy: isRacy(mtimeMs, ctimeMs, Date.now()) };
 }
 
-/** The reason why it is not kept, if it is not. `stat` is from before: a change since shows at the next look. */
-function readFile(
-  node: FileNode,
-  stat: fs.Stats,
-  file: string | Buffer,
-  at: RawPath,
-  opts: ScanOptions,
-): string | undefined {
-  const read = readHere(file, stat.size, opts.maxFileBytes);
-  if (!read) return "changed while it was read";
-  node.mode = stat.mode & 0o777;
-  remember(node, stat, read.oid);
-  opts.take(read.content, read.oid, node, at);
-  return undefined;
-}
+/** Timestamps have steps of up to two seconds on some file systems. */
+const RACY_MS = 2_000;
+
+/** Whether what was read at that time may have changed since without a trace. */
+export const isRacy = (mtimeMs: number, ctimeMs: number, readAt: number): boolean =>
+  Math.max(mtimeMs, ctimeMs) > readAt - RACY_MS;
 
 /** The same object as long as the file and what lies above it are the same. */
 function rulesHere(dir: DirNode, path: RawPath, full: RawPath, parent: Rules | undefined): Rules | undefined {
@@ -253,7 +264,7 @@ function rulesHere(dir: DirNode, path: RawPath, full: RawPath, parent: Rules | u
   const stat = look(file);
   if (!stat?.isFile()) return parent;
   const key = `${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}:${stat.ino}`;
-  const settled = Math.max(stat.mtimeMs, stat.ctimeMs) < Date.now() - RACY_MS;
+  const settled = !isRacy(stat.mtimeMs, stat.ctimeMs, Date.now());
   if (dir.own && settled && dir.own.key === key && dir.own.parent === parent) return dir.own.rules;
   const rules: Rules = { parent, base: path, list: parseRules(ignoreText(atSystem(file)) ?? "") };
   dir.own = { key: settled ? key : "", parent, rules };

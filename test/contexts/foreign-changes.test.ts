@@ -1,0 +1,139 @@
+// Restoring files over what somebody else changed: named and refused, left alone, or overwritten, as one says.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Context, projectFiles } from "../../src/contexts/index.ts";
+import { HoldfastError } from "../../src/ledger/error.ts";
+import { openWorld, type World } from "./world.ts";
+
+let world: World;
+let root: string;
+let context: Context;
+
+const at = (name: string) => join(root, name);
+const put = (name: string, text: string) => writeFileSync(at(name), text);
+const tree = () => Object.fromEntries(readdirSync(root).map((name) => [name, readFileSync(at(name), "utf8")]));
+
+async function refusal(promise: Promise<unknown>): Promise<Pick<HoldfastError, "code" | "message" | "detail">> {
+  const error = await promise.catch((one: unknown) => one);
+  if (!(error instanceof HoldfastError)) throw new Error("it was not refused", { cause: error });
+  return error;
+}
+
+/** Work of this context; whatever comes after it comes later by the clock of the files too. */
+async function working(change: () => void) {
+  const work = await context.begin();
+  change();
+  await work.end("paused");
+  await sleep(100);
+}
+
+beforeEach(async () => {
+  world = await openWorld();
+  root = join(world.folder, "project");
+  mkdirSync(root);
+  const files = projectFiles({ root, dir: join(world.folder, "kept") });
+  context = await (await world.again({ files })).create({ task: "t", root });
+  put("a", "a1");
+  put("b", "b1");
+  await context.checkpoint("start");
+});
+
+afterEach(() => world.dispose());
+
+describe("a restore of files", () => {
+  it("asks nothing about what this context's own work changed", async () => {
+    await working(() => {
+      put("a", "a2");
+      put("new", "n");
+      rmSync(at("b"));
+    });
+    expect((await context.restore("start")).fileReport).toMatchObject({ written: 2, deleted: 1, skipped: [] });
+    expect(tree()).toEqual({ a: "a1", b: "b1" });
+  });
+
+  it("is refused by name when somebody else changed a file since, and changes nothing", async () => {
+    await working(() => put("a", "a2"));
+    put("b", "by hand");
+    put("mine", "by hand");
+    await context.share("k", 1);
+    const before = { tree: tree(), checkpoints: await context.checkpoints() };
+
+    const refused = await refusal(context.restore("start"));
+    expect([refused.code, refused.detail, refused.message]).toEqual([
+      "conflict",
+      { paths: ["b", "mine"] },
+      "somebody else changed b, mine since: restore start with force to overwrite, with keepChanged to leave them",
+    ]);
+    expect({ tree: tree(), checkpoints: await context.checkpoints() }).toEqual(before);
+    expect(await context.read("k")).toEqual(1);
+  });
+
+  it("leaves those with keepChanged, and says so", async () => {
+    await working(() => put("a", "a2"));
+    put("b", "by hand");
+    put("mine", "by hand");
+    const { fileReport } = await context.restore("start", { keepChanged: true });
+    expect(fileReport).toEqual({
+      written: 1,
+      deleted: 0,
+      skipped: [
+        { path: "b", reason: "changed by somebody else" },
+        { path: "mine", reason: "changed by somebody else" },
+      ],
+    });
+    expect(tree()).toEqual({ a: "a1", b: "by hand", mine: "by hand" });
+  });
+
+  it("overwrites them with force, and the undo brings them back unasked", async () => {
+    put("b", "by hand");
+    put("mine", "by hand");
+    await context.restore("start", { force: true });
+    expect(tree()).toEqual({ a: "a1", b: "b1" });
+    put("a", "changed after the restore");
+    await context.undo();
+    expect(tree()).toEqual({ a: "a1", b: "by hand", mine: "by hand" });
+  });
+
+  it("does not ask about what is gone, nor about what is as the checkpoint has it", async () => {
+    rmSync(at("a"));
+    put("b", "b2");
+    put("b", "b1");
+    expect((await context.restore("start")).fileReport).toMatchObject({ written: 1, skipped: [] });
+    expect(tree()).toEqual({ a: "a1", b: "b1" });
+  });
+
+  it("counts from the last checkpoint and from the last restore: what they hold is known", async () => {
+    put("b", "by hand");
+    await context.checkpoint("with it");
+    await context.restore("start");
+    expect(tree()).toEqual({ a: "a1", b: "b1" });
+    await context.restore("with it");
+    expect(tree()).toEqual({ a: "a1", b: "by hand" });
+    await sleep(100);
+    put("b", "again");
+    expect((await refusal(context.restore("start"))).detail).toEqual({ paths: ["b"] });
+  });
+
+  it("counts what changed beside a running call of the loop as its own, and what came after as somebody else's", async () => {
+    const { store } = world.contexts;
+    const event = (type: string, data: object) =>
+      store.append([{ ledger: context.id, events: [{ type, actor: "lead", data }] }]);
+    await event("tool.started", { callId: "c1", name: "bash", effect: "job", input: {}, cwd: root });
+    put("a", "by the command");
+    put("moved", "x");
+    renameSync(at("moved"), at("made"));
+    await sleep(20);
+    await event("tool.finished", { callId: "c1", name: "bash", content: [], isError: false });
+    await event("tool.started", { callId: "c2", name: "read_file", effect: "read", input: {}, cwd: root });
+    await sleep(100);
+    put("b", "by hand");
+    expect((await refusal(context.restore("start"))).detail).toEqual({ paths: ["b"] });
+    // A job in the background may still be at it.
+    await event("job.started", { jobId: "j1", callId: "c1" });
+    put("b", "by the job, or by hand");
+    await context.restore("start");
+    expect([tree(), existsSync(at("made"))]).toEqual([{ a: "a1", b: "b1" }, false]);
+  });
+});
