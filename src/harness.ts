@@ -5,20 +5,28 @@ import type { Contexts, FileKeeper } from "./contexts/index.ts";
 import type { Hosting, HostTeamsOptions } from "./hosting.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
-import type { Store, StoredEvent } from "./ledger/store.ts";
-import { contextState } from "./loop/agent.ts";
-import type { TurnEndReason } from "./loop/events.ts";
+import type { Store } from "./ledger/store.ts";
+import { agentsIn } from "./loop/agents-in.ts";
 import { createHost, type Host, LEAD, type Taken, type TakeOptions } from "./loop/host.ts";
 import { mergeSeams } from "./loop/merge.ts";
-import { defineMechanism, type Mechanism, type Progress, type Tool, type Turn } from "./loop/seams.ts";
+import { defineMechanism, type Mechanism, type Tool, type Turn } from "./loop/seams.ts";
+import {
+  agentTypeOf,
+  type Catalogue,
+  type CatalogueOptions,
+  createAgentCatalogue,
+  createAgents,
+  modesOf,
+} from "./mechanisms/agents/index.ts";
 import { type ApprovalsOptions, createApprovals } from "./mechanisms/approvals/index.ts";
+import { type Budget, createBudget } from "./mechanisms/budget/index.ts";
 import { createCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
 import { type CronOptions, createCron } from "./mechanisms/cron/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
-import { createHooks, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
+import { createHooks, type HookPort, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
-import { commandEnvironment, createJobs, createSandbox, type SandboxOptions } from "./mechanisms/jobs/index.ts";
+import { commandEnvironment, createJobs, createSandbox, jobsIn, type SandboxOptions } from "./mechanisms/jobs/index.ts";
 import { limits } from "./mechanisms/limits/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
 import {
@@ -29,12 +37,18 @@ import {
 } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
-import { type Board, createTasks, openBoard } from "./mechanisms/tasks/index.ts";
+import { createSubagents, type SubagentsOptions } from "./mechanisms/subagents/index.ts";
+import { type Board, createTasks, entering, openBoard, placeFor } from "./mechanisms/tasks/index.ts";
 import { createTeam, type TeamOptions } from "./mechanisms/team/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
-import { costUsd } from "./models/catalogue.ts";
-import type { Content, Model, Usage } from "./models/model.ts";
+import { createWorktrees, isolateIn, openWorktrees, type WorktreesPlace } from "./mechanisms/worktrees/index.ts";
+import type { Content, Model } from "./models/model.ts";
+import { openModel } from "./models/open-model.ts";
+import { countsOf, createEventQueue, type HarnessEvent, type RunResult, resultOf, titleOf } from "./run-result.ts";
+import type { SubagentRunner } from "./tools/subagent-runner.ts";
 import { VERSION } from "./version.ts";
+
+export { countsOf, type HarnessEvent, type RunResult, resultOf } from "./run-result.ts";
 
 export interface HarnessOptions {
   model: Model;
@@ -58,6 +72,14 @@ export interface HarnessOptions {
   /** Shuts every command in; without it the operating system holds nothing back. */
   sandbox?: SandboxOptions & { bwrap: string };
   maxRounds?: number;
+  /** What all agents of a context may spend together; recorded in it. */
+  budget?: Budget;
+  /** Types of agents besides the built-in ones: folders of definitions, or your own. */
+  agents?: CatalogueOptions;
+  /** Limits of subagents, and where one that wants a tree of its own works. */
+  subagents?: Omit<SubagentsOptions, "runner" | "catalogue">;
+  /** Opens the model that a definition names; default: by its provider, with keys of the environment. */
+  openModel?: (spec: string) => Promise<Model>;
   /** Opened only when the first model stays overloaded. */
   fallbackModels?: (() => Promise<Model>)[];
   /** Added to the system prompt. */
@@ -70,6 +92,8 @@ export interface HarnessOptions {
   board?: () => Promise<Board>;
   /** `offer`: the lead may build a team; default: only one that has a team may go on with it. */
   team?: Pick<TeamOptions, "offer" | "mostTeammates">;
+  /** Where worktrees are made, and what they share with the project's tree; `offer`: agents may make them. */
+  worktrees?: Omit<WorktreesPlace, "root"> & { offer?: boolean };
   /** Clock and zone of schedules; default: the machine's. */
   cron?: CronOptions;
   /** Your own tools and mechanisms, after those of the house. */
@@ -80,15 +104,42 @@ export interface HarnessOptions {
 /** They read what agents share in the ledger, nothing of the machine. */
 const SHARED_READS = ["list_tasks", "get_task", "context_list", "context_read"];
 
+/** By them agents hand in their part: a definition's list of tools does not take them away. */
+const HANDING_IN = [
+  "context_list",
+  "context_read",
+  "export_to_context",
+  "send_message",
+  "check_inbox",
+  "submit_plan",
+  "answer_shutdown",
+];
+
+/** What only a harness that runs agents has. */
+interface Running {
+  catalogue?: Catalogue;
+  runner?: () => Promise<SubagentRunner>;
+  agentsIn?: (tree: string) => Promise<string[]>;
+}
+
 /** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */
-export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mechanism[] {
+export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Running): Mechanism[] {
   const mode = opts.permissionMode ?? opts.permissions?.policy?.mode ?? "default";
-  const matchesRule = (rule: string, name: string, input: unknown) => fitsRule(rule, opts.root, { name, input });
+  const matchesRule = (rule: string, name: string, input: unknown, root: string) =>
+    fitsRule(rule, root, { name, input });
   const environment = { ...commandEnvironment(process.env), ...opts.env };
+  const { catalogue } = opts;
+  const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root: opts.root });
+  const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
+  const runningIn = (dir: string) => jobsIn(opts.jobsDir, dir);
+  const hooks: HookPort = {};
+  const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => hooks.fire?.(...event);
   return [
     identity({ append: opts.appendSystemPrompt }), // system: who the agent is, where it works
+    createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
     createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
+    createBudget({ budget: opts.budget }), // model: what all agents of the context may spend together
     compaction(), // context: shrinks what the model sees when it no longer fits
     createCheckpoints({ keeper: opts.files }), // input, tool: a checkpoint at each prompt, its files kept beside the model call
     createHooks({
@@ -98,55 +149,65 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store">): Mec
       stateDir: dirname(opts.jobsDir),
       env: environment,
       permissionMode: () => mode,
+      agentType: agentTypeOf,
       matchesRule,
+      port: hooks,
     }), // input, gate, ask, tool, stop: the user's commands at events
     createPermissions({
       home: homedir(),
       ...opts.permissions,
       policy: { ...opts.permissions?.policy, mode },
       sandboxed: opts.sandbox !== undefined,
-      readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks")],
+      readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks"), ...treesDir],
+      modesOf,
       trustedTools: [...SHARED_READS, ...(opts.tools ?? []).map((tool) => tool.name)],
     }), // gate: rules, modes, the policy for commands and paths
     createApprovals(opts.approvals), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
     createRedaction(process.env), // tool: known secrets do not come back in results
     createTodo(), // tool, intake: todo_write and its reminder
-    createTasks({ board: opts.board }), // tools: create_task list_tasks get_task claim_task complete_task update_task
-    createTeam({ ...opts.team, board: opts.board }), // tools, system, intake, gate, wake: teammates, their bus, plans and shutdowns
+    createTasks({ board: opts.board, placeOf: worktrees?.placeOf, fire }), // tools, intake, gate: create_task list_tasks get_task claim_task complete_task update_task
+    createWorktrees({
+      worktrees,
+      offer: opts.worktrees?.offer,
+      board: opts.board,
+      enter: entering,
+      jobsIn: runningIn,
+      agentsIn: opts.agentsIn,
+      fire,
+    }), // tools: create_worktree keep_worktree remove_worktree, for tasks that are done apart
+    createTeam({
+      ...opts.team,
+      board: opts.board,
+      place: placeFor(worktrees?.placeOf),
+      define: catalogue?.define,
+      fire,
+    }), // tools, system, intake, gate, wake: teammates, their bus, plans and shutdowns
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep
     createJobs({
       dir: opts.jobsDir,
       env: environment,
-      sandbox: opts.sandbox && createSandbox(opts.sandbox.bwrap, opts.sandbox),
+      sandbox:
+        opts.sandbox &&
+        createSandbox(opts.sandbox.bwrap, {
+          ...opts.sandbox,
+          readable: [...(opts.sandbox.readable ?? []), ...treesDir],
+        }),
     }), // tools, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
     createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron
+    createSubagents({ isolate: worktrees && isolateIn(worktrees), ...opts.subagents, runner: opts.runner, catalogue }), // tools, intake, wake: task, for children that run the same loop
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
   ];
 }
 
-export type HarnessEvent = { type: "event"; event: StoredEvent } | { type: "progress"; progress: Progress };
-
-export interface RunResult {
-  context: string;
-  reason: TurnEndReason;
-  text: string;
-  error?: string;
-  rounds: number;
-  usage: Usage;
-  usageByModel: Record<string, Usage>;
-  /** Undefined when a model's price is unknown. */
-  costUsd: number | undefined;
-  denials: { name: string; callId: string; input: unknown; reason: string }[];
-  durationMs: number;
-}
-
 export interface RunOptions extends Omit<TakeOptions, "onProgress"> {
   /** An existing context to go on with; a new one otherwise. */
   context?: string;
   title?: string;
+  /** What the lead of a new context is; default: an agent without a type. */
+  agentType?: string;
   onEvent?: (event: HarnessEvent) => void;
   /** Called once the context is held, before anything happens in it. */
   onOpen?: (context: string, turn: Turn) => void;
@@ -169,6 +230,8 @@ export interface Harness {
   hosting(opts?: HostTeamsOptions): Promise<Hosting>;
   /** The tools a model is offered in that turn. */
   toolNames(turn: Turn): string[];
+  /** The types of agents there are. */
+  readonly agents: Catalogue;
   close(): Promise<void>;
 }
 
@@ -186,15 +249,38 @@ export function createHarness(opts: HarnessOptions): Harness {
     });
     return openedBoard;
   };
-  const mechanisms = mechanismsOf({ contexts, board, ...opts });
+  const catalogue = createAgentCatalogue(opts.agents);
+  const open = (spec: string) => openModel(spec, { env: process.env });
+  let running: Promise<SubagentRunner> | undefined;
+  const runner = () => {
+    running ??= (async () => {
+      const { createSubagentRunner } = await import("./hub/subagents.ts");
+      return createSubagentRunner({ host, contexts: await (opts.contexts ?? contexts)(), agents: catalogue });
+    })();
+    return running;
+  };
+  const mechanisms = mechanismsOf({
+    contexts,
+    board,
+    openModel: open,
+    ...opts,
+    catalogue,
+    runner,
+    agentsIn: (tree) => agentsIn(opts.store, (context) => host.open(context), tree),
+  });
   const host = createHost({ store: opts.store, mechanisms, model: opts.model, version: VERSION });
   return {
     host,
+    agents: catalogue,
     async run(input, runOpts = {}) {
       const events = createEventQueue();
       const tell = runOpts.onEvent ?? events.push;
-      const context =
-        runOpts.context ?? (await host.create({ root: opts.root, title: runOpts.title ?? titleOf(input) }));
+      const { agentType } = runOpts;
+      if (agentType !== undefined && runOpts.context !== undefined)
+        throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
+      const facts = agentType === undefined ? [] : await catalogue.define(LEAD, agentType);
+      const title = runOpts.title ?? titleOf(input);
+      const context = runOpts.context ?? (await host.create({ root: opts.root, title, facts }));
       const taken = await host.take(context, {
         ...runOpts,
         onProgress: (progress) => tell({ type: "progress", progress }),
@@ -237,76 +323,5 @@ export function createHarness(opts: HarnessOptions): Harness {
         .tools(turn)
         .map((t) => t.name),
     close: () => host.close(),
-  };
-}
-
-/** Keeps what happened until it is iterated; not used when an `onEvent` takes it at once. */
-function createEventQueue() {
-  const waiting: HarnessEvent[] = [];
-  let ended = false;
-  let wake: () => void = () => undefined;
-  return {
-    push(event: HarnessEvent) {
-      waiting.push(event);
-      wake();
-    },
-    end() {
-      ended = true;
-      wake();
-    },
-    async *iterate(): AsyncGenerator<HarnessEvent, void, undefined> {
-      while (!ended || waiting.length > 0) {
-        const next = waiting.shift();
-        if (next) yield next;
-        else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      }
-    },
-  };
-}
-
-const titleOf = (input: string | Content[] | undefined): string => {
-  const text =
-    typeof input === "string" ? input : (input ?? []).map((c) => (c.type === "text" ? c.text : "")).join(" ");
-  return text.replace(/\s+/g, " ").trim().slice(0, 80);
-};
-
-/** Where the counters of an agent stood when a run began. */
-interface Counts {
-  rounds: number;
-  denials: number;
-}
-
-export function countsOf(taken: Taken): Counts {
-  const { rounds, denials } = taken.agent.turn.state;
-  return { rounds, denials: denials.length };
-}
-
-interface Ended {
-  context: string;
-  taken: Taken;
-  reason: TurnEndReason | undefined;
-  before: Counts;
-  durationMs: number;
-}
-
-export function resultOf({ context, taken, reason, before, durationMs }: Ended): RunResult {
-  const agent = contextState(taken.ledger).agents[LEAD]!;
-  const costs = Object.entries(agent.usageByModel).map(([model, usage]) => costUsd(model, usage));
-  const last = agent.lastTurn;
-  return {
-    context,
-    reason: reason ?? "done",
-    text: last?.text ?? "",
-    ...(last?.error === undefined ? {} : { error: last.error }),
-    rounds: agent.rounds - before.rounds,
-    usage: agent.usage,
-    usageByModel: agent.usageByModel,
-    costUsd: costs.some((c) => c === undefined) ? undefined : costs.reduce<number>((sum, c) => sum + c!, 0),
-    denials: agent.denials.slice(before.denials),
-    durationMs,
   };
 }

@@ -21,7 +21,9 @@ export {
   type ToolOutput,
   type Turn,
 } from "./loop/seams.ts";
+export type { AgentDefinition } from "./mechanisms/agents/index.ts";
 export type { ApprovalAnswer, ApprovalRequest } from "./mechanisms/approvals/index.ts";
+export type { Budget } from "./mechanisms/budget/index.ts";
 export type { HookInput, HookOutput, InProcessHook } from "./mechanisms/hooks/index.ts";
 export type { PermissionMode } from "./mechanisms/permissions/index.ts";
 export { type Model, ModelError, type ModelRequest, type Reply, type Usage } from "./models/model.ts";

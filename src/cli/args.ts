@@ -11,9 +11,11 @@ const OPTIONS = {
   "dangerously-skip-permissions": { type: "boolean" },
   "max-rounds": { type: "string" },
   "max-turns": { type: "string" },
+  "max-budget-usd": { type: "string" },
   "output-format": { type: "string" },
   "input-format": { type: "string" },
   "append-system-prompt": { type: "string" },
+  agent: { type: "string" },
   approvals: { type: "string" },
   allowedTools: { type: "string", multiple: true },
   "allowed-tools": { type: "string", multiple: true },
@@ -37,6 +39,7 @@ const OPTIONS = {
   input: { type: "string", multiple: true },
   repeat: { type: "string" },
   force: { type: "boolean" },
+  "keep-changed": { type: "boolean" },
   "dry-run": { type: "boolean" },
   verbose: { type: "boolean" },
   quiet: { type: "boolean", short: "q" },
@@ -66,9 +69,13 @@ export interface Flags {
   /** Agents that a worker runs at once. */
   concurrency?: number;
   maxRounds?: number;
+  /** What all agents of the context may cost together. */
+  maxBudgetUsd?: number;
   outputFormat: "text" | "json" | "stream-json";
   inputFormat: "text" | "stream-json";
   appendSystemPrompt?: string;
+  /** The type of the lead of a new context. */
+  agent?: string;
   continue: boolean;
   /** "" when -r came without an id: the newest that can be resumed. */
   resume?: string;
@@ -83,6 +90,8 @@ export interface Flags {
   input: string[];
   repeat?: string;
   force: boolean;
+  /** A restore leaves alone what somebody else changed since. */
+  keepChanged: boolean;
   dryRun: boolean;
   quiet: boolean;
   debug: boolean;
@@ -119,9 +128,11 @@ export function parseFlags(argv: string[]): Flags {
     stay: v.stay ?? false,
     concurrency: count("--concurrency", v.concurrency),
     maxRounds: count("--max-rounds", v["max-rounds"] ?? v["max-turns"]),
+    maxBudgetUsd: dollars("--max-budget-usd", v["max-budget-usd"]),
     outputFormat: oneOf("--output-format", v["output-format"], ["text", "json", "stream-json"]) ?? "text",
     inputFormat: oneOf("--input-format", v["input-format"], ["text", "stream-json"]) ?? "text",
     appendSystemPrompt: v["append-system-prompt"],
+    agent: v.agent,
     continue: v.continue ?? false,
     resume: v.resume,
     state: v.state,
@@ -133,6 +144,7 @@ export function parseFlags(argv: string[]): Flags {
     input: v.input ?? [],
     repeat: v.repeat,
     force: v.force ?? false,
+    keepChanged: v["keep-changed"] ?? false,
     dryRun: v["dry-run"] ?? false,
     quiet: v.quiet ?? false,
     debug: v.debug ?? false,
@@ -154,6 +166,13 @@ function count(flag: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (!/^[1-9]\d*$/.test(value)) throw usage(`${flag} takes a whole number from 1 on, not "${value}"`);
   return Number(value);
+}
+
+function dollars(flag: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const usd = /^\d*\.?\d+$/.test(value) ? Number(value) : 0;
+  if (usd > 0) return usd;
+  throw usage(`${flag} takes US dollars above 0, such as 2.50, not "${value}"`);
 }
 
 function oneOf<T extends string>(flag: string, value: string | undefined, known: readonly T[]): T | undefined {

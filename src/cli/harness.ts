@@ -1,7 +1,11 @@
 // Owns opening a harness from flags and settings: the same for a prompt and for a workflow.
 import { createHarness, type Harness } from "../harness.ts";
+import { HoldfastError } from "../ledger/error.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
-import type { Model } from "../models/model.ts";
+import { type Budget, unknownPrice } from "../mechanisms/budget/index.ts";
+import { costUsd } from "../models/catalogue.ts";
+import { type Model, noUsage } from "../models/model.ts";
+import { agentPlaces } from "./agent-places.ts";
 import type { Flags } from "./args.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
@@ -29,11 +33,23 @@ export async function openHarness(
     },
     approvals: approvalsOf(flags),
     team: { offer: flags.stay },
+    worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
     maxRounds: flags.maxRounds ?? chosen.maxRounds,
+    budget: budgetOf(flags, chosen.budget, model),
+    agents: { places: agentPlaces(project.root, settings) },
+    openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,
     fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
   });
   return { harness, model, settings };
+}
+
+/** A price that nobody knows is said before anything is recorded. */
+function budgetOf({ maxBudgetUsd }: Flags, chosen: Budget, { id }: Model): Budget {
+  const budget = { ...chosen, ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }) };
+  if (budget.usd !== undefined && costUsd(id, noUsage()) === undefined)
+    throw new HoldfastError("invalid", unknownPrice(id));
+  return budget;
 }
 
 /** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */

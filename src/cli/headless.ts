@@ -5,6 +5,7 @@ import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../h
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { runningJobs, sweepJobs } from "../mechanisms/jobs/index.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
+import { unfinishedSubtasks } from "../mechanisms/subagents/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
 import { openHarness } from "./harness.ts";
@@ -62,6 +63,7 @@ interface Work {
 async function work({ flags, harness, output, prompt, context, modelId, mode }: Work): Promise<number> {
   const run = await harness.run(prompt, {
     context,
+    agentType: flags.agent,
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
     onEvent: (event) => output.event(event),
@@ -185,6 +187,11 @@ function farewell(result: RunResult | undefined, run: Run): number {
   if (jobs > 0)
     process.stderr.write(
       `${jobs} background ${jobs === 1 ? "job is" : "jobs are"} still running: see \`holdfast jobs ls\`\n`,
+    );
+  const subtasks = unfinishedSubtasks(run.taken.agent.turn);
+  if (subtasks > 0)
+    process.stderr.write(
+      `${subtasks} background ${subtasks === 1 ? "subtask is" : "subtasks are"} unfinished: go on with holdfast -p -r ${run.context} --stay\n`,
     );
   return EXIT[result.reason];
 }

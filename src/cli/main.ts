@@ -9,6 +9,7 @@ const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>>
   approve: async () => (await import("./commands/approve.ts")).approve,
   deny: async () => (await import("./commands/approve.ts")).approve,
   permissions: async () => (await import("./commands/permissions.ts")).permissions,
+  agents: async () => (await import("./commands/agents.ts")).agents,
   cron: async () => (await import("./commands/cron.ts")).cron,
   tasks: async () => (await import("./commands/tasks.ts")).tasks,
   team: async () => (await import("./commands/team.ts")).team,

@@ -4,6 +4,7 @@ import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../h
 import type { Turn } from "../loop/seams.ts";
 import { nextFiring } from "../mechanisms/cron/index.ts";
 import { runningJobs } from "../mechanisms/jobs/index.ts";
+import { unfinishedSubtasks } from "../mechanisms/subagents/index.ts";
 import { activeMates, type TeamState, waitsForAnswer } from "../mechanisms/team/index.ts";
 import type { Output } from "./text-output.ts";
 
@@ -81,7 +82,7 @@ function isQuiet(turn: Turn): boolean {
   const names = [turn.agent, ...activeMates(team).map((mate) => mate.name)];
   const bound = names.some((agent) => {
     const of = { agent, slice: turn.slice };
-    return runningJobs(of) > 0 || nextFiring(of) !== undefined;
+    return runningJobs(of) > 0 || nextFiring(of) !== undefined || unfinishedSubtasks(of) > 0;
   });
   return !bound && !waitsForAnswer(team);
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { RunResult } from "../harness.ts";
 import type { StoredEvent } from "../ledger/store.ts";
+import { LEAD } from "../loop/host.ts";
 import type { Content, ReplyPart, Usage } from "../models/model.ts";
 import { toClaude } from "../tools/claude-names.ts";
 import type { Output } from "./text-output.ts";
@@ -26,6 +27,7 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
 
   function show(event: StoredEvent): void {
     const data: Data = event.data;
+    const from = originOf(event.actor);
     switch (event.type) {
       case "reply.received":
         line({
@@ -35,11 +37,11 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
             type: "message",
             role: "assistant",
             model: data.model,
-            content: data.parts.map(block),
+            content: data.parts.map((part: ReplyPart) => block(part, event.actor)),
             stop_reason: data.finish === "calls" ? "tool_use" : data.finish === "length" ? "max_tokens" : "end_turn",
             usage: usageOf(data.usage),
           },
-          parent_tool_use_id: null,
+          ...from,
         });
         break;
       case "tool.finished":
@@ -50,24 +52,24 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
             content: [
               {
                 type: "tool_result",
-                tool_use_id: data.callId,
+                tool_use_id: callIdOf(event.actor, data.callId),
                 content: resultContent(data.content),
                 is_error: data.isError,
               },
             ],
           },
-          parent_tool_use_id: null,
+          ...from,
         });
         break;
       case "note.added":
         line(
-          data.origin === "jobs"
-            ? { type: "system", subtype: "task_notification", text: data.text }
+          data.origin === "jobs" || data.origin === "subtask"
+            ? { type: "system", subtype: "task_notification", text: data.text, ...agentOf(event.actor) }
             : {
                 type: "user",
                 message: { role: "user", content: [{ type: "text", text: data.text }] },
                 origin: data.origin,
-                parent_tool_use_id: null,
+                ...from,
               },
         );
         break;
@@ -79,13 +81,21 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
           retry_delay_ms: data.delayMs,
           error_status: data.status ?? null,
           error: data.kind,
+          ...agentOf(event.actor),
         });
         break;
       case "model.switched":
-        line({ type: "system", subtype: "model_switched", from: data.from, to: data.to, reason: data.reason });
+        line({
+          type: "system",
+          subtype: "model_switched",
+          from: data.from,
+          to: data.to,
+          reason: data.reason,
+          ...agentOf(event.actor),
+        });
         break;
       case "context.elided":
-        line({ type: "system", subtype: "compact_boundary" });
+        line({ type: "system", subtype: "compact_boundary", ...agentOf(event.actor) });
         break;
     }
   }
@@ -114,7 +124,7 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
       const isError = result.reason !== "done";
       print({
         type: "result",
-        subtype: SUBTYPE[result.reason],
+        subtype: result.budget ? "error_max_budget_usd" : SUBTYPE[result.reason],
         is_error: isError,
         duration_ms: result.durationMs,
         num_turns: result.rounds,
@@ -135,11 +145,22 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
   };
 }
 
-function block(part: ReplyPart): object {
+/** Calls are numbered by each agent: outside the lead's the agent makes them unique. */
+const callIdOf = (actor: string, callId: string): string => (actor === LEAD ? callId : `${actor}.${callId}`);
+
+const agentOf = (actor: string): { agent?: string } => (actor === LEAD ? {} : { agent: actor });
+
+/** Whose words these are. A subagent is named after the call it works for: `lead.c7` for the lead's c7. */
+function originOf(actor: string): { parent_tool_use_id: string | null; agent?: string } {
+  const call = /^(.+)\.(c\d+)$/.exec(actor);
+  return { parent_tool_use_id: call ? callIdOf(call[1]!, call[2]!) : null, ...agentOf(actor) };
+}
+
+function block(part: ReplyPart, actor: string): object {
   if (part.type === "text") return { type: "text", text: part.text };
   if (part.type === "reasoning") return { type: "thinking", thinking: part.text, signature: part.signature ?? "" };
   const { name, input } = toClaude(part.name, part.input);
-  return { type: "tool_use", id: part.id, name, input };
+  return { type: "tool_use", id: callIdOf(actor, part.id), name, input };
 }
 
 const resultContent = (content: Content[]) =>

@@ -1,6 +1,7 @@
 // Owns the text format: the answer on stdout, what happens on the way on stderr.
 import type { HarnessEvent, RunResult } from "../harness.ts";
 import type { StoredEvent } from "../ledger/store.ts";
+import { LEAD } from "../loop/host.ts";
 import { type ReplyPart, textOf } from "../models/model.ts";
 import { oneLine, printable } from "./printable.ts";
 
@@ -17,22 +18,24 @@ type Data = any;
 
 export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Output {
   const calls = new Map<string, Extract<ReplyPart, { type: "call" }>>();
-  const say = (line: string) => {
+  const tell = (line: string) => {
     if (!opts.quiet) process.stderr.write(`${line}\n`);
   };
 
   function show(event: StoredEvent): void {
     const data: Data = event.data;
+    const { actor } = event;
+    const say = (line: string) => tell(actor === LEAD ? line : indented(actor, line));
     switch (event.type) {
       case "reply.received": {
         const asked = data.parts.filter((p: ReplyPart) => p.type === "call");
-        for (const call of asked) calls.set(call.id, call);
+        for (const call of asked) calls.set(`${actor} ${call.id}`, call);
         const text = textOf(data.parts);
         if (asked.length > 0 && text.trim() !== "") say(printable(text));
         break;
       }
       case "tool.finished": {
-        const call = calls.get(data.callId);
+        const call = calls.get(`${actor} ${data.callId}`);
         say(`● ${data.name} ${call ? oneLine(argumentsOf(call.input), 100) : ""}`.trimEnd());
         const lines = printable(data.display ?? textOf(data.content))
           .trimEnd()
@@ -51,13 +54,20 @@ export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Outp
     init: () => undefined,
     event(event) {
       if (event.type === "event") show(event.event);
-      else if (event.progress.type === "status" && event.progress.text) say(`· ${oneLine(event.progress.text, 200)}`);
+      else if (event.progress.type === "status" && event.progress.text) tell(`· ${oneLine(event.progress.text, 200)}`);
     },
     result(result) {
       if (result.text !== "") process.stdout.write(`${printable(result.text).trimEnd()}\n`);
     },
   };
 }
+
+/** What other agents do stands apart, each line with who does it. */
+const indented = (actor: string, text: string): string =>
+  text
+    .split("\n")
+    .map((line) => `  [${actor}] ${line}`)
+    .join("\n");
 
 /** The arguments as a person reads them: the one that matters bare, the rest by name. */
 function argumentsOf(input: unknown): string {

@@ -26,7 +26,12 @@ export async function exportValues(
     }
     if (assigned.exports[key] !== undefined) await check(key, assigned.exports[key], values[key]);
   }
-  await context.shareAll(values, { author: agent, call });
+  const fresh: Record<string, unknown> = {};
+  for (const key of keys) {
+    const given = (await context.history(key)).some((entry) => entry.author === agent && entry.call === call);
+    if (!given) fresh[key] = values[key];
+  }
+  if (Object.keys(fresh).length > 0) await context.shareAll(fresh, { author: agent, call });
   const done = (await context.history(RESULTS)).some((entry) => entry.author === agent && entry.call === call);
   if (!done) await context.append(RESULTS, { agent, type: assigned.type, keys }, { author: agent, call });
   return keys;

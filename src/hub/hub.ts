@@ -1,7 +1,9 @@
 // Owns running an agent for the hub: prompt from the standard template, exports back into the context, one correction, continued after a crash.
 import type { Contexts } from "../contexts/index.ts";
 import { type ErrorCode, HoldfastError, messageOf } from "../ledger/error.ts";
-import type { Host, Taken } from "../loop/host.ts";
+import { contextState } from "../loop/agent.ts";
+import type { Host, Taken, TakeOptions } from "../loop/host.ts";
+import type { AgentCatalogue, Facts } from "../tools/agent-catalogue.ts";
 import { type HubState, wantedOf } from "./events.ts";
 import { exportsInText, exportValues } from "./exports.ts";
 import { INJECTION_BYTES, injectShared } from "./injection.ts";
@@ -11,32 +13,62 @@ export interface HubTask extends Omit<AgentTask, "signal"> {
   /** Keys of the shared data that go into the prompt, within the budget. */
   reads?: readonly string[] | "all";
   injectionBytes?: number;
+  /** Where it begins; default: the context's root. */
+  cwd?: string;
+  /** The prompt goes to an agent that has worked before; the same name says it once. */
+  followUp?: string;
+  /** Recorded with the creation of the agent. */
+  facts?: Facts;
+  /** Agents that the context may have in all. */
+  most?: number;
   signal?: AbortSignal;
+  onProgress?: TakeOptions["onProgress"];
 }
 
 export type HubResult = AgentAnswer;
 
+export interface HubOptions {
+  host: Host;
+  contexts: Contexts;
+  /** The types there are (`harness.agents`); without it a type is only a name. */
+  agents?: AgentCatalogue;
+}
+
 export interface Hub {
+  /** Only creates the agent, with the definition of its type. Contract: nothing when it is there already. */
+  create(task: HubTask): Promise<void>;
   /** Contract: a task that another process began goes on where it stopped; one that was finished answers without a model call. Throws when it failed for good. */
   run(task: HubTask): Promise<HubResult>;
 }
 
-const ROLES: Record<string, string> = {
-  "general-purpose": "You do one piece of work for a larger plan, thoroughly, and hand in its result.",
-  "code-reviewer":
-    "You review work that others did: correctness first, then clarity. You say what is wrong, where, and why.",
-  explore: "You look things up and report what you found, with places. You change nothing.",
-};
 const MAX_CORRECTIONS = 1;
 const CODES: Record<string, ErrorCode> = { limit: "limit", blocked: "refused" };
 
-export function createHub(opts: { host: Host; contexts: Contexts }): Hub {
-  const { host, contexts } = opts;
+export function createHub(opts: HubOptions): Hub {
+  const { host, contexts, agents } = opts;
+
+  async function create(task: HubTask): Promise<void> {
+    const { ledger, leave } = await host.follow(task.context);
+    try {
+      if (contextState(ledger).agents[task.agent]) return;
+      const defined = (await agents?.define(task.agent, task.type)) ?? [];
+      const { agent: name, cwd, most, facts = [] } = task;
+      await host.addAgent(task.context, { name, cwd, most, events: [...defined, ...facts] });
+    } finally {
+      leave();
+    }
+  }
+
   return {
+    create,
     async run(task) {
       const startedAt = Date.now();
-      await host.addAgent(task.context, { name: task.agent });
-      const taken = await host.take(task.context, { agent: task.agent, wait: AbortSignal.timeout(60_000) });
+      await create(task);
+      const taken = await host.take(task.context, {
+        agent: task.agent,
+        wait: AbortSignal.timeout(60_000),
+        onProgress: task.onProgress,
+      });
       const stop = () => taken.agent.interrupt();
       task.signal?.addEventListener("abort", stop, { once: true });
       const unsubscribe = taken.ledger.subscribe(({ type, actor }) => {
@@ -45,8 +77,9 @@ export function createHub(opts: { host: Host; contexts: Contexts }): Hub {
       try {
         const before = taken.agent.turn.state.rounds;
         const resumed = hubState(taken, task.agent) !== undefined;
-        if (resumed) await taken.agent.reopen();
-        else await assign(taken, task, contexts);
+        if (!resumed) await assign(taken, task, opts);
+        else if (task.followUp === undefined) await taken.agent.reopen();
+        else await taken.agent.turn.append([inputFor(task, task.prompt, task.followUp)]);
         await advance(taken, task, contexts);
         const { state } = taken.agent.turn;
         const { usage, rounds } = state;
@@ -71,36 +104,40 @@ export function createHub(opts: { host: Host; contexts: Contexts }): Hub {
 const hubState = (taken: Taken, agent: string) => taken.agent.turn.slice<HubState>("hub")[agent];
 
 /** One append: the agent never has the task without its prompt. */
-async function assign(taken: Taken, task: HubTask, contexts: Contexts): Promise<void> {
-  const prompt = await promptOf(task, contexts);
+async function assign(taken: Taken, task: HubTask, opts: HubOptions): Promise<void> {
+  const prompt = await promptOf(task, opts);
   const asked = { type: "hub.asked", data: { type: task.type, exports: task.exports ?? {} } };
-  const input = {
-    type: "input.received",
-    data: { inputId: `inp_${task.agent}`, agent: task.agent, content: [{ type: "text", text: prompt }], origin: "hub" },
-  };
-  await taken.agent.turn.append([asked, input]);
+  await taken.agent.turn.append([asked, inputFor(task, prompt, task.agent)]);
 }
 
-async function promptOf(task: HubTask, contexts: Contexts): Promise<string> {
+const inputFor = ({ context, agent }: HubTask, text: string, name: string) => ({
+  id: `inp-${context}-${name}`,
+  type: "input.received",
+  data: { inputId: `inp_${name}`, agent, content: [{ type: "text", text }], origin: "hub" },
+});
+
+async function promptOf(task: HubTask, { contexts, agents }: HubOptions): Promise<string> {
   const shared = task.reads
     ? await injectShared(await contexts.get(task.context), task.reads, task.injectionBytes ?? INJECTION_BYTES)
     : "";
   const wanted = Object.entries(task.exports ?? {});
-  const parts = [
-    `# Role\n\n${task.type}: ${ROLES[task.type] ?? "You do what the instruction says."}`,
-    `# Instruction\n\n${task.prompt}`,
-  ];
+  // Its instructions stand in the system prompt, as they were recorded; here only what it was chosen for.
+  const about = await agents?.about(task.type).catch(() => undefined);
+  const parts = [`# Role\n\n${task.type}${about ? `: ${about.description}` : ""}`, `# Instruction\n\n${task.prompt}`];
   if (shared !== "") parts.push(`# Shared context\n\n${shared}`);
   if (wanted.length > 0) {
     const schemas = wanted.map(([key, schema]) => `- ${key}: ${JSON.stringify(schema)}`).join("\n");
     parts.push(`# Export\n\nWhen you are done, call export_to_context with these keys (JSON Schema each):\n${schemas}`);
   }
+  if (wanted.length === 0)
+    parts.push("# Result\n\nOnly your last message goes back to whoever asked: put all they need into it.");
   return parts.join("\n\n");
 }
 
 /** Until everything that was asked for is there; told once what is wrong with it. */
 async function advance(taken: Taken, task: HubTask, contexts: Contexts): Promise<void> {
   for (;;) {
+    if (task.signal?.aborted) throw new HoldfastError("refused", `${task.agent} was interrupted`);
     const reason = await taken.agent.run();
     const last = taken.agent.turn.state.lastTurn;
     const limit = overLimit(taken, task);

@@ -10,22 +10,32 @@ import {
   type Tool,
   type ToolOutput,
   type ToolRun,
+  type Turn,
 } from "../loop/seams.ts";
 import { type HubState, hubEvents, hubSlice } from "./events.ts";
 import { asData } from "./templates/data.ts";
 
 /** Contract: `contexts` is asked for when a tool runs first; without it the mechanism only reads its events. */
 export function createHubMechanism(contexts?: () => Promise<Contexts>): Mechanism {
+  let tools: Tool[] | undefined;
   return defineMechanism({
     name: "hub",
     events: { ...contextEvents, ...hubEvents },
     fold: hubSlice,
     tools: (turn) => {
-      // Whoever was given no part of a larger work shares with nobody: the tools would only cost tokens.
-      if (!contexts || !turn.slice<HubState>("hub")[turn.agent]) return [];
-      return [contextList(contexts), contextRead(contexts), contextWrite(contexts), exportTool(contexts)];
+      // Whoever has no part of a larger work shares with nobody: the tools would only cost tokens.
+      if (!contexts || !hasPart(turn)) return [];
+      tools ??= [contextList(contexts), contextRead(contexts), contextWrite(contexts), exportTool(contexts)];
+      return tools;
     },
   });
+}
+
+/** It was given a part, or those it gave parts to have exported something. */
+function hasPart({ agent, slice }: Turn): boolean {
+  const hub = slice<HubState>("hub");
+  if (hub[agent]) return true;
+  return Object.entries(hub).some(([name, { exported }]) => exported.length > 0 && name.startsWith(`${agent}.`));
 }
 
 type Open = () => Promise<Contexts>;
@@ -73,10 +83,12 @@ const contextWrite = (contexts: Open): Tool =>
     async execute(run) {
       const { key, value, expect } = run.input;
       await run.turn.append([]); // the reply that asks for it is durable before anyone else can see what it did
-      const { version, bytes } = await (await open(contexts, run)).share(key, value, {
-        call: run.call.id,
-        ...(expect === undefined ? {} : { expect }),
-      });
+      const context = await open(contexts, run);
+      // A resume runs the call again when its result was not recorded: what it wrote is there already.
+      const written = (await context.history(key)).find((e) => e.author === run.turn.agent && e.call === run.call.id);
+      const { version, bytes } =
+        written ??
+        (await context.share(key, value, { call: run.call.id, ...(expect === undefined ? {} : { expect }) }));
       return { content: `shared ${key}: version ${version}, ${bytes} bytes` };
     },
   });
@@ -88,7 +100,8 @@ const exportTool = (contexts: Open): Tool =>
     schema: () => z.strictObject({ values: z.record(z.string(), z.json()) }),
     effect: "internal",
     async execute(run): Promise<ToolOutput> {
-      const assigned = run.turn.slice<HubState>("hub")[run.turn.agent]!;
+      const assigned = run.turn.slice<HubState>("hub")[run.turn.agent];
+      if (!assigned) return { content: "nobody asked you for exports: use context_write", isError: true };
       try {
         await run.turn.append([]); // as above
         const { exportValues } = await import("./exports.ts");

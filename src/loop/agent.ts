@@ -45,6 +45,9 @@ const noteFacts = (n: Note) => [{ type: "note.added", data: { origin: n.origin, 
 
 const EARLY = new Set<string>(["interrupted", "failed", "limit"] satisfies TurnEndReason[]);
 
+/** The first agent of a context: how it ended is how the context did. */
+export const LEAD = "lead";
+
 export const contextState = (ledger: Ledger): ContextState => ledger.state.slices.transcript as ContextState;
 
 export function createAgent(opts: AgentOptions): AgentHandle {
@@ -103,9 +106,12 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       (e) => e.type === "input.received" || e.type === "turn.started" || e.type === "turn.ended",
     );
     if (!edge) return {};
-    const { title, root } = contextState(ledger);
-    const reason = edge.type === "turn.ended" ? (edge.data as { reason: string }).reason : null;
-    return { summary: { title, root, open: reason === null, reason, rounds: state().rounds } };
+    const { title, root, agents } = contextState(ledger);
+    const others = Object.values(agents).filter((a) => a.name !== name && (a.turn || a.queue.length > 0));
+    const busy = [...others.map((a) => a.name), ...(edge.type === "turn.ended" ? [] : [name])];
+    const ended = name === LEAD || !agents[LEAD]?.lastTurn ? edge.data : agents[LEAD].lastTurn;
+    const reason = busy.length > 0 ? null : (ended as { reason: string }).reason;
+    return { summary: { title, root, open: busy.length > 0, busy, reason, rounds: state().rounds } };
   }
 
   async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {

@@ -7,13 +7,14 @@ import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
-import { type AgentHandle, contextState, createAgent } from "./agent.ts";
+import { type AgentHandle, contextState, createAgent, LEAD } from "./agent.ts";
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
 import type { AgentView, Mechanism, Progress } from "./seams.ts";
 import { transcript } from "./transcript.ts";
 
-export const LEAD = "lead";
+export { LEAD } from "./agent.ts";
+
 /** Whoever counts the agents of a context guards this. */
 const AGENTS = "ctx:agents";
 
@@ -21,8 +22,8 @@ export interface Host {
   readonly codec: Codec;
   readonly fold: Fold;
   open(context: string): Promise<Ledger>;
-  /** Begins a context whose first agent is `lead`. */
-  create(opts: { root: string; title: string }): Promise<string>;
+  /** Begins a context whose first agent is `lead`, with what else is to be true of it. */
+  create(opts: { root: string; title: string; facts?: NewAgent["events"] }): Promise<string>;
   /** The context as it is followed here, shared with the agents that are held; to be left again. */
   follow(context: string): Promise<{ ledger: Ledger; leave: () => void }>;
   /** One more agent in a context, with what else is to be true from its first moment; nothing when it is there already. */
@@ -122,7 +123,7 @@ export function createHost(opts: HostOptions): Host {
     codec,
     fold,
     open,
-    async create({ root, title }) {
+    async create({ root, title, facts = [] }) {
       const context = newId("ctx");
       const events = [
         {
@@ -132,6 +133,7 @@ export function createHost(opts: HostOptions): Host {
           data: { root, title, version: opts.version },
         },
         { type: "agent.created", actor: LEAD, data: { name: LEAD, cwd: root } },
+        ...facts.map((fact) => ({ ...fact, actor: LEAD })),
       ];
       const writes = events.map((e) => codec.encode(e));
       await store.append([

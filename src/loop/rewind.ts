@@ -7,6 +7,7 @@ import type { AgentState, ContextState } from "./transcript.ts";
 interface Mark {
   count: number;
   cwd: string;
+  root?: string;
   saved?: Item[];
 }
 
@@ -32,7 +33,9 @@ export function applyRewind(state: ContextState, event: StoredEvent): boolean {
 }
 
 const marksOf = (state: ContextState): Record<string, Mark> =>
-  Object.fromEntries(Object.values(state.agents).map((a) => [a.name, { count: a.items.length, cwd: a.cwd }]));
+  Object.fromEntries(
+    Object.values(state.agents).map((a) => [a.name, { count: a.items.length, cwd: a.cwd, root: a.root }]),
+  );
 
 /** `before` is the checkpoint that the restore made of what it leaves. */
 function rewind(state: ContextState, to: number, before: number): void {
@@ -42,7 +45,7 @@ function rewind(state: ContextState, to: number, before: number): void {
     const mark = state.marks[to]?.[agent.name];
     const items = complete(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0));
     for (const at of Object.values(state.marks)) keepFor(at[agent.name], agent.items, items.length);
-    if (mark) agent.cwd = mark.cwd;
+    if (mark) Object.assign(agent, { cwd: mark.cwd, root: mark.root });
     settle(agent, items);
   }
 }

@@ -17,6 +17,8 @@ interface Ready {
   tool: Tool;
   input: unknown;
   grants: Grants;
+  /** The tree it was judged in. */
+  root: string;
 }
 
 /** What is durable with the next append. */
@@ -43,12 +45,27 @@ export async function runCalls(agent: Agent): Promise<void> {
       });
   }
   for (const group of groups(ready)) {
-    if (group[0]!.tool.effect === "read") await runReads(agent, group, outbox);
+    if (outbox.facts.some(changesTree)) await flush(agent, outbox);
+    if (isElsewhere(agent, group[0]!))
+      for (const { pending } of group) finalize(outbox, pending, MOVED, { at: Date.now() });
+    else if (group[0]!.tool.effect === "read") await runReads(agent, group, outbox);
     else if (group.length > 1) await runTogether(agent, group, outbox);
     else await runEffect(agent, group[0]!, outbox);
   }
   await flush(agent, outbox);
 }
+
+const MOVED: ToolOutput = {
+  content: "Not run: an earlier call of this reply took you to another tree. Look where you are, then send it again.",
+  isError: true,
+};
+
+const changesTree = ({ type, data }: Facts[number]): boolean =>
+  type === "agent.moved" && (data as { root?: string | null }).root !== undefined;
+
+/** What was judged in one tree is not done in another. */
+const isElsewhere = ({ turn }: Agent, { tool, root }: Ready): boolean =>
+  tool.effect !== "internal" && root !== turn.root;
 
 /** Neighbouring reads run together, and so do neighbours that are `parallel`; everything else alone, in source order. */
 function groups(ready: Ready[]): Ready[][] {
@@ -80,14 +97,15 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   const pool = seams.tools(turn);
   const tool = pool.find((t) => t.name === call.name);
   if (!tool) return refuse(`There is no tool named ${call.name}. Tools: ${pool.map((t) => t.name).join(", ")}.`);
-  if (started) return { pending, tool, input: started.input, grants: started.grants ?? {} };
+  const { root } = turn;
+  if (started) return { pending, tool, input: started.input, grants: started.grants ?? {}, root };
   const parsed = schemaOf(tool).safeParse(call.input);
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
   const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
   if (answer.decision === "deny") return { ...refuse(`Refused: ${answer.reason}`), denied: answer.reason };
   if (turn.signal.aborted) return refuse("Not run: the turn was interrupted.");
-  return { pending, tool, input, grants: (verdict.decision !== "deny" && verdict.grants) || {} };
+  return { pending, tool, input, grants: (verdict.decision !== "deny" && verdict.grants) || {}, root };
 }
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {

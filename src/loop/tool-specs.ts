@@ -38,17 +38,22 @@ function specOf(tool: Tool): ToolSpec {
   return spec;
 }
 
-/** Leaves out what costs tokens in every request and tells a model nothing: our schemas refuse unknown keys anyway. */
+/** Leaves out what costs tokens in every request and tells a model nothing: our schemas check it anyway. */
 function lean(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lean);
   if (typeof schema !== "object" || schema === null) return schema;
   return Object.fromEntries(
     Object.entries(schema)
-      .filter(([key, value]) => !(key === "additionalProperties" && value === false))
-      .filter(
-        ([key, value]) =>
-          !((key === "maximum" || key === "minimum") && Math.abs(Number(value)) >= Number.MAX_SAFE_INTEGER),
-      )
+      .filter(([key, value]) => !saysNothing(key, value))
       .map(([key, value]) => [key, lean(value)]),
   );
+}
+
+/** That a path is not empty, that a count is above nothing: nobody would write it otherwise. */
+function saysNothing(key: string, value: unknown): boolean {
+  if (key === "additionalProperties") return typeof value !== "object" || Object.keys(value ?? {}).length === 0;
+  if (key === "minLength" || key === "minItems") return value === 1;
+  if (key === "exclusiveMinimum") return value === 0;
+  if (key !== "maximum" && key !== "minimum") return false;
+  return (key === "minimum" && value === 0) || Math.abs(Number(value)) >= Number.MAX_SAFE_INTEGER;
 }

@@ -12,7 +12,7 @@ import {
   type Usage,
 } from "../models/model.ts";
 import { applyRewind, type Marks } from "./rewind.ts";
-import type { Effect, Grants } from "./seams.ts";
+import type { AgentView, Effect, Grants } from "./seams.ts";
 
 export interface PendingCall {
   call: CallPart;
@@ -61,6 +61,10 @@ export interface ContextState {
   /** Where everyone stood at each checkpoint. */
   marks?: Marks;
 }
+
+/** The tree that the context was started in, whatever tree the agent is in. */
+export const contextRoot = (agent: Pick<AgentView, "root" | "slice">): string =>
+  agent.slice<ContextState | undefined>("transcript")?.root ?? agent.root;
 
 // biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
 type Data = any;

@@ -93,6 +93,16 @@ const UNKNOWN: Limits = { contextTokens: 128 * K, outputTokens: 8192, images: fa
 export const DEFAULT_ANTHROPIC = "anthropic/claude-sonnet-5-5";
 export const DEFAULT_OPENAI = "openai/gpt-6-sol";
 
+/** The current model of each of Anthropic's families. */
+const CLAUDE: Record<string, string> = {
+  sonnet: "anthropic/claude-sonnet-5-5",
+  opus: "anthropic/claude-opus-5-5",
+  haiku: "anthropic/claude-haiku-5-5",
+};
+
+/** `sonnet`, `opus`, `haiku` or Anthropic's own name of a model, as provider/name. */
+export const claudeModel = (name: string): string => CLAUDE[name] ?? `anthropic/${name}`;
+
 const SNAPSHOT = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?$/;
 
 function entryOf(id: string): Entry | undefined {

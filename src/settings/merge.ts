@@ -2,7 +2,16 @@
 import path from "node:path";
 import { quoted } from "./json-text.ts";
 import { tightens } from "./repository.ts";
-import type { HookEvent, PermissionMode, Scope, Settings, SettingsFile, SourcedHooks, SourcedRule } from "./words.ts";
+import {
+  type HookEvent,
+  type PermissionMode,
+  type Scope,
+  type Settings,
+  type SettingsFile,
+  type SourcedHooks,
+  type SourcedRule,
+  timeOf,
+} from "./words.ts";
 
 /** One scope's word, already without what it must not say. */
 export interface Layer {
@@ -41,6 +50,9 @@ export function mergeSettings(layers: readonly Layer[], home: string): { setting
     providers: byName(layers, (value) => value.providers),
     proxy: firstOf(layers, (value) => value.proxy),
     maxRounds: roundsOf(layers, warnings),
+    budget: budgetOf(layers, warnings),
+    worktree: { link: [...new Set(layers.flatMap(({ value }) => value.worktree?.link ?? []))] },
+    contexts: { ttlMs: timeOf(firstOf(layers, (value) => value.contexts?.ttl) ?? "") },
     disableAllHooks,
   };
   return { settings, warnings };
@@ -132,3 +144,16 @@ const roundsOf = (layers: readonly Layer[], warnings: string[]): number | undefi
     stricter: (from, to) => to <= from,
     warnings,
   });
+
+function budgetOf(layers: readonly Layer[], warnings: string[]): Settings["budget"] {
+  const kinds = ["tokens", "usd", "rounds"] as const;
+  const limits = kinds.map((kind) => {
+    const limit = tightest<number>(layers, (value) => value.budget?.[kind], {
+      key: ["budget", kind],
+      stricter: (from, to) => to <= from,
+      warnings,
+    });
+    return [kind, limit] as const;
+  });
+  return Object.fromEntries(limits.filter(([, limit]) => limit !== undefined));
+}

@@ -1,6 +1,6 @@
 // Owns the schema of a settings file and its JSON Schema. Loaded only when there is a file to check.
 import * as z from "zod";
-import { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, type SettingsFile } from "./words.ts";
+import { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, type SettingsFile, timeOf } from "./words.ts";
 
 const texts = (says: string) => z.array(z.string()).optional().describe(says);
 const address = () =>
@@ -97,6 +97,36 @@ export const settingsSchema = () =>
         .min(1, "give a whole number above 0")
         .optional()
         .describe("Model calls in a turn at most. A repository can only lower it."),
+      contexts: z
+        .strictObject({
+          ttl: z
+            .string()
+            .refine((text) => timeOf(text) !== undefined, "give a time such as 12h, 30d or 8w")
+            .optional()
+            .describe(
+              "How long contexts without a time of their own are kept: `holdfast contexts gc` removes older ones.",
+            ),
+        })
+        .optional()
+        .describe("Contexts of the command line. Not from a repository."),
+      budget: z
+        .strictObject({
+          tokens: z.int("give a whole number above 0").min(1, "give a whole number above 0").optional(),
+          usd: z.number().positive("give US dollars above 0").optional(),
+          rounds: z.int("give a whole number above 0").min(1, "give a whole number above 0").optional(),
+        })
+        .optional()
+        .describe(
+          "What all agents of a context may spend together: tokens, US dollars, model calls. A repository can only lower it.",
+        ),
+      worktree: z
+        .strictObject({
+          link: texts(
+            "Folders that worktrees share with the project's own tree by a link, such as `node_modules`: only what git ignores.",
+          ),
+        })
+        .optional()
+        .describe("Trees of their own for tasks."),
       disableAllHooks: z
         .boolean()
         .optional()

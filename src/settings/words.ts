@@ -75,7 +75,20 @@ export interface SettingsFile {
   providers?: Record<string, Provider>;
   proxy?: string;
   maxRounds?: number;
+  budget?: { tokens?: number; usd?: number; rounds?: number };
+  contexts?: { ttl?: string };
+  worktree?: { link?: string[] };
   disableAllHooks?: boolean;
+}
+
+const TIME = /^(\d+(?:\.\d+)?)\s*(m|h|d|w)$/;
+const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** A time such as `30d` in milliseconds; undefined when it is none, or nothing. */
+export function timeOf(text: string): number | undefined {
+  const [, amount, unit] = TIME.exec(text.trim()) ?? [];
+  const ms = Math.round(Number(amount) * (UNITS[unit ?? ""] ?? 0));
+  return ms > 0 ? ms : undefined;
 }
 
 /** From the highest to the lowest. The `claude` ones are read for permissions and hooks only. */
@@ -114,5 +127,11 @@ export interface Settings {
   providers: Record<string, Provider>;
   proxy?: string;
   maxRounds?: number;
+  /** What all agents of a context may spend together. */
+  budget: { tokens?: number; usd?: number; rounds?: number };
+  /** How long contexts are kept that do not say so themselves. */
+  contexts: { ttlMs?: number };
+  /** Folders below the project, as they were written. */
+  worktree: { link: string[] };
   disableAllHooks: boolean;
 }

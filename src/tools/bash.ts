@@ -42,6 +42,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
           callId: run.call.id,
           command: run.input.command,
           cwd: run.cwd,
+          root: run.root,
           background: run.input.run_in_background ?? false,
           grants: run.grants,
         });

@@ -16,6 +16,8 @@ export interface JobSpec {
   callId: string;
   command: string;
   cwd: string;
+  /** The tree that the agent works in; default: the project's own. */
+  root?: string;
   /** Started to stay in the background: nobody waits for it. */
   background: boolean;
   /** What the gates let it do besides. */

@@ -1,10 +1,11 @@
-// Owns the tool claim_task: one task, one owner; whoever comes second is told who has it.
+// Owns the tool claim_task: one task, one owner; whoever comes second is told who has it. A worktree of the task becomes the owner's tree.
 import * as z from "zod";
 import { defineTool, type Tool } from "../loop/seams.ts";
 import { actorOf, type OpenTaskBoard } from "./task-board.ts";
+import { movesOrRelease, type PlaceOf, pathFor, placeLine } from "./task-place.ts";
 import { short, visible } from "./task-text.ts";
 
-export function createTaskClaimTool(open: OpenTaskBoard): Tool<{ task_id: string }> {
+export function createTaskClaimTool(open: OpenTaskBoard, placeOf?: PlaceOf): Tool<{ task_id: string }> {
   return defineTool({
     name: "claim_task",
     description: "Take a pending, unblocked task as yours and start on it.",
@@ -12,10 +13,16 @@ export function createTaskClaimTool(open: OpenTaskBoard): Tool<{ task_id: string
     effect: "internal",
     async execute(run) {
       const by = await actorOf(run);
-      const task = await (await open()).claim(run.input.task_id, by);
+      const board = await open();
+      await pathFor(await board.get(run.input.task_id), placeOf);
+      const task = await board.claim(run.input.task_id, by);
+      const moves = await movesOrRelease(task, { turn: run.turn, placeOf, board, call: by.call });
       const where = task.worktree ? `\nworktree: ${short(task.worktree, 400)}` : "";
       const what = task.description === "" ? "" : `\n\n${task.description.split("\n").map(visible).join("\n")}`;
-      return { content: `claimed ${task.id}: ${short(task.subject)}${where}${what}` };
+      return {
+        content: `claimed ${task.id}: ${short(task.subject)}${where}${placeLine(moves)}${what}`,
+        ...(moves.length > 0 && { events: moves }),
+      };
     },
   });
 }

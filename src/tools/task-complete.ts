@@ -2,20 +2,26 @@
 import * as z from "zod";
 import { defineTool, type Tool } from "../loop/seams.ts";
 import { actorOf, type Changed, type OpenTaskBoard } from "./task-board.ts";
+import { movesFor, type PlaceOf, placeLine } from "./task-place.ts";
 import { short } from "./task-text.ts";
 
 const SHOWN = 20;
 
-export function createTaskCompleteTool(open: OpenTaskBoard): Tool<{ task_id: string; note?: string }> {
+export function createTaskCompleteTool(
+  open: OpenTaskBoard,
+  placeOf?: PlaceOf,
+): Tool<{ task_id: string; note?: string }> {
   return defineTool({
     name: "complete_task",
-    description: "Mark your task as done; says what became unblocked.",
+    description: "Mark your task as done.",
     schema: () => z.strictObject({ task_id: z.string(), note: z.string().optional() }),
     effect: "internal",
     async execute(run) {
       const by = await actorOf(run);
       const changed = await (await open()).complete(run.input.task_id, by, run.input.note);
-      return { content: `completed ${changed.task.id}: ${short(changed.task.subject)}\n${consequences(changed)}` };
+      const moves = await movesFor(changed.task, run.turn, placeOf);
+      const done = `completed ${changed.task.id}: ${short(changed.task.subject)}\n${consequences(changed)}`;
+      return { content: `${done}${placeLine(moves)}`, ...(moves.length > 0 && { events: moves }) };
     },
   });
 }

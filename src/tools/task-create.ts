@@ -12,7 +12,7 @@ export function createTaskCreateTool(open: OpenTaskBoard): Tool<Input> {
   return defineTool<Input>({
     name: "create_task",
     description:
-      "Add a task to the project's board, or several as tasks: blockedBy takes ids, and aliases of the same call.",
+      "Add a task to the project's board, or several as tasks (same fields, and alias): blockedBy takes ids, and aliases of the same call.",
     schema: () => {
       const optional = {
         description: z.string().optional(),
@@ -25,7 +25,12 @@ export function createTaskCreateTool(open: OpenTaskBoard): Tool<Input> {
           subject: z.string().optional(),
           ...optional,
           tasks: z
-            .array(z.strictObject({ alias: z.string().optional(), subject: z.string(), ...optional }))
+            .array(
+              // A model is shown the optional fields once: their place in every request is dear.
+              z
+                .looseObject({ alias: z.string().optional(), subject: z.string() })
+                .pipe(z.strictObject({ alias: z.string().optional(), subject: z.string(), ...optional })),
+            )
             .min(1)
             .optional(),
         })

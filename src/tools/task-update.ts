@@ -3,11 +3,12 @@ import * as z from "zod";
 import { defineTool, type Tool } from "../loop/seams.ts";
 import { actorOf, type OpenTaskBoard, ownerNamed, PRIORITIES, TASK_STATUSES, type TaskChanges } from "./task-board.ts";
 import { consequences } from "./task-complete.ts";
+import { movesFor, movesOrRelease, type PlaceOf, pathFor, placeLine } from "./task-place.ts";
 import { taskLine } from "./task-text.ts";
 
 type Input = Omit<TaskChanges, "worktree"> & { task_id: string };
 
-export function createTaskUpdateTool(open: OpenTaskBoard): Tool<Input> {
+export function createTaskUpdateTool(open: OpenTaskBoard, placeOf?: PlaceOf): Tool<Input> {
   return defineTool<Input>({
     name: "update_task",
     description: "Change a task. status pending releases it; owner keeps it for someone, null for anyone.",
@@ -31,10 +32,17 @@ export function createTaskUpdateTool(open: OpenTaskBoard): Tool<Input> {
       const by = await actorOf(run);
       const board = await open();
       const to = owner === undefined ? {} : { owner: owner === null ? null : ownerNamed(owner, context) };
+      if (changes.status === "in_progress") await pathFor(await board.get(task_id), placeOf);
       const changed = await board.update(task_id, { ...changes, ...to }, by);
       const line = taskLine(changed.task, { blockers: board.openBlockers(changed.task), context });
       const more = changed.unblocked.length + changed.stranded.length > 0 || changes.status === "completed";
-      return { content: `updated\n${line}${more ? `\n${consequences(changed)}` : ""}` };
+      const { turn } = run;
+      const moves =
+        changes.status === "in_progress"
+          ? await movesOrRelease(changed.task, { turn, placeOf, board, call: by.call })
+          : await movesFor(changed.task, turn, placeOf).catch(() => []); // it changes something else: where one works stays
+      const text = `updated\n${line}${more ? `\n${consequences(changed)}` : ""}${placeLine(moves)}`;
+      return { content: text, ...(moves.length > 0 && { events: moves }) };
     },
   });
 }

@@ -5,8 +5,8 @@ import { addCounts, emptyCounts, LONG, LONG_MS, NO_FAULTS, publish } from "./cou
 import { at, crashPoints, everyPassing } from "./points.ts";
 import { scenario, scenarios } from "./scenarios.ts";
 
-/** `contexts verify --repair` has points and tests of its own. */
-const points = crashPoints().filter((point) => !point.startsWith("repair."));
+/** `contexts verify --repair` and worktrees have points and tests of their own. */
+const points = crashPoints().filter((point) => !/^(?:repair|worktree)\./.test(point));
 
 const SAMPLE: [string, string, number][] = [
   ["text", "context.created", 1],

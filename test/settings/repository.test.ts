@@ -82,6 +82,9 @@ describe("what a repository says", () => {
       model: "x/mine",
       env: {},
       providers: {},
+      budget: {},
+      contexts: {},
+      worktree: { link: [] },
       disableAllHooks: false,
     });
     expect(withheld).toEqual([
@@ -148,6 +151,19 @@ describe("what a repository says", () => {
     expect(seen).toEqual(cases);
     const commandLine = { permissions: { defaultMode: "acceptEdits" as const } };
     expect((await desk.load({ commandLine })).settings.permissions.defaultMode).toBe("acceptEdits");
+  });
+
+  it("about how long contexts are kept is not heard: nothing of the user's goes because a repository says so", async () => {
+    desk.put("repo/.holdfast/settings.json", { contexts: { ttl: "1m" } });
+    const { settings, warnings } = await desk.load({ trustFlag: true });
+    expect([settings.contexts, warnings]).toEqual([
+      {},
+      [
+        expect.stringContaining(
+          ".holdfast/settings.json:2:3: `contexts` is not used: a repository cannot set it; put it",
+        ),
+      ],
+    ]);
   });
 
   it("about rounds and the sandbox can lower the one and switch the other on", async () => {

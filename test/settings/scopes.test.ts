@@ -12,6 +12,9 @@ const NOTHING: Settings = {
   sandbox: { readable: [], writable: [] },
   env: {},
   providers: {},
+  budget: {},
+  contexts: {},
+  worktree: { link: [] },
   disableAllHooks: false,
 };
 
@@ -123,6 +126,22 @@ describe("the scopes of settings", () => {
       env: { ONE: "managed", TWO: "user" },
       proxy: "http://127.0.0.1:3128",
     });
+  });
+
+  it("say how long contexts are kept: a number and m, h, d or w", async () => {
+    const seen = [];
+    for (const ttl of ["90m", "12h", "30d", "1.5 w"]) {
+      desk.put("config/holdfast/settings.json", { contexts: { ttl } });
+      seen.push((await desk.load()).settings.contexts.ttlMs);
+    }
+    expect(seen).toEqual([5_400_000, 43_200_000, 2_592_000_000, 907_200_000]);
+    const problems = [];
+    for (const ttl of ["30", "0d", "soon", "5 s"]) {
+      desk.put("config/holdfast/settings.json", { contexts: { ttl } });
+      problems.push(...(await desk.problems()));
+    }
+    const says = "config/holdfast/settings.json:3:12: `contexts.ttl`: give a time such as 12h, 30d or 8w";
+    expect(problems).toEqual([says, says, says, says]);
   });
 
   it("switch hooks off as far as the one who says so may: managed all, the user all but managed, a repository its own", async () => {

@@ -1,4 +1,5 @@
 // A team for a test: a scripted model that answers each agent by what it was told last, and a host that runs until asked to end.
+import type { HarnessOptions } from "../../src/harness.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
 import { type House, openHouse } from "../house.ts";
@@ -47,8 +48,11 @@ export interface TeamWorld {
   close(): Promise<void>;
 }
 
-export async function openTeam(play: Play): Promise<TeamWorld> {
-  const house = await openHouse((request) => play(seenIn(request)) ?? { text: "ok" }, { team: { offer: true } });
+export async function openTeam(play: Play, more: Partial<HarnessOptions> = {}): Promise<TeamWorld> {
+  const house = await openHouse((request) => play(seenIn(request)) ?? { text: "ok" }, {
+    team: { offer: true },
+    ...more,
+  });
   const run = await house.harness.run("begin");
   await run.result;
   const over = new AbortController();

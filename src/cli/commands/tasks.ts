@@ -1,5 +1,6 @@
 // Owns `holdfast tasks ls|show|add|update|claim|release|done|cancel|rm|graph|export|import`: the board, for a person.
 import { resolve } from "node:path";
+import type { Project } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { drawTasks } from "../../mechanisms/tasks/draw.ts";
 import { readTaskFiles, writeTaskFiles } from "../../mechanisms/tasks/files.ts";
@@ -24,6 +25,7 @@ const usage = (message: string) => new HoldfastError("invalid", message);
 
 interface Desk {
   board: Board;
+  project: Project;
   flags: Flags;
   /** Where relative paths begin. */
   cwd: string;
@@ -70,10 +72,10 @@ export async function tasks(flags: Flags): Promise<number> {
   const [, verb = "ls", ...words] = flags.words;
   const run = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
   if (!run) throw usage(`tasks ${verb}: there are ${Object.keys(VERBS).join(", ")}`);
-  const { store } = await openState(flags);
+  const { store, project } = await openState(flags);
   try {
     const board = await openBoard(store);
-    await run({ board, flags, cwd: flags.cwd, print: (text) => process.stdout.write(text) }, words);
+    await run({ board, project, flags, cwd: flags.cwd, print: (text) => process.stdout.write(text) }, words);
     return 0;
   } finally {
     await store.close();
@@ -95,14 +97,16 @@ async function ls(desk: Desk, words: string[]): Promise<void> {
   if (shown.length < all.length) print(`… and ${all.length - shown.length} more: --all shows them\n`);
 }
 
-async function show({ board, flags, print }: Desk, words: string[]): Promise<void> {
+async function show({ board, project, flags, print }: Desk, words: string[]): Promise<void> {
   const task = await board.get(idOf(words, "show"));
-  if (flags.json) return print(`${JSON.stringify(task)}\n`);
+  const { seeWorktree } = await import("./task-worktree.ts");
+  const tree = task.worktree === null ? undefined : await seeWorktree(task.worktree, project);
+  if (flags.json) return print(`${JSON.stringify({ ...task, ...(tree && { worktreeState: tree.state }) })}\n`);
   const blockers = board.openBlockers(task);
   print(`${taskLine(task, { blockers })}\n`);
   if (task.description) print(`\n${task.description.split("\n").map(visible).join("\n")}\n`);
   if (task.blockedBy.length > 0) print(`\nafter ${task.blockedBy.map(visible).join(", ")}\n`);
-  if (task.worktree) print(`worktree ${visible(task.worktree)}\n`);
+  for (const line of tree?.lines ?? []) print(`${line}\n`);
   print("\n");
   for (const { at, by, what, note } of task.history)
     print(`${new Date(at).toISOString()}  ${visible(by)}  ${visible(what)}${note ? `: ${visible(note)}` : ""}\n`);
@@ -119,7 +123,15 @@ async function add(desk: Desk, [subject, ...words]: string[]): Promise<void> {
 
 async function update(desk: Desk, words: string[]): Promise<void> {
   const id = idOf(words, "update");
-  const known = ["subject", "status", "owner", "blockedBy+", "blockedBy-", ...FIELDS.filter((f) => f !== "blockedBy")];
+  const known = [
+    "subject",
+    "status",
+    "owner",
+    "worktree",
+    "blockedBy+",
+    "blockedBy-",
+    ...FIELDS.filter((f) => f !== "blockedBy"),
+  ];
   const given = pairs(words.slice(1), known);
   const { blockedBy: _, ...fields } = changesOf(given);
   const changes: TaskChanges = {
@@ -127,6 +139,7 @@ async function update(desk: Desk, words: string[]): Promise<void> {
     ...(given["blockedBy+"] && { addBlockedBy: listOf(given["blockedBy+"]) }),
     ...(given["blockedBy-"] && { removeBlockedBy: listOf(given["blockedBy-"]) }),
     ...(given.owner !== undefined && { owner: given.owner === "" ? null : given.owner }),
+    ...(given.worktree !== undefined && { worktree: given.worktree === "" ? null : given.worktree }),
     ...(desk.flags.reason !== undefined && { note: desk.flags.reason }),
   };
   sayChanged(desk, await desk.board.update(id, changes, USER));

@@ -67,7 +67,7 @@ async function run({ flags, state, contexts, context, spec }: Running): Promise<
   const onSignal = () => stop.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    const hub = createHub({ host: harness.host, contexts });
+    const hub = createHub({ host: harness.host, contexts, agents: harness.agents });
     if (!flags.quiet) process.stderr.write(`${context.id}\n`);
     const done = await runWorkflow({
       workflow: spec,

@@ -4,7 +4,7 @@ export interface AgentTask {
   context: string;
   /** Unique in the context and the same after a crash: `review.2`, or `review.2.5` for an item of a fan-out. */
   agent: string;
-  /** general-purpose, code-reviewer, … */
+  /** A type of the catalogue: general-purpose, code-reviewer, … */
   type: string;
   prompt: string;
   /** JSON Schema for each key that the agent has to export. */

@@ -25,14 +25,15 @@ export interface Fired {
 
 export const NOTHING_SAID: Fired = { context: [] };
 
-/** Whether a call fits a permission rule such as `Bash(git *)`; both name and input as scripts know them. */
-export type MatchesRule = (rule: string, toolName: string, input: unknown) => boolean;
+/** Whether a call fits a permission rule such as `Bash(git *)`; both name and input as scripts know them; `root`: the agent's tree. */
+export type MatchesRule = (rule: string, toolName: string, input: unknown, root: string) => boolean;
 
 export interface FiringOptions {
   handlers: readonly Handler[];
   /** Long texts go here. */
   dir: string;
   permissionMode: () => string;
+  agentType?: (turn: Turn) => string | undefined;
   now: () => number;
   matchesRule?: MatchesRule;
 }
@@ -54,7 +55,7 @@ const RESULT_CHARS = 30_000;
 const END_GRACE_MS = 1000;
 const NO_TURN_TO_END = new Set<HookEvent>(["UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd"]);
 
-export function createFiring({ handlers, dir, permissionMode, now, matchesRule }: FiringOptions): Firing {
+export function createFiring({ handlers, dir, permissionMode, agentType, now, matchesRule }: FiringOptions): Firing {
   const done = new Map<string, Set<Handler>>();
   const running = new Map<string, Map<Promise<void>, AbortController>>();
   const said = new Map<string, string[]>();
@@ -67,7 +68,7 @@ export function createFiring({ handlers, dir, permissionMode, now, matchesRule }
     for (const handler of handlers) {
       if (handler.event !== event || chosen.has(handler.key) || onces?.has(handler)) continue;
       if (names && !handler.matches(names)) continue;
-      const fits = fitsRule(handler, input);
+      const fits = fitsRule(handler, input, turn.root);
       if (fits === false) continue;
       chosen.set(handler.key, { handler, unsure: fits === undefined });
     }
@@ -75,11 +76,11 @@ export function createFiring({ handlers, dir, permissionMode, now, matchesRule }
   }
 
   /** Undefined: nobody can say, and the hook may refuse something. */
-  function fitsRule({ event, if: rule }: Handler, input: HookInput): boolean | undefined {
+  function fitsRule({ event, if: rule }: Handler, input: HookInput, root: string): boolean | undefined {
     if (rule === undefined) return true;
     if (!isToolEvent(event)) return false;
     try {
-      if (matchesRule) return matchesRule(rule, input.tool_name ?? "", input.tool_input);
+      if (matchesRule) return matchesRule(rule, input.tool_name ?? "", input.tool_input, root);
     } catch {
       // as good as unknown
     }
@@ -120,7 +121,10 @@ export function createFiring({ handlers, dir, permissionMode, now, matchesRule }
 
   return {
     async fire(event, payload, turn, signal) {
-      const input = hookInput(event, payload, turn, permissionMode());
+      const input = hookInput(event, payload, turn, {
+        permissionMode: permissionMode(),
+        agentType: agentType?.(turn),
+      });
       const chosen = choose(event, input, turn);
       if (chosen.length === 0) return NOTHING_SAID;
       const onces = chosen.filter((c) => c.handler.once).map((c) => c.handler);

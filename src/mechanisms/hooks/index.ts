@@ -22,9 +22,18 @@ export interface HooksOptions extends HandlerOptions {
   stateDir: string;
   /** As hooks are told it. */
   permissionMode?: () => string;
+  /** The type of an agent other than the lead, as hooks are told it and match it; default: its name. */
+  agentType?: (turn: Turn) => string | undefined;
   /** Reads the `if` of a hook. */
   matchesRule?: MatchesRule;
   now?: () => number;
+  /** Where other mechanisms find `fire`. */
+  port?: HookPort;
+}
+
+/** Empty until hooks are there. */
+export interface HookPort {
+  fire?: FireHook;
 }
 
 /** How other mechanisms fire an event of theirs. Contract: `blocked` where a hook refused; nothing said without hooks. */
@@ -49,6 +58,7 @@ export function createHooks(opts: HooksOptions): Hooks {
     handlers,
     dir: path.join(stateDir, "hooks"),
     permissionMode,
+    agentType: opts.agentType,
     now,
     ...(matchesRule ? { matchesRule } : {}),
   });
@@ -91,14 +101,17 @@ export function createHooks(opts: HooksOptions): Hooks {
     seams.intake = (turn) => firing.late(turn).map((text) => ({ origin: "hook", text: harmless(text) }));
   }
 
-  return {
+  const hooks: Hooks = {
     ...defineMechanism({
       ...facts,
       seams,
       async start(turn) {
-        if (turn.agent !== LEAD) return [];
-        const source = turn.state.items.length === 0 ? "startup" : "resume";
-        const { context } = await fire("SessionStart", { source, model: turn.model.id }, turn);
+        const first = turn.state.items.length === 0;
+        if (turn.agent !== LEAD && !first) return [];
+        const { context } =
+          turn.agent === LEAD
+            ? await fire("SessionStart", { source: first ? "startup" : "resume", model: turn.model.id }, turn)
+            : await fire("SubagentStart", {}, turn);
         return context.map((text) => ({ origin: "hook", text: harmless(text) }));
       },
       async end(turn, reason) {
@@ -114,4 +127,6 @@ export function createHooks(opts: HooksOptions): Hooks {
       return { ...(blocked === undefined ? {} : { blocked: harmless(blocked) }), context: context.map(harmless) };
     },
   };
+  if (opts.port) opts.port.fire = hooks.fire;
+  return hooks;
 }

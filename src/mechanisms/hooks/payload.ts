@@ -32,13 +32,18 @@ export interface HookInput {
 
 export type Payload = Record<string, unknown>;
 
-export function hookInput(event: HookEvent, payload: Payload, turn: Turn, permissionMode: string): HookInput {
+export function hookInput(
+  event: HookEvent,
+  payload: Payload,
+  turn: Turn,
+  told: { permissionMode: string; agentType?: string },
+): HookInput {
   return {
     session_id: turn.context,
     transcript_path: "",
     cwd: turn.cwd,
-    permission_mode: permissionMode,
-    ...(turn.agent === LEAD ? {} : { agent_id: turn.agent, agent_type: turn.agent }),
+    permission_mode: told.permissionMode,
+    ...(turn.agent === LEAD ? {} : { agent_id: turn.agent, agent_type: told.agentType ?? turn.agent }),
     hook_event_name: event,
     ...payload,
   };

@@ -11,7 +11,7 @@ import { bootId } from "./process.ts";
 import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 
 export { commandEnvironment } from "./environment.ts";
-export { killJob, listJobs, showJob, sweepJobs } from "./job-dir.ts";
+export { jobsIn, killJob, listJobs, showJob, sweepJobs } from "./job-dir.ts";
 export { createSandbox, probeSandbox, type SandboxOptions, type SandboxState } from "./sandbox.ts";
 
 const TAIL_CHARS = 2_000;
@@ -29,7 +29,7 @@ export function createJobs(opts: RunnerOptions): Mechanism {
     wake: waitForAny,
     seams: {
       async intake(turn) {
-        runner.prepare(turn.context); // a model call comes next: there is time
+        runner.prepare(turn.context, turn.root); // a model call comes next: there is time
         const notes: Note[] = [];
         for (const job of unreported(turn)) {
           const attempt = currentAttempt(job.dir);

@@ -14,6 +14,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
+import { isInside } from "../../tools/paths.ts";
 import { askToEnd, bootId, groupLives, isAlive, type Leader, parseStat, signal } from "./process.ts";
 
 export interface JobMeta extends JobSpec {
@@ -219,6 +220,10 @@ export function listJobs(dir: string): JobListing[] {
     return [{ jobId, context, agent, command, cwd, startedAt, status: "running", ...end }];
   });
 }
+
+/** How many run in that directory, or below it. */
+export const jobsIn = (dir: string, place: string): number =>
+  listJobs(dir).filter((job) => job.status === "running" && isInside(place, job.cwd)).length;
 
 /** One job with what it printed. */
 export function showJob(dir: string, jobId: string): (JobListing & { output: string }) | undefined {

@@ -29,8 +29,8 @@ import { createSupervisor, type Supervised, type Supervisor } from "./supervisor
 
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
-/** One for each way in which commands are shut in. */
-const MAX_SUPERVISORS = 4;
+/** One for each way in which commands are shut in: two for each agent with a tree of its own (with and without git). */
+const MAX_SUPERVISORS = 48;
 const NO_JOB: JobSpec = { context: "", agent: "", callId: "", command: "", cwd: "", background: false };
 /** Notifications of the file system come at once; this is for those that get lost. */
 const POLL_MS = 1_000;
@@ -46,36 +46,45 @@ export interface RunnerOptions {
   env?: Record<string, string>;
   /** Shuts a command in; default: nothing holds it. */
   sandbox?: (spec: JobSpec) => Enclosure;
+  /** Supervisors that are kept; the one that was not used for longest goes first. */
+  supervisors?: number;
 }
 
 export interface Runner extends JobRunner {
   /** Makes the next start faster, when there is time for it. */
-  prepare(context: string): void;
+  prepare(context: string, root: string): void;
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
   const supervisors = new Map<string, Supervisor>();
   const prepared = new Set<string>();
   const open = (enclosure: Enclosure | undefined): Supervisor => {
-    const key = enclosure ? [...enclosure.outer, "", ...enclosure.absent, "", ...enclosure.wrap].join("\0") : "";
+    const { outer = [], absent = [], wrap = [], tree = "" } = enclosure ?? {};
+    const key = [...outer, "", ...absent, "", ...wrap, "", tree].join("\0");
     const known = supervisors.get(key);
-    if (known) return known;
+    if (known) {
+      supervisors.delete(key); // the most recently used one comes last
+      supervisors.set(key, known);
+      return known;
+    }
     const { hardLimitMs = 86_400_000, outputBytes = 64 << 20 } = opts;
     const made = createSupervisor(opts.dir, { hardLimitMs, outputBytes, env: opts.env, enclosure });
-    supervisors.set(key, made);
-    const [oldest] = supervisors;
-    if (supervisors.size > MAX_SUPERVISORS && oldest) {
-      supervisors.delete(oldest[0]);
-      oldest[1].close();
+    for (const [other, supervisor] of supervisors) {
+      if (supervisors.size < (opts.supervisors ?? MAX_SUPERVISORS)) break;
+      if (supervisor.busy) continue; // it could not take what still waits for a worker
+      supervisors.delete(other);
+      supervisor.close();
     }
+    supervisors.set(key, made);
     return made;
   };
   const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
     createJob({ attempt, meta, dir: opts.dir, supervised });
   return {
-    prepare(context) {
-      if (!prepared.has(context)) open(opts.sandbox?.({ ...NO_JOB, context })).prepare();
-      prepared.add(context);
+    prepare(context, root) {
+      const key = `${context} ${root}`;
+      if (!prepared.has(key)) open(opts.sandbox?.({ ...NO_JOB, context, root })).prepare();
+      prepared.add(key);
     },
     plan() {
       const jobId = newId("job");

@@ -16,7 +16,7 @@ import { isInside } from "../../tools/paths.ts";
 import { bootId } from "./process.ts";
 
 export interface SandboxOptions {
-  /** The project: writable but for what is protected. */
+  /** The project: writable but for what is protected; only readable for a command that has a tree of its own. */
   root: string;
   home: string;
   /** Holds what is private to each context: its /tmp, and its home. */
@@ -36,6 +36,8 @@ export interface Enclosure {
   wrap: string[];
   /** Must not come to exist: taken away when the command has ended. */
   absent: string[];
+  /** Which directory the tree is: another one in its place is another enclosure. */
+  tree?: string;
 }
 
 /** In the project's root, whatever is there: read-only; what is not there must not come to be. */
@@ -124,7 +126,7 @@ const SYSTEM_SECRETS = [
 ];
 
 export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSpec) => Enclosure {
-  const root = realpathSync.native(opts.root);
+  const project = realpathSync.native(opts.root);
   const home = isDirectory(opts.home) && opts.home !== "/" ? opts.home : undefined; // some have none
   const always = [
     bwrap,
@@ -145,9 +147,11 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
     ...["--tmpfs", "/run", ...hidden("/home", "/root", "/mnt", "/media")],
     ...SYSTEM_SECRETS.flatMap((path) => mask(path)),
   ];
-  const secrets = home && isInside(root, home) ? SECRETS.flatMap((name) => mask(join(home, name))) : [];
+  /** Of the home, in a tree that holds it. */
+  const secretsIn = (tree: string) =>
+    home && isInside(tree, home) ? SECRETS.flatMap((name) => mask(join(home, name))) : [];
   const tools = home ? TOOLS.map((name) => join(home, name)) : [];
-  const enclose = ({ context, network, git, granted }: Wanted): Enclosure => {
+  const enclose = ({ context, root, network, git, granted }: Wanted): Enclosure => {
     const own = join(opts.dir, context);
     for (const name of ["tmp", "home"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
     const absent: string[] = [];
@@ -159,7 +163,12 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
       else if (!stat.isSymbolicLink()) guarded.push("--ro-bind", path, path); // a mount cannot hold a link; trust holds its content
     };
     for (const name of PROTECTED) if (name !== ".git" || !git) guard(join(root, name));
-    if (git && exists(join(root, ".git"))) for (const name of gitGuards(root)) guard(name);
+    const elsewhere = gitElsewhere(root);
+    const repository = elsewhere?.common ?? join(root, ".git");
+    if (git && exists(join(root, ".git"))) for (const name of GIT_PROTECTED) guard(join(repository, name));
+    // Other worktrees are not this command's: what the repository keeps of them decides whether they live.
+    if (git) guarded.push(...readOnly([join(repository, "worktrees")]));
+    if (git && elsewhere) guarded.push("--bind", elsewhere.own, elsewhere.own);
     return {
       outer: [
         ...[bwrap, "--dev-bind", "/", "/", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
@@ -172,10 +181,11 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
         ...(network ? resolver() : []),
         ...["--bind", join(own, "tmp"), "/tmp"],
         ...(home ? ["--bind", join(own, "home"), home] : []),
+        ...(root === project ? [] : [...readOnly([project]), ...secretsIn(project)]),
         ...readOnly([...tools, ...(opts.readable ?? [])]),
         ...[root, ...(opts.writable ?? [])].flatMap((path) => ["--bind", path, path]),
-        ...gitElsewhere(root).flatMap((path) => [git ? "--bind" : "--ro-bind", path, path]),
-        ...secrets,
+        ...(elsewhere ? [git ? "--bind" : "--ro-bind", elsewhere.common, elsewhere.common] : []),
+        ...secretsIn(root),
         ...guarded,
         ...["--chdir", root, "--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR", "--"],
       ],
@@ -184,17 +194,21 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
   /** What is there changes only when these directories do. */
   const known = new Map<string, { seen: string; enclosure: Enclosure }>();
   return (spec) => {
+    const root = spec.root === undefined || spec.root === opts.root ? project : realOr(spec.root);
     const wanted: Wanted = {
       context: spec.context,
+      root,
       network: opts.network || spec.grants?.network === true,
       git: /\bgit\b/.test(spec.command),
       granted: spec.grants?.paths ?? [],
     };
     const key = JSON.stringify(wanted);
-    const seen = `${changedAt(root)} ${wanted.git ? changedAt(join(root, ".git")) : ""}`;
+    const tree = lstatSync(root, { throwIfNoEntry: false, bigint: true });
+    const readable = (opts.readable ?? []).filter(exists).length;
+    const seen = `${tree?.ino} ${tree?.mtimeNs} ${wanted.git ? changedAt(join(root, ".git")) : ""} ${readable}`;
     const last = known.get(key);
     if (last?.seen === seen) return last.enclosure;
-    const enclosure = enclose(wanted);
+    const enclosure = { ...enclose(wanted), tree: `${tree?.dev} ${tree?.ino}` };
     known.set(key, { seen, enclosure });
     return enclosure;
   };
@@ -202,9 +216,19 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
 
 interface Wanted {
   context: string;
+  root: string;
   network: boolean;
   git: boolean;
   granted: string[];
+}
+
+/** A tree that is gone: whoever starts a command there is told so. */
+function realOr(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }
 
 const changedAt = (path: string): bigint | undefined =>
@@ -240,25 +264,20 @@ function resolver(): string[] {
   }
 }
 
-/** What git would run later; in a submodule or worktree the same names are elsewhere. */
-function gitGuards(root: string): string[] {
-  const dir = join(root, ".git");
-  return (isDirectory(dir) ? [dir] : gitElsewhere(root)).flatMap((d) => GIT_PROTECTED.map((name) => join(d, name)));
-}
-
 /** A worktree keeps its state in the repository it belongs to. */
-function gitElsewhere(root: string): string[] {
+function gitElsewhere(root: string): { common: string; own: string } | undefined {
   try {
-    if (isDirectory(join(root, ".git"))) return [];
+    if (isDirectory(join(root, ".git"))) return undefined;
     const dir = /^gitdir: (.+)$/m.exec(readFileSync(join(root, ".git"), "utf8"))?.[1]?.trim();
     const own = dir && realpathSync.native(join(dir.startsWith("/") ? "/" : root, dir));
-    if (!own) return [];
+    if (!own) return undefined;
     const common = /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
     // The pointer is the repository's word: only what points back is believed.
-    if (common === undefined || readFileSync(join(own, "gitdir"), "utf8").trim() !== join(root, ".git")) return [];
-    return [common];
+    if (common === undefined || readFileSync(join(own, "gitdir"), "utf8").trim() !== join(root, ".git"))
+      return undefined;
+    return { common, own };
   } catch {
-    return [];
+    return undefined;
   }
 }
 

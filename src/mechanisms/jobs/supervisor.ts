@@ -212,6 +212,8 @@ export interface Supervisor {
   start(name: string, cwd: string): Promise<Supervised>;
   /** Starts the shell ahead of need. It holds nothing and ends with this process. */
   prepare(): void;
+  /** Whether a job runs, or waits for a worker. */
+  readonly busy: boolean;
   /** No more jobs: it ends when those that run have ended. */
   close(): void;
 }
@@ -337,6 +339,9 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
         if (mine.child.pid !== undefined) shell = mine;
       }, PREPARE_AFTER_MS);
       preparing.unref();
+    },
+    get busy() {
+      return shell !== undefined && shell.queue.length + shell.running.size > 0;
     },
     close() {
       clearTimeout(preparing);

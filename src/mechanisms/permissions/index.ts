@@ -8,9 +8,11 @@ import {
   type Turn,
   type Verdict,
 } from "../../loop/seams.ts";
+import { contextRoot } from "../../loop/transcript.ts";
 import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
 import { decide } from "./engine.ts";
-import type { Policy, World } from "./words.ts";
+import { policyIn } from "./tree-policy.ts";
+import type { Judgement, PermissionMode, Policy, World } from "./words.ts";
 
 export { decide } from "./engine.ts";
 export { fitsRule } from "./fits.ts";
@@ -26,6 +28,8 @@ export interface PermissionOptions {
   sandboxed?: boolean;
   /** Tools that the embedding program brought: it answers for them. */
   trustedTools?: string[];
+  /** Modes that hold for an agent besides: a call is judged under each, and the strictest answer counts. */
+  modesOf?: (turn: Turn) => readonly PermissionMode[];
 }
 
 const NO_RULES: Policy = { mode: "default", allow: [], ask: [], deny: [] };
@@ -35,9 +39,10 @@ export function createPermissions(opts: PermissionOptions): Mechanism {
   const policy = { ...NO_RULES, ...opts.policy };
   /** The trees themselves stay where they are: they are resolved once, every other path anew for each call. */
   const trees = new Map<string, string>();
+  const within = policyIn(policy);
   return defineMechanism({
     name: "permissions",
-    seams: { gate: { judge: (call) => judge(call, policy, { ...opts, trees }) } },
+    seams: { gate: { judge: (call) => judge(call, within(call.turn.root, apartFrom(call.turn)), { ...opts, trees }) } },
   });
 }
 
@@ -52,16 +57,25 @@ async function judge(
     if (!opts.trees.has(tree)) opts.trees.set(tree, realPath(tree));
   }
   const judged = new Map(opts.trees);
-  const world = onceResolved(worldOf(turn, opts), judged);
-  const { decision, reason, firm, network } = await decide(
-    policy,
-    { tool: tool.name, effect: tool.effect, input },
-    world,
-  );
+  const world = onceResolved(worldOf(turn, opts, apartFrom(turn)), judged);
+  const modes = new Set([policy.mode, ...(opts.modesOf?.(turn) ?? [])]);
+  const judgements: Judgement[] = [];
+  for (const mode of modes)
+    judgements.push(await decide({ ...policy, mode }, { tool: tool.name, effect: tool.effect, input }, world));
+  const { decision, reason, firm, network } = strictest(judgements);
   if (decision === "deny") return { decision, reason };
   const grants: Grants = { ...(network ? { network } : {}), ...pathGrant(tool.name, input, { world, firm, judged }) };
   return decision === "allow" ? { decision, grants } : { decision, reason, firm, grants };
 }
+
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+
+/** Of two that say the same the firm one. */
+const strictest = (judgements: Judgement[]): Judgement =>
+  judgements.reduce((worst, one) => {
+    const by = STRICTNESS[one.decision] - STRICTNESS[worst.decision];
+    return by > 0 || (by === 0 && one.firm && !worst.firm) ? one : worst;
+  });
 
 /** Every path is resolved once for the call: what is granted is what was judged, whatever was swapped since. */
 function onceResolved(world: World, judged: Map<string, string>): World {
@@ -86,13 +100,17 @@ function pathGrant(
   return isInside(world.root, real) && !firm ? {} : { paths: [real] };
 }
 
-export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOptions): World {
+/** The context's own tree, for an agent that was given another one. */
+const apartFrom = (turn: Turn): string | undefined => (turn.state.root === undefined ? undefined : contextRoot(turn));
+
+export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOptions, apart?: string): World {
   return {
     root: (opts as Partial<Trees>).trees?.get(turn.root) ?? realPath(turn.root),
     cwd: turn.cwd,
     home: opts.home,
     additionalDirectories: opts.additionalDirectories ?? [],
-    readable: opts.readable ?? [],
+    readable: [...(opts.readable ?? []), ...(apart === undefined ? [] : [apart])],
+    ...(apart === undefined ? {} : { apart: realPath(apart) }),
     sandboxed: opts.sandboxed ?? false,
     realPath,
     kind,

@@ -60,6 +60,9 @@ interface Guard {
 }
 
 function guardWrite(court: Court, use: PathUse, lexical: string, way: string): Guard | undefined {
+  const { apart } = court.world;
+  if (apart !== undefined && isInside(apart, way) && !isInProject(court, way))
+    return { verdict: deny("it is in the main tree, and you work in a worktree: change it there and commit") };
   const parts = [...new Set([lexical, way])].flatMap((path) => {
     const root = court.roots.filter((r) => isInside(r, path)).sort((a, b) => b.length - a.length)[0];
     return root === undefined ? [] : [path.slice(root.length).split("/").filter(Boolean).map(fold)];

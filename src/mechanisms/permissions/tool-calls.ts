@@ -12,6 +12,9 @@ const WRITES = new Set(["write_file", "edit_file", "multi_edit"]);
 /** They reach only jobs of their own context. */
 const JOBS = new Set(["job_output", "job_kill", "list_jobs"]);
 
+/** They make and mark trees of the house, and remove only what is whole elsewhere. */
+const WORKTREES = new Set(["create_worktree", "keep_worktree", "remove_worktree"]);
+
 export function judgeTool(court: Court, call: ToolCall): undefined {
   const { rules, world } = court;
   const { tool, input } = call;
@@ -22,6 +25,7 @@ export function judgeTool(court: Court, call: ToolCall): undefined {
   if (READS.has(tool) || WRITES.has(tool)) return judgeFileTool(court, call);
   if (call.effect === "internal" || JOBS.has(tool) || world.trustedTools.includes(tool))
     return record(court, tool, allow());
+  if (WORKTREES.has(tool)) return record(court, tool, { ...allow(), changes: true });
   const allowed = findToolRule(rules.allow, tool, input, false);
   if (!allowed)
     return record(court, tool, {

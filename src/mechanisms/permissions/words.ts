@@ -34,6 +34,8 @@ export interface Policy {
 export interface World {
   /** The project's tree. */
   root: string;
+  /** The context's own tree, when the agent works in another: for reading, whatever a rule says. */
+  apart?: string;
   /** The agent's current directory. */
   cwd: string;
   home: string;

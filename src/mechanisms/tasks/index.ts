@@ -1,29 +1,50 @@
-// Owns the mechanism `tasks`: the six tools on the project's board, and letting go of tasks whose owner is gone.
+// Owns the mechanism `tasks`: the six tools on the project's board, letting go of tasks whose owner is gone, and where their owners work.
 import type { Store } from "../../ledger/store.ts";
-import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
+import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
+import type { Task } from "../../tools/task-board.ts";
 import { createTaskClaimTool } from "../../tools/task-claim.ts";
 import { createTaskCompleteTool } from "../../tools/task-complete.ts";
 import { createTaskCreateTool } from "../../tools/task-create.ts";
 import { createTaskGetTool } from "../../tools/task-get.ts";
 import { createTaskListTool } from "../../tools/task-list.ts";
+import { type Facts, movesFor, type PlaceOf, TASKS_SLICE } from "../../tools/task-place.ts";
 import { createTaskUpdateTool } from "../../tools/task-update.ts";
 import type { Board, BoardOptions } from "./board.ts";
+import { type FireTaskHook, taskHooks } from "./hooks.ts";
+import { backInPlace, placeEvents, placesSlice } from "./places.ts";
 
+export { entering } from "../../tools/task-place.ts";
 export type { Board } from "./board.ts";
 
 /** The board of that store. What it is made of is loaded when it is first opened. */
 export const openBoard = async (store: Store, opts: BoardOptions = {}): Promise<Board> =>
   (await import("./board.ts")).openBoard(store, opts);
 
+/** For who claims without a call: the same move, and where it leads. */
+export const placeFor =
+  (placeOf: PlaceOf | undefined) =>
+  async (
+    task: Task,
+    turn: Pick<Turn, "context" | "agent" | "root" | "slice">,
+  ): Promise<{ events: Facts; path?: string }> => {
+    const events = await movesFor(task, turn, placeOf);
+    const moved = events.find((fact) => fact.type === "agent.moved")?.data as { root: string | null } | undefined;
+    return { events, ...(moved?.root && { path: moved.root }) };
+  };
+
 export interface TasksOptions {
   /** Opened when a tool first needs it; without it there are no tools. */
   board?: () => Promise<Board>;
   /** How long a task stays with an owner that has no host. */
   orphanAfterMs?: number;
+  /** Where a task's worktree is; without it a task that has one cannot be claimed. */
+  placeOf?: PlaceOf;
+  fire?: FireTaskHook;
 }
 
-export function createTasks({ board, orphanAfterMs }: TasksOptions = {}): Mechanism {
-  if (!board) return defineMechanism({ name: "tasks" });
+export function createTasks({ board, orphanAfterMs, placeOf, fire }: TasksOptions = {}): Mechanism {
+  const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice }; // a past with worktrees stays readable without a board
+  if (!board) return defineMechanism(facts);
   let sweptAt = 0;
   /** Where the board is looked at anyway; at most once a minute. */
   const open = async (): Promise<Board> => {
@@ -35,14 +56,18 @@ export function createTasks({ board, orphanAfterMs }: TasksOptions = {}): Mechan
     return opened;
   };
   return defineMechanism({
-    name: "tasks",
+    ...facts,
     tools: [
       createTaskCreateTool(open),
       createTaskListTool(open),
       createTaskGetTool(open),
-      createTaskClaimTool(open),
-      createTaskCompleteTool(open),
-      createTaskUpdateTool(open),
+      createTaskClaimTool(open, placeOf),
+      createTaskCompleteTool(open, placeOf),
+      createTaskUpdateTool(open, placeOf),
     ],
+    seams: {
+      intake: (turn) => backInPlace(turn, board),
+      ...(fire && { gate: { judge: (call) => taskHooks(call, open, fire) } }),
+    },
   });
 }

@@ -25,6 +25,8 @@ export const teamEvents: EventDefs = {
   "team.assigned": event(() => ({ taskId: z.string() })),
   /** A task that it could not take: where it should work is not there. */
   "team.unplaced": event(() => ({ taskId: z.string(), reason: z.string() })),
+  /** A hook of the user's keeps it at work. */
+  "team.held": event(() => ({ reason: z.string() })),
   /** Nothing is left to do for it; what its turns came to since the last time. */
   "team.idled": event(() => ({ text: z.string() })),
 };

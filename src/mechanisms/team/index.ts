@@ -1,4 +1,5 @@
 // Owns the mechanism `team`: durable teammates with an inbox, who wake for what concerns them and otherwise cost nothing.
+import { newId } from "../../ledger/id.ts";
 import { LEAD } from "../../loop/host.ts";
 import { type AgentView, defineMechanism, type Mechanism, type Note, type Tool, type Turn } from "../../loop/seams.ts";
 import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
@@ -32,7 +33,16 @@ export interface TeamOptions {
   place?: Autonomy["place"];
   define?: LeadToolsOptions["define"];
   mostTeammates?: number;
+  /** The user's hook TeammateIdle. Contract: undefined, or nothing blocked, lets it be idle. */
+  fire?: (
+    event: "TeammateIdle",
+    payload: Record<string, unknown>,
+    turn: Turn,
+  ) => Promise<{ blocked?: string } | undefined>;
 }
+
+/** A hook that keeps a teammate at work is believed so often in a row. */
+const MOST_HELD = 8;
 
 export function createTeam(opts: TeamOptions = {}): Mechanism {
   const { board, place } = opts;
@@ -89,6 +99,17 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
     async idle(turn) {
       const mate = mateOf(turn);
       if (mate?.status !== "active" || mate.unreported.length === 0) return;
+      const { context, agent: name } = turn;
+      const held = await opts.fire?.("TeammateIdle", { teammate_name: name, team_name: context }, turn);
+      if (held?.blocked !== undefined && (mate.held ?? 0) < MOST_HELD) {
+        const content = [{ type: "text", text: held.blocked }];
+        const input = { inputId: newId("inp"), agent: name, content, origin: "hook" };
+        await turn.append([
+          { type: "team.held", data: { reason: held.blocked } },
+          { type: "input.received", data: input },
+        ]);
+        return;
+      }
       // A plan that waits says more than the words that went with it.
       const known = pendingPlan(stateOf(turn), mate.name) !== undefined && turn.state.lastTurn?.reason === "done";
       const text = known ? mate.unreported.slice(0, -1) : mate.unreported;

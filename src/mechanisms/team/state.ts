@@ -16,6 +16,8 @@ export interface Teammate {
   assigned: Record<string, number>;
   /** What its turns came to, and the lead does not know yet. */
   unreported: string[];
+  /** How often in a row a hook kept it from being idle. */
+  held?: number;
 }
 
 /** Something for an agent, until it is shown to it. */
@@ -146,10 +148,16 @@ function apply(state: TeamState, event: StoredEvent, data: Data): void {
       state.mates[actor]?.unreported.push(text);
       break;
     }
+    case "team.held": {
+      const mate = state.mates[actor];
+      if (mate) mate.held = (mate.held ?? 0) + 1;
+      break;
+    }
     case "team.idled": {
       const mate = state.mates[actor];
       if (!mate) break;
       mate.unreported = [];
+      mate.held = 0;
       if (data.text !== "") put(state, LEAD, { id: event.id, from: actor, text: `[idle] ${data.text}` });
       break;
     }

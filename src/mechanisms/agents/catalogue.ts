@@ -1,0 +1,132 @@
+// Owns the types of agents there are: files in the order of their places, then the built-in ones. Read when asked, again when changed.
+import fs from "node:fs";
+import path from "node:path";
+import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import type { AgentCatalogue, AgentType, Facts } from "../../tools/agent-catalogue.ts";
+import { type AgentDefinition, BUILT_IN, findDefinition } from "./definition.ts";
+import type { ReadDefinition } from "./read-definition.ts";
+
+/** A folder of definitions. */
+export interface AgentPlace {
+  dir: string;
+  /** How people know it: inside the project, relative to it. */
+  shown: string;
+  /** Comes with the project. */
+  repository: boolean;
+}
+
+export interface CatalogueOptions {
+  /** From the highest precedence to the lowest. Of a repository only when it is trusted. */
+  places?: readonly AgentPlace[];
+  /** The embedding program's own; before all files. */
+  definitions?: readonly Omit<AgentDefinition, "source">[];
+}
+
+export interface Catalogue extends AgentCatalogue {
+  /** Everything about one. Throws as `about`. */
+  definition(type: string): Promise<AgentDefinition>;
+}
+
+const MAX_BYTES = 256 * 1024;
+const MOST_FILES = 500;
+
+interface Cached {
+  stamp: string;
+  read: ReadDefinition;
+}
+
+export function createAgentCatalogue({ places = [], definitions = [] }: CatalogueOptions = {}): Catalogue {
+  const cache = new Map<string, Cached>();
+  const said = new Set<string>();
+  let fresh: string[] = [];
+
+  async function all(): Promise<AgentDefinition[]> {
+    const found: AgentDefinition[] = definitions.map((one) => ({ ...one, source: "the program" }));
+    for (const place of places) for (const file of filesOf(place.dir)) found.push(...(await read(place, file)));
+    const names = new Set<string>();
+    return [...found, ...BUILT_IN].filter(({ name }) => {
+      if (names.has(name.toLowerCase())) return false;
+      names.add(name.toLowerCase());
+      return true;
+    });
+  }
+
+  async function read({ dir, shown, repository }: AgentPlace, name: string): Promise<AgentDefinition[]> {
+    const file = path.join(dir, name);
+    const source = path.join(shown, name);
+    try {
+      const stat = fs.statSync(file);
+      const stamp = `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
+      let cached = cache.get(file);
+      if (cached?.stamp !== stamp) {
+        if (!stat.isFile()) throw new Error("it is not a file");
+        if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+        const { readDefinition } = await import("./read-definition.ts");
+        cached = { stamp, read: readDefinition(fs.readFileSync(file, "utf8"), source, { repository }) };
+        cache.set(file, cached);
+      }
+      tell(cached.read.problems);
+      return cached.read.definition ? [cached.read.definition] : [];
+    } catch (error) {
+      tell([`${source}: cannot be read (${messageOf(error)}); this agent is left out`]);
+      return [];
+    }
+  }
+
+  function tell(problems: readonly string[]): void {
+    for (const problem of problems) {
+      if (said.has(problem)) continue;
+      said.add(problem);
+      fresh.push(problem);
+    }
+  }
+
+  async function definition(type: string): Promise<AgentDefinition> {
+    const known = await all();
+    const found = findDefinition(known, type);
+    if (found) return found;
+    throw new HoldfastError(
+      "not_found",
+      `there is no agent type ${type}: there are ${known.map(({ name }) => name).join(", ")}`,
+    );
+  }
+
+  return {
+    list: async () => (await all()).map(typeOf),
+    about: async (type) => typeOf(await definition(type)),
+    definition,
+    define: async (agent, type) => factsOf(agent, await definition(type)),
+    problems() {
+      const now = fresh;
+      fresh = [];
+      return now;
+    },
+  };
+}
+
+function filesOf(dir: string): string[] {
+  try {
+    return fs
+      .readdirSync(dir)
+      .filter((name) => name.endsWith(".md"))
+      .sort()
+      .slice(0, MOST_FILES);
+  } catch {
+    return [];
+  }
+}
+
+const typeOf = ({ name, description, source, isolation, background }: AgentDefinition): AgentType => ({
+  name,
+  description,
+  source,
+  ...(isolation ? { isolation } : {}),
+  ...(background ? { background } : {}),
+});
+
+function factsOf(agent: string, definition: AgentDefinition): Facts {
+  const { name: type, instructions, tools, disallowedTools, model, permissionMode, maxRounds } = definition;
+  const optional = { tools, disallowedTools, model, permissionMode, maxRounds };
+  const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
+  return [{ type: "agent.defined", data: { agent, type, instructions, ...given } }];
+}

@@ -1,0 +1,67 @@
+// Owns the facts of agent types: the copy of a definition that an agent keeps, so that a resume uses the same one.
+import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import type { Slice } from "../../ledger/fold.ts";
+
+export const PERMISSION_MODES = [
+  "default",
+  "acceptEdits",
+  "plan",
+  "auto",
+  "dontAsk",
+  "bypassPermissions",
+  "bypass",
+] as const;
+/** As the permission engine knows them. */
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+export interface DefinedAgent {
+  type: string;
+  instructions: string;
+  tools?: string[];
+  disallowedTools?: string[];
+  model?: string;
+  permissionMode?: PermissionMode;
+  maxRounds?: number;
+}
+
+export const agentEvents: EventDefs = {
+  "agent.defined": {
+    v: 1,
+    schema: () =>
+      z.object({
+        agent: z.string(),
+        type: z.string(),
+        instructions: z.string(),
+        tools: z.array(z.string()).optional(),
+        disallowedTools: z.array(z.string()).optional(),
+        model: z.string().optional(),
+        permissionMode: z.enum(PERMISSION_MODES).optional(),
+        maxRounds: z.number().optional(),
+      }),
+  },
+};
+
+/** By agent. */
+export type AgentsState = Record<string, DefinedAgent>;
+
+export const agentsSlice: Slice<AgentsState> = {
+  version: 1,
+  initial: () => ({}),
+  apply(state, event) {
+    if (event.type !== "agent.defined") return state;
+    const { agent, ...defined } = event.data as DefinedAgent & { agent: string };
+    state[agent] = defined;
+    return state;
+  },
+};
+
+/** The agent's own definition first, then those of the agents it works for: `lead.c7.c2` works for `lead.c7`. */
+export function lineOf(state: AgentsState, agent: string): DefinedAgent[] {
+  const line: DefinedAgent[] = [];
+  for (let name = agent; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {
+    const defined = state[name];
+    if (defined) line.push(defined);
+  }
+  return line;
+}

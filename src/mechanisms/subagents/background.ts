@@ -1,0 +1,85 @@
+// Owns subagents that run beside their caller: launched again after a restart, their end recorded once and told once.
+
+import { messageOf } from "../../ledger/error.ts";
+import type { AgentView, Note, Turn } from "../../loop/seams.ts";
+import type { SubagentEnd, SubagentRunner, SubagentTask } from "../../tools/subagent-runner.ts";
+import { asides, failureText } from "../../tools/task.ts";
+import type { SubagentsState } from "./events.ts";
+import type { Slots } from "./slots.ts";
+
+export interface Background {
+  /** Contract: nothing when it runs here already. */
+  launch(turn: Turn, agent: string): void;
+  /** Those of that agent that an earlier process began. */
+  relaunch(turn: Turn): void;
+  /** What that agent is still to be told; each note carries the fact that it was. */
+  reports(agent: Pick<AgentView, "agent" | "slice">): Note[];
+  /** Interrupts all; they go on in the next process. */
+  close(): Promise<void>;
+}
+
+type OfAgent = Pick<AgentView, "agent" | "slice">;
+
+export function createBackground(opts: {
+  runner: () => Promise<SubagentRunner>;
+  slots: Slots;
+  maxAgents: number;
+}): Background {
+  const { slots } = opts;
+  const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
+  let closed = false;
+
+  const own = ({ agent, slice }: OfAgent) =>
+    Object.entries(slice<SubagentsState>("subagents").agents).filter(([, one]) => one.parent === agent && one.task);
+
+  function launch(turn: Turn, agent: string): void {
+    const key = `${turn.context}/${agent}`;
+    if (closed || running.has(key)) return;
+    const stop = new AbortController();
+    const done = work(turn, agent, stop.signal)
+      .catch((error) => turn.emit({ type: "status", text: `${agent} rests: ${messageOf(error)}` }))
+      .finally(() => running.delete(key));
+    running.set(key, { stop, done });
+  }
+
+  async function work(turn: Turn, agent: string, signal: AbortSignal): Promise<void> {
+    const { type, task } = turn.slice<SubagentsState>("subagents").agents[agent]!;
+    const runner = await opts.runner();
+    const whole: SubagentTask = {
+      ...{ context: turn.context, agent, type, ...task!, signal },
+      ...{ cwd: turn.cwd, facts: [], most: opts.maxAgents }, // it is there already
+      onStatus: (text) => turn.emit({ type: "status", text: `${agent}: ${text}` }),
+    };
+    const end = await slots.run(`${turn.context}/${agent}`, undefined, () => runner.run(whole));
+    if (end.interrupted) return; // it goes on with the next process, or in another one
+    const data = { agent, ok: end.ok, denials: end.denials.length, report: reportOf(agent, end) };
+    await runner.record(turn.context, agent, { id: `ended-${turn.context}-${agent}`, type: "subagent.ended", data });
+  }
+
+  return {
+    launch,
+    relaunch(turn) {
+      for (const [agent, one] of own(turn)) if (!one.ended) launch(turn, agent);
+    },
+    reports: (turn) =>
+      own(turn).flatMap(([agent, { description, report }]) =>
+        report === undefined
+          ? []
+          : [
+              {
+                origin: "subtask",
+                text: `Background subtask ${agent} (${description}) has ended.\n\n${report}`,
+                events: [{ type: "subagent.reported", data: { agent } }],
+              },
+            ],
+      ),
+    async close() {
+      closed = true;
+      for (const { stop } of running.values()) stop.abort();
+      await Promise.all([...running.values()].map(({ done }) => done));
+    },
+  };
+}
+
+const reportOf = (agent: string, end: SubagentEnd): string =>
+  [end.ok ? end.text.trim() || "(it ended without a word)" : failureText(agent, end), ...asides(end)].join("\n\n");

@@ -1,0 +1,80 @@
+// Owns the facts of subagents and their slice: whose they are, how deep, which of those in the background are still to be reported.
+import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import type { Slice } from "../../ledger/fold.ts";
+
+export const subagentEvents: EventDefs = {
+  /** With the creation of the agent, whose fact it is. `task`: all that a restart needs to go on with it by itself. */
+  "subagent.started": {
+    v: 1,
+    schema: () =>
+      z.object({
+        parent: z.string(),
+        callId: z.string(),
+        type: z.string(),
+        description: z.string(),
+        depth: z.number(),
+        task: z.object({ prompt: z.string(), reads: z.array(z.string()).optional() }).optional(),
+      }),
+  },
+  "subagent.ended": {
+    v: 1,
+    schema: () =>
+      z.object({
+        agent: z.string(),
+        ok: z.boolean(),
+        denials: z.number(),
+        /** Of one in the background: what its caller is told. */
+        report: z.string().optional(),
+      }),
+  },
+  /** In one append with the note that tells its caller. */
+  "subagent.reported": { v: 1, schema: () => z.object({ agent: z.string() }) },
+};
+
+export interface Subagent {
+  parent: string;
+  callId: string;
+  type: string;
+  description: string;
+  depth: number;
+  /** Runs in the background: the whole task. */
+  task?: { prompt: string; reads?: string[] };
+  ended?: boolean;
+  /** Still to be told to its caller. */
+  report?: string;
+}
+
+export interface SubagentsState {
+  agents: Record<string, Subagent>;
+  /** By caller: subagents of its turn that ran into a refusal. */
+  refused: Record<string, number>;
+}
+
+export const subagentsSlice: Slice<SubagentsState> = {
+  version: 1,
+  initial: () => ({ agents: {}, refused: {} }),
+  apply(state, event) {
+    // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
+    const data = event.data as any;
+    if (event.type === "subagent.started") state.agents[event.actor] = { ...data };
+    else if (event.type === "subagent.ended") {
+      const ended = state.agents[data.agent];
+      if (!ended || ended.ended) return state;
+      ended.ended = true;
+      if (ended.task && data.report !== undefined) ended.report = data.report;
+      if (data.denials > 0) state.refused[ended.parent] = (state.refused[ended.parent] ?? 0) + 1;
+    } else if (event.type === "subagent.reported") {
+      const told = state.agents[data.agent];
+      if (told) delete told.report;
+    } else if (event.type === "turn.started") delete state.refused[event.actor];
+    else if (event.type === "context.forked" || (event.type === "context.restored" && data.conversation)) {
+      // The other timeline goes on with what was open.
+      for (const one of Object.values(state.agents)) {
+        one.ended = true;
+        delete one.report;
+      }
+    }
+    return state;
+  },
+};

@@ -1,0 +1,62 @@
+// Owns which agents are in a worktree for the sake of a task, and brings them back when it is no longer theirs.
+import { lstatSync } from "node:fs";
+import * as z from "zod";
+import { isHoldfastError } from "../../ledger/error.ts";
+import type { EventDefs } from "../../ledger/events.ts";
+import type { Slice } from "../../ledger/fold.ts";
+import type { Note, Turn } from "../../loop/seams.ts";
+import { contextRoot } from "../../loop/transcript.ts";
+import { type OpenTaskBoard, ownerOf, type Task } from "../../tools/task-board.ts";
+import { entering, leaving, type Workplaces, workplaceOf } from "../../tools/task-place.ts";
+
+export const placeEvents: EventDefs = {
+  "task.entered": { v: 1, schema: () => z.object({ task: z.string(), path: z.string() }) },
+  "task.left": { v: 1, schema: () => z.object({}) },
+};
+
+export const placesSlice: Slice<Workplaces> = {
+  version: 1,
+  initial: () => ({}),
+  apply(state, event) {
+    if (event.type === "task.entered") state[event.actor] = event.data as Workplaces[string];
+    else if (event.type === "task.left") delete state[event.actor];
+    return state;
+  },
+};
+
+/** Looked at only for agents in a worktree, in an open turn: nobody is woken to be moved. */
+export async function backInPlace(turn: Turn, board: OpenTaskBoard): Promise<Note[]> {
+  const here = workplaceOf(turn);
+  if (!here || !turn.state.turn) return [];
+  const task = await found(board, here.task);
+  const isMine = task?.status === "in_progress" && task.owner === ownerOf(turn);
+  const isThere = lstatSync(here.path, { throwIfNoEntry: false }) !== undefined;
+  const why = isMine ? lost(task, isThere) : `${here.task} is no longer yours (${ending(task)})`;
+  if (why !== undefined) {
+    const root = contextRoot(turn);
+    const left = isThere ? `; what you left there is still in ${here.path}` : "";
+    return [{ origin: "tasks", text: `${why}: you are back in ${root}${left}`, events: leaving(root) }];
+  }
+  if (turn.root === here.path) return [];
+  const text = `${here.task} is still yours: you work in its worktree ${here.path}`; // a restore took the agent out of it
+  return [{ origin: "tasks", text, events: entering(task!, here.path) }];
+}
+
+async function found(board: OpenTaskBoard, id: string): Promise<Task | undefined> {
+  try {
+    return await (await board()).get(id);
+  } catch (error) {
+    if (isHoldfastError(error, "not_found")) return undefined;
+    throw error;
+  }
+}
+
+function lost({ id, worktree }: Task, isThere: boolean): string | undefined {
+  if (worktree === null) return `${id} has no worktree any more`;
+  return isThere ? undefined : `the worktree ${worktree} of ${id} is not there`;
+}
+
+function ending(task: Task | undefined): string {
+  const last = task?.history.at(-1);
+  return last ? `${last.by} ${last.what}${last.note ? `: ${last.note}` : ""}` : "it was deleted";
+}

@@ -1,0 +1,94 @@
+// Owns the mechanism `worktrees`: trees of their own for tasks, on branches that stay. Their state is git's; the ledger has what was done.
+import * as z from "zod";
+import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
+import { type CreateWorktreePorts, createWorktreeTool } from "../../tools/create-worktree.ts";
+import { keepWorktreeTool } from "../../tools/keep-worktree.ts";
+import { type RemoveWorktreePorts, removeWorktreeTool } from "../../tools/remove-worktree.ts";
+import type { Isolate } from "../../tools/subagent-runner.ts";
+import type { Worktrees } from "../../tools/worktrees.ts";
+
+export interface WorktreesPlace {
+  /** Holds one directory a worktree; outside the project's tree. */
+  dir: string;
+  /** The project's own tree. */
+  root: string;
+  /** Folders of it that worktrees share by a link, where git ignores them. */
+  link?: readonly string[];
+}
+
+/** What does the work is loaded when it is first asked. */
+export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktrees {
+  const place = { dir, root, link };
+  const making = () => import("./make.ts");
+  const removing = () => import("./remove.ts");
+  const looking = () => import("./looking.ts");
+  return {
+    planMake: async (name, opts) => (await making()).planMake(place, name, opts),
+    make: async (plan) => (await making()).make(place, plan),
+    resumeMake: async (plan) => (await making()).resumeMake(place, plan),
+    ensure: async (name, opts) => (await making()).ensure(place, name, opts),
+    planRemoval: async (name, opts) => (await removing()).planRemoval(place, name, opts),
+    remove: async (plan, opts) => (await removing()).remove(place, plan, opts),
+    resumeRemoval: async (plan) => (await removing()).resumeRemoval(place, plan),
+    keep: async (name, note) => (await looking()).keep(place, name, note),
+    look: async (name) => (await looking()).look(place, name),
+    branchLeft: async (name) => (await looking()).branchLeft(place, name),
+    placeOf: async (name) => (await looking()).placeOf(place, name),
+  };
+}
+
+/** A tree for a subagent that is to have its own; after its end it is there for review. */
+export const isolateIn =
+  (worktrees: Worktrees): Isolate =>
+  async ({ context, agent, root }) => {
+    const name = `${agent}-${context.slice(-8)}`.toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
+    const fitting = name
+      .replace(/^[^a-z0-9]+/, "")
+      .slice(-41)
+      .replace(/^[^a-z0-9]+/, "");
+    return { root: await worktrees.ensure(fitting, { from: root, mark: `${context}/${agent}` }) };
+  };
+
+const named = { name: z.string(), path: z.string(), branch: z.string() };
+
+export type WorktreesOptions = CreateWorktreePorts &
+  RemoveWorktreePorts & {
+    worktrees?: Worktrees;
+    /** Without it only contexts that have used them are offered the tools. */
+    offer?: boolean;
+  };
+
+interface WorktreesSlice {
+  /** An agent of this context has made one. */
+  used: boolean;
+}
+
+export function createWorktrees({ worktrees, offer, ...ports }: WorktreesOptions = {}): Mechanism {
+  const tools = worktrees
+    ? [createWorktreeTool(worktrees, ports), keepWorktreeTool(worktrees), removeWorktreeTool(worktrees, ports)]
+    : [];
+  const names = new Set(tools.map((tool) => tool.name));
+  return defineMechanism({
+    name: "worktrees",
+    fold: {
+      version: 1,
+      initial: (): WorktreesSlice => ({ used: false }),
+      apply: (state: WorktreesSlice, { type }) => (type === "worktree.created" && !state.used ? { used: true } : state),
+    },
+    events: {
+      "worktree.created": {
+        v: 1,
+        schema: () => z.object({ ...named, commit: z.string(), task: z.string().optional() }),
+      },
+      "worktree.kept": { v: 1, schema: () => z.object({ ...named, note: z.string() }) },
+      "worktree.removed": { v: 1, schema: () => z.object({ ...named, head: z.string() }) },
+    },
+    // What was begun is finished, also by a process that would not offer it.
+    tools: (turn) =>
+      offer ||
+      turn.slice<WorktreesSlice>("worktrees").used ||
+      turn.state.pending.some(({ call }) => names.has(call.name))
+        ? tools
+        : [],
+  });
+}

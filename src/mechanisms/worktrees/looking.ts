@@ -1,0 +1,71 @@
+// Owns looking at a worktree, finding the way to it, and marking it for review.
+import { join } from "node:path";
+import { refused } from "../../tools/refused.ts";
+import { visible } from "../../tools/task-text.ts";
+import { cutText } from "../../tools/text.ts";
+import { branchOf, checkWorktreeName, type WorktreeState } from "../../tools/worktrees.ts";
+import { openDir, type Place } from "./make.ts";
+import { checkInPlace, findRegistered, reasonOf, writeLock } from "./registered.ts";
+import { registeredAt } from "./remove.ts";
+import { openGit, repositoryOf } from "./repository.ts";
+import { countUnmerged, stateOf } from "./state.ts";
+import { afterOthers, inTurn } from "./turns.ts";
+
+const NOTE_CHARS = 300;
+
+export async function look(place: Place, name: string): Promise<WorktreeState> {
+  checkWorktreeName(name);
+  const main = repositoryOf(place.root);
+  const path = join(openDir(place.dir), name);
+  return stateOf(await openGit(main), { name, path, registered: registeredAt(main, name, path) });
+}
+
+export async function branchLeft(
+  place: Place,
+  name: string,
+): Promise<{ branch: string; unmerged: number } | undefined> {
+  checkWorktreeName(name);
+  const git = await openGit(repositoryOf(place.root));
+  const branch = branchOf(name);
+  if ((await git(["for-each-ref", `refs/heads/${branch}`])) === "") return undefined;
+  return { branch, unmerged: await countUnmerged(git, branch) };
+}
+
+/** Waits for who makes or removes it: afterwards it is there, or it is not. */
+export async function placeOf(place: Place, name: string): Promise<string> {
+  const gone = (why: string) =>
+    refused(`the worktree ${visible(name.slice(0, 60))} ${why}: make it with create_worktree, or free the task of it`);
+  try {
+    checkWorktreeName(name);
+  } catch {
+    throw gone("is none of ours");
+  }
+  const dir = openDir(place.dir);
+  return afterOthers({ dir, name }, async () => {
+    const path = join(dir, name);
+    const registered = findRegistered(repositoryOf(place.root).common, path);
+    if (!registered) throw gone("is not there");
+    if (registered.lock?.ours && registered.lock.phase === "being made") throw gone("is unfinished");
+    checkInPlace(path, registered.admin);
+    return path;
+  });
+}
+
+export async function keep(place: Place, name: string, note: string): Promise<WorktreeState> {
+  checkWorktreeName(name);
+  const dir = openDir(place.dir);
+  return inTurn({ dir, name }, async ({ descriptor }) => {
+    const main = repositoryOf(place.root);
+    const path = join(dir, name);
+    const registered = registeredAt(main, name, path);
+    const { lock, admin } = registered;
+    if (lock && !lock.ours)
+      throw refused(
+        `git holds the worktree ${name} locked, and not for us (${visible(lock.reason)}): it stays in any case`,
+      );
+    const state = await stateOf(await openGit(main, descriptor), { name, path, registered });
+    const kept = visible(cutText(note.replace(/\s+/g, " ").trim(), NOTE_CHARS));
+    writeLock(admin, reasonOf("kept for review", lock?.mark ?? branchOf(name), kept));
+    return { ...state, kept };
+  });
+}

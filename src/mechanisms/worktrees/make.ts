@@ -1,0 +1,155 @@
+// Owns making a worktree, step by step: what a killed process left is told from the repository alone, and finished.
+import { mkdirSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { crashPoint } from "../../ledger/crash-point.ts";
+import { messageOf } from "../../ledger/error.ts";
+import { refused } from "../../tools/refused.ts";
+import { branchOf, checkWorktreeName, type Made, type MakePlan } from "../../tools/worktrees.ts";
+import { linkFolders } from "./links.ts";
+import { dropLeftovers, findRegistered, isThere, namesIn, reasonOf, writeLock } from "./registered.ts";
+import { type Git, headOf, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { type Held, inTurn } from "./turns.ts";
+
+export interface Place {
+  /** Holds the worktrees, by its real path. */
+  dir: string;
+  /** The project's own tree. */
+  root: string;
+  link: readonly string[];
+}
+
+/** By its real path. */
+export function openDir(dir: string): string {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return realpathSync.native(dir);
+}
+
+export async function planMake(place: Place, name: string, opts: { from: string; mark: string }): Promise<MakePlan> {
+  checkWorktreeName(name);
+  const main = repositoryOf(place.root);
+  const from = repositoryOf(opts.from);
+  if (from.common !== main.common) throw refused(`${opts.from} belongs to another repository than ${place.root}`);
+  const git = await openGit(main);
+  const path = join(openDir(place.dir), name);
+  const branch = branchOf(name);
+  const begun = findRegistered(main.common, path);
+  if (begun?.lock?.ours && begun.lock.phase === "being made") {
+    const commit = (await git(["rev-parse", "--verify", "HEAD^{commit}"], { gitDir: begun.admin })).trim();
+    return { name, path, branch, commit, mark: begun.lock.mark, from: opts.from };
+  }
+  const commit = await headOf(git, from);
+  await checkFree(git, main, { name, path, branch });
+  return { name, path, branch, commit, mark: opts.mark, from: opts.from };
+}
+
+/** Contract: throws `refused`; nothing that is there already is ever taken for ours. */
+async function checkFree(
+  git: Git,
+  { common }: Repository,
+  { name, path, branch }: Pick<MakePlan, "name" | "path" | "branch">,
+): Promise<void> {
+  if (findRegistered(common, path))
+    throw refused(`there is a worktree ${name} already, in ${path}: choose another name`);
+  if (isThere(path)) throw refused(`${path} is there already, and is no worktree of this project: choose another name`);
+  const taken = await git(["for-each-ref", "--format=%(refname:short)", "refs/heads/holdfast", `refs/heads/${branch}`]);
+  const names = taken.split("\n").filter(Boolean);
+  if (names.includes("holdfast"))
+    throw refused("there is a branch named holdfast, so that none can be named holdfast/…: rename it first");
+  if (names.includes(branch))
+    throw refused(
+      `the branch ${branch} is there already (it stays when a worktree goes): choose another name, or delete the branch yourself`,
+    );
+}
+
+export async function make(place: Place, plan: MakePlan): Promise<Made> {
+  return inTurn({ dir: openDir(place.dir), name: plan.name }, async (held) => {
+    const at = await open(place, held);
+    const begun = findRegistered(at.main.common, plan.path);
+    if (!(begun?.lock?.ours && begun.lock.phase === "being made" && begun.lock.mark === plan.mark)) {
+      await checkFree(at.git, at.main, plan);
+      await add(at, plan, ["-b", plan.branch, plan.path, plan.commit]);
+    }
+    return finish(at, plan);
+  });
+}
+
+export async function resumeMake(place: Place, plan: MakePlan): Promise<Made | undefined> {
+  return inTurn({ dir: openDir(place.dir), name: plan.name }, async (held) => {
+    const at = await open(place, held);
+    const begun = findRegistered(at.main.common, plan.path);
+    if (begun?.lock?.ours && begun.lock.mark === plan.mark) return finish(at, plan);
+    if (begun) throw refused(`somebody else made a worktree ${plan.name} meanwhile: choose another name`);
+    const tip = await at.git(["for-each-ref", "--format=%(objectname)", `refs/heads/${plan.branch}`]);
+    if (tip.trim() === "") return undefined;
+    if (tip.trim() !== plan.commit || namesIn(plan.path).length > 0) return undefined; // not ours: the next try says so
+    await add(at, plan, [plan.path, plan.branch]); // git came no further than its branch
+    return finish(at, plan);
+  });
+}
+
+/** The one that was made for the same reason before, or a new one. */
+export async function ensure(place: Place, name: string, opts: { from: string; mark: string }): Promise<string> {
+  checkWorktreeName(name);
+  const path = join(openDir(place.dir), name);
+  const there = findRegistered(repositoryOf(place.root).common, path);
+  if (there?.lock?.ours && there.lock.mark === opts.mark)
+    await resumeMake(place, { name, path, branch: branchOf(name), commit: "", ...opts });
+  else await make(place, await planMake(place, name, opts));
+  return path;
+}
+
+interface At {
+  git: Git;
+  main: Repository;
+  link: readonly string[];
+}
+
+async function open(place: Place, held: Held): Promise<At> {
+  const main = repositoryOf(place.root);
+  return { main, git: await openGit(main, held.descriptor), link: place.link };
+}
+
+async function add({ git }: At, plan: MakePlan, what: string[]): Promise<void> {
+  const lock = ["--lock", "--reason", reasonOf("being made", plan.mark)];
+  try {
+    await git(["worktree", "add", "--quiet", "--no-checkout", "--no-track", ...lock, ...what]);
+  } catch (error) {
+    throw refused(`the worktree ${plan.name} could not be made: ${messageOf(error)}`);
+  }
+  crashPoint("worktree.added");
+}
+
+/** Every step may be done twice. */
+async function finish({ git, main, link }: At, plan: MakePlan): Promise<Made> {
+  const { path, name } = plan;
+  const registered = findRegistered(main.common, path);
+  if (!registered?.lock?.ours) throw refused(`the worktree ${name} is gone again: see \`git worktree list\``);
+  const { admin, lock } = registered;
+  const says: string[] = [];
+  if (lock.phase === "being made") {
+    dropLeftovers(admin, { index: true });
+    try {
+      await git(["reset", "--hard", "--quiet", "--no-recurse-submodules"], { gitDir: admin, tree: path });
+    } catch (error) {
+      throw refused(
+        `the files of the worktree ${name} could not be written: ${messageOf(error)}; when that is mended, create_worktree ${name} goes on with it`,
+      );
+    }
+    crashPoint("worktree.checked-out");
+    says.push(...(await linkFolders(link, { git, main, path, admin })));
+    crashPoint("worktree.linked");
+    writeLock(admin, reasonOf("in use", lock.mark));
+  }
+  crashPoint("worktree.made");
+  if (isThere(join(path, ".gitmodules"))) says.push("submodules are not initialised in it");
+  const left = await uncommittedIn(git, plan.from);
+  if (left > 0) says.push(`not in it: ${left} uncommitted changes of ${plan.from}`);
+  return { says };
+}
+
+async function uncommittedIn(git: Git, tree: string): Promise<number> {
+  const { gitDir, top } = repositoryOf(tree);
+  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+  const text = await git(args, { gitDir, tree: top }).catch(() => ""); // said for convenience only
+  return text.split("\0").filter(Boolean).length;
+}

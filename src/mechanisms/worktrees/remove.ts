@@ -1,0 +1,126 @@
+// Owns removing a worktree: only what is whole elsewhere goes, only by git's own careful removal, and the branch stays.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { crashPoint } from "../../ledger/crash-point.ts";
+import { messageOf } from "../../ledger/error.ts";
+import { refused } from "../../tools/refused.ts";
+import {
+  branchOf,
+  checkWorktreeName,
+  type Removal,
+  type RemovalPlan,
+  stateLines,
+  type WorktreeState,
+} from "../../tools/worktrees.ts";
+import { openDir, type Place } from "./make.ts";
+import {
+  dropLeftovers,
+  findRegistered,
+  isThere,
+  type Lock,
+  type Registered,
+  reasonOf,
+  writeLock,
+} from "./registered.ts";
+import { type Git, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { changesIn, stateOf } from "./state.ts";
+import { inTurn } from "./turns.ts";
+
+const NAMED = 5;
+
+/** What git knows of it. Contract: throws `refused` for anything that was not made here, by us. */
+export function registeredAt(main: Repository, name: string, path: string): Registered {
+  const registered = findRegistered(main.common, path);
+  if (registered) return registered;
+  throw refused(
+    isThere(path)
+      ? `${path} is no worktree of this project's repository: look at it yourself, nothing is touched`
+      : `there is no worktree ${name}: see \`git worktree list\``,
+  );
+}
+
+async function judged(git: Git, main: Repository, name: string, place: Place, opts: Removal) {
+  checkWorktreeName(name);
+  const path = join(openDir(place.dir), name);
+  const registered = registeredAt(main, name, path);
+  const state = await stateOf(git, { name, path, registered });
+  const reasons = [...stateLines(state), ...ignoredLines(state, opts), ...(await opts.usedBy(path))];
+  if (reasons.length > 0) throw refused(`the worktree ${name} stays: ${reasons.join("; ")}. ${whatToDo(state)}`);
+  return { state, registered };
+}
+
+function ignoredLines({ ignoredFiles }: WorktreeState, { discardIgnored }: Removal): string[] {
+  if (ignoredFiles.length === 0 || discardIgnored) return [];
+  const shown = ignoredFiles.slice(0, NAMED).join(", ") + (ignoredFiles.length > NAMED ? ", …" : "");
+  return [`${ignoredFiles.length} files that git ignores would be lost (${shown}): move them, or give discard_ignored`];
+}
+
+function whatToDo({ path, branch, unmerged, staged, unstaged, untracked, elsewhere }: WorktreeState): string {
+  const steps = [
+    ...(staged + unstaged + untracked > 0 ? [`commit or discard the changes in ${path}`] : []),
+    ...(elsewhere === "no branch" ? ["put the commits of its detached HEAD on a branch"] : []),
+    ...(unmerged > 0 ? [`merge it (git merge ${branch}) or push it`] : []),
+  ];
+  return steps.length > 0 ? `First ${steps.join(", then ")}; or keep_worktree` : "Nothing was changed";
+}
+
+export async function planRemoval(place: Place, name: string, opts: Removal): Promise<RemovalPlan> {
+  checkWorktreeName(name);
+  const main = repositoryOf(place.root);
+  const { state, registered } = await judged(await openGit(main), main, name, place, opts);
+  const { path, head } = state;
+  return { name, path, branch: branchOf(name), head, lock: registered.lock ? textOfLock(registered.lock) : null };
+}
+
+export async function remove(place: Place, { name, path }: RemovalPlan, opts: Removal): Promise<WorktreeState> {
+  return inTurn({ dir: openDir(place.dir), name }, async ({ descriptor }) => {
+    const main = repositoryOf(place.root);
+    const git = await openGit(main, descriptor);
+    const { state, registered } = await judged(git, main, name, place, opts);
+    crashPoint("worktree.judged");
+    const { lock, admin } = registered;
+    if (lock) await git(["worktree", "unlock", path]);
+    crashPoint("worktree.unlocked");
+    try {
+      await git(["worktree", "remove", path]);
+    } catch (error) {
+      if (lock && isThere(admin)) writeLock(admin, textOfLock(lock));
+      throw refused(`the worktree ${name} stays, git does not remove it: ${messageOf(error)}`);
+    }
+    crashPoint("worktree.removed");
+    return state;
+  });
+}
+
+const textOfLock = (lock: Lock): string => (lock.ours ? reasonOf(lock.phase, lock.mark, lock.note) : lock.reason);
+
+/** Contract: true when it is gone; false when it is there, whole and locked, and may be judged anew. */
+export async function resumeRemoval(place: Place, plan: RemovalPlan): Promise<boolean> {
+  return inTurn({ dir: openDir(place.dir), name: plan.name }, async ({ descriptor }) => {
+    const { path } = plan;
+    const main = repositoryOf(place.root);
+    const registered = findRegistered(main.common, path);
+    if (!registered) {
+      if (isThere(path)) throw refused(`git no longer knows ${path}, but something is there: look at it yourself`);
+      return true;
+    }
+    if (registered.lock || plan.lock === null) return false;
+    const { admin } = registered;
+    const git = await openGit(main, descriptor);
+    dropLeftovers(admin, { index: false });
+    if (!isThere(path)) {
+      await git(["worktree", "remove", path]); // only git's own notes of it are left
+      return true;
+    }
+    writeLock(admin, plan.lock);
+    await bringBack(git, path, admin);
+    return false;
+  });
+}
+
+/** A removal that was cut off took some files: they come back from the index, and nothing that is there is touched. */
+async function bringBack(git: Git, path: string, admin: string): Promise<void> {
+  if (!isThere(join(path, ".git"))) writeFileSync(join(path, ".git"), `gitdir: ${admin}\n`, { flag: "wx" });
+  const { missing } = await changesIn(git, path, admin);
+  if (missing > 0) await git(["checkout-index", "--all", "--quiet"], { gitDir: admin, tree: path });
+}

@@ -1,0 +1,110 @@
+// Owns one run as its caller sees it: what happened on the way, and the result at its end.
+import type { StoredEvent } from "./ledger/store.ts";
+import { contextState } from "./loop/agent.ts";
+import type { TurnEndReason } from "./loop/events.ts";
+import { LEAD, type Taken } from "./loop/host.ts";
+import type { Progress } from "./loop/seams.ts";
+import { type Budget, budgetReached } from "./mechanisms/budget/index.ts";
+import { costUsd } from "./models/catalogue.ts";
+import { addUsage, type Content, noUsage, type Usage } from "./models/model.ts";
+
+export type HarnessEvent = { type: "event"; event: StoredEvent } | { type: "progress"; progress: Progress };
+
+export interface RunResult {
+  context: string;
+  reason: TurnEndReason;
+  text: string;
+  error?: string;
+  rounds: number;
+  /** Of all agents of the context. */
+  usage: Usage;
+  usageByModel: Record<string, Usage>;
+  /** The limit of the context's budget that ended it. */
+  budget?: keyof Budget;
+  /** Undefined when a model's price is unknown. */
+  costUsd: number | undefined;
+  denials: { name: string; callId: string; input: unknown; reason: string }[];
+  durationMs: number;
+}
+
+/** Keeps what happened until it is iterated; not used when an `onEvent` takes it at once. */
+export function createEventQueue() {
+  const waiting: HarnessEvent[] = [];
+  let ended = false;
+  let wake: () => void = () => undefined;
+  return {
+    push(event: HarnessEvent) {
+      waiting.push(event);
+      wake();
+    },
+    end() {
+      ended = true;
+      wake();
+    },
+    async *iterate(): AsyncGenerator<HarnessEvent, void, undefined> {
+      while (!ended || waiting.length > 0) {
+        const next = waiting.shift();
+        if (next) yield next;
+        else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    },
+  };
+}
+
+export const titleOf = (input: string | Content[] | undefined): string => {
+  const text =
+    typeof input === "string" ? input : (input ?? []).map((c) => (c.type === "text" ? c.text : "")).join(" ");
+  return text.replace(/\s+/g, " ").trim().slice(0, 80);
+};
+
+/** Where the counters of an agent stood when a run began. */
+interface Counts {
+  rounds: number;
+  denials: number;
+}
+
+export function countsOf(taken: Taken): Counts {
+  const { rounds, denials } = taken.agent.turn.state;
+  return { rounds, denials: denials.length };
+}
+
+interface Ended {
+  context: string;
+  taken: Taken;
+  reason: TurnEndReason | undefined;
+  before: Counts;
+  durationMs: number;
+}
+
+export function resultOf({ context, taken, reason, before, durationMs }: Ended): RunResult {
+  const { agents } = contextState(taken.ledger);
+  const agent = agents[LEAD]!;
+  const usageByModel = sumByModel(Object.values(agents).map((one) => one.usageByModel));
+  const budget = reason === "limit" ? budgetReached(taken.agent.turn) : undefined;
+  const costs = Object.entries(usageByModel).map(([model, usage]) => costUsd(model, usage));
+  const last = agent.lastTurn;
+  return {
+    context,
+    reason: reason ?? "done",
+    text: last?.text ?? "",
+    ...(last?.error === undefined ? {} : { error: last.error }),
+    rounds: agent.rounds - before.rounds,
+    usage: Object.values(usageByModel).reduce(addUsage, noUsage()),
+    usageByModel,
+    ...(budget === undefined ? {} : { budget }),
+    costUsd: costs.some((c) => c === undefined) ? undefined : costs.reduce<number>((sum, c) => sum + c!, 0),
+    denials: agent.denials.slice(before.denials),
+    durationMs,
+  };
+}
+
+function sumByModel(all: Record<string, Usage>[]): Record<string, Usage> {
+  const sum: Record<string, Usage> = {};
+  for (const one of all)
+    for (const [model, usage] of Object.entries(one)) sum[model] = addUsage(sum[model] ?? noUsage(), usage);
+  return sum;
+}

@@ -1,0 +1,124 @@
+// Subagents as a user of the command line sees them: stream-json, text, background work over processes.
+import fs from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { runCli } from "../cli/cli.ts";
+import { tempDir } from "../house.ts";
+import { byPrompt, saidTo, task } from "./script.ts";
+
+let cwd: string;
+let state: string;
+let server: ModelServer;
+
+beforeEach(() => {
+  cwd = tempDir("project");
+  state = tempDir("state");
+});
+afterEach(async () => {
+  await server.close();
+  for (const dir of [cwd, state]) fs.rmSync(dir, { recursive: true, force: true });
+});
+
+const run = (args: string[]) =>
+  runCli(["-p", "--model", "openai-compatible/mock", ...args], {
+    cwd,
+    state,
+    env: { OPENAI_BASE_URL: server.openaiUrl },
+  });
+
+const SCRIPT = byPrompt(
+  ["Leaf", [{ text: "leaf done" }]],
+  [
+    "Middle",
+    [
+      { text: "Asking a leaf.", calls: [{ name: "glob", input: { pattern: "*.none" } }, task("Leaf")] },
+      { text: "middle done" },
+    ],
+  ],
+  ["Go", [{ calls: [{ name: "list_jobs", input: {} }, task("Middle")] }, (r) => ({ text: `end: ${saidTo(r)}` })]],
+);
+
+describe("stream-json", () => {
+  it("carries parent_tool_use_id on all that subagents say, and ids that are unique", async () => {
+    server = await startModelServer({ script: SCRIPT });
+    const { stdout, code } = await run(["--output-format", "stream-json", "Go"]);
+    expect(code).toBe(0);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const said = lines
+      .filter((line) => line.type === "assistant")
+      .map((line) => [
+        line.parent_tool_use_id,
+        line.message.content
+          .map((part: { type: string; id?: string; text?: string }) => part.id ?? part.text)
+          .join(" "),
+      ]);
+    expect(said).toEqual([
+      [null, "c1 c2"],
+      ["c2", "Asking a leaf. lead.c2.c1 lead.c2.c2"],
+      ["lead.c2.c2", "leaf done"],
+      ["c2", "middle done"],
+      [null, expect.stringMatching(/^end: /)],
+    ]);
+    const results = lines
+      .filter((line) => line.type === "user")
+      .map((line) => [line.parent_tool_use_id, line.message.content[0].tool_use_id]);
+    expect(results.sort()).toEqual(
+      [
+        ["c2", "lead.c2.c1"],
+        ["c2", "lead.c2.c2"],
+        [null, "c1"],
+        [null, "c2"],
+      ].sort(),
+    );
+    expect(lines.at(-1)).toMatchObject({ type: "result", subtype: "success", num_turns: 2 });
+  });
+});
+
+describe("text", () => {
+  it("shows what a subagent does apart, each line with its name", async () => {
+    server = await startModelServer({ script: SCRIPT });
+    const { stdout, stderr } = await run(["Go"]);
+    expect(stdout).toMatch(/^end: /);
+    expect(stderr).toContain("  [lead.c2] Asking a leaf.");
+    expect(stderr).toContain("  [lead.c2] ● glob *.none");
+    expect(stderr).toMatch(/^● task Middle/m);
+    expect(stderr).not.toMatch(/^● glob/m);
+  });
+});
+
+describe("background subtasks", () => {
+  const side = byPrompt(
+    ["Side", [{ text: "side done", chunkDelayMs: 300 }]],
+    [
+      "Go",
+      [
+        { calls: [task("Side", { background: true })] },
+        (r) => ({ text: saidTo(r).includes("side done") ? "told" : "started" }),
+      ],
+    ],
+  );
+
+  it("are said to be unfinished when -p ends, and go on with --stay in the next process", async () => {
+    server = await startModelServer({ script: side });
+    const first = await run(["Go"]);
+    expect(first.stdout.trim()).toBe("started");
+    const context = /1 background subtask is unfinished: go on with holdfast -p -r (\S+) --stay/.exec(
+      first.stderr,
+    )?.[1];
+    expect(context).toMatch(/^ctx_/);
+    const second = await run(["-r", context!, "--stay"]);
+    expect(second.stdout.trim().split("\n").at(-1)).toBe("told");
+    expect(second.stderr).not.toContain("unfinished");
+    expect((await run(["-r", context!])).stderr).not.toContain("unfinished");
+  });
+
+  it("are waited for with --stay", async () => {
+    server = await startModelServer({ script: side });
+    const { stdout, stderr } = await run(["--stay", "Go"]);
+    expect(stdout.trim().split("\n")).toEqual(["started", "told"]);
+    expect(stderr).not.toContain("unfinished");
+  });
+});
