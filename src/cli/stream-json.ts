@@ -73,6 +73,10 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
               },
         );
         break;
+      case "message.sent":
+        if (data.to === "user" || data.to === "*")
+          line({ type: "system", subtype: "message", from: event.actor, text: data.content });
+        break;
       case "model.retried":
         line({
           type: "system",

@@ -47,6 +47,9 @@ export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Outp
       case "note.added":
         say(`· ${oneLine(data.text)}`);
         break;
+      case "message.sent":
+        if (data.to === "user" || data.to === "*") tell(`✉ ${actor}: ${printable(data.content)}`);
+        break;
     }
   }
 
