@@ -38,7 +38,7 @@ export interface Host {
   close(): Promise<void>;
 }
 
-export interface NewAgent {
+interface NewAgent {
   name: string;
   cwd?: string;
   /** Facts recorded in the same append. */

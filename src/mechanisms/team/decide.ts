@@ -21,7 +21,7 @@ const named = (state: TeamState): string =>
 /** `plan_alice_x1y2`: readable, and never given twice by two processes. */
 const requestId = (kind: string, name: string): string => `${kind}_${name}_${newId("r").slice(-4).toLowerCase()}`;
 
-export function mateNamed(state: TeamState, name: string): Teammate {
+function mateNamed(state: TeamState, name: string): Teammate {
   const mate = state.mates[name];
   if (!mate) throw refuse(`there is no teammate ${name}: the team is ${named(state)}`);
   if (mate.status === "left") throw refuse(`${name} has shut down`);

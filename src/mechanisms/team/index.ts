@@ -12,7 +12,7 @@ import { deliver, inboxOf, stateOf } from "./talk.ts";
 
 export * from "./decide.ts";
 export { doing } from "./standing.ts";
-export type { Plan, Shutdown, Teammate, TeamState } from "./state.ts";
+export type { Plan, TeamState } from "./state.ts";
 export { activeMates, USER, waitsForAnswer } from "./state.ts";
 export { teamIn } from "./talk.ts";
 

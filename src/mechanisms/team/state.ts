@@ -37,7 +37,7 @@ export interface Plan {
   feedback?: string;
 }
 
-export interface Shutdown {
+interface Shutdown {
   requestId: string;
   name: string;
   by: string;
