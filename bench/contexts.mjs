@@ -3,7 +3,8 @@
 //   node bench/contexts.mjs [--reps 3] [--only holdfast,seed,langgraph,sizes,contention] [--langgraph DIR] [--json FILE]
 // LangGraph is installed into a temporary folder (not a dependency). The machine may be noisy: trust no ratio under 1.5.
 import { execFile, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
+import { once } from "node:events";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
@@ -27,7 +28,7 @@ const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 function value(key, version, bytes) {
   const rows = [];
   for (let i = 0, size = 0; size < bytes; i++) {
-    const id = createHash("sha256").update(`${key}/${version}/${i}`).digest("base64url");
+    const id = hash("sha256", `${key}/${version}/${i}`, "base64url");
     const row = {
       id,
       path: `src/module-${key}/file-${i}.ts`,
@@ -53,10 +54,7 @@ function* changes() {
 
 const initial = () =>
   Object.fromEntries(Array.from({ length: KEYS }, (_, k) => [`key_${k}`, value(k, 0, BYTES / KEYS)]));
-const hashOf = (data) =>
-  createHash("sha256")
-    .update(JSON.stringify(Object.entries(data).toSorted()))
-    .digest("hex");
+const hashOf = (data) => hash("sha256", JSON.stringify(Object.entries(data).toSorted()));
 
 function disk(folder) {
   let bytes = 0;
@@ -208,12 +206,15 @@ async function contention(keys) {
   const contexts = await openContexts({ file });
   const context = await contexts.create({ task: "count" });
   const merger = path.join(root, "test/contexts/children/merger.ts");
-  const from = performance.now();
-  const outs = await Promise.all(
-    Array.from({ length: 8 }, () => run(process.execPath, [merger, file, context.id, "500", String(keys)])),
+  const children = Array.from({ length: 8 }, () =>
+    run(process.execPath, [merger, file, context.id, "500", String(keys)]),
   );
+  await Promise.all(children.map((one) => once(one.child.stdout, "data")));
+  const from = performance.now();
+  for (const one of children) one.child.stdin.end();
+  const outs = await Promise.all(children);
   const seconds = (performance.now() - from) / 1000;
-  const waits = outs.flatMap(({ stdout }) => JSON.parse(stdout)).toSorted((a, b) => a - b);
+  const waits = outs.flatMap(({ stdout }) => JSON.parse(stdout.split("\n")[1])).toSorted((a, b) => a - b);
   let sum = 0;
   for (const { key } of await context.list()) sum += await context.read(key);
   await contexts.close();

@@ -1,5 +1,4 @@
 // Owns shared data: writes by compare-and-set under schema and quota, appends that never conflict, reads of a part, history.
-import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { monotonicMs } from "../ledger/holder.ts";
 import type { EventInput, Seq } from "../ledger/store.ts";
@@ -12,9 +11,6 @@ import type { Decision, Timeline, TimelineWrite } from "./timeline.ts";
 import { type Encoded, encodeValue, type Json, type JsonType } from "./values.ts";
 
 const MERGE_GIVE_UP_MS = 30_000;
-/** A merge that has lost for so long goes before newcomers. Sooner, and processes would only hand the turn to each other. */
-const PATIENCE_MS = 25;
-const LONGEST_PAUSE_MS = 8;
 const KEY_CHARS = 200;
 
 export interface WriteOptions {
@@ -143,18 +139,15 @@ export function createSharedData(opts: DataOptions): SharedData {
   }
 
   async function mergeNow(key: string, fn: (v: Json | undefined) => unknown, write: WriteOptions): Promise<SharedInfo> {
-    const from = monotonicMs();
-    for (let pause = 0; ; pause = Math.min(LONGEST_PAUSE_MS, pause + 1)) {
+    const since = monotonicMs();
+    for (;;) {
       const state = await timeline.catchUp();
       const expect = versionOf(state, key);
       const next = await fn(await valueAt(state, key, presentAt(state, key, { now: Date.now() })));
       try {
-        const since = monotonicMs() - from > PATIENCE_MS ? { since: from } : {};
-        return (await put([[key, next]], { ...write, expect, once: true, ...since }))[0]!;
+        return (await put([[key, next]], { ...write, expect, once: true, since }))[0]!;
       } catch (error) {
-        const waited = monotonicMs() - from;
-        if (!isHoldfastError(error, "conflict") || waited > MERGE_GIVE_UP_MS) throw error;
-        if (waited < PATIENCE_MS) await sleep(Math.random() * pause);
+        if (!isHoldfastError(error, "conflict") || monotonicMs() - since > MERGE_GIVE_UP_MS) throw error;
       }
     }
   }

@@ -1,5 +1,5 @@
 // Owns values: what may be shared (JSON), how it is kept (short ones in the event, longer ones as one blob), and how it is had again.
-import { blobHash } from "../ledger/checksum.ts";
+import { nameBlob } from "../ledger/checksum.ts";
 import { HoldfastError } from "../ledger/error.ts";
 
 /** Above this a value is a blob, and its event holds a reference only. */
@@ -37,7 +37,7 @@ export function encodeValue(key: string, value: unknown): Encoded {
   const blob = Buffer.from(text);
   const inline = blob.length <= INLINE_BYTES;
   const plain = JSON.parse(inline ? text : "null") as Json;
-  const whole = blobHash(blob);
+  const whole = nameBlob(blob);
   const facts: ValueFacts = {
     // Half of it for a short value: only what names a blob looks like the name of one.
     hash: inline ? whole.slice(0, 32) : whole,
@@ -77,12 +77,16 @@ const DEEP = 200;
 function isPlainJson(value: unknown, depth: number): boolean {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
   if (typeof value === "number") return Number.isFinite(value);
-  if (typeof value !== "object" || depth > DEEP || value instanceof Map || value instanceof Set) return false;
+  if (typeof value !== "object" || depth > DEEP) return false;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) if (!isPlainJson(value[i], depth + 1)) return false;
     return true;
   }
-  for (const key in value) if (!isPlainJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+  if (value instanceof Map || value instanceof Set) return false;
+  for (const key in value) {
+    const one = (value as Record<string, unknown>)[key];
+    if (typeof one !== "string" && !isPlainJson(one, depth + 1)) return false;
+  }
   return true;
 }
 

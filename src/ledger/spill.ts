@@ -1,5 +1,5 @@
 // Owns what happens to long strings inside events: over 8 kB they live in blobs, and come back in place when read.
-import { blobHash } from "./checksum.ts";
+import { nameBlob } from "./checksum.ts";
 
 const SPILL_BYTES = 8192;
 const PREVIEW_CHARS = 200;
@@ -17,7 +17,7 @@ export function spill(data: unknown): { data: unknown; blobs: Uint8Array[] } {
   const walk = (value: unknown, path: (string | number)[]): unknown => {
     if (typeof value === "string" && value.length > SPILL_BYTES) {
       const bytes = Buffer.from(value);
-      spilled.push({ path, hash: blobHash(bytes), bytes: bytes.length });
+      spilled.push({ path, hash: nameBlob(bytes), bytes: bytes.length });
       blobs.push(bytes);
       return value.slice(0, PREVIEW_CHARS);
     }

@@ -40,8 +40,8 @@ export interface AppendOptions {
   /** Wakes become durable with the events; `dueAt: null` clears one. */
   wake?: { agent: string; dueAt: number | null }[];
   /**
-   * For a decision that lost to others and is made anew: when it was first made (`monotonicMs`). A store may let it go before
-   * newcomers. Contract: whoever passes it tries again at once after a conflict.
+   * For a decision that is made anew when it meets a conflict: when it was first made (`monotonicMs`). A store may let writers go in
+   * that order, and keep the place of one that lost. Contract: whoever passes it tries again at once after a conflict.
    */
   since?: number;
 }

@@ -1,7 +1,7 @@
 // Owns blobs: chunks of 1 MB, compressed where that helps, checked against their name at every read.
-import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { blobHash, knownHash } from "../checksum.ts";
 import type { Connection } from "./connection.ts";
 
 const CHUNK = 1 << 20;
@@ -32,20 +32,13 @@ export async function packBlob(bytes: Uint8Array): Promise<PackedBlob> {
     const small = raw.length <= INLINE ? zstdCompressSync(raw, QUICK) : await compressAside(raw, QUICK);
     parts.push(small.length < raw.length ? { codec: ZSTD, data: small } : { codec: RAW, data: raw });
   }
-  return { hash: hash("sha256", bytes, "buffer"), parts };
+  return { hash: Buffer.from(knownHash(bytes), "hex"), parts };
 }
 
-export function putBlob(db: Connection, blob: PackedBlob): void {
-  if (db.get("SELECT 1 FROM blobs WHERE hash = ? AND part = 0", blob.hash)) return;
-  for (const [part, { codec, data }] of blob.parts.entries()) {
-    db.run(
-      "INSERT INTO blobs (hash, part, parts, codec, data) VALUES (?, ?, ?, ?, ?)",
-      blob.hash,
-      part,
-      blob.parts.length,
-      codec,
-      data,
-    );
+export function putBlob(db: Connection, { hash, parts }: PackedBlob): void {
+  const sql = "INSERT INTO blobs (hash, part, parts, codec, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+  for (const [part, { codec, data }] of parts.entries()) {
+    if (db.run(sql, hash, part, parts.length, codec, data) === 0) return; // it is here already, whole
   }
 }
 
@@ -59,12 +52,27 @@ export function getBlob(db: Connection, name: string): Uint8Array | undefined {
 export function joinParts(name: string, parts: BlobPart[]): Uint8Array | undefined {
   if (parts.length === 0 || parts.some((one, i) => one.part !== i || one.parts !== parts.length)) return undefined;
   try {
-    const raw = parts.map((one) =>
-      one.codec === ZSTD ? zstdDecompressSync(one.data, { maxOutputLength: CHUNK }) : one.data,
-    );
+    const raw = parts.map((one) => (one.codec === ZSTD ? unpack(one.data) : one.data));
     const bytes = raw.length === 1 ? raw[0]! : Buffer.concat(raw);
-    return hash("sha256", bytes, "hex") === name ? bytes : undefined;
+    return blobHash(bytes) === name ? bytes : undefined;
   } catch {
     return undefined;
   }
+}
+
+function unpack(data: Uint8Array): Uint8Array {
+  const size = frameSize(data);
+  // One more than it will be: a full buffer makes Node ask for a second one.
+  const exact = size !== undefined && size >= 64 && size <= CHUNK ? { chunkSize: size + 1 } : {};
+  return zstdDecompressSync(data, { maxOutputLength: CHUNK, ...exact });
+}
+
+/** How long a zstd frame says that its content is (RFC 8878, 3.1.1.1). Undefined: it does not, or in a way that we do not write. */
+function frameSize(data: Uint8Array): number | undefined {
+  const descriptor = data[4] ?? 0;
+  if ((descriptor & 0x3f) !== 0x20 || data.length < 9) return undefined;
+  const view = new DataView(data.buffer, data.byteOffset);
+  if (descriptor >> 6 === 0) return data[5];
+  if (descriptor >> 6 === 1) return view.getUint16(5, true) + 256;
+  return descriptor >> 6 === 2 ? view.getUint32(5, true) : undefined;
 }

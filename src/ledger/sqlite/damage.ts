@@ -6,9 +6,10 @@ import { basename, dirname, join } from "node:path";
 import { newId } from "../id.ts";
 import { type Salvage, type SalvagedLedger, salvage } from "../salvage.ts";
 import type { Damage, Seq } from "../store.ts";
-import { type Connection, patiently } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { toEvent } from "./rows.ts";
 import { readHeads } from "./sidecar.ts";
+import { patiently } from "./turns.ts";
 
 export interface Assessment {
   /** Where the copies lie. */

@@ -3,11 +3,13 @@ import { existsSync } from "node:fs";
 import { sameBytes } from "../checksum.ts";
 import { messageOf } from "../error.ts";
 import type { Damage } from "../store.ts";
-import { type Connection, errcode, isDisk, openConnection, patiently } from "./connection.ts";
+import { type Connection, openConnection } from "./connection.ts";
 import { sizeOf, userVersion } from "./open.ts";
 import { allLedgerRows, ledgerSum, sumAt } from "./rows.ts";
 import { APPLICATION_ID, SCHEMA, TABLES } from "./schema.ts";
 import { type Head, readHeads } from "./sidecar.ts";
+import { errcode, isDisk } from "./sqlite-errors.ts";
+import { patiently } from "./turns.ts";
 
 export interface Inspection {
   heads: Map<number, Head>;

@@ -7,10 +7,10 @@ import type { Damage, LedgerSummary, Store } from "../store.ts";
 import { appendRows, draft } from "./append.ts";
 import { getBlob, packBlob } from "./blobs.ts";
 import { collectRows } from "./collect.ts";
-import { type Connection, isCorrupt, translate } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { type Assessment, assess, findSalvage } from "./damage.ts";
 import { createLeases } from "./leases.ts";
-import { closeDatabase, closeUntouched } from "./open.ts";
+import { closeUntouched } from "./open.ts";
 import { type ReadOptions, readEvents } from "./read.ts";
 import {
   allLedgerRows,
@@ -24,6 +24,7 @@ import {
 import { createSalvagedStore, readSalvaged } from "./salvaged-store.ts";
 import type { Sidecar } from "./sidecar.ts";
 import { createSnapshot } from "./snapshots.ts";
+import { isCorrupt, translate } from "./sqlite-errors.ts";
 import { verifyStore } from "./verify.ts";
 import { dueWakes } from "./wakes.ts";
 import { createWatch } from "./watch.ts";
@@ -229,7 +230,8 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       watch.close();
       sidecar?.close();
       if (fallen) closeUntouched(db, file);
-      else closeDatabase(db, { checkpoint: !upgrade });
+      // The last one to close moves the WAL into the file. To do so while others write would hold them up, and they would all wait.
+      else db.close();
       await fallen?.close();
     },
   };

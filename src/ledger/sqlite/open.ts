@@ -17,8 +17,10 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "../error.ts";
 import { newId } from "../id.ts";
-import { type Connection, openConnection, translate } from "./connection.ts";
+import { type Connection, openConnection } from "./connection.ts";
 import { migrate, PAGE_SIZE, SCHEMA, sqliteTooOld } from "./schema.ts";
+import { translate } from "./sqlite-errors.ts";
+import { patiently } from "./turns.ts";
 
 /** A checkpoint costs fsyncs of its own: about 16 MB of WAL keep it off the usual round. */
 const CHECKPOINT_PAGES = 4_000;
@@ -46,7 +48,8 @@ export async function openForWriting(file: string): Promise<Connection> {
   if (!existsSync(file)) create(file);
   const db = openConnection(file);
   try {
-    configure(db);
+    // The last one to close holds the file for as long as it moves the WAL.
+    await patiently(() => configure(db));
     if ((await db.read(() => userVersion(db))) < SCHEMA) await db.write(() => migrate(db.db, userVersion(db)));
     return db;
   } catch (error) {
@@ -106,15 +109,6 @@ function configure(db: Connection): void {
   db.db.exec(
     `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`,
   );
-}
-
-export function closeDatabase(db: Connection, opts: { checkpoint: boolean }): void {
-  try {
-    if (opts.checkpoint) db.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  } catch {
-    // Others still use it, or the disk is full: the WAL stays, and nothing is lost.
-  }
-  db.close();
 }
 
 /** The last connection to close moves the WAL into the file and deletes it, unless a read-only one is still there. */

@@ -1,10 +1,10 @@
-// Owns fairness between writers of several processes: a writer that has waited long asks the others to let it go first.
+// Owns the line of writers of several processes: who waits, since when, in a file that each of them reads.
 import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { monotonicMs } from "../holder.ts";
 
 export interface Queue {
-  /** Someone has been waiting since before `since`, and is still there. */
-  mustWait(since: number): boolean;
+  /** How many others have been waiting since before `since`, and are still there. */
+  ahead(since: number): number;
   /** Says that this process has been waiting since then; repeated while it waits. */
   announce(since: number): void;
   withdraw(): void;
@@ -23,16 +23,19 @@ export function openQueue(file: string): Queue {
   const slots = Buffer.alloc(SLOTS * SLOT);
   const slot = Buffer.alloc(SLOT);
   return {
-    mustWait(since) {
+    ahead(since) {
       const length = readSync(fd, slots, 0, slots.length, 0);
+      let count = 0;
       for (let at = 0, now = 0; at + SLOT <= length; at += SLOT) {
         const pid = slots.readUInt32LE(at + 12);
         if (pid === 0 || at === own) continue;
         now ||= monotonicMs();
         const announced = slots.readUInt32LE(at + 8);
-        if (slots.readDoubleLE(at) < since && Math.abs((now >>> 0) - announced) < STALE_MS) return true;
+        const other = slots.readDoubleLE(at);
+        const earlier = other < since || (other === since && pid < process.pid);
+        if (earlier && Math.abs((now >>> 0) - announced) < STALE_MS) count++;
       }
-      return false;
+      return count;
     },
     announce(since) {
       slot.writeDoubleLE(since, 0);

@@ -8,7 +8,7 @@ import { isHoldfastError, messageOf } from "../error.ts";
 import { salvage } from "../salvage.ts";
 import type { Damage, Seq, StoredEvent, VerifyReport } from "../store.ts";
 import { type BlobPart, joinParts } from "./blobs.ts";
-import { type Connection, isCorrupt } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { copyStore } from "./damage.ts";
 import { compareHeads } from "./inspect.ts";
 import { damagedLeases } from "./lease-row.ts";
@@ -16,6 +16,7 @@ import { readEvents } from "./read.ts";
 import { allLedgerRows, type LedgerRow, ledgerRow } from "./rows.ts";
 import { KEY_SPAN } from "./schema.ts";
 import { readHeads } from "./sidecar.ts";
+import { isCorrupt } from "./sqlite-errors.ts";
 import { tallies } from "./tally.ts";
 import { allWakes, wakeSum } from "./wakes.ts";
 
