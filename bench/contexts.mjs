@@ -67,7 +67,7 @@ function disk(folder) {
 /** Each returns what is timed: begin with everything, change and checkpoint, go back to the first and read it all. */
 const peers = {
   async holdfast(folder) {
-    const { openContexts } = await import(path.join(root, "src/contexts/index.ts"));
+    const { openContexts } = await import("holdfast/contexts");
     const file = path.join(folder, "ledger.db");
     let contexts = await openContexts({ file });
     let context = await contexts.create({ task: "bench" });
@@ -177,7 +177,7 @@ async function child(name) {
 
 /** The checkpoint alone, in contexts from 1 kB to 90 MB; taken in turns, so that noise meets all alike. */
 async function sizes() {
-  const { openContexts } = await import(path.join(root, "src/contexts/index.ts"));
+  const { openContexts } = await import("holdfast/contexts");
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-bench-sizes-"));
   const contexts = await openContexts({ file: path.join(folder, "ledger.db") });
   const all = [];
@@ -200,7 +200,7 @@ async function sizes() {
 }
 
 async function contention(keys) {
-  const { openContexts } = await import(path.join(root, "src/contexts/index.ts"));
+  const { openContexts } = await import("holdfast/contexts");
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-bench-contention-"));
   const file = path.join(folder, "ledger.db");
   const contexts = await openContexts({ file });
