@@ -7,7 +7,7 @@ import type { Content, Model } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
-import type { Note, Progress, Turn } from "./seams.ts";
+import type { AgentView, Note, Progress, Turn } from "./seams.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 export interface AgentHandle {
@@ -50,16 +50,12 @@ export const LEAD = "lead";
 
 export const contextState = (ledger: Ledger): ContextState => ledger.state.slices.transcript as ContextState;
 
-export function createAgent(opts: AgentOptions): AgentHandle {
-  const { ledger, lease, name, seams } = opts;
-  const { takenFrom, holder } = lease;
-  let abort = new AbortController();
-  let begun = false;
-  const state = (): AgentState => contextState(ledger).agents[name]!;
-
-  const turn: Turn = {
+/** What can be seen of an agent; what it shows follows the ledger. */
+export function viewOf(ledger: Ledger, agent: string): AgentView {
+  const state = () => contextState(ledger).agents[agent]!;
+  return {
     context: ledger.name,
-    agent: name,
+    agent,
     get root() {
       return state().root ?? contextState(ledger).root;
     },
@@ -70,6 +66,17 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       return state();
     },
     slice: <T>(mechanism: string) => ledger.state.slices[mechanism] as T,
+  };
+}
+
+export function createAgent(opts: AgentOptions): AgentHandle {
+  const { ledger, lease, name, seams } = opts;
+  const { takenFrom, holder } = lease;
+  let abort = new AbortController();
+  let begun = false;
+  const state = (): AgentState => contextState(ledger).agents[name]!;
+
+  const own: Omit<Turn, keyof AgentView> = {
     model: opts.model,
     get signal() {
       return abort.signal;
@@ -99,6 +106,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     blob: (hash) => ledger.store.blob(hash),
     emit: (progress) => opts.onProgress?.(progress),
   };
+  const turn: Turn = Object.defineProperties(viewOf(ledger, name) as Turn, Object.getOwnPropertyDescriptors(own));
 
   /** Listings change at an input and at the ends of a turn only: a round writes no page for them. An accepted input counts as open work. */
   function summaryOf(events: { type: string; data: unknown }[]): { summary?: unknown } {

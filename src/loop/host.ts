@@ -7,7 +7,7 @@ import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
-import { type AgentHandle, contextState, createAgent, LEAD } from "./agent.ts";
+import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
 import type { AgentView, Mechanism, Progress } from "./seams.ts";
@@ -89,23 +89,6 @@ export function createHost(opts: HostOptions): Host {
   const leaseMs = opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? 15_000);
 
   const open = (context: string) => openLedger({ store, name: context, codec, fold });
-  const viewOf = (ledger: Ledger, agent: string): AgentView => {
-    const state = () => contextState(ledger).agents[agent]!;
-    return {
-      context: ledger.name,
-      agent,
-      get root() {
-        return state().root ?? contextState(ledger).root;
-      },
-      get cwd() {
-        return state().cwd;
-      },
-      get state() {
-        return state();
-      },
-      slice: <T>(mechanism: string) => ledger.state.slices[mechanism] as T,
-    };
-  };
   /** The agents of one context that are held here share its state. */
   const shared = new Map<string, { ledger: Promise<Ledger>; users: number }>();
   function openShared(context: string): { ledger: Promise<Ledger>; leave: () => void; fresh: boolean } {
