@@ -30,8 +30,6 @@ export interface Host {
   addAgent(context: string, opts: NewAgent): Promise<void>;
   /** Whether the idle agent has something to take in, as far as can be seen without holding it. */
   wants(ledger: Ledger, agent: string): Promise<boolean>;
-  /** For observers and hosts: the agent as mechanisms see it. */
-  viewOf(ledger: Ledger, agent: string): AgentView;
   /** Contract: throws `held` (with HeldBy as detail) while another live host has it. */
   take(context: string, opts?: TakeOptions): Promise<Taken>;
   /** Releases every lease. */
@@ -131,7 +129,6 @@ export function createHost(opts: HostOptions): Host {
       if (!fresh) await opened.catchUp();
       return { ledger: opened, leave };
     },
-    viewOf,
     async wants(ledger, agent) {
       const view = viewOf(ledger, agent);
       if (view.state.turn || view.state.queue.length > 0) return true;

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ledger/store.ts";
-import { type Host, LEAD, type Taken } from "./host.ts";
+import { LEAD, viewOf } from "./agent.ts";
+import type { Host, Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
 
 /** A process that dies tells nobody: those that another one holds are looked at again after this long. */
@@ -92,7 +93,7 @@ export function createHosting(opts: HostingOptions): Hosting {
           left = true;
           continue;
         }
-        if (!cutShort(host.viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) continue;
+        if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) continue;
         left = true;
         if (running.size >= concurrency || (await store.leases.inspect(`agent:${key}`))?.alive) continue;
         await take(context, agent, signal);
