@@ -10,7 +10,7 @@ import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
-import type { AgentView, Mechanism, Progress } from "./seams.ts";
+import type { Mechanism, Progress } from "./seams.ts";
 import { transcript } from "./transcript.ts";
 
 export { LEAD } from "./agent.ts";
