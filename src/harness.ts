@@ -22,7 +22,7 @@ import { type ApprovalsOptions, createApprovals } from "./mechanisms/approvals/i
 import { type Budget, createBudget } from "./mechanisms/budget/index.ts";
 import { createCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
-import { type CronOptions, createCron } from "./mechanisms/cron/index.ts";
+import { type CronOptions, cancellingAll, createCron } from "./mechanisms/cron/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
 import { createHooks, type HookPort, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
@@ -178,9 +178,11 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
     }), // tools: create_worktree keep_worktree remove_worktree, for tasks that are done apart
     createTeam({
       ...opts.team,
+      mostAgents: opts.subagents?.maxAgents,
       board: opts.board,
       place: placeFor(worktrees?.placeOf),
       define: catalogue?.define,
+      leaving: cancellingAll,
       fire,
     }), // tools, system, intake, gate, wake: teammates, their bus, plans and shutdowns
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep

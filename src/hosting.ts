@@ -25,7 +25,8 @@ export function hostTeams(
   { context, concurrency = 8, ...told }: HostTeamsOptions = {},
 ): Hosting {
   if (context !== undefined) {
-    return createHosting({ host, store, concurrency, contexts: () => [context], agents: mates, due: anyDue, ...told });
+    const due = (followed: Ledger[]) => anyDue(followed, mates);
+    return createHosting({ host, store, concurrency, contexts: () => [context], agents: mates, due, ...told });
   }
   const dueContexts = async (): Promise<string[]> => {
     const rows = await store.due(Date.now());
@@ -42,18 +43,23 @@ export function hostTeams(
       seen = new Set(contexts);
       return contexts;
     },
-    agents: (ledger) => Object.keys(contextState(ledger).agents).filter((agent) => mayTake(ledger, agent)),
-    due: async (followed) => anyDue(followed) || isNew(await dueContexts()),
+    agents: hosted,
+    due: async (followed) => anyDue(followed, hosted) || isNew(await dueContexts()),
     ...told,
   });
 }
 
-/** Teammates; whoever has a schedule; a lead that has a team. A turn that someone's own input began is theirs to take up again. */
+const hosted = (ledger: Ledger): string[] =>
+  Object.keys(contextState(ledger).agents).filter((agent) => mayTake(ledger, agent));
+
+/** Teammates; whoever has a schedule; a lead that has, or had, a team. A turn that someone's own input began is theirs to take up again. */
 function mayTake(ledger: Ledger, agent: string): boolean {
   if (mates(ledger).includes(agent)) return true;
   const state = contextState(ledger).agents[agent]!;
   if ((state.turn?.cause ?? "wake") !== "wake" || state.queue.length > 0) return false;
-  return (agent === LEAD && mates(ledger).length > 0) || armedAt(ofAgent(ledger, agent)) !== null;
+  const team = (ledger.state.slices.team as TeamState).mates;
+  if (team[agent]) return false; // it has shut down
+  return (agent === LEAD && Object.keys(team).length > 0) || armedAt(ofAgent(ledger, agent)) !== null;
 }
 
 const ofAgent = (ledger: Ledger, agent: string) => ({
@@ -62,9 +68,9 @@ const ofAgent = (ledger: Ledger, agent: string) => ({
 });
 
 /** What nobody writes down when it happens: a schedule has come, a job has ended. */
-const anyDue = (followed: Ledger[]): boolean =>
+const anyDue = (followed: Ledger[], agents: (ledger: Ledger) => string[]): boolean =>
   followed.some((ledger) =>
-    Object.keys(contextState(ledger).agents).some((agent) => {
+    agents(ledger).some((agent) => {
       const of = ofAgent(ledger, agent);
       return hasEndedJob(of) || (nextFiring(of) ?? Number.POSITIVE_INFINITY) <= Date.now();
     }),

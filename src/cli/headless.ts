@@ -3,9 +3,12 @@
 import { createInterface } from "node:readline";
 import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { contextState } from "../loop/agent.ts";
+import { schedulesOf } from "../mechanisms/cron/index.ts";
 import { runningJobs, sweepJobs } from "../mechanisms/jobs/index.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import { unfinishedSubtasks } from "../mechanisms/subagents/index.ts";
+import { activeMates, type TeamState } from "../mechanisms/team/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
 import { openHarness } from "./harness.ts";
@@ -85,12 +88,15 @@ async function work({ flags, harness, output, prompt, context, modelId, mode }: 
       process.stderr.write(`Nothing is left to take up in ${run.context}; its last answer:\n`);
     }
     for (const result of results) output.result(result);
+    let interrupted = false;
     if (flags.stay) {
       const { stay } = await import("./stay.ts");
-      results.push(...(await stay({ harness, run, output })));
+      const stayed = await stay({ harness, run, output });
+      results.push(...stayed.results);
+      interrupted = stayed.interrupted;
     }
     if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
-    return farewell(results.at(-1), run);
+    return farewell(results.at(-1), run, { stay: flags.stay, interrupted });
   } finally {
     stop();
     term();
@@ -135,6 +141,7 @@ async function converse(run: Run, output: Output): Promise<RunResult[]> {
       continue;
     }
     if (!open) break;
+    await agent.idle();
     await Promise.race([
       new Promise<void>((resolve) => {
         arrived = resolve;
@@ -177,11 +184,18 @@ function interruptOn(signal: "SIGINT" | "SIGTERM", run: Run): () => void {
   return () => process.removeListener(signal, onSignal);
 }
 
-function farewell(result: RunResult | undefined, run: Run): number {
+/** `interrupted`: it stayed, and was told to end before everyone had. */
+function farewell(
+  result: RunResult | undefined,
+  run: Run,
+  { stay, interrupted }: { stay: boolean; interrupted: boolean },
+): number {
   if (!result) return 0;
-  if (result.reason !== "done") {
-    const why = result.error ?? (result.reason === "interrupted" ? "interrupted" : result.reason);
-    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: holdfast -p -r ${run.context}\n`);
+  const reason = result.reason === "done" && interrupted ? "interrupted" : result.reason;
+  if (reason !== "done") {
+    const why = result.error ?? reason;
+    const again = `holdfast -p -r ${run.context}${stay ? " --stay" : ""}`;
+    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${again}\n`);
   }
   const jobs = runningJobs(run.taken.agent.turn);
   if (jobs > 0)
@@ -193,7 +207,23 @@ function farewell(result: RunResult | undefined, run: Run): number {
     process.stderr.write(
       `${subtasks} background ${subtasks === 1 ? "subtask is" : "subtasks are"} unfinished: go on with holdfast -p -r ${run.context} --stay\n`,
     );
-  return EXIT[result.reason];
+  const left = stay && !interrupted ? [] : leftBehind(run);
+  if (left.length > 0)
+    process.stderr.write(
+      `Left: ${left.join(", ")}. Nothing of it runs while no host does; keep one with: holdfast worker\n`,
+    );
+  return EXIT[reason];
+}
+
+/** What would go on by itself if a host were there. */
+function leftBehind({ taken: { agent, ledger } }: Run): string[] {
+  const { slice } = agent.turn;
+  const mates = activeMates(slice<TeamState>("team")).length;
+  const schedules = Object.keys(contextState(ledger).agents).flatMap((one) =>
+    schedulesOf({ agent: one, slice }),
+  ).length;
+  const count = (n: number, what: string) => (n === 0 ? [] : [`${n} ${what}${n === 1 ? "" : "s"}`]);
+  return [...count(mates, "teammate"), ...count(schedules, "schedule")];
 }
 
 async function promptOf(flags: Flags, resuming: boolean): Promise<string | undefined> {

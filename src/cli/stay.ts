@@ -5,13 +5,13 @@ import type { Turn } from "../loop/seams.ts";
 import { nextFiring } from "../mechanisms/cron/index.ts";
 import { runningJobs } from "../mechanisms/jobs/index.ts";
 import { unfinishedSubtasks } from "../mechanisms/subagents/index.ts";
-import { activeMates, type TeamState, waitsForAnswer } from "../mechanisms/team/index.ts";
+import { activeMates, type TeamState, waitsForReview } from "../mechanisms/team/index.ts";
 import type { Output } from "./text-output.ts";
 
 /** What nobody tells the lead of (a plan approved from elsewhere) is looked at this often. */
 const LOOK_MS = 1_000;
 
-/** Contract: ends when nothing is left that could happen by itself or by an answer, or with a signal. */
+/** Contract: ends when nothing is left that could happen by itself or by an answer, or with a signal (`interrupted`). */
 export async function stay({
   harness,
   run,
@@ -20,11 +20,15 @@ export async function stay({
   harness: Harness;
   run: Run;
   output: Output;
-}): Promise<RunResult[]> {
+}): Promise<{ results: RunResult[]; interrupted: boolean }> {
   const { agent, ledger } = run.taken;
   const results: RunResult[] = [];
   const over = new AbortController();
-  const leave = () => over.abort();
+  let interrupted = false;
+  const leave = () => {
+    interrupted = true;
+    over.abort();
+  };
   process.once("SIGINT", leave).once("SIGTERM", leave);
   const hosting = await harness.hosting({
     context: run.context,
@@ -42,6 +46,7 @@ export async function stay({
         output.result(results.at(-1)!);
         continue;
       }
+      await agent.idle();
       const turn: Turn = agent.turn;
       if (isQuiet(turn)) {
         const woken = await first(
@@ -62,7 +67,7 @@ export async function stay({
     over.abort();
     await hosted;
   }
-  return results;
+  return { results, interrupted };
 }
 
 /** Contract: which of them came first; the others are told to end. */
@@ -76,7 +81,7 @@ async function first(outer: AbortSignal, ...waits: ((signal: AbortSignal) => Pro
   }
 }
 
-/** No job, no schedule, no request to anyone: only work that goes on could bring more. */
+/** No job, no schedule, no plan to review: only work that goes on could bring more. */
 function isQuiet(turn: Turn): boolean {
   const team = turn.slice<TeamState>("team");
   const names = [turn.agent, ...activeMates(team).map((mate) => mate.name)];
@@ -84,5 +89,5 @@ function isQuiet(turn: Turn): boolean {
     const of = { agent, slice: turn.slice };
     return runningJobs(of) > 0 || nextFiring(of) !== undefined || unfinishedSubtasks(of) > 0;
   });
-  return !bound && !waitsForAnswer(team);
+  return !bound && !waitsForReview(team);
 }

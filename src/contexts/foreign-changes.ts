@@ -23,7 +23,7 @@ export async function foreignChanges(timeline: Timeline, keeper: FileKeeper, tar
   if (lost.length === 0) return [];
   const ours = await windows(timeline.store, timeline.id, known.seq);
   return lost
-    .filter(({ at }) => !ours.some(({ from, to }) => from <= at && at <= to))
+    .filter(({ at }) => !ours.some(({ from, to }) => from <= at && Math.floor(at) <= to)) // events are told to the millisecond
     .map(({ path }) => path)
     .sort();
 }

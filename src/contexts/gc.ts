@@ -1,5 +1,5 @@
 // Owns the end of contexts: deletion on demand, and the sweep of those whose time has passed. Running ones stay; forks need nobody.
-import { HoldfastError } from "../ledger/error.ts";
+import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { Lease, LedgerSummary, Seq, Store } from "../ledger/store.ts";
 import { agentLease, holderOf, LEAD_AGENT, summaryOf } from "./listing.ts";
 
@@ -40,6 +40,11 @@ export async function collectGarbage(store: Store, opts: GcOptions = {}): Promis
     }
     const remove = due.map((entry) => ({ ledger: entry.ledger, head: entry.head }));
     const { ledgers, blobs, bytes } = await store.collect({ remove, dryRun });
+    if (!dryRun)
+      await forgetWakes(
+        store,
+        ledgers.map((one) => one.ledger),
+      );
     const sizes = new Map(ledgers.map((one) => [one.ledger, one.bytes]));
     for (const entry of due) {
       const { title = "", ttlMs } = summaryOf(entry);
@@ -72,7 +77,7 @@ async function takeAll(
   dryRun: boolean,
 ): Promise<{ leases: Lease[] } | { reason: string }> {
   const { agents: working = [], busy = [] } = summaryOf(entry);
-  const agents = [...new Set([LEAD_AGENT, ...working, ...busy])];
+  const agents = [...new Set([LEAD_AGENT, ...working, ...busy, ...(await agentsOf(store, entry.ledger))])];
   // Looked at first: asking for the lease of a hung process would end that process.
   const held = await holderOf(store, entry.ledger, agents);
   if (held) return { reason: `process ${held.holder.pid} runs an agent in it` };
@@ -88,6 +93,26 @@ async function takeAll(
   return { leases };
 }
 
+/** Also those that are idle: a host takes them when it finds work for them. */
+async function agentsOf(store: Store, context: string): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const event of store.read(context, { types: ["agent.created"] }))
+      names.push((event.data as { name: string }).name);
+  } catch (error) {
+    if (!isHoldfastError(error, "damaged")) throw error; // it goes all the same
+  }
+  return names;
+}
+
+/** Nobody is woken for what is gone. Contract: the key of a wake names its context, apart from other names by `:` or `/`. */
+async function forgetWakes(store: Store, contexts: string[]): Promise<void> {
+  const gone = new Set(contexts);
+  const wakes = await store.due(Number.MAX_SAFE_INTEGER);
+  const stale = wakes.filter(({ agent }) => agent.split(/[:/]/).some((part) => gone.has(part)));
+  if (stale.length > 0) await store.append([], { wake: stale.map(({ agent }) => ({ agent, dueAt: null })) });
+}
+
 /** Its values stay until the next sweep. Contract: throws `held` while an agent runs in it. */
 export async function deleteContext(store: Store, id: string): Promise<void> {
   const entry = await findEntry(store, id);
@@ -95,6 +120,7 @@ export async function deleteContext(store: Store, id: string): Promise<void> {
   if ("reason" in taken) throw new HoldfastError("held", `${id} cannot be deleted: ${taken.reason}; end it first`);
   try {
     await store.remove(id);
+    await forgetWakes(store, [id]);
   } finally {
     for (const lease of taken.leases) await lease.release();
   }

@@ -41,6 +41,7 @@ export function createSubagentRunner(opts: { host: Host; contexts: Contexts; age
         return { ok: false, error: messageOf(error), interrupted, ...(await standing(task)) };
       }
     },
+    isHeld: host.isHeld,
     async record(context, agent, fact) {
       const { ledger, leave } = await host.follow(context);
       try {

@@ -77,17 +77,17 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     held.push(...stored);
     heldFor = lease;
     timer ??= setTimeout(() => {
-      inTurn(() => flush()).catch(() => undefined); // its holder hears it at its next append
+      inTurn(flush).catch(() => undefined);
     }, SOON_MS);
     return stored;
   }
 
   /** What another holder has said becomes durable by itself: each is fenced alone. */
   async function giveWay(lease: AppendOptions["lease"]): Promise<void> {
-    if (held.length > 0 && keyOf(lease) !== keyOf(heldFor)) await flush().catch(() => undefined);
+    if (keyOf(lease) !== keyOf(heldFor)) await flush();
   }
 
-  /** Makes durable what is held. Contract: when that is refused, the state is folded anew without it. */
+  /** Makes durable what is held. Contract: when that is refused, the state is folded anew without it, and only its holder is stopped. */
   async function flush(): Promise<void> {
     if (held.length === 0) return;
     try {
@@ -100,10 +100,9 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
       held = [];
       heldFor = undefined;
       const again = await snapshots.load();
-      state = again ? (again.state as State) : fold.initial();
+      state = again && again.seq <= recorded ? (again.state as State) : fold.initial();
       await readOn(recorded, { told: true });
       await readOn();
-      throw error;
     }
   }
 
@@ -113,7 +112,6 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     { summary, ...opts }: AppendOptions & { summary?: unknown },
   ): Promise<StoredEvent[]> {
     const lease = opts.lease ?? heldFor;
-    if (failed.has(keyOf(lease))) throw failed.get(keyOf(lease));
     const before = held;
     const blobs = [...(opts.blobs ?? [])];
     const whole = [...before.map(({ seq: _, at: __, ...e }) => e), ...events.map((e) => codec.encode(e))];
@@ -199,6 +197,7 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
         if (readOnly)
           throw new HoldfastError(problems.some((p) => p.kind === "damaged") ? "damaged" : "upgrade", readOnly);
         await giveWay(appendOpts.lease);
+        if (failed.has(keyOf(appendOpts.lease))) throw failed.get(keyOf(appendOpts.lease));
         return soon ? hold(events, appendOpts.lease) : write(events, appendOpts);
       }),
     catchUp: () =>

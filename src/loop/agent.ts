@@ -17,7 +17,7 @@ export interface AgentHandle {
   /** Advances until the agent is idle: takes up an open turn, then every waiting input. */
   run(): Promise<TurnEndReason | undefined>;
   /** Opens a turn that goes on where the last one ended early (interrupted, failed, at a limit). Contract: nothing when it was done. */
-  reopen(): Promise<void>;
+  reopen(cause?: "resume" | "wake"): Promise<void>;
   /** True when there is an open turn or an input to begin one with. */
   hasWork(): boolean;
   /** Resolves when something wants the idle agent: an input of another process, a finished job. */
@@ -123,7 +123,6 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   }
 
   async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
-    abort = new AbortController();
     if (!state().turn) await turn.append([{ type: "turn.started", data: { turnId: newId("trn"), cause } }]);
     if (!begun) await begin();
     const foreignPast = takenFrom !== undefined && takenFrom.machine !== holder.machine;
@@ -152,16 +151,17 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     async run() {
       let reason: TurnEndReason | undefined;
       while (hasWork()) {
+        abort = new AbortController();
         reason = await advance("input");
         if (reason === "interrupted") break;
       }
       return reason;
     },
     hasWork,
-    async reopen() {
+    async reopen(cause = "resume") {
       const { lastTurn, items } = state();
       if (hasWork() || !lastTurn || !EARLY.has(lastTurn.reason)) return;
-      const started = { type: "turn.started", data: { turnId: newId("trn"), cause: "resume" } };
+      const started = { type: "turn.started", data: { turnId: newId("trn"), cause } };
       const text = `The last turn ended early (${lastTurn.reason}). Go on where it stopped.`;
       const note = { type: "note.added", data: { origin: "holdfast", text } };
       // A reply at the end wants an answer before the model may speak again; anything else is still to be answered.
@@ -177,6 +177,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       }
     },
     async oneTurn() {
+      abort = new AbortController(); // from here on: also what is taken in before the turn begins can be interrupted
       if (hasWork()) return advance("input");
       const notes = await seams.intake(turn);
       if (notes.length === 0) return undefined;

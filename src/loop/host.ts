@@ -28,6 +28,8 @@ export interface Host {
   follow(context: string): Promise<{ ledger: Ledger; leave: () => void }>;
   /** One more agent in a context, with what else is to be true from its first moment; nothing when it is there already. */
   addAgent(context: string, opts: NewAgent): Promise<void>;
+  /** Whether a process that is to be waited for holds the agent: one that hangs past its lease is not. */
+  isHeld(context: string, agent: string): Promise<boolean>;
   /** Whether the idle agent has something to take in, as far as can be seen without holding it. */
   wants(ledger: Ledger, agent: string): Promise<boolean>;
   /** Contract: throws `held` (with HeldBy as detail) while another live host has it. */
@@ -35,6 +37,8 @@ export interface Host {
   /** Releases every lease. */
   close(): Promise<void>;
 }
+
+const leaseOf = (context: string, agent: string): string => `agent:${context}/${agent}`;
 
 interface NewAgent {
   name: string;
@@ -126,8 +130,17 @@ export function createHost(opts: HostOptions): Host {
     async follow(context) {
       const { ledger, leave, fresh } = openShared(context);
       const opened = await ledger;
-      if (!fresh) await opened.catchUp();
+      try {
+        if (!fresh) await opened.catchUp();
+      } catch (error) {
+        leave();
+        throw error;
+      }
       return { ledger: opened, leave };
+    },
+    async isHeld(context, agent) {
+      const by = await store.leases.inspect(leaseOf(context, agent));
+      return by !== undefined && by.expiresInMs > 0;
     },
     async wants(ledger, agent) {
       const view = viewOf(ledger, agent);
@@ -164,21 +177,27 @@ export function createHost(opts: HostOptions): Host {
     },
     async take(context, takeOpts = {}) {
       const name = takeOpts.agent ?? LEAD;
-      const lease = await store.leases.acquire(`agent:${context}/${name}`, takeOpts);
+      const lease = await store.leases.acquire(leaseOf(context, name), takeOpts);
       if ("held" in lease) throw held(context, lease.held);
       const { ledger: opening, leave, fresh } = openShared(context);
       const ledger = await opening.catch(async (error) => {
         await lease.release();
         throw error;
       });
-      if (!fresh) await ledger.catchUp(); // what its last holder recorded
-      if (!contextState(ledger).agents[name]) {
+      try {
+        if (!fresh) await ledger.catchUp(); // what its last holder recorded
+        // Who removes a context holds the leases of its agents: what is there now stays while this one is held.
+        if (!fresh && (await store.head(context)) < ledger.state.seq)
+          throw new HoldfastError("not_found", `context ${context} was removed`);
+        if (!contextState(ledger).agents[name])
+          throw new HoldfastError(
+            "not_found",
+            `context ${context} has no agent ${name}: see \`holdfast contexts show ${context}\``,
+          );
+      } catch (error) {
         leave();
         await lease.release();
-        throw new HoldfastError(
-          "not_found",
-          `context ${context} has no agent ${name}: see \`holdfast contexts show ${context}\``,
-        );
+        throw error;
       }
       const agent = createAgent({ ledger, lease, name, seams, model, ...takeOpts });
       const renewing = setInterval(async () => {

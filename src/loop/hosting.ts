@@ -4,6 +4,7 @@ import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ledger/store.ts";
 import { LEAD, viewOf } from "./agent.ts";
+import type { TurnEndReason } from "./events.ts";
 import type { Host, Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
 
@@ -54,6 +55,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   const followed = new Map<string, Followed>();
   const running = new Map<string, { taken: Taken; done: Promise<void> }>();
   const resting = new Map<string, number>();
+  const told = new Set<string>();
   const waiting = new Set<() => void>();
   let again: () => void = () => undefined;
   let dirty = true;
@@ -75,8 +77,25 @@ export function createHosting(opts: HostingOptions): Hosting {
       try {
         followed.set(context, await host.follow(context));
       } catch (error) {
-        opts.onProblem?.(`${context} cannot be followed: ${messageOf(error)}`);
+        tellOnce(`${context} cannot be followed: ${messageOf(error)}`);
       }
+    }
+  }
+
+  /** For what is tried again at every look. */
+  function tellOnce(problem: string): void {
+    if (!told.has(problem)) opts.onProblem?.(problem);
+    told.add(problem);
+  }
+
+  /** Contract: as `takeAll`; a store that cannot be read now is looked at again. */
+  async function lookAround(signal: AbortSignal): Promise<boolean> {
+    try {
+      await follow();
+      return await takeAll(signal);
+    } catch (error) {
+      tellOnce(`who has work cannot be seen: ${messageOf(error)}`);
+      return true;
     }
   }
 
@@ -93,10 +112,15 @@ export function createHosting(opts: HostingOptions): Hosting {
           left = true;
           continue;
         }
-        if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) continue;
-        left = true;
-        if (running.size >= concurrency || (await store.leases.inspect(`agent:${key}`))?.alive) continue;
-        await take(context, agent, signal);
+        try {
+          if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) continue;
+          left = true;
+          if (running.size >= concurrency || (await host.isHeld(context, agent))) continue;
+          await take(context, agent, signal);
+        } catch (error) {
+          left = true;
+          rest(key, error); // the others are looked at
+        }
       }
     }
     return left;
@@ -132,14 +156,18 @@ export function createHosting(opts: HostingOptions): Hosting {
   /** Contract: whether anything came of it. */
   async function advance({ agent, ledger, release }: Taken, signal: AbortSignal): Promise<boolean> {
     const before = ledger.state.seq;
+    let reason: TurnEndReason | undefined;
     const stop = () => agent.interrupt();
     signal.addEventListener("abort", stop, { once: true });
     try {
       if (cutShort(agent.turn)) await agent.reopen();
       do {
-        while (!signal.aborted && (await agent.oneTurn()) !== undefined);
+        do reason = signal.aborted ? reason : await agent.oneTurn();
+        while (!signal.aborted && reason !== undefined);
         if (!signal.aborted) await agent.idle();
       } while (!signal.aborted && agent.hasWork());
+      // No person has interrupted it: the next host goes on.
+      if (signal.aborted && reason === "interrupted" && agent.turn.agent === LEAD) await agent.reopen("wake");
       return ledger.state.seq > before;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -166,8 +194,7 @@ export function createHosting(opts: HostingOptions): Hosting {
       try {
         while (!signal.aborted) {
           dirty = false;
-          await follow();
-          const left = await takeAll(signal);
+          const left = await lookAround(signal);
           if (dirty) continue;
           if (!left && running.size === 0) for (const tell of waiting) tell();
           await changed(left ? LOOK_AGAIN_MS : undefined, signal);

@@ -103,8 +103,8 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
   const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
+  if (turn.signal.aborted) return refuse("Not run: the turn was interrupted."); // nobody has said no
   if (answer.decision === "deny") return { ...refuse(`Refused: ${answer.reason}`), denied: answer.reason };
-  if (turn.signal.aborted) return refuse("Not run: the turn was interrupted.");
   return { pending, tool, input, grants: (verdict.decision !== "deny" && verdict.grants) || {}, root };
 }
 

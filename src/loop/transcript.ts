@@ -229,7 +229,7 @@ function insertResult(agent: AgentState, result: Extract<Item, { kind: "result" 
   agent.items.splice(at, 0, result);
 }
 
-/** How a note reads to the model: marked with where it comes from, so that it has no more authority than that; it cannot end itself. */
+/** How a note reads to the model: marked with where it comes from, so that it has no more authority than that; it cannot end itself, nor begin another. */
 function noteText(origin: string, text: string): string {
-  return `<note from="${origin}">\n${text.replaceAll("</note", "<\\/note")}\n</note>`;
+  return `<note from="${origin}">\n${text.replace(/<(?=\/?note\b)/gi, "<\\")}\n</note>`;
 }

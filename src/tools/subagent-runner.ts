@@ -36,6 +36,8 @@ export interface SubagentRunner {
   create(task: SubagentTask): Promise<void>;
   /** Contract: resolves however it ends; throws only when nothing more can be recorded. A finished one answers without a model call. */
   run(task: SubagentTask): Promise<SubagentEnd>;
+  /** Whether some process runs it now. */
+  isHeld(context: string, agent: string): Promise<boolean>;
   /** Records a fact of that agent from outside its lease. Contract: the same id counts once. */
   record(context: string, agent: string, fact: Facts[number]): Promise<void>;
 }

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { scratch } from "../tools/turn.ts";
-import { runCli } from "./cli.ts";
+import { runCli, startCli } from "./cli.ts";
 
 function setUp(rounds: string) {
   const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
@@ -40,4 +40,30 @@ test("a schedule is listed and can be taken away from outside", async () => {
   const id = one.standing.scheduleId ?? one.standing.id;
   expect((await runCli(["cron", "rm", id], opts)).stdout).toContain("Cancelled");
   expect(JSON.parse((await runCli(["cron", "ls", "--json"], opts)).stdout)).toEqual([]);
+});
+
+const JOINED =
+  "  - calls:\n      - { name: spawn_teammate, input: { name: alice, role: writer, prompt: Hello } }\n      - { name: schedule_cron, input: { when: in 2 hours, prompt: later } }\n  - text: Both are there.\n";
+
+/** Alice plays the same script: her schedule counts too. */
+const LEFT =
+  /^Left: 1 teammate, \d schedules?\. Nothing of it runs while no host does; keep one with: holdfast worker$/m;
+
+test("told to end, it says what is left, how to go on and how to keep a host", async () => {
+  const { opts, args } = setUp(JOINED);
+  const running = startCli(args, opts);
+  await new Promise<void>((resolve) =>
+    running.child.stdout!.on("data", (text) => String(text).includes("Both are there") && resolve()),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  running.child.kill("SIGTERM");
+  const { code, stderr } = await running.exited;
+  const [context] = JSON.parse((await runCli(["team", "ls", "--json"], opts)).stdout);
+  expect([code, stderr.split("\n").slice(-4)]).toEqual([
+    130,
+    ["interrupted", `Take it up again with: holdfast -p -r ${context.context} --stay`, expect.stringMatching(LEFT), ""],
+  ]);
+  const script = args[3]!;
+  const plain = await runCli(["-p", "and?", "-r", context.context, "--model", script], opts);
+  expect([plain.code, plain.stderr]).toEqual([0, expect.stringMatching(LEFT)]);
 });

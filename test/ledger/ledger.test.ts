@@ -100,6 +100,46 @@ describe("an open ledger", () => {
     ]);
   });
 
+  it("stops only the holder whose lease was lost with something held: the others go on, and the state is what was recorded", async () => {
+    const ledger = await open();
+    const seen: string[] = [];
+    ledger.subscribe((e) => seen.push(`${e.seq} ${(e.data as { word: string }).word}`));
+    const taken = async (name: string) => {
+      const lease = await store.leases.acquire(name);
+      if ("held" in lease) throw new Error("held");
+      return lease;
+    };
+    const [a, b] = [await taken("agent:a"), await taken("agent:b")];
+    await ledger.append([say("before")], { lease: a });
+    const lose = async (word: string) => {
+      const lease = await taken("agent:c");
+      await ledger.append([say(word)], { lease, soon: true });
+      await lease.release();
+      await (await taken("agent:c")).release();
+      return lease;
+    };
+    const ways = {
+      append: () => ledger.append([say("by b")], { lease: b }),
+      soon: () => ledger.append([say("soon by b")], { lease: b, soon: true }),
+      catchUp: () => ledger.catchUp(),
+      snapshot: () => ledger.saveSnapshot(),
+      nobody: () => ledger.append([say("by nobody")]),
+    };
+    for (const [way, act] of Object.entries(ways)) {
+      const lost = await lose(`lost at ${way}`);
+      await act();
+      for (const soon of [false, true])
+        await expect(ledger.append([say("more")], { lease: lost, soon })).rejects.toMatchObject({ code: "fenced" });
+      await expect(ledger.append([], { lease: lost })).rejects.toMatchObject({ code: "fenced" });
+    }
+    await ledger.append([say("a again")], { lease: a });
+    const words = ["before", "by b", "soon by b", "by nobody", "a again"];
+    expect(ledger.state).toEqual({ seq: words.length, slices: { words } });
+    expect(await stored()).toEqual(words.map((word, i) => `${i + 1} v2 ${word}`));
+    const recorded = seen.filter((one) => !one.includes("lost"));
+    expect(recorded).toEqual(words.map((word, i) => `${i + 1} ${word}`));
+  });
+
   it("reads older versions through their upcast, and opens read-only after a newer one", async () => {
     await store.append([{ ledger: "l", events: [{ type: "word.said", v: 1, actor: "a", data: { w: "old" } }] }]);
     expect((await open()).state.slices.words).toEqual(["old"]);

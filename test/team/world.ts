@@ -1,5 +1,5 @@
 // A team for a test: a scripted model that answers each agent by what it was told last, and a host that runs until asked to end.
-import type { HarnessOptions } from "../../src/harness.ts";
+import type { HarnessOptions, RunOptions } from "../../src/harness.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
 import { type House, openHouse } from "../house.ts";
@@ -48,12 +48,16 @@ export interface TeamWorld {
   close(): Promise<void>;
 }
 
-export async function openTeam(play: Play, more: Partial<HarnessOptions> = {}): Promise<TeamWorld> {
+export async function openTeam(
+  play: Play,
+  more: Partial<HarnessOptions> = {},
+  opts: RunOptions = {},
+): Promise<TeamWorld> {
   const house = await openHouse((request) => play(seenIn(request)) ?? { text: "ok" }, {
     team: { offer: true },
     ...more,
   });
-  const run = await house.harness.run("begin");
+  const run = await house.harness.run("begin", opts);
   await run.result;
   const over = new AbortController();
   const hosting = await house.harness.hosting({ context: run.context });
@@ -69,6 +73,7 @@ export async function openTeam(play: Play, more: Partial<HarnessOptions> = {}): 
         await hosting.settled(over.signal);
         await new Promise((resolve) => setTimeout(resolve, 50));
       } while (hosting.running > 0 || (await run.taken.agent.oneTurn()) !== undefined);
+      await run.taken.agent.idle();
     },
     async close() {
       over.abort();

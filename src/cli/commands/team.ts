@@ -36,6 +36,8 @@ export async function team(flags: Flags): Promise<number> {
     if (verb === "send") {
       const to = theTeam(teams, (one) => word === "*" || word === "lead" || one.mates[word]?.status === "active", word);
       await record(to, sending(stateOf(to), USER, { to: word, content: text }));
+      if (stateOf(to).mates[word]?.status === "left")
+        throw new HoldfastError("not_found", `${word} has shut down just before: it does not see this`);
       return said(flags, { sent: word }, `Sent to ${word}.`);
     }
     if (verb === "approve" || verb === "reject")

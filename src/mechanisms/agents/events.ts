@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
+import { LEAD } from "../../loop/host.ts";
 
 export const PERMISSION_MODES = [
   "default",
@@ -56,12 +57,15 @@ export const agentsSlice: Slice<AgentsState> = {
   },
 };
 
-/** The agent's own definition first, then those of the agents it works for: `lead.c7.c2` works for `lead.c7`. */
+/** The agent's own definition first, then those of the agents it works for: `lead.c7.c2` works for `lead.c7`, everyone for the lead. */
 export function lineOf(state: AgentsState, agent: string): DefinedAgent[] {
   const line: DefinedAgent[] = [];
-  for (let name = agent; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {
+  for (let name = agent; name !== ""; name = callerOf(name)) {
     const defined = state[name];
     if (defined) line.push(defined);
   }
   return line;
 }
+
+const callerOf = (agent: string): string =>
+  agent.includes(".") ? agent.slice(0, agent.lastIndexOf(".")) : agent === LEAD ? "" : LEAD;

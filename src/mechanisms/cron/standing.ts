@@ -56,6 +56,15 @@ export async function scheduling(
   };
 }
 
+/** All that the agent has, by itself. */
+export function cancellingAll(of: OfAgent): Facts {
+  const events = schedulesOf(of).map(({ scheduleId }) => ({
+    type: "cron.cancelled",
+    data: { scheduleId, by: of.agent, armed: null },
+  }));
+  return { events, wake: events.length === 0 ? [] : wakeAt(of, null) };
+}
+
 /** Contract: undefined when the agent has no such schedule. */
 export function cancelling(of: OfAgent, scheduleId: string, by: string): (Facts & { was: Standing }) | undefined {
   const all = schedulesOf(of);

@@ -12,6 +12,8 @@ export interface Background {
   launch(turn: Turn, agent: string): void;
   /** Those of that agent that an earlier process began. */
   relaunch(turn: Turn): void;
+  /** Whether one of that agent's is unfinished and runs nowhere: it is to be launched again. */
+  rests(agent: Pick<AgentView, "context" | "agent" | "slice">): Promise<boolean>;
   /** What that agent is still to be told; each note carries the fact that it was. */
   reports(agent: Pick<AgentView, "agent" | "slice">): Note[];
   /** Interrupts all; they go on in the next process. */
@@ -60,6 +62,13 @@ export function createBackground(opts: {
     launch,
     relaunch(turn) {
       for (const [agent, one] of own(turn)) if (!one.ended) launch(turn, agent);
+    },
+    async rests(turn) {
+      for (const [agent, one] of own(turn)) {
+        if (one.ended || running.has(`${turn.context}/${agent}`)) continue;
+        if (!(await (await opts.runner()).isHeld(turn.context, agent))) return true;
+      }
+      return false;
     },
     reports: (turn) =>
       own(turn).flatMap(([agent, { description, report }]) =>

@@ -179,7 +179,7 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
         return background.reports(turn);
       },
     },
-    wants: (agent) => background.reports(agent).length > 0,
+    wants: async (agent) => background.reports(agent).length > 0 || background.rests(agent),
     async wake(turn, signal) {
       background.relaunch(turn);
       if (unfinishedSubtasks(turn) > 0) return turn.until(() => background.reports(turn).length > 0, signal);

@@ -34,21 +34,23 @@ export async function hasTask(
 ): Promise<boolean> {
   const owner = `${agent.context}/${mate.name}`;
   const opened = await board();
-  const [own] = await opened.list({ owner, status: "in_progress" });
-  if (own) return wantsMore(mate, own);
+  const [running] = await opened.list({ owner, status: "in_progress" });
+  if (running) return wantsMore(mate, running);
   const fits = fitting(mate, stateOf(agent));
   if ((await opened.list({ claimable: true })).some(fits)) return true;
-  const kept = await opened.list({ owner, status: "pending" });
-  return kept.some((task) => wantsMore(mate, task) && opened.openBlockers(task).length === 0);
+  const kept = await opened.list({ owner, status: "pending" }); // given to it by name: also what it was given before
+  return kept.some((task) => opened.openBlockers(task).length === 0);
 }
 
 /** Claims for the idle teammate. A claim that is durable on the board and not yet told here is told at the next look. */
 export async function takeTask(mate: Teammate, turn: Turn, { board, place }: Autonomy): Promise<Note[]> {
   const opened = await board();
   const by: By = { context: turn.context, agent: turn.agent };
-  const task = await opened.claimNext(by, { fits: fitting(mate, stateOf(turn)) });
-  if (!task || !wantsMore(mate, task)) return [];
-  const first = (mate.assigned[task.id] ?? 0) === 0;
+  const [running] = await opened.list({ owner: `${turn.context}/${mate.name}`, status: "in_progress" });
+  if (running && !wantsMore(mate, running)) return [];
+  const task = running ?? (await opened.claimNext(by, { fits: fitting(mate, stateOf(turn)) }));
+  if (!task) return [];
+  const first = !running || (mate.assigned[task.id] ?? 0) === 0;
   try {
     const { events = [], path } = (await place?.(task, turn)) ?? {};
     const assigned = { type: "team.assigned", data: { taskId: task.id } };

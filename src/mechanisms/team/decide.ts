@@ -21,8 +21,12 @@ const named = (state: TeamState): string =>
 /** `plan_alice_x1y2`: readable, and never given twice by two processes. */
 const requestId = (kind: string, name: string): string => `${kind}_${name}_${newId("r").slice(-4).toLowerCase()}`;
 
+/** A model may ask for anything: `constructor` is in every record. */
+const own = <T>(record: Record<string, T>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
+
 function mateNamed(state: TeamState, name: string): Teammate {
-  const mate = state.mates[name];
+  const mate = own(state.mates, name);
   if (!mate) throw refuse(`there is no teammate ${name}: the team is ${named(state)}`);
   if (mate.status === "left") throw refuse(`${name} has shut down`);
   return mate;
@@ -37,13 +41,17 @@ export interface NewMate {
 }
 
 /** Contract: `taken` are the names of all agents of the context. */
-export function joining(state: TeamState, mate: NewMate, scene: { taken: string[]; cwd: string; most: number }): Facts {
+export function joining(
+  state: TeamState,
+  mate: NewMate,
+  scene: { taken: string[]; cwd: string; most: number; mostAgents: number },
+): Facts {
   const { name, role, prompt, requirePlan, type } = mate;
   if (!NAME.test(name))
     throw refuse(
       `a teammate's name is a letter, then up to 31 letters, digits, - or _: not ${JSON.stringify(name.slice(0, 60))}`,
     );
-  if (RESERVED.has(name.toLowerCase())) throw refuse(`the name ${name} is reserved: choose another`);
+  if (RESERVED.has(name.toLowerCase()) || name in {}) throw refuse(`the name ${name} is reserved: choose another`);
   const same = scene.taken.find((one) => one.toLowerCase() === name.toLowerCase());
   if (same !== undefined)
     throw refuse(
@@ -53,6 +61,8 @@ export function joining(state: TeamState, mate: NewMate, scene: { taken: string[
     );
   if (activeMates(state).length >= scene.most)
     throw refuse(`the team has ${scene.most} teammates already, its limit: shut one down first`);
+  if (scene.taken.length >= scene.mostAgents)
+    throw refuse(`this context has ${scene.taken.length} agents, its limit: go on with those there are`);
   const wanted = requirePlan ? "\n\nSubmit a plan with submit_plan before you claim, run or change anything." : "";
   const content = [{ type: "text", text: `${prompt}${wanted}` }];
   return [
@@ -96,7 +106,7 @@ export interface Review {
 
 /** `requestId` may be the teammate's name: then its plan that waits. */
 export function planNamed(state: TeamState, given: string): Plan {
-  const plan = state.plans[given] ?? pendingPlan(state, given);
+  const plan = own(state.plans, given) ?? pendingPlan(state, given);
   if (plan) return plan;
   const waiting = Object.values(state.plans).filter((one) => one.status === "pending");
   throw refuse(`no plan ${given} waits for a review: ${waiting.map((one) => one.requestId).join(", ") || "none does"}`);
@@ -122,7 +132,7 @@ export function answering(
   by: string,
   answer: { requestId: string; approve: boolean; reason: string },
 ): Facts {
-  const shutdown = state.shutdowns[answer.requestId];
+  const shutdown = own(state.shutdowns, answer.requestId);
   if (!shutdown || shutdown.name !== by) throw refuse(`there is no shutdown request ${answer.requestId} to you`);
   if (shutdown.status !== "pending")
     throw refuse(`${answer.requestId} was already ${shutdown.status}: it is answered once`);

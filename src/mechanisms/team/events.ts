@@ -27,6 +27,8 @@ export const teamEvents: EventDefs = {
   "team.unplaced": event(() => ({ taskId: z.string(), reason: z.string() })),
   /** A hook of the user's keeps it at work. */
   "team.held": event(() => ({ reason: z.string() })),
+  /** The lead has heard of the last one that left: hosts need not look here any more. */
+  "team.over": event(() => ({})),
   /** Nothing is left to do for it; what its turns came to since the last time. */
   "team.idled": event(() => ({ text: z.string() })),
 };

@@ -5,15 +5,15 @@ import { type AgentView, defineMechanism, type Mechanism, type Note, type Tool, 
 import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
 import { teamEvents } from "./events.ts";
 import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
-import { createMateTools } from "./mate-tools.ts";
+import { createMateTools, type MateToolsOptions } from "./mate-tools.ts";
 import { closedTo, identityOf, rosterOf, statusOf } from "./standing.ts";
 import { pendingPlan, TEAM, type Teammate, type TeamState, teamSlice } from "./state.ts";
-import { deliver, inboxOf, stateOf } from "./talk.ts";
+import { deliver, inboxOf, stateOf, teamWake } from "./talk.ts";
 
 export * from "./decide.ts";
 export { doing } from "./standing.ts";
 export type { Plan, TeamState } from "./state.ts";
-export { activeMates, USER, waitsForAnswer } from "./state.ts";
+export { activeMates, USER, waitsForReview } from "./state.ts";
 export { teamIn } from "./talk.ts";
 
 /** Whom any host may advance: teammates, and those that have shut down and not ended their turn. */
@@ -24,6 +24,7 @@ export function hostedMates(team: TeamState, agents: Record<string, Turn["state"
 }
 
 const MOST_TEAMMATES = 50;
+const MOST_AGENTS = 64;
 
 export interface TeamOptions {
   /** The lead is offered a team; one that has a team is always. */
@@ -33,6 +34,10 @@ export interface TeamOptions {
   place?: Autonomy["place"];
   define?: LeadToolsOptions["define"];
   mostTeammates?: number;
+  /** Agents of a context in all (default 64). */
+  mostAgents?: number;
+  /** What else ends with a teammate that shuts down, in the same append. */
+  leaving?: MateToolsOptions["leaving"];
   /** The user's hook TeammateIdle. Contract: undefined, or nothing blocked, lets it be idle. */
   fire?: (
     event: "TeammateIdle",
@@ -62,11 +67,15 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
     fold: teamSlice,
     tools(turn) {
       if (mateOf(turn)) {
-        mateTools ??= createMateTools({ releaseTasks });
+        mateTools ??= createMateTools({ releaseTasks, leaving: opts.leaving });
         return mateTools;
       }
       if (turn.agent !== LEAD || !(opts.offer || Object.keys(stateOf(turn).mates).length > 0)) return [];
-      leadTools ??= createLeadTools({ define: opts.define, mostTeammates: opts.mostTeammates ?? MOST_TEAMMATES });
+      leadTools ??= createLeadTools({
+        define: opts.define,
+        mostTeammates: opts.mostTeammates ?? MOST_TEAMMATES,
+        mostAgents: opts.mostAgents ?? MOST_AGENTS,
+      });
       return leadTools;
     },
     seams: {
@@ -90,13 +99,17 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
       },
     },
     async wants(agent) {
-      if (inboxOf(agent).length > 0) return true;
+      if (inboxOf(agent).length > 0 || isOver(agent)) return true;
       const mate = mateOf(agent);
       if (mate?.status !== "active") return false;
       if (mate.unreported.length > 0) return true;
       return mate.gate === "open" && autonomy !== undefined && hasTask(mate, agent, autonomy);
     },
     async idle(turn) {
+      if (isOver(turn))
+        await turn.append([{ type: "team.over", data: {} }], {
+          wake: [{ agent: teamWake(turn.context), dueAt: null }],
+        });
       const mate = mateOf(turn);
       if (mate?.status !== "active" || mate.unreported.length === 0) return;
       const { context, agent: name } = turn;
@@ -122,5 +135,14 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
 type OfAgent = Pick<AgentView, "agent" | "slice">;
 
 const mateOf = (agent: OfAgent): Teammate | undefined => stateOf(agent).mates[agent.agent];
+
+/** Only the lead decides it, who alone may spawn: no host forgets somebody new. */
+function isOver({ agent, slice }: OfAgent): boolean {
+  const { mates, inboxes, over = false } = stateOf({ slice });
+  const { agents } = slice<{ agents: Record<string, Turn["state"]> }>("transcript");
+  const all = Object.values(mates);
+  const gone = ({ name, status }: Teammate) => status === "left" && !agents[name]?.turn;
+  return agent === LEAD && !over && all.length > 0 && all.every(gone) && (inboxes[LEAD] ?? []).length === 0;
+}
 
 const status = (turn: Turn): Note[] => [{ origin: TEAM, text: statusOf(turn) }];

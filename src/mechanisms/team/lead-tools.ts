@@ -9,6 +9,8 @@ export interface LeadToolsOptions {
   /** The facts that make an agent one of a type. Contract: throws when there is no such type. */
   define?: (agent: string, type: string) => Promise<Facts>;
   mostTeammates: number;
+  /** Of all kinds. */
+  mostAgents: number;
 }
 
 export const createLeadTools = (opts: LeadToolsOptions): Tool[] => [
@@ -27,7 +29,7 @@ interface Spawn {
   agent?: string;
 }
 
-const spawnTool = ({ define, mostTeammates }: LeadToolsOptions): Tool<Spawn> =>
+const spawnTool = ({ define, mostTeammates, mostAgents }: LeadToolsOptions): Tool<Spawn> =>
   defineTool<Spawn>({
     name: "spawn_teammate",
     description:
@@ -47,7 +49,7 @@ const spawnTool = ({ define, mostTeammates }: LeadToolsOptions): Tool<Spawn> =>
       const facts = joining(
         stateOf(turn),
         { name, role, prompt, requirePlan, ...(type && { type }) },
-        { taken, cwd: turn.root, most: mostTeammates },
+        { taken, cwd: turn.root, most: mostTeammates, mostAgents },
       );
       const defined = type && define ? await define(name, type) : [];
       const gate = requirePlan ? " It may only look until its plan is approved." : "";

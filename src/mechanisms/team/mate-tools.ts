@@ -1,13 +1,13 @@
 // Owns a teammate's tools: speak, submit a plan, answer a shutdown.
 import * as z from "zod";
-import { defineTool, type Tool } from "../../loop/seams.ts";
+import { defineTool, type Tool, type ToolOutput, type Turn } from "../../loop/seams.ts";
 import { answering, submitting } from "./decide.ts";
-import { activeMates } from "./state.ts";
-import { bus, stateOf, teamWake } from "./talk.ts";
+import { bus, stateOf } from "./talk.ts";
 
 export interface MateToolsOptions {
   /** Gives back what that teammate holds on the board. Contract: done twice, it changes nothing twice. */
   releaseTasks: (mate: { context: string; agent: string }, note: string) => Promise<string[]>;
+  leaving?: (mate: Turn) => Pick<ToolOutput, "events" | "wake">;
 }
 
 export const createMateTools = (opts: MateToolsOptions): Tool[] => [...bus, submitPlan, answerShutdown(opts)];
@@ -23,7 +23,7 @@ const submitPlan = defineTool<{ plan: string }>({
   },
 });
 
-const answerShutdown = ({ releaseTasks }: MateToolsOptions): Tool =>
+const answerShutdown = ({ releaseTasks, leaving }: MateToolsOptions): Tool =>
   defineTool<{ request_id: string; approve: boolean; reason?: string }>({
     name: "answer_shutdown",
     description: "Answer a shutdown request. approve: you leave the team, and unfinished tasks go back to the board.",
@@ -35,11 +35,11 @@ const answerShutdown = ({ releaseTasks }: MateToolsOptions): Tool =>
       await turn.append([]); // the reply that asks for it is durable before the board shows what it did
       const released = await releaseTasks(turn, `${turn.agent} has shut down (${requestId})`);
       const tasks = released.length === 0 ? "" : ` Back on the board: ${released.join(", ")}.`;
-      const last = activeMates(stateOf(turn)).length === 1;
+      const ended = leaving?.(turn);
       return {
         content: `You have shut down (${requestId}).${tasks} End your turn now.`,
-        events,
-        ...(last && { wake: [{ agent: teamWake(turn.context), dueAt: null }] }),
+        events: [...events, ...(ended?.events ?? [])],
+        ...(ended?.wake && { wake: ended.wake }),
       };
     },
   });

@@ -7,7 +7,7 @@ const MOST_LISTED = 40;
 const MOST_ROLE_CHARS = 100;
 
 const short = (text: string): string =>
-  text.length > MOST_ROLE_CHARS ? `${text.slice(0, MOST_ROLE_CHARS - 1)}…` : text.replace(/\s+/g, " ");
+  (text.length > MOST_ROLE_CHARS ? `${text.slice(0, MOST_ROLE_CHARS - 1)}…` : text).replace(/\s+/g, " ");
 
 /** Part of every request of a teammate, so that no compaction takes it away. */
 export function identityOf(mate: Teammate, state: TeamState): string {
@@ -43,6 +43,7 @@ export function doing(mate: Teammate, state: TeamState, agent: Turn["state"] | u
   const plan = pendingPlan(state, mate.name);
   if (plan) return `waits for the review of ${plan.requestId}`;
   if (agent?.turn) return "working";
+  if (agent?.lastTurn?.reason === "interrupted") return "about to go on: its last host has ended";
   if ((state.inboxes[mate.name] ?? []).length > 0 || (agent?.queue.length ?? 0) > 0) return "about to work";
   return mate.gate === "closed" ? "idle, owes a plan" : "idle";
 }

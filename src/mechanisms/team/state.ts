@@ -32,7 +32,8 @@ export interface Plan {
   by: string;
   plan: string;
   at: number;
-  status: "pending" | "approved" | "rejected";
+  /** Withdrawn: its author left before it was answered. */
+  status: "pending" | "approved" | "rejected" | "withdrawn";
   reviewedBy?: string;
   feedback?: string;
 }
@@ -52,6 +53,8 @@ export interface TeamState {
   inboxes: Record<string, Entry[]>;
   plans: Record<string, Plan>;
   shutdowns: Record<string, Shutdown>;
+  /** Nobody is left, and the lead knows. */
+  over?: boolean;
 }
 
 export const USER = "user";
@@ -64,15 +67,15 @@ export const activeMates = (state: TeamState): Teammate[] =>
 export const pendingPlan = (state: TeamState, name: string): Plan | undefined =>
   Object.values(state.plans).findLast((plan) => plan.by === name && plan.status === "pending");
 
-/** A plan or a shutdown that somebody has still to answer. */
-export const waitsForAnswer = (state: TeamState): boolean =>
-  [...Object.values(state.plans), ...Object.values(state.shutdowns)].some((request) => request.status === "pending");
+/** A plan that somebody may still answer, from elsewhere too. Who is asked to shut down answers in a turn of its own, or not at all. */
+export const waitsForReview = (state: TeamState): boolean =>
+  Object.values(state.plans).some((plan) => plan.status === "pending");
 
 // biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
 type Data = any;
 
 export const teamSlice: Slice<TeamState> = {
-  version: 1,
+  version: 2,
   initial: () => ({ mates: {}, inboxes: {}, plans: {}, shutdowns: {} }),
   apply(state, event) {
     apply(state, event, event.data);
@@ -85,6 +88,7 @@ function apply(state: TeamState, event: StoredEvent, data: Data): void {
   switch (event.type) {
     case "team.joined": {
       const { name, role, type, requirePlan } = data;
+      state.over = false;
       state.mates[name] = {
         name,
         role,
@@ -97,10 +101,13 @@ function apply(state: TeamState, event: StoredEvent, data: Data): void {
       };
       break;
     }
-    case "message.sent":
+    case "message.sent": {
+      const entry = { id: data.messageId, from: actor, text: data.content };
       for (const to of recipients(state, actor, data.to))
-        put(state, to, { id: data.messageId, from: actor, text: data.content });
+        if (state.mates[to]?.status === "left") bounce(state, to, entry);
+        else put(state, to, entry);
       break;
+    }
     case "inbox.delivered": {
       const seen = new Set(data.ids);
       state.inboxes[actor] = (state.inboxes[actor] ?? []).filter((entry) => !seen.has(entry.id));
@@ -153,6 +160,9 @@ function apply(state: TeamState, event: StoredEvent, data: Data): void {
       if (mate) mate.held = (mate.held ?? 0) + 1;
       break;
     }
+    case "team.over":
+      state.over = true;
+      break;
     case "team.idled": {
       const mate = state.mates[actor];
       if (!mate) break;
@@ -182,13 +192,27 @@ function answer(state: TeamState, by: string, { requestId, approve, reason }: Da
   const shutdown = state.shutdowns[requestId];
   if (shutdown?.status !== "pending" || shutdown.name !== by) return;
   Object.assign(shutdown, { status: approve ? "approved" : "refused", answer: reason });
-  if (approve) state.mates[by]!.status = "left";
+  if (approve) leave(state, by);
   if (shutdown.by !== USER || approve)
     put(state, LEAD, {
       id: `${requestId}/answer`,
       from: TEAM,
       text: say.shutdownAnswered({ requestId, name: by, approve, reason }),
     });
+}
+
+function leave(state: TeamState, name: string): void {
+  state.mates[name]!.status = "left";
+  const plan = pendingPlan(state, name);
+  if (plan) Object.assign(plan, { status: "withdrawn", reviewedBy: name });
+  for (const entry of state.inboxes[name] ?? []) bounce(state, name, entry);
+  delete state.inboxes[name];
+}
+
+/** What was said to someone who left without seeing it goes back to who said it; the user looks for himself. */
+function bounce(state: TeamState, to: string, { id, from, text }: Entry): void {
+  if (from !== LEAD && state.mates[from]?.status !== "active") return;
+  put(state, from, { id: `${id}/returned`, from: TEAM, text: say.returned(to, text) });
 }
 
 function recipients(state: TeamState, from: string, to: string): string[] {
@@ -198,6 +222,6 @@ function recipients(state: TeamState, from: string, to: string): string[] {
 }
 
 function put(state: TeamState, to: string, entry: Entry): void {
-  state.inboxes[to] ??= [];
-  state.inboxes[to].push(entry);
+  if (!Object.hasOwn(state.inboxes, to)) state.inboxes[to] = [];
+  state.inboxes[to]!.push(entry);
 }

@@ -33,6 +33,9 @@ export const shutdownAnswered = ({ requestId, name, approve, reason }: Answered)
     ? `${name} has shut down (request ${requestId})${reason === "" ? "" : `: ${reason}`}`
     : `${name} refuses to shut down (request ${requestId})${reason === "" ? "" : `: ${reason}`}`;
 
+export const returned = (name: string, text: string): string =>
+  `${name} has shut down before it saw your message:\n${text}`;
+
 export const unplaced = (name: string, taskId: string, reason: string): string =>
   `${name} could not take ${taskId}, and left it on the board: ${reason}`;
 
