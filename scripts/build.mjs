@@ -26,6 +26,26 @@ const version = JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "u
 const fresh = at(`dist.${process.pid}`);
 fs.rmSync(fresh, { recursive: true, force: true });
 
+/** What is loaded with a module, whatever happens: its static imports and theirs. Types are no imports. */
+function loadedWith(entry, seen = new Set()) {
+  const file = at(entry);
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const imports = /^(?:import|export)\s(?!type\s)[^;]*?from\s+"(\.[^"]+)"/gm;
+  for (const [, target] of fs.readFileSync(file, "utf8").matchAll(imports)) {
+    loadedWith(path.relative(root, path.resolve(path.dirname(file), target)), seen);
+  }
+  return seen;
+}
+
+/** A prompt needs all of this: one file instead of thirty is quicker to open. What `--version` needs stays small. */
+function oneChunkForPrompts() {
+  const front = loadedWith("src/cli/main.ts");
+  const prompt = loadedWith("src/cli/headless.ts");
+  const test = (id) => (prompt.has(id) && !front.has(id)) || /node_modules\/zod\//.test(id);
+  return { codeSplitting: { groups: [{ name: "prompt", test }] } };
+}
+
 async function bundle(input, dir, format) {
   const built = await rolldown({
     cwd: root,
@@ -36,7 +56,7 @@ async function bundle(input, dir, format) {
   });
   const ext = format === "cjs" ? "cjs" : "js";
   const names = { entryFileNames: `[name].${ext}`, chunkFileNames: `chunk-[name]-[hash].${ext}` };
-  await built.write({ dir: path.join(fresh, dir), format, minify: true, ...names });
+  await built.write({ dir: path.join(fresh, dir), format, minify: true, ...names, ...(dir === "cli" && oneChunkForPrompts()) });
   await built.close();
 }
 
