@@ -56,7 +56,13 @@ async function bundle(input, dir, format) {
   });
   const ext = format === "cjs" ? "cjs" : "js";
   const names = { entryFileNames: `[name].${ext}`, chunkFileNames: `chunk-[name]-[hash].${ext}` };
-  await built.write({ dir: path.join(fresh, dir), format, minify: true, ...names, ...(dir === "cli" && oneChunkForPrompts()) });
+  await built.write({
+    dir: path.join(fresh, dir),
+    format,
+    minify: true,
+    ...names,
+    ...(dir === "cli" && oneChunkForPrompts()),
+  });
   await built.close();
 }
 
