@@ -5,8 +5,7 @@ import { addCounts, emptyCounts, LONG, LONG_MS, NO_FAULTS, publish } from "./cou
 import { at, crashPoints, everyPassing } from "./points.ts";
 import { scenario, scenarios } from "./scenarios.ts";
 
-/** `contexts verify --repair` and worktrees have points and tests of their own. */
-const points = crashPoints().filter((point) => !/^(?:repair|worktree)\./.test(point));
+const points = crashPoints();
 
 const SAMPLE: [string, string, number][] = [
   ["text", "context.created", 1],
@@ -42,6 +41,16 @@ test.skipIf(LONG)("an effect that no one can look up is reported as unknown, nev
     cells: 1,
     kills: 1,
     unknownOutcomes: 1,
+  });
+});
+
+test.skipIf(LONG)("a job that was said to have started runs, though its shells were not ready yet", async () => {
+  // Killed with the intent durable, then again as soon as the resume has told of the job: nothing had been prepared ahead.
+  const total = await runCell(scenario("background job"), [at("results.durable"), at("model.before")]);
+  expect({ kills: total.kills, faults: total.faults, notes: total.notes }).toEqual({
+    kills: 2,
+    faults: NO_FAULTS,
+    notes: [],
   });
 });
 

@@ -9,6 +9,7 @@ import type { Scenario } from "./scenarios.ts";
 
 const SRC = path.resolve(fileURLToPath(import.meta.url), "../../../src");
 
+/** `contexts verify --repair` and worktrees have points and tests of their own. */
 export function crashPoints(): string[] {
   const names = new Set<string>();
   for (const entry of fs.readdirSync(SRC, { withFileTypes: true, recursive: true })) {
@@ -16,7 +17,7 @@ export function crashPoints(): string[] {
     const text = fs.readFileSync(path.join(entry.parentPath, entry.name), "utf8");
     for (const [, name] of text.matchAll(/\bcrashPoint\("([^"]+)"\)/g)) names.add(name!);
   }
-  return [...names].sort();
+  return [...names].filter((name) => !/^(?:repair|worktree)\./.test(name)).sort();
 }
 
 export const at = (point: string, n = 1): Way => ({ env: { HOLDFAST_CRASH_AT: `${point}:${n}` } });

@@ -39,6 +39,7 @@ const COMMAND = [
  * output, adds a worker that serves once when all others have been busy for a moment, and stays until the last command has ended.
  *
  * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
+ * A worker that has said that it is there serves once before it looks whether the supervisor is: it may have been handed a job since.
  * The line that tells a worker to go may come before the word of the shell that just took a job: it is kept for later.
  * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
  * Descriptors: 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
@@ -69,7 +70,7 @@ w=\${s%% *}
 p=
 trap 'kill -9 -- -$p; exit' TERM
 echo "r $k"
-while kill -0 $$ 2>/dev/null; do
+while :; do
 (
 trap - PIPE TERM
 g=
@@ -104,7 +105,7 @@ q) break ;;
 *) echo "! $k"
 sleep 1 ;;
 esac
-[ -z "$quit" ] || break
+[ -z "$quit" ] && kill -0 $$ 2>/dev/null || break
 done
 echo "x $k" >&8
 }
@@ -208,7 +209,10 @@ export interface Supervised {
 }
 
 export interface Supervisor {
-  /** Contract: throws when no process could be started; nothing runs then. */
+  /**
+   * Contract: throws when no process could be started; nothing runs then. When it resolves the job is in a worker's pipe, where it does
+   * not need this process any more: only then may anyone be told that it was started.
+   */
   start(name: string, cwd: string): Promise<Supervised>;
   /** Starts the shell ahead of need. It holds nothing and ends with this process. */
   prepare(): void;
@@ -237,6 +241,7 @@ interface Waiting {
   cwd: string;
   worker?: string;
   supervised: Supervised;
+  handed: () => void;
   resolve: (code: number | undefined) => void;
 }
 
@@ -283,6 +288,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       for (const job of [...mine.queue, ...mine.running.values()]) {
         job.supervised.problem = problem;
         job.resolve(undefined);
+        job.handed();
       }
     });
     return mine;
@@ -326,6 +332,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     if (worker === undefined) return void mine.queue.push(job);
     mine.running.set(job.name, { ...job, worker });
     writeSync(mine.pipes.get(worker)!, `${job.name}\n${job.cwd}\n`);
+    job.handed();
   };
 
   return {
@@ -359,7 +366,11 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
         await new Promise((_, reject) => mine.child.once("error", reject));
       }
       const supervised = {} as Supervised;
-      supervised.ended = new Promise((resolve) => hand(mine, { name, cwd, supervised, resolve }));
+      const staying = setInterval(() => undefined, 1 << 30); // nothing of the supervisor keeps this process
+      await new Promise<void>((handed) => {
+        supervised.ended = new Promise((resolve) => hand(mine, { name, cwd, supervised, handed, resolve }));
+      });
+      clearInterval(staying);
       return supervised;
     },
   };
