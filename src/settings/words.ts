@@ -1,16 +1,7 @@
-// Owns the words of settings: what a file may say, what comes out of all of them. No effects, no imports.
+// Owns the words of settings: what a file may say, what comes out of all of them. No effects.
+import type { PermissionMode } from "../tools/permission-modes.ts";
 
-/** As the permission engine knows them. */
-export const PERMISSION_MODES = [
-  "default",
-  "acceptEdits",
-  "plan",
-  "auto",
-  "dontAsk",
-  "bypassPermissions",
-  "bypass",
-] as const;
-export type PermissionMode = (typeof PERMISSION_MODES)[number];
+export { PERMISSION_MODES, type PermissionMode } from "../tools/permission-modes.ts";
 
 export const HOOK_EVENTS = [
   "UserPromptSubmit",

@@ -3,18 +3,9 @@ import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
 import { LEAD } from "../../loop/host.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
 
-export const PERMISSION_MODES = [
-  "default",
-  "acceptEdits",
-  "plan",
-  "auto",
-  "dontAsk",
-  "bypassPermissions",
-  "bypass",
-] as const;
-/** As the permission engine knows them. */
-export type PermissionMode = (typeof PERMISSION_MODES)[number];
+export { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
 
 export interface DefinedAgent {
   type: string;

@@ -1,15 +1,7 @@
-// Owns the words of the permission engine: what it is told, and what it answers. No effects, no imports.
+// Owns the words of the permission engine: what it is told, and what it answers. No effects.
+import type { PermissionMode } from "../../tools/permission-modes.ts";
 
-export const PERMISSION_MODES = [
-  "default",
-  "acceptEdits",
-  "plan",
-  "auto",
-  "dontAsk",
-  "bypassPermissions",
-  "bypass",
-] as const;
-export type PermissionMode = (typeof PERMISSION_MODES)[number];
+export { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
 
 export type Decision = "allow" | "ask" | "deny";
 

@@ -1,6 +1,6 @@
 // Owns the decision to import tasks: ids kept where they are free, dependencies wired anew, all of them or none.
 import { HoldfastError } from "../../ledger/error.ts";
-import type { By, Priority, Task, TaskHistory, TaskStatus } from "../../tools/task-board.ts";
+import type { By, Task } from "../../tools/task-board.ts";
 import { short } from "../../tools/task-text.ts";
 import {
   checkCycle,
@@ -17,18 +17,8 @@ import {
 import type { BoardState } from "./fold.ts";
 
 /** One `task_*.json`, as read. */
-export interface TaskFile {
+export interface TaskFile extends Omit<Task, "createdAt" | "updatedAt" | "unhostedAt"> {
   file: string;
-  id: string;
-  subject: string;
-  description: string;
-  status: TaskStatus;
-  owner: string | null;
-  blockedBy: string[];
-  worktree: string | null;
-  priority: Priority;
-  labels: string[];
-  history: TaskHistory[];
   createdAt?: number;
 }
 

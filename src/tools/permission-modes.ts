@@ -1,0 +1,12 @@
+// Owns the names of the permission modes: settings, agent definitions and the engine mean the same ones.
+
+export const PERMISSION_MODES = [
+  "default",
+  "acceptEdits",
+  "plan",
+  "auto",
+  "dontAsk",
+  "bypassPermissions",
+  "bypass",
+] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
