@@ -68,7 +68,8 @@ describe("a kill -9", () => {
       );
       const all = ended(child);
       for (let marks = 0; marks <= round % 2; marks++)
-        await new Promise((resolve) => child.stdout!.once("data", resolve));
+        await Promise.race([all, new Promise((resolve) => child.stdout!.once("data", resolve))]);
+      expect(child.exitCode).toBeNull();
       await sleep(round * 17);
       child.kill("SIGKILL");
       given.push(...(await all).out.split("\n").filter((line) => line.endsWith("}")));
@@ -80,6 +81,17 @@ describe("a kill -9", () => {
       expect(await world.keeper.verify(JSON.parse(line))).toMatchObject({ ok: true, bad: [] });
     await world.keeper.settled();
     expect(await world.again().verify(last)).toMatchObject({ ok: true });
+  });
+
+  it("in the middle of writing a pack leaves nothing that is taken for one", async () => {
+    const world = filled();
+    const packs = path.join(world.state, "git", "objects", "pack");
+    await world.keeper.save();
+    await world.keeper.settled();
+    for (const kind of ["pack", "idx"]) fs.writeFileSync(path.join(packs, `tmp_1_pack-${"0".repeat(40)}.${kind}`), "");
+    world.write("new0", "changed");
+    const mark = await world.again().save();
+    expect(await world.again().verify(mark)).toMatchObject({ ok: true, bad: [] });
   });
 
   it("of a collect loses nothing that is needed", async () => {

@@ -137,7 +137,7 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
     refresh() {
       if (stamp() === seen) return;
       const names = fs.readdirSync(packDir);
-      const packs = names.filter((n) => n.endsWith(".idx") && names.includes(`${n.slice(0, -4)}.pack`));
+      const packs = names.filter((n) => /^pack-.*\.idx$/.test(n) && names.includes(`${n.slice(0, -4)}.pack`));
       const before = known.size;
       const there = new Set(packs.map((n) => n.slice(0, -4)));
       let gone = 0;

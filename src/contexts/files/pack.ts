@@ -159,10 +159,11 @@ function indexOf(entries: { oid: Oid; crc: number; offset: number }[], trailer: 
   return out;
 }
 
-/** The names of the objects of a pack, from its index. */
+/** The names of the objects of a pack, from its index; none when it is not whole. */
 export function oidsIn(index: Buffer): Oid[] {
-  if (index.readUInt32BE(0) !== 0xff744f63) return [];
+  if (index.length < 1032 || index.readUInt32BE(0) !== 0xff744f63) return [];
   const n = index.readUInt32BE(8 + 255 * 4);
+  if (index.length < 1032 + n * 28 + 40) return [];
   return Array.from({ length: n }, (_, i) => index.toString("hex", 1032 + i * 20, 1052 + i * 20));
 }
 
