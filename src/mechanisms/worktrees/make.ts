@@ -8,7 +8,7 @@ import { branchOf, checkWorktreeName, type Made, type MakePlan } from "../../too
 import { linkFolders } from "./links.ts";
 import { dropLeftovers, findRegistered, isThere, namesIn, reasonOf, writeLock } from "./registered.ts";
 import { type Git, headOf, openGit, type Repository, repositoryOf } from "./repository.ts";
-import { type Held, inTurn } from "./turns.ts";
+import { afterOthers, type Held, inTurn } from "./turns.ts";
 
 export interface Place {
   /** Holds the worktrees, by its real path. */
@@ -30,16 +30,24 @@ export async function planMake(place: Place, name: string, opts: { from: string;
   const from = repositoryOf(opts.from);
   if (from.common !== main.common) throw refused(`${opts.from} belongs to another repository than ${place.root}`);
   const git = await openGit(main);
-  const path = join(openDir(place.dir), name);
+  const dir = openDir(place.dir);
+  const path = join(dir, name);
   const branch = branchOf(name);
-  const begun = findRegistered(main.common, path);
-  if (begun?.lock?.ours && begun.lock.phase === "being made") {
-    const commit = (await git(["rev-parse", "--verify", "HEAD^{commit}"], { gitDir: begun.admin })).trim();
-    return { name, path, branch, commit, mark: begun.lock.mark, from: opts.from };
-  }
-  const commit = await headOf(git, from);
-  await checkFree(git, main, { name, path, branch });
-  return { name, path, branch, commit, mark: opts.mark, from: opts.from };
+  return afterOthers({ dir, name }, async () => {
+    const begun = findRegistered(main.common, path);
+    if (begun?.lock?.ours && begun.lock.phase === "being made") {
+      const head = git(["rev-parse", "--verify", "HEAD^{commit}"], { gitDir: begun.admin });
+      const commit = (await head.catch(() => "")).trim();
+      if (commit === "")
+        throw refused(
+          `the worktree ${name} was begun and cut off before it had a commit: choose another name, or clear it with \`git worktree remove -f -f ${path}\``,
+        );
+      return { name, path, branch, commit, mark: begun.lock.mark, from: opts.from };
+    }
+    const commit = await headOf(git, from);
+    await checkFree(git, main, { name, path, branch });
+    return { name, path, branch, commit, mark: opts.mark, from: opts.from };
+  });
 }
 
 /** Contract: throws `refused`; nothing that is there already is ever taken for ours. */
