@@ -49,7 +49,7 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
   const { settings } = loaded;
   const wanted = settings.sandbox.enabled !== false;
   const sandboxState: SandboxState = wanted
-    ? probeSandbox(stateRoot(flags, project))
+    ? probeSandbox(stateRoot(flags, project), project.root)
     : { works: false, why: "switched off in your settings" };
   const { additionalDirectories, defaultMode = "default", ...rules } = settings.permissions;
   const sandbox = sandboxState.works

@@ -2,6 +2,7 @@
 import { execFileSync, type StdioOptions } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { systemProgram } from "./programs.ts";
 import type { Holder } from "./store.ts";
 
 export interface ProcessState {
@@ -68,7 +69,7 @@ function fromPs(pid: number): ProcessState | undefined {
   try {
     const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
     const stdio: StdioOptions = ["ignore", "pipe", "ignore"];
-    const line = execFileSync("ps", ["-o", "lstart=,stat=", "-p", String(pid)], {
+    const line = execFileSync(systemProgram("ps"), ["-o", "lstart=,stat=", "-p", String(pid)], {
       encoding: "utf8",
       stdio,
       env,
@@ -99,7 +100,7 @@ function bootId(): string {
   const id = readText("/proc/sys/kernel/random/boot_id");
   if (id) return id;
   try {
-    return execFileSync("sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).trim();
+    return execFileSync(systemProgram("sysctl"), ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).trim();
   } catch {
     return "unknown";
   }

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -36,14 +37,14 @@ function setUp({ files = {}, sandbox = {} }: Setup = {}) {
     mkdirSync(join(base, name, ".."), { recursive: true });
     writeFileSync(join(base, name), text);
   }
-  const wrap = createSandbox(state.bwrap, { root, home, dir: join(base, "private"), ...sandbox });
-  const turn = testTurn([createJobs({ dir: join(base, "jobs"), sandbox: wrap })], { root });
+  const enclose = createSandbox(state.bwrap, { root, home, dir: join(base, "private"), ...sandbox });
+  const turn = testTurn([createJobs({ dir: join(base, "jobs"), sandbox: enclose })], { root });
   const run = async (command: string) => {
     const { content } = await turn.call("bash", { command });
     return content as string;
   };
   const text = (name: string) => (existsSync(join(base, name)) ? readFileSync(join(base, name), "utf8") : undefined);
-  return { base, root, home, turn, run, text };
+  return { base, root, home, turn, run, text, sandbox: enclose };
 }
 
 const gitInit = (root: string) => execFileSync("git", ["init", "-q"], { cwd: root });
@@ -220,10 +221,40 @@ test.runIf(works)("nothing of ours is open in a command", async () => {
   ).toBe("(no output)");
 });
 
-test.runIf(works)("a sandbox that cannot be started says why, and the command is not run without it", async () => {
-  const { base, root } = setUp();
-  const wrap = () => ({ outer: [], wrap: ["bwrap", "--bind", "/nowhere/at/all", "/x", "--"], absent: [] });
-  const turn = testTurn([createJobs({ dir: join(base, "jobs2"), sandbox: wrap })], { root });
+test.runIf(works)("a protected file that somebody replaces is protected as before", async () => {
+  const { root, run, text } = setUp({ files: { "project/.npmrc": "one" } });
+  const write = "echo evil > .npmrc";
+  await run(write);
+  for (const replace of [
+    () => rmSync(join(root, ".npmrc")), // the number of the old one is given to the new one
+    () => {},
+    () => renameSync(join(root, "fresh"), join(root, ".npmrc")),
+  ]) {
+    writeFileSync(join(root, "fresh"), "two");
+    replace();
+    if (existsSync(join(root, "fresh"))) writeFileSync(join(root, ".npmrc"), "two");
+    expect(await run(write)).toContain("Read-only file system");
+    expect(text("project/.npmrc")).toBe("two");
+  }
+});
+
+test.runIf(works)("a command does not see the directories of jobs, its own included", async () => {
+  const { base, run } = setUp();
+  const said = await run(
+    `ls -A /run/holdfast ${base}/jobs ${base}/taken; grep -c holdfast /proc/self/mountinfo; echo x > /run/holdfast/y; cat /run/holdfast/y`,
+  );
+  expect(said).not.toContain("job_");
+  expect(readdirSync(join(base, "taken"))).toEqual([]);
+});
+
+const BROKEN = ["bwrap", "--dev-bind", "/", "/", "--bind", "/nowhere/at/all", "/x"];
+test.runIf(works).each([
+  ["around all", { outer: BROKEN }],
+  ["around one", { wrap: [...BROKEN, "--"] }],
+])("a sandbox %s that cannot be started says why, and the command is not run without it", async (_, broken) => {
+  const { base, root, sandbox } = setUp();
+  const jobs = createJobs({ dir: join(base, "jobs2"), sandbox: (spec) => ({ ...sandbox(spec), ...broken }) });
+  const turn = testTurn([jobs], { root });
   const { content, isError } = await turn.call("bash", { command: "echo ran > ran" });
   expect([isError, content]).toEqual([true, expect.stringContaining("/nowhere/at/all")]);
   expect(existsSync(join(root, "ran"))).toBe(false);

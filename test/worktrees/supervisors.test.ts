@@ -12,11 +12,12 @@ const works = state.works || process.env.CI === "true";
 
 /** Supervisors that live, by their names; each has a few processes. */
 function supervisors(jobs: string): number {
+  const mine = new Set(readdirSync(jobs).map((name) => /^\.go(.+)\.\d+$/.exec(name)?.[1]));
   const names = readdirSync("/proc").flatMap((pid) => {
     try {
       const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
       const at = words.indexOf("holdfast-jobs");
-      return words[0]!.endsWith("bash") && words[at + 5] === jobs ? [words[at + 8]] : [];
+      return at > 0 && words[0]!.endsWith("bash") && mine.has(words[at + 8]) ? [words[at + 8]] : [];
     } catch {
       return []; // it ended
     }

@@ -1,11 +1,10 @@
 // Owns every run of git by the harness: which binary, with what environment and configuration, and how it ends.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
 import type { Socket } from "node:net";
 import os from "node:os";
-import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { HoldfastError } from "../../ledger/error.ts";
+import { findProgram, searchPath } from "../../ledger/programs.ts";
 
 export interface GitCall {
   args: string[];
@@ -69,7 +68,7 @@ export const NO_ATTRIBUTES =
 /** Contract: of the caller's environment only what finds programs and temporary files gets through; no `GIT_*` does. */
 export function gitEnvironment(call: Pick<GitCall, "alternates" | "avoid">, env = process.env): NodeJS.ProcessEnv {
   return {
-    PATH: safePath(env.PATH, call.avoid).join(":"),
+    PATH: searchPath(call.avoid, env.PATH).join(":"),
     ...(env.TMPDIR ? { TMPDIR: env.TMPDIR } : {}),
     HOME: "/nonexistent",
     XDG_CONFIG_HOME: "/nonexistent",
@@ -166,21 +165,10 @@ function failed(call: GitCall, why: string, cause?: unknown): HoldfastError {
 }
 
 /** Absolute folders only, and none inside the project: a repository brings no git of its own. */
-function safePath(value: string | undefined, avoid: string | undefined): string[] {
-  const dirs = (value ?? "/usr/local/bin:/usr/bin:/bin").split(":").filter((dir) => path.isAbsolute(dir));
-  if (avoid === undefined || avoid === "/") return dirs;
-  return dirs.filter((dir) => path.relative(avoid, dir).startsWith(".."));
-}
-
 function gitBinary(searched: string): string {
-  for (const dir of searched.split(":")) {
-    const file = path.join(dir, "git");
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {} // not in this folder
-  }
-  throw new HoldfastError("not_found", "git is not installed: install it, or work without file checkpoints");
+  const file = findProgram("git", searched.split(":"));
+  if (!file) throw new HoldfastError("not_found", "git is not installed: install it, or work without file checkpoints");
+  return file;
 }
 
 /** As git reads it in a list separated by colons. */

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { newId } from "../id.ts";
+import { systemProgram } from "../programs.ts";
 import { type Salvage, type SalvagedLedger, salvage } from "../salvage.ts";
 import type { Damage, Seq } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -45,7 +46,7 @@ export function quarantine(file: string): string {
 export function copyStore(file: string, folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
   const parts = PARTS.map((part) => file + part).filter((path) => existsSync(path));
-  if (parts.length > 0) execFileSync("cp", ["-p", "--", ...parts, folder], { stdio: "ignore" });
+  if (parts.length > 0) execFileSync(systemProgram("cp"), ["-p", "--", ...parts, folder], { stdio: "ignore" });
 }
 
 /** The file with what lies behind a damage that was found earlier. */

@@ -56,26 +56,27 @@ export interface Runner extends JobRunner {
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
-  const supervisors = new Map<string, Supervisor>();
+  const supervisors = new Map<string, { kind: string; supervisor: Supervisor }>();
   const prepared = new Set<string>();
   const open = (enclosure: Enclosure | undefined): Supervisor => {
-    const { outer = [], absent = [], wrap = [], tree = "" } = enclosure ?? {};
-    const key = [...outer, "", ...absent, "", ...wrap, "", tree].join("\0");
+    const { kind = "", outer = [], absent = [], stamp = "" } = enclosure ?? {};
+    const key = [...outer, "", ...absent, "", stamp].join("\0");
     const known = supervisors.get(key);
     if (known) {
       supervisors.delete(key); // the most recently used one comes last
       supervisors.set(key, known);
-      return known;
+      return known.supervisor;
     }
     const { hardLimitMs = 86_400_000, outputBytes = 64 << 20 } = opts;
     const made = createSupervisor(opts.dir, { hardLimitMs, outputBytes, env: opts.env, enclosure });
-    for (const [other, supervisor] of supervisors) {
-      if (supervisors.size < (opts.supervisors ?? MAX_SUPERVISORS)) break;
+    for (const [other, { supervisor, ...of }] of supervisors) {
+      // One of the same kind sees the machine as it was.
+      if (of.kind !== kind && supervisors.size < (opts.supervisors ?? MAX_SUPERVISORS)) continue;
       if (supervisor.busy) continue; // it could not take what still waits for a worker
       supervisors.delete(other);
       supervisor.close();
     }
-    supervisors.set(key, made);
+    supervisors.set(key, { kind, supervisor: made });
     return made;
   };
   const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>

@@ -10,7 +10,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
+import { findProgram, searchPath } from "../../ledger/programs.ts";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import { bootId } from "./process.ts";
@@ -28,17 +29,25 @@ export interface SandboxOptions {
   network?: boolean;
 }
 
-/** How one command is shut in. */
+/**
+ * How commands of one kind are shut in. What they see of the machine is put together once, around their supervisor: that is most of
+ * what a sandbox costs. Each command then has its own processes, and no rights.
+ */
 export interface Enclosure {
-  /** Goes before the supervisor: what the commands of one kind share, a network of their own among it. */
+  /** Which kind. */
+  kind: string;
+  /** Goes before the supervisor: what these commands see, and a network of their own. The directories of jobs come after it. */
   outer: string[];
   /** Goes before the shell; empty: nothing holds it. */
   wrap: string[];
   /** Must not come to exist: taken away when the command has ended. */
   absent: string[];
-  /** Which directory the tree is: another one in its place is another enclosure. */
-  tree?: string;
+  /** Which files are mounted: others in their place are another enclosure. */
+  stamp: string;
 }
+
+/** Where the supervisor sees the directories of jobs; its commands see nothing there. */
+export const JOBS_SEEN = "/run/holdfast";
 
 /** In the project's root, whatever is there: read-only; what is not there must not come to be. */
 const PROTECTED = [
@@ -128,39 +137,36 @@ const SYSTEM_SECRETS = [
 export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSpec) => Enclosure {
   const project = realpathSync.native(opts.root);
   const home = isDirectory(opts.home) && opts.home !== "/" ? opts.home : undefined; // some have none
+  // A /proc that is read-only would keep the commands from having one of their own.
   const always = [
-    bwrap,
-    ...[
-      "--unshare-user",
-      "--unshare-pid",
-      "--die-with-parent",
-      "--cap-drop",
-      "ALL",
-      "--ro-bind",
-      "/",
-      "/",
-      "--proc",
-      "/proc",
-      "--dev",
-      "/dev",
-    ],
+    ...[bwrap, "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...["--ro-bind", "/", "/", "--dev-bind", "/proc", "/proc", "--dev", "/dev"],
     ...["--tmpfs", "/run", ...hidden("/home", "/root", "/mnt", "/media")],
     ...SYSTEM_SECRETS.flatMap((path) => mask(path)),
+  ];
+  const each = [
+    ...[bwrap, "--unshare-user", "--unshare-pid", "--die-with-parent", "--cap-drop", "ALL"],
+    ...["--dev-bind", "/", "/", "--proc", "/proc", "--tmpfs", JOBS_SEEN],
   ];
   /** Of the home, in a tree that holds it. */
   const secretsIn = (tree: string) =>
     home && isInside(tree, home) ? SECRETS.flatMap((name) => mask(join(home, name))) : [];
   const tools = home ? TOOLS.map((name) => join(home, name)) : [];
-  const enclose = ({ context, root, network, git, granted }: Wanted): Enclosure => {
+  const enclose = (
+    kind: string,
+    { context, root, network, git, granted }: Wanted,
+  ): Enclosure & { watched: string[] } => {
     const own = join(opts.dir, context);
     for (const name of ["tmp", "home"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
     const absent: string[] = [];
     const guarded: string[] = [];
+    const mounted = [identity(root), ...(home ? [identity(join(home, ".gitconfig"))] : [])];
     const guard = (path: string) => {
       if (granted.includes(path)) return;
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (!stat) absent.push(path);
       else if (!stat.isSymbolicLink()) guarded.push("--ro-bind", path, path); // a mount cannot hold a link; trust holds its content
+      mounted.push(identity(path));
     };
     for (const name of PROTECTED) if (name !== ".git" || !git) guard(join(root, name));
     const elsewhere = gitElsewhere(root);
@@ -170,15 +176,13 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
     if (git) guarded.push(...readOnly([join(repository, "worktrees")]));
     if (git && elsewhere) guarded.push("--bind", elsewhere.own, elsewhere.own);
     return {
-      outer: [
-        ...[bwrap, "--dev-bind", "/", "/", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-        ...(network ? [] : ["--unshare-net"]),
-        "--",
-      ],
+      kind,
+      stamp: `${mounted.join()}\n${mountTable()}`,
+      watched: git ? [root, repository] : [root],
       absent,
-      wrap: [
+      outer: [
         ...always,
-        ...(network ? resolver() : []),
+        ...(network ? resolver() : ["--unshare-net"]),
         ...["--bind", join(own, "tmp"), "/tmp"],
         ...(home ? ["--bind", join(own, "home"), home] : []),
         ...(root === project ? [] : [...readOnly([project]), ...secretsIn(project)]),
@@ -187,12 +191,20 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
         ...(elsewhere ? [git ? "--bind" : "--ro-bind", elsewhere.common, elsewhere.common] : []),
         ...secretsIn(root),
         ...guarded,
-        ...["--chdir", root, "--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR", "--"],
+        ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
       ],
+      wrap: [...each, "--chdir", root, "--"],
     };
   };
-  /** What is there changes only when these directories do. */
-  const known = new Map<string, { seen: string; enclosure: Enclosure }>();
+  /** What is there changes only when `watched` does, or the mounts of the machine: a new one would be seen by the commands as it is. */
+  const known = new Map<string, { seen: string; enclosure: Enclosure; watched: string[] }>();
+  const look = (watched: string[]) =>
+    [
+      ...watched.map(changedAt),
+      ...(opts.readable ?? []).map(exists),
+      ...(home ? [identity(join(home, ".gitconfig"))] : []),
+      mountTable(),
+    ].join();
   return (spec) => {
     const root = spec.root === undefined || spec.root === opts.root ? project : realOr(spec.root);
     const wanted: Wanted = {
@@ -202,14 +214,11 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
       git: /\bgit\b/.test(spec.command),
       granted: spec.grants?.paths ?? [],
     };
-    const key = JSON.stringify(wanted);
-    const tree = lstatSync(root, { throwIfNoEntry: false, bigint: true });
-    const readable = (opts.readable ?? []).filter(exists).length;
-    const seen = `${tree?.ino} ${tree?.mtimeNs} ${wanted.git ? changedAt(join(root, ".git")) : ""} ${readable}`;
-    const last = known.get(key);
-    if (last?.seen === seen) return last.enclosure;
-    const enclosure = { ...enclose(wanted), tree: `${tree?.dev} ${tree?.ino}` };
-    known.set(key, { seen, enclosure });
+    const kind = JSON.stringify(wanted);
+    const last = known.get(kind);
+    if (last && last.seen === look(last.watched)) return last.enclosure;
+    const { watched, ...enclosure } = enclose(kind, wanted);
+    known.set(kind, { seen: look(watched), enclosure, watched });
     return enclosure;
   };
 }
@@ -231,8 +240,24 @@ function realOr(path: string): string {
   }
 }
 
-const changedAt = (path: string): bigint | undefined =>
-  lstatSync(path, { throwIfNoEntry: false, bigint: true })?.mtimeNs;
+/** Numbers are given again: the time of its birth tells a file from another one in its place. */
+function identity(path: string): string {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat ? `${stat.dev}:${stat.ino}:${stat.birthtimeMs}` : "";
+}
+
+function changedAt(path: string): string {
+  const stat = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat ? `${stat.ino}:${stat.mtimeNs}` : "";
+}
+
+function mountTable(): string {
+  try {
+    return readFileSync("/proc/self/mountinfo", "latin1");
+  } catch {
+    return "";
+  }
+}
 
 /** An empty directory hides nothing: one mount less. */
 const hidden = (...paths: string[]): string[] =>
@@ -292,11 +317,8 @@ function isDirectory(path: string): boolean {
 export type SandboxState = { works: true; bwrap: string } | { works: false; why: string };
 
 /** Tried once for each boot and version; what came of it is kept in `dir`. */
-export function probeSandbox(dir: string, path = process.env.PATH ?? ""): SandboxState {
-  const bwrap = path
-    .split(delimiter)
-    .map((d) => join(d, "bwrap"))
-    .find((p) => p.startsWith("/") && existsSync(p));
+export function probeSandbox(dir: string, project?: string): SandboxState {
+  const bwrap = findProgram("bwrap", searchPath(project));
   if (!bwrap) return { works: false, why: "bubblewrap is not installed (apt-get install bubblewrap)" };
   const file = join(dir, "sandbox.json");
   const key = `${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;

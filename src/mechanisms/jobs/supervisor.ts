@@ -1,11 +1,11 @@
 // Owns the supervisor: a shell between the harness and its commands, which outlives the harness.
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
-import type { Enclosure } from "./sandbox.ts";
+import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 
 /** Where the command's shell says at its end that it moved; a number that scripts do not use. */
 const MOVED = 247;
@@ -42,6 +42,7 @@ const COMMAND = [
  * A worker that has said that it is there serves once before it looks whether the supervisor is: it may have been handed a job since.
  * The line that tells a worker to go may come before the word of the shell that just took a job: it is kept for later.
  * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
+ * The search path is the user's, and may begin with what a command could write: the programs used here are looked for in the system first.
  * Descriptors: 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
  * Messages: `t WORKER PID NUMBER NAME` taken, `e NUMBER` ended, `x NUMBER` worker gone, `q` no more jobs. A signal or the clock may end
  * a `read` in the middle of one: what it had is kept.
@@ -49,6 +50,8 @@ const COMMAND = [
  * means look; `! NUMBER` its shell could not be started.
  */
 const SUPERVISOR = `set -m -C
+exec 2>/dev/null
+path=$PATH PATH=/usr/bin:/bin:$PATH
 limit=$1 bound=$2 keep=$3 stock=$4 base=$5 inner=$6 run=$7 tag=$8 n=$9
 shift 9
 absent=("\${@:1:n}")
@@ -73,6 +76,7 @@ echo "r $k"
 while :; do
 (
 trap - PIPE TERM
+PATH=$path
 g=
 { read -r g </proc/self/stat; } 2>/dev/null
 p=\${g%% *}
@@ -252,22 +256,33 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   let shell: Shell | undefined;
   let preparing: NodeJS.Timeout | undefined;
 
+  /** The supervisor itself is in the sandbox: only it sees these there. */
+  const seen = (): string[] => {
+    const taken = join(dir, "..", "taken");
+    mkdirSync(taken, { recursive: true, mode: 0o700 });
+    return ["--bind", dir, `${JOBS_SEEN}/jobs`, "--bind", taken, `${JOBS_SEEN}/taken`, "--"];
+  };
+
   const open = (): Shell => {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
     const { outer, wrap, absent } = limits.enclosure ?? { outer: [], wrap: [], absent: [] };
     // A sandbox takes longer to start than a command; two are kept ready. In it the directory of the jobs is seen through descriptor 9 alone.
-    const [stock, inner] = wrap.length > 0 ? [2, "/proc/self/fd/9"] : [1, dir];
+    const enclosed = wrap.length > 0;
+    const [stock, inner, base] = enclosed ? [2, "/proc/self/fd/9", `${JOBS_SEEN}/jobs`] : [1, dir, dir];
     const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, stock];
     const tag = `${process.pid}-${++opened}`;
-    const command = [...outer, "/bin/bash", "--norc", "-c", SUPERVISOR, "holdfast-jobs"];
-    const args = [...numbers.map(String), dir, inner, COMMAND, tag, `${absent.length}`, ...absent, ...wrap];
+    const command = [...outer, ...(enclosed ? seen() : []), "/bin/bash", "--norc", "-c", SUPERVISOR, "holdfast-jobs"];
+    const args = [...numbers.map(String), base, inner, COMMAND, tag, `${absent.length}`, ...absent, ...wrap];
+    const errors = join(dir, `.err${tag}.0`);
+    const stderr = openSync(errors, "w", 0o600);
     const child = spawn(command[0]!, [...command.slice(1), ...args], {
       cwd: "/",
       env: limits.env ?? commandEnvironment(process.env),
       detached: true,
-      stdio: ["pipe", "pipe", "ignore"],
+      stdio: ["pipe", "pipe", stderr],
     });
+    closeSync(stderr);
     const mine: Shell = { child, tag, free: [], pipes: new Map(), queue: [], running: new Map() };
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
@@ -283,7 +298,8 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     });
     child.once("exit", (code) => {
       if (shell === mine) shell = undefined;
-      const problem = code ? `the supervisor of commands ended with exit code ${code}` : undefined;
+      const problem = code ? (textOf(errors) ?? `the supervisor of commands ended with exit code ${code}`) : undefined;
+      rmSync(errors, { force: true });
       for (const pipe of mine.pipes.values()) closeSync(pipe);
       for (const job of [...mine.queue, ...mine.running.values()]) {
         job.supervised.problem = problem;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { HoldfastError } from "../../ledger/error.ts";
+import { systemProgram } from "../../ledger/programs.ts";
 
 const LOOK_MS = 15;
 /** A checkout of a large repository takes its time. */
@@ -28,7 +29,7 @@ export interface Held {
  */
 export async function inTurn<T>(opts: TurnOptions, work: (held: Held) => Promise<T>): Promise<T> {
   return afterOthers(opts, async (pipe) => {
-    await promisify(execFile)("mkfifo", ["-m", "600", pipe]).catch((error: unknown) => {
+    await promisify(execFile)(systemProgram("mkfifo"), ["-m", "600", pipe]).catch((error: unknown) => {
       throw new HoldfastError("disk", `${pipe} could not be made: look at the folder`, { cause: error });
     });
     const descriptor = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
