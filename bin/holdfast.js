@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Tiny launcher: checks the Node version, turns on the compile cache, loads dist. CommonJS, because that starts faster.
+// Tiny launcher: checks the Node version, loads dist with what the build kept of its bytecode. CommonJS, because that starts faster.
 const { existsSync } = require("node:fs");
 const path = require("node:path");
 
@@ -26,9 +26,11 @@ function start() {
     console.error("holdfast is not built: run `npm ci` or `npm run build` in its folder first");
     process.exit(2);
   }
-  const { constants, enableCompileCache } = require("node:module");
-  const cache = enableCompileCache(path.join(home, "dist/.cache"));
-  if (cache.status === constants.compileCacheStatus.FAILED) enableCompileCache(); // installed where only root may write
+  if (!require("./bytecode.js").useBytecode(path.dirname(cli))) {
+    const { constants, enableCompileCache } = require("node:module");
+    const cache = enableCompileCache(path.join(home, "dist/.cache"));
+    if (cache.status === constants.compileCacheStatus.FAILED) enableCompileCache(); // installed where only root may write
+  }
   require(cli)
     .main(process.argv.slice(2))
     .then((code) => process.exit(code));

@@ -43,7 +43,11 @@ function oneChunkForPrompts() {
   const front = loadedWith("src/cli/main.ts");
   const prompt = loadedWith("src/cli/headless.ts");
   const test = (id) => (prompt.has(id) && !front.has(id)) || /node_modules\/zod\//.test(id);
-  return { codeSplitting: { groups: [{ name: "prompt", test }] } };
+  const groups = [
+    { name: "front", test: (id) => front.has(id) && !id.endsWith("/main.ts") },
+    { name: "prompt", test },
+  ];
+  return { codeSplitting: { groups } };
 }
 
 async function bundle(input, dir, format) {
@@ -87,4 +91,11 @@ if (process.argv.includes("--types") || process.env.npm_lifecycle_event === "pre
 }
 fs.rmSync(at("dist"), { recursive: true, force: true });
 fs.renameSync(fresh, at("dist"));
+try {
+  execFileSync(process.execPath, [at("scripts/train.cjs")], { stdio: "pipe", timeout: 60_000 });
+} catch (error) {
+  console.error(
+    `no bytecode was kept, so that starting takes a little longer: ${String(error.stderr || error).trim()}`,
+  );
+}
 fs.writeFileSync(stamp, "");

@@ -1,6 +1,6 @@
 // A cloned repository that wants to run things: none of it happens before trust, and its changes are asked again after.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runCli } from "../cli/cli.ts";
@@ -96,4 +96,24 @@ test("a broken file of an untrusted repository is not even read", async () => {
   file(".holdfast/settings.json", "{ this is not JSON");
   const { code, stderr } = await run();
   expect([code, stderr.includes("JSON")]).toEqual([0, false]);
+});
+
+test("programs of it that the search path finds first are not run for the harness's own work", async () => {
+  const { opts, cwd, canary, file } = hostile();
+  const names = "bwrap git rg bash sh mkfifo mkdir mv rm wc head tail sleep mktemp cp ps nice".split(" ");
+  for (const name of names) file(`node_modules/.bin/${name}`, `#!/bin/sh\necho ${name} >> ${canary}\n`, 0o755);
+  const script = join(opts.state, "script.yaml");
+  // Taken away afterwards: the worker moves it.
+  file("make.sh", "#!/bin/sh\n: > .envrc\n", 0o755);
+  const command = "./make.sh";
+  writeFileSync(
+    script,
+    `rounds:\n  - calls:\n      - { name: bash, input: { command: '${command}' } }\n      - { name: grep, input: { pattern: print } }\n  - text: finished\n`,
+  );
+  const env = { PATH: `${join(cwd, "node_modules/.bin")}:${process.env.PATH}` };
+  const args = ["-p", "go", "--model", `rehearsal:${script}`, "--permission-mode", "bypass", "--output-format", "json"];
+  const { code, stdout } = await runCli(args, { ...opts, env });
+  expect([code, JSON.parse(stdout).result]).toEqual([0, "finished"]);
+  expect(existsSync(canary) ? readFileSync(canary, "utf8") : "").toBe("");
+  expect(existsSync(join(cwd, ".envrc"))).toBe(false);
 });

@@ -12,7 +12,8 @@ import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 
 export { commandEnvironment } from "./environment.ts";
 export { jobsIn, killJob, listJobs, showJob, sweepJobs } from "./job-dir.ts";
-export { createSandbox, probeSandbox, type SandboxOptions, type SandboxState } from "./sandbox.ts";
+export { createSandbox, type SandboxOptions } from "./sandbox.ts";
+export { probeSandbox, type SandboxState } from "./sandbox-state.ts";
 
 const TAIL_CHARS = 2_000;
 /** A supervisor that has not come to its first act by now never will. */

@@ -1,6 +1,8 @@
 // Owns running jobs: planning, starting, waiting, and adopting those of a dead process.
 import { type FSWatcher, rmSync, watch } from "node:fs";
+import { rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as breathe } from "node:timers/promises";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
@@ -25,8 +27,14 @@ import {
 } from "./job-dir.ts";
 import { bootId } from "./process.ts";
 import type { Enclosure } from "./sandbox.ts";
-import { createSupervisor, type Supervised, type Supervisor } from "./supervisor.ts";
+import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
 
+/** What lies in the directory of nearly every job. */
+const FILES = ["job", "started", "out", "cwd", "exit"];
+/** Nothing of an abort is shown: without a reason of our own an error would be made for each. */
+const NO_MORE = "no more";
+/** A command that said its end and is still there after this is ended. */
+const LEAVE_MS = 1_000;
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
 /** One for each way in which commands are shut in: two for each agent with a tree of its own (with and without git). */
@@ -58,6 +66,22 @@ export interface Runner extends JobRunner {
 export function createRunner(opts: RunnerOptions): Runner {
   const supervisors = new Map<string, { kind: string; supervisor: Supervisor }>();
   const prepared = new Set<string>();
+  /** Commands that said that they ended, and whose processes are about to. */
+  const leaving = new Set<Promise<void>>();
+  const seeOff = async (attempt: string, { ended, over }: Supervised): Promise<void> => {
+    let isOver = false;
+    over.then(() => {
+      isOver = true;
+    });
+    await ended;
+    if (isOver) return;
+    const late = setTimeout(() => void killAttempt(attempt).catch(() => undefined), LEAVE_MS).unref();
+    const gone = over.finally(() => {
+      clearTimeout(late);
+      leaving.delete(gone);
+    });
+    leaving.add(gone);
+  };
   const open = (enclosure: Enclosure | undefined): Supervisor => {
     const { kind = "", outer = [], absent = [], stamp = "" } = enclosure ?? {};
     const key = [...outer, "", ...absent, "", stamp].join("\0");
@@ -96,8 +120,10 @@ export function createRunner(opts: RunnerOptions): Runner {
       const meta: JobMeta = { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
       writeMeta(attempt, meta);
       crashPoint("job.intended");
+      if (leaving.size > 0) await stayFor(Promise.all(leaving));
       const supervised = await open(opts.sandbox?.(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
+      void seeOff(attempt, supervised);
       return jobAt(attempt, meta, supervised);
     },
     async adopt(plan) {
@@ -157,7 +183,7 @@ function createJob(of: { attempt: string; meta: JobMeta; dir: string; supervised
       } finally {
         clearTimeout(timer);
         clearInterval(progress);
-        stop.abort();
+        stop.abort(NO_MORE);
       }
     },
     async kill() {
@@ -166,10 +192,21 @@ function createJob(of: { attempt: string; meta: JobMeta; dir: string; supervised
     end: () => jobEnd(attempt, meta.startedAt, told),
     output: () => jobOutput(attempt),
     taken: () => takenFrom(of.dir, attempt.slice(of.dir.length + 1)),
-    movedTo: () => read(join(attempt, "cwd"))?.replace(/\n$/, "") || undefined,
+    movedTo: () => read(join(attempt, "cwd"))?.replace(/\n$/, "").split("\n").at(-1) || undefined,
     // Not now: a model call comes next, and there is time during it.
-    remove: () => void setImmediate(rmSync, join(of.dir, meta.jobId), { recursive: true, force: true }),
+    remove: () => void removeAfter(supervised?.over, join(of.dir, meta.jobId)),
   };
+}
+
+async function removeAfter(over: Promise<void> | undefined, dir: string): Promise<void> {
+  await over;
+  await breathe();
+  try {
+    await Promise.all(FILES.map((name) => unlink(join(dir, name))));
+    await rmdir(dir);
+  } catch {
+    rmSync(dir, { recursive: true, force: true });
+  }
 }
 
 /** One that was just handed over may not have come to its first act yet. */

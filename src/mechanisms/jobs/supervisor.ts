@@ -1,198 +1,22 @@
 // Owns the supervisor: a shell between the harness and its commands, which outlives the harness.
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
-import type { Socket } from "node:net";
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
-
-/** Where the command's shell says at its end that it moved; a number that scripts do not use. */
-const MOVED = 247;
-
-/**
- * What a command's own shell does. It is started ahead of need and waits for its job (its directory's name, where to run), so that
- * a command does not wait for a shell to start. Its first act is to create `started`, exclusively: who loses does nothing.
- * Its arguments: the directory of all jobs as it sees it; its worker and itself, each a pid with its line of /proc; what it says
- * of itself. An empty name, or ten minutes without one, and it goes. Nothing of this is left when the command runs, but for the
- * descriptor on which it says where it ended.
- */
-const COMMAND = [
-  'hf_d=; until IFS= read -r -t 600 hf_c <&6; do [ -n "$hf_c" ] || { echo i >&6; exit; }; hf_d=$hf_d$hf_c; done',
-  'hf_d=$hf_d$hf_c; [ -n "$hf_d" ] || { echo q >&6; exit; }; IFS= read -r hf_c <&6',
-  "hf_b=$1/$hf_d; set -C",
-  `{ printf '%s\\n' "$2" "$3" >"$hf_b/started"; } 2>/dev/null || { echo "l $hf_d" >&6; exit; }`,
-  'echo "t $hf_d" >&6; echo "t $4 $hf_d" >&8; set +C --',
-  `{ IFS= read -r hf_d; IFS= read -rd "" REPLY; } <"$hf_b/job"`,
-  `exec >>"$hf_b/out" 2>&1 ${MOVED}>"$hf_b/cwd" 6<&- 8>&- 9<&-`,
-  'cd -P "$hf_c" || exit 1',
-  `printf -v hf_d '[ "$PWD" = %q ] || pwd -P >&${MOVED}' "$PWD"; trap "$hf_d" EXIT`,
-  "unset hf_b hf_c hf_d OLDPWD",
-  'eval "$REPLY"',
-].join("; "); // on one line: the lines of the command count from 1
-
-/**
- * One shell a harness supervises its commands: forking the harness itself costs more with every megabyte it holds. Its workers each
- * keep one shell ready for the next command; `set -m` gives every command a process group of its own, and spares it the SIGINT that a
- * shell makes background commands ignore. When the command has ended its worker writes `exit`, kills what is left of the group
- * (`cmd &` dies with the call), says so, and makes the next shell ready. The supervisor watches the hard limit and the bound on
- * output, adds a worker that serves once when all others have been busy for a moment, and stays until the last command has ended.
- *
- * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
- * A worker that has said that it is there serves once before it looks whether the supervisor is: it may have been handed a job since.
- * The line that tells a worker to go may come before the word of the shell that just took a job: it is kept for later.
- * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
- * The search path is the user's, and may begin with what a command could write: the programs used here are looked for in the system first.
- * Descriptors: 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
- * Messages: `t WORKER PID NUMBER NAME` taken, `e NUMBER` ended, `x NUMBER` worker gone, `q` no more jobs. A signal or the clock may end
- * a `read` in the middle of one: what it had is kept.
- * The harness is told: `r NUMBER` a worker is there, `CODE NAME [NUMBER]` ended (and the worker is free again), where `?` for a code
- * means look; `! NUMBER` its shell could not be started.
- */
-const SUPERVISOR = `set -m -C
-exec 2>/dev/null
-path=$PATH PATH=/usr/bin:/bin:$PATH
-limit=$1 bound=$2 keep=$3 stock=$4 base=$5 inner=$6 run=$7 tag=$8 n=$9
-shift 9
-absent=("\${@:1:n}")
-shift $n
-open=1 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
-[ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
-exec 7<&0 </dev/null 9<"$base"
-trap '' PIPE
-if [ -e /proc/self/fd ]; then exec 8<> <(:)
-else f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 8<>"$f" && rm -f "$f"
-fi
-worker() {
-local k=$1 s= w n c g p f quit
-shift
-set -m
-{ read -r s </proc/self/stat; } 2>/dev/null
-w=\${s%% *}
-: \${w:=$(exec sh -c 'echo $PPID')}
-p=
-trap 'kill -9 -- -$p; exit' TERM
-echo "r $k"
-while :; do
-(
-trap - PIPE TERM
-PATH=$path
-g=
-{ read -r g </proc/self/stat; } 2>/dev/null
-p=\${g%% *}
-: \${p:=$(exec sh -c 'echo $PPID')}
-exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" >/dev/null 2>|"$base/.err$tag.$k"
-) &
-p=$!
-wait $p
-c=$?
-n= quit=
-while IFS= read -r -t 2 -u 6 n && [ -z "$n" ]; do quit=1; done
-case $n in
-t*) n=\${n#t }
-for f in "\${absent[@]}"; do
-[ -e "$f" ] || [ -L "$f" ] || continue
-mkdir -p "$base/../taken/$n"
-mv "$f" "$base/../taken/$n/"
-done
-{ echo $c >"$base/$n/exit"; } 2>/dev/null || c='?'
-kill -9 -- -$p 2>/dev/null
-if [ $k -gt $stock ]; then
-echo "$c $n"
-break
-fi
-echo "$c $n $k"
-echo "e $k" >&8 ;;
-l*) echo "? \${n#l } $k" ;;
-i) ;;
-q) break ;;
-*) echo "! $k"
-sleep 1 ;;
-esac
-[ -z "$quit" ] && kill -0 $$ 2>/dev/null || break
-done
-echo "x $k" >&8
-}
-hire() {
-last=$((last+1)) free=$((free+1))
-mkfifo -m 600 "$base/.go$tag.$last"
-exec 6<>"$base/.go$tag.$last"
-worker $last "$@" 2>/dev/null &
-exec 6<&-
-hired[last]=$!
-}
-forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"; }
-watch() {
-quick=5
-local i d n z s
-for i in "\${!names[@]}"; do
-d=$base/\${names[i]} n=$((SECONDS-begun[i])) z=0 s=
-[ $quick != 5 ] || quick=1
-if ! kill -0 \${workers[i]} 2>/dev/null; then
-: \${gone[i]:=$SECONDS}
-[ $((SECONDS-gone[i])) -lt 2 ] || kill -0 \${groups[i]} 2>/dev/null || {
-s=137
-{ echo $s >"$d/exit"; } 2>/dev/null || s='?'
-echo "$s \${names[i]}"
-forget $i
-}
-continue
-fi
-if [ "$n" -ge "$limit" ]; then
-{ read -r s <"$d/exit"; } 2>/dev/null
-if [ "$s" = timeout ]; then kill -9 -- -\${groups[i]} 2>/dev/null
-else { echo timeout >"$d/exit"; } 2>/dev/null && kill -TERM -- -\${groups[i]}
-fi
-continue
-fi
-[ ! -e "$d/out" ] || z=$(wc -c <"$d/out")
-[ "$n" -ge 5 ] && [ $((z-sizes[i])) -lt $((bound/16)) ] || quick=$fast
-sizes[i]=$z
-[ "$z" -gt "$bound" ] || continue
-[ -e "$d/out.head" ] || head -c "$keep" "$d/out" >|"$d/out.head"
-tail -c "$keep" "$d/out" >|"$d/out.tail"
-: >|"$d/out"
-lost[i]=$((lost[i]+z)) sizes[i]=0
-echo "\${lost[i]}" >|"$d/dropped"
-done
-}
-{ read -r _ <&7; echo q >&8; } >/dev/null &
-exec 7<&-
-while [ $last -lt $stock ]; do hire "$@"; done
-while [ $open = 1 ] || [ \${#names[@]} -gt 0 ]; do
-m=
-if IFS= read -r -t $quick -u 8 m; then
-m=$part$m part=
-case $m in
-t*) set -f
-a=($m)
-set +f
-i=\${a[3]}
-workers[i]=\${a[1]} groups[i]=\${a[2]} names[i]=\${a[4]} begun[i]=$SECONDS sizes[i]=0 lost[i]=0 free=$((free-1)) quick=$soon ;;
-q) open=0 ;;
-e*) forget \${m#e }
-free=$((free+1)) ;;
-x*) i=\${m#x }
-unset "hired[i]"
-[ -n "\${names[i]-}" ] || free=$((free-1))
-forget $i ;;
-esac
-else
-part=$part$m
-if [ $open = 1 ] && [ $free -lt 1 ]; then
-hire "$@"
-quick=$fast
-else watch
-fi
-fi
-done
-for k in "\${!hired[@]}"; do
-f=$base/.go$tag.$k
-if [ -p "$f" ]; then echo 1<>"$f"
-else kill \${hired[k]} 2>/dev/null
-fi
-done
-rm -f "$base"/.go$tag.* "$base"/.err$tag.*`;
+import { COMMAND, OWN_TRAP, SUPERVISOR } from "./shell-texts.ts";
 
 /** The shell is started ahead of the first command, while the model thinks. */
 const PREPARE_AFTER_MS = 20;
@@ -206,8 +30,10 @@ export interface SupervisorOptions {
 }
 
 export interface Supervised {
-  /** Its exit code when its supervisor said so; undefined when it said no more than that it is over, or died: look for yourself. */
+  /** Its exit code when its shell or its supervisor said so; undefined when that said no more than that it is over, or died: look for yourself. */
   ended: Promise<number | undefined>;
+  /** Nothing of it is left, and nobody writes into its directory any more. It may have `ended` a moment before. */
+  over: Promise<void>;
   /** Why its shell could not be started, once that is known: then it never will be. */
   problem?: string;
 }
@@ -230,6 +56,8 @@ interface Shell {
   child: ChildProcess;
   /** Part of the names of its files. */
   tag: string;
+  /** Where the commands' shells say that they ended. */
+  ends?: Socket;
   /** Workers that wait for a job, the longest waiting first. */
   free: string[];
   /** The pipe of each worker. */
@@ -247,6 +75,7 @@ interface Waiting {
   supervised: Supervised;
   handed: () => void;
   resolve: (code: number | undefined) => void;
+  over: () => void;
 }
 
 let opened = 0;
@@ -300,19 +129,49 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       if (shell === mine) shell = undefined;
       const problem = code ? (textOf(errors) ?? `the supervisor of commands ended with exit code ${code}`) : undefined;
       rmSync(errors, { force: true });
+      mine.ends?.destroy();
       for (const pipe of mine.pipes.values()) closeSync(pipe);
       for (const job of [...mine.queue, ...mine.running.values()]) {
         job.supervised.problem = problem;
         job.resolve(undefined);
+        job.over();
         job.handed();
       }
     });
     return mine;
   };
 
+  /** Commands hold this pipe too: what is said here is believed only of the speaker's own end, and the first nonsense is the last. */
+  const hearShells = (mine: Shell) => {
+    const fd = openPipe(join(dir, `.done${mine.tag}`), constants.O_RDONLY | constants.O_NONBLOCK);
+    if (fd === undefined) return;
+    const ends = new Socket({ fd, readable: true, writable: false });
+    mine.ends = ends;
+    ends.on("error", () => {}).unref();
+    let heard = "";
+    ends.setEncoding("latin1").on("data", (text: string) => {
+      const lines = (heard + text).split("\n");
+      heard = lines.pop()!;
+      for (const line of lines) {
+        const [, code, name = ""] = /^(\d{1,3}) (.+)$/.exec(line) ?? [];
+        const job = mine.running.get(name);
+        if (code === undefined) return void ends.destroy();
+        if (job && isDone(name)) job.resolve(Number(code));
+      }
+      if (heard.length > 200) ends.destroy();
+    });
+  };
+
+  /** Whether nothing is left to do when the command's shell has said that it ended. */
+  const isDone = (name: string): boolean => {
+    const made = limits.enclosure?.absent.some((path) => lstatSync(path, { throwIfNoEntry: false }));
+    return !made && textOf(join(dir, name, "cwd"))?.startsWith(OWN_TRAP) === true;
+  };
+
   const hear = (mine: Shell, line: string) => {
     const [said = "", what = "", again] = line.split(" ");
     if (said === "r") {
+      if (!mine.ends) hearShells(mine);
       const pipe = openPipe(join(dir, `.go${mine.tag}.${what}`));
       if (pipe === undefined) return; // somebody removed the directory
       mine.pipes.set(what, pipe);
@@ -339,6 +198,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   const end = ({ running }: Shell, name: string, code: number | undefined): string | undefined => {
     const job = running.get(name);
     job?.resolve(code);
+    job?.over();
     running.delete(name);
     return job?.worker;
   };
@@ -382,14 +242,25 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
         await new Promise((_, reject) => mine.child.once("error", reject));
       }
       const supervised = {} as Supervised;
-      const staying = setInterval(() => undefined, 1 << 30); // nothing of the supervisor keeps this process
-      await new Promise<void>((handed) => {
-        supervised.ended = new Promise((resolve) => hand(mine, { name, cwd, supervised, handed, resolve }));
+      const handed = new Promise<void>((handed) => {
+        supervised.over = new Promise((over) => {
+          supervised.ended = new Promise((resolve) => hand(mine, { name, cwd, supervised, handed, resolve, over }));
+        });
       });
-      clearInterval(staying);
+      await stayFor(handed);
       return supervised;
     },
   };
+}
+
+/** Nothing of the supervisor keeps this process: whoever waits for it does. */
+export async function stayFor<T>(work: Promise<T>): Promise<T> {
+  const staying = setInterval(() => undefined, 1 << 30);
+  try {
+    return await work;
+  } finally {
+    clearInterval(staying);
+  }
 }
 
 function textOf(path: string): string | undefined {
@@ -400,9 +271,9 @@ function textOf(path: string): string | undefined {
   }
 }
 
-function openPipe(path: string): number | undefined {
+function openPipe(path: string, flags: string | number = "r+"): number | undefined {
   try {
-    return openSync(path, "r+");
+    return openSync(path, flags);
   } catch {
     return undefined;
   }

@@ -1,0 +1,75 @@
+// Runs a session of the built command line, in a folder that is thrown away, and keeps the bytecode of all that it used (bin/bytecode.js).
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { bytecodeOf, compileWith } = require("../bin/bytecode.js");
+
+const dist = path.join(__dirname, "../dist");
+const cli = path.join(dist, "cli");
+const work = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-train-")));
+const scripts = [];
+compileWith(
+  () => undefined,
+  (file, script) => scripts.push([path.basename(file), script]),
+);
+
+/** What sessions are made of: each of the tools that most have, commands of a few kinds, some of them twice. */
+const CALLS = [
+  ["todo_write", { items: [{ text: "look", status: "in_progress" }] }],
+  ["glob", { pattern: "**/*.txt" }],
+  ["grep", { pattern: "line" }],
+  ["read_file", { path: "a.txt" }],
+  ["bash", { command: "echo one" }],
+  ["bash", { command: "cat a.txt | head -3 > c.txt && ls -la; git status --short" }],
+  ["write_file", { path: "b.txt", content: "line 1\n" }],
+  ["edit_file", { path: "b.txt", old_string: "line 1", new_string: "line 2" }],
+  ["read_file", { path: "b.txt" }],
+  ["bash", { command: "cd /; false" }],
+];
+
+async function train() {
+  const { startModelServer } = await import(path.join(dist, "testing.js"));
+  const script = [...CALLS.map(([name, input]) => ({ text: "So.", calls: [{ name, input }] })), { text: "Done." }];
+  const server = await startModelServer({ script });
+  const project = path.join(work, "project");
+  fs.mkdirSync(path.join(project, ".git"), { recursive: true });
+  fs.writeFileSync(path.join(project, "a.txt"), "a line\n".repeat(40));
+  process.chdir(project);
+  Object.assign(process.env, {
+    HOME: work,
+    XDG_STATE_HOME: path.join(work, "state"),
+    XDG_CONFIG_HOME: path.join(work, "config"),
+    OPENAI_BASE_URL: server.openaiUrl,
+    ANTHROPIC_BASE_URL: server.anthropicUrl,
+    OPENAI_API_KEY: "none",
+    ANTHROPIC_API_KEY: "none",
+  });
+  const { main } = require(path.join(cli, "main.cjs"));
+  for (const [model, format] of [
+    ["openai-compatible/none", "text"],
+    ["anthropic/claude-sonnet-4-5", "stream-json"],
+  ]) {
+    const args = ["-p", "go", "--model", model, "--permission-mode", "bypass", "--output-format", format];
+    const code = await main(args);
+    if (code !== 0) throw new Error(`the training ended with exit code ${code}`);
+  }
+  await server.close();
+}
+
+function keep() {
+  const kept = bytecodeOf(cli);
+  fs.mkdirSync(`${kept}.new`, { recursive: true });
+  for (const [name, script] of scripts) fs.writeFileSync(path.join(`${kept}.new`, name), script.createCachedData());
+  fs.renameSync(`${kept}.new`, kept);
+}
+
+train()
+  .then(keep, (error) => {
+    console.error(error);
+    return 1;
+  })
+  .then((code = 0) => {
+    process.chdir("/");
+    fs.rmSync(work, { recursive: true, force: true, maxRetries: 5 });
+    process.exit(code);
+  });

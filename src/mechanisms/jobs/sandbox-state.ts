@@ -1,0 +1,42 @@
+// Owns whether there is a sandbox here: it is tried, once for each boot.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findProgram, searchPath } from "../../ledger/programs.ts";
+import { bootId } from "./process.ts";
+
+export type SandboxState = { works: true; bwrap: string } | { works: false; why: string };
+
+/** Tried once for each boot and version; what came of it is kept in `dir`. */
+export function probeSandbox(dir: string, project?: string): SandboxState {
+  const bwrap = findProgram("bwrap", searchPath(project));
+  if (!bwrap) return { works: false, why: "bubblewrap is not installed (apt-get install bubblewrap)" };
+  const file = join(dir, "sandbox.json");
+  const key = `${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;
+  try {
+    const kept = JSON.parse(readFileSync(file, "utf8"));
+    if (kept.key === key) return kept.state;
+  } catch {
+    // not tried yet
+  }
+  const args = [
+    "--unshare-all",
+    "--ro-bind",
+    "/",
+    "/",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "--tmpfs",
+    "/run",
+    "/bin/true",
+  ];
+  const tried = spawnSync(bwrap, args, { encoding: "utf8", timeout: 10_000 });
+  const why = tried.stderr?.trim().split("\n")[0] || tried.error?.message || `exit code ${tried.status}`;
+  const state: SandboxState =
+    tried.status === 0 ? { works: true, bwrap } : { works: false, why: `bubblewrap does not work here: ${why}` };
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  writeFileSync(file, JSON.stringify({ key, state }));
+  return state;
+}
