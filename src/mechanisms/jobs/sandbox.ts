@@ -228,10 +228,10 @@ function realOr(path: string): string {
   }
 }
 
-/** Numbers are given again: the time of its birth tells a file from another one in its place. */
+/** Numbers are given again: the time of its birth tells a file from another one in its place; where none is kept, that of its last change. */
 function identity(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat ? `${stat.dev}:${stat.ino}:${stat.birthtimeMs}` : "";
+  return stat ? `${stat.dev}:${stat.ino}:${stat.birthtimeMs || stat.ctimeMs}` : "";
 }
 
 function changedAt(path: string): string {

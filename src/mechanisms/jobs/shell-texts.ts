@@ -114,7 +114,7 @@ echo "x $k" >&8
 }
 hire() {
 last=$((last+1)) free=$((free+1))
-mkfifo -m 600 "$base/.go$tag.$last"
+[ -p "$base/.go$tag.$last" ] || mkfifo -m 600 "$base/.go$tag.$last"
 exec 6<>"$base/.go$tag.$last"
 worker $last "$@" 2>/dev/null &
 exec 6<&-
@@ -155,7 +155,9 @@ lost[i]=$((lost[i]+z)) sizes[i]=0
 echo "\${lost[i]}" >|"$d/dropped"
 done
 }
-mkfifo -m 600 "$base/.done$tag"
+pipes=("$base/.done$tag")
+for ((i=1; i<=stock; i++)); do pipes+=("$base/.go$tag.$i"); done
+mkfifo -m 600 "\${pipes[@]}"
 exec 3<>"$base/.done$tag"
 { read -r _ <&7; echo q >&8; } >/dev/null &
 exec 7<&-
