@@ -9,7 +9,7 @@ import type { Scenario } from "./scenarios.ts";
 
 const SRC = path.resolve(fileURLToPath(import.meta.url), "../../../src");
 
-/** `contexts verify --repair` and worktrees have points and tests of their own. */
+/** `contexts verify --repair`, worktrees, approvals and what is done with kept files have tests of their own, which pass their points. */
 export function crashPoints(): string[] {
   const names = new Set<string>();
   for (const entry of fs.readdirSync(SRC, { withFileTypes: true, recursive: true })) {
@@ -17,7 +17,9 @@ export function crashPoints(): string[] {
     const text = fs.readFileSync(path.join(entry.parentPath, entry.name), "utf8");
     for (const [, name] of text.matchAll(/\bcrashPoint\("([^"]+)"\)/g)) names.add(name!);
   }
-  return [...names].filter((name) => !/^(?:repair|worktree)\./.test(name)).sort();
+  return [...names]
+    .filter((name) => !/^(?:repair|worktree|approval)\.|^files\.(?:collected|restored|copied)$/.test(name))
+    .sort();
 }
 
 export const at = (point: string, n = 1): Way => ({ env: { HOLDFAST_CRASH_AT: `${point}:${n}` } });

@@ -46,7 +46,7 @@ export function fences(text: string): { info: string; content: string; after: st
   return blocks;
 }
 
-export const entries = (value: object): [string, unknown][] => Object.entries(value);
+const entries = (value: object): [string, unknown][] => Object.entries(value);
 
 /** The value as lists of sorted entries: equal when the JSON is, whatever the keys are called. */
 export function sorted(value: unknown): unknown {
