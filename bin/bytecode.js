@@ -1,6 +1,6 @@
 // Owns loading dist with bytecode that the build kept. Node's own compile cache holds a module as it is before it runs: most functions are
 // compiled again in every process. This one was taken after a whole session (scripts/train.cjs).
-const { existsSync, readFileSync } = require("node:fs");
+const { existsSync, readFileSync, statSync } = require("node:fs");
 const Module = require("node:module");
 const path = require("node:path");
 const vm = require("node:vm");
@@ -8,19 +8,34 @@ const vm = require("node:vm");
 /** Beside the files it belongs to, and thrown away with them; for one version of Node only. */
 exports.bytecodeOf = (dir) => path.join(dir, ".bytecode", `${process.version}-${process.arch}`);
 
+/** V8 looks at the length of a source alone: the name says the rest, so that a changed file has no bytecode. */
+exports.nameOf = (file) => {
+  const { size, mtimeMs } = statSync(file);
+  return `${path.basename(file)}-${size}-${mtimeMs}`;
+};
+
 /** Contract: a file whose bytecode is missing, or not for this Node, is loaded as usual. */
 exports.useBytecode = (dir) => {
   const kept = exports.bytecodeOf(dir);
   if (!existsSync(kept)) return false;
+  quiet(/USE_MAIN_CONTEXT_DEFAULT_LOADER/);
   compileWith((file) => {
     try {
-      return readFileSync(path.join(kept, path.basename(file)));
+      return readFileSync(path.join(kept, exports.nameOf(file)));
     } catch {
       return undefined; // the training did not need it
     }
   });
   return true;
 };
+
+/** What is experimental is said to those who choose it. */
+function quiet(what) {
+  const warn = process.emitWarning;
+  process.emitWarning = (warning, ...rest) => {
+    if (!what.test(String(warning))) warn.call(process, warning, ...rest);
+  };
+}
 
 exports.compileWith = compileWith;
 

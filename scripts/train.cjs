@@ -2,7 +2,8 @@
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { bytecodeOf, compileWith } = require("../bin/bytecode.js");
+const { spawnSync } = require("node:child_process");
+const { bytecodeOf, compileWith, nameOf } = require("../bin/bytecode.js");
 
 const dist = path.join(__dirname, "../dist");
 const cli = path.join(dist, "cli");
@@ -10,19 +11,19 @@ const work = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-tra
 const scripts = [];
 compileWith(
   () => undefined,
-  (file, script) => scripts.push([path.basename(file), script]),
+  (file, script) => scripts.push([nameOf(file), script]),
 );
 
 /** What sessions are made of: each of the tools that most have, commands of a few kinds, some of them twice. */
 const CALLS = [
-  ["todo_write", { items: [{ text: "look", status: "in_progress" }] }],
+  ["todo_write", { todos: [{ content: "look", status: "in_progress" }] }],
   ["glob", { pattern: "**/*.txt" }],
   ["grep", { pattern: "line" }],
   ["read_file", { path: "a.txt" }],
   ["bash", { command: "echo one" }],
   ["bash", { command: "cat a.txt | head -3 > c.txt && ls -la; git status --short" }],
   ["write_file", { path: "b.txt", content: "line 1\n" }],
-  ["edit_file", { path: "b.txt", old_string: "line 1", new_string: "line 2" }],
+  ["edit_file", { path: "b.txt", old_text: "line 1", new_text: "line 2" }],
   ["read_file", { path: "b.txt" }],
   ["bash", { command: "cd /; false" }],
 ];
@@ -32,9 +33,11 @@ async function train() {
   const script = [...CALLS.map(([name, input]) => ({ text: "So.", calls: [{ name, input }] })), { text: "Done." }];
   const server = await startModelServer({ script });
   const project = path.join(work, "project");
-  fs.mkdirSync(path.join(project, ".git"), { recursive: true });
+  fs.mkdirSync(project);
   fs.writeFileSync(path.join(project, "a.txt"), "a line\n".repeat(40));
+  spawnSync("git", ["init", "-q"], { cwd: project, env: { PATH: process.env.PATH, HOME: work } });
   process.chdir(project);
+  for (const name of Object.keys(process.env)) if (/proxy/i.test(name)) delete process.env[name];
   Object.assign(process.env, {
     HOME: work,
     XDG_STATE_HOME: path.join(work, "state"),
@@ -58,13 +61,15 @@ async function train() {
 
 function keep() {
   const kept = bytecodeOf(cli);
+  for (const dir of [kept, `${kept}.new`]) fs.rmSync(dir, { recursive: true, force: true });
   fs.mkdirSync(`${kept}.new`, { recursive: true });
   for (const [name, script] of scripts) fs.writeFileSync(path.join(`${kept}.new`, name), script.createCachedData());
   fs.renameSync(`${kept}.new`, kept);
 }
 
 train()
-  .then(keep, (error) => {
+  .then(keep)
+  .catch((error) => {
     console.error(error);
     return 1;
   })

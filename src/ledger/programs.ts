@@ -4,11 +4,13 @@ import path from "node:path";
 
 const SYSTEM = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/** The user's search path without what lies in `avoid`: `npm run` and `npx` put the project's own programs first. */
+/** The user's search path without what lies in `avoid`, or was installed by a project: `npm run` and `npx` put those first. */
 export function searchPath(avoid: string | undefined, value = process.env.PATH): string[] {
   const dirs = (value ?? "/usr/local/bin:/usr/bin:/bin").split(":").filter((dir) => path.isAbsolute(dir));
-  if (avoid === undefined || avoid === "/") return dirs;
-  const outside = (dir: string) => path.relative(avoid, dir).startsWith("..");
+  const outside = (dir: string) => {
+    if (/\/node_modules\/\.bin\/?$/.test(dir)) return false;
+    return avoid === undefined || avoid === "/" || /^\.\.(?:\/|$)/.test(path.relative(avoid, dir));
+  };
   return dirs.filter((dir) => outside(dir) && outside(realOr(dir)));
 }
 

@@ -140,7 +140,9 @@ function inBackground(run: Run, plan: JobPlan, job: Job): ToolOutput {
   };
 }
 
-function move(run: Run, to: string | undefined): { line?: string; events?: ToolOutput["events"] } {
+/** Where the command's shell says it is: its word, so links in it are followed before it is believed. */
+function move(run: Run, said: string | undefined): { line?: string; events?: ToolOutput["events"] } {
+  const to = said === undefined ? undefined : real(said);
   if (to === undefined || to === real(run.cwd)) return {};
   if (!isInside(real(run.root), to)) return { line: `[directory stays ${run.cwd}: ${to} is outside ${run.root}]` };
   return { events: [{ type: "agent.moved", data: { cwd: to } }] };

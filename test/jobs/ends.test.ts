@@ -1,5 +1,5 @@
 // How a command ends: its shell says so itself where it can, and nobody believes more than that.
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -44,7 +44,8 @@ test.each([
 });
 
 /** What the shell would say of this command's end, said by the command. */
-const FORGED = 'd=$(basename $(dirname $(readlink /proc/$$/fd/247))); { trap -p EXIT; pwd; } >&247; echo "0 $d" >&246';
+const FORGED =
+  'd=$(basename $(dirname $(readlink /proc/$$/fd/247))); { trap -p EXIT; echo 0; pwd; } >&247; echo "$d" >&246';
 
 test("a command that says its end too early does not outlive the start of the next one", async () => {
   const { root, run } = setUp();
@@ -60,11 +61,46 @@ test("nonsense where shells say their end is ignored, and commands end as before
   for (let i = 0; i < 3; i++) expect(await run(`echo ${i}`)).toBe(`${i}`);
 });
 
+test("a pipe full of nonsense keeps no command from ending", async () => {
+  const { run } = setUp();
+  await run("timeout 0.3 cat /dev/zero >&246");
+  for (let i = 0; i < 3; i++) expect(await run(`echo ${i}; (exit 3)`)).toBe(`${i}\n[exit code 3]`);
+});
+
+test("a supervisor that is killed loses no result, and the next command has another one", async () => {
+  const { base, run, turn } = setUp();
+  const slow = turn.call("bash", { command: "sleep 0.7; echo slow; exit 7" });
+  await sleep(300);
+  const tag = readdirSync(join(base, "jobs"))
+    .find((name) => name.startsWith(".done"))!
+    .slice(5);
+  for (const pid of readdirSync("/proc")) {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      if (!words.includes("holdfast-jobs") || !words.includes(tag)) continue;
+      const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
+      if (parent === String(process.pid)) process.kill(Number(pid), "SIGKILL");
+    } catch {} // it ended
+  }
+  expect((await slow).content).toBe("slow\n[exit code 7]");
+  for (let i = 0; i < 3; i++) expect(await run(`echo ${i}`)).toBe(`${i}`);
+});
+
+test("a directory that a command removed or made up is not where the next one runs", async () => {
+  const { root, run } = setUp();
+  await run("mkdir d && cd d && rmdir ../d");
+  expect(await run("pwd")).toBe(root);
+  await run("ln -s /etc lnk; cd lnk");
+  expect(await run("pwd")).toBe(root);
+  await run("truncate -s 300M /proc/$$/fd/247; exit 1");
+  expect(await run("pwd")).toBe(root);
+});
+
 test("nobody but the shell that ran it says what a command's end was", async () => {
   const { base, run, turn } = setUp();
   const slow = turn.call("bash", { command: "sleep 0.5; echo slow; exit 7" });
   await sleep(150);
   const other = readdirSync(join(base, "jobs")).find((name) => name.startsWith("job_"))!;
-  await run(`echo "0 ${other}" >&246`);
+  await run(`echo ${other} >&246`);
   expect((await slow).content).toBe("slow\n[exit code 7]");
 });

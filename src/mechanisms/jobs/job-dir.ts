@@ -16,6 +16,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import { askToEnd, bootId, groupLives, isAlive, type Leader, parseStat, signal } from "./process.ts";
+import { OWN_TRAP } from "./shell-texts.ts";
 
 export interface JobMeta extends JobSpec {
   jobId: string;
@@ -34,6 +35,7 @@ export type JobState =
   | { phase: "ended"; said: string };
 
 const ABANDONED = "abandoned\n";
+const MAX_END_BYTES = 16_384;
 /** Between creating `started` and writing into it. */
 const STARTING_MS = 2_000;
 const TERM_GRACE_MS = 500;
@@ -177,6 +179,28 @@ export function takenFrom(dir: string, name: string): { dir: string; names: stri
   }
 }
 
+/** What a command's shell said at its end: where it is; where the command has not ended its shell itself also its exit code, and whether it set a trap. */
+export function shellEnd(attempt: string): { dir?: string; code?: number; ownTrap: boolean } {
+  const text = firstOf(join(attempt, "cwd"), MAX_END_BYTES);
+  const [said, trap = "", code, dir] = /^(?:(trap -- [\s\S]* EXIT\n|)(\d+)\n)?(\/[^\0]*)\n$/.exec(text) ?? [];
+  if (said === undefined) return { ownTrap: false };
+  return { dir, ...(code !== undefined && { code: Number(code) }), ownTrap: trap === OWN_TRAP };
+}
+
+function firstOf(path: string, max: number): string {
+  try {
+    const fd = openSync(path, "r");
+    try {
+      const bytes = Buffer.alloc(max);
+      return bytes.toString("utf8", 0, readSync(fd, bytes, 0, max, 0));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return "";
+  }
+}
+
 /** New output since `from`, at most `max` bytes. */
 export function outputSince(attempt: string, from: number, max: number): { text: string; next: number } {
   try {
@@ -258,7 +282,7 @@ function exitOf(attempt: string): string | undefined {
   return text?.endsWith("\n") ? text.trim() : undefined;
 }
 
-export function read(path: string): string | undefined {
+function read(path: string): string | undefined {
   return readBytes(path)?.toString("utf8");
 }
 

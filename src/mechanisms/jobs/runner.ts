@@ -20,8 +20,8 @@ import {
   listJobs,
   newAttempt,
   outputSince,
-  read,
   readMeta,
+  shellEnd,
   takenFrom,
   writeMeta,
 } from "./job-dir.ts";
@@ -152,6 +152,8 @@ function createJob(of: { attempt: string; meta: JobMeta; dir: string; supervised
     const looked = { dirs: [attempt], ended: () => hasEnded(attempt, supervised !== undefined), signal };
     const look = untilEnded({ ...looked, watched: supervised === undefined }).then(() => undefined);
     told = await (supervised ? Promise.race([supervised.ended, look]) : look);
+    // Its worker goes on without the supervisor, and writes what came of it.
+    if (told === undefined && jobState(attempt).phase === "running") await look;
     // Whoever killed the supervisor alone left its command running.
     if (told === undefined && jobState(attempt).phase === "lost") await killLeftovers(attempt);
     // The shell that should have run it is gone: nobody will.
@@ -192,7 +194,7 @@ function createJob(of: { attempt: string; meta: JobMeta; dir: string; supervised
     end: () => jobEnd(attempt, meta.startedAt, told),
     output: () => jobOutput(attempt),
     taken: () => takenFrom(of.dir, attempt.slice(of.dir.length + 1)),
-    movedTo: () => read(join(attempt, "cwd"))?.replace(/\n$/, "").split("\n").at(-1) || undefined,
+    movedTo: () => shellEnd(attempt).dir,
     // Not now: a model call comes next, and there is time during it.
     remove: () => void removeAfter(supervised?.over, join(of.dir, meta.jobId)),
   };

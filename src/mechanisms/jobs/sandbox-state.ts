@@ -12,26 +12,27 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
   const bwrap = findProgram("bwrap", searchPath(project));
   if (!bwrap) return { works: false, why: "bubblewrap is not installed (apt-get install bubblewrap)" };
   const file = join(dir, "sandbox.json");
-  const key = `${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;
+  const key = `2 ${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;
   try {
     const kept = JSON.parse(readFileSync(file, "utf8"));
     if (kept.key === key) return kept.state;
   } catch {
     // not tried yet
   }
-  const args = [
-    "--unshare-all",
+  // As commands run: in two layers.
+  const outer = [
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-net",
     "--ro-bind",
     "/",
     "/",
-    "--proc",
+    "--dev-bind",
     "/proc",
-    "--dev",
-    "/dev",
-    "--tmpfs",
-    "/run",
-    "/bin/true",
+    "/proc",
   ];
+  const inner = ["--unshare-user", "--unshare-pid", "--cap-drop", "ALL", "--dev-bind", "/", "/", "--proc", "/proc"];
+  const args = [...outer, "--dev", "/dev", "--tmpfs", "/run", "--", bwrap, ...inner, "--tmpfs", "/run/x", "/bin/true"];
   const tried = spawnSync(bwrap, args, { encoding: "utf8", timeout: 10_000 });
   const why = tried.stderr?.trim().split("\n")[0] || tried.error?.message || `exit code ${tried.status}`;
   const state: SandboxState =

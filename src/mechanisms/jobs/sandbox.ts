@@ -54,7 +54,7 @@ const PROTECTED = [
   ".yarnrc.yml",
 ];
 /** In `.git`, when the command is one that works with git: what would run code later. */
-const GIT_PROTECTED = ["config", "config.worktree", "hooks", "info", "modules"];
+const GIT_PROTECTED = ["config", "config.worktree", "hooks", "info", "modules", "commondir"];
 /** Of the home, besides the project: where tools are installed. No secrets, no caches. */
 const TOOLS = [
   ".nvm",
@@ -138,7 +138,15 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
   ];
   /** Of the home, in a tree that holds it. */
   const secretsIn = (tree: string) =>
-    home && isInside(tree, home) ? SECRETS.flatMap((name) => mask(join(home, name))) : [];
+    home && isInside(tree, home)
+      ? [
+          ...pinned(
+            home,
+            SECRETS.map((name) => dirname(name)),
+          ),
+          ...SECRETS.flatMap((name) => mask(join(home, name))),
+        ]
+      : [];
   const tools = home ? TOOLS.map((name) => join(home, name)) : [];
   const enclose = (
     kind: string,
@@ -159,10 +167,18 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
     for (const name of PROTECTED) if (name !== ".git" || !git) guard(join(root, name));
     const elsewhere = gitElsewhere(root);
     const repository = elsewhere?.common ?? join(root, ".git");
-    if (git && exists(join(root, ".git"))) for (const name of GIT_PROTECTED) guard(join(repository, name));
-    // Other worktrees are not this command's: what the repository keeps of them decides whether they live.
-    if (git) guarded.push(...readOnly([join(repository, "worktrees")]));
-    if (git && elsewhere) guarded.push("--bind", elsewhere.own, elsewhere.own);
+    // What a command made a link is nobody's to mount: it would be followed. A mount point cannot be moved away, nor another put in its place.
+    if (git && isPlain(repository)) {
+      if (!elsewhere) guarded.push("--bind", repository, repository);
+      for (const name of GIT_PROTECTED) guard(join(repository, name));
+      // Other worktrees are not this command's: what the repository keeps of them decides whether they live.
+      if (isPlain(join(repository, "worktrees"))) guarded.push(...readOnly([join(repository, "worktrees")]));
+    }
+    if (git && elsewhere) {
+      guard(join(root, ".git"));
+      guarded.push("--bind", elsewhere.own, elsewhere.own);
+      for (const name of ["commondir", "gitdir"]) guard(join(elsewhere.own, name));
+    }
     return {
       kind,
       stamp: `${mounted.join()}\n${mountTable()}`,
@@ -236,7 +252,7 @@ function identity(path: string): string {
 
 function changedAt(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  return stat ? `${stat.ino}:${stat.mtimeNs}` : "";
+  return stat ? `${stat.ino}:${stat.ctimeNs}` : ""; // a command can set the other time
 }
 
 function mountTable(): string {
@@ -259,7 +275,22 @@ function isEmpty(path: string): boolean {
   }
 }
 
-const readOnly = (paths: string[]): string[] => paths.filter(exists).flatMap((path) => ["--ro-bind", path, path]);
+/** What a link leads to; one that leads nowhere is nothing to mount. */
+const readOnly = (paths: string[]): string[] =>
+  paths.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]);
+
+/** Directories below which something is masked: as mount points they cannot be moved, and the mask with them. */
+function pinned(home: string, names: string[]): string[] {
+  const dirs = new Set(names.flatMap((name) => name.split("/").map((_, i, all) => all.slice(0, i + 1).join("/"))));
+  return [...dirs]
+    .filter((name) => name !== "." && isPlain(join(home, name)))
+    .sort()
+    .flatMap((name) => ["--bind", join(home, name), join(home, name)]);
+}
+
+/** A directory, with no link on the way to it that a command could have made. */
+const isPlain = (path: string): boolean =>
+  (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false) && realOr(path) === path;
 
 /** What is there becomes empty; a mount leaves nothing behind. */
 function mask(path: string): string[] {

@@ -4,7 +4,7 @@
 const MOVED = 247;
 const DONE = 246;
 /** Names are as the command left them: a function may be called `pwd`. */
-const AT_EXIT = `{ builtin set +x; builtin pwd -P >&${MOVED}; } 2>&-`;
+const AT_EXIT = `{ builtin set +x; [ -n "$hf_c" ] || builtin pwd -P >&${MOVED}; } 2>&-`;
 /** What a shell says of its traps when the command set none. */
 export const OWN_TRAP = `trap -- '${AT_EXIT}' EXIT\n`;
 
@@ -27,7 +27,7 @@ export const COMMAND = [
   `exec >>"$hf_b/out" 2>&1 ${MOVED}>"$hf_b/cwd" ${DONE}>&3 3>&- 6<&- 8>&- 9<&-`,
   'cd -P "$hf_c" || exit 1',
   `trap '${AT_EXIT}' EXIT`,
-  `eval "unset hf_b hf_c hf_d OLDPWD; eval \\"\\$REPLY\\"; { hf_c=\\$?; builtin set +ex; builtin trap '' PIPE; { builtin trap -p EXIT; builtin pwd -P; } >&${MOVED}; builtin echo \\"\\$hf_c $hf_d\\" >&${DONE}; } 2>&-; builtin exit \\$hf_c"`,
+  `eval "unset hf_b hf_c hf_d OLDPWD; eval \\"\\$REPLY\\"; { hf_c=\\$?; builtin trap - DEBUG ERR; builtin set +ex; builtin trap '' PIPE; { builtin trap -p EXIT; builtin echo \\$hf_c; builtin pwd -P; } >&${MOVED}; builtin echo $hf_d >&${DONE}; } 2>&-; builtin exit \\$hf_c"`,
 ].join("; "); // on one line: the lines of the command count from 1
 
 /**
@@ -57,6 +57,10 @@ absent=("\${@:1:n}")
 shift $n
 open=1 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
+for f in /proc/self/fd/*; do
+f=\${f##*/}
+case $f in *[!0-9]*|0|1|2) ;; *) eval "exec $f>&-" ;; esac
+done
 exec 7<&0 </dev/null 9<"$base"
 trap '' PIPE
 if [ -e /proc/self/fd ]; then exec 8<> <(:)
@@ -92,7 +96,9 @@ t*) n=\${n#t }
 for f in "\${absent[@]}"; do
 [ -e "$f" ] || [ -L "$f" ] || continue
 mkdir -p "$base/../taken/$n"
-mv "$f" "$base/../taken/$n/"
+mv "$f" "$base/../taken/$n/" && continue
+[ -L "$f" ] || chmod -R u+rwX "$f"
+rm -rf "$f"
 done
 { echo $c >"$base/$n/exit"; } 2>/dev/null || c='?'
 kill -9 -- -$p 2>/dev/null
@@ -110,6 +116,7 @@ sleep 1 ;;
 esac
 [ -z "$quit" ] && kill -0 $$ 2>/dev/null || break
 done
+[ $k -le $stock ] || rm -f "$base/.go$tag.$k" "$base/.err$tag.$k"
 echo "x $k" >&8
 }
 hire() {

@@ -15,9 +15,11 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
+import { shellEnd } from "./job-dir.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
-import { COMMAND, OWN_TRAP, SUPERVISOR } from "./shell-texts.ts";
+import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
 
+const LONGEST_NAME = 200;
 /** The shell is started ahead of the first command, while the model thinks. */
 const PREPARE_AFTER_MS = 20;
 
@@ -130,7 +132,9 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       const problem = code ? (textOf(errors) ?? `the supervisor of commands ended with exit code ${code}`) : undefined;
       rmSync(errors, { force: true });
       mine.ends?.destroy();
+      child.stdout?.removeAllListeners("data").resume(); // workers may outlive it: nobody is left to listen
       for (const pipe of mine.pipes.values()) closeSync(pipe);
+      mine.pipes.clear();
       for (const job of [...mine.queue, ...mine.running.values()]) {
         job.supervised.problem = problem;
         job.resolve(undefined);
@@ -141,7 +145,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     return mine;
   };
 
-  /** Commands hold this pipe too: what is said here is believed only of the speaker's own end, and the first nonsense is the last. */
+  /** Commands hold this pipe too: it says no more than whose directory to look into. It is read to the end, or writers would wait. */
   const hearShells = (mine: Shell) => {
     const fd = openPipe(join(dir, `.done${mine.tag}`), constants.O_RDONLY | constants.O_NONBLOCK);
     if (fd === undefined) return;
@@ -151,21 +155,19 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     let heard = "";
     ends.setEncoding("latin1").on("data", (text: string) => {
       const lines = (heard + text).split("\n");
-      heard = lines.pop()!;
-      for (const line of lines) {
-        const [, code, name = ""] = /^(\d{1,3}) (.+)$/.exec(line) ?? [];
-        const job = mine.running.get(name);
-        if (code === undefined) return void ends.destroy();
-        if (job && isDone(name)) job.resolve(Number(code));
+      heard = lines.pop()!.slice(-LONGEST_NAME);
+      for (const name of lines) {
+        const code = mine.running.has(name) ? doneWith(name) : undefined;
+        if (code !== undefined) mine.running.get(name)!.resolve(code);
       }
-      if (heard.length > 200) ends.destroy();
     });
   };
 
-  /** Whether nothing is left to do when the command's shell has said that it ended. */
-  const isDone = (name: string): boolean => {
-    const made = limits.enclosure?.absent.some((path) => lstatSync(path, { throwIfNoEntry: false }));
-    return !made && textOf(join(dir, name, "cwd"))?.startsWith(OWN_TRAP) === true;
+  /** The exit code, when nothing is left to do after the command's shell said that it ended. */
+  const doneWith = (name: string): number | undefined => {
+    if (limits.enclosure?.absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) return undefined;
+    const { ownTrap, code } = shellEnd(join(dir, name));
+    return ownTrap ? code : undefined;
   };
 
   const hear = (mine: Shell, line: string) => {
