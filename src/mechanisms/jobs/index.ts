@@ -16,6 +16,8 @@ export { createSandbox, type SandboxOptions } from "./sandbox.ts";
 export { probeSandbox, type SandboxState } from "./sandbox-state.ts";
 
 const TAIL_CHARS = 2_000;
+/** A model that has not answered by then takes its time. */
+const THINKING_MS = 100;
 /** A supervisor that has not come to its first act by now never will. */
 const START_WITHIN_MS = 5_000;
 
@@ -29,8 +31,17 @@ export function createJobs(opts: RunnerOptions): Mechanism {
     wants: hasEndedJob,
     wake: waitForAny,
     seams: {
+      /** A model that thinks leaves time to make a shell ready; one that answers at once would only be disturbed. */
+      async model(call, next) {
+        const { context, root } = call.turn;
+        const thinking = setTimeout(() => runner.prepare(context, root), THINKING_MS);
+        try {
+          return await next(call);
+        } finally {
+          clearTimeout(thinking);
+        }
+      },
       async intake(turn) {
-        runner.prepare(turn.context, turn.root); // a model call comes next: there is time
         const notes: Note[] = [];
         for (const job of unreported(turn)) {
           const attempt = currentAttempt(job.dir);

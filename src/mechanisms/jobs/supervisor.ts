@@ -20,8 +20,6 @@ import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
 
 const LONGEST_NAME = 200;
-/** The shell is started ahead of the first command, while the model thinks. */
-const PREPARE_AFTER_MS = 20;
 
 export interface SupervisorOptions {
   hardLimitMs: number;
@@ -85,7 +83,6 @@ let opened = 0;
 /** Contract: `dir` holds the directories of all jobs. */
 export function createSupervisor(dir: string, limits: SupervisorOptions): Supervisor {
   let shell: Shell | undefined;
-  let preparing: NodeJS.Timeout | undefined;
 
   /** The supervisor itself is in the sandbox: only it sees these there. */
   const seen = (): string[] => {
@@ -215,21 +212,15 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
 
   return {
     prepare() {
-      if (shell || preparing) return;
-      preparing = setTimeout(() => {
-        preparing = undefined;
-        if (shell) return;
-        const mine = open();
-        mine.child.on("error", () => {}); // no process to spare: the first command tries again and says so
-        if (mine.child.pid !== undefined) shell = mine;
-      }, PREPARE_AFTER_MS);
-      preparing.unref();
+      if (shell) return;
+      const mine = open();
+      mine.child.on("error", () => {}); // no process to spare: the first command tries again and says so
+      if (mine.child.pid !== undefined) shell = mine;
     },
     get busy() {
       return shell !== undefined && shell.queue.length + shell.running.size > 0;
     },
     close() {
-      clearTimeout(preparing);
       shell?.child.stdin?.end();
     },
     async start(name, cwd) {
