@@ -271,6 +271,9 @@ export function sweepJobs(dir: string, olderThanMs: number): number {
   const running = new Set(listJobs(dir).flatMap((j) => (j.status === "running" ? [j.jobId] : [])));
   const old = jobNames(dir).filter((name) => !running.has(name) && modifiedAt(join(dir, name)) < before);
   for (const name of old) rmSync(join(dir, name), { recursive: true, force: true });
+  // What a supervisor that was killed left of its own.
+  const pipes = namesIn(dir).filter((name) => /^\.(?:go|err|done)\d/.test(name));
+  for (const name of pipes) if (modifiedAt(join(dir, name)) < before) rmSync(join(dir, name), { force: true });
   return old.length;
 }
 
@@ -294,11 +297,11 @@ function readBytes(path: string): Buffer | undefined {
   }
 }
 
-function jobNames(dir: string): string[] {
+const jobNames = (dir: string): string[] => namesIn(dir).filter((name) => JOB_ID.test(name));
+
+function namesIn(dir: string): string[] {
   try {
-    return readdirSync(dir)
-      .filter((name) => JOB_ID.test(name))
-      .sort();
+    return readdirSync(dir).sort();
   } catch {
     return [];
   }
