@@ -58,6 +58,7 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
         root: project.root,
         home,
         dir: join(project.stateDir, "private"),
+        state: project.stateDir,
         readable: settings.sandbox.readable,
         writable: [...settings.sandbox.writable, ...additionalDirectories],
         network: settings.sandbox.network === "on",

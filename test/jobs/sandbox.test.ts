@@ -14,40 +14,10 @@ import { createServer } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { createJobs, createSandbox, probeSandbox, type SandboxOptions } from "../../src/mechanisms/jobs/index.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { createJobs, createSandbox } from "../../src/mechanisms/jobs/index.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
-
-const state = probeSandbox(scratch((clean) => beforeAll(() => clean)));
-const works = state.works || process.env.CI === "true"; // under CI a missing sandbox fails, it does not skip
-
-interface Setup {
-  /** Made before the first command. */
-  files?: Record<string, string>;
-  sandbox?: Partial<SandboxOptions>;
-}
-
-function setUp({ files = {}, sandbox = {} }: Setup = {}) {
-  if (!state.works) throw new Error(state.why);
-  const base = scratch(onTestFinished);
-  const root = join(base, "project");
-  const home = join(base, "home");
-  for (const dir of [root, home]) mkdirSync(dir);
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(join(base, name, ".."), { recursive: true });
-    writeFileSync(join(base, name), text);
-  }
-  const enclose = createSandbox(state.bwrap, { root, home, dir: join(base, "private"), ...sandbox });
-  const turn = testTurn([createJobs({ dir: join(base, "jobs"), sandbox: enclose })], { root });
-  const run = async (command: string) => {
-    const { content } = await turn.call("bash", { command });
-    return content as string;
-  };
-  const text = (name: string) => (existsSync(join(base, name)) ? readFileSync(join(base, name), "utf8") : undefined);
-  return { base, root, home, turn, run, text, sandbox: enclose };
-}
-
-const gitInit = (root: string) => execFileSync("git", ["init", "-q"], { cwd: root });
+import { gitInit, setUp, state, works } from "./sandboxed.ts";
 
 test.runIf(works)("a command writes in the project and nowhere else", async () => {
   const { base, run, text } = setUp({ files: { "outside/canary": "safe" } });
@@ -216,83 +186,6 @@ test.runIf(works)("nothing of ours is open in a command", async () => {
       "ls -l /proc/self/fd /proc/1/fd /proc/$$/fd | grep -o -- '-> .*' | grep -v 'pipe:\\|/dev/null\\|/proc/\\|eventfd\\|/jobs/job_[a-z0-9]*/\\(out\\|cwd\\)$\\|/jobs/.\\(err\\|done\\)' | sort -u",
     ),
   ).toBe("(no output)");
-});
-
-test.runIf(works)(
-  "a link that a command put in the repository is not followed by what is mounted for the next",
-  async () => {
-    const { base, root, run } = setUp({ files: { "home/.aws/config": "KEY", "home/notes": "KEY" } });
-    gitInit(root);
-    const read = `cat ${base}/home/notes ${base}/home/.aws/config /etc/shadow; echo done # git`;
-    for (const plant of [
-      "ln -s ../../home .git/worktrees",
-      "rm -f .git/worktrees; ln -s ../../../../../../etc/shadow .git/worktrees",
-      "rm -f .git/worktrees; ln -s /nonexistent .git/worktrees",
-      "rm -f .git/worktrees; mv .git .g; ln -s ../home/.aws .git",
-    ]) {
-      await run(`${plant} # git`);
-      const said = await run(read);
-      expect(said).toContain("done");
-      expect(said).not.toMatch(/KEY|root:/);
-    }
-  },
-);
-
-test.runIf(works)(
-  "the repository cannot be moved away, nor sent elsewhere, to have another configuration",
-  async () => {
-    const { base, root, run, text } = setUp();
-    gitInit(root);
-    const before = text("project/.git/config");
-    await run("mv .git .g; cp -r .g .git; echo '[core]' >> .git/config # git");
-    expect([text("project/.git/config"), existsSync(join(root, ".g"))]).toEqual([before, false]);
-    expect(await run("mkdir evil; echo ../evil > .git/commondir # git")).toContain("taken away");
-    expect(existsSync(join(base, "project/.git/commondir"))).toBe(false);
-  },
-);
-
-test.runIf(works)("what must not be there goes, also when it cannot be kept", async () => {
-  const { root, run } = setUp();
-  const deep = "cd .claude; for i in $(seq 60); do mkdir $(printf %0250d 1) && cd $(printf %0250d 1); done";
-  await run(`mkdir .claude; echo evil > .claude/settings.json; (${deep})`);
-  expect(existsSync(join(root, ".claude"))).toBe(false);
-});
-
-test.runIf(works)("descriptors that the harness was started with do not reach a command", async () => {
-  const { base, root } = setUp({ files: { "outside/canary": "safe" } });
-  const script = `import { createJobs, createSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../src/mechanisms/jobs/index.ts"))};
-    import { testTurn } from ${JSON.stringify(join(import.meta.dirname, "../tools/turn.ts"))};
-    const sandbox = createSandbox(${JSON.stringify(state.works && state.bwrap)}, { root: ${JSON.stringify(root)}, home: "/nonexistent", dir: ${JSON.stringify(join(base, "private2"))} });
-    const turn = testTurn([createJobs({ dir: ${JSON.stringify(join(base, "jobs2"))}, sandbox })], { root: ${JSON.stringify(root)} });
-    console.log((await turn.call("bash", { command: "cat /proc/self/fd/50/canary; echo no > /proc/self/fd/50/canary" })).content);
-    process.exit();`;
-  const file = join(base, "run.mjs");
-  writeFileSync(file, script);
-  const said = execFileSync("bash", ["-c", `exec 50<"${base}/outside"; exec "${process.execPath}" "${file}"`], {
-    encoding: "utf8",
-  });
-  expect(said).not.toContain("safe");
-  expect(readFileSync(join(base, "outside/canary"), "utf8")).toBe("safe");
-});
-
-test.runIf(works)("in a project that is the home, what is masked cannot be moved from under its mask", async () => {
-  const base = scratch(onTestFinished);
-  mkdirSync(join(base, ".local/state/holdfast"), { recursive: true });
-  writeFileSync(join(base, ".local/state/holdfast/ledger"), "KEY");
-  if (!state.works) throw new Error(state.why);
-  const enclose = createSandbox(state.bwrap, { root: base, home: base, dir: join(scratch(onTestFinished), "private") });
-  const turn = testTurn([createJobs({ dir: join(scratch(onTestFinished), "jobs"), sandbox: enclose })], { root: base });
-  await turn.call("bash", { command: "mv .local .l2; mkdir -p .local/state; touch new" });
-  const said = (
-    await turn.call("bash", { command: "cat .l2/state/holdfast/ledger .local/state/holdfast/ledger; true" })
-  ).content;
-  expect(said).not.toContain("KEY");
-});
-
-test.runIf(works)("a tool's file that is a link to nowhere stops nothing", async () => {
-  const { home, run } = setUp();
-  symlinkSync("/nonexistent/at/all", join(home, ".gitconfig"));
-  expect(await run("echo fine")).toBe("fine");
 });
 
 test.runIf(works)("a protected file that somebody replaces is protected as before", async () => {

@@ -26,7 +26,7 @@ import {
   writeMeta,
 } from "./job-dir.ts";
 import { bootId } from "./process.ts";
-import type { Enclosure } from "./sandbox.ts";
+import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
 
 /** What lies in the directory of nearly every job. */
@@ -53,7 +53,7 @@ export interface RunnerOptions {
   /** What commands see of our environment. Default: a short list of names. */
   env?: Record<string, string>;
   /** Shuts a command in; default: nothing holds it. */
-  sandbox?: (spec: JobSpec) => Enclosure;
+  sandbox?: Enclose;
   /** Supervisors that are kept; the one that was not used for longest goes first. */
   supervisors?: number;
 }
@@ -64,7 +64,7 @@ export interface Runner extends JobRunner {
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
-  const supervisors = new Map<string, { kind: string; supervisor: Supervisor }>();
+  const supervisors = new Map<string, { kind: string; supervisor: Supervisor; enclosure?: Enclosure }>();
   const prepared = new Set<string>();
   /** Commands that said that they ended, and whose processes are about to. */
   const leaving = new Set<Promise<void>>();
@@ -81,6 +81,15 @@ export function createRunner(opts: RunnerOptions): Runner {
       leaving.delete(gone);
     });
     leaving.add(gone);
+  };
+  /** A command that runs may have made what was missing when it started: no mount relies on that. */
+  const enclosed = (spec: JobSpec): Enclosure | undefined => {
+    const unsure = new Set<string>();
+    for (const { supervisor, enclosure } of supervisors.values()) {
+      if (!enclosure || !supervisor.busy) continue;
+      for (const path of [...enclosure.absent, ...enclosure.unmade]) unsure.add(path);
+    }
+    return opts.sandbox?.(spec, unsure);
   };
   const open = (enclosure: Enclosure | undefined): Supervisor => {
     const { kind = "", outer = [], absent = [], stamp = "" } = enclosure ?? {};
@@ -100,7 +109,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       supervisors.delete(other);
       supervisor.close();
     }
-    supervisors.set(key, { kind, supervisor: made });
+    supervisors.set(key, { kind, supervisor: made, enclosure });
     return made;
   };
   const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
@@ -108,7 +117,7 @@ export function createRunner(opts: RunnerOptions): Runner {
   return {
     prepare(context, root) {
       const key = `${context} ${root}`;
-      if (!prepared.has(key)) open(opts.sandbox?.({ ...NO_JOB, context, root })).prepare();
+      if (!prepared.has(key)) open(enclosed({ ...NO_JOB, context, root })).prepare();
       prepared.add(key);
     },
     plan() {
@@ -121,7 +130,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       writeMeta(attempt, meta);
       crashPoint("job.intended");
       if (leaving.size > 0) await stayFor(Promise.all(leaving));
-      const supervised = await open(opts.sandbox?.(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
+      const supervised = await open(enclosed(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
       void seeOff(attempt, supervised);
       return jobAt(attempt, meta, supervised);

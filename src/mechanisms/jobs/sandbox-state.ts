@@ -32,7 +32,20 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
     "/proc",
   ];
   const inner = ["--unshare-user", "--unshare-pid", "--cap-drop", "ALL", "--dev-bind", "/", "/", "--proc", "/proc"];
-  const args = [...outer, "--dev", "/dev", "--tmpfs", "/run", "--", bwrap, ...inner, "--tmpfs", "/run/x", "/bin/true"];
+  const args = [
+    ...outer,
+    "--dev",
+    "/dev",
+    "--tmpfs",
+    "/run",
+    "--",
+    bwrap,
+    ...inner,
+    "--ro-bind",
+    "/proc/sys",
+    "/proc/sys",
+    "/bin/true",
+  ];
   const tried = spawnSync(bwrap, args, { encoding: "utf8", timeout: 10_000 });
   const why = tried.stderr?.trim().split("\n")[0] || tried.error?.message || `exit code ${tried.status}`;
   const state: SandboxState =

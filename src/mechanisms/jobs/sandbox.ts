@@ -1,6 +1,6 @@
 // Owns what a command sees of the machine: the arguments of bubblewrap, and whether it works here.
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 
@@ -10,6 +10,8 @@ export interface SandboxOptions {
   home: string;
   /** Holds what is private to each context: its /tmp, and its home. */
   dir: string;
+  /** Holds the ledger, the jobs, and what is private to other contexts: not seen, wherever it lies. */
+  state?: string;
   /** Trees besides that commands may read, or write. */
   readable?: string[];
   writable?: string[];
@@ -30,6 +32,8 @@ export interface Enclosure {
   wrap: string[];
   /** Must not come to exist: taken away when the command has ended. */
   absent: string[];
+  /** Not there to be mounted, and a command may have made it since: while one of these runs, it is not mounted for another either. */
+  unmade: string[];
   /** Which files are mounted: others in their place are another enclosure. */
   stamp: string;
 }
@@ -40,6 +44,7 @@ export const JOBS_SEEN = "/run/holdfast";
 /** In the project's root, whatever is there: read-only; what is not there must not come to be. */
 const PROTECTED = [
   ".git",
+  "HEAD", // with it the root could be made a repository without a tree
   ".gitmodules",
   ".claude",
   ".holdfast",
@@ -122,7 +127,10 @@ const SYSTEM_SECRETS = [
   "/etc/sudoers.d",
 ];
 
-export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSpec) => Enclosure {
+/** `unsure`: what a running command may have made or moved since it was looked at for it. */
+export type Enclose = (spec: JobSpec, unsure?: ReadonlySet<string>) => Enclosure;
+
+export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   const project = realpathSync.native(opts.root);
   const home = isDirectory(opts.home) && opts.home !== "/" ? opts.home : undefined; // some have none
   // A /proc that is read-only would keep the commands from having one of their own.
@@ -134,33 +142,43 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
   ];
   const each = [
     ...[bwrap, "--unshare-user", "--unshare-pid", "--die-with-parent", "--cap-drop", "ALL"],
-    ...["--dev-bind", "/", "/", "--proc", "/proc", "--tmpfs", JOBS_SEEN],
+    // Settings of the kernel belong to root, and so does a command of root, even without rights.
+    ...["--dev-bind", "/", "/", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--tmpfs", JOBS_SEEN],
   ];
+  // As they are now: a command may put a link, or another directory, in the place of one of them.
+  const writable = (opts.writable ?? []).filter((path) => existsSync(path)).map(realOr);
+  const identities = new Map(writable.map((path) => [path, identity(path)]));
+  const isSame = (path: string) => realOr(path) === path && identity(path) === identities.get(path);
   /** Of the home, in a tree that holds it. */
-  const secretsIn = (tree: string) =>
-    home && isInside(tree, home)
-      ? [
-          ...pinned(
-            home,
-            SECRETS.map((name) => dirname(name)),
-          ),
-          ...SECRETS.flatMap((name) => mask(join(home, name))),
-        ]
-      : [];
+  const secretsIn = (tree: string, unsure: ReadonlySet<string>) => {
+    if (!home || !isInside(tree, home)) return { unmade: [], args: [] };
+    const parents = SECRETS.map((name) => join(home, dirname(name)));
+    const { unmade, args } = pinned(tree, [home, ...parents], unsure);
+    return { unmade, args: [...args, ...SECRETS.flatMap((name) => mask(join(home, name)))] };
+  };
+  const hide = (within: (dir: string) => boolean): string[] =>
+    opts.state !== undefined && within(opts.state) ? mask(opts.state) : [];
   const tools = home ? TOOLS.map((name) => join(home, name)) : [];
   const enclose = (
     kind: string,
     { context, root, network, git, granted }: Wanted,
+    unsure: ReadonlySet<string>,
   ): Enclosure & { watched: string[] } => {
     const own = join(opts.dir, context);
     for (const name of ["tmp", "home"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
     const absent: string[] = [];
     const guarded: string[] = [];
-    const mounted = [identity(root), ...(home ? [identity(join(home, ".gitconfig"))] : [])];
+    const here = writable.filter(isSame);
+    const mounted = [root, ...here, ...(home ? [join(home, ".gitconfig")] : [])].map(identity);
+    const ofProject = secretsIn(project, unsure);
+    const ofRoot = secretsIn(root, unsure);
+    const unmade = [...ofProject.unmade, ...ofRoot.unmade];
     const guard = (path: string) => {
       if (granted.includes(path)) return;
       const stat = lstatSync(path, { throwIfNoEntry: false });
-      if (!stat) absent.push(path);
+      if (unsure.has(path) && stat && basename(path) === ".git")
+        unmade.push(path); // it may well be somebody's work
+      else if (!stat || unsure.has(path)) absent.push(path);
       else if (!stat.isSymbolicLink()) guarded.push("--ro-bind", path, path); // a mount cannot hold a link; trust holds its content
       mounted.push(identity(path));
     };
@@ -168,32 +186,40 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
     const elsewhere = gitElsewhere(root);
     const repository = elsewhere?.common ?? join(root, ".git");
     // What a command made a link is nobody's to mount: it would be followed. A mount point cannot be moved away, nor another put in its place.
-    if (git && isPlain(repository)) {
+    const isSure = (path: string) => isPlain(path) && !unsure.has(path);
+    if (git && isSure(repository)) {
       if (!elsewhere) guarded.push("--bind", repository, repository);
       for (const name of GIT_PROTECTED) guard(join(repository, name));
       // Other worktrees are not this command's: what the repository keeps of them decides whether they live.
-      if (isPlain(join(repository, "worktrees"))) guarded.push(...readOnly([join(repository, "worktrees")]));
-    }
+      const others = join(repository, "worktrees");
+      if (isSure(others)) guarded.push("--ro-bind", others, others);
+      else unmade.push(others);
+    } else if (git && isFile(join(root, ".git"))) guard(join(root, ".git"));
+    else if (git) unmade.push(repository);
     if (git && elsewhere) {
       guard(join(root, ".git"));
       guarded.push("--bind", elsewhere.own, elsewhere.own);
-      for (const name of ["commondir", "gitdir"]) guard(join(elsewhere.own, name));
+      for (const name of ["commondir", "gitdir", "config.worktree"]) guard(join(elsewhere.own, name));
     }
     return {
       kind,
       stamp: `${mounted.join()}\n${mountTable()}`,
       watched: git ? [root, repository] : [root],
       absent,
+      unmade,
       outer: [
         ...always,
         ...(network ? resolver() : ["--unshare-net"]),
         ...["--bind", join(own, "tmp"), "/tmp"],
         ...(home ? ["--bind", join(own, "home"), home] : []),
-        ...(root === project ? [] : [...readOnly([project]), ...secretsIn(project)]),
+        ...hide((state) => !isInside("/tmp", state) && !(home && isInside(home, state))),
+        ...(root === project ? [] : [...readOnly([project]), ...ofProject.args]),
         ...readOnly([...tools, ...(opts.readable ?? [])]),
-        ...[root, ...(opts.writable ?? [])].flatMap((path) => ["--bind", path, path]),
+        ...(realOr(root) === root ? ["--bind", root, root] : []),
+        ...here.flatMap((path) => ["--bind", path, path]),
+        ...hide((state) => [root, ...here].some((tree) => isInside(tree, state))),
         ...(elsewhere ? [git ? "--bind" : "--ro-bind", elsewhere.common, elsewhere.common] : []),
-        ...secretsIn(root),
+        ...ofRoot.args,
         ...guarded,
         ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
       ],
@@ -209,7 +235,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
       ...(home ? [identity(join(home, ".gitconfig"))] : []),
       mountTable(),
     ].join();
-  return (spec) => {
+  return (spec, unsure = new Set()) => {
     const root = spec.root === undefined || spec.root === opts.root ? project : realOr(spec.root);
     const wanted: Wanted = {
       context: spec.context,
@@ -220,9 +246,12 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): (spec: JobSp
     };
     const kind = JSON.stringify(wanted);
     const last = known.get(kind);
-    if (last && last.seen === look(last.watched)) return last.enclosure;
-    const { watched, ...enclosure } = enclose(kind, wanted);
-    known.set(kind, { seen: look(watched), enclosure, watched });
+    // Looked at first: what changes meanwhile is seen the next time.
+    const watching = last?.watched ?? enclose(kind, wanted, unsure).watched;
+    const seen = `${look(watching)}\n${[...unsure].sort().join()}`;
+    if (last?.seen === seen) return last.enclosure;
+    const { watched, ...enclosure } = enclose(kind, wanted, unsure);
+    known.set(kind, { seen, enclosure, watched });
     return enclosure;
   };
 }
@@ -279,14 +308,16 @@ function isEmpty(path: string): boolean {
 const readOnly = (paths: string[]): string[] =>
   paths.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]);
 
-/** Directories below which something is masked: as mount points they cannot be moved, and the mask with them. */
-function pinned(home: string, names: string[]): string[] {
-  const dirs = new Set(names.flatMap((name) => name.split("/").map((_, i, all) => all.slice(0, i + 1).join("/"))));
-  return [...dirs]
-    .filter((name) => name !== "." && isPlain(join(home, name)))
-    .sort()
-    .flatMap((name) => ["--bind", join(home, name), join(home, name)]);
+/** From the tree down to these directories, below which something is masked: as mount points they cannot be moved, and the masks with them. */
+function pinned(tree: string, paths: string[], unsure: ReadonlySet<string>): { unmade: string[]; args: string[] } {
+  const dirs = new Set<string>();
+  for (const path of paths) for (let dir = path; dir !== tree && isInside(tree, dir); dir = dirname(dir)) dirs.add(dir);
+  const all = [...dirs].sort();
+  const args = all.filter((dir) => isPlain(dir) && !unsure.has(dir)).flatMap((dir) => ["--bind", dir, dir]);
+  return { unmade: all.filter((dir) => !isPlain(dir) || unsure.has(dir)), args };
 }
+
+const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** A directory, with no link on the way to it that a command could have made. */
 const isPlain = (path: string): boolean =>
