@@ -70,9 +70,9 @@ test.runIf(works)("/tmp is the context's own, and stays from command to command"
   const name = `holdfast-canary-${process.pid}`;
   writeFileSync(join("/tmp", name), "outside");
   onTestFinished(() => rmSync(join("/tmp", name)));
-  expect(await run(`cat /tmp/${name}; echo mine > /tmp/note; echo $TMPDIR`)).toContain("No such file");
-  expect(await run("cat /tmp/note")).toBe("mine");
-  expect(existsSync("/tmp/note")).toBe(false);
+  expect(await run(`cat /tmp/${name}; echo mine > /tmp/${name}.note; echo $TMPDIR`)).toContain("No such file");
+  expect(await run(`cat /tmp/${name}.note`)).toBe("mine");
+  expect(existsSync(`/tmp/${name}.note`)).toBe(false);
 });
 
 test.runIf(works)("what is protected and there cannot be changed; git works all the same", async () => {

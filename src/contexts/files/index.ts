@@ -86,6 +86,7 @@ export interface FileLimits {
 const SHOWN_LEFT = 50;
 /** The memory of the last look is written again when so many files changed. */
 const STORE_LOOK_AFTER = 200;
+const UPKEEP_PASSES = 3;
 
 export function openFileKeeper(opts: {
   root: string;
@@ -129,9 +130,10 @@ export function openFileKeeper(opts: {
     if (behind || (!needsUpkeep(store) && looker.unstored < STORE_LOOK_AFTER)) return;
     behind = (async () => {
       if (looker.unstored >= STORE_LOOK_AFTER) await looker.store();
-      if (!needsUpkeep(store)) return;
       const inTurn = <T>(work: () => Promise<T>) => queued(() => alone(work));
-      await upkeep(store, { root, objects: projectObjects(), alone: inTurn, rescue: looker.rescue });
+      // Saves went on beside it: what they made since is looked at once more.
+      for (let pass = 0; pass < UPKEEP_PASSES && needsUpkeep(store); pass++)
+        await upkeep(store, { root, objects: projectObjects(), alone: inTurn, rescue: looker.rescue });
     })()
       .catch(() => undefined) // the next save tries again
       .finally(() => {
