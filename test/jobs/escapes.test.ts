@@ -1,4 +1,4 @@
-// Ways out of the sandbox that a review found: each was open once.
+// Ways out of the sandbox that reviews found.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
