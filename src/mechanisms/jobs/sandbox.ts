@@ -3,6 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSy
 import { basename, dirname, join } from "node:path";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
+import { GIT_PROTECTED, PROTECTED, SECRETS, SYSTEM_SECRETS, TOOLS } from "./sandbox-places.ts";
 
 export interface SandboxOptions {
   /** The project: writable but for what is protected; only readable for a command that has a tree of its own. */
@@ -40,92 +41,6 @@ export interface Enclosure {
 
 /** Where the supervisor sees the directories of jobs; its commands see nothing there. */
 export const JOBS_SEEN = "/run/holdfast";
-
-/** In the project's root, whatever is there: read-only; what is not there must not come to be. */
-const PROTECTED = [
-  ".git",
-  "HEAD", // with it the root could be made a repository without a tree
-  ".gitmodules",
-  ".claude",
-  ".holdfast",
-  ".mcp.json",
-  ".vscode",
-  ".idea",
-  ".cursor",
-  ".husky",
-  ".envrc",
-  ".npmrc",
-  ".yarnrc",
-  ".yarnrc.yml",
-];
-/** In `.git`, when the command is one that works with git: what would run code later. */
-const GIT_PROTECTED = ["config", "config.worktree", "hooks", "info", "modules", "commondir"];
-/** Of the home, besides the project: where tools are installed. No secrets, no caches. */
-const TOOLS = [
-  ".nvm",
-  ".fnm",
-  ".volta",
-  ".asdf",
-  ".pyenv",
-  ".rbenv",
-  ".sdkman",
-  ".deno",
-  ".bun",
-  ".rustup",
-  ".cargo/bin",
-  ".cargo/registry",
-  ".local/bin",
-  ".local/lib",
-  ".local/share/pnpm",
-  ".local/share/uv",
-  ".local/share/mise",
-  ".local/share/fnm",
-  ".local/share/virtualenvs",
-  ".local/pipx",
-  "go/bin",
-  "go/pkg",
-  ".m2/repository",
-  ".gradle/wrapper",
-  ".gitconfig",
-  ".config/git",
-  "miniconda3",
-  "anaconda3",
-  ".linuxbrew",
-];
-/** Of the home, when the project is the home or holds it. */
-const SECRETS = [
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".kube",
-  ".docker",
-  ".netrc",
-  ".git-credentials",
-  ".pypirc",
-  ".npmrc",
-  ".config",
-  ".local/share/keyrings",
-  ".local/state",
-  ".password-store",
-  ".mozilla",
-  ".claude",
-  ".codex",
-  ".gemini",
-  ".bash_history",
-  ".zsh_history",
-  ".node_repl_history",
-  ".python_history",
-];
-/** Readable by root only: matters when we run as root. */
-const SYSTEM_SECRETS = [
-  "/etc/shadow",
-  "/etc/gshadow",
-  "/etc/shadow-",
-  "/etc/gshadow-",
-  "/etc/sudoers",
-  "/etc/sudoers.d",
-];
 
 /** `unsure`: what a running command may have made or moved since it was looked at for it. */
 export type Enclose = (spec: JobSpec, unsure?: ReadonlySet<string>) => Enclosure;
