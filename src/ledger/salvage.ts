@@ -3,6 +3,7 @@ import { eventSum, genesis, type Row, sameBytes } from "./checksum.ts";
 import { type Cell, columns, findCells, type Shape } from "./salvage-cells.ts";
 import { openPages, type Pages, type Where } from "./salvage-pages.ts";
 import { type BlobPart, joinParts } from "./sqlite/blobs.ts";
+import type { CopiedRow } from "./sqlite/copies.ts";
 import { type LedgerRow, ledgerSum } from "./sqlite/rows.ts";
 import { KEY_SPAN, PAGE_SIZE } from "./sqlite/schema.ts";
 import type { Head } from "./sqlite/sidecar.ts";
@@ -15,6 +16,8 @@ export interface SalvagedLedger {
   head: Seq;
   /** The unbroken chain from the first event on. */
   rows: Row[];
+  /** How many of them, from the first on, the pages hold themselves. */
+  inPages: number;
   /** What was found behind the break; each of these follows its predecessor, or has none left. */
   behind: Row[];
   /** Its entry in the list of ledgers, where one verifies. */
@@ -45,11 +48,14 @@ interface Found {
   names: Map<number, Set<string>>;
   entries: Map<number, LedgerRow>;
   blobs: Map<string, { where: Where; cell: Cell }[]>;
+  /** Rows that no page holds, only the second copy. */
+  copied: Set<Row>;
 }
 
-export function salvage(file: string, heads: Map<number, Head>): Salvage {
+export function salvage(file: string, heads: Map<number, Head>, copies: Iterable<CopiedRow>): Salvage {
   const pages = openPages(file);
   const found = scan(pages);
+  for (const { n, name, row } of copies) if (addRow(found, { n, name, row })) found.copied.add(row);
   for (const head of heads.values()) nameOf(found, head.n).add(head.name);
   const ledgers = new Map<string, SalvagedLedger>();
   for (const n of [...new Set([...found.events.keys(), ...found.entries.keys(), ...heads.keys()])].sort(
@@ -68,7 +74,13 @@ export function salvage(file: string, heads: Map<number, Head>): Salvage {
 }
 
 function scan(pages: Pages): Found {
-  const found: Found = { events: new Map(), names: new Map(), entries: new Map(), blobs: new Map() };
+  const found: Found = {
+    events: new Map(),
+    names: new Map(),
+    entries: new Map(),
+    blobs: new Map(),
+    copied: new Set(),
+  };
   pages.each((page, where) =>
     findCells(page, SHAPES, (table, cell) => {
       if (table === BLOBS) {
@@ -93,13 +105,19 @@ function addEvent(found: Found, cell: Cell, payload: Buffer): void {
   if (n < 1 || seq < 1) return;
   const [, name, id, at, type, v, actor, touches, data, sum] = columns(cell, payload);
   const row = { seq, id, at, type, v, actor, touches, data, sum } as Row;
+  addRow(found, { n, ...(name !== null && { name: name as string }), row });
+}
+
+/** Contract: false when the same row is already there. */
+function addRow(found: Found, { n, name, row }: CopiedRow): boolean {
   const ledger = found.events.get(n) ?? new Map<Seq, Row[]>();
   found.events.set(n, ledger);
-  const known = ledger.get(seq);
-  if (known?.some((other) => sameRow(other, row))) return;
+  const known = ledger.get(row.seq);
+  if (known?.some((other) => sameRow(other, row))) return false;
   if (known) known.push(row);
-  else ledger.set(seq, [row]);
-  if (name !== null && seq === 1) nameOf(found, n).add(name as string);
+  else ledger.set(row.seq, [row]);
+  if (name !== undefined && row.seq === 1) nameOf(found, n).add(name);
+  return true;
 }
 
 function addEntry(found: Found, cell: Cell, payload: Buffer): void {
@@ -151,6 +169,7 @@ function chain(n: number, found: Found, head: Head | undefined): SalvagedLedger 
     name,
     head: Math.max(should, rows.length),
     rows,
+    inPages: (rows.findIndex((row) => found.copied.has(row)) + 1 || rows.length + 1) - 1,
     behind: lost ? behind : [],
     ...(entry && { entry }),
     ...(lost && { damage: { ledger: name, seq: rows.length + 1, what: "the event is missing or fails its checksum" } }),

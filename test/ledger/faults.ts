@@ -1,5 +1,5 @@
 // Owns seeded faults: a state to damage, the damage, and the judgement whether anything was lost silently.
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blobHash } from "../../src/ledger/checksum.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
@@ -71,6 +71,7 @@ export async function makeState(folder: string): Promise<Truth> {
   mkdirSync(join(folder, "state"));
   for (const part of ["", "-wal", ".heads"])
     copyFileSync(join(folder, "live", `p.db${part}`), join(folder, "state", `p.db${part}`));
+  cpSync(join(folder, "live", "p.db.copies"), join(folder, "state", "p.db.copies"), { recursive: true });
   await store.close();
   return truth;
 }
@@ -103,11 +104,14 @@ export function makeFault(truth: Truth, seed: number): Fault {
   return { seed, kind, part, offset, length: Math.min(length, size - offset) };
 }
 
-export function applyFault(truth: Truth, fault: Fault, into: string): string {
+/** `copies`: with the second copy of every event, which no fault hits here. */
+export function applyFault(truth: Truth, fault: Fault, opts: { into: string; copies: boolean }): string {
+  const { into } = opts;
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });
   for (const part of ["", "-wal", ".heads"])
     copyFileSync(join(truth.folder, "state", `p.db${part}`), join(into, `p.db${part}`));
+  if (opts.copies) cpSync(join(truth.folder, "state", "p.db.copies"), join(into, "p.db.copies"), { recursive: true });
   const file = join(into, "p.db");
   const target = file + fault.part;
   if (fault.kind === "truncate") {

@@ -25,6 +25,8 @@ beforeEach(async () => {
   }
   await store.leases.acquire("agent:w");
   await store.close();
+  // Here it is about what the database proves by itself; copies.test.ts has the rest.
+  rmSync(`${file}.copies`, { recursive: true });
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -23,10 +23,15 @@ import {
 import { NAME_BYTES } from "./sidecar.ts";
 import { putWake } from "./wakes.ts";
 
+export interface Advanced {
+  row: LedgerRow;
+  events: Row[];
+}
+
 export interface Appended {
   events: StoredEvent[];
-  /** Ledgers whose head moved; empty when the batch was already recorded. */
-  advanced: LedgerRow[];
+  /** Ledgers whose head moved, each with its new rows; empty when the batch was already recorded. */
+  advanced: Advanced[];
 }
 
 /** One event as it will be stored, all but its place in the ledger. */
@@ -37,6 +42,7 @@ interface OpenLedger {
   isNew: boolean;
   /** A write that only guards changes nothing of its ledger. */
   changed: boolean;
+  events: Row[];
 }
 
 /** Checks what needs no database, before the lock is taken. */
@@ -103,6 +109,7 @@ export function appendRows(
       const row = { ...one, seq: ledger.head + 1, at: one.at ?? at } as Row & { given?: boolean };
       row.sum = eventSum(ledger.hash, row);
       putEventRow(db, ledger, row);
+      open.events.push(row);
       ledger.head = row.seq;
       ledger.hash = row.sum;
       const event = toEvent(row);
@@ -126,7 +133,7 @@ export function appendRows(
   for (const blob of opts.packed) putBlob(db, blob);
   for (const wake of opts.wake ?? []) putWake(db, wake);
   crashPoint("append.before-commit");
-  return { events, advanced: changed.map(({ row }) => row as LedgerRow) };
+  return { events, advanced: changed.map(({ row, events }) => ({ row: row as LedgerRow, events })) };
 }
 
 function joinSummaries(before: string, next: unknown): string {
@@ -144,7 +151,7 @@ function openLedger(db: Connection, name: string, nextN: { value: number }): Ope
     // The list of ledgers and the events must agree before anything is chained to them.
     if (!sameBytes(sumAt(db, row, row.head), row.hash))
       throw damaged({ ledger: name, seq: row.head, what: "its last event is missing or changed" });
-    return { row, isNew: false, changed: false };
+    return { row, isNew: false, changed: false, events: [] };
   }
   nextN.value ||= (db.get<{ n: number | null }>("SELECT max(n) AS n FROM ledgers")?.n ?? 0) + 1;
   const n = nextN.value++;
@@ -160,7 +167,7 @@ function openLedger(db: Connection, name: string, nextN: { value: number }): Ope
     min_writer: 0,
     removed: 0,
   };
-  return { row: fresh, isNew: true, changed: false };
+  return { row: fresh, isNew: true, changed: false, events: [] };
 }
 
 /** The stored events when every id is known with the same content; undefined when none is. */

@@ -8,6 +8,7 @@ import { systemProgram } from "../programs.ts";
 import { type Salvage, type SalvagedLedger, salvage } from "../salvage.ts";
 import type { Damage, Seq } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import { readCopies } from "./copies.ts";
 import { toEvent } from "./rows.ts";
 import { readHeads } from "./sidecar.ts";
 import { patiently } from "./turns.ts";
@@ -49,6 +50,11 @@ export function copyStore(file: string, folder: string): void {
   if (parts.length > 0) execFileSync(systemProgram("cp"), ["-p", "--", ...parts, folder], { stdio: "ignore" });
 }
 
+/** What the pages of a copied file, and the second copies beside the original, still prove. */
+export function prove(copied: string, original: string): Salvage {
+  return salvage(copied, readHeads(copied) ?? new Map(), readCopies(original));
+}
+
 /** The file with what lies behind a damage that was found earlier. */
 export function findSalvage(file: string, damage: Damage): Damage {
   const start = `${basename(file)}.damaged-`;
@@ -72,7 +78,7 @@ export async function assess(
 ): Promise<Assessment> {
   const folder = quarantine(file);
   const copy = join(folder, basename(file));
-  const found = salvage(copy, readHeads(copy) ?? new Map());
+  const found = prove(copy, file);
   const lost = [...found.ledgers.values()].filter((ledger) => ledger.damage);
   for (const ledger of lost) writeSalvage(folder, ledger);
   const structural = opts.structural || !opts.db || !(await soundStructure(opts.db)) || moreThanSeen(opts.seen, found);
@@ -87,8 +93,7 @@ export async function assess(
 /** Where the raw pages prove more than SQLite showed, it is SQLite's structure that is broken. */
 function moreThanSeen(seen: Damage[], found: Salvage): boolean {
   return seen.some(
-    ({ ledger, seq }) =>
-      ledger !== undefined && seq !== undefined && (found.ledgers.get(ledger)?.rows.length ?? 0) >= seq,
+    ({ ledger, seq }) => ledger !== undefined && seq !== undefined && (found.ledgers.get(ledger)?.inPages ?? 0) >= seq,
   );
 }
 

@@ -1,6 +1,7 @@
 // Owns the SQLite store: one file per project, many processes, nothing acknowledged ever lost silently.
 import type { Store } from "../store.ts";
 import { openConnection } from "./connection.ts";
+import { openCopies } from "./copies.ts";
 import { assess } from "./damage.ts";
 import { inspect } from "./inspect.ts";
 import { createLiveStore } from "./live-store.ts";
@@ -45,5 +46,5 @@ export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {
   const db = await openForWriting(file);
   const sidecar = openSidecar(file);
   for (const head of unknown) sidecar.put(head);
-  return createLiveStore(db, { ...settings, sidecar });
+  return createLiveStore(db, { ...settings, sidecar, copies: openCopies(file, db) });
 }

@@ -4,6 +4,7 @@ import { sameBytes } from "../checksum.ts";
 import { messageOf } from "../error.ts";
 import type { Damage } from "../store.ts";
 import { type Connection, openConnection } from "./connection.ts";
+import { hasCopies } from "./copies.ts";
 import { sizeOf, userVersion } from "./open.ts";
 import { allLedgerRows, ledgerSum, sumAt } from "./rows.ts";
 import { APPLICATION_ID, SCHEMA, TABLES } from "./schema.ts";
@@ -27,7 +28,7 @@ export async function inspect(file: string): Promise<Inspection> {
   const found: Inspection = { heads, damage: [], newer: false, unknown: [] };
   if (sizeOf(file) === 0) {
     // SQLite would take an empty file for a new database and delete its WAL.
-    if (heads.size > 0 || existsSync(file) || sizeOf(`${file}-wal`) > 0)
+    if (heads.size > 0 || existsSync(file) || sizeOf(`${file}-wal`) > 0 || hasCopies(file))
       found.damage.push({ what: "the database file is empty" });
     return found;
   }

@@ -4,10 +4,11 @@ import { crashPoint } from "../crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
 import type { SalvagedLedger } from "../salvage.ts";
 import type { Damage, LedgerSummary, Store } from "../store.ts";
-import { appendRows, draft } from "./append.ts";
+import { type Advanced, appendRows, draft } from "./append.ts";
 import { getBlob, packBlob } from "./blobs.ts";
 import { collectRows } from "./collect.ts";
 import type { Connection } from "./connection.ts";
+import { type Copies, provenCopy, sweepCopies } from "./copies.ts";
 import { type Assessment, assess, findSalvage } from "./damage.ts";
 import { createLeases } from "./leases.ts";
 import { closeUntouched } from "./open.ts";
@@ -41,12 +42,13 @@ export interface LiveSettings {
   /** Ledgers with a row that is known to fail its checksum. */
   broken: string[];
   sidecar?: Sidecar;
+  copies?: Copies;
   /** Why nothing may be written. */
   upgrade?: string;
 }
 
 export function createLiveStore(db: Connection, settings: LiveSettings): Store {
-  const { url, file, sidecar, upgrade } = settings;
+  const { url, file, sidecar, copies, upgrade } = settings;
   const watch = createWatch(db, file);
   const leases = createLeases(db, settings);
   const broken = new Map<string, Damage>(
@@ -96,15 +98,27 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     if (damage) throw damaged(damage);
   }
 
-  function committed(rows: LedgerRow[]): void {
+  function committed(advanced: Advanced[]): void {
     crashPoint("append.committed");
-    for (const row of rows) {
+    for (const { row } of advanced) {
       const { n, name, head: seq, hash: sum } = row;
       sidecar?.put({ n, name, seq, sum, removed: row.removed === 1, damaged: false });
       watch.advanced(row);
     }
     crashPoint("append.before-bell");
     sidecar?.ring();
+    for (const { row, events } of advanced) {
+      if (row.removed) copies?.remove(row.n);
+      else if (events.length > 0) copies?.put(row, events);
+    }
+  }
+
+  /** A ledger that is known to be damaged still reads to its end when its second copy is whole. */
+  function copied(ledger: string): SalvagedLedger | undefined {
+    if (!broken.has(ledger)) return undefined;
+    const row = ledgerRow(db, ledger);
+    const rows = row && provenCopy(file, row);
+    return rows && { ...row, rows, inPages: 0, behind: [] };
   }
 
   async function* read(ledger: string, opts: ReadOptions = {}) {
@@ -118,7 +132,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       }
       return;
     } catch (error) {
-      proven = (await fall(error)).found.ledgers.get(ledger);
+      proven = copied(ledger) ?? (await fall(error)).found.ledgers.get(ledger);
       // Raw pages that prove less than SQLite showed are no reason to end without a word.
       if (!proven || (proven.rows.length <= last && !proven.damage)) throw translate(error);
     }
@@ -169,7 +183,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       const normal = async () => {
         const row = await db.write(() => removeLedgerRows(db, ledger));
         if (row) await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
-        if (row) committed([row]);
+        if (row) committed([{ row, events: [] }]);
         broken.delete(ledger);
       };
       return guarded(normal, (store) => store.remove(ledger));
@@ -179,7 +193,8 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       const normal = async () => {
         const { removed, ...collected } = await collectRows(db, opts);
         if (!opts.dryRun) await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
-        if (removed.length > 0) committed(removed);
+        if (removed.length > 0) committed(removed.map((row) => ({ row, events: [] })));
+        if (!opts.dryRun) await sweepCopies(file, () => db.read(() => allLedgerRows(db)));
         for (const row of removed) broken.delete(row.name);
         return collected;
       };
@@ -229,6 +244,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       closed = true;
       watch.close();
       sidecar?.close();
+      copies?.close();
       if (fallen) closeUntouched(db, file);
       // The last one to close moves the WAL into the file. To do so while others write would hold them up, and they would all wait.
       else db.close();

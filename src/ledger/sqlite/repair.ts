@@ -5,22 +5,23 @@ import { genesis } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError } from "../error.ts";
 import { newId } from "../id.ts";
-import { type Salvage, type SalvagedLedger, salvage } from "../salvage.ts";
+import type { Salvage, SalvagedLedger } from "../salvage.ts";
 import type { Damage, Seq } from "../store.ts";
 import { packBlob, putBlob } from "./blobs.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import { quarantine, writeSalvage } from "./damage.ts";
+import { hasCopies } from "./copies.ts";
+import { prove, quarantine, writeSalvage } from "./damage.ts";
 import { inspect } from "./inspect.ts";
 import { leaseRow, putLeaseRow } from "./lease-row.ts";
 import { openForWriting, sizeOf } from "./open.ts";
 import { putEventRow, putLedgerRow } from "./rows.ts";
-import { openSidecar, readHeads } from "./sidecar.ts";
+import { openSidecar } from "./sidecar.ts";
 import { verifyStore } from "./verify.ts";
 import { allWakes, putWake } from "./wakes.ts";
 
 /** Contract: no other process has the store open. Nothing is deleted; a sound store is left as it is. */
 export async function repairSqliteStore(file: string): Promise<Damage[]> {
-  if (sizeOf(file) === 0 && !existsSync(`${file}.heads`))
+  if (sizeOf(file) === 0 && !existsSync(`${file}.heads`) && !hasCopies(file))
     throw new HoldfastError("not_found", `there is no store at ${file}`);
   finishRepair(file);
   const { damage, heads, newer } = await inspect(file);
@@ -31,7 +32,7 @@ export async function repairSqliteStore(file: string): Promise<Damage[]> {
 
   const kept = quarantine(file);
   const copy = join(kept, basename(file));
-  const found = salvage(copy, readHeads(copy) ?? new Map());
+  const found = prove(copy, file);
   for (const ledger of found.ledgers.values()) writeSalvage(kept, ledger);
   const rebuilt = join(kept, `${newId("rebuilt")}.db`);
   await rebuild(rebuilt, found, { old: copy, removed: Math.max(0, ...heads.keys()) });

@@ -5,11 +5,10 @@ import { basename, join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { bytesSum, sameBytes } from "../checksum.ts";
 import { isHoldfastError, messageOf } from "../error.ts";
-import { salvage } from "../salvage.ts";
 import type { Damage, Seq, StoredEvent, VerifyReport } from "../store.ts";
 import { type BlobPart, joinParts } from "./blobs.ts";
 import type { Connection } from "./connection.ts";
-import { copyStore } from "./damage.ts";
+import { copyStore, prove } from "./damage.ts";
 import { compareHeads } from "./inspect.ts";
 import { damagedLeases } from "./lease-row.ts";
 import { readEvents } from "./read.ts";
@@ -159,7 +158,7 @@ function verifyRaw(file: string, error: unknown, { ledger }: VerifyOptions): Ver
   const folder = mkdtempSync(join(tmpdir(), "holdfast-verify-"));
   copyStore(file, join(folder, "copy"));
   const copy = join(folder, "copy", basename(file));
-  const found = salvage(copy, readHeads(copy) ?? new Map());
+  const found = prove(copy, file);
   try {
     const ledgers = [...found.ledgers.values()].filter((one) => ledger === undefined || one.name === ledger);
     const damage: Damage[] = [{ what: messageOf(error) }];
