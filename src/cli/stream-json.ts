@@ -5,7 +5,7 @@ import type { StoredEvent } from "../ledger/store.ts";
 import { LEAD } from "../loop/host.ts";
 import type { Content, ReplyPart, Usage } from "../models/model.ts";
 import { toClaude } from "../tools/claude-names.ts";
-import type { Output } from "./text-output.ts";
+import type { Output, Shown } from "./text-output.ts";
 
 const SUBTYPE: Record<RunResult["reason"], string> = {
   done: "success",
@@ -15,9 +15,6 @@ const SUBTYPE: Record<RunResult["reason"], string> = {
   limit: "error_max_turns",
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
-type Data = any;
-
 export function createJsonOutput(opts: { stream: boolean }): Output {
   let session = "";
   const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -26,9 +23,9 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
   };
 
   function show(event: StoredEvent): void {
-    const data: Data = event.data;
+    const { type, data } = event as Shown;
     const from = originOf(event.actor);
-    switch (event.type) {
+    switch (type) {
       case "reply.received":
         line({
           type: "assistant",
@@ -37,7 +34,7 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
             type: "message",
             role: "assistant",
             model: data.model,
-            content: data.parts.map((part: ReplyPart) => block(part, event.actor)),
+            content: data.parts.map((part) => block(part, event.actor)),
             stop_reason: data.finish === "calls" ? "tool_use" : data.finish === "length" ? "max_tokens" : "end_turn",
             usage: usageOf(data.usage),
           },

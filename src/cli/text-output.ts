@@ -1,7 +1,12 @@
 // Owns the text format: the answer on stdout, what happens on the way on stderr.
 import type { HarnessEvent, RunResult } from "../harness.ts";
+import type { Fact } from "../ledger/events.ts";
 import type { StoredEvent } from "../ledger/store.ts";
+import type { loopEvents } from "../loop/events.ts";
 import { LEAD } from "../loop/host.ts";
+import type { compactionEvents } from "../mechanisms/compaction/index.ts";
+import type { recoveryEvents } from "../mechanisms/recovery/events.ts";
+import type { teamEvents } from "../mechanisms/team/events.ts";
 import { type ReplyPart, textOf } from "../models/model.ts";
 import { oneLine, printable } from "./printable.ts";
 
@@ -13,8 +18,8 @@ export interface Output {
 
 const RESULT_LINES = 12;
 
-// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
-type Data = any;
+/** What is shown; the rest passes by. */
+export type Shown = Fact<typeof loopEvents & typeof teamEvents & typeof recoveryEvents & typeof compactionEvents>;
 
 export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Output {
   const calls = new Map<string, Extract<ReplyPart, { type: "call" }>>();
@@ -23,12 +28,11 @@ export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Outp
   };
 
   function show(event: StoredEvent): void {
-    const data: Data = event.data;
-    const { actor } = event;
+    const { actor, type, data } = event as Shown;
     const say = (line: string) => tell(actor === LEAD ? line : indented(actor, line));
-    switch (event.type) {
+    switch (type) {
       case "reply.received": {
-        const asked = data.parts.filter((p: ReplyPart) => p.type === "call");
+        const asked = data.parts.filter((part) => part.type === "call");
         for (const call of asked) calls.set(`${actor} ${call.id}`, call);
         const text = textOf(data.parts);
         if (asked.length > 0 && text.trim() !== "") say(printable(text));

@@ -15,7 +15,7 @@ const facts = {
 };
 const mark = () => z.looseObject({ id: z.string() });
 
-export const contextEvents: EventDefs = {
+export const contextEvents = {
   "context.configured": { v: 1, schema: json },
   "data.shared": { v: 1, schema: () => z.object({ ...facts, recovers: z.number().optional() }) },
   "data.appended": { v: 1, schema: () => z.object(facts) },
@@ -60,4 +60,4 @@ export const contextEvents: EventDefs = {
         cause: z.string().optional(),
       }),
   },
-};
+} satisfies EventDefs;

@@ -1,5 +1,5 @@
 // Owns event schemas: what goes in is checked, what comes out is upcast in one place and checked again.
-import type { ZodType } from "zod";
+import type { output, ZodType } from "zod";
 import { HoldfastError } from "./error.ts";
 import type { EventInput, StoredEvent } from "./store.ts";
 
@@ -12,6 +12,11 @@ interface EventDef {
 }
 
 export type EventDefs = Record<string, EventDef>;
+
+/** An event of these definitions, once its schema has checked it: `type` says what its data is. */
+export type Fact<D extends EventDefs> = {
+  [T in keyof D & string]: Omit<StoredEvent, "type" | "data"> & { type: T; data: output<ReturnType<D[T]["schema"]>> };
+}[keyof D & string];
 
 type Decoded =
   | { ok: true; event: StoredEvent }

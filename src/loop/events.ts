@@ -36,7 +36,7 @@ const usage = () => z.object({ input: z.number(), output: z.number(), cacheRead:
 const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] as const;
 export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 
-export const loopEvents: EventDefs = {
+export const loopEvents = {
   "context.created": { v: 1, schema: () => z.object({ root: z.string(), title: z.string(), version: z.string() }) },
   "agent.created": { v: 1, schema: () => z.object({ name: z.string(), cwd: z.string() }) },
   /** `root`: the tree it works in from here on (a worktree); null: the context's own again. */
@@ -104,4 +104,4 @@ export const loopEvents: EventDefs = {
         error: z.string().optional(),
       }),
   },
-};
+} satisfies EventDefs;

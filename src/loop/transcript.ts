@@ -1,6 +1,6 @@
 // Owns the loop's slice of the state: each agent's transcript, its open turn and the calls that still want a result.
+import type { Fact } from "../ledger/events.ts";
 import type { Slice } from "../ledger/fold.ts";
-import type { StoredEvent } from "../ledger/store.ts";
 import {
   addUsage,
   type CallPart,
@@ -11,6 +11,7 @@ import {
   textOf,
   type Usage,
 } from "../models/model.ts";
+import type { loopEvents } from "./events.ts";
 import { applyRewind, type Marks } from "./rewind.ts";
 import type { AgentView, Effect, Grants } from "./seams.ts";
 
@@ -66,18 +67,18 @@ export interface ContextState {
 export const contextRoot = (agent: Pick<AgentView, "root" | "slice">): string =>
   agent.slice<ContextState | undefined>("transcript")?.root ?? agent.root;
 
-// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
-type Data = any;
+type Known = Fact<typeof loopEvents>;
 
 export const transcript: Slice<ContextState> = {
   version: 2,
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
-    const data: Data = event.data;
-    if (event.type === "context.created") {
+    const fact = event as Known;
+    const { type, data } = fact;
+    if (type === "context.created") {
       return { ...state, root: data.root, title: data.title, createdAt: event.at };
     }
-    if (event.type === "agent.created") {
+    if (type === "agent.created") {
       state.agents[data.name] = {
         name: data.name,
         cwd: data.cwd,
@@ -93,14 +94,14 @@ export const transcript: Slice<ContextState> = {
       return state;
     }
     if (applyRewind(state, event)) return state;
-    const agent = state.agents[event.type === "input.received" ? data.agent : event.actor];
-    if (agent) applyToAgent(agent, event, data);
+    const agent = state.agents[type === "input.received" ? data.agent : event.actor];
+    if (agent) applyToAgent(agent, fact);
     return state;
   },
 };
 
-function applyToAgent(agent: AgentState, event: StoredEvent, data: Data): void {
-  switch (event.type) {
+function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void {
+  switch (type) {
     case "agent.moved":
       agent.cwd = data.cwd;
       if (data.root !== undefined) agent.root = data.root ?? undefined;
@@ -113,14 +114,14 @@ function applyToAgent(agent: AgentState, event: StoredEvent, data: Data): void {
       const at = agent.queue.findIndex((q) => q.inputId === data.inputId);
       if (at < 0) break;
       const [taken] = agent.queue.splice(at, 1);
-      if (event.type === "input.blocked") break;
+      if (type === "input.blocked") break;
       addUser(agent, data.content ?? taken!.content);
       break;
     }
     case "turn.started":
       agent.turn = {
         turnId: data.turnId,
-        startedAt: event.at,
+        startedAt: when,
         cause: data.cause,
         rounds: 0,
         text: "",
@@ -138,7 +139,7 @@ function applyToAgent(agent: AgentState, event: StoredEvent, data: Data): void {
       const pending = agent.pending.find((p) => p.call.id === data.callId);
       if (pending) {
         const { input, effect, cwd, intent, grants } = data;
-        pending.started = { input, effect, cwd, intent, grants, at: event.at };
+        pending.started = { input, effect, cwd, intent, grants, at: when };
       }
       break;
     }
@@ -171,7 +172,7 @@ function applyToAgent(agent: AgentState, event: StoredEvent, data: Data): void {
   }
 }
 
-function applyReply(agent: AgentState, data: Data): void {
+function applyReply(agent: AgentState, data: Extract<Known, { type: "reply.received" }>["data"]): void {
   const parts: ReplyPart[] = data.parts;
   agent.usage = addUsage(agent.usage, data.usage);
   agent.usageByModel[data.model] = addUsage(agent.usageByModel[data.model] ?? noUsage(), data.usage);

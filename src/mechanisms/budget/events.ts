@@ -1,7 +1,9 @@
 // Owns the facts of a context's budget and their fold: its limits, what all its agents spent, and which calls stand reserved.
 import * as z from "zod";
-import type { EventDefs } from "../../ledger/events.ts";
+import type { contextEvents } from "../../contexts/events.ts";
+import type { EventDefs, Fact } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
+import type { loopEvents } from "../../loop/events.ts";
 import { addUsage, noUsage, type Usage } from "../../models/model.ts";
 
 /** What all agents of a context may spend together. */
@@ -18,7 +20,7 @@ export const BUDGET_KINDS = ["tokens", "usd", "rounds"] as const satisfies (keyo
 const amount = () => z.number().nonnegative().optional();
 const usage = () => z.object({ input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() });
 
-export const budgetEvents: EventDefs = {
+export const budgetEvents = {
   "budget.set": { v: 1, schema: () => z.object({ tokens: amount(), usd: amount(), rounds: amount() }) },
   /** Before a call, with what it will about cost; settled by the reply of the same agent. */
   "budget.reserved": { v: 1, schema: () => z.object({ tokens: z.number(), usd: z.number() }) },
@@ -26,7 +28,7 @@ export const budgetEvents: EventDefs = {
   "budget.released": { v: 1, schema: () => z.object({}) },
   /** A reply that may be thrown away; the next one that is recorded includes it. */
   "budget.spent": { v: 1, schema: () => z.object({ model: z.string(), usage: usage() }) },
-};
+} satisfies EventDefs;
 
 interface Reservation {
   seq: number;
@@ -46,13 +48,13 @@ export interface BudgetState {
   last: Record<string, Usage>;
 }
 
+type Known = Fact<typeof budgetEvents & typeof loopEvents & Pick<typeof contextEvents, "context.configured">>;
+
 export const budgetSlice: Slice<BudgetState> = {
   version: 1,
   initial: () => ({ limits: {}, rounds: 0, byModel: {}, standing: {}, unrecorded: {}, last: {} }),
   apply(state, event) {
-    const { actor, type } = event;
-    // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
-    const data = event.data as any;
+    const { actor, type, data } = event as Known;
     switch (type) {
       case "context.configured":
         if (data.budget !== undefined) state.limits = limitsIn(data.budget);

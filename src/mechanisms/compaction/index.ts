@@ -9,7 +9,7 @@ const MAX_TRIES = 2;
 /** Below this a result is hardly longer than the line that would stand for it. */
 const WORTH_ELIDING = 200;
 
-const events: EventDefs = {
+export const compactionEvents = {
   "context.elided": {
     v: 1,
     schema: () =>
@@ -20,7 +20,7 @@ const events: EventDefs = {
         bytes: z.number(),
       }),
   },
-};
+} satisfies EventDefs;
 
 interface Elided {
   upTo: number;
@@ -47,7 +47,7 @@ const fold: Slice<CompactionState> = {
 export function compaction(): Mechanism {
   return defineMechanism({
     name: "compaction",
-    events,
+    events: compactionEvents,
     fold,
     seams: {
       async context(items, turn, { overflow }) {

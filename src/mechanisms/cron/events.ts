@@ -1,6 +1,6 @@
 // Owns the facts of schedules and their slice: what is set, for whom, when it is due next. The fold needs no calendar.
 import * as z from "zod";
-import type { EventDefs } from "../../ledger/events.ts";
+import type { EventDefs, Fact } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
 
 export const MISSED_POLICIES = ["once", "skip", "all"] as const;
@@ -45,7 +45,7 @@ interface OfAgent {
 /** By agent. */
 export type CronState = Record<string, OfAgent>;
 
-export const cronEvents: EventDefs = {
+export const cronEvents = {
   "cron.created": {
     v: 1,
     schema: () =>
@@ -83,7 +83,7 @@ export const cronEvents: EventDefs = {
   },
   /** The store's wake follows the slice: a host without this agent knows when to take it. */
   "cron.armed": { v: 1, schema: () => z.object({ dueAt: z.number().nullable() }) },
-};
+} satisfies EventDefs;
 
 export const cronSlice: Slice<CronState> = {
   version: 1,
@@ -91,26 +91,35 @@ export const cronSlice: Slice<CronState> = {
   apply(state, event) {
     if (event.type === "context.forked") return {}; // the original keeps its schedules; a copy does not fire them again
     if (!event.type.startsWith("cron.")) return state;
-    // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
-    const data = event.data as any;
     state[event.actor] ??= { schedules: {}, armed: null };
-    const agent = state[event.actor]!;
-    const { scheduleId } = data;
-    const standing = agent.schedules[scheduleId];
-    if (data.armed !== undefined) agent.armed = data.armed;
-    if (event.type === "cron.created") {
-      const { armed: _, ...schedule } = data;
-      agent.schedules[scheduleId] = { ...schedule, fired: 0, skipped: 0 };
-    } else if (event.type === "cron.armed") {
-      agent.armed = data.dueAt;
-    } else if (event.type === "cron.cancelled" || (data.next === null && standing)) {
-      delete agent.schedules[scheduleId];
-    } else if (standing) {
-      standing.next = data.next;
-      standing.skipped += data.skipped;
-      standing.lastDue = data.due;
-      if (event.type === "cron.fired") standing.fired++;
-    }
+    applyTo(state[event.actor]!, event as Fact<typeof cronEvents>);
     return state;
   },
 };
+
+function applyTo(agent: OfAgent, { type, data }: Fact<typeof cronEvents>): void {
+  switch (type) {
+    case "cron.armed":
+      agent.armed = data.dueAt;
+      break;
+    case "cron.created": {
+      const { armed, ...schedule } = data;
+      agent.armed = armed;
+      agent.schedules[data.scheduleId] = { ...schedule, fired: 0, skipped: 0 };
+      break;
+    }
+    case "cron.cancelled":
+      if (data.armed !== undefined) agent.armed = data.armed;
+      delete agent.schedules[data.scheduleId];
+      break;
+    default: {
+      const standing = agent.schedules[data.scheduleId];
+      if (!standing) break;
+      standing.skipped += data.skipped;
+      standing.lastDue = data.due;
+      if (type === "cron.fired") standing.fired++;
+      if (data.next === null) delete agent.schedules[data.scheduleId];
+      else standing.next = data.next;
+    }
+  }
+}

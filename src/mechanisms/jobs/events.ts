@@ -1,6 +1,6 @@
 // Owns the facts of background jobs and their slice: which ones run, for whom.
 import * as z from "zod";
-import type { EventDefs } from "../../ledger/events.ts";
+import type { EventDefs, Fact } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
 
 export interface RunningJob {
@@ -17,7 +17,7 @@ export type JobsState = Record<string, Record<string, RunningJob>>;
 
 const JOB_END_STATUSES = ["completed", "failed", "killed", "timeout", "unknown"] as const;
 
-export const jobEvents: EventDefs = {
+export const jobEvents = {
   "job.started": {
     v: 1,
     schema: () =>
@@ -43,20 +43,19 @@ export const jobEvents: EventDefs = {
         tail: z.string(),
       }),
   },
-};
+} satisfies EventDefs;
 
 export const jobsSlice: Slice<JobsState> = {
   version: 1,
   initial: () => ({}),
   apply(state, event) {
-    // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
-    const data = event.data as any;
-    if (event.type === "job.started") {
-      const { jobId, callId, command, dir, boot } = data;
-      state[event.actor] ??= {};
-      state[event.actor]![jobId] = { jobId, callId, command, dir, boot, startedAt: event.at };
-    } else if (event.type === "job.ended") {
-      delete state[event.actor]?.[data.jobId];
+    const fact = event as Fact<typeof jobEvents>;
+    if (fact.type === "job.started") {
+      const { jobId, callId, command, dir, boot } = fact.data;
+      state[fact.actor] ??= {};
+      state[fact.actor]![jobId] = { jobId, callId, command, dir, boot, startedAt: fact.at };
+    } else if (fact.type === "job.ended") {
+      delete state[fact.actor]?.[fact.data.jobId];
     }
     return state;
   },

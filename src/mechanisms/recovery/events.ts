@@ -1,9 +1,9 @@
 // Owns the facts of recovery, and what of them the rest of a turn must remember, over a resume too.
 import * as z from "zod";
-import type { EventDefs } from "../../ledger/events.ts";
+import type { EventDefs, Fact } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
 
-export const recoveryEvents: EventDefs = {
+export const recoveryEvents = {
   "model.retried": {
     v: 1,
     schema: () =>
@@ -29,7 +29,7 @@ export const recoveryEvents: EventDefs = {
   },
   "model.escalated": { v: 1, schema: () => z.object({ model: z.string(), from: z.number(), to: z.number() }) },
   "model.continued": { v: 1, schema: () => z.object({ count: z.number() }) },
-};
+} satisfies EventDefs;
 
 export interface TurnRecovery {
   /** How often this turn was asked to go on after a cut-off reply. */
@@ -53,16 +53,13 @@ export const recoverySlice: Slice<RecoveryState> = {
       delete state[actor];
       return state;
     }
-    // biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
-    const data = event.data as any;
-    const change = changeOf(event.type, data);
+    const change = changeOf(event as Fact<typeof recoveryEvents>);
     if (change) state[actor] = { ...(state[actor] ?? freshTurn()), ...change };
     return state;
   },
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
-function changeOf(type: string, data: any): Partial<TurnRecovery> | undefined {
+function changeOf({ type, data }: Fact<typeof recoveryEvents>): Partial<TurnRecovery> | undefined {
   switch (type) {
     case "model.switched":
       return { fallback: data.fallback };

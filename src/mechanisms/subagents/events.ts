@@ -1,9 +1,11 @@
 // Owns the facts of subagents and their slice: whose they are, how deep, which of those in the background are still to be reported.
 import * as z from "zod";
-import type { EventDefs } from "../../ledger/events.ts";
+import type { contextEvents } from "../../contexts/events.ts";
+import type { EventDefs, Fact } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
+import type { loopEvents } from "../../loop/events.ts";
 
-export const subagentEvents: EventDefs = {
+export const subagentEvents = {
   /** With the creation of the agent, whose fact it is. `task`: all that a restart needs to go on with it by itself. */
   "subagent.started": {
     v: 1,
@@ -30,7 +32,7 @@ export const subagentEvents: EventDefs = {
   },
   /** In one append with the note that tells its caller. */
   "subagent.reported": { v: 1, schema: () => z.object({ agent: z.string() }) },
-};
+} satisfies EventDefs;
 
 export interface Subagent {
   parent: string;
@@ -51,24 +53,25 @@ export interface SubagentsState {
   refused: Record<string, number>;
 }
 
+type Known = Fact<typeof subagentEvents & typeof loopEvents & typeof contextEvents>;
+
 export const subagentsSlice: Slice<SubagentsState> = {
   version: 1,
   initial: () => ({ agents: {}, refused: {} }),
   apply(state, event) {
-    // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
-    const data = event.data as any;
-    if (event.type === "subagent.started") state.agents[event.actor] = { ...data };
-    else if (event.type === "subagent.ended") {
+    const { type, actor, data } = event as Known;
+    if (type === "subagent.started") state.agents[actor] = { ...data };
+    else if (type === "subagent.ended") {
       const ended = state.agents[data.agent];
       if (!ended || ended.ended) return state;
       ended.ended = true;
       if (ended.task && data.report !== undefined) ended.report = data.report;
       if (data.denials > 0) state.refused[ended.parent] = (state.refused[ended.parent] ?? 0) + 1;
-    } else if (event.type === "subagent.reported") {
+    } else if (type === "subagent.reported") {
       const told = state.agents[data.agent];
       if (told) delete told.report;
-    } else if (event.type === "turn.started") delete state.refused[event.actor];
-    else if (event.type === "context.forked" || (event.type === "context.restored" && data.conversation)) {
+    } else if (type === "turn.started") delete state.refused[actor];
+    else if (type === "context.forked" || (type === "context.restored" && data.conversation)) {
       // The other timeline goes on with what was open.
       for (const one of Object.values(state.agents)) {
         one.ended = true;

@@ -7,7 +7,7 @@ import { PRIORITIES, TASK_STATUSES } from "../../tools/task-board.ts";
 export const BOARD_LEDGER = "board";
 
 /** Built on first use. */
-const event = (shape: () => z.ZodRawShape = () => ({})) => ({
+const event = <S extends z.ZodRawShape>(shape: () => S) => ({
   v: 1,
   schema: () =>
     z.object({
@@ -22,7 +22,7 @@ const ids = () => z.array(z.string());
 const history = () =>
   z.array(z.object({ at: z.number(), by: z.string(), what: z.string(), note: z.string().optional() }));
 
-const boardEvents: EventDefs = {
+export const boardEvents = {
   "task.created": event(() => ({
     subject: z.string(),
     description: z.string(),
@@ -54,14 +54,14 @@ const boardEvents: EventDefs = {
   /** Kept for someone, or for nobody again. */
   "task.assigned": event(() => ({ owner: z.string().nullable() })),
   "task.claimed": event(() => ({ owner: z.string() })),
-  "task.released": event(),
+  "task.released": event(() => ({})),
   "task.completed": event(() => ({ unblocked: ids() })),
-  "task.cancelled": event(),
+  "task.cancelled": event(() => ({})),
   /** `detached`: tasks that no longer wait for it. */
   "task.deleted": event(() => ({ detached: ids(), unblocked: ids() })),
   /** Its owner was seen without a host; and with one again. */
-  "task.unhosted": event(),
-  "task.hosted": event(),
-};
+  "task.unhosted": event(() => ({})),
+  "task.hosted": event(() => ({})),
+} satisfies EventDefs;
 
 export const boardCodec = (): Codec => createCodec([boardEvents]);

@@ -1,6 +1,10 @@
 // Owns the state of the board: what its events say. Tasks are replaced, never changed in place, so that they may be handed out.
+import type { Fact } from "../../ledger/events.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import { type By, ownerOf, type Task, type TaskHistory } from "../../tools/task-board.ts";
+import type { boardEvents } from "./events.ts";
+
+type Known = Fact<typeof boardEvents>;
 
 /** Part of the snapshot's key: raise it when `applyEvent` changes meaning. */
 export const FOLD_VERSION = "board@1";
@@ -36,35 +40,34 @@ export const callKey = (by: By): string | undefined =>
 export function applyEvent(state: BoardState, event: StoredEvent): void {
   state.seq = event.seq;
   for (const entity of event.touches) state.versions.set(entity, event.seq);
-  // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
-  const data = event.data as any;
+  const fact = event as Known;
+  const { data } = fact;
   const key = callKey(data.by);
   if (key !== undefined) state.calls.set(key, [state.calls.get(key)?.[0] ?? event.seq, event.seq]);
   const by = ownerOf(data.by);
   const task = state.tasks.get(data.id);
-  if (event.type === "task.created") put(state, created(state, event, by));
-  else if (task && event.type === "task.deleted") remove(state, task, data.detached);
+  if (fact.type === "task.created") put(state, created(state, fact, by));
+  else if (task && fact.type === "task.deleted") remove(state, task, fact.data.detached);
   else if (task) {
-    const { what, changes } = outcomeOf(event, task);
-    const entry = { at: event.at, by, what, ...(data.note !== undefined && { note: data.note as string }) };
+    const { what, changes } = outcomeOf(fact, task);
+    const entry = { at: event.at, by, what, ...(data.note !== undefined && { note: data.note }) };
     const { unhostedAt: _, ...rest } = task;
     const next = { ...rest, ...changes, updatedAt: event.at, history: [...task.history, entry].slice(-HISTORY) };
     put(state, next, task);
   }
 }
 
-function outcomeOf(event: StoredEvent, task: Task): { what: string; changes: Partial<Task> } {
-  // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
-  const { owner, set, added, removed } = event.data as any;
-  switch (event.type) {
+function outcomeOf({ type, at, data }: Known, task: Task): { what: string; changes: Partial<Task> } {
+  switch (type) {
     case "task.changed": {
+      const { set, added, removed } = data;
       const blockedBy = [...task.blockedBy.filter((id) => !removed.includes(id)), ...added];
       return { what: changeWords({ set, added, removed }), changes: { ...set, ...keepUnhosted(task), blockedBy } };
     }
     case "task.assigned":
-      return { what: owner ? `kept for ${owner}` : "kept for nobody", changes: { owner } };
+      return { what: data.owner ? `kept for ${data.owner}` : "kept for nobody", changes: { owner: data.owner } };
     case "task.claimed":
-      return { what: "claimed", changes: { status: "in_progress", owner } };
+      return { what: "claimed", changes: { status: "in_progress", owner: data.owner } };
     case "task.released":
       return { what: "released", changes: { status: "pending", owner: null } };
     case "task.completed":
@@ -72,7 +75,7 @@ function outcomeOf(event: StoredEvent, task: Task): { what: string; changes: Par
     case "task.cancelled":
       return { what: "cancelled", changes: { status: "cancelled" } };
     case "task.unhosted":
-      return { what: "owner has no host", changes: { unhostedAt: event.at } };
+      return { what: "owner has no host", changes: { unhostedAt: at } };
     default:
       return { what: "owner has a host again", changes: {} };
   }
@@ -80,9 +83,8 @@ function outcomeOf(event: StoredEvent, task: Task): { what: string; changes: Par
 
 const keepUnhosted = (task: Task) => (task.unhostedAt === undefined ? {} : { unhostedAt: task.unhostedAt });
 
-function created(state: BoardState, event: StoredEvent, by: string): Task {
-  // biome-ignore lint/suspicious/noExplicitAny: its schema checked it
-  const { id, subject, description, blockedBy, priority, labels, imported, note } = event.data as any;
+function created(state: BoardState, event: Extract<Known, { type: "task.created" }>, by: string): Task {
+  const { id, subject, description, blockedBy, priority, labels, imported, note } = event.data;
   const number = /^task_(\d+)$/.exec(id)?.[1];
   if (number) state.lastId = Math.max(state.lastId, Number(number));
   const entry: TaskHistory = { at: event.at, by, what: imported ? "imported" : "created", ...(note && { note }) };

@@ -2,9 +2,9 @@
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 
-const event = (shape: () => z.ZodRawShape) => ({ v: 1, schema: () => z.object(shape()) });
+const event = <S extends z.ZodRawShape>(shape: () => S) => ({ v: 1, schema: () => z.object(shape()) });
 
-export const teamEvents: EventDefs = {
+export const teamEvents = {
   "team.joined": event(() => ({
     name: z.string(),
     role: z.string(),
@@ -31,4 +31,4 @@ export const teamEvents: EventDefs = {
   "team.over": event(() => ({})),
   /** Nothing is left to do for it; what its turns came to since the last time. */
   "team.idled": event(() => ({ text: z.string() })),
-};
+} satisfies EventDefs;

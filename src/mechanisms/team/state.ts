@@ -1,7 +1,9 @@
 // Owns the fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
+import type { Fact } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
-import type { StoredEvent } from "../../ledger/store.ts";
+import type { loopEvents } from "../../loop/events.ts";
 import { LEAD } from "../../loop/host.ts";
+import type { teamEvents } from "./events.ts";
 import * as say from "./texts.ts";
 
 export interface Teammate {
@@ -71,28 +73,28 @@ export const pendingPlan = (state: TeamState, name: string): Plan | undefined =>
 export const waitsForReview = (state: TeamState): boolean =>
   Object.values(state.plans).some((plan) => plan.status === "pending");
 
-// biome-ignore lint/suspicious/noExplicitAny: each case reads the data its schema checked
-type Data = any;
+type Known = Fact<typeof teamEvents & typeof loopEvents>;
+type DataOf<T extends Known["type"]> = Extract<Known, { type: T }>["data"];
 
 export const teamSlice: Slice<TeamState> = {
   version: 2,
   initial: () => ({ mates: {}, inboxes: {}, plans: {}, shutdowns: {} }),
   apply(state, event) {
-    apply(state, event, event.data);
+    apply(state, event as Known);
     return state;
   },
 };
 
-function apply(state: TeamState, event: StoredEvent, data: Data): void {
-  const { actor } = event;
-  switch (event.type) {
+function apply(state: TeamState, event: Known): void {
+  const { actor, type, data } = event;
+  switch (type) {
     case "team.joined": {
-      const { name, role, type, requirePlan } = data;
+      const { name, role, type: definition, requirePlan } = data;
       state.over = false;
       state.mates[name] = {
         name,
         role,
-        ...(type && { type }),
+        ...(definition && { type: definition }),
         joinedAt: event.at,
         status: "active",
         gate: requirePlan ? "closed" : "open",
@@ -175,7 +177,7 @@ function apply(state: TeamState, event: StoredEvent, data: Data): void {
 }
 
 /** A second answer to one request never counts. */
-function review(state: TeamState, by: string, { requestId, approve, feedback }: Data): void {
+function review(state: TeamState, by: string, { requestId, approve, feedback }: DataOf<"plan.reviewed">): void {
   const plan = state.plans[requestId];
   if (plan?.status !== "pending") return;
   Object.assign(plan, { status: approve ? "approved" : "rejected", reviewedBy: by, feedback });
@@ -188,7 +190,7 @@ function review(state: TeamState, by: string, { requestId, approve, feedback }: 
   });
 }
 
-function answer(state: TeamState, by: string, { requestId, approve, reason }: Data): void {
+function answer(state: TeamState, by: string, { requestId, approve, reason }: DataOf<"shutdown.answered">): void {
   const shutdown = state.shutdowns[requestId];
   if (shutdown?.status !== "pending" || shutdown.name !== by) return;
   Object.assign(shutdown, { status: approve ? "approved" : "refused", answer: reason });
