@@ -3,7 +3,7 @@ import { eventSum, genesis, type Row, sameBytes } from "./checksum.ts";
 import { type Cell, columns, findCells, type Shape } from "./salvage-cells.ts";
 import { openPages, type Pages, type Where } from "./salvage-pages.ts";
 import { type BlobPart, joinParts } from "./sqlite/blobs.ts";
-import type { CopiedRow } from "./sqlite/copies.ts";
+import type { Copied } from "./sqlite/copies.ts";
 import { type LedgerRow, ledgerSum } from "./sqlite/rows.ts";
 import { KEY_SPAN, PAGE_SIZE } from "./sqlite/schema.ts";
 import type { Head } from "./sqlite/sidecar.ts";
@@ -20,6 +20,8 @@ export interface SalvagedLedger {
   inPages: number;
   /** What was found behind the break; each of these follows its predecessor, or has none left. */
   behind: Row[];
+  /** JSON text: by its entry in the list of ledgers, or by its second copy where that is newer. */
+  summary: string;
   /** Its entry in the list of ledgers, where one verifies. */
   entry?: LedgerRow;
   damage?: Damage;
@@ -50,12 +52,16 @@ interface Found {
   blobs: Map<string, { where: Where; cell: Cell }[]>;
   /** Rows that no page holds, only the second copy. */
   copied: Set<Row>;
+  summaries: Map<number, NonNullable<Copied["summary"]>>;
 }
 
-export function salvage(file: string, heads: Map<number, Head>, copies: Iterable<CopiedRow>): Salvage {
+export function salvage(file: string, heads: Map<number, Head>, copies: Iterable<Copied>): Salvage {
   const pages = openPages(file);
   const found = scan(pages);
-  for (const { n, name, row } of copies) if (addRow(found, { n, name, row })) found.copied.add(row);
+  for (const { n, name, row, summary } of copies) {
+    if (row && addRow(found, { n, name, row })) found.copied.add(row);
+    if (summary && summary.of >= (found.summaries.get(n)?.of ?? 0)) found.summaries.set(n, summary);
+  }
   for (const head of heads.values()) nameOf(found, head.n).add(head.name);
   const ledgers = new Map<string, SalvagedLedger>();
   for (const n of [...new Set([...found.events.keys(), ...found.entries.keys(), ...heads.keys()])].sort(
@@ -80,6 +86,7 @@ function scan(pages: Pages): Found {
     entries: new Map(),
     blobs: new Map(),
     copied: new Set(),
+    summaries: new Map(),
   };
   pages.each((page, where) =>
     findCells(page, SHAPES, (table, cell) => {
@@ -109,7 +116,7 @@ function addEvent(found: Found, cell: Cell, payload: Buffer): void {
 }
 
 /** Contract: false when the same row is already there. */
-function addRow(found: Found, { n, name, row }: CopiedRow): boolean {
+function addRow(found: Found, { n, name, row }: { n: number; name?: string; row: Row }): boolean {
   const ledger = found.events.get(n) ?? new Map<Seq, Row[]>();
   found.events.set(n, ledger);
   const known = ledger.get(row.seq);
@@ -171,9 +178,15 @@ function chain(n: number, found: Found, head: Head | undefined): SalvagedLedger 
     rows,
     inPages: (rows.findIndex((row) => found.copied.has(row)) + 1 || rows.length + 1) - 1,
     behind: lost ? behind : [],
+    summary: summaryOf(entry, found.summaries.get(n)),
     ...(entry && { entry }),
     ...(lost && { damage: { ledger: name, seq: rows.length + 1, what: "the event is missing or fails its checksum" } }),
   };
+}
+
+function summaryOf(entry: LedgerRow | undefined, copied: Copied["summary"]): string {
+  const newer = copied !== undefined && (!entry || copied.of > entry.head);
+  return newer ? copied.text : (entry?.summary ?? "null");
 }
 
 function* follow(events: Map<Seq, Row[]>, previous: Uint8Array, after: Seq): Generator<Row[]> {

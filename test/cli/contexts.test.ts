@@ -67,8 +67,23 @@ describe("holdfast contexts", () => {
     expect(refused.stderr).toContain("--repair");
     const other = (await listed()).find((c) => c.title.includes("Python"))!;
     expect((await cli("-p", "-r", other.id, "list Python files")).stdout).toContain("a.py");
-    expect((await cli("contexts", "verify", "--repair")).stdout).toContain("salvaged to");
+    expect((await cli("contexts", "verify", "--repair")).stdout).toContain("nothing was lost");
     expect((await cli("contexts", "verify")).code).toBe(0);
+    expect((await cli("-p", "-r", hurt.id, "list Python files")).stdout).toContain("a.py");
+  });
+
+  it("repair brings all contexts back when the head of the file is gone", async () => {
+    await cli("-p", "list Python files");
+    const before = await listed();
+    const fd = fs.openSync(ledgerFile(), "r+");
+    fs.writeSync(fd, Buffer.alloc(6 * 4096), 0, 6 * 4096, 0);
+    fs.closeSync(fd);
+    const read = await cli("contexts", "ls", "--json");
+    expect([read.code, JSON.parse(read.stdout)]).toEqual([0, before]);
+    const repaired = await cli("contexts", "verify", "--repair", "--json");
+    expect([repaired.code, JSON.parse(repaired.stdout)]).toEqual([0, expect.objectContaining({ ledgers: 1, lost: 0 })]);
+    expect(await listed()).toEqual(before);
+    expect((await cli("-p", "-c", "list Python files")).stdout).toContain("a.py");
   });
 
   it("opens what a newer Holdfast wrote read-only and says to upgrade, event or file", async () => {

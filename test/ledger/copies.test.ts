@@ -16,13 +16,17 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqliteStore, repairSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Store } from "../../src/ledger/store.ts";
-import { all, code, event, seqs } from "../../src/testing/store-conformance-steps.ts";
+import { all, code, collect, event, seqs } from "../../src/testing/store-conformance-steps.ts";
 import { startChild } from "./children/spawn.ts";
 
 let folder: string;
 let file: string;
 const copy = (n: number) => join(`${file}.copies`, `${n}.jsonl`);
-const lines = (n: number) => readFileSync(copy(n), "utf8").trimEnd().split("\n");
+const lines = (n: number) =>
+  readFileSync(copy(n), "utf8")
+    .trimEnd()
+    .split("\n")
+    .filter((line) => !line.startsWith('{"of"'));
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
 
 beforeEach(async () => {
@@ -30,7 +34,7 @@ beforeEach(async () => {
   file = join(folder, "p.db");
   await using(async (store) => {
     for (let i = 1; i <= 10; i++) {
-      await store.append([{ ledger: "hurt", events: [event(i, { touches: ["x", 'y",'] })] }]);
+      await store.append([{ ledger: "hurt", events: [event(i, { touches: ["x", 'y",'] })], summary: { i } }]);
       await store.append([{ ledger: "well", events: [event(i)] }]);
     }
   });
@@ -74,9 +78,13 @@ describe("a copy", () => {
         ...before,
       ]);
     });
-    await repairSqliteStore(file);
+    expect(await repairSqliteStore(file)).toMatchObject({ ledgers: 2, events: 20, lost: 0 });
     await using(async (store) => {
       expect([store.readOnly, await all(store, "hurt"), await all(store, "well")]).toEqual([undefined, ...before]);
+      expect((await collect(store.list())).map(({ ledger, head, summary }) => ({ ledger, head, summary }))).toEqual([
+        { ledger: "hurt", head: 10, summary: { i: 10 } },
+        { ledger: "well", head: 10, summary: null },
+      ]);
       expect(await store.version("hurt", "x")).toEqual(10);
       await store.append([{ ledger: "hurt", events: [event(11)] }]);
       expect((await store.verify()).damage).toEqual([]);

@@ -3,7 +3,7 @@ import { type ContextInfo, listContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
-import { repairSqliteStore } from "../../ledger/sqlite/index.ts";
+import { type Repair, repairSqliteStore } from "../../ledger/sqlite/index.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
@@ -128,7 +128,7 @@ function itemLine(agent: string, item: Item): string {
 async function verify(store: Store, flags: Flags, where: Where & { file: string }): Promise<number> {
   if (flags.repair) {
     await store.close();
-    return report(flags, { repaired: true, damage: await repairSqliteStore(where.file) });
+    return reportRepair(flags, await repairSqliteStore(where.file));
   }
   const bar = createProgressBar("verify");
   const checked = await store.verify({ ledger: where.id, progress: bar.update });
@@ -161,16 +161,29 @@ function report(flags: Flags, found: { damage: Damage[]; [more: string]: unknown
   if (flags.json) process.stdout.write(`${JSON.stringify(found)}\n`);
   else if (found.damage.length === 0) process.stdout.write(`sound: ${JSON.stringify(found)}\n`);
   else {
-    for (const d of found.damage) {
-      const place = d.ledger ? `${d.ledger}${d.seq === undefined ? "" : ` seq ${d.seq}`}` : "the file";
-      process.stdout.write(`damaged: ${place}: ${d.what}${d.salvage ? ` (salvaged to ${d.salvage})` : ""}\n`);
-    }
-    if (!flags.repair)
-      process.stdout.write(
-        "Everything before the damage opens. `holdfast contexts verify --repair` keeps that and moves the damaged file aside.\n",
-      );
+    say(found.damage);
+    const then = "What is proven opens. `holdfast contexts verify --repair` builds the store anew from it and from";
+    process.stdout.write(`${then} the second copy of every event, and keeps the damaged file.\n`);
   }
-  return found.damage.length > 0 && !flags.repair ? 1 : 0;
+  return found.damage.length > 0 ? 1 : 0;
+}
+
+function reportRepair(flags: Flags, { damage, ledgers, events, lost }: Repair): number {
+  if (flags.json) process.stdout.write(`${JSON.stringify({ repaired: true, damage, ledgers, events, lost })}\n`);
+  else if (damage.length === 0) process.stdout.write("sound: nothing to repair\n");
+  else {
+    say(damage);
+    const all = `${ledgers} ledgers with ${events} events`;
+    process.stdout.write(`repaired: ${all}; ${lost === 0 ? "nothing was lost" : `${lost} events were lost`}\n`);
+  }
+  return 0;
+}
+
+function say(damage: Damage[]): void {
+  for (const d of damage) {
+    const place = d.ledger ? `${d.ledger}${d.seq === undefined ? "" : ` seq ${d.seq}`}` : "the file";
+    process.stdout.write(`damaged: ${place}: ${d.what}${d.salvage ? ` (salvaged to ${d.salvage})` : ""}\n`);
+  }
 }
 
 function age(at: number): string {

@@ -26,6 +26,8 @@ import { putWake } from "./wakes.ts";
 export interface Advanced {
   row: LedgerRow;
   events: Row[];
+  /** Its summary is another one now. */
+  summarised: boolean;
 }
 
 export interface Appended {
@@ -42,6 +44,7 @@ interface OpenLedger {
   isNew: boolean;
   /** A write that only guards changes nothing of its ledger. */
   changed: boolean;
+  summarised: boolean;
   events: Row[];
 }
 
@@ -88,16 +91,16 @@ export function appendRows(
   opts: AppendOptions & { drafts: Draft[][]; packed: PackedBlob[]; writer: number },
 ): Appended {
   const ledgers = new Map<string, OpenLedger>();
-  const nextN = { value: 0 };
+  const at = Date.now();
+  const next = { n: 0, at };
   for (const write of writes) {
-    if (!ledgers.has(write.ledger)) ledgers.set(write.ledger, openLedger(db, write.ledger, nextN));
+    if (!ledgers.has(write.ledger)) ledgers.set(write.ledger, openLedger(db, write.ledger, next));
   }
 
   const old = recorded(db, writes, opts.drafts, ledgers);
   if (old) return { events: old, advanced: [] };
   checkGuards(db, writes, ledgers, opts);
 
-  const at = Date.now();
   const events: StoredEvent[] = [];
   for (const [i, write] of writes.entries()) {
     if (write.events.length === 0 && write.summary === undefined) continue;
@@ -124,7 +127,10 @@ export function appendRows(
         version,
       );
     }
-    if (write.summary !== undefined) ledger.summary = joinSummaries(ledger.summary, write.summary);
+    if (write.summary !== undefined) {
+      ledger.summary = joinSummaries(ledger.summary, write.summary);
+      open.summarised = true;
+    }
     ledger.updated_at = at;
     ledger.min_writer = Math.max(ledger.min_writer, opts.writer);
   }
@@ -133,7 +139,10 @@ export function appendRows(
   for (const blob of opts.packed) putBlob(db, blob);
   for (const wake of opts.wake ?? []) putWake(db, wake);
   crashPoint("append.before-commit");
-  return { events, advanced: changed.map(({ row, events }) => ({ row: row as LedgerRow, events })) };
+  return {
+    events,
+    advanced: changed.map(({ row, events, summarised }) => ({ row: row as LedgerRow, events, summarised })),
+  };
 }
 
 function joinSummaries(before: string, next: unknown): string {
@@ -145,29 +154,28 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function openLedger(db: Connection, name: string, nextN: { value: number }): OpenLedger {
+function openLedger(db: Connection, name: string, next: { n: number; at: number }): OpenLedger {
   const row = ledgerRow(db, name);
   if (row) {
     // The list of ledgers and the events must agree before anything is chained to them.
     if (!sameBytes(sumAt(db, row, row.head), row.hash))
       throw damaged({ ledger: name, seq: row.head, what: "its last event is missing or changed" });
-    return { row, isNew: false, changed: false, events: [] };
+    return { row, isNew: false, changed: false, summarised: false, events: [] };
   }
-  nextN.value ||= (db.get<{ n: number | null }>("SELECT max(n) AS n FROM ledgers")?.n ?? 0) + 1;
-  const n = nextN.value++;
-  const at = Date.now();
+  next.n ||= (db.get<{ n: number | null }>("SELECT max(n) AS n FROM ledgers")?.n ?? 0) + 1;
+  const n = next.n++;
   const fresh = {
     n,
     name,
     head: 0,
     hash: genesis(n, name),
-    created_at: at,
-    updated_at: at,
+    created_at: next.at,
+    updated_at: next.at,
     summary: "null",
     min_writer: 0,
     removed: 0,
   };
-  return { row: fresh, isNew: true, changed: false, events: [] };
+  return { row: fresh, isNew: true, changed: false, summarised: false, events: [] };
 }
 
 /** The stored events when every id is known with the same content; undefined when none is. */

@@ -13,23 +13,27 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { genesis, hex, type Row } from "../checksum.ts";
+import { digest, genesis, hex, type Row } from "../checksum.ts";
 import type { Seq } from "../store.ts";
+import type { Advanced } from "./append.ts";
 import type { Connection } from "./connection.ts";
-import { eventRows, follows } from "./rows.ts";
+import { eventRows, follows, type LedgerRow } from "./rows.ts";
 
 export interface Copies {
   /** Contract: after the commit; never fails it; no fsync. What a killed process left out is made up for by the next one. */
-  put(ledger: { n: number; name: string }, rows: Row[]): void;
+  put(advanced: Advanced): void;
   remove(n: number): void;
   close(): void;
 }
 
-export interface CopiedRow {
+/** One line of the copy of ledger n. */
+export interface Copied {
   n: number;
   /** On the first event of a ledger. */
   name?: string;
-  row: Row;
+  row?: Row;
+  /** What the list of ledgers says of it since event `of`. */
+  summary?: { of: Seq; text: string };
 }
 
 const APPEND = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
@@ -61,22 +65,23 @@ export function openCopies(file: string, db: Connection): Copies {
   }
 
   return {
-    put(ledger, rows) {
+    put({ row: ledger, events, summarised }) {
       try {
         const one = opened(ledger.n);
-        const first = rows[0]!.seq;
+        const first = ledger.head - events.length + 1;
         let text = "";
         if (one.last !== first - 1) {
           const end = endOf(one.fd);
           if (!end.whole) text = "\n";
           const gap = { from: end.last + 1, to: first - 1, limit: GAP };
           if (gap.to >= gap.from && gap.to - gap.from < GAP)
-            for (const row of eventRows(db, ledger.n, gap)) text += lineOf(ledger.name, row);
+            for (const row of eventRows(db, ledger.n, gap)) text += eventLine(ledger.name, row);
         }
-        for (const row of rows) text += lineOf(ledger.name, row);
+        for (const row of events) text += eventLine(ledger.name, row);
+        if (summarised) text += summaryLine(ledger);
         one.last = -1; // a line that was cut off must not be continued
         writeSync(one.fd, text);
-        one.last = rows.at(-1)!.seq;
+        one.last = ledger.head;
       } catch {}
     },
     remove(n) {
@@ -96,8 +101,8 @@ export function hasCopies(file: string): boolean {
   return existsSync(folderOf(file));
 }
 
-/** Every event of every copy, as far as it can be read; nothing is proven yet. */
-export function* readCopies(file: string): Generator<CopiedRow> {
+/** Every line of every copy, as far as it can be read. No event is proven yet. */
+export function* readCopies(file: string): Generator<Copied> {
   if (!hasCopies(file)) return;
   for (const entry of readdirSync(folderOf(file))) {
     const n = Number(/^(\d+)\.jsonl$/.exec(entry)?.[1] ?? 0);
@@ -111,7 +116,7 @@ export function provenCopy(
   ledger: { n: number; name: string; head: Seq; hash: Uint8Array },
 ): Row[] | undefined {
   const bySeq = new Map<Seq, Row[]>();
-  for (const { row } of readCopy(file, ledger.n)) bySeq.set(row.seq, [...(bySeq.get(row.seq) ?? []), row]);
+  for (const { row } of readCopy(file, ledger.n)) if (row) bySeq.set(row.seq, [...(bySeq.get(row.seq) ?? []), row]);
   const rows: Row[] = [];
   let previous = genesis(ledger.n, ledger.name);
   for (let seq = 1; seq <= ledger.head; seq++) {
@@ -140,37 +145,53 @@ function pathOf(file: string, n: number): string {
 }
 
 /** Data comes last, and exactly as it is stored: the checksum is over that text. */
-function lineOf(name: string, row: Row): string {
+function eventLine(name: string, row: Row): string {
   const { seq, id, at, type, v, actor, touches } = row;
   const head = JSON.stringify({ seq, ...(seq === 1 && { name }), id, at, type, v, actor, sum: hex(row.sum) });
   return `${head.slice(0, -1)},"touches":${touches},"data":${row.data}}\n`;
 }
 
-function* readCopy(file: string, n: number): Generator<CopiedRow> {
+function summaryLine({ n, name, head, summary }: LedgerRow): string {
+  return `{"of":${head},"name":${JSON.stringify(name)},"check":"${summarySum(n, { name, of: head, text: summary })}","summary":${summary}}\n`;
+}
+
+function summarySum(n: number, { name, of, text }: { name: string; of: Seq; text: string }): string {
+  return hex(digest("summary", [n, name, of, text]));
+}
+
+function* readCopy(file: string, n: number): Generator<Copied> {
   const path = pathOf(file, n);
   if (!existsSync(path)) return;
   for (const line of readFileSync(path, "utf8").split("\n")) {
-    const one = parseLine(line);
+    const one = eventIn(line) ?? summaryIn(line, n);
     if (one) yield { n, ...one };
   }
 }
 
-function parseLine(line: string): { name?: string; row: Row } | undefined {
-  // No text inside the line can hold this: its quotes would be escaped.
-  const at = line.indexOf(',"data":');
+/** The fields before the last one, and the text of that. No text inside a line can look like its name: its quotes would be escaped. */
+function parts(line: string, last: string) {
+  const at = line.indexOf(`,"${last}":`);
   if (at < 0 || !line.endsWith("}")) return undefined;
   try {
-    const { name, touches, sum, ...rest } = JSON.parse(`${line.slice(0, at)}}`);
-    const row = {
-      ...rest,
-      touches: touches === null ? null : JSON.stringify(touches),
-      data: line.slice(at + ',"data":'.length, -1),
-      sum: Buffer.from(sum, "hex"),
-    } as Row;
-    return Number.isSafeInteger(row.seq) ? { row, ...(name !== undefined && { name }) } : undefined;
+    return { fields: JSON.parse(`${line.slice(0, at)}}`), text: line.slice(at + last.length + 4, -1) };
   } catch {
     return undefined;
   }
+}
+
+function eventIn(line: string): { name?: string; row: Row } | undefined {
+  const found = parts(line, "data");
+  if (!found || !Number.isSafeInteger(found.fields.seq) || typeof found.fields.sum !== "string") return undefined;
+  const { name, touches, sum, ...rest } = found.fields;
+  const text = { touches: touches === null ? null : JSON.stringify(touches), data: found.text };
+  return { ...(name !== undefined && { name }), row: { ...rest, ...text, sum: Buffer.from(sum, "hex") } };
+}
+
+function summaryIn(line: string, n: number): Pick<Copied, "summary"> | undefined {
+  const found = parts(line, "summary");
+  if (!found) return undefined;
+  const { of, name, check } = found.fields;
+  return check === summarySum(n, { name, of, text: found.text }) ? { summary: { of, text: found.text } } : undefined;
 }
 
 /** The last event that stands there whole, and whether the file ends with a whole line. */
@@ -182,7 +203,7 @@ function endOf(fd: number): { last: Seq; whole: boolean } {
   const lines = bytes.toString("utf8").split("\n");
   const whole = lines.at(-1) === "";
   for (const line of lines.reverse()) {
-    const one = parseLine(line);
+    const one = eventIn(line);
     if (one) return { last: one.row.seq, whole };
   }
   return { last: 0, whole };

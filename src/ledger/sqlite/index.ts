@@ -11,7 +11,7 @@ import { createSalvagedStore } from "./salvaged-store.ts";
 import { WRITER } from "./schema.ts";
 import { openSidecar } from "./sidecar.ts";
 
-export { repairSqliteStore } from "./repair.ts";
+export { type Repair, repairSqliteStore } from "./repair.ts";
 
 export interface SqliteStoreOptions {
   /** This process is a person's terminal: its leases are only taken over by an explicit resume. */

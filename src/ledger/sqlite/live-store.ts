@@ -107,9 +107,9 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     }
     crashPoint("append.before-bell");
     sidecar?.ring();
-    for (const { row, events } of advanced) {
-      if (row.removed) copies?.remove(row.n);
-      else if (events.length > 0) copies?.put(row, events);
+    for (const one of advanced) {
+      if (one.row.removed) copies?.remove(one.row.n);
+      else copies?.put(one);
     }
   }
 
@@ -183,7 +183,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       const normal = async () => {
         const row = await db.write(() => removeLedgerRows(db, ledger));
         if (row) await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
-        if (row) committed([{ row, events: [] }]);
+        if (row) committed([{ row, events: [], summarised: false }]);
         broken.delete(ledger);
       };
       return guarded(normal, (store) => store.remove(ledger));
@@ -193,7 +193,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       const normal = async () => {
         const { removed, ...collected } = await collectRows(db, opts);
         if (!opts.dryRun) await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
-        if (removed.length > 0) committed(removed.map((row) => ({ row, events: [] })));
+        if (removed.length > 0) committed(removed.map((row) => ({ row, events: [], summarised: false })));
         if (!opts.dryRun) await sweepCopies(file, () => db.read(() => allLedgerRows(db)));
         for (const row of removed) broken.delete(row.name);
         return collected;

@@ -19,8 +19,18 @@ import { openSidecar } from "./sidecar.ts";
 import { verifyStore } from "./verify.ts";
 import { allWakes, putWake } from "./wakes.ts";
 
+export interface Repair {
+  /** What was found; none: the store was left as it is. */
+  damage: Damage[];
+  /** What the store holds now. */
+  ledgers: number;
+  events: number;
+  /** Events that nothing proves any more. */
+  lost: number;
+}
+
 /** Contract: no other process has the store open. Nothing is deleted; a sound store is left as it is. */
-export async function repairSqliteStore(file: string): Promise<Damage[]> {
+export async function repairSqliteStore(file: string): Promise<Repair> {
   if (sizeOf(file) === 0 && !existsSync(`${file}.heads`) && !hasCopies(file))
     throw new HoldfastError("not_found", `there is no store at ${file}`);
   finishRepair(file);
@@ -28,7 +38,7 @@ export async function repairSqliteStore(file: string): Promise<Damage[]> {
   if (newer) throw new HoldfastError("upgrade", "this store was written by a newer Holdfast: upgrade to repair it");
   const seen = damage.length > 0 ? damage : await verifyClosed(file);
   const flagged = [...heads.values()].some((head) => head.damaged && !head.removed);
-  if (seen.length === 0 && !flagged) return [];
+  if (seen.length === 0 && !flagged) return { damage: [], ledgers: 0, events: 0, lost: 0 };
 
   const kept = quarantine(file);
   const copy = join(kept, basename(file));
@@ -39,10 +49,17 @@ export async function repairSqliteStore(file: string): Promise<Damage[]> {
   crashPoint("repair.rebuilt");
   writeFileSync(`${file}.repair`, rebuilt, { mode: 0o600, flush: true });
   finishRepair(file);
-  const named = [...found.ledgers.values()].flatMap((ledger) => ledger.damage ?? []);
+  const ledgers = [...found.ledgers.values()];
+  const named = ledgers.flatMap((ledger) => ledger.damage ?? []);
   const rest = seen.filter((one) => !named.some((other) => other.ledger === one.ledger));
   found.close();
-  return [...named, ...rest];
+  const sum = (count: (ledger: SalvagedLedger) => number) => ledgers.reduce((all, one) => all + count(one), 0);
+  return {
+    damage: [...named, ...rest],
+    ledgers: ledgers.length,
+    events: sum((one) => one.rows.length),
+    lost: sum((one) => one.head - one.rows.length),
+  };
 }
 
 /** Puts the rebuilt file in place. Contract: may be cut off anywhere and be run again; the copies are already kept. */
@@ -112,7 +129,7 @@ function putLedger(db: Connection, ledger: SalvagedLedger): void {
     hash: rows.at(-1)?.sum ?? genesis(n, name),
     created_at: entry?.created_at ?? rows[0]?.at ?? 0,
     updated_at: entry?.updated_at ?? rows.at(-1)?.at ?? 0,
-    summary: entry?.summary ?? "null",
+    summary: ledger.summary,
     min_writer: entry?.min_writer ?? 1,
     removed: 0,
   });

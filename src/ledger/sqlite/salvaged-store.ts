@@ -6,6 +6,7 @@ import { type ReadOptions, wanted } from "./read.ts";
 import { damaged, toEvent } from "./rows.ts";
 
 export function createSalvagedStore(url: string, { found, damage }: Assessment): Store {
+  let closed = false;
   const refuse = async (): Promise<never> => {
     throw damaged(damage[0] ?? { what: "its structure is broken" });
   };
@@ -19,11 +20,11 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
     head: async (ledger) => found.ledgers.get(ledger)?.head ?? 0,
     version: async (ledger, entity) => versionIn(found.ledgers.get(ledger), entity),
     async *list({ prefix = "" } = {}) {
-      for (const { name, head, rows, entry } of found.ledgers.values()) {
+      for (const { name, head, rows, summary, entry } of found.ledgers.values()) {
         if (!name.startsWith(prefix)) continue;
         const createdAt = entry?.created_at ?? rows[0]?.at ?? 0;
         const updatedAt = entry?.updated_at ?? rows.at(-1)?.at ?? 0;
-        yield { ledger: name, head, createdAt, updatedAt, summary: entry ? JSON.parse(entry.summary) : null };
+        yield { ledger: name, head, createdAt, updatedAt, summary: JSON.parse(summary) };
       }
     },
     blob: async (hash) => found.blob(hash),
@@ -41,7 +42,10 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
         damage: [...damage, ...bad.map((hash) => ({ what: `blob ${hash} is incomplete or changed` }))],
       };
     },
-    close: async () => found.close(),
+    async close() {
+      if (!closed) found.close();
+      closed = true;
+    },
   };
 }
 
