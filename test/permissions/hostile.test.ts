@@ -110,8 +110,8 @@ describe("hostile input", () => {
         source,
         fc.constantFrom("; rm -rf ~", "\nrm -rf ~\n", " && rm -rf ~", " | rm -rf ~", " & rm -rf ~ &"),
         async (command, end) => {
-          // A comment or an open here-document would make the end text.
-          fc.pre(!/#|<</.test(command));
+          // A comment, an open here-document or a backslash before it would make the end text.
+          fc.pre(!/#|<<|\\$/.test(command));
           expect((await judgeCommand(world, command + end, { allow: ["Bash(ls *)"] })).decision).not.toBe("allow");
         },
       ),

@@ -57,6 +57,9 @@ function printsToFile(bare: string): boolean {
   return false;
 }
 
+/** `print > "/dev/stderr"` writes no file. */
+const STREAM = /^"\/dev\/(?:stderr|stdout|null)"$/;
+
 /** After these a slash begins a regular expression; after an operand it divides. */
 const BEFORE_REGEX = /(?:^|[({},;!~&|=?:\n]|\b(?:return|print|printf|else|do|in|case|exit))[ \t]*$/;
 
@@ -74,6 +77,8 @@ function withoutTexts(source: string): string | undefined {
     }
     const end = closing(program, c, at + 1);
     if (end < 0) return undefined;
+    if (STREAM.test(program.slice(at, end + 1)) && /^[ \t]*(?:[;}\n]|$)/.test(program.slice(end + 1)))
+      out = out.replace(/>{1,2}[ \t]*$/, "");
     out += c + c;
     at = end;
   }

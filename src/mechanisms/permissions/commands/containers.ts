@@ -4,7 +4,7 @@ import { field } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { lookupNames } from "./names.ts";
-import { isVersion } from "./packages.ts";
+import { isHelp, isVersion } from "./version.ts";
 
 export const CONTAINERS: Commands = {
   ...lookupNames("claude holdfast codex gemini opencode aider goose cursor cursor-agent", agent),
@@ -24,7 +24,11 @@ function agent(call: Call): Output | undefined {
   return undefined;
 }
 
-const CONTAINER_READS = new Set(["ps", "images", "version", "info"]);
+/** They list. A flag before them may choose another daemon or another configuration, which runs plugins. */
+const CONTAINER_READS =
+  /^(?:ps|images|version|info|(?:image|container|volume|network|context) ls|compose (?:ps|ls|images|version))(?: |$)/;
+const LISTING_FLAGS =
+  /^(?:-[aqlsn]+|-f|--(?:all|quiet|latest|last|size|filter|format|no-trunc|digests|services)(?:=.*)?)$/;
 
 function container(call: Call): Output | undefined {
   if (isVersion(call)) return undefined;
@@ -43,7 +47,8 @@ function container(call: Call): Output | undefined {
   }
   if (/^(?:system|volume|network|image|container|builder)$/.test(sub) && /\bprune\b|\brm\b/.test(text))
     call.say(deny("it deletes containers, images or volumes"));
-  if (CONTAINER_READS.has(sub)) return undefined;
+  const isPlain = call.args.every((f) => !f.text.startsWith("-") || LISTING_FLAGS.test(f.text));
+  if ((CONTAINER_READS.test(text) && isPlain) || isHelp(call)) return undefined;
   call.say(
     /^(?:pull|push|login|run|build|compose|create)$/.test(sub)
       ? askNetwork("it runs or fetches containers")

@@ -139,6 +139,13 @@ function jq(call: Call): Output | undefined {
 const TAR_FLAGS =
   "-ctxruAdvzjJZakmOpPUWwhlSsiGnoB -f: -C:d -T:r -X:r -b: -I! -F! -K: -N: -L: -V: -g:w -H: --list --create --extract --get --append --update --diff --compare --delete --verbose --gzip --bzip2 --xz --zstd --lzma --auto-compress --file: --directory:d --files-from:r --exclude: --exclude-from:r --exclude-vcs --exclude-vcs-ignores --strip-components: --strip: --to-stdout --wildcards --no-wildcards --null --numeric-owner --owner: --group: --mode: --mtime: --sort: --transform~ --xform~ --keep-old-files --overwrite --same-permissions --no-same-owner --no-same-permissions --totals --one-file-system --dereference --show-transformed-names --full-time --quoting-style: --anchored --no-recursion --use-compress-program! --to-command! --checkpoint? --checkpoint-action! --info-script! --new-volume-script! --rsh-command! --rmt-command! --absolute-names~ --index-file:w --listed-incremental:w --unlink-first --recursive-unlink! --remove-files~ --format: --pax-option: --touch --keep-newer-files --skip-old-files --no-overwrite-dir --warning: --force-local";
 
+/** With `-O` the members go to the output; only flags that cannot change that. */
+const TAR_PRINTS = new Set(
+  "-x -O -f -v -z -j -J -a -Z --extract --get --to-stdout --file --verbose --gzip --bzip2 --xz --zstd --auto-compress --wildcards --strip-components --exclude".split(
+    " ",
+  ),
+);
+
 /** Listing reads; everything else is asked, inside the project. */
 function tar(call: Call): Output | undefined {
   const [first, ...rest] = call.args;
@@ -151,6 +158,8 @@ function tar(call: Call): Output | undefined {
   const isCreating = parsed.has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--delete");
   if (archive.text !== "-") (isCreating ? call.write : call.read)(archive);
   if (isListing && !isCreating && !parsed.has("-x", "--extract", "--get")) return undefined;
+  if (!isCreating && parsed.has("-O", "--to-stdout") && parsed.flags.every((f) => TAR_PRINTS.has(f.name)))
+    return undefined;
   const directory = parsed.value("-C", "--directory");
   if (isCreating) for (const file of parsed.operands) call.read(file);
   else if (directory) call.write(directory);

@@ -122,7 +122,7 @@ function mv(call: Call): Output | undefined {
     else if (isRoot(call, source)) call.say(deny("it moves the project itself"));
   }
   if (target) writeInto(call, target, sources);
-  if (sources.length > 3 || sources.some((f) => f.glob || !isKnown(f))) call.say(ask("it moves many files"));
+  if (sources.length > 3 || sources.some(isMany)) call.say(ask("it moves many files"));
   return undefined;
 }
 
@@ -173,10 +173,12 @@ function rm(call: Call): Output | undefined {
     if (isRecursive && /^[*.?/[\]]*$/.test(text) && f.glob) call.say(deny("it deletes everything here"));
   }
   if (isRecursive) call.say(ask("it deletes a tree"));
-  else if (parsed.operands.length > 5 || parsed.operands.some((f) => f.glob || !isKnown(f)))
-    call.say(ask("it deletes many files"));
+  else if (parsed.operands.length > 5 || parsed.operands.some(isMany)) call.say(ask("it deletes many files"));
   return undefined;
 }
+
+/** Also in quotes: `for f in *; do rm "$f"; done`. */
+const isMany = (f: Field): boolean => f.glob || !isKnown(f) || /[*?[]/.test(f.text);
 
 function isRoot(call: Call, f: Field): boolean {
   const { court, scope } = call.shell;
@@ -205,10 +207,12 @@ function ln(call: Call): Output | undefined {
   const isSingle = parsed.operands.length === 1 || directory !== undefined;
   const sources = isSingle ? parsed.operands : parsed.operands.slice(0, -1);
   const target = directory ?? (isSingle ? field(".") : parsed.operands.at(-1)!);
+  const isFromLink = parsed.has("-s", "--symbolic") && !parsed.has("-r", "--relative");
   for (const source of sources) {
-    linkTo(call, source);
+    const isAbsolute = source.text.startsWith("/");
+    if (isAbsolute || !isFromLink) linkTo(call, source);
     // A relative link is read from where it lies.
-    if (!source.text.startsWith("/")) {
+    if (!isAbsolute) {
       for (const base of [target.text, dirname(target.text)])
         linkTo(call, { ...source, text: `${base}/${source.text}` });
     }

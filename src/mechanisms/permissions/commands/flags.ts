@@ -113,6 +113,8 @@ function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field
   const name = equals < 0 ? arg.text : arg.text.slice(0, equals);
   const kind = known.get(name) ?? known.get(unabbreviated(known, name) ?? "");
   const inline = equals < 0 ? undefined : { ...arg, text: arg.text.slice(equals + 1) };
+  if (kind === undefined && call.args.length === 1 && /^--(?:help|version)$/.test(arg.text))
+    return { given: [{ name }], usesNext: false };
   if (kind === undefined || (kind === "none" && inline)) {
     call.say(unknownFlag(call.name, name));
     return { given: [{ name, value: inline }], usesNext: false };

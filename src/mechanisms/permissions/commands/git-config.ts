@@ -9,12 +9,18 @@ const DANGEROUS =
 const HARMLESS =
   /^(?:color\.|advice\.|core\.(?:quotepath|abbrev|autocrlf|ignorecase|precomposeunicode|preloadindex)|log\.|diff\.(?:noprefix|mnemonicprefix|renames|algorithm|context|wserrorhighlight|color)|status\.|column\.|user\.(?:name|email)|grep\.|blame\.|i18n\.|rerere\.|pretty\.|format\.pretty|init\.defaultbranch)/i;
 
+/** No signature, no editor. */
+const isTurnedOff = (key: string, value: string): boolean =>
+  (/^(?:commit|tag)\.gpgsign$/i.test(key) && value === "false") ||
+  (/^(?:core|sequence)\.editor$/i.test(key) && /^(?:true|:)$/.test(value));
+
 /** The pair of `-c key=value`. */
 export function judgeKey(call: Call, pair: string): undefined {
   const [key = "", value = ""] = [pair.split("=")[0], pair.slice(pair.indexOf("=") + 1)];
   if (/^core\.pager$/i.test(key) && /^(?:cat)?$/.test(value)) return;
   if (/^core\.fsmonitor$/i.test(key) && value === "false") return;
   if (/^core\.hookspath$/i.test(key) && value === "/dev/null") return;
+  if (isTurnedOff(key, value)) return;
   if (DANGEROUS.test(key)) call.say(deny(`git -c ${key} can run programs`));
   else if (!HARMLESS.test(key)) call.say(askFirm(`git -c ${key} is not known to be harmless`));
 }
@@ -50,7 +56,7 @@ export function config(call: Call): Output | undefined {
   const file = parsed.value("-f", "--file");
   if (file) call.write(file);
   if (parsed.has("--edit", "-e") || verb === "edit") call.say(deny("it opens git's settings in an editor"));
-  if (key === "" || !/^[\w-]+\./.test(key) || DANGEROUS.test(key))
+  if (key === "" || !/^[\w-]+\./.test(key) || (DANGEROUS.test(key) && !isTurnedOff(key, words[1]?.text ?? "")))
     call.say(deny(`the git setting ${key} can run programs or redirect git`));
   else call.say(ask("it changes the repository's settings"));
   return undefined;

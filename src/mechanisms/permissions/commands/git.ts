@@ -3,6 +3,7 @@
 import { dirname, resolve } from "node:path";
 import { allow, ask, askExact, askNetwork, deny } from "../finding.ts";
 import { isInProject } from "../path-place.ts";
+import { looksForSecrets } from "../protected.ts";
 import { type Field, field } from "../shell/field.ts";
 import { copyScope } from "../shell/scope.ts";
 import type { Output, Shell } from "../shell/shell.ts";
@@ -51,6 +52,7 @@ function git(call: Call): Output | undefined {
       if (!/^(?:\.|\.git|\.\/|\.\/\.git)\/?$/.test(value?.text ?? ""))
         call.say(deny(`git ${name} works on another repository, with its own settings`));
     } else if (["--version", "-v", "--html-path", "--man-path", "--info-path"].includes(text)) return undefined;
+    else if (text === "--help" && args.length === 0) return undefined;
     else if (
       ![
         "--no-pager",
@@ -92,14 +94,17 @@ function judgeRepository(call: Call, shell: Shell): undefined {
 }
 
 function subcommand(call: Call, name: string): Output | undefined {
+  const isKnownName = [SPECIAL, GIT_READS, GIT_CHANGES].some((names) => Object.hasOwn(names, name));
+  if (isKnownName && call.args.length === 1 && call.args[0]!.text === "--help") return undefined;
   if (name === "config") return config(call);
   if (Object.hasOwn(SPECIAL, name)) return SPECIAL[name]!(call);
   if (Object.hasOwn(GIT_READS, name)) return readOnly(call, GIT_READS[name]!, name);
+  return changed(call, name);
+}
+
+function changed(call: Call, name: string): undefined {
   const change = Object.hasOwn(GIT_CHANGES, name) ? GIT_CHANGES[name]! : undefined;
-  if (!change) {
-    call.say(ask(`git ${name} is not known to only read`));
-    return undefined;
-  }
+  if (!change) return call.say(ask(`git ${name} is not known to only read`));
   judgeChange(call, change.refused);
   call.say(change.usesNetwork ? askNetwork(`git ${name} reaches another machine`) : ask(`git ${name} ${change.does}`));
   return undefined;
@@ -111,12 +116,27 @@ function readOnly(call: Call, flags: string, name: string): Output | undefined {
   const operands = name === "grep" && !parsed.has("-e") ? parsed.operands.slice(1) : parsed.operands;
   for (const operand of operands) readOperand(call, operand, parsed.has("--no-index"));
   if (parsed.has("--output")) call.say(ask("git writes a file"));
+  if (
+    name === "log" &&
+    call.args.some((f) => HASH_FORMAT.test(f.text)) &&
+    call.args.every((f) => PRINTS_HASHES.test(f.text))
+  )
+    return { kind: "plain" };
   if (call.args.some((f) => PRINTS_MORE.test(f.text))) return undefined;
   if (name === "ls-files") return { kind: parsed.has("-o", "--others", "-i", "--ignored") ? "allNames" : "names" };
+  if (name === "grep" && parsed.has("-l", "-L", "--files-with-matches", "--files-without-match", "--name-only"))
+    return call.args.some((f) => looksForSecrets(f.text))
+      ? undefined
+      : { kind: parsed.has("--untracked") ? "allNames" : "names" };
   if (parsed.has("--name-only")) return /^(?:diff|ls-tree)/.test(name) ? { kind: "names" } : undefined;
   if (parsed.has("--show-toplevel")) return toplevel(call);
   return PRINTS_PLAIN.has(name) ? { kind: "plain" } : undefined;
 }
+
+/** `git log --format=%h -5 main..HEAD`: nothing but hashes. */
+const HASH_FORMAT = /^--(?:format|pretty)=(?:t?format:)?%[hH]$/;
+const PRINTS_HASHES =
+  /^(?:--(?:format|pretty)=(?:t?format:)?%[hH]|-n?\d+|-n|--reverse|--all|--(?:no-)?merges|--first-parent|--|[\w/@~^][\w/.@{}~^-]*)$/;
 
 /** Hashes, counts and names of references: never a path. */
 const PRINTS_PLAIN = new Set(["rev-list", "rev-parse", "describe", "merge-base", "count-objects"]);
@@ -206,6 +226,21 @@ const SPECIAL: Commands = {
   ),
   stash: subcommands({ list: "", show: "" }),
   worktree: subcommands({ list: "" }),
+  "sparse-checkout": subcommands({ list: "" }),
+  "ls-remote": (call) => {
+    const [flag, ...names] = call.args;
+    if (flag?.text !== "--get-url" || names.some((f) => f.text.startsWith("-"))) changed(call, "ls-remote");
+    return undefined;
+  },
+  apply: (call) => {
+    if (!call.args.some((f) => /^--(?:stat|numstat|summary|check)$/.test(f.text))) return changed(call, "apply");
+    const parsed = readFlags(call, {
+      flags:
+        "-Rv -p: --stat --numstat --summary --check --reverse --verbose --recount --unidiff-zero --include: --exclude:",
+    });
+    for (const file of parsed.operands) if (file.text !== "-") call.read(file);
+    return undefined;
+  },
   submodule: (call) => {
     if (call.args.some((f) => f.text === "foreach"))
       call.say(deny("git submodule foreach runs a command in each module"));

@@ -5,6 +5,7 @@ import { judgeField } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { fromTable } from "./flags.ts";
+import { isHelp, isVersion } from "./version.ts";
 
 const NETWORK: Output = { kind: "network" };
 
@@ -73,9 +74,9 @@ export const NETWORK_COMMANDS: Commands = {
   ftp: refuses("it copies to or from another machine"),
   tftp: refuses("it copies to or from another machine"),
   rclone: refuses("it copies to or from another machine"),
-  nc: refuses("it opens a raw connection"),
-  ncat: refuses("it opens a raw connection"),
-  netcat: refuses("it opens a raw connection"),
+  nc: netcat,
+  ncat: netcat,
+  netcat,
   socat: refuses("it opens a raw connection"),
   telnet: refuses("it opens a raw connection"),
   ngrok: refuses("it opens the machine to others"),
@@ -151,7 +152,7 @@ function curl(call: Call): Output {
   for (const [i, { text }] of args.entries()) {
     const next = args[i + 1]?.text ?? "";
     if (UPLOADS.test(text)) call.say(deny("it sends a file away"));
-    if (BODIES.test(text) && /^[^=]*@|=[@<]|^<|\0/.test(text.replace(BODIES, "") || next))
+    if (BODIES.test(text) && /^[^=]*@|=[@<]|^<|\0/.test(text.replace(BODIES, "") || next) && !staysHere(args))
       call.say(deny("it sends a file away"));
     if (/^(?:-K|--config)/.test(text)) call.say(askFirm("its settings come from a file"));
     if (/^--(?:unix-socket|abstract-unix-socket)/.test(text)) call.say(deny("it talks to a daemon of this machine"));
@@ -175,6 +176,25 @@ function curl(call: Call): Output {
   }
   if (args.length === 1 && /^(?:--version|-V|--help|-h)$/.test(args[0]!.text)) return { kind: "unknown" };
   call.say(reach(call));
+  return NETWORK;
+}
+
+/** Plain flags, bodies that are known, and every other word an address of this machine. */
+function staysHere(args: Call["args"]): boolean {
+  const rest = args.filter((f, i) => {
+    const takes = /^(?:-X|--request|-H|--header|-d|--data|--data-binary|-F|--form|--json)$/;
+    return !/^-[sSifv]+$/.test(f.text) && !takes.test(f.text) && !takes.test(args[i - 1]?.text ?? "");
+  });
+  const isHere = /^(?:http:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/[^\0]*)?$/;
+  return rest.length > 0 && rest.every((f) => isHere.test(f.text)) && !args.some((f) => f.text.includes("\0"));
+}
+
+/** `nc -z localhost 3000` only tries whether somebody listens; every other connection is raw. */
+function netcat(call: Call): Output {
+  const [flags, host, port, ...more] = call.args.map((f) => f.text);
+  const isProbe = /^-(?:z|zv|vz)$/.test(flags ?? "") && /^(?:localhost|127\.0\.0\.1)$/.test(host ?? "");
+  if (isProbe && /^\d+$/.test(port ?? "") && more.length === 0) call.say(askNetwork("it tries a port of this machine"));
+  else call.say(deny("it opens a raw connection"));
   return NETWORK;
 }
 
@@ -222,6 +242,7 @@ function openssl(call: Call): Output | undefined {
 }
 
 function gh(call: Call): Output {
+  if (isVersion(call) || isHelp(call)) return { kind: "unknown" };
   const words = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
   if (
     words[0] === "auth" &&
@@ -253,6 +274,8 @@ function cloud(call: Call): Output {
   const words = call.args.map((f) => f.text);
   sendsSecrets(call);
   if (words.length === 1 && /^(?:--version|version|--help|help)$/.test(words[0]!)) return { kind: "unknown" };
+  if (call.name === "kubectl" && words.join(" ") === "version --client") return { kind: "unknown" };
+  if (isHelp(call) && /^(?:kubectl|helm|terraform)$/.test(call.name)) return { kind: "unknown" };
   if (
     words.some(
       (w) =>

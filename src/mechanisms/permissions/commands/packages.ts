@@ -5,27 +5,24 @@ import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { lookupNames } from "./names.ts";
 import { isBareAddress } from "./network.ts";
-
-const SHORT_VERSION = new Set(
-  "node nodejs npm pnpm yarn bun tsc php ruby gcc g++ clang eslint perl lua pip pip3 gem composer".split(" "),
-);
-
-/** Asks only for the version or for help. For some programs `-v` means verbose. */
-export function isVersion(call: Call): boolean {
-  const [first, ...more] = call.args;
-  if (!first || more.length > 0) return false;
-  return /^(?:--version|-V|--help|-version)$/.test(first.text) || (first.text === "-v" && SHORT_VERSION.has(call.name));
-}
+import { isHelp, isVersion } from "./version.ts";
 
 /** Subcommands that only look at what is installed here; `config+get` are two words. */
-function manager(reads: string, network: string, extra?: (call: Call) => void): (call: Call) => Output | undefined {
+function manager(
+  reads: string,
+  network: string,
+  extra?: (call: Call) => void,
+  ownFlags?: RegExp,
+): (call: Call) => Output | undefined {
   const isRead = new Set(reads.split(" "));
   const usesNetwork = new Set(network.split(" "));
   return (call) => {
     if (isVersion(call)) return { kind: "plain" };
     extra?.(call);
     const words = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
-    const hasOddFlag = call.args.some((f) => f.text.startsWith("-") && !PLAIN_FLAGS.test(f.text));
+    const hasOddFlag = call.args.some(
+      (f) => f.text.startsWith("-") && !PLAIN_FLAGS.test(f.text) && !ownFlags?.test(f.text),
+    );
     const name = words.slice(0, 2).join("+");
     if ((isRead.has(words[0] ?? "") || isRead.has(name)) && !hasOddFlag) return undefined;
     if (usesNetwork.has(words[0] ?? "") || usesNetwork.has(name))
@@ -35,7 +32,7 @@ function manager(reads: string, network: string, extra?: (call: Call) => void): 
   };
 }
 const PLAIN_FLAGS =
-  /^(?:-[aglpqvsjom]+|--(?:all|depth(?:=\d+)?|json|long|parseable|prod|production|dev|global|local|omit=\w+|only=\w+|include=\w+|format(?:=[\w,]+)?|outdated|quiet|verbose|no-color|color(?:=\w+)?|version|workspaces|no-deps|offline|locked|frozen|format-version(?:=\d)?|tree|list|latest|not-required|user|path|silent|recursive|edges|invert))$/;
+  /^(?:-[aglpqvsjom]+|--(?:all|depth(?:=\d+)?|json|long|parseable|prod|production|dev|global|local|omit=\w+|only=\w+|include=\w+|format(?:=[\w,]+)?|outdated|quiet|verbose|no-color|color(?:=\w+)?|version|workspaces|no-deps|offline|locked|frozen|format-version(?:=\d)?|tree|list|latest|not-required|user|path|silent|recursive|edges|invert|versions))$/;
 
 /** Flags of npm and its kin that take the command to another project or another shell. */
 function otherProject(call: Call): undefined {
@@ -98,33 +95,57 @@ export function placesElsewhere(call: Call): undefined {
 }
 
 const npm = manager(
-  "ls list ll la root bin prefix explain why fund help help-search pkg+get config+get config+list query",
+  "ls list ll la root bin prefix explain why fund help help-search pkg+get config+get config+list config+ls query workspaces+list workspaces+info",
   "install i ci add update up upgrade outdated view info show v search audit dedupe publish link uninstall remove rm un exec x create init rebuild pack ping doctor diff",
   otherProject,
 );
 
+/** Without a name `npm run` lists the scripts. */
+const listsScripts = (call: Call): boolean => call.args.length === 1 && /^run(?:-script)?$/.test(call.args[0]!.text);
+
 export const PACKAGES: Commands = {
-  npm,
+  npm: (call) => (listsScripts(call) || (isHelp(call) && call.args.length === 2) ? undefined : npm(call)),
   pnpm: npm,
   yarn: npm,
-  pip: manager("list show freeze check", "install download uninstall wheel search index", placesElsewhere),
-  pip3: manager("list show freeze check", "install download uninstall wheel search index", placesElsewhere),
+  pip: manager("list show freeze check help", "install download uninstall wheel search index", placesElsewhere),
+  pip3: manager("list show freeze check help", "install download uninstall wheel search index", placesElsewhere),
   uv: manager("version pip+list pip+show pip+freeze", "add sync lock run pip tool"),
-  poetry: manager("show version", "add install update lock publish"),
+  poetry: manager("show version env+info", "add install update lock publish"),
   conda: manager("list info", "install create update remove"),
   gem: manager("list", "install update uninstall push", placesElsewhere),
   bundle: manager("list show", "install update add exec"),
-  cargo: manager("tree metadata pkgid locate-project", "install add update fetch publish search", placesElsewhere),
-  rustup: manager("show", "update install toolchain"),
-  go: manager("version env list", "get install mod", placesElsewhere),
+  cargo: manager(
+    "tree metadata pkgid locate-project",
+    "install add update fetch publish search",
+    placesElsewhere,
+    /^-[iefd]$/,
+  ),
+  rustup: manager("show toolchain+list target+list component+list", "update install toolchain"),
+  go: manager(
+    "version env list doc help",
+    "get install mod",
+    placesElsewhere,
+    /^-(?:json|f|deps|e|find|versions|all)$/,
+  ),
   composer: manager("show", "install require update"),
   brew: manager("list info", "install upgrade update uninstall"),
   ...lookupNames("apt apt-get dpkg yum dnf rpm pacman apk snap flatpak", system),
 };
 
+/** The same letter searches in one of them and installs in another. */
+const SYSTEM_READS: Record<string, RegExp> = {
+  dpkg: /^(?:-[lLsS]|--(?:list|listfiles|status|search))$/,
+  rpm: /^-q[ailf]*$/,
+  pacman: /^-Q[il]*$/,
+};
+
 function system(call: Call): Output | undefined {
-  const [first] = call.args;
-  if (isVersion(call) || /^(?:-l|-s|-L|-S|--list|-qa?|-qi|list|-Q|-Qi|info)$/.test(first?.text ?? "")) return undefined;
+  const [first, ...rest] = call.args;
+  const reads = Object.hasOwn(SYSTEM_READS, call.name) ? SYSTEM_READS[call.name]! : /^(?:list|info|show)$/;
+  const isRead = reads.test(first?.text ?? "");
+  // `rpm -qa --pipe=…` and `apt list -o …` run programs.
+  const isPlain = rest.every((f) => !f.text.startsWith("-") || /^(?:-[ailfq]|--installed|--upgradable)$/.test(f.text));
+  if (isVersion(call) || (isRead && isPlain)) return undefined;
   call.say(deny("it changes programs of the system"));
   return undefined;
 }

@@ -4,7 +4,8 @@ import { field, isKnown } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
-import { isVersion, placesElsewhere } from "./packages.ts";
+import { placesElsewhere } from "./packages.ts";
+import { isVersion } from "./version.ts";
 
 /** Names the program that it runs; its version is free. */
 function runs(what: string): (call: Call) => Output | undefined {
@@ -171,7 +172,17 @@ function runFile(call: Call): undefined {
 const DESTRUCTIVE =
   /rmtree|rm\s+-\w*[rf]|rmSync|removedirs|fork\s*\(?\)?\s*while|while[\s\S]{0,40}fork|\bsocket|\.ssh\b|\.aws\b|\/etc\/|\.bashrc|\.git\/|do shell script/i;
 const SUSPICIOUS =
-  /unlink|rmdir|shutil|FileUtils|urlopen|requests\.|https?:\/\/|fetch\(|net\.connect|child_process|subprocess|os\.system|os\.remove|popen|\bexec|\bsystem\b|spawn|`/i;
+  /unlink|rmdir|shutil(?!\.(?:copy|which)|;)|FileUtils|urlopen|requests\.(?!__version__)|https?:\/\/|fetch\(|net\.connect|child_process|subprocess|os\.system|os\.remove|popen|\bexec|\bsystem\b|spawn|`/i;
+
+/** They read a file for its syntax and run nothing of it; `perl -c` runs BEGIN. */
+const CHECKS: Record<string, RegExp> = {
+  node: /^(?:--check|-c)$/,
+  nodejs: /^(?:--check|-c)$/,
+  ruby: /^-c$/,
+  php: /^-l$/,
+};
+/** A server of this machine. */
+const LOCAL_FETCH = /fetch\(\s*["'`]http:\/\/(?:localhost|127\.0\.0\.1)(?=[:/"'`])/g;
 
 function interpreter(inline: string): (call: Call) => Output | undefined {
   const flags = inline.split(" ");
@@ -192,7 +203,7 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
         .map((f) => f.text)
         .join(" ");
       if (DESTRUCTIVE.test(code)) call.say(deny(`${call.name} is given code that looks dangerous`));
-      else if (SUSPICIOUS.test(code))
+      else if (SUSPICIOUS.test(code.replace(LOCAL_FETCH, "")))
         call.say(refuse(`${call.name} is given code that starts programs, deletes or reaches the network`));
       else if (/environ|process\.env|\.env\b/i.test(code))
         call.say(askExact(`${call.name} is given code that reads the environment`));
@@ -200,7 +211,7 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
       return undefined;
     }
     if (args.length === 0 || args[0]!.text === "-") return fromInput(call);
-    if (args.length === 2 && /^node/.test(call.name) && /^(?:--check|-c)$/.test(args[0]!.text)) {
+    if (args.length === 2 && CHECKS[call.name]?.test(args[0]!.text)) {
       call.read(args[1]!);
       return undefined;
     }

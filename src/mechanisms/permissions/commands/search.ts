@@ -1,7 +1,8 @@
 // Owns the commands that find files and text: grep, ripgrep, ag, find, fd, ls and their kin.
+import { posix } from "node:path";
 import { ask, askExact, deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";
-import { type Field, field, NAMES } from "../shell/field.ts";
+import { type Field, field, isKnown, NAMES } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
@@ -21,7 +22,7 @@ const PRINTS_MORE =
 const GREP_FLAGS =
   "-EFGPivwxcLlqsonHhbTuUzraIRyZ -e: -f:r -m: -A: -B: -C: -d: -D: --extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp: --file:r --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --color? --colour? --files-without-match --files-with-matches --max-count: --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --label: --line-number --initial-tab --null --after-context: --before-context: --context: --text --binary-files: --devices: --directories: --exclude: --exclude-from:r --exclude-dir: --include: --recursive --dereference-recursive --line-buffered --null-data --group-separator? --no-group-separator --help --version";
 const RG_FLAGS =
-  "-aceFhHiIlLnNopPqsSuUvVwx0. -A: -B: -C: -d: -E: -e: -f:r -g: -j: -m: -M: -r: -t: -T: -z! --pre! --pre-glob! --hostname-bin! --search-zip! --after-context: --before-context: --context: --auto-hybrid-regex --binary --block-buffered --byte-offset --case-sensitive --color: --colors: --column --no-column --count --count-matches --crlf --debug --dfa-size-limit: --encoding: --engine: --field-context-separator: --field-match-separator: --file:r --files --files-with-matches --files-without-match --fixed-strings --follow --glob: --glob-case-insensitive --heading --no-heading --hidden --no-hidden --hyperlink-format~ --iglob: --ignore-case --ignore-file:r --ignore-file-case-insensitive --include-zero --invert-match --json --line-buffered --line-number --no-line-number --line-regexp --max-columns: --max-columns-preview --max-count: --max-depth: --maxdepth: --max-filesize: --mmap --no-mmap --multiline --multiline-dotall --no-config --no-filename --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-messages --no-ignore-parent --no-ignore-vcs --no-messages --no-require-git --no-unicode --null --null-data --one-file-system --only-matching --passthru --path-separator: --pcre2 --pcre2-version --pretty --quiet --regexp: --regex-size-limit: --replace: --smart-case --sort: --sortr: --stats --stop-on-nonmatch --text --threads: --trace --trim --type: --type-not: --type-add: --type-clear: --type-list --unrestricted --version --vimgrep --with-filename --word-regexp --context-separator: --no-context-separator";
+  "-aceFhHiIlLnNopPqsSuUvVwx0. -A: -B: -C: -d: -E: -e: -f:r -g: -j: -m: -M: -r: -t: -T: -z~ --pre! --pre-glob! --hostname-bin! --search-zip~ --after-context: --before-context: --context: --auto-hybrid-regex --binary --block-buffered --byte-offset --case-sensitive --color: --colors: --column --no-column --count --count-matches --crlf --debug --dfa-size-limit: --encoding: --engine: --field-context-separator: --field-match-separator: --file:r --files --files-with-matches --files-without-match --fixed-strings --follow --glob: --glob-case-insensitive --heading --no-heading --hidden --no-hidden --hyperlink-format~ --iglob: --ignore-case --ignore-file:r --ignore-file-case-insensitive --include-zero --invert-match --json --line-buffered --line-number --no-line-number --line-regexp --max-columns: --max-columns-preview --max-count: --max-depth: --maxdepth: --max-filesize: --mmap --no-mmap --multiline --multiline-dotall --no-config --no-filename --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-messages --no-ignore-parent --no-ignore-vcs --no-messages --no-require-git --no-unicode --null --null-data --one-file-system --only-matching --passthru --path-separator: --pcre2 --pcre2-version --pretty --quiet --regexp: --regex-size-limit: --replace: --smart-case --sort: --sortr: --stats --stop-on-nonmatch --text --threads: --trace --trim --type: --type-not: --type-add: --type-clear: --type-list --unrestricted --version --vimgrep --with-filename --word-regexp --context-separator: --no-context-separator";
 
 function grepLike(flags: string): (call: Call) => Output | undefined {
   return (call) => {
@@ -88,7 +89,7 @@ export const SEARCH: Commands = {
   }),
   tree: fromTable({
     flags:
-      "-adfilxqNQpsugDFvtcUrnCASXJh -L: -P: -I: -H: -T: -o:w --gitignore --noreport --dirsfirst --filelimit: --charset: --prune --du --si --sort? --matchdirs --ignore-case --inodes --device --timefmt: --info",
+      "-adfilxqNQpsugDFvtcUrnCASXJh -L: -P: -I: -H: -T: -o:w --gitignore --noreport --dirsfirst --filelimit: --charset: --prune --du --si --sort? --matchdirs --ignore-case --inodes --device --timefmt: --info --filesfirst",
     operands: "look",
   }),
   stat: fromTable({
@@ -114,14 +115,24 @@ export const SEARCH: Commands = {
     operands: "look",
   }),
   readlink: fromTable({ flags: "-efmnqsvz --canonicalize", operands: "look" }),
-  basename: fromTable({ flags: "-az -s: --multiple --suffix:", operands: "text" }),
-  dirname: fromTable({ flags: "-z", operands: "text" }),
+  basename: fromTable({ flags: "-az -s: --multiple --suffix:", operands: "text", finish: partOf(posix.basename, 2) }),
+  dirname: fromTable({ flags: "-z", operands: "text", finish: partOf(posix.dirname, 1) }),
   locate: fromTable({ flags: "-bcieqSw -n: -l:", operands: "text", asks: "it lists files outside the project" }),
   find,
   fd: fdLike,
   fdfind: fdLike,
   xdotool: fromTable({ flags: "", operands: "text", asks: "it drives the desktop" }),
 };
+
+/** What `basename` and `dirname` print of words that are known. */
+function partOf(part: (path: string, suffix?: string) => string, most: number) {
+  return (_: Call, { operands, flags }: Parsed): Output | undefined => {
+    const [path, suffix] = operands;
+    const areKnown = operands.every((f) => isKnown(f) && !f.glob && f.text !== "");
+    if (!path || operands.length > most || flags.length > 0 || !areKnown) return undefined;
+    return { kind: "text", text: part(path.text, suffix?.text) };
+  };
+}
 
 /** Tests and actions of find that only look, and how many words follow. */
 const FIND_WORDS: Record<string, number> = Object.fromEntries([
@@ -201,6 +212,13 @@ const CHANGES_FOUND = new Set([
   "ruby",
 ]);
 
+/** `sh -c '…' _ {}` whose text names nothing that changes files or runs code: it is judged, and asked. */
+function isReadingScript([head, flag, script]: Field[]): boolean {
+  if (!/^(?:sh|bash)$/.test(head?.text ?? "") || flag?.text !== "-c" || !script || !isKnown(script)) return false;
+  if (script.text.replace(/[12]?>(?:&[12]|\s*\/dev\/null)/g, "").includes(">")) return false;
+  return !script.text.split(/[^\w.-]+/).some((word) => CHANGES_FOUND.has(word));
+}
+
 /** What find starts on each file; the files are those of the project as far as the starting points are. */
 function findRuns(call: Call, command: Field[]): undefined {
   const places = call.args.slice(
@@ -216,7 +234,7 @@ function findRuns(call: Call, command: Field[]): undefined {
     : "\0";
   const replaced = command.map((f) => (f.text.includes("{}") ? { ...f, text: f.text.replaceAll("{}", base) } : f));
   const head = command[0]?.text ?? "";
-  if (CHANGES_FOUND.has(head.replace(/^.*\//, ""))) {
+  if (CHANGES_FOUND.has(head.replace(/^.*\//, "")) && !isReadingScript(command)) {
     call.say({ ...deny(`find starts ${head} on everything it finds`), firm: false, lift: "exact" });
   }
   call.say(askExact("find starts a command on everything it finds"));

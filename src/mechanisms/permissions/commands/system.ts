@@ -1,7 +1,7 @@
 // Owns the commands about the machine: what they tell, and what they would change.
 import { ask, askFirm, deny } from "../finding.ts";
 import type { Call, Commands } from "./call.ts";
-import { fromTable } from "./flags.ts";
+import { fromTable, readFlags } from "./flags.ts";
 import { lookupNames } from "./names.ts";
 
 const denies =
@@ -23,7 +23,11 @@ const named: Commands = {
     "mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.btrfs mkfs.vfat mke2fs mkswap swapon swapoff fdisk sfdisk gdisk sgdisk cfdisk parted wipefs blkdiscard hdparm losetup cryptsetup lvremove vgremove pvremove lvcreate mdadm zpool zfs tune2fs e2fsck fsck resize2fs badblocks diskutil",
     denies("it changes disks"),
   ),
-  ...lookupNames("mount umount fusermount pivot_root", denies("it changes what is mounted")),
+  ...lookupNames("mount umount fusermount pivot_root", (call) => {
+    const isListing = call.name === "mount" && call.args.every((f) => f.text === "-l");
+    if (!isListing) call.say(deny("it changes what is mounted"));
+    return undefined;
+  }),
   ...lookupNames("shutdown reboot halt poweroff init telinit rtcwake", denies("it stops the machine")),
   ...lookupNames(
     "useradd userdel usermod groupadd groupdel passwd chpasswd adduser deluser chsh chfn visudo vipw gpasswd",
@@ -144,7 +148,7 @@ export const SYSTEM: Commands = {
   pkill: processes,
   killall: processes,
   skill: processes,
-  fuser: fromTable({ flags: "-avumn: -k! -i", operands: "look" }),
+  fuser,
   sleep: fromTable({ flags: "", operands: "text" }),
   which: fromTable({ flags: "-a --all", operands: "text" }),
   whereis: fromTable({ flags: "-bmsu", operands: "text" }),
@@ -175,9 +179,11 @@ export const SYSTEM: Commands = {
   },
   ip: (call) => {
     const isRead = call.args.every((f) =>
-      /^(?:-[a-z46]+|a|addr|address|link|route|r|show|list|neigh|-br|-c|-j)$/.test(f.text),
+      /^(?:-(?:4|6|br|brief|c|color|j|json|o|p|s|d|h)|a|addr|address|link|route|r|show|list|neigh|dev|lo|(?:eth|en|wl|br|docker)[\w-]*)$/.test(
+        f.text,
+      ),
     );
-    call.say(isRead ? ask("it tells about the network") : deny("it changes the network of the machine"));
+    if (!isRead) call.say(deny("it changes the network of the machine"));
     return undefined;
   },
   watchexec: asks("it starts commands"),
@@ -201,6 +207,14 @@ function kill(call: Call): undefined {
     call.say(deny("it stops every process of the user, or the first one"));
   else call.say(ask("it stops processes"));
   return undefined;
+}
+
+function fuser(call: Call): undefined {
+  const { operands, has } = readFlags(call, { flags: "-avumik -n:" });
+  const arePorts = operands.every((f) => /^\d+\/(?:tcp|udp)$/.test(f.text));
+  for (const f of operands) call.look(f);
+  if (has("-k"))
+    call.say(arePorts ? ask("it stops what listens there") : deny("it stops every process that uses the files"));
 }
 
 function processes(call: Call): undefined {

@@ -185,6 +185,18 @@ export const TEXT: Commands = {
   readelf: fromTable({
     flags: "-ahlSsgtendurcDVAIW --all --file-header --sections --symbols --dynamic --headers --wide",
   }),
+  size: fromTable({ flags: "-ABdotx" }),
+  shellcheck: fromTable({
+    flags:
+      "-axV -C? -s: -e: -i: -f: -S: -o: -P: -W: --check-sourced --external-sources --color? --shell: --exclude: --include: --format: --severity: --enable: --source-path: --wiki-link-count: --norc --rcfile:r --list-optional",
+  }),
+  gofmt: fromTable({
+    flags: "-ldes -r: -w~",
+    finish: (call, { operands, has }) => {
+      if (has("-w")) for (const file of operands) call.write(file);
+      return undefined;
+    },
+  }),
   nm: fromTable({ flags: "-aABCDgnprSsuv --defined-only --demangle? --dynamic --extern-only" }),
   objdump: fromTable({ flags: "-adDfghpPrRsStTxCw -j: -M: --disassemble? --headers --syms" }),
 };

@@ -172,7 +172,12 @@ function env(call: Call): Output | undefined {
     const pair = /^([^-=][^=]*)=([\s\S]*)$/.exec(text);
     if (pair) {
       const command = args.slice(at + 1).find((f) => !/^[A-Za-z_]\w*=/.test(f.text))?.text ?? "";
-      const verdict = judgeVariable(pair[1]!, { ...args[at]!, text: pair[2]! }, command || "env");
+      const verdict = judgeVariable(
+        pair[1]!,
+        { ...args[at]!, text: pair[2]! },
+        command || "env",
+        call.shell.court.world.root,
+      );
       if (verdict.decision !== "allow") call.say(verdict);
     } else if (text === "-S" || text.startsWith("--split-string")) {
       call.say(askExact("env -S splits text into a command"));

@@ -5,6 +5,7 @@ import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
 import { expandValue, expandWords, inspectArithmeticText } from "./expand.ts";
 import { type Field, field, isKnown, UNKNOWN } from "./field.ts";
 import type { Shell } from "./shell.ts";
+import { isHarmlessValue, isMeant } from "./variables.ts";
 
 /** They make programs load code, look elsewhere or start other programs. */
 const DANGEROUS =
@@ -23,14 +24,14 @@ const SAFE_VALUES: Record<string, RegExp> = {
 };
 
 const isSafe = (name: string, value: Field): boolean =>
-  SAFE.test(name) && isKnown(value) && (SAFE_VALUES[name]?.test(value.text) ?? true);
+  isHarmlessValue(name, value) || (SAFE.test(name) && isKnown(value) && (SAFE_VALUES[name]?.test(value.text) ?? true));
 
 /** In front of a command. Gives whether allow rules may see past them. */
 export function judgeAssignments(shell: Shell, assignments: Assignment[], fields: Field[], text: string): boolean {
   let areSafe = true;
   for (const assignment of assignments) {
     const value = assignedValue(shell, assignment);
-    const verdict = judgeVariable(assignment.name, value, fields[0]?.text ?? "");
+    const verdict = judgeVariable(assignment.name, value, fields[0]?.text ?? "", shell.court.world.root);
     if (verdict.decision !== "allow") {
       areSafe = false;
       record(shell.court, text, verdict);
@@ -40,9 +41,10 @@ export function judgeAssignments(shell: Shell, assignments: Assignment[], fields
 }
 
 /** As `env`, `export` and prefixes set it. */
-export function judgeVariable(name: string, value: Field, command: string): Verdict {
+export function judgeVariable(name: string, value: Field, command: string, root = ""): Verdict {
   if (name === "IFS" && command === "read" && isKnown(value)) return allow();
   if (isSafe(name, value)) return allow();
+  if (command !== "" && root !== "" && isMeant(name, value, root)) return ask(changes(name));
   if (DANGEROUS.test(name) || !/^[A-Za-z_]\w*$/.test(name))
     return command === "" ? askFirm(changes(name)) : deny(changes(name));
   return command === "" ? allow() : ask(`it sets ${name}`);

@@ -3,6 +3,7 @@ import { normalize } from "node:path";
 import type { Assignment, Command as CommandNode, Word } from "unbash";
 import { makeCall } from "../commands/call.ts";
 import { lookup } from "../commands/index.ts";
+import { isAnswered } from "../commands/version.ts";
 import { type Court, LIMITS, record, spend } from "../court.ts";
 import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
 import { isInProject } from "../path-place.ts";
@@ -84,6 +85,7 @@ function runHead(shell: Shell, fields: Field[], text: string): Output {
     record(court, text, unknownCommand(shell, head.text, args));
     return UNKNOWN_OUTPUT;
   }
+  if (isAnswered(name, args)) return UNKNOWN_OUTPUT;
   return command(makeCall(shell, name, args, text)) ?? UNKNOWN_OUTPUT;
 }
 
