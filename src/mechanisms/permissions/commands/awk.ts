@@ -1,5 +1,5 @@
 // Owns awk: which of its programs only print.
-import { ask, askFirm, deny } from "../finding.ts";
+import { ask, askExact, askFirm, deny } from "../finding.ts";
 import { field, isKnown } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
@@ -15,6 +15,7 @@ function awk(call: Call): Output | undefined {
   const sources = parsed.flags.filter((f) => f.name === "-e" || f.name === "--source").map((f) => f.value!);
   const isInline = sources.length > 0 || parsed.has("-f", "--file");
   const programs = isInline ? sources : parsed.operands.slice(0, 1);
+  if (parsed.has("-f", "--file")) call.say(askExact("the program of awk comes from a file"));
   for (const program of programs) {
     if (program && isKnown(program)) judgeProgram(call, program.text);
     else call.say(ask("the program of awk is only known at run time"));
@@ -27,7 +28,10 @@ function awk(call: Call): Output | undefined {
 
 function judgeProgram(call: Call, program: string): undefined {
   const bare = withoutTexts(program);
-  if (bare === undefined) return call.say(ask("the program of awk cannot be read"));
+  if (bare === undefined) {
+    const runs = /\bsystem\s*\(/.test(program);
+    return call.say(runs ? deny("the program of awk runs commands") : ask("the program of awk cannot be read"));
+  }
   if (/\bsystem\s*\(/.test(bare)) return call.say(deny("the program of awk runs commands"));
   if (/(?:^|[^|])\|(?!\|)|\|&/.test(bare)) return call.say(deny("the program of awk pipes to or from a command"));
   if (/@\s*(?:load|include|namespace|[A-Za-z_]\w*\s*\()/.test(bare))
@@ -45,7 +49,9 @@ function judgeProgram(call: Call, program: string): undefined {
 function printsToFile(bare: string): boolean {
   let isPrinting = false;
   let depth = 0;
-  for (const [token] of bare.matchAll(/[A-Za-z_]\w*|[()[\]{};>\n]/g)) {
+  // After these a statement goes on in the next line.
+  const joined = bare.replace(/(,|&&|\|\|)[ \t]*\n\s*/g, "$1 ");
+  for (const [token] of joined.matchAll(/[A-Za-z_]\w*|[()[\]{};>\n]/g)) {
     if (token === "print" || token === "printf") {
       isPrinting = true;
       depth = 0;
@@ -60,8 +66,12 @@ function printsToFile(bare: string): boolean {
 /** `print > "/dev/stderr"` writes no file. */
 const STREAM = /^"\/dev\/(?:stderr|stdout|null)"$/;
 
-/** After these a slash begins a regular expression; after an operand it divides. */
-const BEFORE_REGEX = /(?:^|[({},;!~&|=?:\n]|\b(?:return|print|printf|else|do|in|case|exit))[ \t]*$/;
+/** After an operand a slash divides; after anything else it begins a regular expression. */
+const BEFORE_REGEX =
+  /(?:^|[^\w$)\]"./\s+-]|\n|(?:^|[^+])\+|(?:^|[^-])-|\b(?:return|print|printf|else|do|in|case|exit|getline))[ \t]*$/;
+
+/** `(a) / b` divides, `if (a) /b/` matches; so with `a++ / b`: it matters where a quote stands between the slashes. */
+const EITHER = /(?:[)/]|\+\+|--)[ \t]*$/;
 
 /** The program with strings and regular expressions emptied; undefined where it could be read in two ways. Comments stay: they hide nothing. */
 function withoutTexts(source: string): string | undefined {
@@ -70,7 +80,13 @@ function withoutTexts(source: string): string | undefined {
   for (let at = 0; at < program.length; at++) {
     const c = program[at]!;
     const isRegex = c === "/" && BEFORE_REGEX.test(out.slice(-20));
-    if (c === "/" && !isRegex && isAmbiguous(program, out, at)) return undefined;
+    if (c === "/" && !isRegex && EITHER.test(out.slice(-20))) {
+      const either = program.slice(at, closing(program, "/", at + 1) + 1);
+      if (either.includes('"')) return undefined;
+      out += either || c;
+      at += Math.max(0, either.length - 1);
+      continue;
+    }
     if (c !== '"' && !isRegex) {
       out += c;
       continue;
@@ -83,13 +99,6 @@ function withoutTexts(source: string): string | undefined {
     at = end;
   }
   return out;
-}
-
-/** `(a) / b` divides, `if (a) /b/` matches: it matters where a quote stands between the slashes. */
-function isAmbiguous(program: string, out: string, at: number): boolean {
-  if (!/\)[ \t]*$/.test(out.slice(-20))) return false;
-  const end = closing(program, "/", at + 1);
-  return end > 0 && program.slice(at, end).includes('"');
 }
 
 function closing(program: string, quote: string, from: number): number {

@@ -1,12 +1,14 @@
 // Owns the shell's own commands: those that change what it knows, and those that only speak.
 import { resolve } from "node:path";
 import { allow, ask, askFirm, deny } from "../finding.ts";
-import { assignmentParts, judgeVariable } from "../shell/assign.ts";
-import { inspectArithmeticText } from "../shell/expand.ts";
+import { assignmentParts, judgeName, judgeVariable } from "../shell/assign.ts";
+import { inspectArithmeticText, inspectExpression } from "../shell/expand.ts";
 import { type Field, field, isKnown, UNKNOWN } from "../shell/field.ts";
-import { type Output, outputAsText, type Shell } from "../shell/shell.ts";
+import { copyScope } from "../shell/scope.ts";
+import { type Output, outputAsText } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
+import { echo, printf } from "./speak.ts";
 
 const nothing = (): Output => ({ kind: "text", text: "" });
 
@@ -14,18 +16,27 @@ export const BUILTINS: Commands = {
   ":": nothing,
   true: nothing,
   false: nothing,
-  break: nothing,
-  continue: nothing,
-  return: nothing,
+  break: jump,
+  continue: jump,
+  return: jump,
   exit: nothing,
   shift: (call) => {
     const given = call.shell.scope.vars.get("@") ?? [];
-    const rest = given.some((f) => f.splits) ? given : given.slice(Number(call.args[0]?.text ?? 1) || 1);
+    const count = call.args.length === 0 ? 1 : Number(call.args[0]!.text);
+    const isSure = count <= given.length && !given.some((f) => f.splits);
+    const rest = isSure ? given.slice(count) : [{ ...field(UNKNOWN), splits: true }];
     for (const key of ["@", "*"]) call.shell.scope.vars.set(key, rest);
     return undefined;
   },
-  wait: nothing,
-  jobs: nothing,
+  wait: (call) => {
+    const at = call.args.findIndex((f) => /^-\w*p/.test(f.text));
+    if (at >= 0) judgeName(call.shell, call.args[at + 1] ?? field(UNKNOWN));
+    return nothing();
+  },
+  jobs: (call) => {
+    const at = call.args.findIndex((f) => /^-\w*x/.test(f.text));
+    return at < 0 ? undefined : call.run(call.args.slice(at + 1));
+  },
   times: nothing,
   dirs: nothing,
   logout: nothing,
@@ -45,15 +56,18 @@ export const BUILTINS: Commands = {
   "[": test,
   type: nothing,
   hash: (call) => {
-    if (call.args.some((f) => f.text.startsWith("-p"))) call.say(askFirm("it gives a command another meaning"));
+    if (call.args.some((f) => /^-\w*p/.test(f.text))) call.say(askFirm("it gives a command another meaning"));
     return undefined;
   },
   help: nothing,
   let: (call) => {
     for (const f of call.args) {
-      inspectArithmeticText(call.shell, f);
-      const name = /^\s*([A-Za-z_]\w*)/.exec(f.text)?.[1];
-      if (name) call.shell.scope.vars.set(name, [field("\x02")]);
+      inspectExpression(call.shell, f);
+      for (const [, name] of f.text.matchAll(/\b([A-Za-z_]\w*)\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)/g)) {
+        if (name === undefined) continue;
+        judgeName(call.shell, field(name));
+        call.shell.scope.vars.set(name, [field("\x02")]);
+      }
     }
     return undefined;
   },
@@ -100,7 +114,7 @@ export const BUILTINS: Commands = {
     if (
       call.args.some(
         (f) =>
-          !/^(?:-[suqpo]+|globstar|nullglob|extglob|failglob|nocaseglob|nocasematch|pipefail|inherit_errexit|lastpipe)$/.test(
+          !/^(?:-[suqpo]+|globstar|nullglob|extglob|failglob|nocaseglob|nocasematch|pipefail|inherit_errexit)$/.test(
             f.text,
           ),
       )
@@ -125,6 +139,8 @@ export const BUILTINS: Commands = {
   trap: (call) => {
     const [action] = call.args;
     if (!action || /^-[lp]$/.test(action.text)) return undefined;
+    if (call.args.some((f, i) => i > 0 && /^(?:sig)?(?:debug|return|err)$/i.test(f.text)))
+      call.say(askFirm("it runs between all other commands"));
     if (!isKnown(action)) call.say(askFirm("what the trap runs is only known at run time"));
     else if (action.text !== "-" && action.text !== "") call.runText(action.text);
     return undefined;
@@ -152,7 +168,7 @@ export const BUILTINS: Commands = {
   bind: (call) => odd(call, "it binds commands to keys"),
   complete: (call) => odd(call, "it binds commands to completion"),
   compgen: (call) => {
-    if (call.args.some((f) => /^-[CFWevA]/.test(f.text))) odd(call, "it runs commands for completion");
+    if (call.args.some((f) => /^-\w*[CFWevA]/.test(f.text))) odd(call, "it runs commands for completion");
     return undefined;
   },
   disown: nothing,
@@ -178,90 +194,13 @@ function odd(call: Call, reason: string): undefined {
   return undefined;
 }
 
-function echo(call: Call): Output | undefined {
-  let { args } = call;
-  let isEscaped = false;
-  while (/^-[neE]+$/.test(args[0]?.text ?? "")) {
-    isEscaped ||= args[0]!.text.includes("e");
-    args = args.slice(1);
-  }
-  judgeTold(call, args);
-  if (!args.every((f) => isKnown(f) && !f.glob)) return undefined;
-  const text = args.map((f) => f.text).join(" ");
-  return { kind: "text", text: isEscaped ? decodeEscapes(text) : text };
-}
-
-/** A variable with a key in it would be printed. */
-function judgeTold(call: Call, args: Field[]): undefined {
-  if (
-    args.length > 0 &&
-    /\$\{?\w*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL)\w*/i.test(call.text) &&
-    args.some((f) => f.text.includes(UNKNOWN))
-  ) {
-    call.say(askFirm("it prints a variable that may hold a key"));
-  }
-}
-
-function printf(call: Call): Output | undefined {
-  let { args } = call;
-  if (args[0]?.text === "-v") {
-    const [, target] = args;
-    if (target) {
-      inspectArithmeticText(call.shell, target);
-      call.shell.scope.vars.set(target.text, [field(UNKNOWN)]);
-      if (judgeVariable(target.text, field(""), "").decision !== "allow") call.say(askFirm(`it sets ${target.text}`));
-    }
-    args = args.slice(2);
-  }
-  if (args[0]?.text === "--") args = args.slice(1);
-  judgeTold(call, args.slice(1));
-  const [format, ...values] = args;
-  if (!format || !isKnown(format) || !values.every(isKnown) || /%[^sdbi%]/.test(format.text)) return undefined;
-  const filled = decodeEscapes(format.text);
-  let out = "";
-  let next = 0;
-  do {
-    out += filled.replace(/%([sdbi%])/g, (_, kind: string) => {
-      if (kind === "%") return "%";
-      const value = values[next++]?.text ?? "";
-      return kind === "b" ? decodeEscapes(value) : value;
-    });
-  } while (next < values.length && /%[sdbi]/.test(filled) && out.length < 10_000);
-  return { kind: "text", text: out };
-}
-
-function decodeEscapes(text: string): string {
-  const NAMED: Record<string, string> = {
-    n: "\n",
-    t: "\t",
-    "\\": "\\",
-    a: " ",
-    r: " ",
-    e: " ",
-    f: " ",
-    v: " ",
-    b: " ",
-    c: "",
-  };
-  return text.replace(
-    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([ntarefvbc\\]))/g,
-    (_, hex, uni, oct, name) => {
-      const code = hex
-        ? Number.parseInt(hex, 16)
-        : uni
-          ? Number.parseInt(uni, 16)
-          : oct
-            ? Number.parseInt(oct, 8)
-            : undefined;
-      if (code === undefined) return NAMED[name as string] ?? "";
-      return code < 32 && code !== 10 && code !== 9 ? " " : String.fromCodePoint(code);
-    },
-  );
-}
-
 /** Where the shell is afterwards. What is outside may be looked at; what is done there is judged there. */
 function cd(call: Call): Output | undefined {
   const { scope, court } = call.shell;
+  if (call.name === "pushd" && call.args.some((f) => /^(?:[-+]\d+|-n)$/.test(f.text))) {
+    scope.cwds = undefined; // another of the stack, or none
+    return undefined;
+  }
   const { operands } = readFlags(call, { flags: "-LPe@n" });
   const target =
     operands[0] ?? (call.name === "cd" ? { ...(scope.vars.get("HOME")?.[0] ?? field(UNKNOWN)) } : field(UNKNOWN));
@@ -312,7 +251,7 @@ function declare(call: Call): Output | undefined {
   if (/p/.test(flags) && names.length > 0) call.say(askFirm("it prints variables, which may hold keys"));
   for (const f of names) {
     const { name, value } = assignmentParts(f);
-    if (/i/.test(flags)) inspectArithmeticText(call.shell, value);
+    if (/i/.test(flags)) inspectExpression(call.shell, value);
     if (/n/.test(flags) && call.name !== "export") {
       call.say(ask("it makes a name for another variable"));
       inspectArithmeticText(call.shell, value);
@@ -320,24 +259,24 @@ function declare(call: Call): Output | undefined {
     if (!/^[A-Za-z_]\w*$/.test(name)) inspectArithmeticText(call.shell, f);
     const verdict = judgeVariable(name, value, "");
     if (verdict.decision !== "allow") call.say(verdict);
-    if (f.text.includes("=")) bind(call.shell, name, value);
+    if (f.text.includes("=")) call.shell.scope.vars.set(name, [value]);
   }
   return nothing();
-}
-
-function bind(shell: Shell, name: string, value: Field): undefined {
-  if (!shell.scope.vars.has(name) || value.text !== "") shell.scope.vars.set(name, [value]);
 }
 
 function read(call: Call): Output | undefined {
   const parsed = readFlags(call, { flags: "-ersE -a: -d: -i: -n: -N: -p: -t: -u:" });
   const array = parsed.value("-a");
-  const value = outputAsText(call.shell.stdin);
+  const whole = outputAsText(call.shell.stdin);
+  // It takes a piece of the line, and without `-r` it takes backslashes away. `-d ''` ends at zero bytes, which no name has.
+  const isWholeName = parsed.value("-d")?.text === "" && call.shell.stdin.kind !== "text";
+  const isPiece = parsed.has("-n", "-N", "-i", "-u") || (parsed.has("-d") && !isWholeName);
+  const isCut = isPiece || (whole.includes("\\") && !parsed.has("-r"));
+  const value = isCut ? UNKNOWN : whole;
   const names = parsed.operands.length > 0 ? parsed.operands : [field("REPLY")];
-  if (array) call.shell.scope.vars.set(`${array.text}[@]`, [{ ...field(value), splits: true }]);
+  if (array) bindArray(call, array, value);
   for (const f of names) {
-    inspectArithmeticText(call.shell, f);
-    if (judgeVariable(f.text, field(""), "").decision !== "allow") call.say(askFirm(`it sets ${f.text}`));
+    judgeName(call.shell, f);
     const isText = call.shell.stdin.kind === "text";
     call.shell.scope.vars.set(f.text, [
       { ...field(value), guessed: isText && (names.length > 1 || value.includes("\n")) },
@@ -348,13 +287,30 @@ function read(call: Call): Output | undefined {
 
 function mapfile(call: Call): Output | undefined {
   const parsed = readFlags(call, { flags: "-t -d: -n: -O: -s: -u: -C! -c:" });
-  const name = parsed.operands[0]?.text ?? "MAPFILE";
-  call.shell.scope.vars.set(`${name}[@]`, [{ ...field(outputAsText(call.shell.stdin)), splits: true }]);
+  bindArray(call, parsed.operands[0] ?? field("MAPFILE"), outputAsText(call.shell.stdin));
   return undefined;
 }
 
+/** Several words of a text become several elements: which, is not followed. */
+function bindArray(call: Call, array: Field, value: string): undefined {
+  judgeName(call.shell, array);
+  const text = /\s/.test(value) ? UNKNOWN : value;
+  call.shell.scope.vars.set(`${array.text}[@]`, [{ ...field(text), splits: true }]);
+  call.shell.scope.vars.set(array.text, [{ ...field(text), splits: true }]);
+}
+
+/** Where the loop or the function is left, its variables are what they are here. */
+function jump(call: Call): undefined {
+  const { scope } = call.shell;
+  if (scope.left.length < 16) scope.left.push(copyScope(scope));
+}
+
 function bindUnknown(call: Call, names: (Field | undefined)[]): undefined {
-  for (const f of names) if (f) call.shell.scope.vars.set(f.text, [field(UNKNOWN)]);
+  for (const f of names) {
+    if (!f) continue;
+    judgeName(call.shell, f);
+    call.shell.scope.vars.set(f.text, [field(UNKNOWN)]);
+  }
   call.say(allow());
   return undefined;
 }

@@ -4,6 +4,7 @@ import { field } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { lookupNames } from "./names.ts";
+import { isElsewhere, reachesOut } from "./packages.ts";
 import { isHelp, isVersion } from "./version.ts";
 
 export const CONTAINERS: Commands = {
@@ -34,6 +35,7 @@ function container(call: Call): Output | undefined {
   if (isVersion(call)) return undefined;
   const text = call.args.map((f) => f.text).join(" ");
   const sub = call.args.find((f) => !f.text.startsWith("-"))?.text ?? "";
+  reachesOut(call);
   if (
     /docker\.sock|containerd\.sock|podman\.sock|--privileged|--pid[= ]host|--net(?:work)?[= ]host|--ipc[= ]host|--uts[= ]host|--userns[= ]host|--cap-add|--device\b|--security-opt|-H\b|--host\b|--volumes-from/.test(
       text,
@@ -43,7 +45,7 @@ function container(call: Call): Output | undefined {
   }
   for (const m of text.matchAll(/(?:^|\s)(?:-v|--volume|--mount)[= ]?(\S+)/g)) {
     const from = /(?:source|src)=([^,]+)/.exec(m[1]!)?.[1] ?? m[1]!.split(":")[0]!;
-    if (/^(?:\/|~|\.\.|\0)/.test(from)) call.write(field(from));
+    if (isElsewhere(from) || from.startsWith("\0")) call.write(field(from));
   }
   if (/^(?:system|volume|network|image|container|builder)$/.test(sub) && /\bprune\b|\brm\b/.test(text))
     call.say(deny("it deletes containers, images or volumes"));

@@ -1,5 +1,5 @@
 // Owns the commands over structured data and archives: jq, yq, tar, zip and their kin.
-import { ask, askExact, askFirm, deny } from "../finding.ts";
+import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
 import { field } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
@@ -14,7 +14,7 @@ export const DATA: Commands = {
     texts: 1,
     finish: (call, { operands, has }) => {
       if (has("-i", "--inplace")) for (const file of operands.slice(1)) call.write(file);
-      if (/\b(?:load|env|strenv|envsubst|system)\b|\$ENV/.test(operands[0]?.text ?? ""))
+      if (call.args.some((f) => /\b(?:load(?:_\w+)?|env|strenv|envsubst|system)\b|\$ENV/.test(f.text)))
         call.say(askFirm("the filter reads other files or the environment"));
       return undefined;
     },
@@ -74,6 +74,10 @@ export const DATA: Commands = {
   },
   xmllint: fromTable({
     flags: "--format --noout --xpath: --schema:r --valid --nonet --html --recover --pretty: --huge --output:w -o:w",
+    finish: (call, { operands }) => {
+      if (operands.some((f) => f.text.includes("://"))) call.say(askNetwork("it reads from another machine"));
+      return undefined;
+    },
   }),
   sqlite3: (call) => {
     const words = call.args.filter((f) => !f.text.startsWith("-"));
@@ -108,7 +112,7 @@ function compressor(flags: string, printing: string[]): (call: Call) => Output |
 }
 
 const JQ_FLAGS =
-  "-acCeEhijMnrRsSV -f~ -L! --from-file~ --library-path! --arg: --argjson: --slurpfile: --rawfile: --args --jsonargs --null-input --raw-input --slurp --compact-output --raw-output --raw-output0 --join-output --ascii-output --sort-keys --color-output --monochrome-output --tab --indent: --unbuffered --stream --stream-errors --seq --exit-status --version --help";
+  "-acCeEhijMnrRsSV -f:r -L! --from-file:r --library-path! --arg: --argjson: --slurpfile: --rawfile: --args --jsonargs --null-input --raw-input --slurp --compact-output --raw-output --raw-output0 --join-output --ascii-output --sort-keys --color-output --monochrome-output --tab --indent: --unbuffered --stream --stream-errors --seq --exit-status --version --help";
 
 function jq(call: Call): Output | undefined {
   const args: typeof call.args = [];
@@ -122,22 +126,22 @@ function jq(call: Call): Output | undefined {
   }
   const parsed = readFlags({ ...call, args }, { flags: JQ_FLAGS });
   const isFromFile = parsed.has("-f", "--from-file");
+  if (isFromFile) call.say(askExact("the filter comes from a file"));
   const filter = isFromFile ? undefined : parsed.operands[0];
   if (
     filter &&
     /(?:^|[^.\w$])env\b|\$ENV|\b(?:input_filename|get_search_list|import|include|modulemeta|debug\s*\()/.test(
-      filter.text.replace(/"(?:[^"\\]|\\.)*(?:"|$)/g, '""'),
+      filter.text.includes("\\(") ? filter.text : filter.text.replace(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '""'),
     )
   ) {
     call.say(askFirm("the filter reads the environment or other files"));
   }
-  if (parsed.has("--args", "--jsonargs")) return undefined;
   for (const file of parsed.operands.slice(isFromFile ? 0 : 1)) call.read(file);
   return undefined;
 }
 
 const TAR_FLAGS =
-  "-ctxruAdvzjJZakmOpPUWwhlSsiGnoB -f: -C:d -T:r -X:r -b: -I! -F! -K: -N: -L: -V: -g:w -H: --list --create --extract --get --append --update --diff --compare --delete --verbose --gzip --bzip2 --xz --zstd --lzma --auto-compress --file: --directory:d --files-from:r --exclude: --exclude-from:r --exclude-vcs --exclude-vcs-ignores --strip-components: --strip: --to-stdout --wildcards --no-wildcards --null --numeric-owner --owner: --group: --mode: --mtime: --sort: --transform~ --xform~ --keep-old-files --overwrite --same-permissions --no-same-owner --no-same-permissions --totals --one-file-system --dereference --show-transformed-names --full-time --quoting-style: --anchored --no-recursion --use-compress-program! --to-command! --checkpoint? --checkpoint-action! --info-script! --new-volume-script! --rsh-command! --rmt-command! --absolute-names~ --index-file:w --listed-incremental:w --unlink-first --recursive-unlink! --remove-files~ --format: --pax-option: --touch --keep-newer-files --skip-old-files --no-overwrite-dir --warning: --force-local";
+  "-ctxruAdvzjJZakmOpPUWwhlSsiGnoB -f: -C:d -T~ -X:r -b: -I! -F! -K: -N: -L: -V: -g:w -H: --list --create --extract --get --append --update --diff --compare --delete --verbose --gzip --bzip2 --xz --zstd --lzma --auto-compress --file: --directory:d --files-from~ --exclude: --exclude-from:r --exclude-vcs --exclude-vcs-ignores --strip-components: --strip: --to-stdout --wildcards --no-wildcards --null --numeric-owner --owner: --group: --mode: --mtime: --sort: --transform~ --xform~ --keep-old-files --overwrite --same-permissions --no-same-owner --no-same-permissions --totals --one-file-system --dereference --show-transformed-names --full-time --quoting-style: --anchored --no-recursion --use-compress-program! --to-command! --checkpoint? --checkpoint-action! --info-script! --new-volume-script! --rsh-command! --rmt-command! --absolute-names~ --index-file:w --listed-incremental:w --unlink-first --recursive-unlink! --remove-files~ --format: --pax-option: --touch --keep-newer-files --skip-old-files --no-overwrite-dir --warning: --force-local";
 
 /** With `-O` the members go to the output; only flags that cannot change that. */
 const TAR_PRINTS = new Set(

@@ -103,6 +103,9 @@ function cp(call: Call): Output | undefined {
   const { sources, target } = sourcesAndTarget(call, parsed);
   for (const source of sources) call.read(source);
   if (target) writeInto(call, target, sources);
+  const isMerged = parsed.has("-T", "--no-target-directory") || sources.some((f) => /(?:^|\/)\.\/?$/.test(f.text));
+  if (target && isMerged && isRoot(call, target))
+    call.say(ask("protected files may be among those it copies over the project's"));
   if (parsed.has("-r", "-R", "-a", "--recursive", "--archive") && !sources.every((f) => isKnown(f)))
     call.say(ask("it copies a tree"));
   if (parsed.has("-l", "-s", "--link", "--symbolic-link")) for (const source of sources) linkTo(call, source);
@@ -256,8 +259,10 @@ function copyAll(reason: string): (call: Call) => Output | undefined {
       flags: "-cCdDpsTv -m: -o: -g: -t: -S: --mode: --owner: --group: --directory --target-directory: --strip-program!",
     });
     const { operands } = parsed;
-    for (const source of operands.slice(0, -1)) call.read(source);
-    for (const target of parsed.has("-d") ? operands : operands.slice(-1)) call.write(target);
+    const directory = parsed.value("-t", "--target-directory");
+    const isMaking = parsed.has("-d", "--directory");
+    for (const source of directory ? operands : operands.slice(0, -1)) call.read(source);
+    for (const target of isMaking ? operands : [directory ?? operands.at(-1) ?? field("")]) call.write(target);
     call.say(ask(reason));
     return undefined;
   };

@@ -1,6 +1,6 @@
 // Owns flags: the short language in which tables say which flags a command knows, and reading a call by it.
 import { resolve } from "node:path";
-import { allow, ask, deny, type Verdict } from "../finding.ts";
+import { allow, ask, askExact, deny, type Verdict } from "../finding.ts";
 import { type Field, UNKNOWN } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Judge } from "./call.ts";
@@ -67,6 +67,8 @@ export function readFlags(call: Call, opts: FlagOptions): Parsed {
   const given: Given[] = [];
   const operands: Field[] = [];
   const { args } = call;
+  if (isRisky(known) && args.some(mayBecomeFlags))
+    call.say(askExact("a word that is only known at run time may be a flag"));
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!;
     const { text } = arg;
@@ -75,8 +77,8 @@ export function readFlags(call: Call, opts: FlagOptions): Parsed {
       break;
     }
     if (!text.startsWith("-") || text === "-") {
-      if (isRisky(known) && (text.startsWith(UNKNOWN) || (arg.guessed && arg.splits)))
-        call.say(ask("a word that is only known at run time may be a flag"));
+      if (isRisky(known) && text.startsWith(UNKNOWN))
+        call.say(askExact("a word that is only known at run time may be a flag"));
       operands.push(arg);
       if (opts.stopsAtOperand) {
         operands.push(...args.slice(i + 1));
@@ -103,6 +105,10 @@ export function readFlags(call: Call, opts: FlagOptions): Parsed {
 const isRisky = (known: Map<string, Value>): boolean =>
   [...known.values()].some((v) => v === "refused" || v === "write");
 
+/** Also as the value of another flag: it may be split into several words. */
+export const mayBecomeFlags = (f: Field): boolean =>
+  (f.splits && (f.guessed || f.text.includes(UNKNOWN))) || (f.guessed && f.text.startsWith("-"));
+
 interface Taken {
   given: Given[];
   usesNext: boolean;
@@ -110,8 +116,11 @@ interface Taken {
 
 function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field | undefined): Taken {
   const equals = arg.text.indexOf("=");
-  const name = equals < 0 ? arg.text : arg.text.slice(0, equals);
-  const kind = known.get(name) ?? known.get(unabbreviated(known, name) ?? "");
+  const written = equals < 0 ? arg.text : arg.text.slice(0, equals);
+  const whole = known.has(written) ? undefined : unabbreviated(known, written);
+  if (whole !== undefined) call.say(unknownFlag(call.name, written));
+  const name = whole ?? written;
+  const kind = known.get(name);
   const inline = equals < 0 ? undefined : { ...arg, text: arg.text.slice(equals + 1) };
   if (kind === undefined && call.args.length === 1 && /^--(?:help|version)$/.test(arg.text))
     return { given: [{ name }], usesNext: false };
@@ -127,10 +136,14 @@ function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field
   return { given: [{ name, value }], usesNext: takes && !inline && next !== undefined };
 }
 
-/** GNU tools take any unique beginning: refuse it like the whole. */
+/** GNU tools take any unique beginning: it is asked, and means what the strictest of the whole names means. */
 function unabbreviated(known: Map<string, Value>, name: string): string | undefined {
-  if (name.length < 4) return undefined;
-  return [...known].find(([flag, value]) => value === "refused" && flag.startsWith(name))?.[0];
+  if (!/^--\w/.test(name)) return undefined;
+  const fitting = [...known].filter(([flag]) => flag.startsWith(name));
+  return (["refused", "write", "asked", "read"] as const)
+    .map((kind) => fitting.find(([, value]) => value === kind)?.[0])
+    .concat(fitting[0]?.[0])
+    .find((flag) => flag !== undefined);
 }
 
 function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Field | undefined): Taken {
@@ -193,8 +206,9 @@ export function fromTable(row: TableRow): Judge {
   };
 }
 
-/** What it prints may then hold a path: `date +../x`, `expr /etc`, `wc ../f`. */
-const repeatsPaths = (call: Call): boolean => call.args.some((f) => /[/\0-\x03]|\.\./.test(f.text));
+/** What it prints may then hold a path or a protected name: `date +../x`, `expr .mcp.json`, `seq -f .git 1`. */
+const repeatsPaths = (call: Call): boolean =>
+  call.args.some((f) => /[/\0-\x03]|\.\.|(?:^\+?|\s|%[nt])\.|\.(?:md|ya?ml|conf)\b/i.test(f.text));
 
 function useOperand(call: Call, how: NonNullable<TableRow["operands"]>, operand: Field): undefined {
   if (how === "none") call.say(ask(`${call.name} ${operand.text} is not known to only read`));

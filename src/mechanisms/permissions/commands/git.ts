@@ -1,14 +1,15 @@
 // Owns git: which subcommands only read, what their dangerous flags are, and what everything else is asked for.
 
 import { dirname, resolve } from "node:path";
-import { allow, ask, askExact, askNetwork, deny } from "../finding.ts";
+import { allow, ask, askExact, askNetwork, askRead, deny } from "../finding.ts";
 import { isInProject } from "../path-place.ts";
 import { looksForSecrets } from "../protected.ts";
 import { type Field, field } from "../shell/field.ts";
+import { judgeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
 import type { Output, Shell } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
-import { fromTable, readFlags } from "./flags.ts";
+import { fromTable, mayBecomeFlags, readFlags } from "./flags.ts";
 import { config, judgeKey } from "./git-config.ts";
 import { GIT_CHANGES, GIT_READS } from "./git-table.ts";
 import { isBareAddress } from "./network.ts";
@@ -71,6 +72,7 @@ function git(call: Call): Output | undefined {
   }
   const [sub, ...rest] = args;
   if (!sub) return undefined;
+  if (call.args.some(mayBecomeFlags)) call.say(askExact("a word that is only known at run time may be a flag"));
   judgeRepository(call, shell);
   return subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
 }
@@ -116,6 +118,7 @@ function readOnly(call: Call, flags: string, name: string): Output | undefined {
   const operands = name === "grep" && !parsed.has("-e") ? parsed.operands.slice(1) : parsed.operands;
   for (const operand of operands) readOperand(call, operand, parsed.has("--no-index"));
   if (parsed.has("--output")) call.say(ask("git writes a file"));
+  if (parsed.has("--batch", "--batch-command")) readNamed(call);
   if (
     name === "log" &&
     call.args.some((f) => HASH_FORMAT.test(f.text)) &&
@@ -123,6 +126,7 @@ function readOnly(call: Call, flags: string, name: string): Output | undefined {
   )
     return { kind: "plain" };
   if (call.args.some((f) => PRINTS_MORE.test(f.text))) return undefined;
+  if (name === "rev-parse" && call.args.some((f) => f.text === "--" || isThere(call, f))) return undefined;
   if (name === "ls-files") return { kind: parsed.has("-o", "--others", "-i", "--ignored") ? "allNames" : "names" };
   if (name === "grep" && parsed.has("-l", "-L", "--files-with-matches", "--files-without-match", "--name-only"))
     return call.args.some((f) => looksForSecrets(f.text))
@@ -142,7 +146,21 @@ const PRINTS_HASHES =
 const PRINTS_PLAIN = new Set(["rev-list", "rev-parse", "describe", "merge-base", "count-objects"]);
 /** Flags and words by which it prints other text, or paths. */
 const PRINTS_MORE =
-  /^--(?:format|pretty|line-prefix|src-prefix|dst-prefix|output-indicator|dirty|broken|git-path|git-dir|git-common-dir|absolute-git-dir|show-cdup|show-prefix|show-superproject|shared-index|resolve-git-dir|prefix|sq|parseopt|debug)|^(?:\/|~|\.\.?(?:\/|$))/;
+  /^--(?:format|pretty|line-prefix|src-prefix|dst-prefix|output-indicator|dirty|broken|git-path|git-dir|git-common-dir|absolute-git-dir|show-cdup|show-prefix|show-superproject|shared-index|resolve-git-dir|prefix|sq|parseopt|debug|header|oneline|objects|notes|show-notes|log-size)|^(?:\/|~)|(?:^|\/)\./;
+
+/** Then `rev-parse` repeats it. */
+const isThere = (call: Call, f: Field): boolean =>
+  !f.text.startsWith("-") &&
+  (call.shell.scope.cwds ?? []).some(
+    (cwd) => call.shell.court.world.kind(resolve(cwd, f.text.replaceAll("\0", ""))) !== "missing",
+  );
+
+/** What is asked for on the input. */
+function readNamed(call: Call): undefined {
+  const { stdin } = call.shell;
+  if (stdin.kind === "text") for (const name of stdin.text.split(/\s+/)) readOperand(call, field(name), false);
+  else if (stdin.kind === "unknown") call.say(askRead("which objects it prints is only known at run time"));
+}
 
 function toplevel(call: Call): Output | undefined {
   const { world } = call.shell.court;
@@ -151,31 +169,41 @@ function toplevel(call: Call): Output | undefined {
 
 function readOperand(call: Call, operand: Field, isPath: boolean): undefined {
   const { text } = operand;
-  const inTree = /^[^/]*[^/\\]:(?!\/\/)(?:\.\/)?(.+)$/.exec(text)?.[1];
+  const inTree = /^(?:[^:]*[^:\\])?:(?!\/\/)(?:\d:)?(?:\.\/)?(.+)$/.exec(text)?.[1];
   if (inTree !== undefined && !isPath) return call.read({ ...operand, text: `./${inTree.replace(/^\/+/, "")}` });
-  if (isPath || /^(?:\/|~|\.\.?\/|\.[a-z])/.test(text) || /\.\w+$/.test(text)) {
-    if (!/^[\w/.^~@{}-]+\.\.\.?[\w/.^~@{}-]*$/.test(text) || isPath || text.startsWith("..")) call.read(operand);
+  if (isPath || /^(?:\/|~|\.\.?\/|\.[a-z])|\/\.\.\//.test(text) || /\.\w+$/.test(text)) {
+    if (!/^[\w/.^~@{}-]+\.\.\.?[\w/.^~@{}-]*$/.test(text) || isPath || text.startsWith("..") || text.includes("/../"))
+      call.read(operand);
   }
 }
 
 /** Flags that run programs or write elsewhere, whatever the subcommand. */
 const RUNS =
-  /^(?:--upload-pack|--receive-pack|--exec|--ext-diff|--textconv|--open-files-in-pager|--template|--config|--gpg-sign=.*sh|--extcmd|--tool)(?:=|$)/;
+  "--upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager --template --config --extcmd --tool".split(
+    " ",
+  );
+/** Git takes any unique beginning of a long name. */
+const isOrBegins = (text: string, flags: readonly string[]): boolean => {
+  const name = text.split("=")[0]!;
+  return flags.some((flag) => flag === name || (name.length > 3 && name.startsWith("--") && flag.startsWith(name)));
+};
 const EXECUTES = new Set(["rebase", "bisect"]);
 
 function judgeChange(call: Call, refused: string | undefined): undefined {
   const name = call.name.slice(4);
   for (const [i, { text }] of call.args.entries()) {
-    if (RUNS.test(text) || refused?.split(" ").some((flag) => text === flag || text.startsWith(`${flag}=`)))
+    if (isOrBegins(text, RUNS) || /^--gpg-sign=.*sh/.test(text) || isOrBegins(text, refused?.split(" ") ?? []))
       call.say(deny(`git ${name} ${text} runs a program`));
     if (/^(?:ext|fd)::/.test(text)) call.say(deny("the address runs a program"));
     if (EXECUTES.has(name) && /^-x/.test(text)) call.say(deny(`git ${name} -x runs a program`));
-    const out = /^(?:--output(?:-directory)?=|-o$)(.*)$/.exec(text);
+    const out = /^(?:--ou\w*(?:-\w*)?=|-o$)(.*)$/.exec(text);
     if (out) call.write(out[1] ? field(out[1]) : (call.args[i + 1] ?? field("")));
   }
   for (const f of call.args) {
     if (!f.text.startsWith("-") && /^(?:\/|\.\.)/.test(f.text) && WRITES_PATHS.has(name)) call.write(f);
-    if (!f.text.startsWith("-") && /(?:^|\/)\.git(?:\/|$)/i.test(f.text) && WRITES_PATHS.has(name)) call.write(f);
+    // A protected name stays protected, whatever rule allows the subcommand.
+    const isPath = !f.text.startsWith("-") && !f.text.includes(":") && WRITES_PATHS.has(name);
+    if (isPath && judgeField(call.shell, f, "edit").firm) call.write(f);
   }
   const directory = call.args.find((f) => /^--(?:directory|separate-git-dir)=/.test(f.text));
   if (directory) call.write({ ...directory, text: directory.text.slice(directory.text.indexOf("=") + 1) });
@@ -184,7 +212,7 @@ function judgeChange(call: Call, refused: string | undefined): undefined {
   if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text))) call.say(deny("git clone would run a program"));
   if (name === "remote" && call.args.some((f) => isBareAddress(f.text)))
     call.say(deny("it sends the repository to a bare address"));
-  if (name === "push" && call.args.some((f) => isAddress(f.text)))
+  if (name === "push" && call.args.some((f) => isAddress(f.text.replace(/^--\w+=/, ""))))
     call.say(deny("it pushes to an address that is no remote of the repository"));
   if (
     (name === "fetch" || name === "pull" || name === "clone") &&
@@ -220,11 +248,13 @@ const SPECIAL: Commands = {
     "-lin -n? --list --contains: --no-contains: --merged: --no-merged: --sort: --format: --points-at: --column? --color? --ignore-case",
     ["-l", "--list", "-n", "--contains", "--merged", "--points-at"],
   ),
-  remote: subcommands(
-    { "": "", "-v": "", "--verbose": "", "get-url": "" },
-    { show: "network", update: "network", prune: "network" },
-  ),
-  stash: subcommands({ list: "", show: "" }),
+  remote: subcommands({ "": "", "get-url": "" }, { show: "network", update: "network", prune: "network" }),
+  stash: (call) => {
+    const [verb, ...args] = call.args;
+    if (verb?.text === "list" || verb?.text === "show")
+      return readOnly({ ...call, args }, `${GIT_READS.log!} --include-untracked --only-untracked`, "log");
+    return subcommands({})(call);
+  },
   worktree: subcommands({ list: "" }),
   "sparse-checkout": subcommands({ list: "" }),
   "ls-remote": (call) => {
@@ -249,7 +279,7 @@ const SPECIAL: Commands = {
   notes: subcommands({ list: "", show: "", "": "" }),
   bisect: (call) => {
     if (call.args[0]?.text === "run") call.say(deny("git bisect run runs a command"));
-    return subcommands({ log: "", view: "", terms: "" })(call);
+    return subcommands({ log: "", terms: "" })(call);
   },
   reflog: (call) => {
     const isRead = !["expire", "delete", "drop", "write"].includes(call.args[0]?.text ?? "");
@@ -275,6 +305,7 @@ const SPECIAL: Commands = {
         "-lv0123456789 -o:w --output:w --format: --list --prefix: --remote! --exec! --add-file:r --worktree-attributes --verbose --mtime:",
     });
     if (parsed.has("-o", "--output")) call.say(ask("it writes an archive"));
+    for (const f of parsed.operands) readOperand(call, f, false);
     return undefined;
   },
   credential: (call) => secret(call),
@@ -314,8 +345,7 @@ function subcommands(
   others: Record<string, "network"> = {},
 ): (call: Call) => Output | undefined {
   return (call) => {
-    const first =
-      call.args.find((f, i) => !f.text.startsWith("-") || Object.hasOwn(reads, f.text) || i < 0)?.text ?? "";
+    const first = call.args.find((f) => !f.text.startsWith("-"))?.text ?? "";
     judgeChange(call, undefined);
     if (Object.hasOwn(reads, first)) {
       call.say(

@@ -1,6 +1,6 @@
 // Owns the commands that reach other machines: asked in general, refused where data leaves or strangers get in.
 import { ask, askFirm, askNetwork, deny, refuseNetwork, type Verdict } from "../finding.ts";
-import { field } from "../shell/field.ts";
+import { type Field, field } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
@@ -137,7 +137,12 @@ export const NETWORK_COMMANDS: Commands = {
   mysqldump: cloud,
   open: asks(),
   "xdg-open": asks(),
-  ifconfig: fromTable({ flags: "-as", operands: "text" }),
+  ifconfig: fromTable({
+    flags: "-as",
+    operands: "text",
+    finish: (call, { operands }) =>
+      operands.length > 1 ? call.say(deny("it changes the network of the machine")) : undefined,
+  }),
   ss: fromTable({ flags: "-tulnpaxs46eomirH --tcp --udp --listening --numeric --processes --all", operands: "text" }),
   netstat: fromTable({ flags: "-tulnpaxrse46", operands: "text" }),
   lsof: fromTable({ flags: "-nPitabl -i? -p: -u: -c: -t -s?", operands: "look" }),
@@ -147,13 +152,43 @@ const UPLOADS = /^(?:-T.*|--upload-file(?:=.*)?|--mail-.*)$/;
 const BODIES =
   /^(?:-d|--data|--data-binary|--data-raw|--data-ascii|--data-urlencode|-F|--form|--json|--form-string)(?:=|$)|^-[dF]./;
 
+/** `-sSLo x` is `-s -S -L -o x`: the first letter with a value takes the rest. */
+function uncluster(args: Field[], takesValue: string): Field[] {
+  return args.flatMap((f) => {
+    const [, letters = "", last, rest] =
+      new RegExp(`^-([^-${takesValue}=]+)([${takesValue}])(.*)$`, "s").exec(f.text) ?? [];
+    if (last === undefined) return [f];
+    return [field(`-${letters}`), field(`-${last}`), ...(rest === "" ? [] : [{ ...f, text: rest! }])];
+  });
+}
+
+/** Both take any unique beginning of a long name. */
+function unabbreviate(args: Field[], names: string): Field[] {
+  const known = names.split(" ");
+  return args.map((f) => {
+    const [, short, rest] = /^(--[a-z][a-z-]*)(=.*)?$/s.exec(f.text) ?? [];
+    if (short === undefined || known.includes(short)) return f;
+    const whole = known.find((name) => short.length > 4 && name.startsWith(short));
+    return whole === undefined ? f : { ...f, text: whole + (rest ?? "") };
+  });
+}
+
+const CURL_LONG =
+  "--output --output-dir --upload-file --data-binary --data-raw --data-ascii --data-urlencode --config --cookie-jar --dump-header --trace-ascii --stderr --libcurl --unix-socket --form";
+const WGET_LONG =
+  "--output-document --output-file --append-output --directory-prefix --post-file --body-file --post-data --body-data --execute --config --use-askpass --save-cookies --rejected-log --warc-file --hsts-file";
+
 function curl(call: Call): Output {
-  const { args } = call;
+  const args = unabbreviate(uncluster(call.args, "oDcdFTKHXAbeuxmrwyYzCEtP"), CURL_LONG);
   for (const [i, { text }] of args.entries()) {
     const next = args[i + 1]?.text ?? "";
     if (UPLOADS.test(text)) call.say(deny("it sends a file away"));
     if (BODIES.test(text) && /^[^=]*@|=[@<]|^<|\0/.test(text.replace(BODIES, "") || next) && !staysHere(args))
       call.say(deny("it sends a file away"));
+    if (/^(?:-H|--header|--variable|--url-query)$/.test(text) && /^\w*@/.test(next))
+      call.say(deny("it sends a file away"));
+    const made = /%output\{(?:>>)?([^}]*)\}/.exec(text)?.[1];
+    if (made !== undefined) call.write(field(made));
     if (/^(?:-K|--config)/.test(text)) call.say(askFirm("its settings come from a file"));
     if (/^--(?:unix-socket|abstract-unix-socket)/.test(text)) call.say(deny("it talks to a daemon of this machine"));
     if (
@@ -199,18 +234,24 @@ function netcat(call: Call): Output {
 }
 
 function wget(call: Call): Output {
-  for (const [i, { text }] of call.args.entries()) {
+  const args = unabbreviate(uncluster(call.args, "OPoaeituUlQADRIXwB"), WGET_LONG);
+  for (const [i, { text }] of args.entries()) {
     if (/^--(?:post-file|body-file)/.test(text)) call.say(deny("it sends a file away"));
     if (/^--(?:post-data|body-data).*\0/.test(text)) call.say(deny("it sends data of this machine away"));
     if (/^--(?:use-askpass|config|execute)|^-e/.test(text)) call.say(deny(`wget ${text} can run programs`));
     if (
-      /^(?:-O|-P|-o|-a|--output-document|--directory-prefix|--output-file|--append-output)$/.test(text) &&
-      call.args[i + 1]
+      /^(?:-O|-P|-o|-a|--output-document|--directory-prefix|--output-file|--append-output|--save-cookies|--rejected-log|--warc-file|--hsts-file)$/.test(
+        text,
+      ) &&
+      args[i + 1]
     ) {
-      if (call.args[i + 1]!.text !== "-") call.write(call.args[i + 1]!);
+      if (args[i + 1]!.text !== "-") call.write(args[i + 1]!);
     }
-    const joined = /^-[OPoa](.+)$|^--(?:output-document|directory-prefix|output-file|append-output)=(.+)$/.exec(text);
-    if (joined && !/^-q/.test(text)) call.write(field(joined[1] ?? joined[2]!));
+    const joined =
+      /^-[OPoa](.+)$|^--(?:output-document|directory-prefix|output-file|append-output|save-cookies|rejected-log|warc-file|hsts-file)=(.+)$/.exec(
+        text,
+      );
+    if (joined && joined[1] !== "-") call.write(field(joined[1] ?? joined[2]!));
   }
   if (call.args.length === 1 && /^(?:--version|-V|--help)$/.test(call.args[0]!.text)) return { kind: "unknown" };
   call.say(reach(call));

@@ -1,6 +1,7 @@
 // Owns package managers: what only looks at what is installed, and what fetches, runs or publishes.
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
 import { field } from "../shell/field.ts";
+import { judgeField } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { lookupNames } from "./names.ts";
@@ -19,6 +20,7 @@ function manager(
   return (call) => {
     if (isVersion(call)) return { kind: "plain" };
     extra?.(call);
+    reachesOut(call);
     const words = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
     const hasOddFlag = call.args.some(
       (f) => f.text.startsWith("-") && !PLAIN_FLAGS.test(f.text) && !ownFlags?.test(f.text),
@@ -34,16 +36,20 @@ function manager(
 const PLAIN_FLAGS =
   /^(?:-[aglpqvsjom]+|--(?:all|depth(?:=\d+)?|json|long|parseable|prod|production|dev|global|local|omit=\w+|only=\w+|include=\w+|format(?:=[\w,]+)?|outdated|quiet|verbose|no-color|color(?:=\w+)?|version|workspaces|no-deps|offline|locked|frozen|format-version(?:=\d)?|tree|list|latest|not-required|user|path|silent|recursive|edges|invert|versions))$/;
 
+const MOVES =
+  "prefix script-shell userconfig globalconfig node-options registry shell scripts-prepend-node-path cache init-module editor viewer node-gyp nodedir npm-path onload-script".split(
+    " ",
+  );
+
 /** Flags of npm and its kin that take the command to another project or another shell. */
 function otherProject(call: Call): undefined {
   for (const { text } of call.args) {
     if (text === "--") return;
-    if (
-      /^(?:--prefix|-C|--dir|--cwd|--script-shell|--userconfig|--globalconfig|--node-options|--registry|--shell|--scripts-prepend-node-path|--ignore-scripts=false|--cache|--init-module|--git|--editor|--viewer|--node-gyp|--nodedir|--npm-path|--onload-script)(?:=|$)/.test(
-        text,
-      )
-    ) {
-      if (/^--(?:script-shell|shell|node-options|onload-script)/.test(text))
+    // One dash or two, and any unique beginning of the name.
+    const [, short] = /^--?([a-z-]{4,})(?:=|$)/.exec(text) ?? [];
+    const name = short === undefined ? undefined : MOVES.find((flag) => flag.startsWith(short));
+    if (name !== undefined || /^(?:-C|--dir|--cwd|--git|--ignore-scripts=false)(?:=|$)/.test(text)) {
+      if (/^(?:script-shell|shell|node-options|onload-script)$/.test(name ?? ""))
         call.say(deny(`${call.name} ${text} chooses what runs`));
       call.say(askFirm(`${call.name} ${text} uses another project, shell or source`));
     }
@@ -78,6 +84,20 @@ function otherProject(call: Call): undefined {
   }
 }
 
+/** A path that may lie outside: a rule for the command does not mean another project. */
+export const isElsewhere = (text: string): boolean => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text);
+
+/** Code, settings or results outside the project; what is written there is refused. */
+export function reachesOut(call: Call): undefined {
+  for (const [i, f] of call.args.entries()) {
+    const [, flag = "", value] = /^(?:(-{1,2}[\w.-]+)=)?(.*)$/s.exec(f.text)!;
+    if (!isElsewhere(value!) || judgeField(call.shell, { ...f, text: value! }, "read").decision === "allow") continue;
+    const name = flag || (call.args[i - 1]?.text ?? "");
+    if (/^-o$|^--?(?:out|coverprofile|.*output)/i.test(name)) call.write({ ...f, text: value! });
+    call.say(askExact(`${call.name} uses what lies outside the project: ${value}`));
+  }
+}
+
 /** Where package managers put things, and from where they take them. */
 export function placesElsewhere(call: Call): undefined {
   for (const [i, { text }] of call.args.entries()) {
@@ -88,15 +108,20 @@ export function placesElsewhere(call: Call): undefined {
     if (isBareAddress(text) || isBareAddress(text.replace(/^[^=]*=/, "")))
       call.say(deny("it fetches from a bare address"));
     if (
-      /^(?:-toolexec|-exec|--toolexec|-wrapper|--config|-fplugin|-B|--rustc-wrapper|-specs|--specs)(?:=|$)/.test(text)
+      /^(?:-toolexec|-exec|--?vettool|--toolexec|-wrapper|--config|-fplugin|-B|--rustc-wrapper|-specs|--specs)(?:=|$)/.test(
+        text,
+      )
     )
       call.say(deny(`${call.name} ${text} runs a program`));
   }
 }
 
+const FETCHES =
+  "install i ci add update up upgrade outdated view info show v search audit dedupe publish link uninstall remove rm un exec x create init rebuild pack ping doctor diff";
+/** Of the others a word that is no subcommand is a script of the project. */
 const npm = manager(
-  "ls list ll la root bin prefix explain why fund help help-search pkg+get config+get config+list config+ls query workspaces+list workspaces+info",
-  "install i ci add update up upgrade outdated view info show v search audit dedupe publish link uninstall remove rm un exec x create init rebuild pack ping doctor diff",
+  "ls list ll la root bin prefix explain why fund help help-search pkg+get config+get config+list config+ls query",
+  FETCHES,
   otherProject,
 );
 
@@ -105,8 +130,8 @@ const listsScripts = (call: Call): boolean => call.args.length === 1 && /^run(?:
 
 export const PACKAGES: Commands = {
   npm: (call) => (listsScripts(call) || (isHelp(call) && call.args.length === 2) ? undefined : npm(call)),
-  pnpm: npm,
-  yarn: npm,
+  pnpm: manager("ls list ll la root bin why help config+get config+list", FETCHES, otherProject),
+  yarn: manager("list why bin help config+get config+list workspaces+list workspaces+info", FETCHES, otherProject),
   pip: manager("list show freeze check help", "install download uninstall wheel search index", placesElsewhere),
   pip3: manager("list show freeze check help", "install download uninstall wheel search index", placesElsewhere),
   uv: manager("version pip+list pip+show pip+freeze", "add sync lock run pip tool"),
@@ -136,16 +161,16 @@ export const PACKAGES: Commands = {
 const SYSTEM_READS: Record<string, RegExp> = {
   dpkg: /^(?:-[lLsS]|--(?:list|listfiles|status|search))$/,
   rpm: /^-q[ailf]*$/,
-  pacman: /^-Q[il]*$/,
+  pacman: /^-Q[iloqs]*$/,
 };
 
 function system(call: Call): Output | undefined {
   const [first, ...rest] = call.args;
   const reads = Object.hasOwn(SYSTEM_READS, call.name) ? SYSTEM_READS[call.name]! : /^(?:list|info|show)$/;
-  const isRead = reads.test(first?.text ?? "");
+  if (isVersion(call)) return undefined;
+  if (!reads.test(first?.text ?? "")) call.say(deny("it changes programs of the system"));
   // `rpm -qa --pipe=…` and `apt list -o …` run programs.
-  const isPlain = rest.every((f) => !f.text.startsWith("-") || /^(?:-[ailfq]|--installed|--upgradable)$/.test(f.text));
-  if (isVersion(call) || (isRead && isPlain)) return undefined;
-  call.say(deny("it changes programs of the system"));
+  else if (rest.some((f) => /^[-+]/.test(f.text) && !/^(?:-[ailfq]|--installed|--upgradable)$/.test(f.text)))
+    call.say(ask(`${call.name} has a flag that is not known to only read`));
   return undefined;
 }

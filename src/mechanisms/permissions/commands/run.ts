@@ -1,10 +1,11 @@
 // Owns the commands that run code: shells, interpreters, compilers, build tools, tests.
 import { ask, askExact, askFirm, deny, refuse } from "../finding.ts";
-import { field, isKnown } from "../shell/field.ts";
+import { type Field, field, isKnown } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
+import { copyScope } from "../shell/scope.ts";
 import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
-import { placesElsewhere } from "./packages.ts";
+import { type Call, type Commands, makeCall } from "./call.ts";
+import { isElsewhere, placesElsewhere, reachesOut } from "./packages.ts";
 import { isVersion } from "./version.ts";
 
 /** Names the program that it runs; its version is free. */
@@ -14,6 +15,7 @@ function runs(what: string): (call: Call) => Output | undefined {
     const out = call.args.findIndex((f) => f.text === "-o");
     if (out >= 0 && call.args[out + 1]) call.write(call.args[out + 1]!);
     if (/compiler|linker/.test(what)) placesElsewhere(call);
+    reachesOut(call);
     const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
     if (at >= 0 && call.name === "npx" && call.args[at + 1]) call.runText(call.args[at + 1]!.text);
     call.say(ask(`it runs ${what}`));
@@ -108,17 +110,27 @@ export const RUN: Commands = {
   "ld.so": loader,
 };
 
+/** What a substitution fetches, written in the command itself. */
+export const FETCHED = /(?:[$<]\(|`)\s*(?:curl|wget)\s/;
+
 /** `-c` is judged as what it runs; what comes on the input is judged if it is known. */
 function shell(call: Call): Output | undefined {
-  if (isVersion(call)) return undefined;
   const { args } = call;
+  if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends"));
+  if (args.length === 1 && /^--(?:version|help)$/.test(args[0]!.text)) return undefined;
   for (let i = 0; i < args.length; i++) {
     const { text } = args[i]!;
     if (/^[-+]o$|^[-+]O$|^--(?:rcfile|init-file)$/.test(text)) {
       if (text.startsWith("--")) call.say(deny("the shell would run a file first"));
+      else if (
+        !/^(?:errexit|nounset|pipefail|xtrace|verbose|noglob|extglob|globstar|nullglob)$/.test(args[i + 1]?.text ?? "")
+      )
+        call.say(ask(`${call.name} ${text} changes how the shell works`));
       i++;
     } else if (/^-[a-zA-Z]*c/.test(text)) {
+      if (args[i + 1]?.text === "--") i++;
       const script = args[i + 1];
+      forget(call, args.slice(i + 3));
       if (/i|l/.test(text)) call.say(askFirm("the shell would run its start files first"));
       if (!script) call.say(ask("the shell is told nothing"));
       else if (!isKnown(script)) unknownScript(call, script.text);
@@ -132,12 +144,31 @@ function shell(call: Call): Output | undefined {
         call.say(askFirm(`${call.name} ${text} is not known`));
     } else {
       call.read(args[i]!);
-      if (!args.slice(0, i).some((f) => /^-[a-z]*n/.test(f.text))) call.say(ask("it runs a script"));
+      if (
+        !args.slice(0, i).some((f) => /^-[a-z]*n/.test(f.text)) ||
+        args.slice(0, i).some((f) => f.text.startsWith("+"))
+      )
+        call.say(ask("it runs a script"));
       return undefined;
     }
   }
   return fromInput(call);
 }
+
+/** A new shell has arguments of its own, and only those variables that were exported. */
+function forget(call: Call, given: Field[]): undefined {
+  const { scope } = call.shell;
+  const own = new Set(["HOME", "IFS"]);
+  const vars = new Map([...scope.vars].map(([name, values]) => [name, own.has(name) ? values : values.map(asGuess)]));
+  for (const key of ["@", "*"]) vars.set(key, given);
+  call.runText = makeCall(
+    { ...call.shell, scope: { ...copyScope(scope), vars } },
+    call.name,
+    call.args,
+    call.text,
+  ).runText;
+}
+const asGuess = (f: Field): Field => ({ ...f, guessed: true, splits: true });
 
 function unknownScript(call: Call, text: string): undefined {
   const guess = text.replace(/[\0-\x03]/g, "x");
@@ -159,6 +190,7 @@ const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbas
 
 function runFile(call: Call): undefined {
   const [file] = call.args;
+  if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends"));
   if (file) {
     call.read(file);
     if (isKnown(file) && judgeField(call.shell, file, "read").reason.includes("outside"))
@@ -211,7 +243,7 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
       return undefined;
     }
     if (args.length === 0 || args[0]!.text === "-") return fromInput(call);
-    if (args.length === 2 && CHECKS[call.name]?.test(args[0]!.text)) {
+    if (args.length === 2 && CHECKS[call.name]?.test(args[0]!.text) && !args[1]!.text.startsWith("-")) {
       call.read(args[1]!);
       return undefined;
     }
@@ -226,6 +258,7 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
         call.say(ask(`${call.name} ${f.text} loads code`));
       if (!f.text.startsWith("-")) break;
     }
+    reachesOut(call);
     call.say(ask("it runs code"));
     return undefined;
   };
@@ -234,14 +267,13 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
 function build(call: Call): Output | undefined {
   if (isVersion(call)) return { kind: "plain" };
   for (const [i, { text }] of call.args.entries()) {
-    const value = /^(?:-C|--directory|-f|--file|--makefile)$/.test(text)
-      ? call.args[i + 1]
-      : /^(?:-C|-f|--directory=|--file=|--makefile=)(.+)$/.test(text)
-        ? field(text.replace(/^(?:-C|-f|--\w+=)/, ""))
-        : undefined;
+    // In a cluster too (`-sC dir`), and by the beginning of a long name.
+    const m = /^(?:-[a-zA-Z]*?[CfISBP]|--(?:dir|fi|mak|inc|bui|ins)[a-z-]*(?=$|=)=?)(.*)$/s.exec(text);
+    const value = m ? (m[1] === "" ? call.args[i + 1] : field(m[1]!)) : undefined;
     if (value) call.look(value);
-    if (value && /^(?:\/|~|\.\.)/.test(value.text)) call.say(askFirm("it builds another project"));
-    if (/^--eval|^-E|^SHELL=|^MAKEFLAGS=/.test(text)) call.say(deny(`${call.name} ${text} runs a program`));
+    if (value && isElsewhere(value.text)) call.say(askFirm("it builds another project"));
+    if (/^--ev?a?l?(?:=|$)|^-E|^\.?(?:SHELL|SHELLFLAGS|MAKE|MAKEFLAGS|MAKEFILES)\s*[:+?!]*=/.test(text))
+      call.say(deny(`${call.name} ${text} runs a program`));
   }
   call.say(ask("it runs recipes of the project, even when it is only asked what it would do"));
   return undefined;

@@ -5,7 +5,7 @@ import { looksForSecrets } from "../protected.ts";
 import { type Field, field, isKnown, NAMES } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
-import { fromTable, type Parsed, readFlags } from "./flags.ts";
+import { fromTable, mayBecomeFlags, type Parsed, readFlags } from "./flags.ts";
 import { passOn } from "./text.ts";
 
 const NAMES_OUTPUT: Output = { kind: "names" };
@@ -155,6 +155,7 @@ function find(call: Call): Output | undefined {
   const { args } = call;
   let isPlain = true;
   let hasStarted = false;
+  if (args.some(mayBecomeFlags)) call.say(askExact("a word that is only known at run time may delete or run"));
   for (let i = 0; i < args.length; i++) {
     const { text } = args[i]!;
     if (!hasStarted && !/^[-(!,]/.test(text)) {

@@ -17,6 +17,7 @@ function sed(call: Call): Output | undefined {
   const isInline = given.length > 0 || parsed.has("-f", "--file");
   const programs = isInline ? given.map((flag) => flag.value ?? field("")) : parsed.operands.slice(0, 1);
   const files = parsed.operands.slice(isInline ? 0 : 1);
+  if (parsed.has("-f", "--file")) call.say(askExact("the program of sed comes from a file"));
   for (const program of programs) {
     if (isKnown(program)) judgeProgram(call, program.text);
     else if (!/^[\d,$p\x02]+$/.test(program.text)) call.say(ask("the program of sed is only known at run time"));
@@ -39,6 +40,8 @@ function judgeProgram(call: Call, program: string): undefined {
     return m[0];
   };
   const line = () => skip(/[^\n]*/y).trim();
+  /** Whether the line ends with a backslash that is not itself escaped: the next one belongs to it. */
+  const goesOn = () => /(?:^|[^\\])(?:\\\\)*\\$/.test(skip(/[^\n]*/y));
   while (at < program.length) {
     skip(/[\s;}]*/y);
     if (at >= program.length) return;
@@ -55,7 +58,7 @@ function judgeProgram(call: Call, program: string): undefined {
       case "a":
       case "i":
       case "c":
-        while (line().endsWith("\\") && at < program.length) at++;
+        while (goesOn() && at < program.length) at++;
         break;
       case "b":
       case "t":
@@ -122,13 +125,21 @@ function judgeProgram(call: Call, program: string): undefined {
       if (c === "\\") i++;
       else if (c === delimiter) return i;
       else if (c === "[" && hasBrackets) {
-        const end = program.indexOf("]", i + (program[i + 1] === "^" ? 3 : 2));
-        const cut = program.indexOf(delimiter, i);
-        // sed itself reads `[/]` as a set; where both readings end differently, the shorter is tried first
-        if (end > 0 && (cut < 0 || end > cut) && program.indexOf(delimiter, end) > 0) i = end;
+        const end = endOfSet(i);
+        // A delimiter inside a set does not count; where it did, the set would be open and sed would stop.
+        if (end < 0) return -1;
+        i = end;
       }
     }
     return -1;
+  }
+
+  /** `[]a]`, `[^]a]` and `[[:alpha:]]` hold brackets themselves. */
+  function endOfSet(from: number): number {
+    const set = /\[\^?\]?(?:\[([:.=])[^\]\n]*\1\]|\[(?![:.=])|[^\][\n])*\]/y;
+    set.lastIndex = from;
+    const m = set.exec(program);
+    return m ? from + m[0].length - 1 : -1;
   }
 }
 

@@ -1,7 +1,7 @@
 // Owns the commands about the machine: what they tell, and what they would change.
 import { ask, askFirm, deny } from "../finding.ts";
 import type { Call, Commands } from "./call.ts";
-import { fromTable, readFlags } from "./flags.ts";
+import { fromTable, type Parsed, readFlags } from "./flags.ts";
 import { lookupNames } from "./names.ts";
 
 const denies =
@@ -89,7 +89,7 @@ export const SYSTEM: Commands = {
       return undefined;
     },
   }),
-  cal: fromTable({ flags: "-13smyjA: -B:", operands: "text" }),
+  cal: fromTable({ flags: "-13smyj -A: -B:", operands: "text" }),
   whoami: tells("--version"),
   id: fromTable({ flags: "-agGnruz --user --group --groups --name --real", operands: "text" }),
   groups: fromTable({ flags: "", operands: "text" }),
@@ -120,18 +120,13 @@ export const SYSTEM: Commands = {
   getconf: fromTable({ flags: "-a", operands: "text" }),
   locale: fromTable({ flags: "-amck", operands: "text" }),
   ps: (call) => {
+    // Letters without a dash: `e` prints the environment. Names after a dash are values.
+    const isValue = (at: number) => /^(?:-[a-zA-Z]*[CGUgoptu]|--\w[\w-]*)$/.test(call.args[at - 1]?.text ?? "");
     if (
       call.args.some(
-        (f) =>
-          !f.text.startsWith("-") &&
-          /e/.test(f.text) &&
-          /^[a-zA-Z]+$/.test(f.text) &&
-          !/^(?:pid|ppid|comm|user)/.test(f.text) &&
-          call.args[0] === f,
+        (f, i) => f.text === "-eww" || f.text === "-E" || (/^[a-zA-Z]*e[a-zA-Z]*$/.test(f.text) && !isValue(i)),
       )
     )
-      call.say(askFirm("it prints the environment of processes"));
-    if (call.args.some((f) => f.text === "eww" || f.text === "-eww" || f.text === "auxe" || f.text === "auxeww"))
       call.say(askFirm("it prints the environment of processes"));
     return undefined;
   },
@@ -154,8 +149,12 @@ export const SYSTEM: Commands = {
   whereis: fromTable({ flags: "-bmsu", operands: "text" }),
   whatis: fromTable({ flags: "", operands: "text" }),
   apropos: fromTable({ flags: "", operands: "text" }),
-  man: fromTable({ flags: "-kfaw -P! -H! --pager! --html! -C! -M~ -l~ -X! -T~ -Z~", operands: "text" }),
-  info: fromTable({ flags: "-o:w --output:w", operands: "text" }),
+  man: fromTable({
+    flags: "-kfaw -P! -H! --pager! --html! -C! -M~ -l~ -X! -T~ -Z~",
+    operands: "text",
+    finish: readsPages,
+  }),
+  info: fromTable({ flags: "-o:w --output:w", operands: "text", finish: readsPages }),
   tldr: fromTable({ flags: "", operands: "text" }),
   clear: tells(""),
   reset: tells(""),
@@ -190,7 +189,7 @@ export const SYSTEM: Commands = {
   entr: asks("it starts commands"),
   inotifywait: fromTable({ flags: "-mrq -e: -t: --format: --timefmt: --exclude:", operands: "look" }),
   fswatch: asks("it watches files"),
-  cloc: fromTable({ flags: "--by-file --json --quiet --exclude-dir: --include-lang: --vcs:" }),
+  cloc: fromTable({ flags: "--by-file --json --quiet --exclude-dir: --include-lang: --vcs~" }),
   tokei: fromTable({ flags: "-fs -e: -t: -o: --files --sort: --exclude: --type: --output:" }),
   scc: fromTable({ flags: "" }),
   hyperfine: asks("it runs commands"),
@@ -199,6 +198,11 @@ export const SYSTEM: Commands = {
   mkfifo: fromTable({ flags: "-m: --mode:", operands: "write", asks: "it creates a pipe" }),
   hexedit: asks("it opens an editor"),
 };
+
+/** A name with a slash is a file. */
+function readsPages(call: Call, { operands }: Parsed): undefined {
+  for (const f of operands) if (f.text.includes("/")) call.read(f);
+}
 
 function kill(call: Call): undefined {
   const targets = call.args.filter((f, i) => !(i === 0 && /^-/.test(f.text)) && f.text !== "--");

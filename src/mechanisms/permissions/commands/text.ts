@@ -4,7 +4,7 @@ import { looksForSecrets } from "../protected.ts";
 import { isKnown } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
-import { fromTable, type Parsed } from "./flags.ts";
+import { fromTable, type Parsed, readFlags } from "./flags.ts";
 
 const PLAIN_OUTPUT: Output = { kind: "plain" };
 
@@ -41,7 +41,7 @@ export const TEXT: Commands = {
   }),
   wc: fromTable({
     flags: "-clLmw --bytes --chars --lines --max-line-length --words --total: --files0-from:r",
-    prints: PLAIN_OUTPUT,
+    finish: (_, { operands }) => (operands.length === 0 ? PLAIN_OUTPUT : undefined),
   }),
   nl: fromTable({ flags: "-p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w: --body-numbering:" }),
   rev: fromTable({
@@ -86,9 +86,9 @@ export const TEXT: Commands = {
       "-cdDiuz -f: -s: -w: --count --repeated --all-repeated? --skip-fields: --group? --ignore-case --skip-chars: --unique --check-chars: --zero-terminated",
     operands: "text",
     finish: (call, parsed) => {
-      const [from, to] = parsed.operands;
+      const [from, ...to] = parsed.operands;
       if (from && from.text !== "-") call.read(from);
-      if (to) call.write(to);
+      for (const file of to) call.write(file);
       return passOn(call, parsed);
     },
   }),
@@ -116,7 +116,7 @@ export const TEXT: Commands = {
   sha512sum: SUMS,
   shasum: SUMS,
   b2sum: SUMS,
-  md5: fromTable({ flags: "-qrs: -p" }),
+  md5: fromTable({ flags: "-qr -s: -p" }),
   cksum: SUMS,
   sum: fromTable({ flags: "-rs --sysv" }),
   od: fromTable({
@@ -125,16 +125,18 @@ export const TEXT: Commands = {
   }),
   hexdump: fromTable({ flags: "-bcCdovxX -e: -f:r -n: -s: -L --canonical --length: --skip: --no-squeezing" }),
   hd: fromTable({ flags: "-v -n: -s:" }),
-  xxd: fromTable({
-    flags: "-abeEipruCd -c: -g: -l: -o: -s: -R: -n: -ps",
-    operands: "text",
-    finish: (call, { operands, has }) => {
-      const [from, to] = operands;
-      if (from && from.text !== "-") call.read(from);
-      if (to) call.write(to);
-      return has("-r") ? decode(call, "hex") : undefined;
-    },
-  }),
+  xxd: (call) => {
+    // Its long names begin with one dash too; what their values are taken for only makes it stricter.
+    const args = call.args.map((f) => (/^-(?:ps|postscript|plain)$/.test(f.text) ? { ...f, text: "-p" } : f));
+    const parsed = readFlags({ ...call, args }, { flags: "-abeEipruCd -c: -g: -l: -o: -s: -R: -n:" });
+    const [from, ...to] = parsed.operands;
+    if (from && from.text !== "-") call.read(from);
+    for (const file of to) {
+      call.read(file);
+      call.write(file);
+    }
+    return parsed.has("-r") ? decode(call, "hex") : undefined;
+  },
   base64: fromTable({
     flags: "-dDi -w: -b: --decode --ignore-garbage --wrap:",
     finish: (call, parsed) => (parsed.has("-d", "-D", "--decode") ? decode(call, "base64") : undefined),

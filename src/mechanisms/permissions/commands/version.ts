@@ -5,11 +5,15 @@ const SHORT_VERSION = new Set(
   "node nodejs npm pnpm yarn bun tsc php ruby gcc g++ clang eslint perl lua pip pip3 gem composer".split(" "),
 );
 
-/** Asks only for the version or for help. For some programs `-v` means verbose. */
+/** Asks only for the version or for help. For some programs `-v` means verbose, for others `-V` more than the version. */
 export function isVersion(call: Call): boolean {
   const [first, ...more] = call.args;
   if (!first || more.length > 0) return false;
-  return /^(?:--version|-V|--help|-version)$/.test(first.text) || (first.text === "-v" && SHORT_VERSION.has(call.name));
+  return (
+    /^(?:--version|--help|-version)$/.test(first.text) ||
+    (first.text === "-V" && !/^(?:mvn|gradle)$/.test(call.name)) ||
+    (first.text === "-v" && SHORT_VERSION.has(call.name))
+  );
 }
 
 /** `docker compose --help`: for programs that answer it themselves, whatever word stands before. */

@@ -5,6 +5,7 @@ import { type Field, field, isKnown, showAll, UNKNOWN } from "../shell/field.ts"
 import { type Output, outputAsText } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
+import { FETCHED } from "./run.ts";
 
 /** `skips` operands belong to the wrapper itself. */
 function wrapper(flags: string, skips = 0, own?: (call: Call) => void): (call: Call) => Output | undefined {
@@ -107,6 +108,7 @@ export const WRAPPERS: Commands = {
   toybox: (call) => (call.args.length > 0 ? call.run(call.args, call.shell.stdin) : undefined),
   eval: (call) => {
     const words = call.args;
+    if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends"));
     if (words.every(isKnown)) {
       call.say(askFirm("eval runs text as commands"));
       return call.runText(words.map((f) => f.text).join(" "));
@@ -167,6 +169,7 @@ function env(call: Call): Output | undefined {
   const { args } = call;
   let at = 0;
   let moved: string | undefined;
+  const set: [string, Field][] = [];
   for (; at < args.length; at++) {
     const { text } = args[at]!;
     const pair = /^([^-=][^=]*)=([\s\S]*)$/.exec(text);
@@ -179,27 +182,39 @@ function env(call: Call): Output | undefined {
         call.shell.court.world.root,
       );
       if (verdict.decision !== "allow") call.say(verdict);
-    } else if (text === "-S" || text.startsWith("--split-string")) {
+      set.push([pair[1]!, { ...args[at]!, text: pair[2]! }]);
+    } else if (/^-[iv0]*S|^--sp?l?i?t?[a-z-]*(?:=|$)/.test(text)) {
       call.say(askExact("env -S splits text into a command"));
-      const rest = text === "-S" ? args.slice(at + 1) : [{ ...args[at]!, text: text.slice(15) }, ...args.slice(at + 1)];
+      const rest = [{ ...args[at]!, text: text.replace(/^-[iv0]*S|^--[a-z-]*=?/, "") }, ...args.slice(at + 1)];
       call.runText(rest.map((f) => f.text).join(" "));
       return undefined;
-    } else if (text === "-u" || text === "-C" || text === "--unset" || text === "--chdir") {
-      if (/C|chdir/.test(text)) {
-        call.say(askExact("env changes the directory"));
-        moved = args[at + 1]?.text;
-      }
+    } else if (/^(?:-C|--c[a-z]*=?)/.test(text)) {
+      call.say(askExact("env changes the directory"));
+      const inline = text.replace(/^(?:-C|--c[a-z]*=?)/, "");
+      moved = inline || args[++at]?.text;
+    } else if (text === "-u" || text === "--unset") {
       at++;
     } else if (/^-(?:i|0|v|-ignore-environment|-null|-unset=.*|u.*)?$/.test(text)) continue;
     else if (text.startsWith("-")) call.say(ask(`env ${text} is not known`));
     else break;
   }
   const inner = args.slice(at);
+  for (const [name, value] of set)
+    call.shell.scope.vars.delete(name) && call.shell.scope.vars.set(name, [{ ...value, guessed: true }]);
   if (inner.length > 0 && moved !== undefined)
     return call.runText(`cd '${moved.replaceAll("'", "")}' && ${showAll(inner)}`);
   if (inner.length > 0) return call.run(inner, call.shell.stdin);
   call.say(askFirm("it prints the environment, which may hold keys"));
   return undefined;
+}
+
+const MAX_GIVEN = 20;
+
+/** Quotes and backslashes mean something to xargs: then nothing is known, as with too many. */
+function wordsOnInput(stdin: Output, separator: RegExp): Field[] {
+  const words = stdin.kind === "text" ? stdin.text.split(separator).filter(Boolean) : [];
+  if (stdin.kind === "text" && words.length <= MAX_GIVEN && !/['"\\]/.test(stdin.text)) return words.map(field);
+  return [{ ...field(stdin.kind === "text" ? UNKNOWN : outputAsText(stdin)), splits: true }];
 }
 
 /** What the command is given are the words on the input, as far as they are known. */
@@ -208,17 +223,14 @@ function xargs(call: Call): Output | undefined {
     "-0rtopx -n: -L: -l? -P: -s: -d: -E: -I: -i? -a:r -J: -R: --null --no-run-if-empty --max-args: --max-lines: --max-procs: --max-chars: --delimiter: --replace? --verbose --exit --arg-file:r --interactive --eof?";
   const parsed = readFlags(call, { flags, stopsAtOperand: true });
   const inner = parsed.operands.length > 0 ? parsed.operands : [field("echo")];
-  const { stdin } = call.shell;
-  const given: Field[] =
-    stdin.kind === "text"
-      ? stdin.text.split(/\s+/).filter(Boolean).slice(0, 50).map(field)
-      : [{ ...field(outputAsText(stdin)), splits: true }];
   const mark = parsed.value("-I", "-J")?.text ?? (parsed.has("-i", "--replace") ? "{}" : undefined);
+  const given = wordsOnInput(call.shell.stdin, mark === undefined ? /\s+/ : /\n/);
+  // How many go to one call is not followed: a flag may begin another.
+  if (given.some((f) => f.text.startsWith("-"))) call.say(askExact("a word on the input is a flag"));
   if (parsed.flags.length > 0 && !parsed.flags.every((f) => HARMLESS.has(f.name)))
     call.say(askExact("xargs has a flag that is not known to be harmless"));
   if (mark === undefined) return call.run([...inner, ...given]);
-  for (const value of given.slice(0, 20))
-    call.run(inner.map((f) => ({ ...f, text: f.text.replaceAll(mark, value.text) })));
+  for (const value of given) call.run(inner.map((f) => ({ ...f, text: f.text.replaceAll(mark, value.text) })));
   return undefined;
 }
 const HARMLESS = new Set([

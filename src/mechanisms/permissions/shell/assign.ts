@@ -2,7 +2,7 @@
 import type { Assignment } from "unbash";
 import { LIMITS, record } from "../court.ts";
 import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
-import { expandValue, expandWords, inspectArithmeticText } from "./expand.ts";
+import { expandValue, expandWords, inspectArithmeticText, inspectExpression } from "./expand.ts";
 import { type Field, field, isKnown, UNKNOWN } from "./field.ts";
 import type { Shell } from "./shell.ts";
 import { isHarmlessValue, isMeant } from "./variables.ts";
@@ -50,6 +50,14 @@ export function judgeVariable(name: string, value: Field, command: string, root 
   return command === "" ? allow() : ask(`it sets ${name}`);
 }
 
+/** A loop, `read` and the like put a value there that is not looked at. */
+export function judgeName(shell: Shell, f: Field): undefined {
+  inspectArithmeticText(shell, f);
+  const name = f.text.replace(/\[.*$/s, "");
+  if (judgeVariable(name, field(UNKNOWN), "").decision !== "allow")
+    record(shell.court, f.text, askFirm(`it sets ${name}`));
+}
+
 const changes = (name: string): string => `${name} changes which programs run or what they load`;
 
 /** Standing alone: later commands of the shell see it. */
@@ -59,19 +67,21 @@ export function assign(shell: Shell, assignment: Assignment): Field {
   const verdict = judgeVariable(name, value, "");
   if (verdict.decision !== "allow") record(shell.court, assignment.text, verdict);
   const { vars } = shell.scope;
-  if (assignment.index) vars.set(name, [field(UNKNOWN)]);
+  if (assignment.index) for (const key of [name, `${name}[@]`]) vars.set(key, [{ ...field(UNKNOWN), splits: true }]);
   else if (assignment.append) vars.set(name, [appended(vars.get(name), value)]);
   else if (assignment.value.type === "Word") vars.set(name, [value]);
   return value;
 }
 
 function assignedValue(shell: Shell, { name, value, index }: Assignment): Field {
-  if (index) inspectArithmeticText(shell, expandValue(shell, index));
+  if (index) inspectExpression(shell, expandValue(shell, index));
   if (value.type === "Word") {
     const only = expandValue(shell, value);
     return only.text.length > LIMITS.chars ? { ...only, text: UNKNOWN } : only;
   }
-  const elements = expandWords(shell, value.elements);
+  const isPlaced = value.elements.some((word) => word.text.startsWith("["));
+  const words = expandWords(shell, value.elements);
+  const elements = isPlaced ? [{ ...field(UNKNOWN), splits: true }] : words;
   shell.scope.vars.set(`${name}[@]`, elements);
   shell.scope.vars.set(name, [elements[0] ?? field("")]);
   return elements[0] ?? field("");

@@ -64,11 +64,17 @@ function readBrace(text: string, from: number): Brace | undefined {
   return undefined;
 }
 
-/** Of a long range the ends stand for all. */
+const MAX_NUMBERS = 12;
+
+/** Of a long range of numbers the ends stand for all. */
 function readRange(text: string): string[] | undefined {
   const m = /^(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.-?\d{1,9})?$/.exec(text);
   if (!m) return undefined;
-  if (/\d/.test(m[1]!) && /\d/.test(m[2]!)) return m[1] === m[2] ? [m[1]!] : [m[1]!, m[2]!];
+  if (/\d/.test(m[1]!) && /\d/.test(m[2]!)) {
+    const [from, to] = [Number(m[1]), Number(m[2])].sort((x, y) => x - y) as [number, number];
+    if (/^-?0\d|^-?0\d/.test(text) || to - from > MAX_NUMBERS) return m[1] === m[2] ? [m[1]!] : [m[1]!, m[2]!];
+    return Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
+  }
   const [a, b] = [m[1]!.codePointAt(0)!, m[2]!.codePointAt(0)!];
   const letters: string[] = [];
   for (let c = Math.min(a, b); c <= Math.max(a, b); c++) letters.push(String.fromCodePoint(c));

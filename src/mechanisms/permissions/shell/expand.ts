@@ -3,6 +3,7 @@ import type { ArithmeticExpression, ParameterExpansionPart, ParsedScript, Word, 
 import { LIMITS, record, spend } from "../court.ts";
 import { askFirm, askRead, deny } from "../finding.ts";
 import { matchesComponent } from "../glob-match.ts";
+import { judgeName } from "./assign.ts";
 import { expandBraces } from "./braces.ts";
 import { type Field, field, isKnown, isUnknown, NAMES, PLAIN, UNKNOWN } from "./field.ts";
 import { parse } from "./parse.ts";
@@ -98,6 +99,7 @@ function addPart(shell: Shell, b: Building, part: WordPart, quoted: boolean): un
     case "SingleQuoted":
       return add(b, part.value);
     case "AnsiCQuoted":
+      if (/\\(?:x\{|c|[4-7][0-7]{2})/.test(part.text)) return add(b, UNKNOWN);
       return add(b, part.value.replace(/[\0-\x08\x0b-\x1f\x7f]/g, UNKNOWN));
     case "DoubleQuoted":
     case "LocaleString":
@@ -111,7 +113,7 @@ function addPart(shell: Shell, b: Building, part: WordPart, quoted: boolean): un
     case "ExtendedGlob":
       for (const child of part.parts ?? []) inspect(shell, child);
       b.glob = true;
-      return add(b, "*");
+      return add(b, /[(|]\./.test(part.text) ? UNKNOWN : "*"); // only a dot that is written finds hidden names
     case "SimpleExpansion":
       return addValues(b, variable(shell, part.text.slice(1)), quoted);
     case "ParameterExpansion":
@@ -203,7 +205,7 @@ function variable(shell: Shell, name: string): Field[] {
 }
 
 function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
-  if (part.index) inspectArithmeticText(shell, expandValue(shell, part.index));
+  if (part.index) inspectExpression(shell, expandValue(shell, part.index));
   const op = part.operation;
   if (part.prefix === "#") return [field(PLAIN)];
   if (part.prefix === "!") {
@@ -233,6 +235,7 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
     case "Remove":
       return value.map((f) => {
         const pattern = expandValue(shell, op.operand);
+        if (!/^[\w.,:;=@%#/*? +-]*$/.test(op.operand.text)) return { ...field(UNKNOWN), splits: true };
         return spend(shell.court, "steps", Math.ceil(f.text.length / 2))
           ? trim(f, pattern, op.operator)
           : field(UNKNOWN);
@@ -241,7 +244,8 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
       if (op.operand) expandValue(shell, op.operand);
       return [value.length === 1 && value[0]!.text === PLAIN ? field(PLAIN) : { ...field(UNKNOWN), splits: true }];
     case "Slice":
-      for (const w of [op.offset, op.length]) if (w) inspectArithmeticText(shell, expandValue(shell, w));
+      for (const w of [op.offset, op.length]) if (w) inspectExpression(shell, expandValue(shell, w));
+      if (/^[@*]$/.test(index ?? part.parameter)) return [{ ...field(UNKNOWN), splits: true }];
       return [slice(value, op.offset.value, op.length?.value)];
     default:
       return [{ ...field(UNKNOWN), splits: true }];
@@ -272,8 +276,8 @@ function slice(value: Field[], offset: string, length: string | undefined): Fiel
 function replace(value: Field[], pattern: Field, by: Field, operator: string): Field {
   const [only] = value;
   const plain =
-    value.length === 1 && only && [only, pattern, by].every(isKnown) && !/[*?[\\&]/.test(pattern.text + by.text);
-  if (!plain || operator.length > 2 || operator === "/#" || operator === "/%")
+    value.length === 1 && only && [only, pattern, by].every(isKnown) && !/[*?[\\&(]/.test(pattern.text + by.text);
+  if (!plain || pattern.text === "" || operator.length > 2 || operator === "/#" || operator === "/%")
     return { ...field(UNKNOWN), splits: true };
   const text =
     operator === "//" ? only.text.split(pattern.text).join(by.text) : only.text.replace(pattern.text, () => by.text);
@@ -294,6 +298,8 @@ export function inspectArithmetic(shell: Shell, e: ArithmeticExpression): undefi
   if (!spend(shell.court, "steps")) return;
   switch (e.type) {
     case "ArithmeticBinary":
+      if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(e.operator) && e.left.type === "ArithmeticWord")
+        judgeName(shell, field(e.left.value));
       inspectArithmetic(shell, e.left);
       return inspectArithmetic(shell, e.right);
     case "ArithmeticUnary":
@@ -314,7 +320,7 @@ export function inspectArithmetic(shell: Shell, e: ArithmeticExpression): undefi
 }
 
 /** Arithmetic evaluates what a variable holds: a subscript in it may run commands. */
-export function inspectNumber(shell: Shell, name: string): undefined {
+function inspectNumber(shell: Shell, name: string): undefined {
   for (const value of shell.scope.vars.get(name) ?? []) {
     if (/[[$`]/.test(value.text)) inspectArithmeticText(shell, value);
     else if (isUnknown(value) && value.text.includes(UNKNOWN)) {
@@ -323,7 +329,13 @@ export function inspectNumber(shell: Shell, name: string): undefined {
   }
 }
 
-/** Text that the shell evaluates as arithmetic. */
+/** Text that the shell evaluates as arithmetic, with the variables that it names. */
+export function inspectExpression(shell: Shell, value: Field): undefined {
+  inspectArithmeticText(shell, value);
+  for (const [name] of value.text.matchAll(/[A-Za-z_]\w*/g)) inspectNumber(shell, name);
+}
+
+/** Such text without its variables. */
 export function inspectArithmeticText(shell: Shell, value: Field): undefined {
   if (value.text.includes("[") && value.text.includes(UNKNOWN)) {
     record(shell.court, value.text, askFirm("arithmetic would evaluate a value that is not known"));

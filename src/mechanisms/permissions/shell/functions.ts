@@ -4,6 +4,7 @@ import { lookup } from "../commands/index.ts";
 import { LIMITS, record } from "../court.ts";
 import { askFirm, deny } from "../finding.ts";
 import { type Field, field, PLAIN, UNKNOWN } from "./field.ts";
+import { rejoin } from "./scope.ts";
 import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 
 type WalkBody = (shell: Shell, body: PipelineNode | CompoundList) => Output;
@@ -34,6 +35,7 @@ export function callFunction(shell: Shell, name: string, args: Field[], walk: Wa
   for (const [key] of outer) vars.set(key, args);
   shell.scope.calling.push(name);
   const output = walk({ ...shell, source, depth: shell.depth + 1 }, node.body);
+  rejoin(shell.scope);
   shell.scope.calling = shell.scope.calling.filter((called) => called !== name);
   for (const [key, value] of outer) shell.scope.vars.set(key, value);
   return output;

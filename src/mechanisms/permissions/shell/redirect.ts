@@ -2,6 +2,7 @@
 import type { Redirect, Redirection } from "unbash";
 import { record } from "../court.ts";
 import { allow, ask, askFirm, deny } from "../finding.ts";
+import { judgeName } from "./assign.ts";
 import { expandValue, expandWord } from "./expand.ts";
 import { type Field, field, isKnown, UNKNOWN } from "./field.ts";
 import { readField, writeField } from "./paths.ts";
@@ -29,16 +30,25 @@ function judgeRedirect(shell: Shell, redirect: Redirection): Output | undefined 
         end: body.end,
         parts: quote(parts),
       });
+      judgeTold(shell, body.text, [value]);
       return isKnown(value) ? { kind: "text", text: value.text } : { kind: "unknown" };
     }
     case "HereString": {
       if (!redirect.target) return undefined;
       const value = expandValue(shell, redirect.target);
+      judgeTold(shell, redirect.target.text, [value]);
       return isKnown(value) ? { kind: "text", text: value.text } : { kind: "unknown" };
     }
     case "Redirect":
       return judgeFile(shell, redirect);
   }
+}
+
+/** A variable with a key in it would be printed. */
+export function judgeTold(shell: Shell, text: string, fields: Field[]): undefined {
+  if (!/\$\{?\w*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL)\w*/i.test(text)) return;
+  if (fields.some((f) => f.text.includes(UNKNOWN)))
+    record(shell.court, text, askFirm("it prints a variable that may hold a key"));
 }
 
 type Parts = NonNullable<Extract<Redirection, { type: "HereDoc" }>["body"]["parts"]>;
@@ -48,6 +58,8 @@ const quote = (parts: Parts): Parts => [{ type: "SingleQuoted", pos: 0, end: 0, 
 
 function judgeFile(shell: Shell, redirect: Redirect): Output | undefined {
   const text = shell.source.slice(redirect.pos, redirect.end);
+  const variable = /^\{([A-Za-z_].*?)\}[<>&]/s.exec(text)?.[1];
+  if (variable !== undefined) judgeName(shell, field(variable));
   if (!redirect.target) {
     record(shell.court, text, deny("the redirection has no target"));
     return undefined;

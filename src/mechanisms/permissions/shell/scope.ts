@@ -13,6 +13,8 @@ export interface Scope {
   aliases: Set<string>;
   /** Functions being run, against recursion. */
   calling: string[];
+  /** As it was where a loop or a function was left early; shared by all copies. */
+  left: Scope[];
 }
 
 /** Shared by all copies of a scope, so that one call anywhere counts. */
@@ -31,7 +33,7 @@ export function openScope(cwd: string, home: string): Scope {
     ["@", []],
     ["*", []],
   ]);
-  return { vars, cwds: [cwd], before: undefined, functions: new Map(), aliases: new Set(), calling: [] };
+  return { vars, cwds: [cwd], before: undefined, functions: new Map(), aliases: new Set(), calling: [], left: [] };
 }
 
 export function copyScope(scope: Scope): Scope {
@@ -46,6 +48,11 @@ export function copyScope(scope: Scope): Scope {
 
 export function adopt(scope: Scope, from: Scope): undefined {
   Object.assign(scope, from);
+}
+
+/** The end of a loop or a function: also what was known where it was left early. */
+export function rejoin(scope: Scope): undefined {
+  for (const way of scope.left.splice(0)) adopt(scope, mergeScopes(way, scope));
 }
 
 /** What is known when either may have happened. */

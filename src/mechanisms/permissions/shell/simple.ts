@@ -9,11 +9,11 @@ import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
 import { isInProject } from "../path-place.ts";
 import { findBashRule } from "../rules.ts";
 import { assign, judgeAssignments } from "./assign.ts";
-import { expandWord } from "./expand.ts";
+import { expandValue, expandWord } from "./expand.ts";
 import { type Field, field, isKnown, PLAIN, show, showAll, UNKNOWN } from "./field.ts";
 import { callFunction } from "./functions.ts";
 import { endangersProject } from "./paths.ts";
-import { judgeRedirects } from "./redirect.ts";
+import { judgeRedirects, judgeTold } from "./redirect.ts";
 import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 import { walkBody } from "./walk.ts";
 
@@ -29,12 +29,25 @@ export function runSimple(shell: Shell, node: CommandNode): Output {
   if (words.length === 0 || fields.length === 0) {
     for (const assignment of assignments) assign(shell, assignment);
     if (words.length > 0) record(shell.court, text, ask("the command is only known at run time"));
-    return { kind: "text", text: "" };
+    // `$(< file)` is what the file holds.
+    return node.redirects.length > 0 ? UNKNOWN_OUTPUT : { kind: "text", text: "" };
   }
   const areSafe = judgeAssignments(shell, assignments, fields, written);
+  if (!SILENT.has(fields[0]!.text)) judgeTold(shell, text, fields.slice(1));
+  const outer = assignments.map(({ name }) => [name, shell.scope.vars.get(name)] as const);
+  const own = assignments.map(({ value }) => [value.type === "Word" ? expandValue(shell, value) : field(UNKNOWN)]);
+  for (const [i, { name }] of assignments.entries()) shell.scope.vars.set(name, own[i]!);
   const output = runFields({ ...shell, stdin }, fields, { texts: [text], written, areSafe });
+  outer.forEach(([name, value], i) => {
+    const isUntouched = shell.scope.vars.get(name) === own[i];
+    if (value && isUntouched) shell.scope.vars.set(name, value);
+    else shell.scope.vars.delete(name);
+  });
   return node.redirects.some((r) => r.type === "Redirect" && r.operator.includes(">")) ? UNKNOWN_OUTPUT : output;
 }
+
+/** They look at a value, or keep it, and print nothing. */
+const SILENT = new Set("test [ : true false export declare local readonly typeset set unset".split(" "));
 
 function expandArgument(shell: Shell, word: Word | Assignment): Field[] {
   if (word.type === "Word") return expandWord(shell, word);

@@ -16,11 +16,12 @@ import type {
 } from "unbash";
 import { LIMITS, record, spend } from "../court.ts";
 import { ask, askFirm } from "../finding.ts";
-import { expandValue, expandWords, inspectArithmetic, inspectArithmeticText, inspectNumber } from "./expand.ts";
+import { judgeName } from "./assign.ts";
+import { expandValue, expandWords, inspectArithmetic, inspectArithmeticText, inspectExpression } from "./expand.ts";
 import { type Field, field, UNKNOWN } from "./field.ts";
 import { defineFunction, judgeUncalled } from "./functions.ts";
 import { judgeRedirects } from "./redirect.ts";
-import { adopt, copyScope, isSameScope, mergeScopes, type Scope } from "./scope.ts";
+import { adopt, copyScope, isSameScope, mergeScopes, rejoin, type Scope } from "./scope.ts";
 import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 import { runSimple } from "./simple.ts";
 
@@ -165,6 +166,8 @@ function walkCase(shell: Shell, node: Case): Output {
 
 function walkFor(shell: Shell, node: For | Select): Output {
   const name = node.name.value;
+  judgeName(shell, field(name));
+  const start = copyScope(shell.scope);
   const words = node.wordlist ? expandWords(shell, node.wordlist) : [{ ...field(UNKNOWN), splits: true }];
   const values = node.type === "Select" || words.length > LIMITS.alternatives ? [field(UNKNOWN)] : words;
   let before: Scope | undefined;
@@ -178,6 +181,8 @@ function walkFor(shell: Shell, node: For | Select): Output {
     adopt(shell.scope, mergeScopes(before, shell.scope));
     walkStatements(shell, node.body.commands);
   }
+  rejoin(shell.scope);
+  if (!words.some((word) => !word.splits && !word.glob)) adopt(shell.scope, mergeScopes(start, shell.scope)); // it may run never
   return UNKNOWN_OUTPUT;
 }
 
@@ -202,6 +207,7 @@ function loop(shell: Shell, walk: () => void): Output {
   for (let round = 0; ; round++) {
     const before = copyScope(shell.scope);
     walk();
+    rejoin(shell.scope);
     const after = mergeScopes(before, shell.scope);
     const isSettled = isSameScope(before, after);
     adopt(shell.scope, after);
@@ -225,8 +231,7 @@ function walkTest(shell: Shell, e: TestExpression): undefined {
       for (const side of [e.left, e.right]) {
         const value = expandValue(shell, side);
         if (!NUMERIC.has(e.operator)) continue;
-        inspectArithmeticText(shell, value);
-        for (const [name] of value.text.matchAll(/[A-Za-z_]\w*/g)) inspectNumber(shell, name);
+        inspectExpression(shell, value);
       }
       return;
     case "TestLogical":
