@@ -51,6 +51,7 @@ async function train() {
   for (const [model, format] of [
     ["openai-compatible/none", "text"],
     ["anthropic/claude-sonnet-4-5", "stream-json"],
+    ["openai-responses/none", "json"],
   ]) {
     const args = ["-p", "go", "--model", model, "--permission-mode", "bypass", "--output-format", format];
     const code = await main(args);

@@ -6,7 +6,7 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast -p -c ["more"]           go on with the newest context here; without words take up its interrupted turn
   holdfast -p -r [ID] ["more"]      go on with that context
 
-    --model P/NAME                  anthropic/… openai/… ollama/… openai-compatible/… rehearsal rehearsal:FILE
+    --model P/NAME                  anthropic/… openai/… ollama/… openai-compatible/… openai-responses/… rehearsal rehearsal:FILE
     --fallback-model P/NAME[,…]     used when the first stays overloaded
     --output-format FORMAT          text (default), json, stream-json
     --input-format FORMAT           text (default), stream-json

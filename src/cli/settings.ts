@@ -98,7 +98,12 @@ function checkRule(text: string): string | undefined {
   }
 }
 
-const PREFIX: Record<string, string> = { anthropic: "ANTHROPIC", openai: "OPENAI", "openai-compatible": "OPENAI" };
+const PREFIX: Record<string, string> = {
+  anthropic: "ANTHROPIC",
+  openai: "OPENAI",
+  "openai-compatible": "OPENAI",
+  "openai-responses": "OPENAI",
+};
 
 /** The environment wins: it is closer to this run. */
 function modelEnv({ settings }: LoadedSettings): NodeJS.ProcessEnv {

@@ -43,7 +43,7 @@ async function loadProvider({ provider, env }: AiSdkOptions): Promise<CreateMode
   const unknown = (cause?: unknown) =>
     new HoldfastError(
       "invalid",
-      `no model provider "${provider}": use anthropic, openai, ollama or openai-compatible, or npm install @ai-sdk/${provider}`,
+      `no model provider "${provider}": use anthropic, openai, openai-responses, ollama or openai-compatible, or npm install @ai-sdk/${provider}`,
       { cause },
     );
   if (!/^[a-z0-9][a-z0-9-]*$/.test(provider)) throw unknown();

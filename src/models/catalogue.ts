@@ -105,12 +105,16 @@ export const claudeModel = (name: string): string => CLAUDE[name] ?? `anthropic/
 
 const SNAPSHOT = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?$/;
 
+/** The same models over another wire. */
+const listed = (id: string): string => id.replace(/^openai-responses\//, "openai/");
+
 function entryOf(id: string): Entry | undefined {
-  return CATALOGUE.find((e) => id.startsWith(e.model) && SNAPSHOT.test(id.slice(e.model.length)));
+  const name = listed(id);
+  return CATALOGUE.find((e) => name.startsWith(e.model) && SNAPSHOT.test(name.slice(e.model.length)));
 }
 
 export function limitsOf(id: string): Limits {
-  return entryOf(id)?.limits ?? FAMILIES.find(([prefix]) => id.startsWith(prefix))?.[1] ?? UNKNOWN;
+  return entryOf(id)?.limits ?? FAMILIES.find(([prefix]) => listed(id).startsWith(prefix))?.[1] ?? UNKNOWN;
 }
 
 /** Undefined: unknown. */

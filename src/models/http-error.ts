@@ -55,7 +55,7 @@ export function errorFromEvent(label: string, event: unknown): ModelError {
 
 function kindOfStatus(status: number, error: Described): ModelErrorKind {
   if (error.code === "insufficient_quota" || status === 402) return "auth"; // waiting does not fill an account
-  if (status === 529 || error.type === "overloaded_error") return "overloaded";
+  if (status === 529 || knownKind(error) === "overloaded") return "overloaded";
   if (status === 429) return "rate_limit";
   if (status === 401 || status === 403) return "auth";
   if (status === 408 || status >= 500) return isOverflow(error.message, error.code) ? "overflow" : "server";
@@ -65,6 +65,8 @@ function kindOfStatus(status: number, error: Described): ModelErrorKind {
 
 const KIND_OF_TYPE: Record<string, ModelErrorKind> = {
   overloaded_error: "overloaded",
+  server_is_overloaded: "overloaded", // OpenAI
+  slow_down: "overloaded", // OpenAI
   rate_limit_error: "rate_limit",
   rate_limit_exceeded: "rate_limit",
   insufficient_quota: "auth",
@@ -72,10 +74,16 @@ const KIND_OF_TYPE: Record<string, ModelErrorKind> = {
   permission_error: "auth",
 };
 
+const knownKind = (error: Described) => KIND_OF_TYPE[error.type] ?? KIND_OF_TYPE[error.code];
+
+/** What is wrong with the request stays wrong, however often it is sent. */
+const INVALID = /^(invalid|image|unsupported)_/;
+
 function kindOfType(error: Described): ModelErrorKind {
-  const known = KIND_OF_TYPE[error.type] ?? KIND_OF_TYPE[error.code];
+  const known = knownKind(error);
   if (known) return known;
-  return isOverflow(error.message, error.code) ? "overflow" : "server";
+  if (isOverflow(error.message, error.code)) return "overflow";
+  return INVALID.test(error.code) || INVALID.test(error.type) ? "invalid" : "server";
 }
 
 function advice(status: number): string {

@@ -41,11 +41,16 @@ export async function openModel(spec: string, opts: OpenModelOptions): Promise<M
       const apiKey = required(env, "ANTHROPIC_API_KEY", spec);
       return createAnthropic({ ...common, apiKey, baseUrl: urlOf(env, "ANTHROPIC_BASE_URL") });
     }
-    case "openai": {
-      const { createOpenAI } = await import("./openai.ts");
+    case "openai":
+    case "openai-responses": {
       const baseUrl = urlOf(env, "OPENAI_BASE_URL");
       // A server of one's own often wants none.
       const apiKey = baseUrl ? env.OPENAI_API_KEY : required(env, "OPENAI_API_KEY", spec);
+      if (provider === "openai-responses" || isOpenAIs(baseUrl)) {
+        const { createOpenAIResponses } = await import("./openai-responses.ts");
+        return createOpenAIResponses({ ...common, apiKey, baseUrl });
+      }
+      const { createOpenAI } = await import("./openai.ts");
       return createOpenAI({ ...common, apiKey, baseUrl });
     }
     case "openai-compatible": {
@@ -100,6 +105,10 @@ function urlOf(env: OpenModelOptions["env"], name: string): string | undefined {
   if (/^https?:$/.test(URL.parse(given)?.protocol ?? "")) return given;
   throw new HoldfastError("invalid", `${name} is "${given}": set an address that starts with http:// or https://`);
 }
+
+/** Elsewhere Chat Completions is what every server speaks. */
+const isOpenAIs = (baseUrl: string | undefined): boolean =>
+  baseUrl === undefined || new URL(baseUrl).hostname === "api.openai.com";
 
 /** OLLAMA_HOST is what Ollama itself reads: a host, host:port or a URL; 0.0.0.0 is where it listens, not where to ask. */
 export function ollamaUrl(host: string | undefined): string {

@@ -57,7 +57,7 @@ function isOpenAIs(base: string): boolean {
   return host === "api.openai.com" || host.endsWith(".openai.azure.com");
 }
 
-/** On this wire OpenAI takes function tools for these models only where reasoning is switched off. */
+/** On this wire OpenAI takes function tools for these models only where reasoning is switched off; Azure and `openai-compatible` still lead here. */
 const REASONS_WITHOUT_TOOLS = /^gpt-(5\.[456]|6-)(?!astra)/;
 
 export function createOpenAIBody(opts: {

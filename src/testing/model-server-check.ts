@@ -1,10 +1,13 @@
 // Owns judging a request as a provider would: every call has one result directly after it, nothing is orphaned, no message is empty.
+import { isModels } from "./model-server-responses.ts";
+import type { ScriptRequest } from "./model-server-script.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a provider's request as it came
 type Body = any;
 
 /** Contract: empty when the transcript is valid. */
-export function problemsOf(api: "anthropic" | "openai", body: Body): string[] {
+export function problemsOf(api: ScriptRequest["api"], body: Body): string[] {
+  if (api === "openai-responses") return responsesProblems(body);
   if (!Array.isArray(body.messages) || body.messages.length === 0) return ["no messages"];
   return api === "anthropic" ? anthropicProblems(body) : openaiProblems(body);
 }
@@ -29,7 +32,8 @@ function openaiProblems(body: Body): string[] {
       open = (message.tool_calls ?? []).map((call: Body) => call.id);
       if (new Set(open).size !== open.length) problems.push(`message ${at}: a call id is used twice`);
       if (open.length === 0 && !message.content) problems.push(`message ${at}: an empty assistant message`);
-      for (const call of message.tool_calls ?? []) problems.push(...argumentProblems(call, at));
+      for (const { id, function: called } of message.tool_calls ?? [])
+        problems.push(...argumentProblems(`message ${at}: the arguments of ${id}`, called.arguments));
     } else if (!["system", "developer", "user"].includes(message.role)) {
       problems.push(`message ${at}: role ${message.role}`);
     } else if (message.content === undefined || message.content === null || message.content.length === 0) {
@@ -40,13 +44,58 @@ function openaiProblems(body: Body): string[] {
   return problems;
 }
 
-function argumentProblems(call: Body, at: number): string[] {
+function argumentProblems(what: string, given: string): string[] {
   try {
-    JSON.parse(call.function.arguments);
+    JSON.parse(given);
     return [];
   } catch {
-    return [`message ${at}: the arguments of ${call.id} are not JSON`];
+    return [`${what} are not JSON`];
   }
+}
+
+/** Nothing is kept on the server's side: what the input does not hold is not there. */
+function responsesProblems(body: Body): string[] {
+  if (!Array.isArray(body.input) || body.input.length === 0) return ["no input"];
+  const problems: string[] = body.store === false ? [] : ["the response would be stored"];
+  const called = new Set<string>();
+  let open: string[] = [];
+  let thought: string | undefined;
+  const closeThought = (at: number) => {
+    if (thought !== undefined) problems.push(`item ${at}: reasoning ${thought} has nothing of the model's after it`);
+    thought = undefined;
+  };
+  const closeOpen = (at: number) => {
+    for (const id of open) problems.push(`item ${at}: call ${id} has no result before it`);
+    open = [];
+  };
+  body.input.forEach((item: Body, at: number) => {
+    const own = isModels(item);
+    if (!own) closeThought(at);
+    if (own && at > 0 && !isModels(body.input[at - 1])) closeOpen(at);
+    if (item.type === "reasoning") {
+      thought = item.id;
+      if (!item.id || !Array.isArray(item.summary)) problems.push(`item ${at}: reasoning without its id and summary`);
+      if (!item.encrypted_content && !item.content) problems.push(`item ${at}: reasoning without its content`);
+      return;
+    }
+    if (own) thought = undefined;
+    if (item.type === "function_call") {
+      if (called.has(item.call_id)) problems.push(`item ${at}: call id ${item.call_id} is used twice`);
+      called.add(item.call_id);
+      open.push(item.call_id);
+      problems.push(...argumentProblems(`item ${at}: the arguments of ${item.call_id}`, item.arguments));
+    } else if (item.type === "function_call_output") {
+      if (!open.includes(item.call_id)) problems.push(`item ${at}: result ${item.call_id} has no open call`);
+      open = open.filter((id) => id !== item.call_id);
+      if (typeof item.output !== "string" && !item.output?.length)
+        problems.push(`item ${at}: a result without content`);
+    } else if (!["user", "assistant", "system", "developer"].includes(item.role)) {
+      problems.push(`item ${at}: ${item.type ?? "message"} of role ${item.role}`);
+    } else if (!item.content?.length) problems.push(`item ${at}: an empty ${item.role} message`);
+  });
+  closeThought(body.input.length);
+  closeOpen(body.input.length);
+  return problems;
 }
 
 const MARKS_ALLOWED = 4;

@@ -12,6 +12,8 @@ export interface ScriptRound {
   text?: string;
   reasoning?: string | { text: string; signature?: string } | { redacted: string };
   calls?: ScriptCall[];
+  /** What a message says of itself; only in the Responses format. */
+  phase?: "commentary" | "final_answer";
   usage?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
   /** By the presence of calls unless given. `length` with a cut text or a call's `raw` plays a reply that hit its limit. */
   finish?: "stop" | "calls" | "length" | "refused";
@@ -21,6 +23,8 @@ export interface ScriptRound {
   chunkDelayMs?: number;
   /** Answers a streaming request with one JSON body. */
   whole?: boolean;
+  /** Streamed as they are, instead of what the rest of the round says. */
+  chunks?: string[];
   /** What goes wrong on the first, second, … attempt at this round; null and past the end: nothing. */
   faults?: (Fault | null)[];
 }
@@ -34,13 +38,13 @@ export type Fault =
   | { cutAt: number }
   /** Sends this many chunks, then ends the stream cleanly without its end mark. */
   | { endAt: number }
-  /** Sends this many chunks, then an error event. */
-  | { errorAt: number; type: string; message?: string }
+  /** Sends this many chunks, then an error event; `ends` makes it a failed response, in the Responses format. */
+  | { errorAt: number; type: string; message?: string; ends?: boolean }
   /** Sends this many chunks, then waits for a release. */
   | { pauseAt: number };
 
 export interface ScriptRequest {
-  api: "anthropic" | "openai";
+  api: "anthropic" | "openai" | "openai-responses";
   model: string;
   /** Assistant messages in the request: the same for a repeated or resumed one. */
   round: number;

@@ -1,31 +1,16 @@
-// Owns how the scripted model server speaks: a round as the chunks of a stream, or as one body, in either wire format.
+// Owns how the scripted model server speaks: a round as the chunks of a stream, or as one body, in each wire format.
+import { argumentsOf, named, pieces, reasoningOf, sse, usageOf } from "./model-server-pieces.ts";
+import { responsesChunks, responsesErrorChunk, responsesWhole } from "./model-server-responses.ts";
 import type { ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 
-const sse = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
-const named = (data: { type: string }) => `event: ${data.type}\n${sse(data)}`;
-
-const usageOf = (round: ScriptRound) => ({ input: 10, output: 5, cacheRead: 0, cacheWrite: 0, ...round.usage });
-const argumentsOf = (call: ScriptCall) => call.raw ?? JSON.stringify(call.input ?? {});
-
-function pieces(text: string, count: number): string[] {
-  if (text === "") return [];
-  const size = Math.max(1, Math.ceil(text.length / count));
-  const out: string[] = [];
-  for (let at = 0; at < text.length; at += size) out.push(text.slice(at, at + size));
-  return out;
-}
-
-function reasoningOf(round: ScriptRound): { text: string; signature?: string; redacted?: string } | undefined {
-  if (round.reasoning === undefined) return undefined;
-  if (typeof round.reasoning === "string") return { text: round.reasoning };
-  return "redacted" in round.reasoning ? { text: "", redacted: round.reasoning.redacted } : round.reasoning;
-}
-
 export function chunksOf(request: ScriptRequest, round: ScriptRound): string[] {
+  if (round.chunks) return round.chunks;
+  if (request.api === "openai-responses") return responsesChunks(request, round);
   return request.api === "anthropic" ? anthropicChunks(request, round) : openaiChunks(request, round);
 }
 
 export function wholeOf(request: ScriptRequest, round: ScriptRound): unknown {
+  if (request.api === "openai-responses") return responsesWhole(request, round);
   return request.api === "anthropic" ? anthropicMessage(request, round) : openaiCompletion(request, round);
 }
 
@@ -34,7 +19,11 @@ export function errorBody(api: ScriptRequest["api"], error: { type: string; mess
   return { error: { message: error.message, type: error.type, code: error.code ?? null } };
 }
 
-export function errorChunk(api: ScriptRequest["api"], error: { type: string; message: string }): string {
+export function errorChunk(
+  api: ScriptRequest["api"],
+  error: { type: string; message: string; ends?: boolean },
+): string {
+  if (api === "openai-responses") return responsesErrorChunk(error);
   return api === "anthropic" ? named(errorBody(api, error) as { type: string }) : sse(errorBody(api, error));
 }
 
@@ -83,15 +72,14 @@ function anthropicHead(request: ScriptRequest) {
 function anthropicChunks(request: ScriptRequest, round: ScriptRound): string[] {
   const usage = anthropicUsage(round);
   const message = { ...anthropicHead(request), content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } };
-  const out = [named({ type: "message_start", message } as { type: string })];
+  const out = [named({ type: "message_start", message })];
   anthropicBlocks(request, round).forEach((block, index) => {
-    out.push(named({ type: "content_block_start", index, content_block: block.start } as { type: string }));
-    for (const delta of block.deltas)
-      out.push(named({ type: "content_block_delta", index, delta } as { type: string }));
-    out.push(named({ type: "content_block_stop", index } as { type: string }));
+    out.push(named({ type: "content_block_start", index, content_block: block.start }));
+    for (const delta of block.deltas) out.push(named({ type: "content_block_delta", index, delta }));
+    out.push(named({ type: "content_block_stop", index }));
   });
   const delta = { stop_reason: anthropicStop(round), stop_sequence: null };
-  out.push(named({ type: "message_delta", delta, usage: { output_tokens: usage.output_tokens } } as { type: string }));
+  out.push(named({ type: "message_delta", delta, usage: { output_tokens: usage.output_tokens } }));
   out.push(named({ type: "message_stop" }));
   return out;
 }

@@ -1,8 +1,9 @@
-// Owns the scripted model server: real HTTP in both wire formats, playing a script with its faults, and a log of all that was asked.
+// Owns the scripted model server: real HTTP in each wire format, playing a script with its faults, and a log of all that was asked.
 import { createHash } from "node:crypto";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { problemsOf } from "./model-server-check.ts";
+import { repliesIn } from "./model-server-responses.ts";
 import type { Fault, Script, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 import { chunksOf, errorBody, errorChunk, wholeOf } from "./model-server-wire.ts";
 
@@ -86,8 +87,10 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
   const note = (api: ScriptRequest["api"], req: http.IncomingMessage, raw: string): LoggedRequest => {
     const body = JSON.parse(raw);
     const arrival = requests.length + 1;
-    const round = body.messages?.filter((m: { role: string }) => m.role === "assistant").length ?? 0;
-    const first = body.messages?.find((m: { role: string }) => m.role === "user")?.content ?? "";
+    const said: { role: string; content: unknown }[] = body.messages ?? body.input ?? [];
+    const round =
+      api === "openai-responses" ? repliesIn(said) : said.filter((message) => message.role === "assistant").length;
+    const first = said.find((message) => message.role === "user")?.content ?? "";
     // Cache marks move between rounds: a conversation is told by its first words alone.
     const key = `${round} ${JSON.stringify(first).replaceAll(/,?"cache_control":\{[^}]*\}/g, "")}`;
     const attempt = (attempts.get(key) ?? 0) + 1;
@@ -145,7 +148,7 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
         if ("endAt" in fault) return void res.end();
         if ("cutAt" in fault) return void setImmediate(() => res.destroy());
         if ("errorAt" in fault) {
-          return void res.end(errorChunk(entry.api, { type: fault.type, message: fault.message ?? fault.type }));
+          return void res.end(errorChunk(entry.api, { ...fault, message: fault.message ?? fault.type }));
         }
         await pause(entry, res);
       }
@@ -184,7 +187,7 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
       const path = new URL(req.url ?? "/", "http://127.0.0.1").pathname;
       if (path === "/__log") return sendJson(res, 200, log());
       if (path === "/__control") return control(raw, res);
-      const api = path.endsWith("/messages") ? "anthropic" : path.endsWith("/chat/completions") ? "openai" : undefined;
+      const api = API_OF_PATH.find(([end]) => path.endsWith(end))?.[1];
       if (!api || req.method !== "POST")
         return sendJson(res, 404, { error: { message: `no ${req.method} ${path} here` } });
       answer(note(api, req, raw), res).catch((error) => sendJson(res, 500, { error: { message: String(error) } }));
@@ -217,6 +220,12 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
       }),
   };
 }
+
+const API_OF_PATH: [end: string, api: ScriptRequest["api"]][] = [
+  ["/messages", "anthropic"],
+  ["/chat/completions", "openai"],
+  ["/responses", "openai-responses"],
+];
 
 async function roundFor(script: Script, request: ScriptRequest, match: "round" | "arrival") {
   if (typeof script === "function") return script(request);

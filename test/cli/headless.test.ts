@@ -82,6 +82,7 @@ describe("holdfast -p with a server", () => {
   for (const [model, api] of [
     ["anthropic/claude-test", "anthropic"],
     ["openai/gpt-test", "openai"],
+    ["openai-responses/gpt-test", "openai-responses"],
   ] as const) {
     it(`does the same over the ${api} wire`, async () => {
       fs.writeFileSync(path.join(cwd, "main.py"), "print(1)\n");

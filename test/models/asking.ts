@@ -1,7 +1,8 @@
-// Owns what the tests of both wires share: a request, and how one is sent.
+// Owns what the tests of all wires share: a request, and how one is sent.
 import { createAnthropic } from "../../src/models/anthropic.ts";
 import type { Delta, Item, Limits, Model, ModelError, ModelRequest } from "../../src/models/model.ts";
 import { createOpenAI } from "../../src/models/openai.ts";
+import { createOpenAIResponses } from "../../src/models/openai-responses.ts";
 import type { ModelServer } from "../../src/testing/model-server.ts";
 
 export const user = (text: string): Item => ({ kind: "user", content: [{ type: "text", text }] });
@@ -28,18 +29,21 @@ export const asking = (items: Item[], more: Partial<ModelRequest> = {}): ModelRe
   ...more,
 });
 
-export type Wire = "anthropic" | "openai";
-export const WIRES: Wire[] = ["anthropic", "openai"];
+export type Wire = "anthropic" | "openai" | "openai-responses";
+export const WIRES: Wire[] = ["anthropic", "openai", "openai-responses"];
+
+/** How many chunks come before the first piece of a text. */
+export const BEFORE_TEXT: Record<Wire, number> = { anthropic: 2, openai: 1, "openai-responses": 4 };
 
 export function open(
   wire: Wire,
   server: ModelServer,
-  opts: { stallMs?: number; limits?: Limits; name?: string } = {},
+  opts: { stallMs?: number; limits?: Limits; name?: string; extra?: Record<string, unknown> } = {},
 ): Model {
   const name = opts.name ?? "test-model";
-  return wire === "anthropic"
-    ? createAnthropic({ ...opts, name, baseUrl: server.anthropicUrl, apiKey: "key" })
-    : createOpenAI({ ...opts, name, baseUrl: server.openaiUrl, apiKey: "key" });
+  if (wire === "anthropic") return createAnthropic({ ...opts, name, baseUrl: server.anthropicUrl, apiKey: "key" });
+  const create = wire === "openai" ? createOpenAI : createOpenAIResponses;
+  return create({ ...opts, name, baseUrl: server.openaiUrl, apiKey: "key" });
 }
 
 export async function reply(model: Model, request: ModelRequest, signal = new AbortController().signal) {

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
 import { type Fault, type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
-import { asking, failure, open, reply, user, WIRES } from "./asking.ts";
+import { asking, BEFORE_TEXT, failure, open, reply, user, WIRES } from "./asking.ts";
 
 let server: ModelServer;
 afterEach(() => server?.close());
@@ -73,12 +73,12 @@ describe.each(WIRES)("over the %s wire", (wire) => {
   });
 
   test("a connection that is destroyed mid-stream is cut, with what had streamed", async () => {
-    const error = await failWith({ cutAt: wire === "anthropic" ? 3 : 2 });
+    const error = await failWith({ cutAt: BEFORE_TEXT[wire] + 1 });
     expect(seen(error)).toMatchObject({ kind: "cut", partial: [{ type: "text", text: "one t" }] });
   });
 
   test("a stream that ends cleanly but without its end mark is cut", async () => {
-    const error = await failWith({ endAt: wire === "anthropic" ? 4 : 3 });
+    const error = await failWith({ endAt: BEFORE_TEXT[wire] + 2 });
     expect(seen(error)).toMatchObject({ kind: "cut", partial: [{ type: "text", text: "one two th" }] });
   });
 
@@ -99,7 +99,7 @@ describe.each(WIRES)("over the %s wire", (wire) => {
   });
 
   test("an abort mid-stream ends at once with what had streamed", async () => {
-    const pauseAt = wire === "anthropic" ? 4 : 3;
+    const pauseAt = BEFORE_TEXT[wire] + 2;
     server = await startModelServer({ script: [{ text: "one two three", faults: [{ pauseAt }] }] });
     const abort = new AbortController();
     const model = open(wire, server);

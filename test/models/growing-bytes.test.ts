@@ -4,6 +4,7 @@ import { createAnthropicBody } from "../../src/models/anthropic.ts";
 import type { Body } from "../../src/models/growing-bytes.ts";
 import type { Item, ModelRequest } from "../../src/models/model.ts";
 import { createOpenAIBody } from "../../src/models/openai.ts";
+import { createOpenAIResponsesBody } from "../../src/models/openai-responses.ts";
 import { asking, result, user } from "./asking.ts";
 
 const limits = { contextTokens: 1000, outputTokens: 1000, images: true, documents: true };
@@ -18,7 +19,14 @@ const pool: Item[] = [
   user("first 日本"),
   { kind: "reply", model: "anthropic/m", parts: [{ type: "call", id: "c1", name: "read_file", input: { path: "ü" } }] },
   { kind: "reply", model: "other", parts: [{ type: "reasoning", text: "hidden", signature: "s" }] },
-  { kind: "reply", model: "anthropic/m", parts: [{ type: "text", text: "said" }] },
+  {
+    kind: "reply",
+    model: "anthropic/m",
+    parts: [
+      { type: "reasoning", text: "hm", signature: '{"type":"reasoning","id":"rs_1"}' },
+      { type: "text", text: "said" },
+    ],
+  },
   result("c1", "x".repeat(30_000)),
   image,
   user("more"),
@@ -27,6 +35,8 @@ const pool: Item[] = [
 const wires: Record<string, () => (request: ModelRequest) => Body> = {
   openai: () => createOpenAIBody({ name: "m", limits, limitField: "max_tokens" }),
   anthropic: () => createAnthropicBody({ id: "anthropic/m", name: "m", limits }),
+  "openai-responses": () =>
+    createOpenAIResponsesBody({ id: "anthropic/m", name: "m", limits, sealed: true, unreadable: new WeakSet() }),
 };
 
 const textOf = (body: Body) => body.head + body.middle.toString("utf8") + body.tail;

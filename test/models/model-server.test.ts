@@ -71,6 +71,33 @@ test("transcripts that a provider would refuse are listed", () => {
     "message 4: result c3 has no open call",
     "message 5: an empty assistant message",
   ]);
+  const sealed = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" };
+  const responses = problemsOf("openai-responses", {
+    input: [
+      { role: "user", content: [] },
+      { type: "reasoning", id: "rs_0", summary: [] },
+      { type: "function_call", call_id: "c1", name: "f", arguments: "{" },
+      { type: "function_call", call_id: "c2", name: "f", arguments: "{}" },
+      { type: "function_call_output", call_id: "c1", output: "1" },
+      { type: "function_call_output", call_id: "c1", output: "1" },
+      { type: "function_call", call_id: "c1", name: "f", arguments: "{}" },
+      sealed,
+      { type: "function_call_output", call_id: "c1", output: [] },
+      sealed,
+    ],
+  });
+  expect(responses).toEqual([
+    "the response would be stored",
+    "item 0: an empty user message",
+    "item 1: reasoning without its content",
+    "item 2: the arguments of c1 are not JSON",
+    "item 5: result c1 has no open call",
+    "item 6: call c2 has no result before it",
+    "item 6: call id c1 is used twice",
+    "item 8: reasoning rs_1 has nothing of the model's after it",
+    "item 8: a result without content",
+    "item 10: reasoning rs_1 has nothing of the model's after it",
+  ]);
   const anthropic = problemsOf("anthropic", {
     messages: [
       { role: "user", content: "go" },

@@ -22,7 +22,14 @@ test("each provider reaches its endpoint with its key", async () => {
     OPENAI_BASE_URL: server.openaiUrl,
     OLLAMA_HOST: server.url,
   };
-  for (const spec of ["anthropic/claude-x", "openai/gpt-x", "openai-compatible/org/model:tag", "ollama/qwen3:8b"]) {
+  const specs = [
+    "anthropic/claude-x",
+    "openai/gpt-x",
+    "openai-compatible/org/model:tag",
+    "openai-responses/org/model:tag",
+    "ollama/qwen3:8b",
+  ];
+  for (const spec of specs) {
     const { answer } = await reply(await openModel(spec, { env }), asking([user("go")]));
     expect(answer.model).toBe(spec);
   }
@@ -35,6 +42,7 @@ test("each provider reaches its endpoint with its key", async () => {
     { api: "anthropic", model: "claude-x", key: "ak" },
     { api: "openai", model: "gpt-x", key: "Bearer ok" },
     { api: "openai", model: "org/model:tag", key: "Bearer ok" },
+    { api: "openai-responses", model: "org/model:tag", key: "Bearer ok" },
     { api: "openai", model: "qwen3:8b", key: undefined },
   ]);
 });
@@ -42,6 +50,7 @@ test("each provider reaches its endpoint with its key", async () => {
 test("what is missing is said in one line with what to set", async () => {
   expect(await problem("anthropic/x")).toMatch(/^invalid: anthropic\/x needs a key: set ANTHROPIC_API_KEY/);
   expect(await problem("openai/x")).toMatch(/^invalid: openai\/x needs a key: set OPENAI_API_KEY/);
+  expect(await problem("openai-responses/x")).toMatch(/^invalid: openai-responses\/x needs a key: set OPENAI_API_KEY/);
   expect(await problem("openai-compatible/x")).toMatch(/^invalid: openai-compatible\/x needs OPENAI_BASE_URL/);
   expect(await problem("nosuch/x")).toMatch(/^invalid: no model provider "nosuch": .* npm install @ai-sdk\/nosuch$/);
   expect(await problem("../x/y")).toMatch(/^invalid: no model provider "\.\."/);
@@ -79,8 +88,23 @@ test("prices are by exact model or its dated snapshot, and unknown otherwise", (
     sibling: costUsd("openai/gpt-5-pro", million),
     later: costUsd("openai/gpt-5.99", million),
     compatible: costUsd("openai-compatible/gpt-5", million),
+    otherWire: costUsd("openai-responses/gpt-4.1-2025-04-14", million),
     local: costUsd("ollama/qwen3", million),
-  }).toEqual({ known: 7.35, snapshot: 7.35, sibling: undefined, later: undefined, compatible: undefined, local: 0 });
+  }).toEqual({
+    known: 7.35,
+    snapshot: 7.35,
+    sibling: undefined,
+    later: undefined,
+    compatible: undefined,
+    otherWire: 10.5,
+    local: 0,
+  });
+});
+
+test("a model has the same limits over either of OpenAI's wires", () => {
+  for (const name of ["gpt-6-sol", "gpt-5.99", "o3-2025-04-16"])
+    expect(limitsOf(`openai-responses/${name}`)).toEqual(limitsOf(`openai/${name}`));
+  expect(limitsOf("openai-responses/gpt-6-sol").contextTokens).toBe(1_050_000);
 });
 
 test("an unknown model has limits that any model takes", () => {

@@ -122,7 +122,7 @@ describe.each(WIRES)("over the %s wire", (wire) => {
   test("a reply cut by max_tokens is asked again once with the model's own limit, and both are paid", async () => {
     server = await startModelServer({
       script: ({ body }) =>
-        (body.max_tokens ?? body.max_completion_tokens) <= 1000
+        (body.max_tokens ?? body.max_output_tokens) <= 1000
           ? { text: "a long st", finish: "length" }
           : { text: "a long story" },
     });
@@ -141,7 +141,7 @@ describe.each(WIRES)("over the %s wire", (wire) => {
     ]);
     expect(resets(turn)).toBe(1);
     await drive(mechanism, turn);
-    expect(server.log().requests.map((r) => r.body.max_tokens)).toEqual([1000, 5000, 5000]);
+    expect(server.log().requests.map((r) => r.body.max_tokens ?? r.body.max_output_tokens)).toEqual([1000, 5000, 5000]);
   });
 
   test("a reply that is cut at the model's own limit is returned as it is", async () => {
