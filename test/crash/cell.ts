@@ -54,7 +54,8 @@ async function judge(world: World, scenario: Scenario, { ways, label, reference 
     const again = fresh.filter((r) => r.round < recorded);
     if (again.length > 0) blame("extraRequests", `run ${i + 1} asked again for recorded rounds`, again.length);
     const rounds = new Set(fresh.map((r) => r.round));
-    if (fresh.length - again.length > rounds.size) blame("extraRequests", `run ${i + 1} asked twice for one round`);
+    if (fresh.length - again.length > rounds.size + (scenario.asksAgain ?? 0))
+      blame("extraRequests", `run ${i + 1} asked twice for one round`);
     counts.repeatedInFlight += fresh.filter((r) => r.round >= recorded && r.attempt > 1).length;
     const earlier = look;
     look = await world.look();

@@ -81,6 +81,7 @@ export async function openWorld(script: Script, door: Door = {}): Promise<World>
     OPENAI_API_KEY: "dummy",
     ANTHROPIC_BASE_URL: server.anthropicUrl,
     ANTHROPIC_API_KEY: "dummy",
+    HOLDFAST_RETRY_BASE_MS: "1",
   };
   const { stateDir } = openProject({ cwd: project, env });
   fs.rmSync(path.join(dir, "state"), { recursive: true });

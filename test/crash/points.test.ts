@@ -21,6 +21,9 @@ const SAMPLE: [string, string, number][] = [
   ["todo_write", "results.before", 1],
   ["three calls", "intent.durable", 2],
   ["three calls", "results.durable", 2],
+  ["retried, then another model", "append.committed", 6],
+  ["cut off by its limit", "reply.arrived", 2],
+  ["too long, then shortened", "append.before-commit", 9],
 ];
 
 test.skipIf(LONG)("a kill at a named point loses nothing and repeats nothing", async () => {

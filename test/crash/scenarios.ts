@@ -19,6 +19,8 @@ export interface Scenario {
   mayBeUnknown?: boolean;
   /** Job notifications that the model must see exactly once. */
   notifications?: number;
+  /** How often recovery may ask again for a round within one run. */
+  asksAgain?: number;
 }
 
 const END: ScriptRound = { text: "All of it is done, and this is the closing answer." };
@@ -42,6 +44,13 @@ const todos = [
   { content: "Look", status: "completed" },
   { content: "Leap", status: "in_progress" },
 ];
+
+const flags = ["--model", "openai-compatible/mock", "--permission-mode", "bypass"];
+const recovering = (name: string, more: Partial<Scenario>): Scenario =>
+  one(name, bash(effect(1)), { effects: ["effect-1"], ...more });
+/** Long enough to be worth leaving out. */
+const longNotes = (project: string) =>
+  fs.writeFileSync(path.join(project, "notes.txt"), "a line of notes\n".repeat(100));
 
 export const scenarios: Scenario[] = [
   { name: "text", prompt: "Please answer", rounds: [END], effects: [], files: {} },
@@ -83,6 +92,30 @@ export const scenarios: Scenario[] = [
     ],
     effects: ["effect-1", "effect-2"],
     notifications: 1,
+  }),
+  recovering("retried, then another model", {
+    rounds: [
+      { calls: [bash(effect(1))], faults: [{ status: 500 }, { status: 529 }, { status: 529 }, { status: 529 }] },
+      { ...END, faults: [{ cutAt: 2 }] },
+    ],
+    asksAgain: 5,
+    door: { flags: [...flags, "--fallback-model", "openai-compatible/other"] },
+  }),
+  recovering("cut off by its limit", {
+    rounds: [
+      { calls: [bash(effect(1))] },
+      { text: "The first half of the answer,", finish: "length" },
+      { text: " and its second half." },
+    ],
+  }),
+  recovering("too long, then shortened", {
+    setUp: longNotes,
+    rounds: [
+      { calls: [read("notes.txt")] },
+      { calls: [bash(effect(1))] },
+      { ...END, faults: [{ status: 400, message: "prompt is too long: 250000 tokens > 200000 maximum" }] },
+    ],
+    asksAgain: 1,
   }),
   one(
     "external",
