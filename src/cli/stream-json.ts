@@ -34,7 +34,10 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
             type: "message",
             role: "assistant",
             model: data.model,
-            content: data.parts.map((part) => block(part, event.actor)),
+            // Sealed reasoning has nothing to show.
+            content: data.parts
+              .filter((part) => part.type === "call" || part.text !== "")
+              .map((part) => block(part, event.actor)),
             stop_reason: data.finish === "calls" ? "tool_use" : data.finish === "length" ? "max_tokens" : "end_turn",
             usage: usageOf(data.usage),
           },

@@ -37,8 +37,17 @@ it("works over the Responses wire, the reasoning sent back to its own model and 
     { text: "It has one line." },
     { text: "As I said." },
   ]);
-  const first = await run(["Look at a.txt", "--model", "openai-responses/mock"], env);
-  expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 0, stdout: "It has one line.\n" });
+  const asked = ["Look at a.txt", "--model", "openai-responses/mock", "--output-format", "stream-json"];
+  const first = await run(asked, env);
+  const lines = first.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const said = lines.filter((line) => line.type === "assistant").map((line) => line.message.content);
+  expect({ code: first.code, said: said.map((parts) => parts.map((part: { type: string }) => part.type)) }).toEqual({
+    code: 0,
+    said: [["thinking", "tool_use"], ["tool_use"], ["text"]],
+  });
   const second = await run(["-c", "Again?", "--model", "openai-responses/other"], env);
   expect({ code: second.code, stdout: second.stdout }).toEqual({ code: 0, stdout: "As I said.\n" });
 
