@@ -1,31 +1,14 @@
 // Owns salvage: what a damaged database file still proves. Every row verifies itself; SQLite is not asked.
-import { eventSum, genesis, type Row, sameBytes } from "./checksum.ts";
+import { type Row, sameBytes } from "./checksum.ts";
 import { type Cell, columns, findCells, type Shape } from "./salvage-cells.ts";
+import { chain, type Evidence, nameOf, type SalvagedLedger } from "./salvage-chain.ts";
 import { openPages, type Pages, type Where } from "./salvage-pages.ts";
 import { type BlobPart, joinParts } from "./sqlite/blobs.ts";
-import type { Copied } from "./sqlite/copies.ts";
+import type { Copied } from "./sqlite/copy-lines.ts";
 import { type LedgerRow, ledgerSum } from "./sqlite/rows.ts";
 import { KEY_SPAN, PAGE_SIZE } from "./sqlite/schema.ts";
 import type { Head } from "./sqlite/sidecar.ts";
-import type { Damage, Seq } from "./store.ts";
-
-export interface SalvagedLedger {
-  n: number;
-  name: string;
-  /** Where it should end, as far as anything still says. */
-  head: Seq;
-  /** The unbroken chain from the first event on. */
-  rows: Row[];
-  /** How many of them, from the first on, the pages hold themselves. */
-  inPages: number;
-  /** What was found behind the break; each of these follows its predecessor, or has none left. */
-  behind: Row[];
-  /** JSON text: by its entry in the list of ledgers, or by its second copy where that is newer. */
-  summary: string;
-  /** Its entry in the list of ledgers, where one verifies. */
-  entry?: LedgerRow;
-  damage?: Damage;
-}
+import type { Seq } from "./store.ts";
 
 export interface Salvage {
   ledgers: Map<string, SalvagedLedger>;
@@ -33,6 +16,8 @@ export interface Salvage {
   blob(hash: string): Uint8Array | undefined;
   close(): void;
 }
+
+export type { SalvagedLedger } from "./salvage-chain.ts";
 
 const EVENTS = 0;
 const LEDGERS = 1;
@@ -45,24 +30,14 @@ const SHAPES: { table: number; shape: Shape[] }[] = [
 /** How many mixtures of old and new overflow pages are tried for one record. */
 const TRIES = 6;
 
-interface Found {
-  events: Map<number, Map<Seq, Row[]>>;
-  names: Map<number, Set<string>>;
-  entries: Map<number, LedgerRow>;
+interface Found extends Evidence {
   blobs: Map<string, { where: Where; cell: Cell }[]>;
-  /** Rows that no page holds, only the second copy. */
-  copied: Set<Row>;
-  summaries: Map<number, NonNullable<Copied["summary"]>>;
 }
 
 export function salvage(file: string, heads: Map<number, Head>, copies: Iterable<Copied>): Salvage {
   const pages = openPages(file);
   const found = scan(pages);
-  for (const { n, name, row, summary } of copies) {
-    if (row && addRow(found, { n, name, row })) found.copied.add(row);
-    if (summary && summary.of >= (found.summaries.get(n)?.of ?? 0)) found.summaries.set(n, summary);
-  }
-  for (const head of heads.values()) nameOf(found, head.n).add(head.name);
+  addCopies(found, copies);
   const ledgers = new Map<string, SalvagedLedger>();
   for (const n of [...new Set([...found.events.keys(), ...found.entries.keys(), ...heads.keys()])].sort(
     (a, b) => a - b,
@@ -77,6 +52,17 @@ export function salvage(file: string, heads: Map<number, Head>, copies: Iterable
     blob: (hash) => joinFound(pages, hash, found.blobs.get(hash) ?? []),
     close: () => pages.close(),
   };
+}
+
+/** Of several names in one copy the last one counts first: another store had that number before. */
+function addCopies(found: Found, copies: Iterable<Copied>): void {
+  const names = new Map<number, string[]>();
+  for (const { n, name, row, summary } of copies) {
+    if (row && addRow(found, { n, row })) found.copied.add(row);
+    if (name !== undefined) names.set(n, [name, ...(names.get(n) ?? []).filter((one) => one !== name)]);
+    if (summary && !found.summaries.get(n)?.push(summary)) found.summaries.set(n, [summary]);
+  }
+  for (const [n, list] of names) for (const name of list) nameOf(found, n).add(name);
 }
 
 function scan(pages: Pages): Found {
@@ -152,71 +138,6 @@ function rank(a: LedgerRow, b: LedgerRow): number {
   return a.removed - b.removed || a.head - b.head || a.updated_at - b.updated_at;
 }
 
-/** The best chain of ledger n: the one that passes through the head the sidecar knows, else the longest. */
-function chain(n: number, found: Found, head: Head | undefined): SalvagedLedger | undefined {
-  const events = found.events.get(n) ?? new Map<Seq, Row[]>();
-  const entry = found.entries.get(n);
-  let best: { name: string; rows: Row[]; known: boolean } | undefined;
-  for (const name of nameOf(found, n)) {
-    for (const rows of follow(events, genesis(n, name), 0)) {
-      const known = head !== undefined && head.seq > 0 && sameBytes(rows[head.seq - 1]?.sum, head.sum);
-      if (!best || Number(known) - Number(best.known) > 0 || (known === best.known && rows.length > best.rows.length))
-        best = { name, rows, known };
-    }
-  }
-  const name = entry?.name ?? head?.name ?? best?.name ?? `unknown-${n}`;
-  const rows = best?.name === name ? best.rows : [];
-  const should = Math.max(head?.seq ?? 0, entry?.head ?? 0, rows.length);
-  const behind = behindBreak(events, rows.length);
-  // Nothing proves that rows without a name, a head and a chain ever belonged to a ledger.
-  if (rows.length === 0 && !entry && !head && behind.length === 0) return undefined;
-  const lost = should > rows.length || (!entry && !head && behind.length > 0);
-  return {
-    n,
-    name,
-    head: Math.max(should, rows.length),
-    rows,
-    inPages: (rows.findIndex((row) => found.copied.has(row)) + 1 || rows.length + 1) - 1,
-    behind: lost ? behind : [],
-    summary: summaryOf(entry, found.summaries.get(n)),
-    ...(entry && { entry }),
-    ...(lost && { damage: { ledger: name, seq: rows.length + 1, what: "the event is missing or fails its checksum" } }),
-  };
-}
-
-function summaryOf(entry: LedgerRow | undefined, copied: Copied["summary"]): string {
-  const newer = copied !== undefined && (!entry || copied.of > entry.head);
-  return newer ? copied.text : (entry?.summary ?? "null");
-}
-
-function* follow(events: Map<Seq, Row[]>, previous: Uint8Array, after: Seq): Generator<Row[]> {
-  const rows: Row[] = [];
-  for (let seq = after + 1; ; seq++) {
-    const next = (events.get(seq) ?? []).filter((row) => sameBytes(row.sum, eventSum(previous, row)));
-    if (next.length === 0) break;
-    if (next.length > 1) {
-      // A write that never was committed left its traces beside the one that was.
-      for (const one of next) for (const tail of follow(events, one.sum, seq)) yield [...rows, one, ...tail];
-      return;
-    }
-    rows.push(next[0]!);
-    previous = next[0]!.sum;
-  }
-  yield rows;
-}
-
-function behindBreak(events: Map<Seq, Row[]>, after: Seq): Row[] {
-  const rows: Row[] = [];
-  for (const seq of [...events.keys()].filter((one) => one > after).sort((a, b) => a - b)) {
-    const before = rows.at(-1);
-    const candidates = events.get(seq)!;
-    const proven =
-      before?.seq === seq - 1 ? candidates.find((row) => sameBytes(row.sum, eventSum(before.sum, row))) : undefined;
-    rows.push(proven ?? candidates[0]!);
-  }
-  return rows;
-}
-
 /** The record's bytes; several when overflow pages exist in several versions and only a checksum can tell. */
 function* payloads(pages: Pages, page: Buffer, cell: Cell): Generator<Buffer> {
   const local = page.subarray(cell.at, cell.at + cell.local);
@@ -271,12 +192,6 @@ function joinFound(pages: Pages, hash: string, cells: { where: Where; cell: Cell
     if (whole) return whole;
   }
   return undefined;
-}
-
-function nameOf(found: Found, n: number): Set<string> {
-  const names = found.names.get(n) ?? new Set<string>();
-  found.names.set(n, names);
-  return names;
 }
 
 function sameRow(a: Row, b: Row): boolean {

@@ -67,7 +67,7 @@ describe("holdfast contexts", () => {
     expect(refused.stderr).toContain("--repair");
     const other = (await listed()).find((c) => c.title.includes("Python"))!;
     expect((await cli("-p", "-r", other.id, "list Python files")).stdout).toContain("a.py");
-    expect((await cli("contexts", "verify", "--repair")).stdout).toContain("nothing was lost");
+    expect((await cli("contexts", "verify", "--repair")).stdout).toContain("no event was lost");
     expect((await cli("contexts", "verify")).code).toBe(0);
     expect((await cli("-p", "-r", hurt.id, "list Python files")).stdout).toContain("a.py");
   });

@@ -55,11 +55,12 @@ export async function contexts(flags: Flags): Promise<number> {
 
 async function ls(store: Store, flags: Flags): Promise<number> {
   const all = await listContexts(store);
+  const hint = /damaged/.test(store.readOnly ?? "") ? " (holdfast contexts verify --repair)" : "";
+  if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly}${hint}\n`);
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(all)}\n`);
     return 0;
   }
-  if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly}\n`);
   if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
   for (const c of all) {
     process.stdout.write(
@@ -169,12 +170,13 @@ function report(flags: Flags, found: { damage: Damage[]; [more: string]: unknown
 }
 
 function reportRepair(flags: Flags, { damage, ledgers, events, lost }: Repair): number {
-  if (flags.json) process.stdout.write(`${JSON.stringify({ repaired: true, damage, ledgers, events, lost })}\n`);
+  if (flags.json)
+    process.stdout.write(`${JSON.stringify({ repaired: damage.length > 0, damage, ledgers, events, lost })}\n`);
   else if (damage.length === 0) process.stdout.write("sound: nothing to repair\n");
   else {
     say(damage);
     const all = `${ledgers} ledgers with ${events} events`;
-    process.stdout.write(`repaired: ${all}; ${lost === 0 ? "nothing was lost" : `${lost} events were lost`}\n`);
+    process.stdout.write(`repaired: ${all}; ${lost === 0 ? "no event was lost" : `${lost} events were lost`}\n`);
   }
   return 0;
 }

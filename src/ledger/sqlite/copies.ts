@@ -1,23 +1,12 @@
 // Owns the second copy of every event: a text file for each ledger beside the database, read only when the database is damaged.
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { digest, genesis, hex, type Row } from "../checksum.ts";
+import { genesis, type Row, sameBytes } from "../checksum.ts";
 import type { Seq } from "../store.ts";
 import type { Advanced } from "./append.ts";
 import type { Connection } from "./connection.ts";
-import { eventRows, follows, type LedgerRow } from "./rows.ts";
+import { type Copied, copiedIn, endOf, eventLine, linesOf, summaryLine } from "./copy-lines.ts";
+import { eventRows, follows, type LedgerRow, sumAt } from "./rows.ts";
 
 export interface Copies {
   /** Contract: after the commit; never fails it; no fsync. What a killed process left out is made up for by the next one. */
@@ -26,36 +15,44 @@ export interface Copies {
   close(): void;
 }
 
-/** One line of the copy of ledger n. */
-export interface Copied {
-  n: number;
-  /** On the first event of a ledger. */
-  name?: string;
-  row?: Row;
-  /** What the list of ledgers says of it since event `of`. */
-  summary?: { of: Seq; text: string };
+interface OpenCopy {
+  fd: number;
+  /** The event that this process knows to stand at the end, when the file is that long. */
+  last: Seq;
+  size: number;
 }
 
 const APPEND = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
-/** Where the last line is looked for. */
-const TAIL = 16 << 10;
 /** What was left out is made up for up to so many events; a longer gap stays, and only makes the copy worth less. */
 const GAP = 1_000;
 const OPEN_FILES = 64;
+/** Written at once. */
+const CHUNK = 1 << 20;
 
 export function openCopies(file: string, db: Connection): Copies {
   const folder = folderOf(file);
-  /** `last`: the event that this process knows to stand at the end. */
-  const open = new Map<number, { fd: number; last: Seq }>();
+  const open = new Map<number, OpenCopy>();
 
-  function opened(n: number) {
+  /** Undefined when the ledger was removed since: its copy must not come back. */
+  function opened(n: number): { one: OpenCopy; size: number } | undefined {
     const known = open.get(n);
-    if (known) return known;
+    const stat = known && fstatSync(known.fd);
+    if (stat && stat.nlink > 0) return { one: known, size: stat.size };
+    forget(n);
     if (open.size >= OPEN_FILES) forget(open.keys().next().value!);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const one = { fd: openSync(pathOf(file, n), APPEND, 0o600), last: -1 };
-    open.set(n, one);
-    return one;
+    const fd = openSync(pathOf(file, n), APPEND, 0o600);
+    const one = { fd, last: -1, size: -1 };
+    let live = false;
+    try {
+      // Asked after the file is there: whoever removes the ledger later removes this file too.
+      live = db.get("SELECT n FROM ledgers WHERE n = ? AND removed = 0", n) !== undefined;
+    } finally {
+      if (!live) closeSync(fd);
+    }
+    if (live) open.set(n, one);
+    else rmSync(pathOf(file, n), { force: true });
+    return live ? { one, size: fstatSync(fd).size } : undefined;
   }
 
   function forget(n: number): void {
@@ -67,20 +64,15 @@ export function openCopies(file: string, db: Connection): Copies {
   return {
     put({ row: ledger, events, summarised }) {
       try {
-        const one = opened(ledger.n);
+        const found = opened(ledger.n);
+        if (!found) return;
+        const { one, size } = found;
         const first = ledger.head - events.length + 1;
-        let text = "";
-        if (one.last !== first - 1) {
-          const end = endOf(one.fd);
-          if (!end.whole) text = "\n";
-          const gap = { from: end.last + 1, to: first - 1, limit: GAP };
-          if (gap.to >= gap.from && gap.to - gap.from < GAP)
-            for (const row of eventRows(db, ledger.n, gap)) text += eventLine(ledger.name, row);
-        }
-        for (const row of events) text += eventLine(ledger.name, row);
-        if (summarised) text += summaryLine(ledger);
+        const known = one.last === first - 1 && one.size === size;
+        const end = known ? undefined : endOf(one.fd, size);
+        const missing = end ? leftOut(db, ledger, { last: end.last, first }) : [];
         one.last = -1; // a line that was cut off must not be continued
-        writeSync(one.fd, text);
+        one.size = size + write(one.fd, linesFor(ledger, { whole: end?.whole ?? true, missing, events, summarised }));
         one.last = ledger.head;
       } catch {}
     },
@@ -96,44 +88,83 @@ export function openCopies(file: string, db: Connection): Copies {
   };
 }
 
+/** Events before `first` that the copy lacks. A last line that is not of this ledger says nothing: then they all count. */
+function leftOut(db: Connection, ledger: LedgerRow, { last, first }: { last?: Row | undefined; first: Seq }): Row[] {
+  const from = last && sameBytes(sumAt(db, ledger, last.seq), last.sum) ? last.seq + 1 : 1;
+  return from < first && first - from < GAP ? eventRows(db, ledger.n, { from, to: first - 1, limit: GAP }) : [];
+}
+
+function* linesFor(
+  ledger: LedgerRow,
+  { whole, missing, events, summarised }: { whole: boolean; missing: Row[] } & Omit<Advanced, "row">,
+): Generator<string> {
+  if (!whole) yield "\n";
+  for (const rows of [missing, events]) for (const row of rows) yield eventLine(ledger.name, row);
+  if (summarised || missing.length > 0) yield summaryLine(ledger);
+}
+
+/** How many bytes. A full disk may take a part of them and say nothing. */
+function write(fd: number, lines: Iterable<string>): number {
+  let written = 0;
+  let text = "";
+  const flush = () => {
+    const bytes = writeSync(fd, text);
+    if (bytes < Buffer.byteLength(text)) throw new Error("cut off");
+    written += bytes;
+    text = "";
+  };
+  for (const line of lines) {
+    text += line;
+    if (text.length > CHUNK) flush();
+  }
+  if (text !== "") flush();
+  return written;
+}
+
 /** Does any copy lie beside that file? */
 export function hasCopies(file: string): boolean {
-  return existsSync(folderOf(file));
+  return numbers(file).length > 0;
 }
 
 /** Every line of every copy, as far as it can be read. No event is proven yet. */
 export function* readCopies(file: string): Generator<Copied> {
-  if (!hasCopies(file)) return;
-  for (const entry of readdirSync(folderOf(file))) {
-    const n = Number(/^(\d+)\.jsonl$/.exec(entry)?.[1] ?? 0);
-    if (n > 0) yield* readCopy(file, n);
-  }
+  for (const n of numbers(file)) yield* readCopy(file, n);
 }
 
-/** The whole of a ledger by its copy alone: undefined unless the chain holds from the first event to the head. */
+/** The whole of a ledger by its copy alone, from the head back: undefined unless the chain holds to the first event. */
 export function provenCopy(
   file: string,
   ledger: { n: number; name: string; head: Seq; hash: Uint8Array },
 ): Row[] | undefined {
   const bySeq = new Map<Seq, Row[]>();
-  for (const { row } of readCopy(file, ledger.n)) if (row) bySeq.set(row.seq, [...(bySeq.get(row.seq) ?? []), row]);
-  const rows: Row[] = [];
-  let previous = genesis(ledger.n, ledger.name);
-  for (let seq = 1; seq <= ledger.head; seq++) {
-    const next = bySeq.get(seq)?.find((row) => follows(previous, row));
-    if (!next) return undefined;
-    rows.push(next);
-    previous = next.sum;
+  for (const { row } of readCopy(file, ledger.n)) {
+    const same = row && bySeq.get(row.seq);
+    if (same) same.push(row);
+    else if (row) bySeq.set(row.seq, [row]);
   }
-  return hex(previous) === hex(ledger.hash) ? rows : undefined;
+  const rows: Row[] = [];
+  let sum = ledger.hash;
+  for (let seq = ledger.head; seq > 0; seq--) {
+    const before = seq === 1 ? [genesis(ledger.n, ledger.name)] : (bySeq.get(seq - 1) ?? []).map((row) => row.sum);
+    const candidates = (bySeq.get(seq) ?? []).filter((row) => sameBytes(row.sum, sum));
+    const previous = before.find((one) => candidates.some((row) => follows(one, row)));
+    if (!previous) return undefined;
+    rows.push(candidates.find((row) => follows(previous, row))!);
+    sum = previous;
+  }
+  return rows.reverse();
 }
 
 /** Removes the copies of ledgers that are no more: a process may have been killed before it came to it. */
 export async function sweepCopies(file: string, all: () => Promise<{ n: number; removed: number }[]>): Promise<void> {
-  if (!hasCopies(file)) return;
-  const there = readdirSync(folderOf(file)); // first: a ledger that begins meanwhile is not among them
-  const kept = new Set((await all()).filter((row) => !row.removed).map((row) => `${row.n}.jsonl`));
-  for (const entry of there) if (!kept.has(entry)) rmSync(join(folderOf(file), entry), { force: true });
+  const there = numbers(file); // first: a ledger that begins meanwhile is not among them
+  if (there.length === 0) return;
+  const kept = new Set((await all()).filter((row) => !row.removed).map((row) => row.n));
+  for (const n of there.filter((one) => !kept.has(one))) {
+    try {
+      rmSync(pathOf(file, n), { force: true });
+    } catch {}
+  }
 }
 
 function folderOf(file: string): string {
@@ -144,67 +175,19 @@ function pathOf(file: string, n: number): string {
   return join(folderOf(file), `${n}.jsonl`);
 }
 
-/** Data comes last, and exactly as it is stored: the checksum is over that text. */
-function eventLine(name: string, row: Row): string {
-  const { seq, id, at, type, v, actor, touches } = row;
-  const head = JSON.stringify({ seq, ...(seq === 1 && { name }), id, at, type, v, actor, sum: hex(row.sum) });
-  return `${head.slice(0, -1)},"touches":${touches},"data":${row.data}}\n`;
-}
-
-function summaryLine({ n, name, head, summary }: LedgerRow): string {
-  return `{"of":${head},"name":${JSON.stringify(name)},"check":"${summarySum(n, { name, of: head, text: summary })}","summary":${summary}}\n`;
-}
-
-function summarySum(n: number, { name, of, text }: { name: string; of: Seq; text: string }): string {
-  return hex(digest("summary", [n, name, of, text]));
+/** The ledgers that have a copy, by their numbers. */
+function numbers(file: string): number[] {
+  try {
+    const names = readdirSync(folderOf(file)).map((entry) => /^([1-9]\d{0,9})\.jsonl$/.exec(entry)?.[1]);
+    return names.filter((one) => one !== undefined).map(Number);
+  } catch {
+    return [];
+  }
 }
 
 function* readCopy(file: string, n: number): Generator<Copied> {
-  const path = pathOf(file, n);
-  if (!existsSync(path)) return;
-  for (const line of readFileSync(path, "utf8").split("\n")) {
-    const one = eventIn(line) ?? summaryIn(line, n);
-    if (one) yield { n, ...one };
+  for (const line of linesOf(pathOf(file, n))) {
+    const one = copiedIn(line, n);
+    if (one) yield one;
   }
-}
-
-/** The fields before the last one, and the text of that. No text inside a line can look like its name: its quotes would be escaped. */
-function parts(line: string, last: string) {
-  const at = line.indexOf(`,"${last}":`);
-  if (at < 0 || !line.endsWith("}")) return undefined;
-  try {
-    return { fields: JSON.parse(`${line.slice(0, at)}}`), text: line.slice(at + last.length + 4, -1) };
-  } catch {
-    return undefined;
-  }
-}
-
-function eventIn(line: string): { name?: string; row: Row } | undefined {
-  const found = parts(line, "data");
-  if (!found || !Number.isSafeInteger(found.fields.seq) || typeof found.fields.sum !== "string") return undefined;
-  const { name, touches, sum, ...rest } = found.fields;
-  const text = { touches: touches === null ? null : JSON.stringify(touches), data: found.text };
-  return { ...(name !== undefined && { name }), row: { ...rest, ...text, sum: Buffer.from(sum, "hex") } };
-}
-
-function summaryIn(line: string, n: number): Pick<Copied, "summary"> | undefined {
-  const found = parts(line, "summary");
-  if (!found) return undefined;
-  const { of, name, check } = found.fields;
-  return check === summarySum(n, { name, of, text: found.text }) ? { summary: { of, text: found.text } } : undefined;
-}
-
-/** The last event that stands there whole, and whether the file ends with a whole line. */
-function endOf(fd: number): { last: Seq; whole: boolean } {
-  const { size } = fstatSync(fd);
-  if (size === 0) return { last: 0, whole: true };
-  const bytes = Buffer.alloc(Math.min(size, TAIL));
-  readSync(fd, bytes, 0, bytes.length, size - bytes.length);
-  const lines = bytes.toString("utf8").split("\n");
-  const whole = lines.at(-1) === "";
-  for (const line of lines.reverse()) {
-    const one = eventIn(line);
-    if (one) return { last: one.row.seq, whole };
-  }
-  return { last: 0, whole };
 }

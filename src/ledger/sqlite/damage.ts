@@ -24,15 +24,20 @@ export interface Assessment {
 
 const PARTS = ["", "-wal", ".heads"] as const;
 
-/** Copies before anything else; one folder for each state of the files, so that a second open adds none. */
-export function quarantine(file: string): string {
+/** One folder for each state of the files, so that a second open adds none. */
+export function quarantineOf(file: string): string {
   const state = createHash("sha256");
   const parts = PARTS.filter((part) => existsSync(file + part));
   for (const part of parts) {
     const { size, mtimeMs } = statSync(file + part);
     state.update(`${part}:${size}:${mtimeMs}\n`);
   }
-  const folder = `${file}.damaged-${state.digest("hex").slice(0, 12)}`;
+  return `${file}.damaged-${state.digest("hex").slice(0, 12)}`;
+}
+
+/** Copies before anything else. */
+export function quarantine(file: string): string {
+  const folder = quarantineOf(file);
   if (existsSync(folder)) return folder;
   const fresh = `${folder}.${newId("new")}`;
   copyStore(file, fresh);

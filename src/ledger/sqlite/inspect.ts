@@ -29,7 +29,7 @@ export async function inspect(file: string): Promise<Inspection> {
   if (sizeOf(file) === 0) {
     // SQLite would take an empty file for a new database and delete its WAL.
     if (heads.size > 0 || existsSync(file) || sizeOf(`${file}-wal`) > 0 || hasCopies(file))
-      found.damage.push({ what: "the database file is empty" });
+      found.damage.push({ what: `the database file is ${existsSync(file) ? "empty" : "missing"}` });
     return found;
   }
   let db: Connection | undefined;

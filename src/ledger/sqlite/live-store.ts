@@ -68,8 +68,12 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     // Nothing was appended to it since it was copied: one copy is enough.
     if (known && !structural) throw damaged({ ...findSalvage(file, known), ...broken.get(known.ledger!) });
     const assessment = await assess(file, { db, seen, structural });
-    if (assessment.structural) fallen ??= createSalvagedStore(url, assessment);
-    else for (const one of assessment.damage) mark(one);
+    if (assessment.structural) {
+      fallen ??= createSalvagedStore(url, assessment);
+    } else {
+      for (const one of assessment.damage) mark(one);
+      assessment.found.close(); // its rows are already read, and no blob is asked of it
+    }
     return assessment;
   }
 
@@ -116,9 +120,13 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
   /** A ledger that is known to be damaged still reads to its end when its second copy is whole. */
   function copied(ledger: string): SalvagedLedger | undefined {
     if (!broken.has(ledger)) return undefined;
-    const row = ledgerRow(db, ledger);
-    const rows = row && provenCopy(file, row);
-    return rows && { ...row, rows, inPages: 0, behind: [] };
+    try {
+      const row = ledgerRow(db, ledger);
+      const rows = row && provenCopy(file, row);
+      return rows && { ...row, rows, inPages: 0, behind: [] };
+    } catch {
+      return undefined; // its entry in the list of ledgers is damaged too
+    }
   }
 
   async function* read(ledger: string, opts: ReadOptions = {}) {
@@ -132,7 +140,12 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       }
       return;
     } catch (error) {
-      proven = copied(ledger) ?? (await fall(error)).found.ledgers.get(ledger);
+      proven = copied(ledger);
+      if (!proven) {
+        const { found, structural } = await fall(error);
+        // What the copies hold beyond its head is of a time that was taken back.
+        proven = (structural ? undefined : copied(ledger)) ?? found.ledgers.get(ledger);
+      }
       // Raw pages that prove less than SQLite showed are no reason to end without a word.
       if (!proven || (proven.rows.length <= last && !proven.damage)) throw translate(error);
     }
@@ -182,9 +195,10 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       writable();
       const normal = async () => {
         const row = await db.write(() => removeLedgerRows(db, ledger));
-        if (row) await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
-        if (row) committed([{ row, events: [], summarised: false }]);
         broken.delete(ledger);
+        if (!row) return;
+        committed([{ row, events: [], summarised: false }]);
+        await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
       };
       return guarded(normal, (store) => store.remove(ledger));
     },
@@ -192,10 +206,11 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       if (!opts.dryRun) writable();
       const normal = async () => {
         const { removed, ...collected } = await collectRows(db, opts);
-        if (!opts.dryRun) await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
-        if (removed.length > 0) committed(removed.map((row) => ({ row, events: [], summarised: false })));
-        if (!opts.dryRun) await sweepCopies(file, () => db.read(() => allLedgerRows(db)));
         for (const row of removed) broken.delete(row.name);
+        if (removed.length > 0) committed(removed.map((row) => ({ row, events: [], summarised: false })));
+        if (opts.dryRun) return collected;
+        await sweepCopies(file, () => db.read(() => allLedgerRows(db)));
+        await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
         return collected;
       };
       return guarded(normal, (store) => store.collect(opts));
