@@ -26,6 +26,8 @@ export const killAtCall = (call: Call, n: number): Way => ({
   wrap: strace("-e", `trace=${call}`, "-e", `inject=${call}:signal=KILL:when=${n}`),
 });
 
+export const NOT_DELIVERED = "the fault was not delivered";
+
 /** `lasting`: from the n-th call on every one fails, as on a full disk. A fault that never came is a complaint: it proves nothing. */
 export function failAtCall(call: Call, n: number, error: "EIO" | "ENOSPC", lasting: boolean): Way {
   const log = path.join(os.tmpdir(), `holdfast-fault-${randomUUID()}`);
@@ -35,7 +37,7 @@ export function failAtCall(call: Call, n: number, error: "EIO" | "ENOSPC", lasti
     complaint(exit) {
       const delivered = fs.readFileSync(log, "utf8").includes("(INJECTED)");
       fs.rmSync(log);
-      return delivered ? diskComplaint(exit) : "the fault was not delivered";
+      return delivered ? diskComplaint(exit) : NOT_DELIVERED;
     },
   };
 }
