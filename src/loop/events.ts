@@ -76,6 +76,7 @@ export const loopEvents = {
             network: z.boolean().optional(),
             paths: z.array(z.string()).optional(),
             exclude: z.array(z.string()).optional(),
+            judged: z.string().optional(),
           })
           .optional(),
       }),

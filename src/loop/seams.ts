@@ -130,6 +130,8 @@ export interface Grants {
   paths?: string[];
   /** Real paths that it must leave out, though they are inside. */
   exclude?: string[];
+  /** The real path that was judged: the call touches this, or what is below it, and nothing else. */
+  judged?: string;
 }
 
 /** `firm`: only a person may answer. `grants` hold once the call is allowed. */

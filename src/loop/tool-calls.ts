@@ -17,8 +17,11 @@ interface Ready {
   tool: Tool;
   input: unknown;
   grants: Grants;
-  /** The tree it was judged in. */
+  /** The tree it was judged in, and the directory. */
   root: string;
+  cwd: string;
+  /** What somebody was asked about it, and said yes; a firm question is not kept: it is asked for each place. */
+  asked?: string;
 }
 
 /** What is durable with the next append. */
@@ -38,30 +41,44 @@ export async function runCalls(agent: Agent): Promise<void> {
   for (const pending of [...agent.turn.state.pending]) {
     const prepared = await prepare(agent, pending);
     if ("tool" in prepared) ready.push(prepared);
-    else
-      finalize(outbox, pending, prepared.refused, {
-        at: Date.now(),
-        ...(prepared.denied && { denied: prepared.denied }),
-      });
+    else finalizeRefused(outbox, pending, prepared);
   }
   for (const group of groups(ready)) {
-    if (outbox.facts.some(changesTree)) await flush(agent, outbox);
+    if (outbox.facts.some(({ type }) => type === "agent.moved")) await flush(agent, outbox);
     if (isElsewhere(agent, group[0]!))
       for (const { pending } of group) finalize(outbox, pending, MOVED, { at: Date.now() });
-    else if (group[0]!.tool.effect === "read") await runReads(agent, group, outbox);
-    else if (group.length > 1) await runTogether(agent, group, outbox);
-    else await runEffect(agent, group[0]!, outbox);
+    else await runGroup(agent, await judgedHere(agent, group, outbox), outbox);
   }
   await flush(agent, outbox);
+}
+
+async function runGroup(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
+  if (group.length === 0) return;
+  if (group[0]!.tool.effect === "read") await runReads(agent, group, outbox);
+  else if (group.length > 1) await runTogether(agent, group, outbox);
+  else await runEffect(agent, group[0]!, outbox);
+}
+
+/** An earlier call of the reply may have changed the directory: what was judged in another one is judged again. */
+async function judgedHere(agent: Agent, group: Ready[], outbox: Outbox): Promise<Ready[]> {
+  const out: Ready[] = [];
+  for (const call of group) {
+    const isHere = call.pending.started || call.tool.effect === "internal" || call.cwd === agent.turn.cwd;
+    const prepared = isHere ? call : await prepare(agent, call.pending, call.asked);
+    if ("tool" in prepared) out.push(prepared);
+    else finalizeRefused(outbox, call.pending, prepared);
+  }
+  return out;
+}
+
+function finalizeRefused(outbox: Outbox, pending: PendingCall, { refused, denied }: Refusal): void {
+  finalize(outbox, pending, refused, { at: Date.now(), ...(denied && { denied }) });
 }
 
 const MOVED: ToolOutput = {
   content: "Not run: an earlier call of this reply took you to another tree. Look where you are, then send it again.",
   isError: true,
 };
-
-const changesTree = ({ type, data }: Facts[number]): boolean =>
-  type === "agent.moved" && (data as { root?: string | null }).root !== undefined;
 
 /** What was judged in one tree is not done in another. */
 const isElsewhere = ({ turn }: Agent, { tool, root }: Ready): boolean =>
@@ -84,7 +101,8 @@ const together = ({ tool }: Ready): "read" | "parallel" | undefined =>
 
 type Refusal = { refused: ToolOutput; denied?: string };
 
-async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refusal> {
+/** `asked`: what was answered already. */
+async function prepare(agent: Agent, pending: PendingCall, asked?: string): Promise<Ready | Refusal> {
   const { turn, seams } = agent;
   const { call, started } = pending;
   const refuse = (text: string): Refusal => ({ refused: { content: text, isError: true } });
@@ -97,15 +115,17 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   const pool = seams.tools(turn);
   const tool = pool.find((t) => t.name === call.name);
   if (!tool) return refuse(`There is no tool named ${call.name}. Tools: ${pool.map((t) => t.name).join(", ")}.`);
-  const { root } = turn;
-  if (started) return { pending, tool, input: started.input, grants: started.grants ?? {}, root };
+  const { root, cwd } = turn;
+  if (started) return { pending, tool, input: started.input, grants: started.grants ?? {}, root, cwd };
   const parsed = schemaOf(tool).safeParse(call.input);
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
-  const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
+  const isOpen = verdict.decision === "ask" && (verdict.firm || verdict.reason !== asked);
+  const answer = isOpen ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
   if (turn.signal.aborted) return refuse("Not run: the turn was interrupted."); // nobody has said no
   if (answer.decision === "deny") return { ...refuse(`Refused: ${answer.reason}`), denied: answer.reason };
-  return { pending, tool, input, grants: (verdict.decision !== "deny" && verdict.grants) || {}, root };
+  const grants = (verdict.decision !== "deny" && verdict.grants) || {};
+  return { pending, tool, input, grants, root, cwd, ...(verdict.decision === "ask" && { asked: verdict.reason }) };
 }
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {

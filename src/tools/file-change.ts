@@ -17,9 +17,9 @@ import { HoldfastError } from "../ledger/error.ts";
 import type { ToolOutput, ToolRun } from "../loop/seams.ts";
 import { type HeldFolder, holdFolder } from "./held-folder.ts";
 import { realPath, resolvePath } from "./paths.ts";
-import { demand, type Permit, permitOf } from "./permit.ts";
+import { changing, demand, type Permit, permitOf } from "./permit.ts";
 import { refused } from "./refused.ts";
-import { changing, explained, hold, isSame, notRegular, readHeld, release } from "./safe-open.ts";
+import { explained, hold, isSame, notRegular, readHeld, release } from "./safe-open.ts";
 import { everSaw, hashOf, hasSeen, markSeen } from "./seen-files.ts";
 
 /** Durable before the file changes: after a crash the hashes tell whether it did. */

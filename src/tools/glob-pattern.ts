@@ -7,6 +7,17 @@ export function globToRegExp(pattern: string): RegExp {
   return new RegExp(`^${body}$`);
 }
 
+/** An absolute pattern names its directory itself: that is opened and judged like a path. */
+export function splitPattern({ pattern, path = "." }: { pattern: string; path?: string }): {
+  path: string;
+  pattern: string;
+} {
+  if (!pattern.startsWith("/")) return { path, pattern };
+  const parts = pattern.split("/");
+  const first = parts.findIndex((part, i) => /[*?[{\\]/.test(part) || i === parts.length - 1);
+  return { path: parts.slice(0, first).join("/") || "/", pattern: `/${parts.slice(first).join("/")}` };
+}
+
 function translate(glob: string): string {
   let out = "";
   let depth = 0;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { defineTool, type ToolOutput } from "../loop/seams.ts";
-import { globToRegExp } from "./glob-pattern.ts";
+import { globToRegExp, splitPattern } from "./glob-pattern.ts";
 import { nearbyNames } from "./nearby-names.ts";
 import { displayPath, printable, resolvePath } from "./paths.ts";
 import { leavesOut, permitOf } from "./permit.ts";
@@ -49,13 +49,5 @@ export const globTool = defineTool<{ pattern: string; path?: string }>({
     }
   },
 });
-
-/** An absolute pattern names its directory itself: that is opened and judged like a path. */
-function splitPattern({ pattern, path = "." }: { pattern: string; path?: string }): { path: string; pattern: string } {
-  if (!pattern.startsWith("/")) return { path, pattern };
-  const parts = pattern.split("/");
-  const first = parts.findIndex((part, i) => /[*?[{\\]/.test(part) || i === parts.length - 1);
-  return { path: parts.slice(0, first).join("/") || "/", pattern: `/${parts.slice(first).join("/")}` };
-}
 
 const failure = (content: string): ToolOutput => ({ content, isError: true });

@@ -1,15 +1,16 @@
 // Owns the tool grep: text in files by ripgrep, grouped by file, newest file first.
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import * as z from "zod";
 import { defineTool, type ToolOutput } from "../loop/seams.ts";
 import { globToRegExp } from "./glob-pattern.ts";
 import { byNumber } from "./kernel-names.ts";
 import { nearbyNames } from "./nearby-names.ts";
-import { displayPath, printable, resolvePath } from "./paths.ts";
+import { displayPath, isInside, printable, resolvePath } from "./paths.ts";
 import { leavesOut, type Permit, permitOf } from "./permit.ts";
 import { type RipgrepResult, ripgrep } from "./ripgrep.ts";
 import { type Held, hold, notRegular, pathOf, release } from "./safe-open.ts";
 import { holdFound, newestFirst, unchangedSince } from "./search-tree.ts";
+import { isSecret } from "./secret-names.ts";
 import { cutText } from "./text.ts";
 
 const SHOWN = 200;
@@ -28,7 +29,7 @@ interface GrepInput {
 
 export const grepTool = defineTool<GrepInput>({
   name: "grep",
-  description: "Search files by regular expression (ripgrep).",
+  description: "Search files by regular expression (ripgrep). Skips files that may hold secrets unless path names one.",
   schema: () =>
     z.strictObject({
       pattern: z.string().min(1),
@@ -51,8 +52,9 @@ export const grepTool = defineTool<GrepInput>({
       if (!isTree && !held.stat.isFile()) throw notRegular(shown);
       const glob = input.glob === undefined ? undefined : globToRegExp(input.glob);
       const isWanted = (file: string) =>
-        glob?.test(file) !== false && !(isTree && leavesOut(permit, join(held.real, file)));
-      const found = new Found(isWanted);
+        glob?.test(file) !== false &&
+        !(isTree && (leavesOut(permit, join(held.real, file)) || isKept(permit, held, file)));
+      const found = new Found(isWanted, input.mode === "files");
       const search = { input, signal, found };
       const { code, error } = isTree
         ? await searchTree(permit, held, search)
@@ -66,6 +68,12 @@ export const grepTool = defineTool<GrepInput>({
     }
   },
 });
+
+/** A person decides who reads a secret, and nobody decided on the files of a tree one by one. Not even counted: a count would answer questions. */
+function isKept(permit: Permit, tree: Held, file: string): boolean {
+  const from = isInside(permit.root, tree.real) ? permit.root : dirname(tree.real);
+  return isSecret(relative(from, join(tree.real, file)).split(sep));
+}
 
 interface Search {
   input: GrepInput;
@@ -131,17 +139,23 @@ function flags(input: GrepInput): string[] {
 class Found {
   readonly files = new Map<string, string[]>();
   private readonly isWanted: (file: string) => boolean;
+  private readonly namesOnly: boolean;
+  private isTorn = false;
   private order: string[] = [];
   private kept = 0;
   private dropped = 0;
 
-  constructor(isWanted: (file: string) => boolean) {
+  constructor(isWanted: (file: string) => boolean, namesOnly: boolean) {
     this.isWanted = isWanted;
+    this.namesOnly = namesOnly;
   }
 
   /** `names`: of files that ripgrep knows by number. */
   add(line: string, names?: Map<string, string>): void {
     if (line === "--") return; // between two places
+    const isTorn = this.isTorn;
+    this.isTorn = !this.namesOnly && !line.includes("\0");
+    if (isTorn || this.isTorn) return; // a name with a line feed in it: neither half is one
     const nul = line.includes("\0") ? line.indexOf("\0") : line.length;
     const said = line.slice(0, nul);
     const file = names ? names.get(said) : said.replace(/^\.\//, "");

@@ -3,7 +3,8 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 
 import { basename, dirname, join } from "node:path";
 import { byNumber, hasProc, nameOf } from "./kernel-names.ts";
 import { realPath } from "./paths.ts";
-import { changing, explained, isSame } from "./safe-open.ts";
+import { changing } from "./permit.ts";
+import { explained, isSame } from "./safe-open.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_DIRECTORY } = constants;
 

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { displayPath, printable } from "./paths.ts";
-import type { Permit } from "./permit.ts";
+import { leavesOut, type Permit } from "./permit.ts";
 import { hold, pathOf, release } from "./safe-open.ts";
 import { similarity } from "./similarity.ts";
 
@@ -30,10 +30,10 @@ export function nearbyNames(permit: Permit, cwd: string, path: string): string {
 
 function namesIn(permit: Permit, dir: string): string[] | undefined {
   try {
-    const held = hold(permit, dir, { shown: dir });
+    const held = hold({ ...permit, judged: undefined }, dir, { shown: dir });
     if (!held) return undefined;
     try {
-      return readdirSync(pathOf(held));
+      return readdirSync(pathOf(held)).filter((name) => !leavesOut(permit, join(held.real, name)));
     } finally {
       release(held);
     }

@@ -1,5 +1,5 @@
 // Owns how tools see paths: resolving what the model wrote, real paths of what may not exist yet, short display.
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { hasProc, kernelPath, looksDeleted } from "./kernel-names.ts";
@@ -12,7 +12,8 @@ const ALL_MISLEADING = new RegExp(MISLEADING, "g");
 /** Against the agent's directory; `~` is the home directory, unless something there is really named so. Throws `refused` for a name that misleads. */
 export function resolvePath(cwd: string, path: string): string {
   checkName(path);
-  if ((path === "~" || path.startsWith("~/")) && !exists(join(cwd, "~"))) return join(homedir(), path.slice(1));
+  const isHome = (path === "~" || path.startsWith("~/")) && !existsSync(`${cwd}/${path.slice(0, 2)}`); // `~/` only as a directory
+  if (isHome) return join(homedir(), path.slice(1));
   return resolve(cwd, path);
 }
 
@@ -76,5 +77,3 @@ function danglingTarget(path: string): string | undefined {
     return undefined;
   }
 }
-
-const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

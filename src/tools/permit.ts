@@ -12,6 +12,8 @@ export interface Permit {
   /** Real paths: the root and what the gate granted, files or directories. */
   roots: string[];
   exclude: ((real: string) => boolean)[];
+  /** What the gate judged; undefined where no gate said. */
+  judged: string | undefined;
 }
 
 /** Never opened, whoever grants it: reading there may block, and changing is not writing a file. */
@@ -20,13 +22,15 @@ const KERNEL = /^\/(proc|dev)(\/|$)/;
 export function permitOf({ root, grants }: Pick<ToolRun, "root" | "grants">): Permit {
   const real = realPath(root);
   // Absent in what an older version recorded, and in programs that run a tool without a gate.
-  return { root: real, roots: [real, ...(grants?.paths ?? [])], exclude: (grants?.exclude ?? []).map(excluder) };
+  const { paths = [], exclude = [], judged } = grants ?? {};
+  return { root: real, roots: [real, ...paths], exclude: exclude.map(excluder), judged };
 }
 
 /** Contract: throws `refused` unless this real path may be touched. A grant of a directory does not open what is protected below it. */
 export function demand(permit: Permit, real: string, opts: { shown: string; writes: boolean }): void {
   const shown = printable(opts.shown);
   if (KERNEL.test(real)) throw refused(`${shown} belongs to the kernel; look at it with bash`);
+  if (permit.judged !== undefined && !isInside(permit.judged, real)) throw changing(opts.shown);
   let reason: string | undefined;
   for (const root of permit.roots) {
     if (!isInside(root, real)) continue;
@@ -41,6 +45,10 @@ export function demand(permit: Permit, real: string, opts: { shown: string; writ
     reason === undefined ? `${shown} is outside ${permit.root}` : `${shown} is protected from file tools: ${reason}`,
   );
 }
+
+/** Whatever was swapped since the gate looked: a link to another place, inside too, is not followed. */
+export const changing = (shown: string) =>
+  refused(`${printable(shown)} was changed by someone else at this moment; look again`);
 
 /** Whether something inside is left out; false for most calls, without looking. */
 export const leavesOut = (permit: Permit, real: string): boolean => permit.exclude.some((covers) => covers(real));

@@ -1,6 +1,6 @@
 // Owns calling ripgrep: its path, its flags that always hold, its output line by line, its errors.
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
 /** Nothing of the user's configuration; .gitignore also outside git; hidden files, but never git's own; no link followed. */
 const ALWAYS = [
@@ -57,10 +57,22 @@ export async function ripgrep(args: string[], opts: RipgrepOptions): Promise<Rip
     error = `the search took longer than ${LIMIT_MS / 1_000} s; narrow it`;
     child.kill("SIGKILL");
   }, LIMIT_MS);
-  createInterface({ input: child.stdout!, crlfDelay: 0 }).on("line", opts.onLine);
+  eachLine(child.stdout!, opts.onLine);
   try {
     return { code: await closed, error: error.trim() };
   } finally {
     clearTimeout(limit);
   }
+}
+
+/** Only a line feed ends a line: what else looks like an end is text of a file, and must not be taken for a name. */
+function eachLine(stream: Readable, onLine: (line: string) => void): void {
+  let rest = "";
+  const say = (line: string) => onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
+  stream.setEncoding("utf8").on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop()!;
+    lines.forEach(say);
+  });
+  stream.once("end", () => rest !== "" && say(rest));
 }

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { HoldfastError } from "../ledger/error.ts";
 import { byNumber, hasProc, looksDeleted, nameOf, O_PATH } from "./kernel-names.ts";
 import { printable, realPath } from "./paths.ts";
-import { demand, type Permit } from "./permit.ts";
+import { changing, demand, type Permit } from "./permit.ts";
 import { refused } from "./refused.ts";
 import { cutText } from "./text.ts";
 
@@ -146,8 +146,6 @@ function isGone(real: string, stat: Stats): boolean {
 export const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
 export const notRegular = (shown: string) => refused(`${printable(shown)} is not a regular file`);
-export const changing = (shown: string) =>
-  refused(`${printable(shown)} was changed by someone else at this moment; look again`);
 
 const SAID: Record<string, string> = {
   ENOTDIR: "goes through something that is not a directory",

@@ -150,3 +150,24 @@ test.runIf(works)("a tool's file that is a link to nowhere stops nothing", async
   symlinkSync("/nonexistent/at/all", join(home, ".gitconfig"));
   expect(await run("echo fine")).toBe("fine");
 });
+
+test.runIf(works)("a repository that a file points at is protected under its own name too", async () => {
+  const { root, run, text } = setUp();
+  execFileSync("git", ["init", "-q", "--bare", ".bare"], { cwd: root });
+  execFileSync("git", ["--git-dir=.bare", "config", "core.bare", "false"], { cwd: root });
+  writeFileSync(join(root, ".git"), "gitdir: ./.bare\n");
+  const before = text("project/.bare/config");
+  const attack = "echo x >> .bare/config; echo x > .bare/hooks/pre-commit; mv .bare b2; mkdir .bare; cp -r b2/. .bare";
+  for (const command of [attack, `${attack}; rm .git`]) {
+    await run(command);
+    expect([text("project/.bare/config"), text("project/.git"), existsSync(join(root, "b2"))]).toEqual([
+      before,
+      "gitdir: ./.bare\n",
+      false,
+    ]);
+    expect(existsSync(join(root, ".bare/hooks/pre-commit"))).toBe(false);
+  }
+  expect(
+    await run("echo x > a && git add a && git -c user.name=n -c user.email=e@x commit -qm one && git log --oneline"),
+  ).toContain("one");
+});

@@ -37,7 +37,7 @@ const LIMIT_MS = 5_000;
 const WRITTEN = "WRITTEN-BY-TOOL\n";
 
 /** Contract: every line of the set-up must succeed, or the case proves nothing. */
-export function prepare(one: PathCase, base: string): void {
+export function prepare(one: Pick<PathCase, "setup">, base: string): void {
   const script = ["set -e", ...one.setup.map((line) => filled(line, base))].join("\n");
   execFileSync("bash", ["-c", script], { stdio: ["ignore", "ignore", "inherit"] });
 }
@@ -73,7 +73,7 @@ export const filled = (text: string, base: string): string =>
     .replaceAll("@HOME@", `${base}/home`);
 
 /** So that "read it first" is not what saves us. */
-function pretendSeen(turn: ReturnType<typeof testTurn>, root: string, path: string): string {
+export function pretendSeen(turn: ReturnType<typeof testTurn>, root: string, path: string): string {
   try {
     const real = realpathSync(path.startsWith("/") ? path : join(root, path));
     if (!lstatSync(real).isFile()) return "";

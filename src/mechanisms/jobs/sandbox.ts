@@ -1,6 +1,6 @@
 // Owns what a command sees of the machine: the arguments of bubblewrap, and whether it works here.
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import { GIT_PROTECTED, PROTECTED, SECRETS, SYSTEM_SECRETS, TOOLS } from "./sandbox-places.ts";
@@ -99,9 +99,17 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     };
     for (const name of PROTECTED) if (name !== ".git" || !git) guard(join(root, name));
     const elsewhere = gitElsewhere(root);
-    const repository = elsewhere?.common ?? join(root, ".git");
+    const inside = elsewhere ? undefined : gitInside(root);
+    const repository = elsewhere?.common ?? inside ?? join(root, ".git");
     // What a command made a link is nobody's to mount: it would be followed. A mount point cannot be moved away, nor another put in its place.
     const isSure = (path: string) => isPlain(path) && !unsure.has(path);
+    if (inside !== undefined && isSure(inside)) {
+      const above = pinned(root, [dirname(inside)], unsure);
+      unmade.push(...above.unmade);
+      guarded.push(...above.args, ...(git ? [] : ["--ro-bind", inside, inside]));
+      mounted.push(identity(inside));
+      if (git) guard(join(root, ".git"));
+    }
     if (git && isSure(repository)) {
       if (!elsewhere) guarded.push("--bind", repository, repository);
       for (const name of GIT_PROTECTED) guard(join(repository, name));
@@ -266,6 +274,18 @@ function gitElsewhere(root: string): { common: string; own: string } | undefined
     if (common === undefined || readFileSync(join(own, "gitdir"), "utf8").trim() !== join(root, ".git"))
       return undefined;
     return { common, own };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A repository in the tree that has another name: where the file `.git` leads. */
+function gitInside(root: string): string | undefined {
+  try {
+    if (!isFile(join(root, ".git"))) return undefined;
+    const dir = /^gitdir: (.+)$/m.exec(readFileSync(join(root, ".git"), "utf8"))?.[1]?.trim();
+    const real = dir && realpathSync.native(resolve(root, dir));
+    return real && real !== root && isInside(root, real) ? real : undefined;
   } catch {
     return undefined;
   }

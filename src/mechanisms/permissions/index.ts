@@ -9,8 +9,11 @@ import {
   type Verdict,
 } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
+import { splitPattern } from "../../tools/glob-pattern.ts";
 import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
 import { decide } from "./engine.ts";
+import { compileRules, coveredBy } from "./rules.ts";
+import { isBlob } from "./tool-calls.ts";
 import { policyIn } from "./tree-policy.ts";
 import type { Judgement, PermissionMode, Policy, World } from "./words.ts";
 
@@ -33,7 +36,8 @@ export interface PermissionOptions {
 }
 
 const NO_RULES: Policy = { mode: "default", allow: [], ask: [], deny: [] };
-const FILE_TOOLS = new Set(["read_file", "write_file", "edit_file", "multi_edit", "glob", "grep"]);
+const SEARCHES = new Set(["glob", "grep"]);
+const FILE_TOOLS = new Set(["read_file", "write_file", "edit_file", "multi_edit", ...SEARCHES]);
 
 export function createPermissions(opts: PermissionOptions): Mechanism {
   const policy = { ...NO_RULES, ...opts.policy };
@@ -64,7 +68,11 @@ async function judge(
     judgements.push(await decide({ ...policy, mode }, { tool: tool.name, effect: tool.effect, input }, world));
   const { decision, reason, firm, network } = strictest(judgements);
   if (decision === "deny") return { decision, reason };
-  const grants: Grants = { ...(network ? { network } : {}), ...pathGrant(tool.name, input, { world, firm, judged }) };
+  const grants: Grants = {
+    ...(network ? { network } : {}),
+    ...pathGrant(tool.name, input, { world, firm, judged }),
+    ...(SEARCHES.has(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
+  };
   return decision === "allow" ? { decision, grants } : { decision, reason, firm, grants };
 }
 
@@ -87,17 +95,26 @@ function onceResolved(world: World, judged: Map<string, string>): World {
   return { ...world, realPath: resolve };
 }
 
-/** The one path that this call names, as it was judged, when it is not an ordinary one of the project. */
+/** The one path that this call names, as it was judged; granted when it is not an ordinary one of the project. */
 function pathGrant(
   tool: string,
   input: unknown,
   { world, firm, judged }: { world: World; firm: boolean; judged: ReadonlyMap<string, string> },
 ): Grants {
-  const { path } = (input ?? {}) as { path?: unknown };
-  if (!FILE_TOOLS.has(tool) || typeof path !== "string" || /^(?:blob|job):/.test(path)) return {};
+  const { path: given, pattern } = (input ?? {}) as { path?: unknown; pattern?: unknown };
+  const written = SEARCHES.has(tool) ? (given ?? ".") : given;
+  if (!FILE_TOOLS.has(tool) || typeof written !== "string" || (tool === "read_file" && isBlob(written))) return {};
+  const path = tool === "glob" ? splitPattern({ pattern: String(pattern), path: written }).path : written;
   const real = judged.get(resolvePath(world.cwd, path));
   if (real === undefined) return {};
-  return isInside(world.root, real) && !firm ? {} : { paths: [real] };
+  return { judged: real, ...(isInside(world.root, real) && !firm ? {} : { paths: [real] }) };
+}
+
+/** Files below a searched tree that the user's rules name; what a rule asks about, unless a person is asked about this search. */
+function leftOut(policy: Policy, world: World, isAsked: boolean): Grants {
+  const { deny, ask } = compileRules(policy);
+  const exclude = coveredBy(isAsked ? deny : [...deny, ...ask], world);
+  return exclude.length === 0 ? {} : { exclude };
 }
 
 /** The context's own tree, for an agent that was given another one. */

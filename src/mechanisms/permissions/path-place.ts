@@ -1,9 +1,10 @@
 // Owns where a path leads and what may be done there: inside or outside, protected, secret, a device.
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../tools/paths.ts";
+import { fold, type Hit, secretBy } from "../../tools/secret-names.ts";
 import { type Court, spend } from "./court.ts";
 import { allow, allowChange, ask, askFirm, askRead, compare, deny, type Verdict } from "./finding.ts";
-import { fold, type Hit, isInstruction, protectedBy, secretBy } from "./protected.ts";
+import { isInstruction, protectedBy } from "./protected.ts";
 import { findPathRule, type PathQuestion } from "./rules.ts";
 
 export interface PathUse {
@@ -13,6 +14,8 @@ export interface PathUse {
   cwd: string;
   /** Only the name is looked at (listing, testing), not the content. */
   isNameOnly?: boolean;
+  /** Of a link it is the link itself that is meant, as `rm` does. */
+  isEntry?: boolean;
   /** A command does it, not one of our file tools. */
   isCommand?: boolean;
 }
@@ -29,7 +32,9 @@ export function judgePath(court: Court, use: PathUse): Verdict {
   if (use.path.length > 4_096) return askFirm("the path is too long");
   const lexical = resolve(use.cwd, use.path);
   if (STREAMS.test(lexical) || (use.access === "read" && SOURCES.test(lexical))) return allow();
-  const ways = use.path.includes("..") ? [real(court, lexical), physical(court, use)] : [real(court, lexical)];
+  const isEntry = use.isEntry === true && !/(?:^|\/)\.{0,2}$/.test(use.path);
+  const leads = isEntry ? entry : real;
+  const ways = use.path.includes("..") ? [leads(court, lexical), physical(court, use, leads)] : [leads(court, lexical)];
   const verdicts = ways.map((way) =>
     way === undefined ? askFirm("where the path leads cannot be told") : judgeReal(court, use, lexical, way),
   );
@@ -48,6 +53,8 @@ function judgeReal(court: Court, use: PathUse, lexical: string, way: string): Ve
   const asked = findPathRule(rules.ask, question, world, false);
   if (asked) return { ...askFirm(`the rule ${asked.text} asks`), rule: asked.text };
   const allowed = findPathRule(rules.allow, question, world, true);
+  const elsewhere = allowed && use.access === "edit" && !isInProject(court, way) && guardElsewhere(way);
+  if (elsewhere) return elsewhere;
   if (allowed) return { ...(use.access === "edit" ? allowChange() : allow()), rule: allowed.text };
   if (guarded) return guarded.verdict;
   return use.access === "edit" ? placeWrite(court, use, way) : placeRead(court, way);
@@ -67,7 +74,7 @@ function guardWrite(court: Court, use: PathUse, lexical: string, way: string): G
     const root = court.roots.filter((r) => isInside(r, path)).sort((a, b) => b.length - a.length)[0];
     return root === undefined ? [] : [path.slice(root.length).split("/").filter(Boolean).map(fold)];
   });
-  for (const names of parts) {
+  for (const names of [...parts, ...otherNames(court, way)]) {
     const hit = protectedBy(names);
     if (hit) return { verdict: hit.soft ? ask(hit.reason) : (hit.decision === "deny" ? deny : askFirm)(hit.reason) };
   }
@@ -78,6 +85,39 @@ function guardWrite(court: Court, use: PathUse, lexical: string, way: string): G
   if (secret && isInProject(court, way)) return { verdict: askFirm(`${secret.reason}; a person writes it`) };
   if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(way)) return { verdict: deny("devices and kernel files are not written") };
   return undefined;
+}
+
+/** Protected names that may be links to an ordinary one: what they lead to is protected as they are. */
+const LINKED =
+  ".git .claude .holdfast .claude/settings.json .claude/settings.local.json .holdfast/settings.json .holdfast/settings.local.json .mcp.json .vscode .husky".split(
+    " ",
+  );
+
+/** What the path is called besides: by a protected name that is a link, or as part of a repository that is not called `.git`. */
+function otherNames(court: Court, way: string): string[][] {
+  const root = court.roots.find((r) => isInside(r, way));
+  if (root === undefined) return [];
+  const out = LINKED.flatMap((name) => {
+    const target = real(court, join(root, name));
+    if (target === undefined || target === join(root, name) || target === root || !isInside(target, way)) return [];
+    return [[...name.split("/"), ...way.slice(target.length).split("/").filter(Boolean).map(fold)]];
+  });
+  for (let dir = dirname(way); dir !== root && isInside(root, dir); dir = dirname(dir))
+    if (isRepository(court, dir)) out.push([".git"]);
+  return out;
+}
+
+/** As git tells one: `git init --bare`, what a file `.git` points at, a submodule's. */
+function isRepository({ world }: Court, dir: string): boolean {
+  const isThere = (name: string, kind: "file" | "directory") => world.kind(join(dir, name)) === kind;
+  return isThere("HEAD", "file") && isThere("objects", "directory") && isThere("refs", "directory");
+}
+
+/** A rule that allows a place outside does not open what is protected there. */
+function guardElsewhere(way: string): Verdict | undefined {
+  const names = way.split("/").filter(Boolean).map(fold);
+  const hit = protectedBy(names) ?? secretBy(`/${names.join("/")}`);
+  return hit && (hit.decision === "deny" ? deny : askFirm)(hit.reason);
 }
 
 function secretAt(court: Court, lexical: string, way: string): Hit | undefined {
@@ -135,8 +175,14 @@ function real(court: Court, path: string): string | undefined {
   }
 }
 
+/** Where the name itself lies, whatever it is a link to. */
+function entry(court: Court, path: string): string | undefined {
+  const dir = real(court, dirname(path));
+  return dir === undefined ? undefined : join(dir, basename(path));
+}
+
 /** As the kernel walks it: `link/..` is the parent of where the link leads. */
-function physical(court: Court, use: PathUse): string | undefined {
+function physical(court: Court, use: PathUse, leads: typeof real): string | undefined {
   let at: string | undefined = use.path.startsWith("/") ? "/" : use.cwd;
   for (const part of use.path.split("/")) {
     if (part === "" || part === ".") continue;
@@ -148,5 +194,5 @@ function physical(court: Court, use: PathUse): string | undefined {
     if (at === undefined) return undefined;
     at = dirname(at);
   }
-  return real(court, at);
+  return leads(court, at);
 }

@@ -1,12 +1,5 @@
-// Owns the tables of names that are never written (protected) or never read (secret) without a person.
-import { matchesComponent } from "./glob-match.ts";
-
-export interface Hit {
-  decision: "ask" | "deny";
-  reason: string;
-  /** Whether a mode may still answer it. */
-  soft?: boolean;
-}
+// Owns the table of names that are never written without a person.
+import { entries, find, fold, type Hit, isGlob, once, reaches } from "../../tools/secret-names.ts";
 
 /** A directory (everything below it too) or a file, at any depth of the project. `/` separates components. */
 const PROTECTED: [names: string, hit: Hit][] = [
@@ -46,83 +39,8 @@ const EXPECTED: [names: string, hit: Hit][] = [
 const INSTRUCTIONS =
   "claude.md agents.md claude.local.md gemini.md .cursorrules .clinerules copilot-instructions.md".split(" ");
 
-/** Names whose content is a secret, as patterns, each with names to try a glob of the command against. */
-const SECRETS: [patterns: string, samples: string, hit: Hit, kind?: "file"][] = [
-  [
-    ".env .env.* .envrc *.env",
-    ".env .env.local .env.production .envrc prod.env",
-    { decision: "ask", reason: "it may hold secrets" },
-    "file",
-  ],
-  [
-    "id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk *.pem *.p12 *.pfx *.kdbx *.jks *.keystore *.key *.ppk *.asc",
-    "id_rsa id_dsa id_ecdsa id_ed25519 server.pem server.key cert.p12 cert.pfx",
-    { decision: "ask", reason: "private keys are not read" },
-    "file",
-  ],
-  [
-    ".ssh .gnupg .aws .azure .kube .password-store .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .docker .vault-token .boto .s3cfg .config/gh .config/gcloud .config/hub .config/rclone .config/op .terraform.d .terraformrc credentials.tfrc.json .cargo/credentials .cargo/credentials.toml .gem/credentials .composer/auth.json .config/doctl .config/flyctl .fly .netlify .databrickscfg .snowsql .config/holdfast .claude/.credentials.json .config/github-copilot .config/configstore .npm/_logs .cloudflared .wrangler",
-    ".ssh .gnupg .aws .azure .kube .netrc .pgpass .git-credentials .docker",
-    { decision: "deny", reason: "credentials are not read" },
-  ],
-  [
-    "credentials credentials.json service-account*.json serviceaccount*.json secrets.json secrets.yml secrets.yaml secrets.toml .npmrc .yarnrc.yml token token.txt tokens.json .secrets .secret *.secret auth.json *.tfstate *.tfvars",
-    "credentials .npmrc .secrets",
-    { decision: "ask", reason: "it may hold secrets" },
-    "file",
-  ],
-  [
-    ".bash_history .zsh_history .sh_history .python_history .node_repl_history .psql_history .mysql_history .sqlite_history .rediscli_history .lesshst .viminfo .histfile fish_history",
-    ".bash_history .zsh_history .python_history .psql_history",
-    { decision: "deny", reason: "histories hold secrets" },
-  ],
-  [
-    ".mozilla .config/google-chrome .config/chromium .config/bravesoftware .config/microsoft-edge library/keychains library/cookies .thunderbird .local/share/keyrings .config/slack .config/discord .config/signal",
-    ".mozilla .thunderbird",
-    { decision: "deny", reason: "profiles of browsers and key rings are not read" },
-  ],
-];
-const NOT_SECRET =
-  ".env.example .env.sample .env.template .env.dist .env.defaults .env.test.example example.env sample.env".split(" ");
-const SYSTEM_SECRETS =
-  /^\/(?:etc\/(?:shadow|gshadow|sudoers|ssl\/private|security\/opasswd|krb5\.keytab|ssh\/ssh_host)|run\/secrets|var\/run\/secrets|run\/user\/\d+\/(?:keyring|gnupg)|proc\/[^/]+\/(?:environ|mem|maps|cmdline|fd|root|cwd|auxv|stack|task)|proc\/(?:kcore|keys|kmsg)|var\/lib\/(?:docker|kubelet)|var\/spool\/cron|dev\/(?:mem|kmem|port))/;
-
-interface Entry {
-  path: string[];
-  hit: Hit;
-  /** Only as the last component. */
-  isFile: boolean;
-}
-const entries = (names: string, hit: Hit, kind?: "file"): Entry[] =>
-  names.split(" ").map((name) => ({ path: name.split("/"), hit, isFile: kind === "file" }));
-const once = <T>(make: () => T): (() => T) => {
-  let made: T | undefined;
-  return () => (made ??= make());
-};
 const protectedEntries = once(() => PROTECTED.flatMap(([names, hit]) => entries(names, hit)));
 const expectedEntries = once(() => EXPECTED.flatMap(([names, hit]) => entries(names, hit)));
-const secretEntries = once(() => SECRETS.flatMap(([patterns, , hit, kind]) => entries(patterns, hit, kind)));
-const secretSamples = once(() => SECRETS.flatMap(([, samples, hit, kind]) => entries(samples, hit, kind)));
-
-/** As file systems that fold see it: case, trailing dots and spaces, invisible characters, streams of NTFS. */
-export function fold(name: string): string {
-  return name
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
-    .replace(/(?::\$[a-z_]+|::.*)$/, "")
-    .replace(/(?!^)[. ]+$/, "");
-}
-
-const isGlob = (part: string): boolean => /[*?[]/.test(part);
-
-/** A glob does not reach hidden names by `*`; a wide one is not taken for each name it could reach. */
-function reaches(part: string, name: string): boolean {
-  if (!isGlob(part)) return part === name;
-  if (name.startsWith(".") ? !/^[.[]/.test(part) : part.replace(/[*?[\]!^-]/g, "").length < 3) return false;
-  return matchesComponent(part, name);
-}
-
 /** `parts` are the components below the project, folded. */
 export function protectedBy(parts: readonly string[]): Hit | undefined {
   const expected = find(expectedEntries(), parts, (part, name) => part === name);
@@ -133,39 +51,8 @@ export function protectedBy(parts: readonly string[]): Hit | undefined {
 
 export const isInstruction = (name: string): boolean => INSTRUCTIONS.includes(fold(name));
 
-/** `path` is folded, and absolute or below the project. */
-export function secretBy(path: string): Hit | undefined {
-  if (SYSTEM_SECRETS.test(path)) return { decision: "deny", reason: "the system keeps secrets there" };
-  const parts = path.split("/").filter((p) => p !== "");
-  if (NOT_SECRET.includes(parts.at(-1) ?? "")) return undefined;
-  const globbed = parts.some(isGlob) ? find(secretSamples(), parts, reaches) : undefined;
-  return globbed ?? find(secretEntries(), parts, matchesPattern);
-}
-
-/** Most patterns are plain names. */
-function matchesPattern(part: string, pattern: string): boolean {
-  if (part === pattern) return true;
-  return pattern.includes("*") && !isGlob(part) && matchesComponent(pattern, part);
-}
-
 /** Words that, in a filter over file names, look for secrets. */
 export const looksForSecrets = (text: string): boolean =>
   /\.?env\b|secret|credential|passw|\btoken|\.pem|\.key\b|id_(?:rsa|ed|ec|ds)|netrc|\.ssh|\.aws|history|\.git\b/i.test(
     text,
   );
-
-type Same = (part: string, name: string) => boolean;
-
-/** The strictest entry that names some of the components. */
-function find(table: Entry[], parts: readonly string[], same: Same): Hit | undefined {
-  let found: Hit | undefined;
-  for (let at = 0; at < parts.length; at++) {
-    for (const { path, hit, isFile } of table) {
-      if (isFile && at + 1 < parts.length) continue;
-      if (found?.decision === "deny" || (found && hit.decision === "ask")) continue;
-      if (same(parts[at]!, path[0]!) && path.every((name, i) => at + i < parts.length && same(parts[at + i]!, name)))
-        found = hit;
-    }
-  }
-  return found;
-}

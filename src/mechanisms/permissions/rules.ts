@@ -2,8 +2,8 @@
 import { isAbsolute, join, relative } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { toClaude } from "../../tools/claude-names.ts";
+import { matchesComponents, matchesStars } from "../../tools/glob-match.ts";
 import { isInside } from "../../tools/paths.ts";
-import { matchesComponents, matchesStars } from "./glob-match.ts";
 import type { Policy, RuleText, World } from "./words.ts";
 
 type Access = "read" | "edit";
@@ -143,10 +143,29 @@ export function findPathRule(
     if (rule.kind !== "path") return false;
     // Who may edit may read; a file that may not be read is not edited either.
     if (rule.access !== q.access && !(mustBeReal ? rule.access === "edit" : rule.access === "read")) return false;
-    const [from, pattern] = anchor(rule.pattern, base, q.cwd, world.home);
-    if (matchesBelow(real(world, from), q.real, pattern)) return true;
-    return !mustBeReal && matchesBelow(from, q.lexical, pattern);
+    // What is denied does not cease to be when the agent goes to another directory.
+    return [q.cwd, ...(mustBeReal ? [] : [base])].some((here) => {
+      const [from, pattern] = anchor(rule.pattern, base, here, world.home);
+      if (matchesBelow(real(world, from), q.real, pattern)) return true;
+      return !mustBeReal && matchesBelow(from, q.lexical, pattern);
+    });
   });
+}
+
+/** What these rules keep from being read, as real paths and patterns of them, for whoever searches a tree. */
+export function coveredBy(rules: CompiledRule[], world: World): string[] {
+  const covered = rules.flatMap(({ rule, base }) => {
+    if (rule.kind !== "path" || rule.access !== "read") return [];
+    return [world.cwd, base].map((here) => {
+      const [from, pattern] = anchor(rule.pattern, base, here, world.home);
+      const parts = partsOf(pattern);
+      while (parts.at(-1) === "**") parts.pop(); // a name covers what is below it
+      const tree = real(world, from).replace(/\/$/, "");
+      if (!parts.some((part) => /[*?[{\\]/.test(part))) return [tree, ...parts].join("/") || "/";
+      return [tree.replace(/[*?[\]{}\\]/g, "\\$&"), ...parts.map((part) => part.replace(/[{}]/g, "\\$&"))].join("/");
+    });
+  });
+  return [...new Set(covered)];
 }
 
 function real(world: World, path: string): string {
@@ -172,13 +191,17 @@ function matchesBelow(from: string, path: string, pattern: string): boolean {
   const way = relative(from, path);
   if (isAbsolute(way)) return false;
   const names = way === "" ? [] : way.split("/");
-  const trimmed = pattern.replace(/\/+$/, "");
-  const parts = trimmed.split("/").filter((part) => part !== "" && part !== ".");
-  if (!trimmed.includes("/")) parts.unshift("**");
+  const parts = partsOf(pattern);
   if (parts.length === 0) return true;
   // `dir/**` names what is below `dir`; anything else also covers what is below what it names.
   if (parts.at(-1) === "**") return matchesComponents(parts, names) || matchesComponents(parts.slice(0, -1), names);
   return matchesComponents(parts, names) || matchesComponents([...parts, "**"], names);
+}
+
+function partsOf(pattern: string): string[] {
+  const trimmed = pattern.replace(/\/+$/, "");
+  const parts = trimmed.split("/").filter((part) => part !== "" && part !== ".");
+  return trimmed.includes("/") ? parts : ["**", ...parts];
 }
 
 export function findToolRule(

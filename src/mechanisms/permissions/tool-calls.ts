@@ -1,6 +1,7 @@
 // Owns calls of tools other than the shell: file tools by their paths, everything else by name.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { splitPattern } from "../../tools/glob-pattern.ts";
 import { type Court, record } from "./court.ts";
 import { allow, ask, askFirm, askRead, deny, type Verdict } from "./finding.ts";
 import { judgePath } from "./path-place.ts";
@@ -40,11 +41,13 @@ function judgeFileTool(court: Court, { tool, input }: ToolCall): undefined {
   const given = input as { path?: unknown; pattern?: unknown; glob?: unknown } | null;
   const path = given?.path === undefined && tool !== "read_file" && READS.has(tool) ? "." : given?.path;
   if (typeof path !== "string" || path.trim() === "") return record(court, tool, deny("the path is missing"));
-  if (READS.has(tool) && /^(?:blob|job):/.test(path)) return record(court, path, allow());
+  if (tool === "read_file" && isBlob(path)) return record(court, path, allow());
   if (READS.has(tool)) {
-    record(court, path, judgeRead(court, path));
-    const patterns = [tool === "glob" ? given?.pattern : undefined, given?.glob].filter((p) => typeof p === "string");
-    for (const pattern of patterns) record(court, pattern, judgePattern(court, path, pattern, tool === "grep"));
+    const isGlob = tool === "glob" && typeof given?.pattern === "string";
+    const at = isGlob ? splitPattern({ pattern: given.pattern as string, path }) : { path, pattern: given?.glob };
+    record(court, at.path, judgeRead(court, at.path));
+    if (typeof at.pattern === "string")
+      record(court, at.pattern, judgePattern(court, at.path, at.pattern, tool === "grep"));
     return;
   }
   record(court, path, judgeWrite(court, path));
@@ -64,12 +67,13 @@ function judgeRead(court: Court, path: string): Verdict {
 
 /** A pattern may climb out, lead through a link, or name secrets. */
 function judgePattern(court: Court, base: string, pattern: string, readsContent: boolean): Verdict {
-  if (/(?:^|[/{,(|])\.\.(?:[/},)|]|$)|^\[\.\]|^~/.test(pattern)) return askRead("the pattern leaves the directory");
+  if (/(?:^|[/{,(|])\.\.(?:[/},)|]|$)|^\[\.\]|^~(?:\/|$)/.test(pattern))
+    return askRead("the pattern leaves the directory");
   const bare = pattern.replace(/^!/, "");
   const names = bare.split("/");
   const fixed = names.findIndex((name) => /[*?[{]/.test(name));
   const start = names.slice(0, fixed < 0 ? undefined : fixed).join("/");
-  const at = (path: string) => (bare.startsWith("/") ? path || "/" : join(locate(court, base), path));
+  const at = (path: string) => join(locate(court, base), path);
   const { cwd } = court.world;
   const place = judgePath(court, { access: "read", path: at(start), cwd, isNameOnly: true });
   if (!readsContent || place.decision !== "allow") return place;
@@ -99,22 +103,26 @@ function judgeWrite(court: Court, path: string): Verdict {
   return verdict.decision === "ask" ? verdict : ask("it changes a file");
 }
 
-/** `~` is the home directory, unless a file of that name lies here. */
+/** What a bounded output keeps, not a file: only read_file knows it. */
+export const isBlob = (path: string): boolean => path.startsWith("blob:");
+
+/** `~` is the home directory, unless something of that name lies here: as `resolvePath` takes it. */
 function locate(court: Court, path: string): string {
   const { world } = court;
   if (path !== "~" && !path.startsWith("~/")) return path;
-  const literal = resolve(world.cwd, path);
-  if (!path.includes("\0") && world.kind(literal) !== "missing") return literal;
+  const kind = world.kind(resolve(world.cwd, "~"));
+  if (kind === "directory" || (kind !== "missing" && path === "~")) return resolve(world.cwd, path);
   return join(world.home || homedir(), path.slice(1));
 }
 
 const DEVICE_NAMES = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?$/i;
 
 function oddName(path: string): Verdict | undefined {
-  if (/[\0-\x1f\x7f-\x9f]/.test(path)) return deny("the path contains control characters");
-  if (/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(path))
+  if (/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(path)) return deny("the path contains control characters");
+  if (!path.isWellFormed()) return deny("the path is not valid Unicode");
+  if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(path))
     return deny("the path contains marks that change the order of what people read");
-  if (/[\u00a0\u00ad\u200b-\u200d\u2028\u2029\u2060\u3000\ufeff]/.test(path))
+  if (/[\u00a0\u00ad\u200b-\u200d\u2060\u3000\ufeff]/.test(path))
     return askFirm("the path contains characters that a reader cannot see");
   const names = path.split("/");
   if (names.some((name) => DEVICE_NAMES.test(name))) return askFirm("some systems take the name for a device");

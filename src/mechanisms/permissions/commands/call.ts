@@ -18,6 +18,8 @@ export interface Call {
   /** Lists or tests it; the content stays unread. */
   look(f: Field): undefined;
   write(f: Field): undefined;
+  /** Takes the name away: of a link the link. */
+  remove(f: Field): undefined;
   /** Another command with these words, in this shell. */
   run(fields: Field[], stdin?: Output): Output;
   /** Text that a shell will read as commands, in a shell of its own. */
@@ -50,6 +52,7 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
     },
     look: (f) => readField(shell, f, text, true),
     write: (f) => writeField(shell, f, text),
+    remove: (f) => writeField(shell, f, text, true),
     run: (fields, stdin) => {
       if (fields.length > 0) return shell.runFields(stdin ? { ...deeper, stdin } : deeper, fields);
       return UNKNOWN_OUTPUT;

@@ -172,7 +172,8 @@ function rm(call: Call): Output | undefined {
     }
     if (/(?:^|\/)\.{1,2}\*?$/.test(f.text) && isRecursive)
       call.say(deny("it deletes the directory it stands in, or the one above"));
-    call.write(f);
+    if (call.name === "rm") call.remove(f);
+    else call.write(f);
     if (isRecursive && /^[*.?/[\]]*$/.test(text) && f.glob) call.say(deny("it deletes everything here"));
   }
   if (isRecursive) call.say(ask("it deletes a tree"));

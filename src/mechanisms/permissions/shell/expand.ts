@@ -1,8 +1,8 @@
 // Owns the expansion of words: quotes, tildes, variables, substitutions, braces, splitting, as far as constants reach.
 import type { ArithmeticExpression, ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
+import { matchesComponent } from "../../../tools/glob-match.ts";
 import { LIMITS, record, spend } from "../court.ts";
 import { askFirm, askRead, deny } from "../finding.ts";
-import { matchesComponent } from "../glob-match.ts";
 import { judgeName } from "./assign.ts";
 import { expandBraces } from "./braces.ts";
 import { type Field, field, isKnown, isUnknown, NAMES, PLAIN, UNKNOWN } from "./field.ts";

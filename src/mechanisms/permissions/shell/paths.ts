@@ -1,7 +1,7 @@
 // Owns paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
 import { record } from "../court.ts";
 import { allow, ask, askExact, askRead, compare, type Verdict } from "../finding.ts";
-import { judgePath } from "../path-place.ts";
+import { judgePath, type PathUse } from "../path-place.ts";
 import { ALL_NAMES, type Field, isKnown, NAMES, PLAIN, show, UNKNOWN } from "./field.ts";
 import type { Shell } from "./shell.ts";
 
@@ -9,13 +9,19 @@ export function readField(shell: Shell, f: Field, text = show(f), isNameOnly = f
   record(shell.court, text, judgeField(shell, f, "read", isNameOnly));
 }
 
-export function writeField(shell: Shell, f: Field, text = show(f)): undefined {
-  record(shell.court, text, judgeField(shell, f, "edit"));
+export function writeField(shell: Shell, f: Field, text = show(f), isEntry = false): undefined {
+  record(shell.court, text, judgeField(shell, f, "edit", false, isEntry));
 }
 
-export function judgeField(shell: Shell, f: Field, access: "read" | "edit", isNameOnly = false): Verdict {
+export function judgeField(
+  shell: Shell,
+  f: Field,
+  access: "read" | "edit",
+  isNameOnly = false,
+  isEntry = false,
+): Verdict {
   const known = f.text.replaceAll(PLAIN, access === "read" ? "0" : "*");
-  const use = { access, isNameOnly };
+  const use = { access, isNameOnly, isEntry };
   if (known.includes(UNKNOWN)) return unknownPlace(shell, f, known, access);
   if (known.includes(NAMES) || known.includes(ALL_NAMES)) {
     if (access === "edit") return askExact("which files it changes is only known at run time");
@@ -53,7 +59,7 @@ function unknownPlace(shell: Shell, f: Field, text: string, access: "read" | "ed
   return verdicts.sort(compare)[0]!;
 }
 
-function judgeAll(shell: Shell, use: { access: "read" | "edit"; path: string; isNameOnly?: boolean }): Verdict {
+function judgeAll(shell: Shell, use: Omit<PathUse, "cwd" | "isCommand">): Verdict {
   const { court, scope } = shell;
   if (use.path.startsWith("/")) return judgePath(court, { ...use, cwd: "/", isCommand: true });
   if (!scope.cwds) {
