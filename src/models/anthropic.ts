@@ -1,4 +1,6 @@
 // Owns the Anthropic Messages wire: what goes out, with cache marks on the stable prefix.
+
+import type { AdapterOptions } from "./adapter-options.ts";
 import { createAnthropicReading } from "./anthropic-reading.ts";
 import { limitsOf } from "./catalogue.ts";
 import { type Body, createGrowingBytes } from "./growing-bytes.ts";
@@ -6,24 +8,9 @@ import { createPost } from "./http-stream.ts";
 import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./model.ts";
 import { insteadOf, moreFields, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
 
-export interface AnthropicOptions {
-  /** The provider's name for the model. */
-  name: string;
-  /** `provider/name`; `anthropic/NAME` unless given. */
-  id?: string;
-  /** With or without `/v1`. */
-  baseUrl?: string;
-  apiKey?: string;
-  headers?: Record<string, string>;
-  limits?: Limits;
-  stallMs?: number;
-  /** More fields of the request, such as `thinking`. */
-  extra?: Record<string, unknown>;
-}
-
 const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
 
-export function createAnthropic(opts: AnthropicOptions): Model {
+export function createAnthropic(opts: AdapterOptions): Model {
   const id = opts.id ?? `anthropic/${opts.name}`;
   const limits = opts.limits ?? limitsOf(id);
   const base = (opts.baseUrl ?? ANTHROPIC_BASE_URL).replace(/\/+$/, "").replace(/\/v1$/, "");

@@ -1,4 +1,5 @@
 // Owns the OpenAI Responses wire, stateless: the whole transcript goes out each time, the model's own sealed reasoning in it.
+import type { AdapterOptions } from "./adapter-options.ts";
 import { limitsOf } from "./catalogue.ts";
 import { type Body, createGrowingBytes } from "./growing-bytes.ts";
 import { createPost } from "./http-stream.ts";
@@ -14,24 +15,9 @@ import {
 import { createOpenAIResponsesReading } from "./openai-responses-reading.ts";
 import { insteadOf, moreFields, plainText, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
 
-export interface OpenAIResponsesOptions {
-  /** The provider's name for the model. */
-  name: string;
-  /** `provider/name`; `openai-responses/NAME` unless given. */
-  id?: string;
-  /** Up to and including `/v1`. */
-  baseUrl?: string;
-  apiKey?: string;
-  headers?: Record<string, string>;
-  limits?: Limits;
-  stallMs?: number;
-  /** More fields of the request, such as `reasoning`. */
-  extra?: Record<string, unknown>;
-}
-
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
-export function createOpenAIResponses(opts: OpenAIResponsesOptions): Model {
+export function createOpenAIResponses(opts: AdapterOptions): Model {
   const id = opts.id ?? `openai-responses/${opts.name}`;
   const limits = opts.limits ?? limitsOf(id);
   const post = createPost({

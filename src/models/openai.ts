@@ -1,4 +1,5 @@
 // Owns the OpenAI Chat Completions wire, as OpenAI, Ollama, vLLM, llama.cpp and many others speak it.
+import type { AdapterOptions } from "./adapter-options.ts";
 import { limitsOf } from "./catalogue.ts";
 import { type Body, createGrowingBytes } from "./growing-bytes.ts";
 import { createPost } from "./http-stream.ts";
@@ -6,24 +7,9 @@ import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./mo
 import { createOpenAIReading } from "./openai-reading.ts";
 import { insteadOf, moreFields, plainText, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
 
-export interface OpenAIOptions {
-  /** The provider's name for the model. */
-  name: string;
-  /** `provider/name`; `openai/NAME` unless given. */
-  id?: string;
-  /** Up to and including `/v1`. */
-  baseUrl?: string;
-  apiKey?: string;
-  headers?: Record<string, string>;
-  limits?: Limits;
-  stallMs?: number;
-  /** More fields of the request, such as `reasoning_effort`. */
-  extra?: Record<string, unknown>;
-}
-
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
-export function createOpenAI(opts: OpenAIOptions): Model {
+export function createOpenAI(opts: AdapterOptions): Model {
   const id = opts.id ?? `openai/${opts.name}`;
   const limits = opts.limits ?? limitsOf(id);
   const base = (opts.baseUrl ?? OPENAI_BASE_URL).replace(/\/+$/, "");
