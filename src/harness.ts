@@ -290,8 +290,8 @@ export function createHarness(opts: HarnessOptions): Harness {
       taken.ledger.subscribe((event) => tell({ type: "event", event }));
       if (taken.ledger.readOnly) {
         await taken.release();
-        const code = taken.ledger.problems.some((p) => p.kind === "damaged") ? "damaged" : "upgrade";
-        throw new HoldfastError(code, `context ${context} opens read-only: ${taken.ledger.readOnly}`);
+        const { code, message } = taken.ledger.readOnly;
+        throw new HoldfastError(code, `context ${context} opens read-only: ${message}`);
       }
       runOpts.onOpen?.(context, taken.agent.turn);
       const result = (async (): Promise<RunResult> => {

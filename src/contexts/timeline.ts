@@ -47,8 +47,8 @@ export interface Timeline {
 }
 
 export async function openTimeline(store: Store, id: string): Promise<Timeline> {
-  const snapshots = store.snapshot(id, FOLD_VERSION);
-  const loaded = await snapshots.load();
+  const snapshots = store.snapshots(id);
+  const loaded = (await snapshots.load([FOLD_VERSION])).get(FOLD_VERSION);
   const state = loaded ? thaw(loaded.state) : initialState();
   let savedAt = loaded?.seq ?? 0;
   let damage = store.readOnly;
@@ -145,7 +145,7 @@ export async function openTimeline(store: Store, id: string): Promise<Timeline> 
     saveSnapshot: () =>
       inTurn(async () => {
         if (damage || store.readOnly || state.seq - savedAt < SNAPSHOT_EVERY) return;
-        await snapshots.save(state.seq, freeze(state));
+        await snapshots.save(state.seq, new Map([[FOLD_VERSION, freeze(state)]]));
         savedAt = state.seq;
       }),
   };

@@ -7,6 +7,7 @@ export type ErrorCode =
   | "id_reused" // the same event id with other data
   | "damaged" // a checksum, a gap or the database file itself is broken
   | "upgrade" // written by a newer Holdfast
+  | "mechanism" // written with a mechanism that this program does not have
   | "busy" // the store stayed locked too long
   | "disk" // full disk or input/output error
   | "invalid" // bad input

@@ -1,42 +1,76 @@
-// Owns event schemas: what goes in is checked, what comes out is upcast in one place and checked again.
-import type { output, ZodType } from "zod";
+// Event schemas: what goes in is checked, what comes out is upcast in one place and checked again.
 import { HoldfastError } from "./error.ts";
 import type { EventInput, StoredEvent } from "./store.ts";
 
-interface EventDef {
+/** What an event's data must look like; a zod schema is one. */
+export interface EventSchema<T = unknown> {
+  safeParse(data: unknown): { success: true; data: T } | { success: false; error: SchemaError };
+}
+
+interface SchemaError {
+  issues: { path: PropertyKey[]; message: string }[];
+}
+
+export interface EventDef {
   /** Current schema version; older data passes through `upcast`. */
   v: number;
   /** Built on first use, so that start-up pays only for the events of this run. */
-  schema: () => ZodType;
+  schema: () => EventSchema;
+  /** Contract: gives data of the current version; asked only for older data. */
   upcast?: (data: unknown, v: number) => unknown;
 }
 
 export type EventDefs = Record<string, EventDef>;
 
+type DataOf<D extends EventDef> = ReturnType<D["schema"]> extends EventSchema<infer T> ? T : never;
+
 /** An event of these definitions, once its schema has checked it: `type` says what its data is. */
 export type Fact<D extends EventDefs> = {
-  [T in keyof D & string]: Omit<StoredEvent, "type" | "data"> & { type: T; data: output<ReturnType<D[T]["schema"]>> };
+  [T in keyof D & string]: Omit<StoredEvent, "type" | "data"> & { type: T; data: DataOf<D[T]> };
 }[keyof D & string];
+
+/**
+ * Events of a mechanism that is not part of Holdfast: programs without it meet them too. `required`: those may only read the ledger;
+ * otherwise they pass over the events and go on.
+ */
+export interface Extension {
+  mechanism: string;
+  required: boolean;
+  types: string[];
+}
+
+export interface EventGroup {
+  events: EventDefs;
+  extension?: Omit<Extension, "types">;
+}
 
 type Decoded =
   | { ok: true; event: StoredEvent }
-  /** `newer`: another Holdfast wrote it: open read-only. `invalid`: kept raw and reported. */
-  | { ok: false; event: StoredEvent; problem: "newer" | "invalid"; reason: string };
+  /** `unknown`: no such type here. `newer`: a later version of it. `invalid`: kept raw and reported. */
+  | { ok: false; event: StoredEvent; problem: "unknown" | "newer" | "invalid"; reason: string };
 
 export interface Codec {
   encode(event: EventInput): EventInput;
   decode(event: StoredEvent): Decoded;
+  /** Of which mechanism beside Holdfast's own an event type is. */
+  extensionOf(type: string): Extension | undefined;
 }
 
-export function createCodec(all: EventDefs[]): Codec {
-  const defs = new Map<string, EventDef & { built?: ZodType }>();
-  for (const group of all) {
-    for (const [type, def] of Object.entries(group)) {
+interface Known extends EventDef {
+  built?: EventSchema;
+  extension?: Extension;
+}
+
+export function createCodec(groups: EventGroup[]): Codec {
+  const defs = new Map<string, Known>();
+  for (const { events, extension } of [{ events: EXTENDED_EVENTS }, ...groups] as EventGroup[]) {
+    const types = Object.keys(events);
+    for (const type of types) {
       if (defs.has(type)) throw new HoldfastError("invalid", `event type ${type} is defined twice`);
-      defs.set(type, { ...def });
+      defs.set(type, { ...events[type]!, ...(extension && { extension: { ...extension, types } }) });
     }
   }
-  const schemaOf = (def: EventDef & { built?: ZodType }) => {
+  const schemaOf = (def: Known) => {
     def.built ??= def.schema();
     return def.built;
   };
@@ -50,7 +84,7 @@ export function createCodec(all: EventDefs[]): Codec {
     },
     decode(event) {
       const def = defs.get(event.type);
-      if (!def) return { ok: false, event, problem: "newer", reason: `unknown event type ${event.type}` };
+      if (!def) return { ok: false, event, problem: "unknown", reason: `event type ${event.type}` };
       if (event.v > def.v) {
         return { ok: false, event, problem: "newer", reason: `${event.type} version ${event.v} (known: ${def.v})` };
       }
@@ -59,10 +93,28 @@ export function createCodec(all: EventDefs[]): Codec {
       if (!parsed.success) return { ok: false, event, problem: "invalid", reason: explain(parsed.error) };
       return { ok: true, event: { ...event, v: def.v, data: parsed.data } };
     },
+    extensionOf: (type) => defs.get(type)?.extension,
   };
 }
 
 /** `path: reason; path: reason`, as users and models read it. */
-export function explain(error: { issues: { path: PropertyKey[]; message: string }[] }): string {
+export function explain(error: SchemaError): string {
   return error.issues.map((i) => `${i.path.map(String).join(".") || "(root)"}: ${i.message}`).join("; ");
 }
+
+/** Stands before the first event of an extension: from here on every reader knows whose event types these are. */
+export const EXTENDED = "ledger.extended";
+
+const EXTENDED_EVENTS: EventDefs = {
+  [EXTENDED]: {
+    v: 1,
+    schema: () => ({
+      safeParse(data) {
+        const { mechanism, required, types } = (data ?? {}) as Partial<Extension>;
+        if (typeof mechanism === "string" && typeof required === "boolean" && Array.isArray(types))
+          return { success: true, data: { mechanism, required, types } };
+        return { success: false, error: { issues: [{ path: [], message: "no extension" }] } };
+      },
+    }),
+  },
+};

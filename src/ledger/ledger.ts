@@ -1,19 +1,25 @@
-// Owns one open ledger: its folded state, kept up with what this and other processes append.
-import { HoldfastError, isHoldfastError } from "./error.ts";
-import type { Codec } from "./events.ts";
-import type { Fold, State } from "./fold.ts";
+// One open ledger: its folded state, kept up with what this and other processes append. Facts are appended and decided here, and nowhere else.
+import { type DecideOptions, type Decision, decideOn, type WriteOptions } from "./decide.ts";
+import { type ErrorCode, HoldfastError, isHoldfastError } from "./error.ts";
+import { type Codec, EXTENDED, type Extension } from "./events.ts";
+import { extensionsIn, type Fold, type State, type Versions } from "./fold.ts";
 import { newId } from "./id.ts";
 import { spill, unspill } from "./spill.ts";
-import type { AppendOptions, Damage, EventInput, Seq, Store, StoredEvent } from "./store.ts";
+import type { AppendOptions, Damage, EventInput, Seq, Store, StoredEvent, Write } from "./store.ts";
 
 const SNAPSHOT_EVERY = 300;
 /** What was appended with `soon` is durable after this long at the latest. */
 const SOON_MS = 20;
-
 interface Problem {
   seq: Seq;
   kind: "newer" | "invalid" | "damaged";
   reason: string;
+}
+
+/** Why nothing may be appended. */
+export interface ReadOnly {
+  code: Extract<ErrorCode, "upgrade" | "damaged" | "mechanism">;
+  message: string;
 }
 
 export interface Ledger {
@@ -23,36 +29,56 @@ export interface Ledger {
   readonly state: State;
   /** Everything read that could not be folded; nothing is dropped in silence. */
   readonly problems: readonly Problem[];
-  /** Why nothing may be appended: a newer writer was here, or damage. */
-  readonly readOnly: string | undefined;
+  readonly readOnly: ReadOnly | undefined;
+  /** Contract: the seq of the last event that touched the entity, as far as this ledger has read; 0: none. */
+  version(entity: string): Seq;
   /**
    * Contract: durable and folded when it resolves. With `soon` it is only folded: it becomes durable in one transaction with the
    * next append, which must come before any effect, or a few milliseconds later by itself. The fold of such an event may not
    * depend on its seq or time: both are only known then.
    */
   append(events: EventInput[], opts?: AppendOptions & { summary?: unknown; soon?: boolean }): Promise<StoredEvent[]>;
+  /**
+   * The one way to write what depends on what is there. Contract: durable and folded when it resolves. `decide` sees the state, may be
+   * called again on a newer one, changes nothing, and reads nothing else; what it throws counts only on the newest state. It rests
+   * on nothing that is not durable.
+   */
+  decide(decide: (state: State) => Decision, opts?: DecideOptions): Promise<StoredEvent[]>;
   /** Folds in what others appended. */
   catchUp(): Promise<void>;
-  /** Called with each event, after it was folded. Contract: observers change nothing and do not throw. */
+  /** Contract: everything that was appended under this lease is durable when it resolves. */
+  durable(lease?: AppendOptions["lease"]): Promise<void>;
+  /** Called with each event once it is durable and folded, in order of seq. Contract: observers change nothing and do not throw. */
   subscribe(observer: (event: StoredEvent) => void): () => void;
   /** Saves the folded state when enough has happened since the last time. */
   saveSnapshot(): Promise<void>;
 }
 
+export interface LedgerOptions {
+  store: Store;
+  name: string;
+  codec: Codec;
+  fold: Fold;
+  /** Contract: throws that error when the ledger is not, or no longer, there. Default: it begins with its first event. */
+  missing?: () => HoldfastError;
+  /** Where to stop reading: for looking at the past. Nothing can be appended then. */
+  upTo?: Seq;
+  /** False: folded from the first event. */
+  fromSnapshot?: boolean;
+}
+
 const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}#${lease.epoch}` : "");
 
-export async function openLedger(opts: { store: Store; name: string; codec: Codec; fold: Fold }): Promise<Ledger> {
-  const { store, name, codec, fold } = opts;
-  const snapshots = store.snapshot(name, fold.version);
-  const loaded = await snapshots.load();
-  let state = loaded ? (loaded.state as State) : fold.initial();
-  let savedAt = loaded?.seq ?? 0;
+export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
+  const { store, name, codec, fold, missing } = opts;
+  let { state, versions, behind } = await load();
+  let savedAt = state.seq;
   const problems: Problem[] = [];
   const observers = new Set<(event: StoredEvent) => void>();
-  let readOnly = store.readOnly;
+  let readOnly: ReadOnly | undefined = store.readOnly ? { code: "upgrade", message: store.readOnly } : undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One append or catch-up at a time: events are folded in order of seq. */
+  /** One append, decision or catch-up at a time: events are folded in order of seq. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = last.then(work, work);
     last = next.catch(() => undefined);
@@ -66,12 +92,19 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
   /** By lease: what was folded under it could not be recorded, so its holder may not go on. */
   const failed = new Map<string, unknown>();
 
+  async function load(): Promise<{ state: State; versions: Versions; behind: Map<string, Seq> | undefined }> {
+    const found = opts.fromSnapshot === false ? new Map() : await store.snapshots(name).load(fold.keys);
+    for (const [key, { seq }] of found) if (seq > (opts.upTo ?? seq)) found.delete(key);
+    const thawed = fold.thaw(found);
+    return [...thawed.behind.values()].every((seq) => seq === thawed.state.seq)
+      ? { ...thawed, behind: undefined }
+      : thawed;
+  }
+
   async function hold(events: EventInput[], lease: AppendOptions["lease"]): Promise<StoredEvent[]> {
-    const stored = events.map((e) => {
-      const { id = newId("evt"), touches = [] } = e;
-      const { v = 1, ...encoded } = codec.encode(e);
-      const event: StoredEvent = { ...encoded, v, id, touches, seq: state.seq + 1, at: Date.now() };
-      take(event);
+    const stored = encode(events).map(({ id = newId("evt"), touches = [], v = 1, ...e }) => {
+      const event: StoredEvent = { ...e, v, id, touches, seq: state.seq + 1, at: Date.now() };
+      fold.apply(state, event);
       return event;
     });
     held.push(...stored);
@@ -80,11 +113,6 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
       inTurn(flush).catch(() => undefined);
     }, SOON_MS);
     return stored;
-  }
-
-  /** What another holder has said becomes durable by itself: each is fenced alone. */
-  async function giveWay(lease: AppendOptions["lease"]): Promise<void> {
-    if (keyOf(lease) !== keyOf(heldFor)) await flush();
   }
 
   /** Makes durable what is held. Contract: when that is refused, the state is folded anew without it, and only its holder is stopped. */
@@ -96,89 +124,131 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
       failed.set(keyOf(heldFor), error);
       clearTimeout(timer);
       timer = undefined;
-      const recorded = state.seq - held.length;
+      const told = state.seq - held.length;
       held = [];
       heldFor = undefined;
-      const again = await snapshots.load();
-      state = again && again.seq <= recorded ? (again.state as State) : fold.initial();
-      await readOn(recorded, { told: true });
-      await readOn();
+      ({ state, versions, behind } = await load());
+      await readOn({ toldUpTo: told });
     }
   }
 
   /** One transaction: what is held, then `events`. */
   async function write(
     events: EventInput[],
-    { summary, ...opts }: AppendOptions & { summary?: unknown },
+    { summary, expect, beside = [], ...appendOpts }: WriteOptions,
   ): Promise<StoredEvent[]> {
-    const lease = opts.lease ?? heldFor;
+    const lease = appendOpts.lease ?? heldFor;
     const before = held;
-    const blobs = [...(opts.blobs ?? [])];
-    const whole = [...before.map(({ seq: _, at: __, ...e }) => e), ...events.map((e) => codec.encode(e))];
-    if (whole.length === 0) return [];
+    const blobs = [...(appendOpts.blobs ?? [])];
+    const whole = [...before.map(({ seq: _, at: __, ...e }) => e), ...encode(events)];
+    if (whole.length === 0 && beside.length === 0) return [];
     const writes = whole.map((e) => {
       const spilled = spill(e.data);
       blobs.push(...spilled.blobs);
       return { ...e, data: spilled.data };
     });
-    const stored = await store.append([{ ledger: name, events: writes, summary }], {
-      ...opts,
-      ...(lease && { lease }),
-      blobs,
-    });
+    const own: Write = { ledger: name, events: writes, summary, ...(expect && { expect }) };
+    const stored = await store.append([own, ...beside], { ...appendOpts, ...(lease && { lease }), blobs });
     clearTimeout(timer);
     timer = undefined;
     held = [];
     heldFor = undefined;
+    const mine = stored.slice(0, whole.length).map((s, i) => ({ ...s, data: whole[i]!.data }));
+    const first = mine[0]?.seq ?? 0;
     const folded = state.seq - before.length;
-    const first = stored[0]!.seq;
     if (first > folded + 1) {
       // Others appended meanwhile: their events are folded behind those that were held, which depend on none of them.
       state.seq = folded;
-      await readOn(first - 1);
+      await readOn({ upTo: first - 1 });
       state.seq += before.length;
     }
-    return stored.slice(before.length).map((s, i) => {
-      const event = { ...s, data: whole[before.length + i]!.data };
-      if (s.seq > state.seq) take(event);
-      return event;
-    });
+    for (const [i, event] of mine.entries()) {
+      if (i < before.length) note(event);
+      else if (event.seq > state.seq) take(event);
+    }
+    return mine.slice(whole.length - events.length);
+  }
+
+  /** Before the first event of a mechanism that other programs may lack stands whose it is. */
+  function encode(events: EventInput[]): EventInput[] {
+    const known = extensionsIn(state);
+    const fresh = new Map<string, Extension>();
+    for (const { type } of events) {
+      const extension = codec.extensionOf(type);
+      if (extension && !known[type]) fresh.set(extension.mechanism, extension);
+    }
+    const declared = [...fresh.values()].map((data) => ({ type: EXTENDED, actor: "holdfast", data }));
+    return [...declared, ...events].map((e) => codec.encode(e));
   }
 
   function take(event: StoredEvent, { told = false } = {}): void {
-    state = fold.apply(state, event);
+    fold.apply(state, event, behind);
+    note(event, { told });
+  }
+
+  /** What is true of every event that is durable, whether it was folded before or just now. */
+  function note(event: StoredEvent, { told = false } = {}): void {
+    for (const entity of event.touches) versions.set(entity, { seq: event.seq, type: event.type });
     if (!told) for (const observe of observers) observe(event);
   }
 
-  async function readOn(upTo?: Seq, as: { told?: boolean } = {}): Promise<void> {
+  const types = fold.types && [...fold.types];
+
+  async function readOn({ upTo = opts.upTo, toldUpTo = 0 }: { upTo?: Seq; toldUpTo?: Seq } = {}): Promise<void> {
     try {
-      for await (const raw of store.read(
-        name,
-        upTo === undefined ? { after: state.seq } : { after: state.seq, upTo },
-      )) {
-        const { data, missing } = await unspill(raw.data, store.blob);
-        if (missing.length > 0) note({ seq: raw.seq, kind: "damaged", reason: `missing blob ${missing.join(", ")}` });
+      // Who reads every event sees where they end; others, and those who must know whether it is there, ask first.
+      const head = upTo === undefined && (types || missing) ? await store.head(name) : upTo;
+      if (head === 0 && missing) throw missing();
+      if (head !== undefined && head <= state.seq) return;
+      const range = { after: state.seq, ...(head !== undefined && { upTo: head }), ...(types && { types }) };
+      for await (const raw of store.read(name, range)) {
+        const { data, missing: lost } = await unspill(raw.data, store.blob);
+        if (lost.length > 0) report({ seq: raw.seq, kind: "damaged", reason: `missing blob ${lost.join(", ")}` });
         const decoded = codec.decode({ ...raw, data });
-        if (decoded.ok) {
-          take(decoded.event, as);
-          continue;
+        if (decoded.ok) take(decoded.event, { told: raw.seq <= toldUpTo });
+        else {
+          passOver(raw, decoded.problem, decoded.reason);
+          state.seq = raw.seq;
         }
-        note({ seq: raw.seq, kind: decoded.problem, reason: decoded.reason });
-        if (decoded.problem === "newer") {
-          readOnly ??= `written by a newer Holdfast (${decoded.reason}): upgrade to work on it`;
-        }
-        state.seq = raw.seq;
       }
+      if (types && head !== undefined) state.seq = head;
+      behind = undefined;
     } catch (error) {
       if (!isHoldfastError(error, "damaged")) throw error;
-      note({ seq: (error.detail as Damage | undefined)?.seq ?? state.seq + 1, kind: "damaged", reason: error.message });
-      readOnly ??= error.message;
+      report({
+        seq: (error.detail as Damage | undefined)?.seq ?? state.seq + 1,
+        kind: "damaged",
+        reason: error.message,
+      });
+      readOnly ??= { code: "damaged", message: error.message };
     }
   }
 
-  function note(problem: Problem): void {
+  /** An event that cannot be folded here: whether one may go on without it depends on whose it is. */
+  function passOver(raw: StoredEvent, problem: "unknown" | "newer" | "invalid", reason: string): void {
+    const extension = problem === "unknown" ? extensionsIn(state)[raw.type] : undefined;
+    if (extension) {
+      if (!extension.required) return;
+      const message = `its mechanism ${extension.mechanism} is missing here (event ${raw.seq}, ${raw.type}): open it with a program that has it`;
+      readOnly ??= { code: "mechanism", message };
+      return;
+    }
+    report({ seq: raw.seq, kind: problem === "invalid" ? "invalid" : "newer", reason });
+    if (problem !== "invalid")
+      readOnly ??= { code: "upgrade", message: `written by a newer Holdfast (${reason}): upgrade to work on it` };
+  }
+
+  function report(problem: Problem): void {
     if (!problems.some((p) => p.seq === problem.seq && p.kind === problem.kind)) problems.push(problem);
   }
+
+  function refuseReadOnly(): void {
+    if (readOnly) throw new HoldfastError(readOnly.code, readOnly.message);
+    if (opts.upTo !== undefined)
+      throw new HoldfastError("invalid", `${name} was opened at event ${opts.upTo}: it is the past`);
+  }
+
+  const version = (entity: string): Seq => versions.get(entity)?.seq ?? 0;
 
   await readOn();
 
@@ -192,18 +262,34 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     get readOnly() {
       return readOnly;
     },
+    version,
     append: (events, { soon = false, ...appendOpts } = {}) =>
       inTurn(async () => {
-        if (readOnly)
-          throw new HoldfastError(problems.some((p) => p.kind === "damaged") ? "damaged" : "upgrade", readOnly);
-        await giveWay(appendOpts.lease);
+        refuseReadOnly();
+        // What another holder has said becomes durable by itself: each is fenced alone.
+        if (keyOf(appendOpts.lease) !== keyOf(heldFor)) await flush();
         if (failed.has(keyOf(appendOpts.lease))) throw failed.get(keyOf(appendOpts.lease));
         return soon ? hold(events, appendOpts.lease) : write(events, appendOpts);
+      }),
+    decide: (decide, how = {}) =>
+      inTurn(async () => {
+        await flush();
+        if (failed.has(keyOf(how.lease))) throw failed.get(keyOf(how.lease));
+        return decideOn(
+          { store, name, codec, state: () => state, version, readOn, write, refuseReadOnly },
+          decide,
+          how,
+        );
       }),
     catchUp: () =>
       inTurn(async () => {
         await flush();
         await readOn();
+      }),
+    durable: (lease) =>
+      inTurn(async () => {
+        await flush();
+        if (failed.has(keyOf(lease))) throw failed.get(keyOf(lease));
       }),
     subscribe(observer) {
       observers.add(observer);
@@ -212,8 +298,8 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     saveSnapshot: () =>
       inTurn(async () => {
         await flush();
-        if (readOnly || state.seq - savedAt < Math.max(SNAPSHOT_EVERY, savedAt / 4)) return;
-        await snapshots.save(state.seq, state);
+        if (readOnly || opts.upTo !== undefined || state.seq - savedAt < Math.max(SNAPSHOT_EVERY, savedAt / 4)) return;
+        await store.snapshots(name).save(state.seq, fold.freeze(state, versions));
         savedAt = state.seq;
       }),
   };

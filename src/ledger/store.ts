@@ -135,6 +135,14 @@ export interface Collected {
   bytes: number;
 }
 
+/** Folded states of one ledger, each under its own key `NAME@VERSION`: a shortcut that is only ever used when it verifies. */
+export interface Snapshots {
+  /** Contract: a damaged or missing one is left out. */
+  load(keys: readonly string[]): Promise<Map<string, { seq: Seq; state: unknown }>>;
+  /** One transaction. Older versions of the same name go, but for the last one. */
+  save(seq: Seq, states: ReadonlyMap<string, unknown>): Promise<void>;
+}
+
 export interface Store {
   readonly url: string;
   /** Why this store may only be read ("upgrade …"), if so. */
@@ -160,14 +168,9 @@ export interface Store {
    */
   collect(opts?: CollectOptions): Promise<Collected>;
   blob(hash: string): Promise<Uint8Array | undefined>;
-  /** Folded state of a ledger for one version of the fold; a damaged or foreign one loads as undefined. */
-  snapshot(
-    ledger: string,
-    foldVersion: string,
-  ): {
-    load(): Promise<{ seq: Seq; state: unknown } | undefined>;
-    save(seq: Seq, state: unknown): Promise<void>;
-  };
+  /** The event with that id. */
+  find(ledger: string, id: string): Promise<StoredEvent | undefined>;
+  snapshots(ledger: string): Snapshots;
   /** Every commit of any process, as it becomes visible. May coalesce; never misses the last one. */
   watchAll(signal: AbortSignal): AsyncIterable<{ ledger: string; seq: Seq }>;
   due(now: number): Promise<Wake[]>;

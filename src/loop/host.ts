@@ -1,6 +1,6 @@
 // Owns the process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
 import { crashPoint } from "../ledger/crash-point.ts";
-import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import { HoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec } from "../ledger/events.ts";
 import { createFold, type Fold } from "../ledger/fold.ts";
 import { newId } from "../ledger/id.ts";
@@ -11,7 +11,7 @@ import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./age
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
 import type { Mechanism, Progress } from "./seams.ts";
-import { transcript } from "./transcript.ts";
+import { type ContextState, transcript } from "./transcript.ts";
 
 export { LEAD } from "./agent.ts";
 
@@ -75,7 +75,10 @@ export interface HostOptions {
 /** Schemas and fold of the loop and its mechanisms: what any process needs to read a context. */
 export function readers(mechanisms: readonly Mechanism[]): { codec: Codec; fold: Fold } {
   return {
-    codec: createCodec([loopEvents, ...mechanisms.flatMap((m) => (m.events ? [m.events] : []))]),
+    codec: createCodec([
+      { events: loopEvents },
+      ...mechanisms.flatMap((m) => (m.events ? [{ events: m.events }] : [])),
+    ]),
     fold: createFold({
       transcript,
       ...Object.fromEntries(mechanisms.flatMap((m) => (m.fold ? [[m.name, m.fold]] : []))),
@@ -150,27 +153,17 @@ export function createHost(opts: HostOptions): Host {
     async addAgent(context, { name, cwd, events = [], most }) {
       const { ledger: opening, leave } = openShared(context);
       try {
-        const ledger = await opening;
-        for (;;) {
-          const version = await store.version(context, AGENTS);
-          await ledger.catchUp();
-          const { agents, root } = contextState(ledger);
-          if (agents[name]) return;
+        await (await opening).decide((state) => {
+          const { agents, root } = state.slices.transcript as ContextState;
+          if (agents[name]) return { events: [] };
           if (most !== undefined && Object.keys(agents).length >= most)
             throw new HoldfastError(
               "limit",
               `this context has ${most} agents already, its limit: no more can be added`,
             );
           const created = { type: "agent.created", touches: [AGENTS], data: { name, cwd: cwd ?? root } };
-          const facts = [created, ...events].map((e) => codec.encode({ ...e, actor: name }));
-          try {
-            await store.append([{ ledger: context, events: facts, expect: { [AGENTS]: version } }]);
-            await ledger.catchUp();
-            return;
-          } catch (error) {
-            if (!isHoldfastError(error, "conflict")) throw error;
-          }
-        }
+          return { events: [created, ...events].map((e) => ({ ...e, actor: name })), reads: [AGENTS] };
+        });
       } finally {
         leave();
       }

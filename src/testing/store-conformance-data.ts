@@ -43,14 +43,20 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
       }),
     );
     it(
-      "loads a snapshot for its own fold only",
+      "loads the snapshots that are asked for, and no others",
       run(async (store) => {
         await store.append([{ ledger: "l", events: [event(1), event(2)] }]);
-        await store.snapshot("l", "f@1").save(2, { list: ["ü"] });
-        expect(await store.snapshot("l", "f@1").load()).toEqual({ seq: 2, state: { list: ["ü"] } });
-        expect([await store.snapshot("l", "f@2").load(), await store.snapshot("m", "f@1").load()]).toEqual([
-          undefined,
-          undefined,
+        const saved = new Map<string, unknown>([
+          ["f@1", { list: ["ü"] }],
+          ["g@1", 3],
+        ]);
+        await store.snapshots("l").save(2, saved);
+        expect(await store.snapshots("l").load(["f@1", "g@1"])).toEqual(
+          new Map([...saved].map(([key, state]) => [key, { seq: 2, state }])),
+        );
+        expect([await store.snapshots("l").load(["f@2"]), await store.snapshots("m").load(["f@1"])]).toEqual([
+          new Map(),
+          new Map(),
         ]);
       }),
     );

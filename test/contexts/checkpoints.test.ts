@@ -269,7 +269,7 @@ describe("readers with a codec", () => {
     await context.logError({ agent: "lead", tool: "bash", message: "m", cause: new Error("why") });
     await (await context.begin({ agent: "x" })).end("failed", { error: "e" });
     const fork = await context.fork("c");
-    const codec = createCodec([contextEvents]);
+    const codec = createCodec([{ events: contextEvents }]);
     const types = new Set<string>();
     for await (const event of world.contexts.store.read(fork.id)) types.add(event.type);
     for await (const event of world.contexts.store.read(context.id)) {

@@ -82,7 +82,9 @@ describe("a context", () => {
     await contexts.close();
     const again = await world.again();
     await (await again.get(context.id)).share("k0", "after");
-    expect(await again.store.snapshot(context.id, "contexts@1").load()).toMatchObject({ seq: 602 });
+    expect((await again.store.snapshots(context.id).load(["contexts@1"])).get("contexts@1")).toMatchObject({
+      seq: 602,
+    });
     const verdict = await (await world.again()).verify(context.id);
     expect([verdict.ok, verdict.contexts.map((one) => one.events)]).toEqual([true, [603]]);
   });

@@ -63,7 +63,7 @@ export async function makeState(folder: string): Promise<Truth> {
   blobs.push(blobHash(big));
   await store.append([{ ledger: "gone", events: [{ type: "test.gone", actor: "x", data: 1 }] }]);
   await store.remove("gone");
-  await store.snapshot("ctx_2", "f1").save(10, { some: "state" });
+  await store.snapshots("ctx_2").save(10, new Map([["f@1", { some: "state" }]]));
   await store.close();
   store = await openSqliteStore(join(folder, "live", "p.db"));
   for (let i = 61; i <= 90; i++) for (const [k, name] of names.entries()) if (k % 2 === 0) await round(name, i);

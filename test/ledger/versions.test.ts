@@ -38,7 +38,7 @@ describe("a store of a newer Holdfast", () => {
       await code(store.leases.acquire("agent:x")),
       await code(store.remove("l")),
     ]).toEqual(["upgrade", "upgrade", "upgrade"]);
-    await store.snapshot("l", "f").save(1, {});
+    await store.snapshots("l").save(1, new Map([["f@1", {}]]));
     expect((await store.verify()).damage).toEqual([]);
     await store.close();
   });

@@ -16,7 +16,7 @@ export interface FakeTurn extends Turn {
 /** `past`: the facts of a process that is gone. */
 export function createFakeTurn(mechanism: Mechanism, model: Model, past: FakeTurn["events"] = []): FakeTurn {
   const fold = createFold({ [mechanism.name]: mechanism.fold! });
-  const codec = createCodec([mechanism.events ?? {}]);
+  const codec = createCodec([{ events: mechanism.events ?? {} }]);
   let state = fold.initial();
   let seq = 0;
   const events: FakeTurn["events"] = [];

@@ -31,7 +31,9 @@ export function testTurn(
   mechanisms: Mechanism[],
   opts: { root: string; agent?: string; context?: string } = { root: "/" },
 ): TestTurn {
-  const codec = createCodec([loopEvents, ...mechanisms.flatMap((m) => (m.events ? [m.events] : []))]);
+  const codec = createCodec(
+    [loopEvents, ...mechanisms.flatMap((m) => (m.events ? [m.events] : []))].map((events) => ({ events })),
+  );
   const slices = new Map(mechanisms.flatMap((m) => (m.fold ? [[m.name, m.fold.initial()] as const] : [])));
   const blobs = new Map<string, Uint8Array>();
   let calls = 0;

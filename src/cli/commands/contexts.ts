@@ -101,7 +101,7 @@ async function show(store: Store, flags: Flags, where: Where): Promise<number> {
     );
   }
   for (const p of ledger.problems) process.stderr.write(`holdfast: seq ${p.seq}: ${p.kind}: ${p.reason}\n`);
-  if (ledger.readOnly) process.stderr.write(`holdfast: opens read-only: ${ledger.readOnly}\n`);
+  if (ledger.readOnly) process.stderr.write(`holdfast: opens read-only: ${ledger.readOnly.message}\n`);
   return ledger.problems.length > 0 ? 1 : 0;
 }
 
@@ -145,10 +145,9 @@ async function verify(store: Store, flags: Flags, where: Where & { file: string 
 /** State from a snapshot must equal state folded from the first event. */
 async function refold(store: Store, context: string, where: Where): Promise<Damage[]> {
   const { codec, fold } = readers(mechanismsOf(where));
-  const usual = await openLedger({ store, name: context, codec, fold });
-  const noSnapshot = () => ({ load: async () => undefined, save: async () => undefined });
-  const fromZero: Store = Object.create(store, { snapshot: { value: noSnapshot } });
-  const again = await openLedger({ store: fromZero, name: context, codec, fold });
+  const upTo = await store.head(context); // both at one position: someone may be at work in it
+  const usual = await openLedger({ store, name: context, codec, fold, upTo });
+  const again = await openLedger({ store, name: context, codec, fold, upTo, fromSnapshot: false });
   const wrong: Damage[] = usual.problems
     .filter((p) => p.kind !== "damaged")
     .map((p) => ({ ledger: context, seq: p.seq, what: `${p.kind}: ${p.reason}` }));

@@ -21,10 +21,12 @@ import {
   ledgerRow,
   ledgerSum,
   removeLedgerRows,
+  rowById,
+  toEvent,
 } from "./rows.ts";
 import { createSalvagedStore, readSalvaged } from "./salvaged-store.ts";
 import type { Sidecar } from "./sidecar.ts";
-import { createSnapshot } from "./snapshots.ts";
+import { createSnapshots } from "./snapshots.ts";
 import { isCorrupt, translate } from "./sqlite-errors.ts";
 import { verifyStore } from "./verify.ts";
 import { dueWakes } from "./wakes.ts";
@@ -220,14 +222,28 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
         () => db.read(() => getBlob(db, hash)),
         (store) => store.blob(hash),
       ),
-    snapshot(ledger, fold) {
-      const own = createSnapshot(db, ledger, fold);
+    find: (ledger, id) =>
+      guarded(
+        () =>
+          db.read(() => {
+            const own = ledgerRow(db, ledger);
+            const row = own && rowById(db, own.n, id);
+            return row && toEvent(row);
+          }),
+        (store) => store.find(ledger, id),
+      ),
+    snapshots(ledger) {
+      const own = createSnapshots(db, ledger);
       return {
-        load: () => guarded(own.load, async () => undefined),
-        save: async (seq, state) => {
+        load: (keys) =>
+          guarded(
+            () => own.load(keys),
+            async () => new Map(),
+          ),
+        save: async (seq, states) => {
           if (!upgrade && !fallen)
             await guarded(
-              () => own.save(seq, state),
+              () => own.save(seq, states),
               async () => {},
             );
         },

@@ -28,7 +28,11 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
       }
     },
     blob: async (hash) => found.blob(hash),
-    snapshot: () => ({ load: async () => undefined, save: refuse }),
+    async find(ledger, id) {
+      const row = found.ledgers.get(ledger)?.rows.find((one) => one.id === id);
+      return row && toEvent(row);
+    },
+    snapshots: () => ({ load: async () => new Map(), save: refuse }),
     async *watchAll() {},
     due: async () => [],
     leases: { acquire: refuse, inspect: async () => undefined },

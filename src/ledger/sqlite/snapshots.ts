@@ -1,46 +1,63 @@
-// Owns folded snapshots: a shortcut that is only ever used when it verifies.
+// Folded snapshots in SQLite: a shortcut that is only ever used when it verifies.
 import { promisify } from "node:util";
 import { zstdCompress, zstdDecompressSync } from "node:zlib";
 import { bytesSum, sameBytes } from "../checksum.ts";
-import type { Seq, Store } from "../store.ts";
+import type { Seq, Snapshots } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { ledgerRow } from "./rows.ts";
 
 interface SnapshotRow {
+  fold: string;
   seq: Seq;
   data: Uint8Array;
   sum: Uint8Array;
 }
 
 const compress = promisify(zstdCompress);
-/** Two programs with different folds may share a ledger; older folds than these are left behind by upgrades. */
-const KEPT_FOLDS = 3;
+/** Two versions of Holdfast may share a ledger. */
+const KEPT_VERSIONS = 2;
 
-export function createSnapshot(db: Connection, ledger: string, fold: string): ReturnType<Store["snapshot"]> {
+const nameOf = (key: string): string => key.slice(0, key.indexOf("@"));
+
+export function createSnapshots(db: Connection, ledger: string): Snapshots {
   return {
-    async load() {
-      return db.read(() => {
+    async load(keys) {
+      const found = new Map<string, { seq: Seq; state: unknown }>();
+      const rows = db.read(() => {
         const row = ledgerRow(db, ledger);
-        const found =
-          row && db.get<SnapshotRow>("SELECT seq, data, sum FROM snapshots WHERE n = ? AND fold = ?", row.n, fold);
-        if (!found || found.seq > row.head || !sameBytes(found.sum, bytesSum([ledger, fold, found.seq], found.data)))
-          return undefined;
-        try {
-          return { seq: found.seq, state: JSON.parse(zstdDecompressSync(found.data).toString()) };
-        } catch {
-          return undefined;
-        }
+        if (!row) return [];
+        const sql = `SELECT fold, seq, data, sum FROM snapshots WHERE n = ? AND fold IN (${keys.map(() => "?").join()})`;
+        return db.all<SnapshotRow>(sql, row.n, ...keys).filter((one) => one.seq <= row.head);
       });
+      for (const { fold, seq, data, sum } of await rows) {
+        if (!sameBytes(sum, bytesSum([ledger, fold, seq], data))) continue;
+        try {
+          found.set(fold, { seq, state: JSON.parse(zstdDecompressSync(data).toString()) });
+        } catch {
+          // Left out: what it would have said is folded from the events.
+        }
+      }
+      return found;
     },
-    async save(seq, state) {
-      const data = await compress(Buffer.from(JSON.stringify(state)));
+    async save(seq, states) {
+      const packed = await Promise.all(
+        [...states].map(async ([key, state]) => ({ key, data: await compress(Buffer.from(JSON.stringify(state))) })),
+      );
       await db.write(() => {
         const row = ledgerRow(db, ledger);
         if (!row || row.head < seq) return;
-        const sql = "INSERT OR REPLACE INTO snapshots (n, fold, seq, saved_at, data, sum) VALUES (?, ?, ?, ?, ?, ?)";
-        db.run(sql, row.n, fold, seq, Date.now(), data, bytesSum([ledger, fold, seq], data));
-        const newest = "SELECT fold FROM snapshots WHERE n = ? ORDER BY saved_at DESC LIMIT ?";
-        db.run(`DELETE FROM snapshots WHERE n = ? AND fold NOT IN (${newest})`, row.n, row.n, KEPT_FOLDS);
+        const now = Date.now();
+        for (const { key, data } of packed) {
+          const sql = "INSERT OR REPLACE INTO snapshots (n, fold, seq, saved_at, data, sum) VALUES (?, ?, ?, ?, ?, ?)";
+          db.run(sql, row.n, key, seq, now, data, bytesSum([ledger, key, seq], data));
+        }
+        const known = db.all<{ fold: string }>("SELECT fold FROM snapshots WHERE n = ? ORDER BY saved_at DESC", row.n);
+        const versions = new Map<string, number>();
+        for (const { fold } of known) {
+          const count = (versions.get(nameOf(fold)) ?? 0) + 1;
+          versions.set(nameOf(fold), count);
+          if (count > KEPT_VERSIONS) db.run("DELETE FROM snapshots WHERE n = ? AND fold = ?", row.n, fold);
+        }
       });
     },
   };

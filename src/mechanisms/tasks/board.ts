@@ -1,14 +1,15 @@
 // Owns the board as others use it: the project's tasks, shared by all contexts and processes on one store.
+import { createFold } from "../../ledger/fold.ts";
+import { openLedger } from "../../ledger/ledger.ts";
 import type { AppendOptions, Store, StoredEvent } from "../../ledger/store.ts";
 import type { By, Changed, NewTask, Task, TaskBoard, TaskChanges, TaskFilter } from "../../tools/task-board.ts";
-import { openBoardLedger, type Waking } from "./board-ledger.ts";
 import { decideDelete, decideUpdate } from "./decide-change.ts";
 import { decideCreate } from "./decide-create.ts";
 import { decideImport, type Imported, type TaskFile } from "./decide-import.ts";
 import { decideClaim, decideClaimNext, decideComplete, decideRelease, type Scene } from "./decide-work.ts";
 import { type Decision, find } from "./decision.ts";
-import { BOARD_LEDGER } from "./events.ts";
-import type { BoardState } from "./fold.ts";
+import { BOARD_LEDGER, boardCodec } from "./events.ts";
+import { type BoardState, boardIn, boardSlice, callKey } from "./fold.ts";
 import { inOrder, isClaimable, openBlockers } from "./graph.ts";
 import { releaseOrphans, type Sweep } from "./orphans.ts";
 
@@ -35,20 +36,34 @@ export interface Board extends TaskBoard {
 }
 
 export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<Board> {
-  const ledger = await openBoardLedger(store);
+  const fold = createFold({ board: boardSlice });
+  const ledger = await openLedger({ store, name: BOARD_LEDGER, codec: boardCodec(), fold });
+  await ledger.saveSnapshot();
   const limit = opts.runningPerOwner ?? 1;
-  const wake: Waking | undefined =
-    opts.wake && ((ids, state) => opts.wake!(ids.flatMap((id) => state.tasks.get(id) ?? [])));
-  const write = (by: By, decide: (state: BoardState) => Decision) => ledger.write(by, decide, wake);
+  const state = () => boardIn(ledger.state);
+  const catchUp = async () => {
+    await ledger.catchUp();
+    return state();
+  };
+  const write = (by: By, decide: (state: BoardState) => Decision): Promise<StoredEvent[]> =>
+    ledger.decide(
+      (at) => {
+        const board = boardIn(at);
+        const { events, reads, claimable } = decide(board);
+        const free = claimable.flatMap((id) => board.tasks.get(id) ?? []);
+        return { events, reads, ...(claimable.length > 0 && opts.wake && { wake: opts.wake(free) }) };
+      },
+      { id: callKey(by) },
+    );
   const sceneOf = (state: BoardState, by: By, note?: string): Scene => ({ state, tasks: state.tasks, by, note, limit });
-  const task = (id: string): Task => find(ledger.state.tasks, id);
-  const present = (ids: string[]) => ids.flatMap((id) => ledger.state.tasks.get(id) ?? []);
+  const task = (id: string): Task => find(state().tasks, id);
+  const present = (ids: string[]) => ids.flatMap((id) => state().tasks.get(id) ?? []);
 
   function changedBy(id: string, events: StoredEvent[]): Changed {
     const ids = events.flatMap((event) => (event.data as { unblocked?: string[] }).unblocked ?? []);
     const cancelled = events.some((event) => event.type === "task.cancelled");
     const now = task(id);
-    const waiting = cancelled ? [...(ledger.state.dependants.get(now.id) ?? [])] : [];
+    const waiting = cancelled ? [...(state().dependants.get(now.id) ?? [])] : [];
     return { task: now, unblocked: present(ids), stranded: present(waiting).filter((t) => t.status === "pending") };
   }
 
@@ -77,14 +92,14 @@ export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<
         return next.decision;
       });
       const id = events.length > 0 ? (events[0]!.data as { id: string }).id : chosen;
-      return id === undefined ? undefined : ledger.state.tasks.get(id);
+      return id === undefined ? undefined : state().tasks.get(id);
     },
     async complete(id, by, note) {
       return changedBy(id, await write(by, (s) => decideComplete(sceneOf(s, by, note), find(s.tasks, id))));
     },
     release,
     async releaseAll(owner, by, note) {
-      const { running } = await ledger.catchUp();
+      const { running } = await catchUp();
       const released: Task[] = [];
       for (const id of [...(running.get(owner) ?? [])])
         released.push(await release(id, by.call === undefined ? by : { ...by, call: `${by.call}/${id}` }, note));
@@ -108,15 +123,15 @@ export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<
       return task(id);
     },
     async list(filter = {}) {
-      const { tasks } = await ledger.catchUp();
+      const { tasks } = await catchUp();
       return inOrder(
         tasks,
         [...tasks.values()].filter((one) => fitsFilter(tasks, one, filter)),
       );
     },
-    openBlockers: (one) => openBlockers(ledger.state.tasks, one),
+    openBlockers: (one) => openBlockers(state().tasks, one),
     async sweep(sweep = {}) {
-      return present(await releaseOrphans({ store, state: await ledger.catchUp(), write, sweep }));
+      return present(await releaseOrphans({ store, state: await catchUp(), write, sweep }));
     },
     async *watch(signal) {
       for await (const change of store.watchAll(signal)) if (change.ledger === BOARD_LEDGER) yield;

@@ -10,7 +10,6 @@ import {
   checkFields,
   type Decision,
   EDGES,
-  expecting,
   fact,
   heldBy,
   invalid,
@@ -53,7 +52,7 @@ export function decideUpdate(scene: Scene, task: Task, changes: TaskChanges): De
   else if (status === "pending" && now.status !== "pending") take(decideRelease(here, now), { status, owner: null });
   return {
     events: steps.flatMap((one) => one.events),
-    expect: Object.assign({}, ...steps.map((one) => one.expect)),
+    reads: steps.flatMap((one) => one.reads),
     claimable: [...new Set(steps.flatMap((one) => one.claimable))],
   };
 }
@@ -71,7 +70,7 @@ function decideFields(scene: Scene, task: Task, changes: TaskChanges): { decisio
   const onlyNote = note !== undefined && changes.status === undefined && changes.owner === undefined;
   const hasEdges = added.length + removed.length > 0;
   if (Object.keys(set).length === 0 && !hasEdges && !onlyNote)
-    return { decision: { events: [], expect: {}, claimable: [] }, after: {} };
+    return { decision: { events: [], reads: [], claimable: [] }, after: {} };
   checkFields(changes);
   if (worktree) bounded("worktree", worktree, 4096);
   const { id } = task;
@@ -100,10 +99,10 @@ function decideFields(scene: Scene, task: Task, changes: TaskChanges): { decisio
           ...(onlyNote ? noted(note) : {}),
         }),
       ],
-      expect: expecting(scene.state, [
+      reads: [
         taskEntity(id),
         ...(hasEdges ? [EDGES, ...task.blockedBy.map(taskEntity), ...added.map(taskEntity)] : []),
-      ]),
+      ],
       claimable: unblocked,
     },
     after,
@@ -130,14 +129,14 @@ function edgesOf(tasks: Tasks, task: Task, add: string[], remove: string[]): { a
   };
 }
 
-function decideAssign({ state, by, note }: Scene, task: Task, owner: string | null): Decision {
+function decideAssign({ by, note }: Scene, task: Task, owner: string | null): Decision {
   if (task.status !== "pending") throw refuse(`${task.id} is ${task.status}: its owner stays`);
   if (!mayDispose(task, by))
     throw refuse(`${task.id} is kept for ${short(task.owner!)}: only they, their lead or the user may change that`);
   if (owner !== null && (owner.trim() === "" || owner.length > 200)) throw invalid("owner: give an agent's name");
   return {
     events: [fact("task.assigned", by, [taskEntity(task.id)], { id: task.id, owner, ...noted(note) })],
-    expect: expecting(state, [taskEntity(task.id)]),
+    reads: [taskEntity(task.id)],
     claimable: owner === null ? [task.id] : [],
   };
 }
@@ -166,7 +165,7 @@ export function decideDelete(state: BoardState, task: Task, by: By, force: boole
   const events: EventInput[] = [fact("task.deleted", by, touches, { id, detached, unblocked })];
   return {
     events,
-    expect: expecting(state, [taskEntity(id), EDGES, ...detached.map(taskEntity), ...others.map(taskEntity)]),
+    reads: [taskEntity(id), EDGES, ...detached.map(taskEntity), ...others.map(taskEntity)],
     claimable: unblocked,
   };
 }

@@ -2,18 +2,7 @@
 import { HoldfastError } from "../../ledger/error.ts";
 import { type By, type NewTask, taskId } from "../../tools/task-board.ts";
 import { short } from "../../tools/task-text.ts";
-import {
-  checkCycle,
-  checkFields,
-  type Decision,
-  EDGES,
-  expecting,
-  fact,
-  IDS,
-  invalid,
-  refuse,
-  taskEntity,
-} from "./decision.ts";
+import { checkCycle, checkFields, type Decision, EDGES, fact, IDS, invalid, refuse, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 
 const BATCH = 500;
@@ -46,7 +35,7 @@ export function decideCreate(state: BoardState, given: NewTask[], by: By): Decis
         labels: [...new Set(task.labels ?? [])],
       }),
     ),
-    expect: expecting(state, [IDS, ...(hasEdges ? [EDGES] : []), ...outside.map(taskEntity)]),
+    reads: [IDS, ...(hasEdges ? [EDGES] : []), ...outside.map(taskEntity)],
     claimable: wired
       .filter(({ blockedBy }) => blockedBy.every((id) => state.tasks.get(id)?.status === "completed"))
       .map(({ id }) => id),

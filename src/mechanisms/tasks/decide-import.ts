@@ -2,18 +2,7 @@
 import { HoldfastError } from "../../ledger/error.ts";
 import type { By, Task } from "../../tools/task-board.ts";
 import { short } from "../../tools/task-text.ts";
-import {
-  checkCycle,
-  checkFields,
-  type Decision,
-  EDGES,
-  expecting,
-  fact,
-  IDS,
-  invalid,
-  refuse,
-  taskEntity,
-} from "./decision.ts";
+import { checkCycle, checkFields, type Decision, EDGES, fact, IDS, invalid, refuse, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 
 /** One `task_*.json`, as read. */
@@ -63,7 +52,7 @@ export function decideImport(state: BoardState, files: TaskFile[], by: By): { de
         }),
       }),
     ),
-    expect: expecting(state, [IDS, EDGES, ...wired.map(({ id }) => taskEntity(id)), ...kept.map(taskEntity)]),
+    reads: [IDS, EDGES, ...wired.map(({ id }) => taskEntity(id)), ...kept.map(taskEntity)],
     claimable: wired
       .filter(
         ({ file, blockedBy }) =>

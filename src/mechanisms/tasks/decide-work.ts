@@ -5,7 +5,6 @@ import {
   blockedText,
   type Decision,
   EDGES,
-  expecting,
   fact,
   heldBy,
   mayComplete,
@@ -28,7 +27,7 @@ export interface Scene {
   limit: number;
 }
 
-const NOTHING: Decision = { events: [], expect: {}, claimable: [] };
+const NOTHING: Decision = { events: [], reads: [], claimable: [] };
 
 const closed = (task: Task) => task.status === "completed" || task.status === "cancelled";
 
@@ -51,7 +50,7 @@ export function decideClaim({ state, tasks, by, note, limit }: Scene, task: Task
   const touched = [taskEntity(id), ownerEntity(owner)];
   return {
     events: [fact("task.claimed", by, touched, { id, owner, ...noted(note) })],
-    expect: expecting(state, [...touched, ...task.blockedBy.map(taskEntity)]),
+    reads: [...touched, ...task.blockedBy.map(taskEntity)],
     claimable: [],
   };
 }
@@ -71,7 +70,7 @@ export function decideClaimNext(scene: Scene, fits: (task: Task) => boolean): { 
   return best ? { task: best, decision: decideClaim(scene, best) } : { decision: NOTHING };
 }
 
-export function decideRelease({ state, by, note }: Scene, task: Task): Decision {
+export function decideRelease({ by, note }: Scene, task: Task): Decision {
   const { id, owner } = task;
   if (closed(task)) throw refuse(`${id} is ${task.status}: it cannot be released`);
   if (task.status === "pending" && owner === null) return NOTHING;
@@ -80,7 +79,7 @@ export function decideRelease({ state, by, note }: Scene, task: Task): Decision 
   const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
   return {
     events: [fact("task.released", by, touched, { id, ...noted(note) })],
-    expect: expecting(state, [taskEntity(id)]),
+    reads: [taskEntity(id)],
     claimable: [id],
   };
 }
@@ -105,12 +104,12 @@ export function decideComplete({ state, tasks, by, note }: Scene, task: Task): D
   const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
   return {
     events: [fact("task.completed", by, touched, { id, unblocked, ...noted(note) })],
-    expect: expecting(state, [taskEntity(id), EDGES, ...task.blockedBy.map(taskEntity), ...others.map(taskEntity)]),
+    reads: [taskEntity(id), EDGES, ...task.blockedBy.map(taskEntity), ...others.map(taskEntity)],
     claimable: unblocked,
   };
 }
 
-export function decideCancel({ state, by, note }: Scene, task: Task): Decision {
+export function decideCancel({ by, note }: Scene, task: Task): Decision {
   const { id, owner } = task;
   if (task.status === "cancelled") return NOTHING;
   if (closed(task)) throw refuse(`${id} is already completed`);
@@ -119,7 +118,7 @@ export function decideCancel({ state, by, note }: Scene, task: Task): Decision {
   const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
   return {
     events: [fact("task.cancelled", by, touched, { id, ...noted(note) })],
-    expect: expecting(state, [taskEntity(id)]),
+    reads: [taskEntity(id)],
     claimable: [],
   };
 }

@@ -1,15 +1,14 @@
 // Owns what every decision shares: what it may append, what it read, who may do what, and how a refusal is worded.
 import { HoldfastError } from "../../ledger/error.ts";
-import type { EventInput, Seq } from "../../ledger/store.ts";
+import type { EventInput } from "../../ledger/store.ts";
 import { type By, ownerOf, type Task, taskId } from "../../tools/task-board.ts";
 import { names, short } from "../../tools/task-text.ts";
-import type { BoardState } from "./fold.ts";
 import { findCycle, type Tasks } from "./graph.ts";
 
-/** Every entity that the decision read is in `expect`; nothing to append means that all is as wished. */
+/** Every entity that the decision read is in `reads`; nothing to append means that all is as wished. */
 export interface Decision {
   events: EventInput[];
-  expect: Record<string, Seq>;
+  reads: string[];
   /** Tasks that anyone may claim from here on. */
   claimable: string[];
 }
@@ -18,9 +17,6 @@ export const EDGES = "board:edges";
 export const IDS = "board:ids";
 export const taskEntity = (id: string): string => `task:${id}`;
 export const ownerEntity = (owner: string): string => `owner:${owner}`;
-
-export const expecting = (state: BoardState, entities: Iterable<string>): Record<string, Seq> =>
-  Object.fromEntries([...entities].map((entity) => [entity, state.versions.get(entity) ?? 0]));
 
 /** The same call done twice has the same ids: `CONTEXT/AGENT/CALL#0`, … are given when all events of a decision are there. */
 export const fact = (type: string, by: By, touches: string[], data: object): EventInput => ({

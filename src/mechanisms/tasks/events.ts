@@ -64,4 +64,4 @@ export const boardEvents = {
   "task.hosted": event(() => ({})),
 } satisfies EventDefs;
 
-export const boardCodec = (): Codec => createCodec([boardEvents]);
+export const boardCodec = (): Codec => createCodec([{ events: boardEvents }]);

@@ -1,49 +1,56 @@
 // Owns the state of the board: what its events say. Tasks are replaced, never changed in place, so that they may be handed out.
 import type { Fact } from "../../ledger/events.ts";
-import type { Seq, StoredEvent } from "../../ledger/store.ts";
+import type { Slice, State } from "../../ledger/fold.ts";
+import type { StoredEvent } from "../../ledger/store.ts";
 import { type By, ownerOf, type Task, type TaskHistory } from "../../tools/task-board.ts";
-import type { boardEvents } from "./events.ts";
+import { boardEvents } from "./events.ts";
 
 type Known = Fact<typeof boardEvents>;
 
-/** Part of the snapshot's key: raise it when `applyEvent` changes meaning. */
-export const FOLD_VERSION = "board@1";
 /** Of one task, in memory; the ledger has all. */
 const HISTORY = 50;
 
 export interface BoardState {
-  seq: Seq;
   lastId: number;
   tasks: Map<string, Task>;
   /** Who waits for it, directly. */
   dependants: Map<string, Set<string>>;
   running: Map<string, Set<string>>;
-  /** Of every entity: the seq that touched it last. */
-  versions: Map<string, Seq>;
-  /** Calls that were done: first and last seq of their events. */
-  calls: Map<string, [Seq, Seq]>;
 }
 
-export const initialState = (): BoardState => ({
-  seq: 0,
+const initialState = (): BoardState => ({
   lastId: 0,
   tasks: new Map(),
   dependants: new Map(),
   running: new Map(),
-  versions: new Map(),
-  calls: new Map(),
 });
 
+/** One call of an agent is done once. */
 export const callKey = (by: By): string | undefined =>
   by.call === undefined ? undefined : `${ownerOf(by)}/${by.call}`;
 
-export function applyEvent(state: BoardState, event: StoredEvent): void {
-  state.seq = event.seq;
-  for (const entity of event.touches) state.versions.set(entity, event.seq);
+export const boardIn = (state: State): BoardState => state.slices.board as BoardState;
+
+/** It reads every event of its ledger: one that it does not know is a newer Holdfast's. */
+export const boardSlice: Slice<BoardState> = {
+  version: 2,
+  initial: initialState,
+  apply(state, event) {
+    if (event.type in boardEvents) applyEvent(state, event);
+    return state;
+  },
+  freeze: ({ lastId, tasks }) => ({ lastId, tasks: [...tasks.values()] }),
+  thaw(frozen) {
+    const { lastId, tasks } = frozen as { lastId: number; tasks: Task[] };
+    const state = { ...initialState(), lastId };
+    for (const task of tasks) put(state, task);
+    return state;
+  },
+};
+
+function applyEvent(state: BoardState, event: StoredEvent): void {
   const fact = event as Known;
   const { data } = fact;
-  const key = callKey(data.by);
-  if (key !== undefined) state.calls.set(key, [state.calls.get(key)?.[0] ?? event.seq, event.seq]);
   const by = ownerOf(data.by);
   const task = state.tasks.get(data.id);
   if (fact.type === "task.created") put(state, created(state, fact, by));
@@ -139,26 +146,4 @@ function entry(map: Map<string, Set<string>>, key: string): Set<string> {
   const found = map.get(key) ?? new Set();
   map.set(key, found);
   return found;
-}
-
-/** As JSON, for a snapshot; what follows from the tasks is left out. */
-export const freeze = ({ seq, lastId, tasks, versions, calls }: BoardState): unknown => ({
-  seq,
-  lastId,
-  tasks: [...tasks.values()],
-  versions: [...versions],
-  calls: [...calls],
-});
-
-export function thaw(frozen: unknown): BoardState {
-  const { seq, lastId, tasks, versions, calls } = frozen as ReturnType<typeof freeze> & {
-    seq: Seq;
-    lastId: number;
-    tasks: Task[];
-    versions: [string, Seq][];
-    calls: [string, [Seq, Seq]][];
-  };
-  const state = { ...initialState(), seq, lastId, versions: new Map(versions), calls: new Map(calls) };
-  for (const task of tasks) put(state, task);
-  return state;
 }

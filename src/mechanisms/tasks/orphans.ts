@@ -1,7 +1,7 @@
 // Owns tasks whose owner has no host: marked when that is first seen, released when it lasts, with a note.
 import type { Store, StoredEvent } from "../../ledger/store.ts";
 import type { By, Task } from "../../tools/task-board.ts";
-import { type Decision, expecting, fact, ownerEntity, taskEntity } from "./decision.ts";
+import { type Decision, fact, ownerEntity, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 
 const ORPHAN_AFTER_MS = 30 * 60_000;
@@ -48,12 +48,12 @@ function unlessChanged(state: BoardState, seen: Task, type: string, note?: strin
   const { id, owner } = seen;
   const now = state.tasks.get(id);
   const isSame = now?.status === "in_progress" && now.owner === owner && now.unhostedAt === seen.unhostedAt;
-  if (!isSame) return { events: [], expect: {}, claimable: [] };
+  if (!isSame) return { events: [], reads: [], claimable: [] };
   const isRelease = type === "task.released";
   const touches = [taskEntity(id), ...(isRelease ? [ownerEntity(owner!)] : [])];
   return {
     events: [fact(type, HOUSE, touches, { id, ...(note && { note }) })],
-    expect: expecting(state, [taskEntity(id)]),
+    reads: [taskEntity(id)],
     claimable: isRelease ? [id] : [],
   };
 }
