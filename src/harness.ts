@@ -270,7 +270,8 @@ export function createHarness(opts: HarnessOptions): Harness {
     runner,
     agentsIn: (tree) => agentsIn(opts.store, (context) => host.open(context), tree),
   });
-  const host = createHost({ store: opts.store, mechanisms, model: opts.model, version: VERSION });
+  const { store, model, mechanisms: own } = opts;
+  const host = createHost({ store, mechanisms, model, version: VERSION, ...(own && { own }) });
   return {
     host,
     agents: catalogue,

@@ -43,6 +43,8 @@ export const contextEvents = {
     v: 1,
     schema: () => z.object({ context: z.string(), checkpoint: z.string(), seq: z.number(), title: z.string() }),
   },
+  /** A copy from an exported file begins here: what was open belongs to the original. */
+  "context.imported": { v: 1, schema: () => z.object({ context: z.string() }) },
   "agent.updated": { v: 1, schema: () => z.object({ name: z.string(), patch: json() }) },
   "work.started": { v: 1, schema: () => z.object({ agent: z.string() }) },
   "work.ended": {

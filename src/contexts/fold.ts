@@ -219,9 +219,9 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
   "context.forked"(state, event, data) {
     state.forkOf = { context: data.context, checkpoint: data.checkpoint, seq: data.seq };
     state.title = data.title ?? state.title;
-    for (const note of state.agents.values())
-      if (note.status === "running") Object.assign(note, { status: "idle", at: event.at });
+    stopAgents(state, event.at);
   },
+  "context.imported": (state, event) => stopAgents(state, event.at),
   "agent.updated"(state, event, data) {
     const before = state.agents.get(data.name) ?? { at: 0 };
     const merged = Object.entries({ ...before, ...data.patch, at: event.at }).filter(([, value]) => value !== null);
@@ -251,6 +251,11 @@ export function applyEvent(state: FoldState, event: StoredEvent): void {
     else if (entity.startsWith("base:")) state.bases.set(entity.slice("base:".length), event.seq);
   }
   state.seq = Math.max(state.seq, event.seq);
+}
+
+/** Whoever works on the original does not work on its copy. */
+function stopAgents(state: FoldState, at: number): void {
+  for (const note of state.agents.values()) if (note.status === "running") Object.assign(note, { status: "idle", at });
 }
 
 function put(state: FoldState, event: StoredEvent, data: Data, op: "set" | "append"): void {

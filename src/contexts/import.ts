@@ -60,7 +60,9 @@ export async function importContext(store: Store, file: string): Promise<ImportR
     if (again.hash !== checked.hash)
       throw new HoldfastError("damaged", `${file} changed while it was read: import it again`);
     const { importing: _, ...summary } = (header.summary ?? {}) as Record<string, unknown>;
-    await flush({ ...summary, open: false, importing: null });
+    const data = { context: header.id };
+    events.push({ type: "context.imported", actor: "user", touches: ["ctx:config"], data });
+    await flush({ ...summary, open: false, busy: [], work: false, importing: null });
     return { id, from: header.id, events: header.events, blobs: checked.blobs, hash: checked.hash };
   } catch (error) {
     await store.remove(id).catch(() => {}); // half an import is none; a killed one is swept by gc

@@ -1,7 +1,7 @@
 // Owns the facts of the hub: what an agent was asked for, what it exported, how often it was corrected.
 import * as z from "zod";
 import type { EventDefs } from "../ledger/events.ts";
-import type { Slice } from "../ledger/fold.ts";
+import { type MechanismSlice, unchanged } from "../loop/timelines.ts";
 
 export const hubEvents: EventDefs = {
   "hub.asked": {
@@ -22,8 +22,10 @@ export interface Assignment {
 
 export type HubState = Record<string, Assignment>;
 
-export const hubSlice: Slice<HubState> = {
+export const hubSlice: MechanismSlice<HubState> = {
   version: 1,
+  types: ["hub.asked", "hub.exported", "hub.corrected"],
+  timelines: unchanged,
   initial: () => ({}),
   apply(state, event) {
     const own = state[event.actor];

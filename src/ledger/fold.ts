@@ -67,10 +67,11 @@ const extensions: Slice<Record<string, Extension>> = {
 export const extensionsIn = (state: State): Record<string, Extension> =>
   state.slices.extensions as Record<string, Extension>;
 
-export function createFold(slices: Slices): Fold {
+/** `everything`: its readers read also what no slice folds. */
+export function createFold(slices: Slices, { everything: all = false } = {}): Fold {
   const entries = Object.entries({ ...slices, extensions } as Slices);
   const keyOf = ([name, slice]: (typeof entries)[number]) => `${name}@${slice.version}`;
-  const everything = entries.some(([, slice]) => !slice.types);
+  const everything = all || entries.some(([, slice]) => !slice.types);
   const wanting = new Map<string, typeof entries>();
 
   function slicesFor(type: string): typeof entries {

@@ -103,6 +103,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
         clearInterval(staying);
       }
     },
+    durable: () => ledger.durable({ name: lease.name, epoch: lease.epoch }),
     blob: (hash) => ledger.store.blob(hash),
     emit: (progress) => opts.onProgress?.(progress),
   };

@@ -1,7 +1,7 @@
 // Owns the process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
-import { type Codec, createCodec } from "../ledger/events.ts";
+import { type Codec, createCodec, type EventGroup } from "../ledger/events.ts";
 import { createFold, type Fold } from "../ledger/fold.ts";
 import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
@@ -11,6 +11,7 @@ import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./age
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
 import type { Mechanism, Progress } from "./seams.ts";
+import { acrossTimelines } from "./timelines.ts";
 import { type ContextState, transcript } from "./transcript.ts";
 
 export { LEAD } from "./agent.ts";
@@ -70,25 +71,30 @@ export interface HostOptions {
   model: Model;
   version: string;
   leaseMs?: number;
+  /** Of the mechanisms, those of the embedding program: other programs may not have them. */
+  own?: readonly Mechanism[];
 }
 
-/** Schemas and fold of the loop and its mechanisms: what any process needs to read a context. */
-export function readers(mechanisms: readonly Mechanism[]): { codec: Codec; fold: Fold } {
+/** Schemas and fold of the loop and its mechanisms: what any process needs to read a context. `own`: those of the embedding program. */
+export function readers(
+  mechanisms: readonly Mechanism[],
+  own: readonly Mechanism[] = [],
+): { codec: Codec; fold: Fold } {
+  const groups = mechanisms.flatMap(({ name, events, required = false }): EventGroup[] => {
+    if (!events) return [];
+    return [own.some((one) => one.name === name) ? { events, extension: { mechanism: name, required } } : { events }];
+  });
+  const slices = mechanisms.flatMap((m) => (m.fold ? [[m.name, acrossTimelines(m.fold)]] : []));
   return {
-    codec: createCodec([
-      { events: loopEvents },
-      ...mechanisms.flatMap((m) => (m.events ? [{ events: m.events }] : [])),
-    ]),
-    fold: createFold({
-      transcript,
-      ...Object.fromEntries(mechanisms.flatMap((m) => (m.fold ? [[m.name, m.fold]] : []))),
-    }),
+    codec: createCodec([{ events: loopEvents }, ...groups]),
+    // Whoever runs agents reads every event: observers are told of all, and what is not known is not passed over unseen.
+    fold: createFold({ transcript, ...Object.fromEntries(slices) }, { everything: true }),
   };
 }
 
 export function createHost(opts: HostOptions): Host {
   const { store, mechanisms, model } = opts;
-  const { codec, fold } = readers(mechanisms);
+  const { codec, fold } = readers(mechanisms, opts.own);
   const seams = mergeSeams(mechanisms);
   const taken = new Set<Taken>();
   const leaseMs = opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? 15_000);

@@ -6,7 +6,7 @@ import { ModelError, type ModelRequest, noUsage, type Reply } from "../models/mo
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCall, Turn } from "./seams.ts";
-import { runCalls } from "./tool-calls.ts";
+import { closeCalls, runCalls } from "./tool-calls.ts";
 import { toolSpecs } from "./tool-specs.ts";
 
 const FIRST_OUTPUT_TOKENS = 16_000;
@@ -30,13 +30,13 @@ export async function runTurn(agent: Agent): Promise<TurnEndReason> {
     while (!turn.signal.aborted) {
       if (turn.state.pending.length > 0) await runCalls(agent);
       else if (!turn.state.turn!.answered) await round(agent);
-      else if (!(await goesOn(agent))) return await endTurn(turn, "done");
+      else if (!(await goesOn(agent))) return await endTurn(agent, "done");
     }
-    return await endTurn(turn, "interrupted");
+    return await endTurn(agent, "interrupted");
   } catch (error) {
     if (isHoldfastError(error, "fenced") || isHoldfastError(error, "disk")) throw error; // nothing more can be recorded
-    if (turn.signal.aborted) return await endTurn(turn, "interrupted");
-    return await endTurn(turn, reasonOf(error), messageOf(error));
+    if (turn.signal.aborted) return await endTurn(agent, "interrupted");
+    return await endTurn(agent, reasonOf(error), messageOf(error));
   }
 }
 
@@ -65,7 +65,10 @@ async function round(agent: Agent): Promise<void> {
   crashPoint("reply.taken");
 }
 
-/** Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. */
+/**
+ * Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. An input that is
+ * blocked is answered by its refusal; it ends the turn only when there is nothing else to answer.
+ */
 async function takeIn({ turn, seams }: Agent): Promise<void> {
   const facts: Facts = [];
   let blocked: string | undefined;
@@ -83,7 +86,8 @@ async function takeIn({ turn, seams }: Agent): Promise<void> {
     facts.push({ type: "note.added", data: { origin: note.origin, text: note.text } }, ...(note.events ?? []));
   }
   if (facts.length > 0) await turn.append(facts);
-  if (blocked !== undefined) throw new HoldfastError("refused", blocked);
+  const { items, turn: open } = turn.state;
+  if (blocked !== undefined && items.length === open!.from) throw new HoldfastError("refused", blocked);
 }
 
 async function modelCall(agent: Agent): Promise<ModelCall> {
@@ -112,7 +116,8 @@ async function buildRequest({ turn, seams }: Agent, opts: { overflow: boolean })
 }
 
 /** The reply asked for nothing: the turn ends unless seam stop has more, or someone spoke meanwhile. */
-async function goesOn({ turn, seams }: Agent): Promise<boolean> {
+async function goesOn(agent: Agent): Promise<boolean> {
+  const { turn, seams } = agent;
   const last = turn.state.items.findLast((item) => item.kind === "reply");
   const reply: Reply = {
     model: last?.model ?? "",
@@ -128,8 +133,8 @@ async function goesOn({ turn, seams }: Agent): Promise<boolean> {
     return true;
   }
   if (turn.state.queue.length === 0) return false;
-  await takeIn({ turn, seams } as Agent);
-  return true;
+  await takeIn(agent);
+  return !turn.state.turn!.answered;
 }
 
 /** What the user saw before an interrupt stays in the transcript. */
@@ -140,7 +145,10 @@ async function keepPartial(turn: Turn, error: ModelError): Promise<void> {
   await turn.append([{ type: "reply.received", data: reply }]);
 }
 
-async function endTurn(turn: Turn, reason: TurnEndReason, error?: string): Promise<TurnEndReason> {
+/** No call stays open behind a turn: the next one begins with what its input says. */
+async function endTurn(agent: Agent, reason: TurnEndReason, error?: string): Promise<TurnEndReason> {
+  const { turn } = agent;
+  if (turn.state.pending.length > 0) await closeCalls(agent, `the turn ended (${reason})`);
   const { turnId, text } = turn.state.turn!;
   await turn.append([
     { type: "turn.ended", data: { turnId, reason, text, ...(error === undefined ? {} : { error }) } },

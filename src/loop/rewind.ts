@@ -14,6 +14,8 @@ interface Mark {
 /** By the seq of the checkpoint. */
 export type Marks = Record<number, Record<string, Mark>>;
 
+export const REWINDS = ["context.checkpointed", "context.restored", "context.forked", "context.imported"];
+
 /** Contract: true when the event was one of these. */
 export function applyRewind(state: ContextState, event: StoredEvent): boolean {
   if (event.type === "context.checkpointed") {
@@ -21,9 +23,9 @@ export function applyRewind(state: ContextState, event: StoredEvent): boolean {
     state.marks[event.seq] = marksOf(state);
     return true;
   }
-  if (event.type === "context.forked") {
-    // The other timeline goes on with what was open; this one begins with what was done.
-    for (const agent of Object.values(state.agents)) settle(agent, complete(agent.items));
+  if (event.type === "context.forked" || event.type === "context.imported") {
+    // The original goes on with what was open, and its inputs wait there; this one begins with what was done.
+    for (const agent of Object.values(state.agents)) settle(agent, closed(agent.items, COPIED));
     return true;
   }
   if (event.type !== "context.restored") return false;
@@ -31,6 +33,10 @@ export function applyRewind(state: ContextState, event: StoredEvent): boolean {
   if (conversation) rewind(state, seq, event.seq - 1);
   return true;
 }
+
+const COPIED =
+  "Open where this conversation was copied from: it is finished there, not here. Whether it had an effect is unknown; look before you repeat it.";
+const LEFT = "The conversation went back to a checkpoint before this call had a result. Look before you repeat it.";
 
 const marksOf = (state: ContextState): Record<string, Mark> =>
   Object.fromEntries(
@@ -43,7 +49,7 @@ function rewind(state: ContextState, to: number, before: number): void {
   state.marks[before] ??= marksOf(state);
   for (const agent of Object.values(state.agents)) {
     const mark = state.marks[to]?.[agent.name];
-    const items = complete(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0));
+    const items = closed(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0), LEFT);
     for (const at of Object.values(state.marks)) keepFor(at[agent.name], agent.items, items.length);
     if (mark) Object.assign(agent, { cwd: mark.cwd, root: mark.root });
     settle(agent, items);
@@ -64,12 +70,17 @@ function settle(agent: AgentState, items: Item[]): void {
   if (agent.lastTurn) agent.lastTurn = { ...agent.lastTurn, reason: "done", error: undefined };
 }
 
-/** A checkpoint in the middle of a round: a reply whose calls have no results yet goes too. */
-function complete(items: Item[]): Item[] {
+/** Every call of the last reply has a result: those that were open get `text`. */
+function closed(items: Item[], text: string): Item[] {
   const at = items.findLastIndex((item) => item.kind === "reply");
   const reply = items[at];
   if (reply?.kind !== "reply") return [...items];
-  const calls = reply.parts.filter((part) => part.type === "call").length;
-  const results = items.slice(at).filter((item) => item.kind === "result").length;
-  return results < calls ? items.slice(0, at) : [...items];
+  const later = items.slice(at + 1);
+  const results = reply.parts.flatMap((part): Item[] => {
+    if (part.type !== "call") return [];
+    const done = later.find((item) => item.kind === "result" && item.callId === part.id);
+    const content = [{ type: "text" as const, text }];
+    return [done ?? { kind: "result", callId: part.id, name: part.name, content, isError: true }];
+  });
+  return [...items.slice(0, at + 1), ...results, ...later.filter((item) => item.kind !== "result")];
 }

@@ -1,9 +1,9 @@
 // Owns the seams: the named points of the loop where mechanisms attach, each with one merge rule. Knows no mechanism.
 import type { ZodType } from "zod";
 import type { EventDefs } from "../ledger/events.ts";
-import type { Slice } from "../ledger/fold.ts";
 import type { AppendOptions, EventInput, StoredEvent } from "../ledger/store.ts";
 import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply } from "../models/model.ts";
+import type { MechanismSlice } from "./timelines.ts";
 import type { AgentState } from "./transcript.ts";
 
 /** What an agent's turn shows to mechanisms and tools. */
@@ -27,6 +27,8 @@ export interface Turn {
   ): Promise<StoredEvent[]>;
   /** Contract: resolves when the condition holds, looked at after every change by any process, or on abort. */
   until(condition: () => boolean, signal: AbortSignal): Promise<void>;
+  /** Contract: all that was appended so far is durable when it resolves: before anything outside acts on it (a hook, a question). */
+  durable(): Promise<void>;
   blob(hash: string): Promise<Uint8Array | undefined>;
   /** For observers only: what is not a fact (deltas, progress). */
   emit(progress: Progress): void;
@@ -174,8 +176,13 @@ export interface Seams {
 export interface Mechanism {
   name: string;
   events?: EventDefs;
+  /**
+   * For mechanisms that are not Holdfast's own. True: a program without it may only read a context in which it has recorded something.
+   * Default: such a program passes over its events and goes on.
+   */
+  required?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: slices of every type
-  fold?: Slice<any>;
+  fold?: MechanismSlice<any>;
   /** The pool is assembled anew each round. */
   tools?: Tool[] | ((turn: Turn) => Tool[]);
   seams?: Partial<Seams>;

@@ -11,8 +11,8 @@ import {
   textOf,
   type Usage,
 } from "../models/model.ts";
-import type { loopEvents } from "./events.ts";
-import { applyRewind, type Marks } from "./rewind.ts";
+import { loopEvents } from "./events.ts";
+import { applyRewind, type Marks, REWINDS } from "./rewind.ts";
 import type { AgentView, Effect, Grants } from "./seams.ts";
 
 export interface PendingCall {
@@ -71,6 +71,7 @@ type Known = Fact<typeof loopEvents>;
 
 export const transcript: Slice<ContextState> = {
   version: 2,
+  types: [...Object.keys(loopEvents), ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
     const fact = event as Known;

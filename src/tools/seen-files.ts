@@ -2,8 +2,8 @@
 import { hash } from "node:crypto";
 import type { ToolOutput, Turn } from "../loop/seams.ts";
 
-/** By agent, then by real path. */
-export type SeenFiles = Record<string, Record<string, string>>;
+/** By agent, then by real path: the hash, and the event that says so. */
+export type SeenFiles = Record<string, Record<string, { hash: string; seq: number }>>;
 
 export const SEEN_SLICE = "files";
 
@@ -13,7 +13,9 @@ const fresh = new WeakMap<Turn, Map<string, string>>();
 export const hashOf = (bytes: Uint8Array): string => hash("sha256", bytes, "hex");
 
 export function hasSeen(turn: Turn, path: string, fileHash: string): boolean {
-  return fresh.get(turn)?.get(path) === fileHash || turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path] === fileHash;
+  return (
+    fresh.get(turn)?.get(path) === fileHash || turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path]?.hash === fileHash
+  );
 }
 
 export function everSaw(turn: Turn, path: string): boolean {
@@ -28,6 +30,6 @@ export function markSeen(turn: Turn, path: string, fileHash: string): NonNullabl
     fresh.set(turn, seen);
   }
   seen.set(path, fileHash);
-  if (turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path] === fileHash) return [];
+  if (turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path]?.hash === fileHash) return [];
   return [{ type: "file.seen", data: { path, hash: fileHash } }];
 }

@@ -37,10 +37,7 @@ const words: Slice<string[]> = {
   apply: (state, event) => [...state, (event.data as { word: string }).word],
 };
 const codec = createCodec([{ events: counted }, { events: talk }]);
-const open = (
-  slices: Slices,
-  more: { store?: Store; groups?: EventGroup[]; fromSnapshot?: boolean } = {},
-) =>
+const open = (slices: Slices, more: { store?: Store; groups?: EventGroup[]; fromSnapshot?: boolean } = {}) =>
   openLedger({
     store: more.store ?? store,
     name: "l",

@@ -38,6 +38,7 @@ export function createFakeTurn(mechanism: Mechanism, model: Model, past: FakeTur
       throw new Error("not needed here");
     },
     slice: <T>(name: string) => state.slices[name] as T,
+    durable: async () => {},
     model,
     signal: abort.signal,
     append: async (given) => given.map((e) => take(e.type, codec.encode({ ...e, actor: "lead" }).data)),

@@ -80,6 +80,7 @@ export function testTurn(
     async until(condition, signal) {
       while (!condition() && !signal.aborted) await sleep(5);
     },
+    durable: async () => {},
     blob: async (hash) => blobs.get(hash),
     emit: (progress) => turn.progress.push(progress),
     async append(inputs) {

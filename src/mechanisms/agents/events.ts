@@ -1,8 +1,8 @@
 // Owns the facts of agent types: the copy of a definition that an agent keeps, so that a resume uses the same one.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
 import { LEAD } from "../../loop/host.ts";
+import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
 
 export { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
@@ -37,8 +37,10 @@ export const agentEvents: EventDefs = {
 /** By agent. */
 export type AgentsState = Record<string, DefinedAgent>;
 
-export const agentsSlice: Slice<AgentsState> = {
+export const agentsSlice: MechanismSlice<AgentsState> = {
   version: 1,
+  types: ["agent.defined"],
+  timelines: unchanged,
   initial: () => ({}),
   apply(state, event) {
     if (event.type !== "agent.defined") return state;

@@ -1,7 +1,7 @@
 // Owns the facts of approvals: what was asked, what a person answered, what was to be remembered.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export const approvalEvents: EventDefs = {
   "approval.asked": {
@@ -59,8 +59,14 @@ export interface ApprovalsState {
 
 export const exactly = (tool: string, cwd: string, input: unknown): string => JSON.stringify([tool, cwd, input]);
 
-export const approvalsSlice: Slice<ApprovalsState> = {
+export const approvalsSlice: MechanismSlice<ApprovalsState> = {
   version: 1,
+  types: ["approval.asked", "approval.answered", "tool.finished"],
+  timelines: {
+    // The calls that were asked about are gone; what a person allowed for this context stays allowed in it, and in no copy.
+    restored: (state) => ({ ...state, requests: {} }),
+    copied: () => ({ requests: {}, remembered: [] }),
+  },
   initial: () => ({ requests: {}, remembered: [] }),
   apply(state, event) {
     if (event.type === "approval.asked") {

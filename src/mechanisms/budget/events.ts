@@ -2,8 +2,8 @@
 import * as z from "zod";
 import type { contextEvents } from "../../contexts/events.ts";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
 import type { loopEvents } from "../../loop/events.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 import { addUsage, noUsage, type Usage } from "../../models/model.ts";
 
 /** What all agents of a context may spend together. */
@@ -50,8 +50,14 @@ export interface BudgetState {
 
 type Known = Fact<typeof budgetEvents & typeof loopEvents & Pick<typeof contextEvents, "context.configured">>;
 
-export const budgetSlice: Slice<BudgetState> = {
+export const budgetSlice: MechanismSlice<BudgetState> = {
   version: 1,
+  types: [...Object.keys(budgetEvents), "context.configured", "reply.received", "turn.started", "turn.ended"],
+  timelines: {
+    // What was spent is spent.
+    restored: (state) => ({ ...state, standing: {}, unrecorded: {} }),
+    copied: (state) => ({ ...state, standing: {}, unrecorded: {} }),
+  },
   initial: () => ({ limits: {}, rounds: 0, byModel: {}, standing: {}, unrecorded: {}, last: {} }),
   apply(state, event) {
     const { actor, type, data } = event as Known;

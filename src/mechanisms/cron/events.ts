@@ -1,7 +1,7 @@
 // Owns the facts of schedules and their slice: what is set, for whom, when it is due next. The fold needs no calendar.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export const MISSED_POLICIES = ["once", "skip", "all"] as const;
 export type MissedPolicy = (typeof MISSED_POLICIES)[number];
@@ -85,12 +85,16 @@ export const cronEvents = {
   "cron.armed": { v: 1, schema: () => z.object({ dueAt: z.number().nullable() }) },
 } satisfies EventDefs;
 
-export const cronSlice: Slice<CronState> = {
+export const cronSlice: MechanismSlice<CronState> = {
   version: 1,
+  types: Object.keys(cronEvents),
+  timelines: {
+    // A promise to a person outlives the conversation in which it was made; the original keeps it, a copy does not fire it again.
+    restored: (state) => state,
+    copied: () => ({}),
+  },
   initial: () => ({}),
   apply(state, event) {
-    if (event.type === "context.forked") return {}; // the original keeps its schedules; a copy does not fire them again
-    if (!event.type.startsWith("cron.")) return state;
     state[event.actor] ??= { schedules: {}, armed: null };
     applyTo(state[event.actor]!, event as Fact<typeof cronEvents>);
     return state;

@@ -1,7 +1,7 @@
 // Owns the agent's files: the tools that read, search and change them, and what each agent has seen of them.
 import * as z from "zod";
-import type { Slice } from "../../ledger/fold.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 import { editFileTool } from "../../tools/edit-file.ts";
 import { globTool } from "../../tools/glob.ts";
 import { grepTool } from "../../tools/grep.ts";
@@ -10,17 +10,28 @@ import { readFileTool } from "../../tools/read-file.ts";
 import { SEEN_SLICE, type SeenFiles } from "../../tools/seen-files.ts";
 import { writeFileTool } from "../../tools/write-file.ts";
 
-const slice: Slice<SeenFiles> = {
-  version: 1,
+const slice: MechanismSlice<SeenFiles> = {
+  version: 2,
+  types: ["file.seen"],
+  timelines: {
+    // What was read after the checkpoint is no longer in the conversation: it must be read again before it is overwritten.
+    restored: (state, { to }) =>
+      Object.fromEntries(Object.entries(state).map(([agent, seen]) => [agent, upTo(seen, to)])),
+    copied: (state) => state,
+  },
   initial: () => ({}),
   apply(state, event) {
     if (event.type !== "file.seen") return state;
     const { path, hash } = event.data as { path: string; hash: string };
     state[event.actor] ??= {};
-    state[event.actor]![path] = hash;
+    state[event.actor]![path] = { hash, seq: event.seq };
     return state;
   },
 };
+
+function upTo(seen: SeenFiles[string], to: number): SeenFiles[string] {
+  return Object.fromEntries(Object.entries(seen).filter(([, { seq }]) => seq <= to));
+}
 
 export function createFiles(): Mechanism {
   return defineMechanism({

@@ -1,8 +1,8 @@
 // Owns the facts of hooks: every run, and what of them the rest of a turn must remember, over a resume too.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
 import type { Turn } from "../../loop/seams.ts";
+import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
 
 export const hookEvents: EventDefs = {
   "hook.ran": {
@@ -37,8 +37,10 @@ type HooksState = Record<string, TurnHooks>;
 
 const NOTHING_YET: TurnHooks = { continued: 0 };
 
-export const hooksSlice: Slice<HooksState> = {
+export const hooksSlice: MechanismSlice<HooksState> = {
   version: 1,
+  types: ["hook.continued", "hook.stopped", "turn.started", "turn.ended"],
+  timelines: forgotten(() => ({})),
   initial: () => ({}),
   apply(state, { type, actor, data }) {
     const before = state[actor] ?? NOTHING_YET;

@@ -1,7 +1,7 @@
 // Owns the facts of background jobs and their slice: which ones run, for whom.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export interface RunningJob {
   jobId: string;
@@ -45,8 +45,14 @@ export const jobEvents = {
   },
 } satisfies EventDefs;
 
-export const jobsSlice: Slice<JobsState> = {
+export const jobsSlice: MechanismSlice<JobsState> = {
   version: 1,
+  types: ["job.started", "job.ended"],
+  timelines: {
+    // They run on, and whoever started them is told of their end; in a copy they are somebody else's.
+    restored: (state) => state,
+    copied: () => ({}),
+  },
   initial: () => ({}),
   apply(state, event) {
     const fact = event as Fact<typeof jobEvents>;

@@ -1,7 +1,7 @@
 // Owns the facts of recovery, and what of them the rest of a turn must remember, over a resume too.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
+import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
 
 export const recoveryEvents = {
   "model.retried": {
@@ -44,8 +44,10 @@ export type RecoveryState = Record<string, TurnRecovery>;
 
 export const freshTurn = (): TurnRecovery => ({ continuations: 0, fallback: 0 });
 
-export const recoverySlice: Slice<RecoveryState> = {
+export const recoverySlice: MechanismSlice<RecoveryState> = {
   version: 1,
+  types: [...Object.keys(recoveryEvents), "turn.started", "turn.ended"],
+  timelines: forgotten(() => ({})),
   initial: () => ({}),
   apply(state, event) {
     const { actor } = event;

@@ -1,9 +1,8 @@
 // Owns the facts of subagents and their slice: whose they are, how deep, which of those in the background are still to be reported.
 import * as z from "zod";
-import type { contextEvents } from "../../contexts/events.ts";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
 import type { loopEvents } from "../../loop/events.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export const subagentEvents = {
   /** With the creation of the agent, whose fact it is. `task`: all that a restart needs to go on with it by itself. */
@@ -53,10 +52,12 @@ export interface SubagentsState {
   refused: Record<string, number>;
 }
 
-type Known = Fact<typeof subagentEvents & typeof loopEvents & typeof contextEvents>;
+type Known = Fact<typeof subagentEvents & typeof loopEvents>;
 
-export const subagentsSlice: Slice<SubagentsState> = {
+export const subagentsSlice: MechanismSlice<SubagentsState> = {
   version: 1,
+  types: [...Object.keys(subagentEvents), "turn.started"],
+  timelines: { restored: allEnded, copied: allEnded },
   initial: () => ({ agents: {}, refused: {} }),
   apply(state, event) {
     const { type, actor, data } = event as Known;
@@ -71,13 +72,15 @@ export const subagentsSlice: Slice<SubagentsState> = {
       const told = state.agents[data.agent];
       if (told) delete told.report;
     } else if (type === "turn.started") delete state.refused[actor];
-    else if (type === "context.forked" || (type === "context.restored" && data.conversation)) {
-      // The other timeline goes on with what was open.
-      for (const one of Object.values(state.agents)) {
-        one.ended = true;
-        delete one.report;
-      }
-    }
     return state;
   },
 };
+
+/** Nobody waits for them any more: the calls that started them are gone, or the other timeline goes on with them. */
+function allEnded(state: SubagentsState): SubagentsState {
+  for (const one of Object.values(state.agents)) {
+    one.ended = true;
+    delete one.report;
+  }
+  return { ...state, refused: {} };
+}

@@ -3,8 +3,8 @@ import { lstatSync } from "node:fs";
 import * as z from "zod";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { EventDefs } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
+import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { type OpenTaskBoard, ownerOf, type Task } from "../../tools/task-board.ts";
 import { entering, leaving, type Workplaces, workplaceOf } from "../../tools/task-place.ts";
@@ -14,8 +14,10 @@ export const placeEvents: EventDefs = {
   "task.left": { v: 1, schema: () => z.object({}) },
 };
 
-export const placesSlice: Slice<Workplaces> = {
+export const placesSlice: MechanismSlice<Workplaces> = {
   version: 1,
+  types: Object.keys(placeEvents),
+  timelines: unchanged, // whose the task is, the board says: who is in the wrong place is brought back
   initial: () => ({}),
   apply(state, event) {
     if (event.type === "task.entered") state[event.actor] = event.data as Workplaces[string];

@@ -1,9 +1,9 @@
 // Owns the fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
 import type { Fact } from "../../ledger/events.ts";
-import type { Slice } from "../../ledger/fold.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { LEAD } from "../../loop/host.ts";
-import type { teamEvents } from "./events.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
+import { teamEvents } from "./events.ts";
 import * as say from "./texts.ts";
 
 export interface Teammate {
@@ -11,6 +11,7 @@ export interface Teammate {
   role: string;
   type?: string;
   joinedAt: number;
+  joinedSeq: number;
   status: "active" | "left";
   /** Closed: it may look and talk, not act. */
   gate: "open" | "closed";
@@ -76,14 +77,32 @@ export const waitsForReview = (state: TeamState): boolean =>
 type Known = Fact<typeof teamEvents & typeof loopEvents>;
 type DataOf<T extends Known["type"]> = Extract<Known, { type: T }>["data"];
 
-export const teamSlice: Slice<TeamState> = {
-  version: 2,
+export const teamSlice: MechanismSlice<TeamState> = {
+  version: 3,
+  types: [...Object.keys(teamEvents), "turn.ended"],
+  timelines: {
+    restored: (state, { to }) => backTo(state, to),
+    copied: (state) => backTo(state, 0), // the team goes on in the original
+  },
   initial: () => ({ mates: {}, inboxes: {}, plans: {}, shutdowns: {} }),
   apply(state, event) {
     apply(state, event as Known);
     return state;
   },
 };
+
+/** Who joined later was never there; what was asked of the others, and by them, is over. */
+function backTo(state: TeamState, to: number): TeamState {
+  for (const mate of Object.values(state.mates)) {
+    if (mate.joinedSeq > to) mate.status = "left";
+    Object.assign(mate, { unreported: [], held: 0 });
+  }
+  for (const plan of Object.values(state.plans))
+    if (plan.status === "pending") Object.assign(plan, { status: "withdrawn", reviewedBy: TEAM });
+  for (const shutdown of Object.values(state.shutdowns))
+    if (shutdown.status === "pending") Object.assign(shutdown, { status: "refused", answer: "withdrawn" });
+  return { ...state, inboxes: {} };
+}
 
 function apply(state: TeamState, event: Known): void {
   const { actor, type, data } = event;
@@ -96,6 +115,7 @@ function apply(state: TeamState, event: Known): void {
         role,
         ...(definition && { type: definition }),
         joinedAt: event.at,
+        joinedSeq: event.seq,
         status: "active",
         gate: requirePlan ? "closed" : "open",
         assigned: {},

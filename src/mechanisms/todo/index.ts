@@ -1,7 +1,8 @@
 // Owns the todo list of each agent: kept in the ledger, and a reminder when it is forgotten.
 import * as z from "zod";
-import type { Slice } from "../../ledger/fold.ts";
+import type { Seq } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 import { createTodoWriteTool, showTodos, TODO_STATUSES, type Todo } from "../../tools/todo-write.ts";
 
 const REMIND_AFTER_ROUNDS = 3;
@@ -12,24 +13,47 @@ interface TodoList {
   rounds: number;
 }
 
-type TodoState = Record<string, TodoList>;
+interface TodoState {
+  /** By agent. */
+  lists: Record<string, TodoList>;
+  /** What they were at checkpoints, where they had changed since the one before. */
+  marks: [checkpoint: Seq, lists: Record<string, Todo[]>][];
+  changed: boolean;
+}
 
-const slice: Slice<TodoState> = {
-  version: 1,
-  initial: () => ({}),
+const slice: MechanismSlice<TodoState> = {
+  version: 2,
+  types: ["todo.written", "todo.reminded", "reply.received", "context.checkpointed"],
+  timelines: {
+    restored(state, { to }) {
+      const lists = state.marks.findLast(([checkpoint]) => checkpoint <= to)?.[1] ?? {};
+      return { lists: freshLists(lists), marks: state.marks, changed: true };
+    },
+    copied: (state) => state,
+  },
+  initial: () => ({ lists: {}, marks: [], changed: false }),
   apply(state, event) {
-    const list = state[event.actor];
+    const list = state.lists[event.actor];
     if (event.type === "todo.written") {
-      state[event.actor] = { todos: (event.data as { todos: Todo[] }).todos, rounds: 0 };
+      state.lists[event.actor] = { todos: (event.data as { todos: Todo[] }).todos, rounds: 0 };
+      state.changed = true;
     } else if (event.type === "todo.reminded" && list) list.rounds = 0;
     else if (event.type === "reply.received" && list) list.rounds++;
+    else if (event.type === "context.checkpointed" && state.changed) {
+      const lists = Object.entries(state.lists).map(([agent, { todos }]) => [agent, todos] as const);
+      state.marks.push([event.seq, Object.fromEntries(lists)]);
+      state.changed = false;
+    }
     return state;
   },
 };
 
+const freshLists = (lists: Record<string, Todo[]>): Record<string, TodoList> =>
+  Object.fromEntries(Object.entries(lists).map(([agent, todos]) => [agent, { todos, rounds: 0 }]));
+
 /** The list as it stands. */
 export const todosOf = (turn: Pick<Turn, "agent" | "slice">): readonly Todo[] =>
-  turn.slice<TodoState>("todo")[turn.agent]?.todos ?? [];
+  turn.slice<TodoState>("todo").lists[turn.agent]?.todos ?? [];
 
 export function createTodo(): Mechanism {
   return defineMechanism({
@@ -48,7 +72,7 @@ export function createTodo(): Mechanism {
     tools: [createTodoWriteTool(todosOf)],
     seams: {
       intake(turn) {
-        const list = turn.slice<TodoState>("todo")[turn.agent];
+        const list = turn.slice<TodoState>("todo").lists[turn.agent];
         if (!list || list.rounds < REMIND_AFTER_ROUNDS || list.todos.every((t) => t.status === "completed")) return [];
         return [
           {

@@ -1,6 +1,7 @@
 // Owns the mechanism `worktrees`: trees of their own for tasks, on branches that stay. Their state is git's; the ledger has what was done.
 import * as z from "zod";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
+import { unchanged } from "../../loop/timelines.ts";
 import { type CreateWorktreePorts, createWorktreeTool } from "../../tools/create-worktree.ts";
 import { keepWorktreeTool } from "../../tools/keep-worktree.ts";
 import { type RemoveWorktreePorts, removeWorktreeTool } from "../../tools/remove-worktree.ts";
@@ -72,6 +73,8 @@ export function createWorktrees({ worktrees, offer, ...ports }: WorktreesOptions
     name: "worktrees",
     fold: {
       version: 1,
+      types: ["worktree.created"],
+      timelines: unchanged, // the trees are there, whatever the conversation says
       initial: (): WorktreesSlice => ({ used: false }),
       apply: (state: WorktreesSlice, { type }) => (type === "worktree.created" && !state.used ? { used: true } : state),
     },
