@@ -1,0 +1,182 @@
+// Effects that a kill cut off, through the command line as users have it: a real key in the environment, hooks, redaction.
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
+import { type Exit, openWorld, until, type Way, type World } from "./driver.ts";
+
+/** As long as real ones are: redaction is at work. */
+const KEY = `sk-proj-${"Zm9sZGZhc3Q0Mg".repeat(8)}`;
+const call = (name: string, input: object) => ({ calls: [{ name, input }] });
+const OTHER_PROMPT = "Something else entirely";
+const END = { text: "ALL DONE" };
+const FLAGS = ["--model", "openai-compatible/mock", "--permission-mode", "bypass"];
+
+interface Cut {
+  world: World;
+  /** How the killed process ended. */
+  killed: Exit;
+  context: string;
+  resume(way?: Way): Promise<Exit>;
+  /** What the model saw as the results, in order. */
+  results(): string[];
+  text(name: string): string;
+}
+
+/** A run that is killed at a point; a git repository, a hook after every call. */
+async function cutAt(
+  point: string,
+  script: ScriptRound[],
+  opts: { flags?: string[]; hooks?: object } = {},
+): Promise<Cut> {
+  const rounds = [...script, END];
+  const isOther = (body: unknown) => JSON.stringify(body).includes(OTHER_PROMPT);
+  const answer = ({ round, body }: ScriptRequest) =>
+    isOther(body) ? { text: "Nothing to it." } : rounds[Math.min(round, rounds.length - 1)]!;
+  const world = await openWorld(answer, { flags: opts.flags ?? FLAGS });
+  onTestFinished(() => world.close());
+  const { project, dir } = world;
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=n", "-c", "user.email=e@x", ...args], {
+      cwd: project,
+      env: { PATH: process.env.PATH, HOME: dir },
+    });
+  git("init", "-q", "-b", "main");
+  fs.writeFileSync(path.join(project, "notes.txt"), "one\ntwo\n");
+  git("add", "-A");
+  git("commit", "-qm", "first");
+  const after = { PostToolUse: [{ hooks: [{ type: "command", command: `echo told >> ${dir}/told` }] }] };
+  fs.mkdirSync(path.join(dir, ".config/holdfast"), { recursive: true });
+  fs.writeFileSync(path.join(dir, ".config/holdfast/settings.json"), JSON.stringify({ hooks: opts.hooks ?? after }));
+  const env = { OPENAI_API_KEY: KEY };
+  const killed = await world.run(["-p", "Go"], { env: { ...env, HOLDFAST_CRASH_AT: point } });
+  const listed = await world.run(["contexts", "ls", "--json"]);
+  const context = /ctx_\w+/.exec(listed.stdout)![0];
+  return {
+    world,
+    killed,
+    context,
+    resume: (way = {}) => world.run(["-p", "-r", context], { ...way, env: { ...env, ...way.env } }),
+    results: () =>
+      world.server
+        .log()
+        .requests.at(-1)!
+        .body.messages.filter((m: { role: string }) => m.role === "tool")
+        .map((m: { content: string }) => m.content),
+    text: (name) => (fs.existsSync(path.join(project, name)) ? fs.readFileSync(path.join(project, name), "utf8") : ""),
+  };
+}
+
+test.each<[string, ScriptRound[], (cut: Cut) => void]>([
+  [
+    "bash",
+    [call("bash", { command: "echo ran >> effects; echo said" })],
+    ({ text }) => expect(text("effects")).toBe("ran\n"),
+  ],
+  [
+    "write_file",
+    [call("write_file", { path: "new.txt", content: "n\n" })],
+    ({ text }) => expect(text("new.txt")).toBe("n\n"),
+  ],
+  [
+    "edit_file",
+    [
+      call("read_file", { path: "notes.txt" }),
+      call("edit_file", { path: "notes.txt", old_text: "two", new_text: "2" }),
+    ],
+    ({ text }) => expect(text("notes.txt")).toBe("one\n2\n"),
+  ],
+])(
+  "%s, killed when only its intent was durable: it is done once, and its result is its own",
+  async (_, script, judge) => {
+    const cut = await cutAt("intent.durable", script);
+    const { code, stdout } = await cut.resume();
+    expect([cut.killed.signal, code, stdout]).toEqual(["SIGKILL", 0, "ALL DONE\n"]);
+    judge(cut);
+    for (const result of cut.results()) expect(result).not.toBe("");
+    expect(fs.readFileSync(path.join(cut.world.dir, "told"), "utf8")).toBe("told\n".repeat(script.length));
+  },
+);
+
+const trees = (cut: Cut) =>
+  execFileSync("git", ["worktree", "list", "--verbose"], { cwd: cut.world.project, encoding: "utf8" });
+
+test.each([
+  ["create_worktree", 1, (cut: Cut) => expect(trees(cut)).toMatch(/worktrees\/api .*\[holdfast\/api\]/)],
+  ["keep_worktree", 2, (cut: Cut) => expect(trees(cut)).toContain("please look")],
+  ["remove_worktree", 3, (cut: Cut) => expect(trees(cut).trim().split("\n").length).toBe(1)],
+] as const)("%s, killed when only its intent was durable: it is done", { timeout: 60_000 }, async (_, n, judge) => {
+  const steps = [
+    call("create_worktree", { name: "api" }),
+    call("keep_worktree", { name: "api", note: "please look" }),
+    call("remove_worktree", { name: "api" }),
+  ];
+  const cut = await cutAt(`intent.durable:${n}`, steps.slice(0, n), { flags: ["--stay", ...FLAGS] });
+  const { code, stdout } = await cut.resume();
+  expect([cut.killed.signal, code, stdout]).toEqual(["SIGKILL", 0, "ALL DONE\n"]);
+  judge(cut);
+  for (const result of cut.results()) expect(result).not.toBe("");
+});
+
+const jobsDir = (cut: Cut): string => {
+  const found = fs.globSync("state/**/jobs", { cwd: cut.world.dir });
+  return path.join(cut.world.dir, found[0]!);
+};
+const jobsIn = (cut: Cut): string[] => fs.readdirSync(jobsDir(cut)).filter((name) => name.startsWith("job_"));
+
+/** Everything that is kept of jobs, as if so much time had gone by. */
+function age(cut: Cut, days: number): void {
+  const at = Date.now() / 1000 - days * 86_400;
+  const dir = jobsDir(cut);
+  const names = fs.readdirSync(dir, { recursive: true, encoding: "utf8" }).map((name) => path.join(dir, name));
+  for (const name of [...names, dir]) fs.utimesSync(name, at, at);
+}
+
+/** Somebody else works in the project meanwhile. */
+const another = (cut: Cut) => cut.world.run(["-p", OTHER_PROMPT], { env: { OPENAI_API_KEY: KEY } });
+
+const BASH = [call("bash", { command: "echo ran >> effects; echo its own words; exit 3" })];
+
+test("a command that ended, eight days later: its real result, run once, though another run has swept", async () => {
+  const cut = await cutAt("job.ended", BASH);
+  age(cut, 8);
+  expect((await another(cut)).stdout).toBe("Nothing to it.\n");
+  const { code } = await cut.resume();
+  expect([cut.killed.signal, code, cut.text("effects")]).toEqual(["SIGKILL", 0, "ran\n"]);
+  expect(cut.results().at(-1)).toMatch(/^its own words\n\[exit code 3\]/);
+  expect(jobsIn(cut)).toEqual([]); // its result is recorded
+});
+
+test("a command whose directory somebody took away is unknown, and not run again", async () => {
+  const cut = await cutAt("job.ended", BASH);
+  for (const name of jobsIn(cut)) fs.rmSync(path.join(jobsDir(cut), name), { recursive: true });
+  const { code } = await cut.resume();
+  expect([code, cut.text("effects")]).toEqual([0, "ran\n"]);
+  expect(cut.results().at(-1)).toContain("is gone; whether the command ran is unknown");
+});
+
+test("a job in the background that ended and was not reported keeps its output, however long that takes", async () => {
+  const background = call("bash", { command: "echo its own words", run_in_background: true });
+  const cut = await cutAt("results.durable:2", [background, call("read_file", { path: "notes.txt" })]);
+  await until(() => fs.existsSync(path.join(jobsDir(cut), jobsIn(cut)[0]!, "exit")));
+  age(cut, 80);
+  await another(cut);
+  const { code } = await cut.resume();
+  const seen = JSON.stringify(cut.world.server.log().requests.at(-1)!.body);
+  expect([code, seen.includes("<status>completed</status>"), seen.includes("its own words\\n</output>")]).toEqual([
+    0,
+    true,
+    true,
+  ]);
+});
+
+test("what was planned and never intended goes after a day", async () => {
+  const cut = await cutAt("intent.before", BASH);
+  expect(jobsIn(cut).length).toBe(1);
+  const { code } = await cut.resume(); // asks for nothing that was not intended: the call runs with an intent of its own
+  expect([code, cut.text("effects"), jobsIn(cut).length]).toEqual([0, "ran\n", 1]);
+  age(cut, 2);
+  await another(cut);
+  expect(jobsIn(cut)).toEqual([]);
+});
