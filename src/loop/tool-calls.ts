@@ -20,8 +20,6 @@ interface Ready {
   /** The tree it was judged in, and the directory. */
   root: string;
   cwd: string;
-  /** What somebody was asked about it, and said yes; a firm question is not kept: it is asked for each place. */
-  asked?: string;
 }
 
 /** What is durable with the next append. */
@@ -59,12 +57,12 @@ async function runGroup(agent: Agent, group: Ready[], outbox: Outbox): Promise<v
   else await runEffect(agent, group[0]!, outbox);
 }
 
-/** An earlier call of the reply may have changed the directory: what was judged in another one is judged again. */
+/** An earlier call of the reply may have changed the directory: what was judged in another one is judged, and asked, again. */
 async function judgedHere(agent: Agent, group: Ready[], outbox: Outbox): Promise<Ready[]> {
   const out: Ready[] = [];
   for (const call of group) {
     const isHere = call.pending.started || call.tool.effect === "internal" || call.cwd === agent.turn.cwd;
-    const prepared = isHere ? call : await prepare(agent, call.pending, call.asked);
+    const prepared = isHere ? call : await prepare(agent, call.pending);
     if ("tool" in prepared) out.push(prepared);
     else finalizeRefused(outbox, call.pending, prepared);
   }
@@ -101,8 +99,7 @@ const together = ({ tool }: Ready): "read" | "parallel" | undefined =>
 
 type Refusal = { refused: ToolOutput; denied?: string };
 
-/** `asked`: what was answered already. */
-async function prepare(agent: Agent, pending: PendingCall, asked?: string): Promise<Ready | Refusal> {
+async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refusal> {
   const { turn, seams } = agent;
   const { call, started } = pending;
   const refuse = (text: string): Refusal => ({ refused: { content: text, isError: true } });
@@ -120,12 +117,11 @@ async function prepare(agent: Agent, pending: PendingCall, asked?: string): Prom
   const parsed = schemaOf(tool).safeParse(call.input);
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
-  const isOpen = verdict.decision === "ask" && (verdict.firm || verdict.reason !== asked);
-  const answer = isOpen ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
+  const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
   if (turn.signal.aborted) return refuse("Not run: the turn was interrupted."); // nobody has said no
   if (answer.decision === "deny") return { ...refuse(`Refused: ${answer.reason}`), denied: answer.reason };
   const grants = (verdict.decision !== "deny" && verdict.grants) || {};
-  return { pending, tool, input, grants, root, cwd, ...(verdict.decision === "ask" && { asked: verdict.reason }) };
+  return { pending, tool, input, grants, root, cwd };
 }
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {

@@ -133,9 +133,9 @@ describe("calls", () => {
   it("run when a hook's allow answers what asks, but not over a deny, nor where only a person may answer", async () => {
     const allow = on("PreToolUse", [`echo '{"hookSpecificOutput":{"permissionDecision":"allow"}}'`]);
     const verdicts = [
-      { decision: "ask", reason: "sure?" },
-      { decision: "ask", reason: "sure?", firm: true },
-      { decision: "deny", reason: "never" },
+      { decision: "ask", code: "program", reason: "sure?" },
+      { decision: "ask", code: "program", reason: "sure?", firm: true },
+      { decision: "deny", code: "program", reason: "never" },
     ] as const;
     house = await openHookHouse([bash("echo ran >> log"), { text: "done" }]);
     const denials: unknown[] = [];
@@ -164,7 +164,7 @@ describe("calls", () => {
     ] as const) {
       const gate = defineMechanism({
         name: "gate",
-        seams: { gate: { judge: () => ({ decision: "ask", reason: "sure?", firm }) } },
+        seams: { gate: { judge: () => ({ decision: "ask", code: "program", reason: "sure?", firm }) } },
       });
       const result = await house.run("go", { hooks: says(behavior), before: [gate] });
       denials.push(result.denials.map((d) => d.reason));
