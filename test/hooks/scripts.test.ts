@@ -150,6 +150,18 @@ describe("calls", () => {
     ]);
   });
 
+  it("are shown to the hooks again where an earlier call changed the directory: a yes for one does not hold in another", async () => {
+    const commands = ["mkdir -p sub", "cd sub", "./work.sh"];
+    house = await openHookHouse([
+      { calls: commands.map((command) => ({ name: "bash", input: { command } })) },
+      { text: "done" },
+    ]);
+    const allow = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`;
+    const hook = `jq -e --arg at "${house.root}" '.cwd == $at' > /dev/null && echo '${allow}'; true`;
+    const result = await house.run("go", { hooks: on("PreToolUse", [hook], "Bash"), permissionMode: "default" });
+    expect(result.denials.map((d) => d.reason)).toEqual([expect.stringContaining("no one is there to ask")]);
+  });
+
   it("are answered by PermissionRequest hooks: allow only where no person is needed, deny always", async () => {
     house = await openHookHouse([bash("echo ran >> log"), { text: "done" }]);
     const says = (behavior: string) =>

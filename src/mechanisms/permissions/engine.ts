@@ -14,7 +14,11 @@ export async function decide(policy: Policy, call: ToolCall, world: World): Prom
       await judgeCommand(court, call.input);
     } else judgeTool(court, call);
   } catch (error) {
-    record(court, call.tool, askFirm(`the call could not be judged (${(error as Error).message}): a person decides`, "unreadable"));
+    record(
+      court,
+      call.tool,
+      askFirm(`the call could not be judged (${(error as Error).message}): a person decides`, "unreadable"),
+    );
   }
   for (const rule of court.rules.broken)
     record(court, rule, askFirm(`the rule ${rule} cannot be read: correct it in the settings`, "rule"));

@@ -36,7 +36,9 @@ export function judgePath(court: Court, use: PathUse): Verdict {
   const leads = isEntry ? entry : real;
   const ways = use.path.includes("..") ? [leads(court, lexical), physical(court, use, leads)] : [leads(court, lexical)];
   const verdicts = ways.map((way) =>
-    way === undefined ? askFirm("where the path leads cannot be told", "unreadable") : judgeReal(court, use, lexical, way),
+    way === undefined
+      ? askFirm("where the path leads cannot be told", "unreadable")
+      : judgeReal(court, use, lexical, way),
   );
   return verdicts.sort(compare)[0]!;
 }
@@ -69,7 +71,9 @@ interface Guard {
 function guardWrite(court: Court, use: PathUse, lexical: string, way: string): Guard | undefined {
   const { apart } = court.world;
   if (apart !== undefined && isInside(apart, way) && !isInProject(court, way))
-    return { verdict: deny("it is in the main tree, and you work in a worktree: change it there and commit", "outside") };
+    return {
+      verdict: deny("it is in the main tree, and you work in a worktree: change it there and commit", "outside"),
+    };
   const parts = [...new Set([lexical, way])].flatMap((path) => {
     const root = court.roots.filter((r) => isInside(r, path)).sort((a, b) => b.length - a.length)[0];
     return root === undefined ? [] : [path.slice(root.length).split("/").filter(Boolean).map(fold)];
@@ -83,7 +87,8 @@ function guardWrite(court: Court, use: PathUse, lexical: string, way: string): G
   }
   const secret = secretAt(court, lexical, way);
   if (secret && isInProject(court, way)) return { verdict: askFirm(`${secret.reason}; a person writes it`, "secret") };
-  if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(way)) return { verdict: deny("devices and kernel files are not written", "device") };
+  if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(way))
+    return { verdict: deny("devices and kernel files are not written", "device") };
   return undefined;
 }
 
@@ -155,7 +160,9 @@ const foldPath = (path: string): string =>
 
 function placeWrite(court: Court, use: PathUse, way: string): Verdict {
   if (court.roots.some((root) => isInside(root, way))) {
-    return court.mayChange ? allowChange() : ask("it changes files, and no sandbox holds it: a person decides", "changes");
+    return court.mayChange
+      ? allowChange()
+      : ask("it changes files, and no sandbox holds it: a person decides", "changes");
   }
   const isTemporary = /^(?:\/private)?\/(?:tmp|var\/tmp)\//.test(way) && !isInside(court.home, way);
   if (isTemporary && use.path.startsWith("/")) return ask("it writes to /tmp, outside the project", "temporary");

@@ -87,7 +87,8 @@ function judgeWrite(court: Court, path: string): Verdict {
   const verdict = judgePath(court, { access: "edit", path: at, cwd: court.world.cwd });
   if (verdict.firm || verdict.decision === "deny") return verdict.decision === "ask" && odd ? odd : verdict;
   if (verdict.code === "temporary") return deny(verdict.reason, verdict.code);
-  if (court.world.kind(resolve(court.world.cwd, at)) === "other") return deny("it is neither a file nor a directory", "device");
+  if (court.world.kind(resolve(court.world.cwd, at)) === "other")
+    return deny("it is neither a file nor a directory", "device");
   if (odd) return odd;
   const isFile = court.world.kind(resolve(court.world.cwd, at)) === "file";
   if (isFile && (court.world.links?.(resolve(court.world.cwd, at)) ?? 1) > 1)
@@ -125,7 +126,8 @@ function oddName(path: string): Verdict | undefined {
   if (/[\u00a0\u00ad\u200b-\u200d\u2060\u3000\ufeff]/.test(path))
     return askFirm("the path contains characters that a reader cannot see", "unreadable");
   const names = path.split("/");
-  if (names.some((name) => DEVICE_NAMES.test(name))) return askFirm("some systems take the name for a device", "device");
+  if (names.some((name) => DEVICE_NAMES.test(name)))
+    return askFirm("some systems take the name for a device", "device");
   if (names.some((name) => !/^\.{0,2}$/.test(name) && /[. ]$/.test(name)))
     return askFirm("some systems drop the dot or space at the end of the name");
   return undefined;

@@ -30,7 +30,11 @@ function judgeProgram(call: Call, program: string): undefined {
   const bare = withoutTexts(program);
   if (bare === undefined) {
     const runs = /\bsystem\s*\(/.test(program);
-    return call.say(runs ? deny("the program of awk runs commands", "runs_code") : ask("the program of awk cannot be read", "unreadable"));
+    return call.say(
+      runs
+        ? deny("the program of awk runs commands", "runs_code")
+        : ask("the program of awk cannot be read", "unreadable"),
+    );
   }
   if (/\bsystem\s*\(/.test(bare)) return call.say(deny("the program of awk runs commands", "runs_code"));
   if (/(?:^|[^|])\|(?!\|)|\|&/.test(bare)) return call.say(deny("the program of awk pipes to or from a command"));
@@ -42,7 +46,8 @@ function judgeProgram(call: Call, program: string): undefined {
   }
   if (/\bENVIRON\b|\bPROCINFO\b/.test(bare)) call.say(askFirm("the program of awk reads the environment", "secret"));
   if (/\b(?:ARGV|SYMTAB|FUNCTAB)\b/.test(bare)) call.say(ask("the program of awk changes what it reads"));
-  if (printsToFile(bare)) call.say({ ...deny("the program of awk writes files", "changes"), firm: false, lift: "exact" });
+  if (printsToFile(bare))
+    call.say({ ...deny("the program of awk writes files", "changes"), firm: false, lift: "exact" });
 }
 
 /** In `print a > b` the sign writes a file; inside parentheses and elsewhere it compares. */

@@ -21,7 +21,9 @@ function agent(call: Call): Output | undefined {
   const isFree = call.args.some((f) =>
     /bypass|dangerously|yolo|full-auto|--allowedTools|skip-permissions|--auto/i.test(f.text),
   );
-  call.say(isFree ? deny("it starts an agent without limits", "runs_code") : ask("it starts another agent", "runs_code"));
+  call.say(
+    isFree ? deny("it starts an agent without limits", "runs_code") : ask("it starts another agent", "runs_code"),
+  );
   return undefined;
 }
 

@@ -169,7 +169,9 @@ function tar(call: Call): Output | undefined {
   else if (directory) call.write(directory);
   if (parsed.has("-P", "--absolute-names")) call.say(deny("tar -P writes wherever the archive says", "changes"));
   call.say(
-    parsed.has("--remove-files") ? askExact("tar deletes the files it packs", "changes") : ask("it packs or unpacks an archive"),
+    parsed.has("--remove-files")
+      ? askExact("tar deletes the files it packs", "changes")
+      : ask("it packs or unpacks an archive"),
   );
   return undefined;
 }

@@ -177,7 +177,8 @@ function rm(call: Call): Output | undefined {
     if (isRecursive && /^[*.?/[\]]*$/.test(text) && f.glob) call.say(deny("it deletes everything here", "changes"));
   }
   if (isRecursive) call.say(ask("it deletes a tree", "changes"));
-  else if (parsed.operands.length > 5 || parsed.operands.some(isMany)) call.say(ask("it deletes many files", "changes"));
+  else if (parsed.operands.length > 5 || parsed.operands.some(isMany))
+    call.say(ask("it deletes many files", "changes"));
   return undefined;
 }
 
@@ -291,7 +292,8 @@ function dd(call: Call): undefined {
     const [, key, value] = /^(\w+)=(.*)$/s.exec(arg.text) ?? [];
     if (key === "if") call.read({ ...arg, text: value! });
     else if (key === "of") call.write({ ...arg, text: value! });
-    else if (!key && !["--help", "--version"].includes(arg.text)) call.say(ask(`dd ${arg.text} is not known`, "runtime"));
+    else if (!key && !["--help", "--version"].includes(arg.text))
+      call.say(ask(`dd ${arg.text} is not known`, "runtime"));
   }
   if (call.args.some((f) => f.text.startsWith("of="))) call.say(ask("dd writes raw data", "changes"));
   return undefined;

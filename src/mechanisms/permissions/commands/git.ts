@@ -45,7 +45,8 @@ function git(call: Call): Output | undefined {
       shell = { ...shell, scope };
     } else if (name === "-c") judgeKey(call, value?.text ?? "");
     else if (/^-c[a-zA-Z]/.test(text)) judgeKey(call, text.slice(2));
-    else if (name === "--config-env") call.say(deny("git would take its configuration from the environment", "runs_code"));
+    else if (name === "--config-env")
+      call.say(deny("git would take its configuration from the environment", "runs_code"));
     else if (name === "--exec-path") {
       if (value) call.say(deny("git would run programs from another place", "runs_code"));
     } else if (name === "--git-dir" || name === "--work-tree") {
@@ -72,7 +73,8 @@ function git(call: Call): Output | undefined {
   }
   const [sub, ...rest] = args;
   if (!sub) return undefined;
-  if (call.args.some(mayBecomeFlags)) call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
+  if (call.args.some(mayBecomeFlags))
+    call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
   judgeRepository(call, shell);
   return subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
 }
@@ -209,7 +211,8 @@ function judgeChange(call: Call, refused: string | undefined): undefined {
   if (directory) call.write({ ...directory, text: directory.text.slice(directory.text.indexOf("=") + 1) });
   if (call.args.some((f) => f.text === "--unsafe-paths" || f.text.startsWith("--separate-git-dir")))
     call.say(deny("it writes outside the repository", "outside"));
-  if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text))) call.say(deny("git clone would run a program", "runs_code"));
+  if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text)))
+    call.say(deny("git clone would run a program", "runs_code"));
   if (name === "remote" && call.args.some((f) => isBareAddress(f.text)))
     call.say(deny("it sends the repository to a bare address"));
   if (name === "push" && call.args.some((f) => isAddress(f.text.replace(/^--\w+=/, ""))))
@@ -313,7 +316,8 @@ const SPECIAL: Commands = {
   "credential-cache": (call) => secret(call),
   "credential-manager": (call) => secret(call),
   difftool: (call) => {
-    if (call.args.some((f) => /^(?:-x|--extcmd|-t|--tool)/.test(f.text))) call.say(deny("git difftool runs a program", "runs_code"));
+    if (call.args.some((f) => /^(?:-x|--extcmd|-t|--tool)/.test(f.text)))
+      call.say(deny("git difftool runs a program", "runs_code"));
     else call.say(ask("git difftool runs a program", "runs_code"));
     return undefined;
   },

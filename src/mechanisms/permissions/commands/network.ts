@@ -207,7 +207,8 @@ function curl(call: Call): Output {
     if (/^file:\/\//i.test(text)) call.read(field(text.replace(/^file:\/\/(?:localhost)?/i, "")));
     if (/^(?:dict|gopher|telnet|ldap|smtp|ftp|tftp|scp|sftp|smb|pop3|imap):/i.test(text))
       call.say(deny("it speaks a protocol that carries data away", "network"));
-    if (/[?&][^=]*=.*\0|\0.*\/\//.test(text)) call.say(deny("data of this machine would be part of the address", "network"));
+    if (/[?&][^=]*=.*\0|\0.*\/\//.test(text))
+      call.say(deny("data of this machine would be part of the address", "network"));
   }
   if (args.length === 1 && /^(?:--version|-V|--help|-h)$/.test(args[0]!.text)) return { kind: "unknown" };
   call.say(reach(call));
@@ -238,7 +239,8 @@ function wget(call: Call): Output {
   for (const [i, { text }] of args.entries()) {
     if (/^--(?:post-file|body-file)/.test(text)) call.say(deny("it sends a file away", "network"));
     if (/^--(?:post-data|body-data).*\0/.test(text)) call.say(deny("it sends data of this machine away", "network"));
-    if (/^--(?:use-askpass|config|execute)|^-e/.test(text)) call.say(deny(`wget ${text} can run programs`, "runs_code"));
+    if (/^--(?:use-askpass|config|execute)|^-e/.test(text))
+      call.say(deny(`wget ${text} can run programs`, "runs_code"));
     if (
       /^(?:-O|-P|-o|-a|--output-document|--directory-prefix|--output-file|--append-output|--save-cookies|--rejected-log|--warc-file|--hsts-file)$/.test(
         text,

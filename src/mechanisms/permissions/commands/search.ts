@@ -155,7 +155,8 @@ function find(call: Call): Output | undefined {
   const { args } = call;
   let isPlain = true;
   let hasStarted = false;
-  if (args.some(mayBecomeFlags)) call.say(askExact("a word that is only known at run time may delete or run", "runtime"));
+  if (args.some(mayBecomeFlags))
+    call.say(askExact("a word that is only known at run time may delete or run", "runtime"));
   for (let i = 0; i < args.length; i++) {
     const { text } = args[i]!;
     if (!hasStarted && !/^[-(!,]/.test(text)) {

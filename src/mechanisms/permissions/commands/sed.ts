@@ -20,7 +20,8 @@ function sed(call: Call): Output | undefined {
   if (parsed.has("-f", "--file")) call.say(askExact("the program of sed comes from a file"));
   for (const program of programs) {
     if (isKnown(program)) judgeProgram(call, program.text);
-    else if (!/^[\d,$p\x02]+$/.test(program.text)) call.say(ask("the program of sed is only known at run time", "runtime"));
+    else if (!/^[\d,$p\x02]+$/.test(program.text))
+      call.say(ask("the program of sed is only known at run time", "runtime"));
   }
   const isInPlace = parsed.has("-i", "--in-place");
   for (const file of files) (isInPlace ? call.write : call.read)(file);

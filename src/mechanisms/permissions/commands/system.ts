@@ -40,7 +40,9 @@ const named: Commands = {
   ...lookupNames("insmod rmmod modprobe kexec depmod dkms", denies("it changes the kernel")),
   ...lookupNames("crontab at batch atrm anacron", (call) => {
     call.say(
-      call.args.some((f) => f.text === "-l") ? ask("it lists what is planned") : deny("it plans commands for later", "runs_code"),
+      call.args.some((f) => f.text === "-l")
+        ? ask("it lists what is planned")
+        : deny("it plans commands for later", "runs_code"),
     );
     return undefined;
   }),

@@ -210,7 +210,8 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
   if (part.prefix === "#") return [field(PLAIN)];
   if (part.prefix === "!") {
     const isNames = part.index !== undefined || op?.type === "Names";
-    if (!isNames) record(shell.court, part.text, askRead("which variable it means is only known at run time", "runtime"));
+    if (!isNames)
+      record(shell.court, part.text, askRead("which variable it means is only known at run time", "runtime"));
     return [{ ...field(UNKNOWN), splits: true }];
   }
   const index = part.index?.text;
@@ -350,6 +351,7 @@ function judgeHidden(shell: Shell, text: string): undefined {
   record(shell.court, text, askFirm("the text would be evaluated again", "unreadable"));
   const source = `: <<HOLDFAST_END\n${text}\nHOLDFAST_END\n`;
   const script = parse(source);
-  if (script.errors?.length) record(shell.court, text, deny("the text would be evaluated again, and cannot be read", "unreadable"));
+  if (script.errors?.length)
+    record(shell.court, text, deny("the text would be evaluated again, and cannot be read", "unreadable"));
   shell.runScript({ ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 }, script, source);
 }

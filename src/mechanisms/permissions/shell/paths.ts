@@ -28,14 +28,17 @@ export function judgeField(
     return judgeAll(shell, { ...use, path: known.replaceAll(NAMES, "name").replaceAll(ALL_NAMES, "name") });
   }
   if (access === "edit" && f.glob && /[*?[][^/]*\//.test(known)) {
-    return [judgeAll(shell, { ...use, path: known }), ask("which directory it changes is only known at run time", "runtime")].sort(
-      compare,
-    )[0]!;
+    return [
+      judgeAll(shell, { ...use, path: known }),
+      ask("which directory it changes is only known at run time", "runtime"),
+    ].sort(compare)[0]!;
   }
   const verdict = judgeAll(shell, { ...use, path: known });
   if (!f.guessed) return verdict;
   const guess =
-    access === "read" ? askRead("the path is only known at run time", "runtime") : askExact("the path is only known at run time", "runtime");
+    access === "read"
+      ? askRead("the path is only known at run time", "runtime")
+      : askExact("the path is only known at run time", "runtime");
   return [verdict, guess].sort(compare)[0]!;
 }
 

@@ -31,7 +31,11 @@ export function walkScript(shell: Shell, script: ParsedScript, source: string): 
     return UNKNOWN_OUTPUT;
   }
   if (script.errors?.length) {
-    record(shell.court, source.slice(0, 80), askFirm(`the command cannot be read: ${script.errors[0]!.message}`, "unreadable"));
+    record(
+      shell.court,
+      source.slice(0, 80),
+      askFirm(`the command cannot be read: ${script.errors[0]!.message}`, "unreadable"),
+    );
   }
   const inner = { ...shell, source };
   const output = walkStatements(inner, script.commands);
