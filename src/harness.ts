@@ -288,10 +288,10 @@ export function createHarness(opts: HarnessOptions): Harness {
         onProgress: (progress) => tell({ type: "progress", progress }),
       });
       taken.ledger.subscribe((event) => tell({ type: "event", event }));
-      if (taken.ledger.readOnly) {
+      const { readOnly } = taken.ledger;
+      if (readOnly) {
         await taken.release();
-        const code = taken.ledger.problems.some((p) => p.kind === "damaged") ? "damaged" : "upgrade";
-        throw new HoldfastError(code, `context ${context} opens read-only: ${taken.ledger.readOnly}`);
+        throw new HoldfastError(readOnly.code, `context ${context} opens read-only: ${readOnly.message}`);
       }
       runOpts.onOpen?.(context, taken.agent.turn);
       const result = (async (): Promise<RunResult> => {

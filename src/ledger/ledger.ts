@@ -4,7 +4,7 @@ import type { Codec } from "./events.ts";
 import type { Fold, State } from "./fold.ts";
 import { newId } from "./id.ts";
 import { spill, unspill } from "./spill.ts";
-import type { AppendOptions, Damage, EventInput, Seq, Store, StoredEvent } from "./store.ts";
+import type { AppendOptions, Damage, EventInput, ReadOnly, Seq, Store, StoredEvent } from "./store.ts";
 
 const SNAPSHOT_EVERY = 300;
 /** What was appended with `soon` is durable after this long at the latest. */
@@ -24,7 +24,7 @@ export interface Ledger {
   /** Everything read that could not be folded; nothing is dropped in silence. */
   readonly problems: readonly Problem[];
   /** Why nothing may be appended: a newer writer was here, or damage. */
-  readonly readOnly: string | undefined;
+  readonly readOnly: ReadOnly | undefined;
   /**
    * Contract: durable and folded when it resolves. With `soon` it is only folded: it becomes durable in one transaction with the
    * next append, which must come before any effect, or a few milliseconds later by itself. The fold of such an event may not
@@ -165,14 +165,17 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
         }
         note({ seq: raw.seq, kind: decoded.problem, reason: decoded.reason });
         if (decoded.problem === "newer") {
-          readOnly ??= `written by a newer Holdfast (${decoded.reason}): upgrade to work on it`;
+          readOnly ??= {
+            code: "upgrade",
+            message: `written by a newer Holdfast (${decoded.reason}): upgrade to work on it`,
+          };
         }
         state.seq = raw.seq;
       }
     } catch (error) {
       if (!isHoldfastError(error, "damaged")) throw error;
       note({ seq: (error.detail as Damage | undefined)?.seq ?? state.seq + 1, kind: "damaged", reason: error.message });
-      readOnly ??= error.message;
+      readOnly ??= { code: "damaged", message: error.message };
     }
   }
 
@@ -194,8 +197,7 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
     },
     append: (events, { soon = false, ...appendOpts } = {}) =>
       inTurn(async () => {
-        if (readOnly)
-          throw new HoldfastError(problems.some((p) => p.kind === "damaged") ? "damaged" : "upgrade", readOnly);
+        if (readOnly) throw new HoldfastError(readOnly.code, readOnly.message);
         await giveWay(appendOpts.lease);
         if (failed.has(keyOf(appendOpts.lease))) throw failed.get(keyOf(appendOpts.lease));
         return soon ? hold(events, appendOpts.lease) : write(events, appendOpts);

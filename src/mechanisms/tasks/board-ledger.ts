@@ -34,7 +34,8 @@ export async function openBoardLedger(store: Store): Promise<BoardLedger> {
   const snapshots = store.snapshot(BOARD_LEDGER, FOLD_VERSION);
   const loaded = await snapshots.load();
   const state = loaded ? thaw(loaded.state) : initialState();
-  let closed: HoldfastError | undefined = store.readOnly ? new HoldfastError("upgrade", store.readOnly) : undefined;
+  let closed: HoldfastError | undefined =
+    store.readOnly && new HoldfastError(store.readOnly.code, store.readOnly.message);
   /** What follows cannot be read. */
   let broken = false;
   let last: Promise<unknown> = Promise.resolve();
