@@ -299,10 +299,10 @@ export function createHarness(opts: HarnessOptions): Harness {
         onProgress: (progress) => tell({ type: "progress", progress }),
       });
       taken.ledger.subscribe((event) => tell({ type: "event", event }));
-      if (taken.ledger.readOnly) {
+      const { readOnly } = taken.ledger;
+      if (readOnly) {
         await taken.release();
-        const { code, message } = taken.ledger.readOnly;
-        throw new HoldfastError(code, `context ${context} opens read-only: ${message}`);
+        throw new HoldfastError(readOnly.code, `context ${context} opens read-only: ${readOnly.message}`);
       }
       runOpts.onOpen?.(context, taken.agent.turn);
       const result = (async (): Promise<RunResult> => {

@@ -10,7 +10,7 @@ export {
 } from "./harness.ts";
 export { type ErrorCode, HoldfastError, isHoldfastError } from "./ledger/error.ts";
 export { openSqliteStore } from "./ledger/sqlite/index.ts";
-export type { Store, StoredEvent } from "./ledger/store.ts";
+export type { ReadOnly, Store, StoredEvent } from "./ledger/store.ts";
 export {
   defineMechanism,
   defineTool,

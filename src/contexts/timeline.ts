@@ -51,7 +51,7 @@ export async function openTimeline(store: Store, id: string): Promise<Timeline> 
   const loaded = (await snapshots.load([FOLD_VERSION])).get(FOLD_VERSION);
   const state = loaded ? thaw(loaded.state) : initialState();
   let savedAt = loaded?.seq ?? 0;
-  let damage = store.readOnly;
+  let damage = store.readOnly?.message;
   let last: Promise<unknown> = Promise.resolve();
 
   /** One at a time: events are folded in order of seq. */

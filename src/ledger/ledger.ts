@@ -1,11 +1,11 @@
 // One open ledger: its folded state, kept up with what this and other processes append. Facts are appended and decided here, and nowhere else.
 import { type DecideOptions, type Decision, decideOn, type WriteOptions } from "./decide.ts";
-import { type ErrorCode, HoldfastError, isHoldfastError } from "./error.ts";
+import { HoldfastError, isHoldfastError } from "./error.ts";
 import { type Codec, EXTENDED, type Extension } from "./events.ts";
 import { extensionsIn, type Fold, type State, type Versions } from "./fold.ts";
 import { newId } from "./id.ts";
 import { spill, unspill } from "./spill.ts";
-import type { AppendOptions, Damage, EventInput, Seq, Store, StoredEvent, Write } from "./store.ts";
+import type { AppendOptions, Damage, EventInput, ReadOnly, Seq, Store, StoredEvent, Write } from "./store.ts";
 
 const SNAPSHOT_EVERY = 300;
 /** What was appended with `soon` is durable after this long at the latest. */
@@ -16,12 +16,6 @@ interface Problem {
   reason: string;
 }
 
-/** Why nothing may be appended. */
-export interface ReadOnly {
-  code: Extract<ErrorCode, "upgrade" | "damaged" | "mechanism">;
-  message: string;
-}
-
 export interface Ledger {
   readonly name: string;
   readonly store: Store;
@@ -29,6 +23,7 @@ export interface Ledger {
   readonly state: State;
   /** Everything read that could not be folded; nothing is dropped in silence. */
   readonly problems: readonly Problem[];
+  /** Why nothing may be appended. */
   readonly readOnly: ReadOnly | undefined;
   /** Contract: the seq of the last event that touched the entity, as far as this ledger has read; 0: none. */
   version(entity: string): Seq;
@@ -75,7 +70,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   let savedAt = state.seq;
   const problems: Problem[] = [];
   const observers = new Set<(event: StoredEvent) => void>();
-  let readOnly: ReadOnly | undefined = store.readOnly ? { code: "upgrade", message: store.readOnly } : undefined;
+  let readOnly = store.readOnly;
   let last: Promise<unknown> = Promise.resolve();
 
   /** One append, decision or catch-up at a time: events are folded in order of seq. */

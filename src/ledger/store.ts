@@ -143,10 +143,17 @@ export interface Snapshots {
   save(seq: Seq, states: ReadonlyMap<string, unknown>): Promise<void>;
 }
 
+/** Why something may only be read. Contract: `message` is for people; whoever decides looks at `code`. */
+export interface ReadOnly {
+  /** A newer Holdfast wrote it, it is damaged, or a mechanism that wrote it is missing here. */
+  code: "upgrade" | "damaged" | "mechanism";
+  message: string;
+}
+
 export interface Store {
   readonly url: string;
-  /** Why this store may only be read ("upgrade …"), if so. */
-  readonly readOnly?: string;
+  /** Why this store may only be read, if so. */
+  readonly readOnly?: ReadOnly;
   /**
    * One transaction, refused whole. Ids are de-duplicated before guards are checked: a batch is wholly new or wholly old
    * (then the stored events come back); the same id with other data is `id_reused`.

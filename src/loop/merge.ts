@@ -52,6 +52,12 @@ function around<A, R>(attached: Around<A, R>[]): Around<A, R> {
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
+/** Of two that ask the firm one: what only a person may answer stays so, whichever gate asked first. */
+function isStricter(a: Verdict, b: Verdict): boolean {
+  if (a.decision === "ask" && b.decision === "ask") return a.firm === true && b.firm !== true;
+  return STRICTNESS[a.decision] > STRICTNESS[b.decision];
+}
+
 export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
   const attached = <K extends keyof Seams>(name: K): NonNullable<Seams[K]>[] =>
     mechanisms.flatMap((m) => (m.seams?.[name] ? [m.seams[name] as NonNullable<Seams[K]>] : []));
@@ -107,10 +113,10 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
         for (const gate of gates) {
           const answer = await gate.judge?.(call);
           if (answer && "grants" in answer) Object.assign(grants, answer.grants);
-          if (answer && STRICTNESS[answer.decision] > STRICTNESS[verdict.decision]) verdict = answer;
+          if (answer && isStricter(answer, verdict)) verdict = answer;
         }
       } catch (error) {
-        verdict = { decision: "deny", reason: `a gate failed: ${messageOf(error)}` };
+        verdict = { decision: "deny", code: "failed", reason: `a gate failed: ${messageOf(error)}` };
       }
       const given = verdict.decision !== "deny" && Object.keys(grants).length > 0;
       return { verdict: given ? { ...verdict, grants } : verdict, input: call.input };

@@ -150,9 +150,31 @@ export interface Grants {
   judged?: string;
 }
 
+/** Why a call is not simply allowed: for whoever decides by it, compares it or shows it. The sentence beside it is for people alone. */
+export type VerdictCode =
+  | "rule" // a rule of the user says so
+  | "mode" // the permission mode refuses it
+  | "outside" // it leaves the project
+  | "temporary" // it writes to /tmp
+  | "protected" // git's files, settings, hooks, what runs at start
+  | "secret" // keys, credentials, the environment
+  | "device" // devices, kernel files, pipes
+  | "changes" // it changes files of the project
+  | "network"
+  | "runs_code" // of the project, of a package, from another machine
+  | "runtime" // what it does is only known when it runs
+  | "unreadable" // it cannot be judged: too long, too deep, not to be parsed
+  | "command" // what this command does; the sentence says it
+  | "tool" // a tool that acts outside the project
+  | "hook" // a hook of the user says so
+  | "team" // the place in the team does not allow it
+  | "program" // the program around the harness says so
+  | "failed"; // a gate failed
+
 /** `firm`: only a person may answer. `grants` hold once the call is allowed. */
-export type Asked = { decision: "ask"; reason: string; firm?: boolean; grants?: Grants };
-export type Verdict = { decision: "allow"; grants?: Grants } | Asked | { decision: "deny"; reason: string };
+export type Asked = { decision: "ask"; code: VerdictCode; reason: string; firm?: boolean; grants?: Grants };
+export type Denied = { decision: "deny"; code: VerdictCode; reason: string };
+export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;
 export type Answer = { decision: "allow" } | { decision: "deny"; reason: string };
 
 interface Gate {

@@ -20,8 +20,6 @@ interface Ready {
   /** The tree it was judged in, and the directory. */
   root: string;
   cwd: string;
-  /** What somebody was asked about it, and said yes; a firm question is not kept: it is asked for each place. */
-  asked?: string;
 }
 
 /** What is durable with the next append. */
@@ -52,6 +50,30 @@ export async function runCalls(agent: Agent): Promise<void> {
   await flush(agent, outbox);
 }
 
+/** A turn ends: every call that is open gets its result at once. Nothing is begun; what an intent says is looked at. */
+export async function closeCalls(agent: Agent, why: string): Promise<void> {
+  const outbox: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+  for (const pending of [...agent.turn.state.pending]) {
+    const at = pending.started?.at ?? Date.now();
+    finalize(outbox, pending, await closed(agent, pending, why), { at });
+  }
+  await flush(agent, outbox);
+}
+
+async function closed(agent: Agent, pending: PendingCall, why: string): Promise<ToolOutput> {
+  const notRun = { content: `Not run: ${why}.`, isError: true };
+  if (!pending.started || pending.started.effect === "internal") return notRun;
+  const call = await prepare(agent, pending);
+  if (!("tool" in call)) return call.refused;
+  if (call.tool.effect === "read") return notRun;
+  const run = toRun(agent, call, pending.started.intent, true);
+  const outcome = await resumeEffect(agent, run);
+  if (outcome.kind === "undone") return notRun;
+  // Whoever interrupts a command ends it; otherwise nobody waits for it here.
+  const looked: Settled = outcome.kind === "adopted" && !run.signal.aborted ? { kind: "unknown" } : outcome;
+  return attempt(agent, run, (inner) => resultOf(looked, inner));
+}
+
 async function runGroup(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
   if (group.length === 0) return;
   if (group[0]!.tool.effect === "read") await runReads(agent, group, outbox);
@@ -59,12 +81,12 @@ async function runGroup(agent: Agent, group: Ready[], outbox: Outbox): Promise<v
   else await runEffect(agent, group[0]!, outbox);
 }
 
-/** An earlier call of the reply may have changed the directory: what was judged in another one is judged again. */
+/** An earlier call of the reply may have changed the directory: what was judged in another one is judged, and asked, again. */
 async function judgedHere(agent: Agent, group: Ready[], outbox: Outbox): Promise<Ready[]> {
   const out: Ready[] = [];
   for (const call of group) {
     const isHere = call.pending.started || call.tool.effect === "internal" || call.cwd === agent.turn.cwd;
-    const prepared = isHere ? call : await prepare(agent, call.pending, call.asked);
+    const prepared = isHere ? call : await prepare(agent, call.pending);
     if ("tool" in prepared) out.push(prepared);
     else finalizeRefused(outbox, call.pending, prepared);
   }
@@ -101,12 +123,11 @@ const together = ({ tool }: Ready): "read" | "parallel" | undefined =>
 
 type Refusal = { refused: ToolOutput; denied?: string };
 
-/** `asked`: what was answered already. */
-async function prepare(agent: Agent, pending: PendingCall, asked?: string): Promise<Ready | Refusal> {
+async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refusal> {
   const { turn, seams } = agent;
   const { call, started } = pending;
   const refuse = (text: string): Refusal => ({ refused: { content: text, isError: true } });
-  if (turn.signal.aborted) return refuse("Not run: the turn was interrupted.");
+  if (turn.signal.aborted && !started) return refuse("Not run: the turn was interrupted.");
   if (call.broken !== undefined) {
     return refuse(
       `Not run: the call arrived incomplete (${call.broken}). Send it again, whole; in smaller parts if it is long.`,
@@ -114,18 +135,18 @@ async function prepare(agent: Agent, pending: PendingCall, asked?: string): Prom
   }
   const pool = seams.tools(turn);
   const tool = pool.find((t) => t.name === call.name);
+  if (!tool && started) return refuse(UNKNOWN_OUTCOME);
   if (!tool) return refuse(`There is no tool named ${call.name}. Tools: ${pool.map((t) => t.name).join(", ")}.`);
   const { root, cwd } = turn;
   if (started) return { pending, tool, input: started.input, grants: started.grants ?? {}, root, cwd };
   const parsed = schemaOf(tool).safeParse(call.input);
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
-  const isOpen = verdict.decision === "ask" && (verdict.firm || verdict.reason !== asked);
-  const answer = isOpen ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
+  const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
   if (turn.signal.aborted) return refuse("Not run: the turn was interrupted."); // nobody has said no
   if (answer.decision === "deny") return { ...refuse(`Refused: ${answer.reason}`), denied: answer.reason };
   const grants = (verdict.decision !== "deny" && verdict.grants) || {};
-  return { pending, tool, input, grants, root, cwd, ...(verdict.decision === "ask" && { asked: verdict.reason }) };
+  return { pending, tool, input, grants, root, cwd };
 }
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
@@ -197,8 +218,10 @@ async function resumeEffect(agent: Agent, run: ToolRun): Promise<EffectOutcome> 
   }
 }
 
+type Settled = Exclude<EffectOutcome, { kind: "undone" }>;
+
 /** What the layers of seam `tool` then bound, redact and tell of, as they do with every result. */
-async function resultOf(outcome: Exclude<EffectOutcome, { kind: "undone" }>, run: ToolRun): Promise<ToolOutput> {
+async function resultOf(outcome: Settled, run: ToolRun): Promise<ToolOutput> {
   switch (outcome.kind) {
     case "finished":
       return outcome.output;

@@ -2,10 +2,10 @@
 import type * as z from "zod";
 import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
-import { nearestName, ruleSays } from "./spelling.ts";
+import { nearestName } from "./spelling.ts";
 import { HOOK_EVENTS, PERMISSION_MODES, type SettingsFile } from "./words.ts";
 
-/** Says what is wrong with a rule and what to do, or nothing. */
+/** Says in one sentence, which names the rule, what is wrong with it and what to do; or nothing. */
 export type CheckRule = (text: string) => string | undefined;
 
 export interface CheckedFile {
@@ -56,8 +56,8 @@ export function checkSettings(text: string, shown: string, claude: boolean, chec
       if (says === undefined) return true;
       const path = ["permissions", list, i];
       // A rule for another program that we cannot read: leaving out an allow only tightens, leaving out the others would loosen.
-      if (claude && list === "allow") warn(path, `${ruleSays(rule, says)} (left out)`);
-      else problems.push({ place: json.valuePlace(path), says: ruleSays(rule, says) });
+      if (claude && list === "allow") warn(path, `${says} (left out)`);
+      else problems.push({ place: json.valuePlace(path), says });
       return false;
     });
     if (kept) value.permissions![list] = kept;
@@ -74,7 +74,7 @@ function conditionProblems(value: SettingsFile, json: JsonText, checkRule: Check
       for (const [j, hook] of group.hooks.entries()) {
         const says = hook.if === undefined ? undefined : checkRule(hook.if);
         const place = json.valuePlace(["hooks", event, i, "hooks", j, "if"]);
-        if (says !== undefined) problems.push({ place, says: ruleSays(hook.if!, says) });
+        if (says !== undefined) problems.push({ place, says });
       }
     }
   }

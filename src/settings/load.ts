@@ -22,7 +22,6 @@ import {
   withoutLoosening,
   withoutUnapproved,
 } from "./repository.ts";
-import { ruleSays } from "./spelling.ts";
 import type { Trust, TrustEntry } from "./trust.ts";
 import type { Scope, Settings, SettingsFile } from "./words.ts";
 
@@ -156,7 +155,7 @@ async function checkAll(
   const problems = (["allow", "ask", "deny"] as const).flatMap((list) =>
     (commandLine?.permissions?.[list] ?? []).flatMap((rule) => {
       const says = checkRule(rule);
-      return says === undefined ? [] : [`the command line: ${ruleSays(rule, says)}`];
+      return says === undefined ? [] : [`the command line: ${says}`];
     }),
   );
   const read = [];

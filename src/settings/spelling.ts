@@ -1,5 +1,4 @@
-// Owns the wording of mistakes: which known name a misspelt one was meant to be, and what is wrong with a rule.
-import { quoted } from "./json-text.ts";
+// Owns the wording of mistakes: which known name a misspelt one was meant to be.
 
 /** The nearest name if it is near enough to be a slip of the hand. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
@@ -30,7 +29,3 @@ function distance(a: string, b: string): number {
   }
   return last[b.length]!;
 }
-
-/** The checker may name the rule itself. */
-export const ruleSays = (rule: string, says: string): string =>
-  says.startsWith("the rule ") ? says : `the rule ${quoted(rule)} cannot be used: ${says}`;

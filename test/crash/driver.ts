@@ -165,7 +165,7 @@ export async function lookAt(stateDir: string): Promise<Look> {
           damage.push({ ledger, what: (error as Error).message });
         }
       }
-      const readOnly = store.readOnly ? [store.readOnly] : [];
+      const readOnly = store.readOnly ? [store.readOnly.message] : [];
       return { contexts, damage: [...readOnly, ...damage.map((d) => `${d.ledger ?? "file"}: ${d.what}`)] };
     } finally {
       await store.close();

@@ -26,7 +26,7 @@ const until = async (condition: () => boolean) => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-const refusal = (why: string) => ({ decision: "deny", reason: `blocked by a PreToolUse hook: ${why}` });
+const refusal = (why: string) => ({ decision: "deny", code: "hook", reason: `blocked by a PreToolUse hook: ${why}` });
 
 describe("a hook that does not answer", () => {
   const hangs = "sleep 1000 & echo $! > child; echo $$ > self; sleep 1000";
@@ -130,7 +130,7 @@ describe("several hooks of one event", () => {
     });
     const call = callOf("bash", { command: "ls" });
     await seams.gate(call);
-    expect(await seams.ask(call, { decision: "ask", reason: "sure?" })).toEqual({ decision: "allow" });
+    expect(await seams.ask(call, { decision: "ask", code: "program", reason: "sure?" })).toEqual({ decision: "allow" });
     expect(read("ran")).toBe("x\n");
   });
 });

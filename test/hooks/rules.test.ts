@@ -66,8 +66,8 @@ const json = (value: unknown) => `echo '${JSON.stringify(value)}'`;
 const says = (permissionDecision: string) =>
   json({ hookSpecificOutput: { permissionDecision, permissionDecisionReason: "so" } });
 const allow = { decision: "allow" };
-const deny = (why: string) => ({ decision: "deny", reason: `blocked by a PreToolUse hook: ${why}` });
-const ask = (why: string) => ({ decision: "ask", reason: `a PreToolUse hook asks: ${why}` });
+const deny = (why: string) => ({ decision: "deny", code: "hook", reason: `blocked by a PreToolUse hook: ${why}` });
+const ask = (why: string) => ({ decision: "ask", code: "hook", reason: `a PreToolUse hook asks: ${why}` });
 
 describe("answers to PreToolUse", () => {
   it.each<[string, string[], unknown, string[]]>([
@@ -284,7 +284,7 @@ describe("a hook with `if`", () => {
     const { seams, callOf } = fired({ hooks: on("PreToolUse", [command(says("allow"), { if: "Bash(git *)" })]) });
     const call = callOf("bash", { command: "rm x" });
     await seams.gate(call);
-    expect(await seams.ask(call, { decision: "ask", reason: "sure?" })).toEqual({
+    expect(await seams.ask(call, { decision: "ask", code: "program", reason: "sure?" })).toEqual({
       decision: "deny",
       reason: "sure? (needs approval, and no one is there to ask)",
     });

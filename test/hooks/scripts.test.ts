@@ -133,9 +133,9 @@ describe("calls", () => {
   it("run when a hook's allow answers what asks, but not over a deny, nor where only a person may answer", async () => {
     const allow = on("PreToolUse", [`echo '{"hookSpecificOutput":{"permissionDecision":"allow"}}'`]);
     const verdicts = [
-      { decision: "ask", reason: "sure?" },
-      { decision: "ask", reason: "sure?", firm: true },
-      { decision: "deny", reason: "never" },
+      { decision: "ask", code: "program", reason: "sure?" },
+      { decision: "ask", code: "program", reason: "sure?", firm: true },
+      { decision: "deny", code: "program", reason: "never" },
     ] as const;
     house = await openHookHouse([bash("echo ran >> log"), { text: "done" }]);
     const denials: unknown[] = [];
@@ -148,6 +148,18 @@ describe("calls", () => {
       [[], ["sure? (needs approval, and no one is there to ask)"], ["never"]],
       "ran\n",
     ]);
+  });
+
+  it("are shown to the hooks again where an earlier call changed the directory: a yes for one does not hold in another", async () => {
+    const commands = ["mkdir -p sub", "cd sub", "./work.sh"];
+    house = await openHookHouse([
+      { calls: commands.map((command) => ({ name: "bash", input: { command } })) },
+      { text: "done" },
+    ]);
+    const allow = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`;
+    const hook = `jq -e --arg at "${house.root}" '.cwd == $at' > /dev/null && echo '${allow}'; true`;
+    const result = await house.run("go", { hooks: on("PreToolUse", [hook], "Bash"), permissionMode: "default" });
+    expect(result.denials.map((d) => d.reason)).toEqual([expect.stringContaining("no one is there to ask")]);
   });
 
   it("are answered by PermissionRequest hooks: allow only where no person is needed, deny always", async () => {
@@ -164,7 +176,7 @@ describe("calls", () => {
     ] as const) {
       const gate = defineMechanism({
         name: "gate",
-        seams: { gate: { judge: () => ({ decision: "ask", reason: "sure?", firm }) } },
+        seams: { gate: { judge: () => ({ decision: "ask", code: "program", reason: "sure?", firm }) } },
       });
       const result = await house.run("go", { hooks: says(behavior), before: [gate] });
       denials.push(result.denials.map((d) => d.reason));

@@ -188,7 +188,7 @@ export async function judgeRepair(truth: Truth, file: string): Promise<string[]>
   await before.close();
   await repairSqliteStore(file);
   const store = await openSqliteStore(file);
-  if (store.readOnly) wrong.push(store.readOnly);
+  if (store.readOnly) wrong.push(store.readOnly.message);
   wrong.push(...(await store.verify()).damage.map((one) => JSON.stringify(one)));
   for (const [ledger, events] of truth.ledgers) {
     const got = await readGood(store, ledger);

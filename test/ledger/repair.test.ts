@@ -187,10 +187,10 @@ describe("a list of ledgers that lies", () => {
       const store = await openSqliteStore(file);
       expect((await collect(store.list())).map((one) => one.ledger)).toEqual(["hurt", "well"]);
       expect([
-        typeof store.readOnly,
+        store.readOnly?.code,
         seqs(await all(store, "hurt")).length,
         seqs(await all(store, "well")).length,
-      ]).toEqual(["string", 10, 10]);
+      ]).toEqual(["damaged", 10, 10]);
       expect(await code(store.append([{ ledger: "well", events: [event(11)] }]))).toEqual("damaged");
       await store.close();
       expect((await repairSqliteStore(file)).damage.length > 0).toEqual(true);
@@ -224,7 +224,7 @@ describe("a broken file", () => {
   it("that is empty names what was in it, and is not taken for a new one", async () => {
     writeFileSync(file, "");
     const store = await openSqliteStore(file);
-    expect([store.readOnly?.includes("empty"), await readUntilDamage(store, "hurt")]).toEqual([
+    expect([store.readOnly?.message.includes("empty"), await readUntilDamage(store, "hurt")]).toEqual([
       true,
       { read: [], damage: { ledger: "hurt", seq: 1, what: "the event is missing or fails its checksum" } },
     ]);
@@ -242,7 +242,7 @@ describe("a broken file", () => {
     }
     change("UPDATE ledgers SET head = 9 WHERE n = 1");
     const store = await openSqliteStore(file);
-    expect(typeof store.readOnly).toEqual("string");
+    expect(store.readOnly?.code).toEqual("damaged");
     await store.close();
   });
 
@@ -253,7 +253,7 @@ describe("a broken file", () => {
     await store.close();
     change("DELETE FROM ledgers WHERE n = 1");
     const again = await openSqliteStore(file);
-    expect(typeof again.readOnly).toEqual("string");
+    expect(again.readOnly?.code).toEqual("damaged");
     await again.close();
   });
 });

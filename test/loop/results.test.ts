@@ -46,7 +46,9 @@ describe("one result for each call", () => {
             seams: {
               gate: {
                 judge: ({ tool }) =>
-                  tool.name === "forbidden" ? { decision: "deny", reason: "not today" } : { decision: "allow" },
+                  tool.name === "forbidden"
+                    ? { decision: "deny", code: "program", reason: "not today" }
+                    : { decision: "allow" },
               },
             },
           }),

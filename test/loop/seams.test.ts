@@ -13,14 +13,24 @@ const call = {
 describe("seam gate", () => {
   it("lets the strictest answer win, whatever the order", async () => {
     const allow = judge("allow", { decision: "allow" });
-    const ask = judge("ask", { decision: "ask", reason: "sure?" });
-    const deny = judge("deny", { decision: "deny", reason: "no" });
+    const ask = judge("ask", { decision: "ask", code: "program", reason: "sure?" });
+    const deny = judge("deny", { decision: "deny", code: "program", reason: "no" });
     const decide = async (...mechanisms: ReturnType<typeof judge>[]) =>
       (await mergeSeams(mechanisms).gate(call)).verdict;
-    expect(await decide(allow, ask)).toEqual({ decision: "ask", reason: "sure?" });
-    expect(await decide(deny, ask, allow)).toEqual({ decision: "deny", reason: "no" });
-    expect(await decide(allow, deny)).toEqual({ decision: "deny", reason: "no" });
+    expect(await decide(allow, ask)).toEqual({ decision: "ask", code: "program", reason: "sure?" });
+    expect(await decide(deny, ask, allow)).toEqual({ decision: "deny", code: "program", reason: "no" });
+    expect(await decide(allow, deny)).toEqual({ decision: "deny", code: "program", reason: "no" });
     expect(await decide()).toEqual({ decision: "allow" });
+  });
+
+  it("keeps what only a person may answer, whichever gate asked first", async () => {
+    const ask = judge("ask", { decision: "ask", code: "hook", reason: "sure?" });
+    const firm = judge("firm", { decision: "ask", code: "secret", reason: "a key", firm: true });
+    for (const order of [
+      [ask, firm],
+      [firm, ask],
+    ])
+      expect((await mergeSeams(order).gate(call)).verdict).toMatchObject({ code: "secret", firm: true });
   });
 
   it("refuses when a gate throws", async () => {
@@ -36,6 +46,7 @@ describe("seam gate", () => {
     });
     expect((await mergeSeams([broken]).gate(call)).verdict).toEqual({
       decision: "deny",
+      code: "failed",
       reason: "a gate failed: out of order",
     });
   });

@@ -55,8 +55,8 @@ export async function contexts(flags: Flags): Promise<number> {
 
 async function ls(store: Store, flags: Flags): Promise<number> {
   const all = await listContexts(store);
-  const hint = /damaged/.test(store.readOnly ?? "") ? " (holdfast contexts verify --repair)" : "";
-  if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly}${hint}\n`);
+  const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
+  if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(all)}\n`);
     return 0;
@@ -87,7 +87,7 @@ async function show(store: Store, flags: Flags, where: Where): Promise<number> {
   if (flags.json) {
     const { agents } = contextState(ledger);
     process.stdout.write(
-      `${JSON.stringify({ ...info, readOnly: ledger.readOnly ?? null, problems: ledger.problems, agents, slices: ledger.state.slices, events: await eventsOf(store, info, ledger) })}\n`,
+      `${JSON.stringify({ ...info, readOnly: ledger.readOnly?.message ?? null, problems: ledger.problems, agents, slices: ledger.state.slices, events: await eventsOf(store, info, ledger) })}\n`,
     );
     return ledger.problems.length > 0 ? 1 : 0;
   }

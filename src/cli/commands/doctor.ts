@@ -56,7 +56,7 @@ async function state(flags: Flags): Promise<Finding> {
   try {
     const project = openProject({ cwd: flags.cwd, state: flags.state });
     const store = await openSqliteStore(project.ledgerFile);
-    const damage = store.readOnly;
+    const damage = store.readOnly?.message;
     await store.close();
     const kind = networkFileSystem(project.stateDir);
     if (damage) return { what: "state", ok: false, says: damage, do: "`holdfast contexts verify` says more" };

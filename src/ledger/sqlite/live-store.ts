@@ -3,7 +3,7 @@ import { sameBytes } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
 import type { SalvagedLedger } from "../salvage.ts";
-import type { Damage, LedgerSummary, Store } from "../store.ts";
+import type { Damage, LedgerSummary, ReadOnly, Store } from "../store.ts";
 import { type Advanced, appendRows, draft } from "./append.ts";
 import { getBlob, packBlob } from "./blobs.ts";
 import { collectRows } from "./collect.ts";
@@ -156,8 +156,8 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
 
   return {
     url,
-    get readOnly() {
-      return upgrade ?? fallen?.readOnly;
+    get readOnly(): ReadOnly | undefined {
+      return upgrade === undefined ? fallen?.readOnly : { code: "upgrade", message: upgrade };
     },
     async append(writes, opts = {}) {
       for (const write of writes) writable(write.ledger);

@@ -12,7 +12,7 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
   };
   return {
     url,
-    readOnly: describe(damage),
+    readOnly: { code: "damaged", message: describe(damage) },
     append: refuse,
     remove: refuse,
     collect: refuse,

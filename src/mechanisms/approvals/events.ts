@@ -1,6 +1,7 @@
 // Owns the facts of approvals: what was asked, what a person answered, what was to be remembered.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import type { VerdictCode } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export const approvalEvents: EventDefs = {
@@ -13,6 +14,9 @@ export const approvalEvents: EventDefs = {
         tool: z.string(),
         input: z.unknown(),
         cwd: z.string(),
+        /** The tree, and why it was asked. What was recorded without them is asked again. */
+        root: z.string().optional(),
+        code: z.string().optional(),
         reason: z.string(),
         firm: z.boolean(),
       }),
@@ -39,10 +43,30 @@ export interface ApprovalRequest {
   tool: string;
   input: unknown;
   cwd: string;
+  /** The tree that `cwd` is in, and why it was asked; requests of older versions have neither. */
+  root?: string;
+  code?: VerdictCode;
   reason: string;
   firm: boolean;
   askedAt: number;
 }
+
+/** What a person was shown: a yes holds for this, and for nothing else. */
+export interface Question {
+  tool: string;
+  input: unknown;
+  cwd: string;
+  root: string;
+  code: VerdictCode;
+}
+
+/** Contract: a request that does not say all of it is none for any question. */
+export const isSameQuestion = (request: ApprovalRequest, question: Question): boolean =>
+  request.tool === question.tool &&
+  request.cwd === question.cwd &&
+  request.root === question.root &&
+  request.code === question.code &&
+  JSON.stringify(request.input) === JSON.stringify(question.input);
 
 export interface ApprovalAnswer {
   decision: "allow" | "deny";
@@ -53,14 +77,12 @@ export interface ApprovalAnswer {
 
 export interface ApprovalsState {
   requests: Record<string, ApprovalRequest & { answer?: ApprovalAnswer }>;
-  /** Calls that were allowed for good: tool, directory and input, exactly. */
-  remembered: string[];
+  /** Requests that were allowed for good. */
+  remembered: ApprovalRequest[];
 }
 
-export const exactly = (tool: string, cwd: string, input: unknown): string => JSON.stringify([tool, cwd, input]);
-
 export const approvalsSlice: MechanismSlice<ApprovalsState> = {
-  version: 1,
+  version: 2,
   types: ["approval.asked", "approval.answered", "tool.finished"],
   timelines: {
     // The calls that were asked about are gone; what a person allowed for this context stays allowed in it, and in no copy.
@@ -71,6 +93,7 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
   apply(state, event) {
     if (event.type === "approval.asked") {
       const asked = event.data as Omit<ApprovalRequest, "agent" | "askedAt">;
+      if (!(asked.requestId in state.requests)) drop(state, event.actor, asked.callId); // another directory: the question before it is void
       state.requests[asked.requestId] ??= { ...asked, agent: event.actor, askedAt: event.at };
     } else if (event.type === "approval.answered") {
       const { requestId, ...answer } = event.data as ApprovalAnswer & { requestId: string };
@@ -78,15 +101,17 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
       if (!request || request.answer) return state; // the first answer counts
       request.answer = answer;
       if (answer.decision === "allow" && answer.remember && !request.firm) {
-        state.remembered.push(exactly(request.tool, request.cwd, request.input));
+        const { answer: _, ...asked } = request;
+        state.remembered.push(asked);
       }
     } else if (event.type === "tool.finished") {
-      // Its call has its result: nobody waits for an answer any more.
-      const { callId } = event.data as { callId: string };
-      for (const [id, r] of Object.entries(state.requests)) {
-        if (r.agent === event.actor && r.callId === callId) delete state.requests[id];
-      }
+      drop(state, event.actor, (event.data as { callId: string }).callId); // its call has its result: nobody waits any more
     }
     return state;
   },
 };
+
+function drop(state: ApprovalsState, agent: string, callId: string): undefined {
+  for (const [id, r] of Object.entries(state.requests))
+    if (r.agent === agent && r.callId === callId) delete state.requests[id];
+}

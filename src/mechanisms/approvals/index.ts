@@ -15,7 +15,8 @@ import {
   type ApprovalsState,
   approvalEvents,
   approvalsSlice,
-  exactly,
+  isSameQuestion,
+  type Question,
 } from "./events.ts";
 
 export type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "./events.ts";
@@ -44,32 +45,27 @@ const stateOf = (turn: Turn): ApprovalsState => turn.slice<ApprovalsState>("appr
 
 async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promise<Answer | undefined> {
   const { turn, tool, input } = call;
-  if (!asked.firm && stateOf(turn).remembered.includes(exactly(tool.name, turn.cwd, input)))
-    return { decision: "allow" };
-  const known = Object.values(stateOf(turn).requests).find(
-    (r) => r.callId === call.call.id && r.agent === turn.agent && sameInput(r.input, input),
+  const { requests, remembered } = stateOf(turn);
+  const question: Question = { tool: tool.name, input, cwd: turn.cwd, root: turn.root, code: asked.code };
+  if (!asked.firm && remembered.some((r) => isSameQuestion(r, question))) return { decision: "allow" };
+  // A hook may rewrite the input, a call before it may change the directory: an answer holds for what was shown.
+  const known = Object.values(requests).find(
+    (r) => r.callId === call.call.id && r.agent === turn.agent && isSameQuestion(r, question),
   );
   if (known?.answer) return toAnswer(known.answer);
   if (!opts.wait && !opts.onAsk) return undefined;
-  const request = known ?? (await record(call, asked));
+  const request = known ?? (await record(call, question, asked));
   crashPoint("approval.asked");
   const text = `waiting for approval: holdfast approve ${request.requestId}`;
   turn.emit({ type: "status", text });
   return toAnswer(await answered(turn, request, opts));
 }
 
-async function record({ turn, call, tool, input }: GateCall, asked: Asked): Promise<ApprovalRequest> {
-  const data = {
-    requestId: newId("apr"),
-    callId: call.id,
-    tool: tool.name,
-    input,
-    cwd: turn.cwd,
-    reason: asked.reason,
-    firm: asked.firm ?? false,
-  };
+async function record({ turn, call }: GateCall, question: Question, asked: Asked): Promise<ApprovalRequest> {
+  const requestId = newId("apr");
+  const data = { requestId, callId: call.id, ...question, reason: asked.reason, firm: asked.firm ?? false };
   await turn.append([{ type: "approval.asked", data }]);
-  return stateOf(turn).requests[data.requestId]!;
+  return stateOf(turn).requests[requestId]!;
 }
 
 async function answered(turn: Turn, { requestId }: ApprovalRequest, opts: ApprovalsOptions): Promise<ApprovalAnswer> {
@@ -100,6 +96,3 @@ const toAnswer = (answer: ApprovalAnswer): Answer =>
   answer.decision === "allow"
     ? { decision: "allow" }
     : { decision: "deny", reason: answer.reason ?? "the user said no" };
-
-/** A hook may rewrite the input: an answer holds for what was shown, and nothing else. */
-const sameInput = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -16,16 +16,16 @@ export function callSeams(
   has: (...events: HookEvent[]) => boolean,
   now: () => number,
 ): Pick<Partial<Seams>, "gate" | "ask" | "tool"> {
-  const asked = new WeakMap<GateCall["call"], Promise<Fired>>();
+  const asked = new WeakMap<GateCall["call"], { cwd: string; root: string; fired: Promise<Fired> }>();
 
-  /** Once for each call, whoever asks first. */
+  /** Once for each call and directory, whoever asks first: what a hook said of one directory does not hold in another. */
   function beforeCall({ call, tool, input, turn }: GateCall): Promise<Fired> {
-    let fired = asked.get(call);
-    if (!fired && turnHooks(turn).stop !== undefined) return Promise.resolve(NOTHING_SAID); // refused anyway
-    if (!fired) {
-      fired = fire("PreToolUse", callPayload(call, tool, input, turn.cwd), turn);
-      asked.set(call, fired);
-    }
+    const { cwd, root } = turn;
+    const known = asked.get(call);
+    if (known && known.cwd === cwd && known.root === root) return known.fired;
+    if (turnHooks(turn).stop !== undefined) return Promise.resolve(NOTHING_SAID); // refused anyway
+    const fired = fire("PreToolUse", callPayload(call, tool, input, cwd), turn);
+    asked.set(call, { cwd, root, fired });
     return fired;
   }
 
@@ -39,16 +39,16 @@ export function callSeams(
       async judge(call) {
         const { decision, reason } = await beforeCall(call);
         const { stop } = turnHooks(call.turn);
-        if (stop !== undefined) return { decision: "deny", reason: `a hook ended the turn: ${stop}` };
-        if (decision === "deny") return { decision, reason: `blocked by a PreToolUse hook: ${reason}` };
-        if (decision === "ask") return { decision, reason: `a PreToolUse hook asks: ${reason}` };
+        if (stop !== undefined) return { decision: "deny", code: "hook", reason: `a hook ended the turn: ${stop}` };
+        if (decision === "deny") return { decision, code: "hook", reason: `blocked by a PreToolUse hook: ${reason}` };
+        if (decision === "ask") return { decision, code: "hook", reason: `a PreToolUse hook asks: ${reason}` };
         return { decision: "allow" };
       },
     };
   }
   if (has("PreToolUse", "PermissionRequest")) {
     seams.ask = async (call, { firm }) => {
-      if (!firm && (await asked.get(call.call))?.decision === "allow") return { decision: "allow" };
+      if (!firm && (await asked.get(call.call)?.fired)?.decision === "allow") return { decision: "allow" };
       if (!has("PermissionRequest")) return undefined;
       const payload = callPayload(call.call, call.tool, call.input, call.turn.cwd);
       const { decision, reason, stop } = await fire("PermissionRequest", payload, call.turn);
@@ -62,7 +62,7 @@ export function callSeams(
       const { stop } = turnHooks(run.turn);
       if (stop !== undefined && !run.resumed)
         return { content: `Not run: a hook ended the turn: ${stop}`, isError: true };
-      const before = (await asked.get(run.call)) ?? NOTHING_SAID;
+      const before = (await asked.get(run.call)?.fired) ?? NOTHING_SAID;
       const startedAt = now();
       const output = await outputOf(run, next);
       if (run.signal.aborted) return output;

@@ -70,6 +70,6 @@ export function spend(court: Court, what: keyof Court["spent"], amount = 1): boo
   const over = court.spent[what] - LIMITS[what];
   if (over <= 0) return true;
   court.isExhausted = true;
-  record(court, what, askFirm(`too many ${what} to judge: split the command`));
+  record(court, what, askFirm(`too many ${what} to judge: split the command`, "unreadable"));
   return false;
 }

@@ -1,4 +1,5 @@
 // Owns the decision: what a call may do, by the parts it consists of, the user's rules, and the mode.
+import type { VerdictCode } from "../../loop/seams.ts";
 import { type Court, openCourt, record } from "./court.ts";
 import { allow, askFirm, compare, type Finding } from "./finding.ts";
 import { judgeTool } from "./tool-calls.ts";
@@ -13,10 +14,14 @@ export async function decide(policy: Policy, call: ToolCall, world: World): Prom
       await judgeCommand(court, call.input);
     } else judgeTool(court, call);
   } catch (error) {
-    record(court, call.tool, askFirm(`the call could not be judged (${(error as Error).message}): a person decides`));
+    record(
+      court,
+      call.tool,
+      askFirm(`the call could not be judged (${(error as Error).message}): a person decides`, "unreadable"),
+    );
   }
   for (const rule of court.rules.broken)
-    record(court, rule, askFirm(`the rule ${rule} cannot be read: correct it in the settings`));
+    record(court, rule, askFirm(`the rule ${rule} cannot be read: correct it in the settings`, "rule"));
   if (court.findings.length === 0) record(court, call.tool, allow());
   return conclude(court, call);
 }
@@ -30,6 +35,7 @@ function conclude(court: Court, call: ToolCall): Judgement {
   const { finding, decision } = ordered[0]!;
   return {
     decision,
+    ...(decision === "allow" ? {} : { code: codeFor(finding, decision) }),
     reason: decision === "allow" ? "allowed" : reasonFor(court, finding, decision),
     firm: turned.some((t) => t.decision === decision && t.finding.firm && decision !== "allow"),
     network: findings.some((f) => f.network && f.decision === "allow"),
@@ -62,9 +68,14 @@ function reasonFor(court: Court, f: Finding, decision: Decision): string {
   return `${text}: ${f.reason}${asked}`;
 }
 
+/** What the mode made stricter, the mode answers for. */
+const codeFor = (f: Finding, decision: Decision): VerdictCode =>
+  f.decision === decision ? (f.code ?? "command") : "mode";
+
 const asPart = (f: Finding, decision: Decision): Part => ({
   text: f.text,
   decision,
+  ...(decision === "allow" ? {} : { code: codeFor(f, decision) }),
   reason: f.reason,
   ...(f.rule === undefined ? {} : { rule: f.rule }),
 });

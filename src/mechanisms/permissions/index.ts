@@ -66,14 +66,14 @@ async function judge(
   const judgements: Judgement[] = [];
   for (const mode of modes)
     judgements.push(await decide({ ...policy, mode }, { tool: tool.name, effect: tool.effect, input }, world));
-  const { decision, reason, firm, network } = strictest(judgements);
-  if (decision === "deny") return { decision, reason };
+  const { decision, code = "command", reason, firm, network } = strictest(judgements);
+  if (decision === "deny") return { decision, code, reason };
   const grants: Grants = {
     ...(network ? { network } : {}),
     ...pathGrant(tool.name, input, { world, firm, judged }),
     ...(SEARCHES.has(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
   };
-  return decision === "allow" ? { decision, grants } : { decision, reason, firm, grants };
+  return decision === "allow" ? { decision, grants } : { decision, code, reason, firm, grants };
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;

@@ -24,19 +24,21 @@ const STREAMS = /^\/dev\/(?:null|stdin|stdout|stderr|tty|fd\/\d+)$/;
 const SOURCES = /^\/dev\/(?:zero|urandom|random|full)$/;
 
 export function judgePath(court: Court, use: PathUse): Verdict {
-  if (!spend(court, "paths")) return askFirm("too many paths to judge");
+  if (!spend(court, "paths")) return askFirm("too many paths to judge", "unreadable");
   if (use.path === "") return allow();
   if (/[\0-\x08\x0e-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]/.test(use.path)) {
-    return deny("the path contains control characters");
+    return deny("the path contains control characters", "unreadable");
   }
-  if (use.path.length > 4_096) return askFirm("the path is too long");
+  if (use.path.length > 4_096) return askFirm("the path is too long", "unreadable");
   const lexical = resolve(use.cwd, use.path);
   if (STREAMS.test(lexical) || (use.access === "read" && SOURCES.test(lexical))) return allow();
   const isEntry = use.isEntry === true && !/(?:^|\/)\.{0,2}$/.test(use.path);
   const leads = isEntry ? entry : real;
   const ways = use.path.includes("..") ? [leads(court, lexical), physical(court, use, leads)] : [leads(court, lexical)];
   const verdicts = ways.map((way) =>
-    way === undefined ? askFirm("where the path leads cannot be told") : judgeReal(court, use, lexical, way),
+    way === undefined
+      ? askFirm("where the path leads cannot be told", "unreadable")
+      : judgeReal(court, use, lexical, way),
   );
   return verdicts.sort(compare)[0]!;
 }
@@ -47,11 +49,11 @@ function judgeReal(court: Court, use: PathUse, lexical: string, way: string): Ve
   const question: PathQuestion = { access: use.access, lexical, real: way, cwd: use.cwd };
   const { world, rules } = court;
   const denied = findPathRule(rules.deny, question, world, false);
-  if (denied) return { ...deny(`the rule ${denied.text} denies it`), rule: denied.text };
+  if (denied) return { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text };
   const guarded = use.access === "edit" ? guardWrite(court, use, lexical, way) : guardRead(court, use, lexical, way);
   if (guarded && !guarded.isLate) return guarded.verdict;
   const asked = findPathRule(rules.ask, question, world, false);
-  if (asked) return { ...askFirm(`the rule ${asked.text} asks`), rule: asked.text };
+  if (asked) return { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text };
   const allowed = findPathRule(rules.allow, question, world, true);
   const elsewhere = allowed && use.access === "edit" && !isInProject(court, way) && guardElsewhere(way);
   if (elsewhere) return elsewhere;
@@ -69,21 +71,24 @@ interface Guard {
 function guardWrite(court: Court, use: PathUse, lexical: string, way: string): Guard | undefined {
   const { apart } = court.world;
   if (apart !== undefined && isInside(apart, way) && !isInProject(court, way))
-    return { verdict: deny("it is in the main tree, and you work in a worktree: change it there and commit") };
+    return {
+      verdict: deny("it is in the main tree, and you work in a worktree: change it there and commit", "outside"),
+    };
   const parts = [...new Set([lexical, way])].flatMap((path) => {
     const root = court.roots.filter((r) => isInside(r, path)).sort((a, b) => b.length - a.length)[0];
     return root === undefined ? [] : [path.slice(root.length).split("/").filter(Boolean).map(fold)];
   });
   for (const names of [...parts, ...otherNames(court, way)]) {
     const hit = protectedBy(names);
-    if (hit) return { verdict: hit.soft ? ask(hit.reason) : (hit.decision === "deny" ? deny : askFirm)(hit.reason) };
+    if (hit) return { verdict: hit.soft ? ask(hit.reason, "protected") : refusal(hit)(hit.reason, "protected") };
   }
   if (use.isCommand && parts.length > 0 && isInstruction(basename(way))) {
     return { verdict: ask("it changes what agents are told"), isLate: true };
   }
   const secret = secretAt(court, lexical, way);
-  if (secret && isInProject(court, way)) return { verdict: askFirm(`${secret.reason}; a person writes it`) };
-  if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(way)) return { verdict: deny("devices and kernel files are not written") };
+  if (secret && isInProject(court, way)) return { verdict: askFirm(`${secret.reason}; a person writes it`, "secret") };
+  if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(way))
+    return { verdict: deny("devices and kernel files are not written", "device") };
   return undefined;
 }
 
@@ -113,11 +118,15 @@ function isRepository({ world }: Court, dir: string): boolean {
   return isThere("HEAD", "file") && isThere("objects", "directory") && isThere("refs", "directory");
 }
 
+const refusal = (hit: Hit): typeof deny => (hit.decision === "deny" ? deny : askFirm);
+
 /** A rule that allows a place outside does not open what is protected there. */
 function guardElsewhere(way: string): Verdict | undefined {
   const names = way.split("/").filter(Boolean).map(fold);
-  const hit = protectedBy(names) ?? secretBy(`/${names.join("/")}`);
-  return hit && (hit.decision === "deny" ? deny : askFirm)(hit.reason);
+  const hit = protectedBy(names);
+  if (hit) return refusal(hit)(hit.reason, "protected");
+  const secret = secretBy(`/${names.join("/")}`);
+  return secret && refusal(secret)(secret.reason, "secret");
 }
 
 function secretAt(court: Court, lexical: string, way: string): Hit | undefined {
@@ -132,14 +141,14 @@ function below(court: Court, path: string): string {
 }
 
 function guardRead(court: Court, use: PathUse, lexical: string, way: string): Guard | undefined {
-  if (/^\/dev\/(?:tcp|udp)\//.test(lexical)) return { verdict: deny("it opens a network connection") };
+  if (/^\/dev\/(?:tcp|udp)\//.test(lexical)) return { verdict: deny("it opens a network connection", "network") };
   const secret = secretAt(court, lexical, way);
   if (secret && !use.isNameOnly) {
     const isFar = secret.decision === "deny" || !isInProject(court, way);
-    return { verdict: isFar ? deny(secret.reason) : askFirm(secret.reason) };
+    return { verdict: (isFar ? deny : askFirm)(secret.reason, "secret") };
   }
-  if (secret) return { verdict: askRead(secret.reason), isLate: true };
-  if (/^\/dev\//.test(way)) return { verdict: deny("devices are not read") };
+  if (secret) return { verdict: askRead(secret.reason, "secret"), isLate: true };
+  if (/^\/dev\//.test(way)) return { verdict: deny("devices are not read", "device") };
   return undefined;
 }
 
@@ -151,16 +160,18 @@ const foldPath = (path: string): string =>
 
 function placeWrite(court: Court, use: PathUse, way: string): Verdict {
   if (court.roots.some((root) => isInside(root, way))) {
-    return court.mayChange ? allowChange() : ask("it changes files, and no sandbox holds it: a person decides");
+    return court.mayChange
+      ? allowChange()
+      : ask("it changes files, and no sandbox holds it: a person decides", "changes");
   }
   const isTemporary = /^(?:\/private)?\/(?:tmp|var\/tmp)\//.test(way) && !isInside(court.home, way);
-  if (isTemporary && use.path.startsWith("/")) return ask("it writes to /tmp, outside the project");
-  return deny(`it writes outside the project: ${way}`);
+  if (isTemporary && use.path.startsWith("/")) return ask("it writes to /tmp, outside the project", "temporary");
+  return deny(`it writes outside the project: ${way}`, "outside");
 }
 
 function placeRead(court: Court, way: string): Verdict {
   if ([...court.roots, ...court.readable].some((root) => isInside(root, way))) return allow();
-  return askRead(`it reads outside the project: ${way}`);
+  return askRead(`it reads outside the project: ${way}`, "outside");
 }
 
 function real(court: Court, path: string): string | undefined {

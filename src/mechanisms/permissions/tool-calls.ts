@@ -20,9 +20,9 @@ export function judgeTool(court: Court, call: ToolCall): undefined {
   const { rules, world } = court;
   const { tool, input } = call;
   const denied = findToolRule(rules.deny, tool, input, true);
-  if (denied) record(court, tool, { ...deny(`the rule ${denied.text} denies it`), rule: denied.text });
+  if (denied) record(court, tool, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
   const asked = findToolRule(rules.ask, tool, input, true);
-  if (asked) record(court, tool, { ...askFirm(`the rule ${asked.text} asks`), rule: asked.text });
+  if (asked) record(court, tool, { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text });
   if (READS.has(tool) || WRITES.has(tool)) return judgeFileTool(court, call);
   if (call.effect === "internal" || JOBS.has(tool) || world.trustedTools.includes(tool))
     return record(court, tool, allow());
@@ -30,7 +30,7 @@ export function judgeTool(court: Court, call: ToolCall): undefined {
   const allowed = findToolRule(rules.allow, tool, input, false);
   if (!allowed)
     return record(court, tool, {
-      ...ask(`${tool} acts outside the project: a person decides`),
+      ...ask(`${tool} acts outside the project: a person decides`, "tool"),
       reads: call.effect === "read",
     });
   const isNetwork = tool === "web_fetch" || tool === "WebFetch";
@@ -57,18 +57,18 @@ function judgeRead(court: Court, path: string): Verdict {
   const at = locate(court, path);
   const odd = oddName(path);
   if (odd?.decision === "deny") return odd;
-  if (/^\/(?:proc|sys)(?:\/|$)/.test(at)) return deny("kernel files are not read by this tool");
-  if (/^\/dev(?:\/|$)/.test(at)) return deny("devices are not read");
+  if (/^\/(?:proc|sys)(?:\/|$)/.test(at)) return deny("kernel files are not read by this tool", "device");
+  if (/^\/dev(?:\/|$)/.test(at)) return deny("devices are not read", "device");
   const verdict = judgePath(court, { access: "read", path: at, cwd: court.world.cwd });
   if (verdict.decision !== "deny" && court.world.kind(resolve(court.world.cwd, at)) === "other")
-    return deny("it is neither a file nor a directory: reading it may never end");
+    return deny("it is neither a file nor a directory: reading it may never end", "device");
   return verdict;
 }
 
 /** A pattern may climb out, lead through a link, or name secrets. */
 function judgePattern(court: Court, base: string, pattern: string, readsContent: boolean): Verdict {
   if (/(?:^|[/{,(|])\.\.(?:[/},)|]|$)|^\[\.\]|^~(?:\/|$)/.test(pattern))
-    return askRead("the pattern leaves the directory");
+    return askRead("the pattern leaves the directory", "outside");
   const bare = pattern.replace(/^!/, "");
   const names = bare.split("/");
   const fixed = names.findIndex((name) => /[*?[{]/.test(name));
@@ -86,12 +86,13 @@ function judgeWrite(court: Court, path: string): Verdict {
   if (odd?.decision === "deny") return odd;
   const verdict = judgePath(court, { access: "edit", path: at, cwd: court.world.cwd });
   if (verdict.firm || verdict.decision === "deny") return verdict.decision === "ask" && odd ? odd : verdict;
-  if (verdict.decision === "ask" && /\/tmp/.test(verdict.reason)) return { ...deny(verdict.reason) };
-  if (court.world.kind(resolve(court.world.cwd, at)) === "other") return deny("it is neither a file nor a directory");
+  if (verdict.code === "temporary") return deny(verdict.reason, verdict.code);
+  if (court.world.kind(resolve(court.world.cwd, at)) === "other")
+    return deny("it is neither a file nor a directory", "device");
   if (odd) return odd;
   const isFile = court.world.kind(resolve(court.world.cwd, at)) === "file";
   if (isFile && (court.world.links?.(resolve(court.world.cwd, at)) ?? 1) > 1)
-    return ask("the file has a second name, maybe outside the project");
+    return ask("the file has a second name, maybe outside the project", "outside");
   if (verdict.rule !== undefined) return verdict;
   const { mode } = court.policy;
   const mayEdit =
@@ -100,7 +101,7 @@ function judgeWrite(court: Court, path: string): Verdict {
     mode === "bypassPermissions" ||
     (mode === "auto" && court.world.sandboxed);
   if (mayEdit && verdict.decision === "allow") return verdict;
-  return verdict.decision === "ask" ? verdict : ask("it changes a file");
+  return verdict.decision === "ask" ? verdict : ask("it changes a file", "changes");
 }
 
 /** What a bounded output keeps, not a file: only read_file knows it. */
@@ -118,14 +119,15 @@ function locate(court: Court, path: string): string {
 const DEVICE_NAMES = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?$/i;
 
 function oddName(path: string): Verdict | undefined {
-  if (/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(path)) return deny("the path contains control characters");
-  if (!path.isWellFormed()) return deny("the path is not valid Unicode");
+  if (/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(path)) return deny("the path contains control characters", "unreadable");
+  if (!path.isWellFormed()) return deny("the path is not valid Unicode", "unreadable");
   if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(path))
-    return deny("the path contains marks that change the order of what people read");
+    return deny("the path contains marks that change the order of what people read", "unreadable");
   if (/[\u00a0\u00ad\u200b-\u200d\u2060\u3000\ufeff]/.test(path))
-    return askFirm("the path contains characters that a reader cannot see");
+    return askFirm("the path contains characters that a reader cannot see", "unreadable");
   const names = path.split("/");
-  if (names.some((name) => DEVICE_NAMES.test(name))) return askFirm("some systems take the name for a device");
+  if (names.some((name) => DEVICE_NAMES.test(name)))
+    return askFirm("some systems take the name for a device", "device");
   if (names.some((name) => !/^\.{0,2}$/.test(name) && /[. ]$/.test(name)))
     return askFirm("some systems drop the dot or space at the end of the name");
   return undefined;

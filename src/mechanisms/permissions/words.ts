@@ -1,4 +1,5 @@
 // Owns the words of the permission engine: what it is told, and what it answers. No effects.
+import type { VerdictCode } from "../../loop/seams.ts";
 import type { PermissionMode } from "../../tools/permission-modes.ts";
 
 export { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
@@ -60,6 +61,8 @@ export interface Part {
   /** As written. */
   text: string;
   decision: Decision;
+  /** Why it is not allowed; absent when it is. */
+  code?: VerdictCode;
   reason: string;
   /** The rule that decided, as written. */
   rule?: string;
@@ -68,6 +71,8 @@ export interface Part {
 export interface Judgement {
   /** The strictest of the parts, as the mode turns it. */
   decision: Decision;
+  /** Why it is not allowed; absent when it is. */
+  code?: VerdictCode;
   /** One line for the model and for people: why not allowed, and what to do. */
   reason: string;
   /** An ask that only a person may answer: no mode and no hook turns it into an allow. */

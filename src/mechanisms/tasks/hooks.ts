@@ -32,7 +32,9 @@ export async function taskHooks(
       teammate_name: turn.agent,
     };
     const blocked = (await fire(event, payload, turn))?.blocked;
-    return blocked === undefined ? ALLOWED : { decision: "deny", reason: `blocked by a ${event} hook: ${blocked}` };
+    return blocked === undefined
+      ? ALLOWED
+      : { decision: "deny", code: "hook", reason: `blocked by a ${event} hook: ${blocked}` };
   };
   if (tool.name === "create_task") {
     for (const task of given.tasks ?? [given]) {

@@ -94,7 +94,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
         judge({ turn, tool }) {
           // Whoever works for a teammate may do no more than it.
           const reason = closedTo(stateOf(turn).mates[turn.agent.split(".")[0]!], tool);
-          return reason === undefined ? { decision: "allow" } : { decision: "deny", reason };
+          return reason === undefined ? { decision: "allow" } : { decision: "deny", code: "team", reason };
         },
       },
     },

@@ -3,7 +3,7 @@ import { openSqliteStore } from "../../../src/ledger/sqlite/index.ts";
 
 for (let i = 0; i < Number(process.argv[3]); i++) {
   const store = await openSqliteStore(process.argv[2]!);
-  if (store.readOnly) throw new Error(store.readOnly);
+  if (store.readOnly) throw new Error(store.readOnly.message);
   const ledger = `${process.pid}-${i % 5}`;
   await store.append([
     { ledger: "shared", events: [{ type: "test.churned", actor: "x", data: i }] },

@@ -18,7 +18,7 @@ function awk(call: Call): Output | undefined {
   if (parsed.has("-f", "--file")) call.say(askExact("the program of awk comes from a file"));
   for (const program of programs) {
     if (program && isKnown(program)) judgeProgram(call, program.text);
-    else call.say(ask("the program of awk is only known at run time"));
+    else call.say(ask("the program of awk is only known at run time", "runtime"));
   }
   for (const operand of parsed.operands.slice(isInline ? 0 : 1)) {
     if (!/^[A-Za-z_]\w*=/.test(operand.text) && operand.text !== "-") call.read(operand);
@@ -30,19 +30,24 @@ function judgeProgram(call: Call, program: string): undefined {
   const bare = withoutTexts(program);
   if (bare === undefined) {
     const runs = /\bsystem\s*\(/.test(program);
-    return call.say(runs ? deny("the program of awk runs commands") : ask("the program of awk cannot be read"));
+    return call.say(
+      runs
+        ? deny("the program of awk runs commands", "runs_code")
+        : ask("the program of awk cannot be read", "unreadable"),
+    );
   }
-  if (/\bsystem\s*\(/.test(bare)) return call.say(deny("the program of awk runs commands"));
+  if (/\bsystem\s*\(/.test(bare)) return call.say(deny("the program of awk runs commands", "runs_code"));
   if (/(?:^|[^|])\|(?!\|)|\|&/.test(bare)) return call.say(deny("the program of awk pipes to or from a command"));
   if (/@\s*(?:load|include|namespace|[A-Za-z_]\w*\s*\()/.test(bare))
-    return call.say(deny("the program of awk loads code"));
+    return call.say(deny("the program of awk loads code", "runs_code"));
   if (/\bgetline\b/.test(bare)) {
     call.say(ask("the program of awk reads other files"));
     for (const [, path] of program.matchAll(/getline[^<;}\n]{0,80}<\s*"([^"\\]*)"/g)) call.read(field(path!));
   }
-  if (/\bENVIRON\b|\bPROCINFO\b/.test(bare)) call.say(askFirm("the program of awk reads the environment"));
+  if (/\bENVIRON\b|\bPROCINFO\b/.test(bare)) call.say(askFirm("the program of awk reads the environment", "secret"));
   if (/\b(?:ARGV|SYMTAB|FUNCTAB)\b/.test(bare)) call.say(ask("the program of awk changes what it reads"));
-  if (printsToFile(bare)) call.say({ ...deny("the program of awk writes files"), firm: false, lift: "exact" });
+  if (printsToFile(bare))
+    call.say({ ...deny("the program of awk writes files", "changes"), firm: false, lift: "exact" });
 }
 
 /** In `print a > b` the sign writes a file; inside parentheses and elsewhere it compares. */

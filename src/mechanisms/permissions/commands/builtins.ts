@@ -80,7 +80,7 @@ export const BUILTINS: Commands = {
     for (const f of call.args) {
       inspectArithmeticText(call.shell, f);
       if (isKnown(f)) call.shell.scope.vars.delete(f.text);
-      if (judgeVariable(f.text, field(""), "").decision !== "allow") call.say(ask(`it removes ${f.text}`));
+      if (judgeVariable(f.text, field(""), "").decision !== "allow") call.say(ask(`it removes ${f.text}`, "changes"));
     }
     return undefined;
   },
@@ -90,7 +90,7 @@ export const BUILTINS: Commands = {
   getopts: (call) => bindUnknown(call, [call.args[1], field("OPTARG"), field("OPTIND")]),
   set: (call) => {
     const [first] = call.args;
-    if (!first) call.say(askFirm("it prints all variables, which may hold keys"));
+    if (!first) call.say(askFirm("it prints all variables, which may hold keys", "secret"));
     const at = call.args.findIndex((f) => f.text === "--" || !/^[-+]/.test(f.text));
     const isPositional = at >= 0 && !/^[-+]o$/.test(call.args[at - 1]?.text ?? "");
     if (isPositional) {
@@ -133,15 +133,15 @@ export const BUILTINS: Commands = {
     return undefined;
   },
   unalias: (call) => {
-    call.say(ask("it changes what commands mean"));
+    call.say(ask("it changes what commands mean", "runs_code"));
     return undefined;
   },
   trap: (call) => {
     const [action] = call.args;
     if (!action || /^-[lp]$/.test(action.text)) return undefined;
     if (call.args.some((f, i) => i > 0 && /^(?:sig)?(?:debug|return|err)$/i.test(f.text)))
-      call.say(askFirm("it runs between all other commands"));
-    if (!isKnown(action)) call.say(askFirm("what the trap runs is only known at run time"));
+      call.say(askFirm("it runs between all other commands", "runs_code"));
+    if (!isKnown(action)) call.say(askFirm("what the trap runs is only known at run time", "runtime"));
     else if (action.text !== "-" && action.text !== "") call.runText(action.text);
     return undefined;
   },
@@ -154,15 +154,15 @@ export const BUILTINS: Commands = {
     return undefined;
   },
   history: (call) => {
-    call.say(deny("the history holds secrets"));
+    call.say(deny("the history holds secrets", "secret"));
     return undefined;
   },
   fc: (call) => {
-    call.say(deny("it runs commands of the history"));
+    call.say(deny("it runs commands of the history", "runs_code"));
     return undefined;
   },
   enable: (call) => {
-    if (call.args.some((f) => f.text.startsWith("-f"))) call.say(deny("it loads code into the shell"));
+    if (call.args.some((f) => f.text.startsWith("-f"))) call.say(deny("it loads code into the shell", "runs_code"));
     return odd(call, "it disables commands of the shell");
   },
   bind: (call) => odd(call, "it binds commands to keys"),
@@ -184,7 +184,7 @@ export const BUILTINS: Commands = {
     const areHarmless =
       names.length > 0 &&
       names.every((f) => /^(?:HOME|PATH|USER|SHELL|PWD|LANG|TERM|NODE_ENV|CI|TZ|LOGNAME|EDITOR|TMPDIR)$/.test(f.text));
-    if (!areHarmless) call.say(askFirm("it prints the environment, which may hold keys"));
+    if (!areHarmless) call.say(askFirm("it prints the environment, which may hold keys", "secret"));
     return undefined;
   },
 };
@@ -213,7 +213,7 @@ function cd(call: Call): Output | undefined {
   scope.before = before;
   if (!isKnown(target) || target.glob) {
     scope.cwds = undefined;
-    call.say(ask("the directory is only known at run time"));
+    call.say(ask("the directory is only known at run time", "runtime"));
     return undefined;
   }
   call.look(target);
@@ -247,8 +247,8 @@ function declare(call: Call): Output | undefined {
     .join("");
   const isLocal = call.name === "local";
   if (names.length === 0 && !isLocal && !/f|F/.test(flags))
-    call.say(askFirm("it prints all variables, which may hold keys"));
-  if (/p/.test(flags) && names.length > 0) call.say(askFirm("it prints variables, which may hold keys"));
+    call.say(askFirm("it prints all variables, which may hold keys", "secret"));
+  if (/p/.test(flags) && names.length > 0) call.say(askFirm("it prints variables, which may hold keys", "secret"));
   for (const f of names) {
     const { name, value } = assignmentParts(f);
     if (/i/.test(flags)) inspectExpression(call.shell, value);

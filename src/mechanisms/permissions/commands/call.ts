@@ -47,7 +47,7 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
     say: (verdict) => record(shell.court, text, verdict),
     read: (f) => {
       if (f.text.includes(ALL_NAMES) && !SUMMARISES.has(name))
-        record(shell.court, text, askRead("files that hold secrets may be among them"));
+        record(shell.court, text, askRead("files that hold secrets may be among them", "secret"));
       return readField(shell, f, text);
     },
     look: (f) => readField(shell, f, text, true),
@@ -59,7 +59,7 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
     },
     runText: (source) => {
       if (source.length > LIMITS.chars || /[\0-\x03]/.test(source)) {
-        record(shell.court, text, askFirm("the commands it runs are only known at run time"));
+        record(shell.court, text, askFirm("the commands it runs are only known at run time", "runtime"));
         return UNKNOWN_OUTPUT;
       }
       const script: ParsedScript = parse(source);

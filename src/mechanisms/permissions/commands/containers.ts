@@ -15,13 +15,15 @@ export const CONTAINERS: Commands = {
 function agent(call: Call): Output | undefined {
   if (isVersion(call)) return { kind: "plain" };
   if (call.name === "holdfast" && call.args.some((f) => /^(?:approve|deny|trust)$/.test(f.text))) {
-    call.say(deny("approval is for a person to give"));
+    call.say(deny("approval is for a person to give", "protected"));
     return undefined;
   }
   const isFree = call.args.some((f) =>
     /bypass|dangerously|yolo|full-auto|--allowedTools|skip-permissions|--auto/i.test(f.text),
   );
-  call.say(isFree ? deny("it starts an agent without limits") : ask("it starts another agent"));
+  call.say(
+    isFree ? deny("it starts an agent without limits", "runs_code") : ask("it starts another agent", "runs_code"),
+  );
   return undefined;
 }
 
@@ -41,7 +43,7 @@ function container(call: Call): Output | undefined {
       text,
     )
   ) {
-    call.say(deny("the container would have the rights of this machine"));
+    call.say(deny("the container would have the rights of this machine", "runs_code"));
   }
   for (const m of text.matchAll(/(?:^|\s)(?:-v|--volume|--mount)[= ]?(\S+)/g)) {
     const from = /(?:source|src)=([^,]+)/.exec(m[1]!)?.[1] ?? m[1]!.split(":")[0]!;

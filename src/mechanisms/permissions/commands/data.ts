@@ -15,7 +15,7 @@ export const DATA: Commands = {
     finish: (call, { operands, has }) => {
       if (has("-i", "--inplace")) for (const file of operands.slice(1)) call.write(file);
       if (call.args.some((f) => /\b(?:load(?:_\w+)?|env|strenv|envsubst|system)\b|\$ENV/.test(f.text)))
-        call.say(askFirm("the filter reads other files or the environment"));
+        call.say(askFirm("the filter reads other files or the environment", "secret"));
       return undefined;
     },
   }),
@@ -89,7 +89,7 @@ export const DATA: Commands = {
         `${text} ${input}`,
       )
     ) {
-      call.say(deny("the database is told to write files or to run something"));
+      call.say(deny("the database is told to write files or to run something", "runs_code"));
     }
     call.say(ask("it opens a database with a language of its own"));
     return undefined;
@@ -106,7 +106,7 @@ function compressor(flags: string, printing: string[]): (call: Call) => Output |
       call.read(file);
       if (!isPrinting) call.write(file);
     }
-    if (!isPrinting) call.say(ask("it replaces the file"));
+    if (!isPrinting) call.say(ask("it replaces the file", "changes"));
     return undefined;
   };
 }
@@ -134,7 +134,7 @@ function jq(call: Call): Output | undefined {
       filter.text.includes("\\(") ? filter.text : filter.text.replace(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '""'),
     )
   ) {
-    call.say(askFirm("the filter reads the environment or other files"));
+    call.say(askFirm("the filter reads the environment or other files", "secret"));
   }
   for (const file of parsed.operands.slice(isFromFile ? 0 : 1)) call.read(file);
   return undefined;
@@ -157,7 +157,7 @@ function tar(call: Call): Output | undefined {
   const args = isOldStyle ? oldStyle(first.text, rest) : call.args;
   const parsed = readFlags({ ...call, args }, { flags: TAR_FLAGS });
   const archive = parsed.value("-f", "--file") ?? field("-");
-  if (/^[^/]+:/.test(archive.text)) call.say(deny("tar would reach another machine"));
+  if (/^[^/]+:/.test(archive.text)) call.say(deny("tar would reach another machine", "network"));
   const isListing = parsed.has("-t", "--list");
   const isCreating = parsed.has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--delete");
   if (archive.text !== "-") (isCreating ? call.write : call.read)(archive);
@@ -167,9 +167,11 @@ function tar(call: Call): Output | undefined {
   const directory = parsed.value("-C", "--directory");
   if (isCreating) for (const file of parsed.operands) call.read(file);
   else if (directory) call.write(directory);
-  if (parsed.has("-P", "--absolute-names")) call.say(deny("tar -P writes wherever the archive says"));
+  if (parsed.has("-P", "--absolute-names")) call.say(deny("tar -P writes wherever the archive says", "changes"));
   call.say(
-    parsed.has("--remove-files") ? askExact("tar deletes the files it packs") : ask("it packs or unpacks an archive"),
+    parsed.has("--remove-files")
+      ? askExact("tar deletes the files it packs", "changes")
+      : ask("it packs or unpacks an archive"),
   );
   return undefined;
 }

@@ -52,7 +52,7 @@ export const FILES: Commands = {
       flags: "-fuvxz -n: -s: --force --remove? --verbose --zero --exact --iterations: --size:",
     }).operands)
       call.write(f);
-    call.say(deny("it destroys files for good"));
+    call.say(deny("it destroys files for good", "changes"));
     return undefined;
   },
   srm: (call) => rm(call),
@@ -71,11 +71,11 @@ export const FILES: Commands = {
         "-bcelnNRsufEtTvZ -p: -d:w -i:r -o:w -r:w -B: -F: -V: -z: --dry-run --input:r --output:w --directory:d --strip: --reverse --forward --reject-file:w --backup --posix --batch --force --quiet --binary",
     });
     for (const f of parsed.operands) call.write(f);
-    if (!parsed.has("--dry-run")) call.say(ask("it changes files by a patch"));
+    if (!parsed.has("--dry-run")) call.say(ask("it changes files by a patch", "changes"));
     return undefined;
   },
   rename: (call) => {
-    call.say(ask("it renames files by a program"));
+    call.say(ask("it renames files by a program", "runs_code"));
     return undefined;
   },
   ex: editor,
@@ -105,9 +105,9 @@ function cp(call: Call): Output | undefined {
   if (target) writeInto(call, target, sources);
   const isMerged = parsed.has("-T", "--no-target-directory") || sources.some((f) => /(?:^|\/)\.\/?$/.test(f.text));
   if (target && isMerged && isRoot(call, target))
-    call.say(ask("protected files may be among those it copies over the project's"));
+    call.say(ask("protected files may be among those it copies over the project's", "protected"));
   if (parsed.has("-r", "-R", "-a", "--recursive", "--archive") && !sources.every((f) => isKnown(f)))
-    call.say(ask("it copies a tree"));
+    call.say(ask("it copies a tree", "changes"));
   if (parsed.has("-l", "-s", "--link", "--symbolic-link")) for (const source of sources) linkTo(call, source);
   return undefined;
 }
@@ -121,11 +121,11 @@ function mv(call: Call): Output | undefined {
   for (const source of sources) {
     call.write(source);
     if (endangersProject(call.shell, source))
-      call.say(deny("it moves away what lies outside the project, or the project itself"));
-    else if (isRoot(call, source)) call.say(deny("it moves the project itself"));
+      call.say(deny("it moves away what lies outside the project, or the project itself", "outside"));
+    else if (isRoot(call, source)) call.say(deny("it moves the project itself", "changes"));
   }
   if (target) writeInto(call, target, sources);
-  if (sources.length > 3 || sources.some(isMany)) call.say(ask("it moves many files"));
+  if (sources.length > 3 || sources.some(isMany)) call.say(ask("it moves many files", "changes"));
   return undefined;
 }
 
@@ -141,7 +141,7 @@ function sourcesAndTarget(call: Call, { operands, value }: Parsed): { sources: F
 
 /** Into a directory the names of the sources count: `cp x/hooks .git`. */
 function writeInto(call: Call, target: Field, sources: Field[]): undefined {
-  if (target.text === "") return call.say(ask("the target is only known at run time"));
+  if (target.text === "") return call.say(ask("the target is only known at run time", "runtime"));
   call.write(target);
   for (const source of sources) {
     const name = basename(source.text);
@@ -162,22 +162,23 @@ function rm(call: Call): Output | undefined {
   const isRecursive = parsed.has("-r", "-R", "--recursive");
   for (const f of parsed.operands) {
     const text = f.text.replace(/\/+$/, "") || "/";
-    if (isRecursive && /^~/.test(f.text)) call.say(deny("it deletes a home directory"));
+    if (isRecursive && /^~/.test(f.text)) call.say(deny("it deletes a home directory", "outside"));
     if (isRecursive && isRoot(call, { ...f, text: text.replace(/\/\.?\*$/, "") })) {
       call.say(
         text.endsWith("/*") || text === "*"
-          ? askExact("it deletes everything in the project")
-          : deny("it deletes the project itself"),
+          ? askExact("it deletes everything in the project", "changes")
+          : deny("it deletes the project itself", "changes"),
       );
     }
     if (/(?:^|\/)\.{1,2}\*?$/.test(f.text) && isRecursive)
-      call.say(deny("it deletes the directory it stands in, or the one above"));
+      call.say(deny("it deletes the directory it stands in, or the one above", "changes"));
     if (call.name === "rm") call.remove(f);
     else call.write(f);
-    if (isRecursive && /^[*.?/[\]]*$/.test(text) && f.glob) call.say(deny("it deletes everything here"));
+    if (isRecursive && /^[*.?/[\]]*$/.test(text) && f.glob) call.say(deny("it deletes everything here", "changes"));
   }
-  if (isRecursive) call.say(ask("it deletes a tree"));
-  else if (parsed.operands.length > 5 || parsed.operands.some(isMany)) call.say(ask("it deletes many files"));
+  if (isRecursive) call.say(ask("it deletes a tree", "changes"));
+  else if (parsed.operands.length > 5 || parsed.operands.some(isMany))
+    call.say(ask("it deletes many files", "changes"));
   return undefined;
 }
 
@@ -230,8 +231,8 @@ function linkTo(call: Call, source: Field): undefined {
   const cwds = call.shell.scope.cwds ?? [];
   for (const cwd of cwds) {
     const verdict = judgePath(call.shell.court, { access: "edit", path: source.text, cwd });
-    if (verdict.firm) call.say(deny("the link would lead outside the project or to a protected file"));
-    call.say(isKnown(source) ? verdict : askExact("where the link leads is only known at run time"));
+    if (verdict.firm) call.say(deny("the link would lead outside the project or to a protected file", "outside"));
+    call.say(isKnown(source) ? verdict : askExact("where the link leads is only known at run time", "runtime"));
   }
 }
 
@@ -244,13 +245,13 @@ function rsync(call: Call): Output | undefined {
   const target = parsed.operands.at(-1);
   for (const f of parsed.operands) {
     if (/^(?:[\w.-]+@)?[\w.-]+::?[^/]*|^rsync:\/\//.test(f.text) && /:/.test(f.text))
-      call.say(deny("it copies to or from another machine"));
+      call.say(deny("it copies to or from another machine", "network"));
   }
   for (const source of sources) if (!source.text.includes(":")) call.read(source);
   if (target && !target.text.includes(":")) call.write(target);
   if (target && parsed.flags.some((f) => f.name.startsWith("--delete")) && isRoot(call, target))
     call.say(deny("it empties the project"));
-  if (!parsed.has("-n", "--dry-run")) call.say(ask("it copies a tree"));
+  if (!parsed.has("-n", "--dry-run")) call.say(ask("it copies a tree", "changes"));
   return undefined;
 }
 
@@ -278,7 +279,7 @@ function modes(reason: string): (call: Call) => Output | undefined {
     const isFirstMode = /^ch(?:mod|own|grp)$/.test(call.name) && !parsed.has("--reference");
     for (const f of parsed.operands.slice(isFirstMode ? 1 : 0)) call.write(f);
     if (/^[0-7]*[2467][0-7]{3}$|[ug]?\+[rwx]*s/.test(parsed.operands[0]?.text ?? "") && call.name === "chmod")
-      call.say(deny("it makes a program run with the rights of its owner"));
+      call.say(deny("it makes a program run with the rights of its owner", "runs_code"));
     if (parsed.has("-R", "--recursive") && parsed.operands.slice(1).some((f) => isRoot(call, f)))
       call.say(askExact("it changes the whole project"));
     call.say(ask(reason));
@@ -291,9 +292,10 @@ function dd(call: Call): undefined {
     const [, key, value] = /^(\w+)=(.*)$/s.exec(arg.text) ?? [];
     if (key === "if") call.read({ ...arg, text: value! });
     else if (key === "of") call.write({ ...arg, text: value! });
-    else if (!key && !["--help", "--version"].includes(arg.text)) call.say(ask(`dd ${arg.text} is not known`));
+    else if (!key && !["--help", "--version"].includes(arg.text))
+      call.say(ask(`dd ${arg.text} is not known`, "runtime"));
   }
-  if (call.args.some((f) => f.text.startsWith("of="))) call.say(ask("dd writes raw data"));
+  if (call.args.some((f) => f.text.startsWith("of="))) call.say(ask("dd writes raw data", "changes"));
   return undefined;
 }
 
@@ -307,18 +309,18 @@ function splits(call: Call, { operands }: Parsed): undefined {
 function editor(call: Call): undefined {
   for (const f of call.args) {
     if (/^(?:-c|\+|--cmd|-es?|-Es?|--eval|-S|--batch|-u|-f|-l|--load|--script)/.test(f.text) && f.text !== "+")
-      call.say(deny("the editor is told to run something"));
+      call.say(deny("the editor is told to run something", "runs_code"));
     else if (!f.text.startsWith("-")) call.write(f);
   }
   const { stdin } = call.shell;
   if (stdin.kind === "text" && /^[ \t]*!|[^\n]!/m.test(stdin.text))
-    call.say(deny("the editor is told to run something"));
+    call.say(deny("the editor is told to run something", "runs_code"));
   call.say(ask("it opens an editor"));
   return undefined;
 }
 
 function inPlace(call: Call): undefined {
   for (const f of call.args) if (!f.text.startsWith("-")) call.write(f);
-  call.say(ask("it edits files in place"));
+  call.say(ask("it edits files in place", "changes"));
   return undefined;
 }

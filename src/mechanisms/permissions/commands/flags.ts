@@ -68,7 +68,7 @@ export function readFlags(call: Call, opts: FlagOptions): Parsed {
   const operands: Field[] = [];
   const { args } = call;
   if (isRisky(known) && args.some(mayBecomeFlags))
-    call.say(askExact("a word that is only known at run time may be a flag"));
+    call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]!;
     const { text } = arg;
@@ -78,7 +78,7 @@ export function readFlags(call: Call, opts: FlagOptions): Parsed {
     }
     if (!text.startsWith("-") || text === "-") {
       if (isRisky(known) && text.startsWith(UNKNOWN))
-        call.say(askExact("a word that is only known at run time may be a flag"));
+        call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
       operands.push(arg);
       if (opts.stopsAtOperand) {
         operands.push(...args.slice(i + 1));
@@ -175,14 +175,14 @@ function useValue(call: Call, kind: Value, value: Field | undefined): undefined 
   if (kind === "read") call.read(value);
   else if (kind === "write") {
     call.write(value);
-    if (overwrites(call, value)) call.say(ask(`${call.name} writes over ${value.text}`));
+    if (overwrites(call, value)) call.say(ask(`${call.name} writes over ${value.text}`, "changes"));
   } else if (kind === "look") call.look(value);
 }
 
 const unknownFlag = (command: string, name: string): Verdict =>
   ask(`${command} ${name} is not a flag known to only read`);
 const refusedFlag = (command: string, name: string): Verdict =>
-  deny(`${command} ${name} can run programs or write files`);
+  deny(`${command} ${name} can run programs or write files`, "runs_code");
 
 export interface TableRow extends FlagOptions {
   /** What the words that are not flags are. Default: files that are read. */

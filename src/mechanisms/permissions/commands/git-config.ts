@@ -21,8 +21,8 @@ export function judgeKey(call: Call, pair: string): undefined {
   if (/^core\.fsmonitor$/i.test(key) && value === "false") return;
   if (/^core\.hookspath$/i.test(key) && value === "/dev/null") return;
   if (isTurnedOff(key, value)) return;
-  if (DANGEROUS.test(key)) call.say(deny(`git -c ${key} can run programs`));
-  else if (!HARMLESS.test(key)) call.say(askFirm(`git -c ${key} is not known to be harmless`));
+  if (DANGEROUS.test(key)) call.say(deny(`git -c ${key} can run programs`, "runs_code"));
+  else if (!HARMLESS.test(key)) call.say(askFirm(`git -c ${key} is not known to be harmless`, "runtime"));
 }
 
 const FLAGS =
@@ -49,15 +49,15 @@ export function config(call: Call): Output | undefined {
       ) ||
       (words.length === 1 && !parsed.has("--unset", "--unset-all", "--add", "--remove-section", "--edit", "-e"));
   if (isRead) {
-    if (/credential|token|password|extraheader/i.test(key)) call.say(askFirm("it may print credentials"));
+    if (/credential|token|password|extraheader/i.test(key)) call.say(askFirm("it may print credentials", "secret"));
     return undefined;
   }
-  if (parsed.has("--global", "--system")) call.say(deny("it changes git's settings outside the project"));
+  if (parsed.has("--global", "--system")) call.say(deny("it changes git's settings outside the project", "outside"));
   const file = parsed.value("-f", "--file");
   if (file) call.write(file);
   if (parsed.has("--edit", "-e") || verb === "edit") call.say(deny("it opens git's settings in an editor"));
   if (key === "" || !/^[\w-]+\./.test(key) || (DANGEROUS.test(key) && !isTurnedOff(key, words[1]?.text ?? "")))
-    call.say(deny(`the git setting ${key} can run programs or redirect git`));
+    call.say(deny(`the git setting ${key} can run programs or redirect git`, "runs_code"));
   else call.say(ask("it changes the repository's settings"));
   return undefined;
 }

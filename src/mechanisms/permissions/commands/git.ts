@@ -45,9 +45,10 @@ function git(call: Call): Output | undefined {
       shell = { ...shell, scope };
     } else if (name === "-c") judgeKey(call, value?.text ?? "");
     else if (/^-c[a-zA-Z]/.test(text)) judgeKey(call, text.slice(2));
-    else if (name === "--config-env") call.say(deny("git would take its configuration from the environment"));
+    else if (name === "--config-env")
+      call.say(deny("git would take its configuration from the environment", "runs_code"));
     else if (name === "--exec-path") {
-      if (value) call.say(deny("git would run programs from another place"));
+      if (value) call.say(deny("git would run programs from another place", "runs_code"));
     } else if (name === "--git-dir" || name === "--work-tree") {
       if (value) call.look(value);
       if (!/^(?:\.|\.git|\.\/|\.\/\.git)\/?$/.test(value?.text ?? ""))
@@ -72,7 +73,8 @@ function git(call: Call): Output | undefined {
   }
   const [sub, ...rest] = args;
   if (!sub) return undefined;
-  if (call.args.some(mayBecomeFlags)) call.say(askExact("a word that is only known at run time may be a flag"));
+  if (call.args.some(mayBecomeFlags))
+    call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
   judgeRepository(call, shell);
   return subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
 }
@@ -80,10 +82,10 @@ function git(call: Call): Output | undefined {
 /** A repository inside the project may come from somebody else, and its settings run programs. */
 function judgeRepository(call: Call, shell: Shell): undefined {
   const { court, scope } = shell;
-  if (!scope.cwds) return call.say(ask("the repository is only known at run time"));
+  if (!scope.cwds) return call.say(ask("the repository is only known at run time", "runtime"));
   for (const cwd of scope.cwds) {
     if (!isInProject(court, court.world.realPath(cwd)))
-      call.say(ask("it works on a repository outside the project, with its own settings"));
+      call.say(ask("it works on a repository outside the project, with its own settings", "outside"));
     for (
       let at = resolve(cwd);
       at !== resolve(court.world.root) && at.length > court.world.root.length;
@@ -117,7 +119,7 @@ function readOnly(call: Call, flags: string, name: string): Output | undefined {
   const parsed = readFlags(call, { flags, isNumeric: true });
   const operands = name === "grep" && !parsed.has("-e") ? parsed.operands.slice(1) : parsed.operands;
   for (const operand of operands) readOperand(call, operand, parsed.has("--no-index"));
-  if (parsed.has("--output")) call.say(ask("git writes a file"));
+  if (parsed.has("--output")) call.say(ask("git writes a file", "changes"));
   if (parsed.has("--batch", "--batch-command")) readNamed(call);
   if (
     name === "log" &&
@@ -159,7 +161,7 @@ const isThere = (call: Call, f: Field): boolean =>
 function readNamed(call: Call): undefined {
   const { stdin } = call.shell;
   if (stdin.kind === "text") for (const name of stdin.text.split(/\s+/)) readOperand(call, field(name), false);
-  else if (stdin.kind === "unknown") call.say(askRead("which objects it prints is only known at run time"));
+  else if (stdin.kind === "unknown") call.say(askRead("which objects it prints is only known at run time", "runtime"));
 }
 
 function toplevel(call: Call): Output | undefined {
@@ -193,9 +195,9 @@ function judgeChange(call: Call, refused: string | undefined): undefined {
   const name = call.name.slice(4);
   for (const [i, { text }] of call.args.entries()) {
     if (isOrBegins(text, RUNS) || /^--gpg-sign=.*sh/.test(text) || isOrBegins(text, refused?.split(" ") ?? []))
-      call.say(deny(`git ${name} ${text} runs a program`));
-    if (/^(?:ext|fd)::/.test(text)) call.say(deny("the address runs a program"));
-    if (EXECUTES.has(name) && /^-x/.test(text)) call.say(deny(`git ${name} -x runs a program`));
+      call.say(deny(`git ${name} ${text} runs a program`, "runs_code"));
+    if (/^(?:ext|fd)::/.test(text)) call.say(deny("the address runs a program", "runs_code"));
+    if (EXECUTES.has(name) && /^-x/.test(text)) call.say(deny(`git ${name} -x runs a program`, "runs_code"));
     const out = /^(?:--ou\w*(?:-\w*)?=|-o$)(.*)$/.exec(text);
     if (out) call.write(out[1] ? field(out[1]) : (call.args[i + 1] ?? field("")));
   }
@@ -208,8 +210,9 @@ function judgeChange(call: Call, refused: string | undefined): undefined {
   const directory = call.args.find((f) => /^--(?:directory|separate-git-dir)=/.test(f.text));
   if (directory) call.write({ ...directory, text: directory.text.slice(directory.text.indexOf("=") + 1) });
   if (call.args.some((f) => f.text === "--unsafe-paths" || f.text.startsWith("--separate-git-dir")))
-    call.say(deny("it writes outside the repository"));
-  if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text))) call.say(deny("git clone would run a program"));
+    call.say(deny("it writes outside the repository", "outside"));
+  if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text)))
+    call.say(deny("git clone would run a program", "runs_code"));
   if (name === "remote" && call.args.some((f) => isBareAddress(f.text)))
     call.say(deny("it sends the repository to a bare address"));
   if (name === "push" && call.args.some((f) => isAddress(f.text.replace(/^--\w+=/, ""))))
@@ -273,12 +276,12 @@ const SPECIAL: Commands = {
   },
   submodule: (call) => {
     if (call.args.some((f) => f.text === "foreach"))
-      call.say(deny("git submodule foreach runs a command in each module"));
+      call.say(deny("git submodule foreach runs a command in each module", "runs_code"));
     return subcommands({ "": "", status: "", summary: "" }, { update: "network", add: "network" })(call);
   },
   notes: subcommands({ list: "", show: "", "": "" }),
   bisect: (call) => {
-    if (call.args[0]?.text === "run") call.say(deny("git bisect run runs a command"));
+    if (call.args[0]?.text === "run") call.say(deny("git bisect run runs a command", "runs_code"));
     return subcommands({ log: "", terms: "" })(call);
   },
   reflog: (call) => {
@@ -291,7 +294,7 @@ const SPECIAL: Commands = {
   ),
   "symbolic-ref": (call) => {
     const parsed = readFlags(call, { flags: "-q --quiet --short --recurse --no-recurse" });
-    if (parsed.operands.length > 1) call.say(ask("it moves a reference"));
+    if (parsed.operands.length > 1) call.say(ask("it moves a reference", "changes"));
     return { kind: "plain" };
   },
   "hash-object": (call) => {
@@ -304,7 +307,7 @@ const SPECIAL: Commands = {
       flags:
         "-lv0123456789 -o:w --output:w --format: --list --prefix: --remote! --exec! --add-file:r --worktree-attributes --verbose --mtime:",
     });
-    if (parsed.has("-o", "--output")) call.say(ask("it writes an archive"));
+    if (parsed.has("-o", "--output")) call.say(ask("it writes an archive", "changes"));
     for (const f of parsed.operands) readOperand(call, f, false);
     return undefined;
   },
@@ -313,12 +316,13 @@ const SPECIAL: Commands = {
   "credential-cache": (call) => secret(call),
   "credential-manager": (call) => secret(call),
   difftool: (call) => {
-    if (call.args.some((f) => /^(?:-x|--extcmd|-t|--tool)/.test(f.text))) call.say(deny("git difftool runs a program"));
-    else call.say(ask("git difftool runs a program"));
+    if (call.args.some((f) => /^(?:-x|--extcmd|-t|--tool)/.test(f.text)))
+      call.say(deny("git difftool runs a program", "runs_code"));
+    else call.say(ask("git difftool runs a program", "runs_code"));
     return undefined;
   },
   "filter-branch": (call) => {
-    call.say(deny("git filter-branch runs commands over the whole history"));
+    call.say(deny("git filter-branch runs commands over the whole history", "runs_code"));
     return undefined;
   },
   help: fromTable({ flags: "-agc --all --guides --config", operands: "text" }),
@@ -326,7 +330,7 @@ const SPECIAL: Commands = {
 };
 
 function secret(call: Call): undefined {
-  call.say(deny("it prints or stores credentials"));
+  call.say(deny("it prints or stores credentials", "secret"));
   return undefined;
 }
 

@@ -16,7 +16,7 @@ const asks = (): ((call: Call) => Output) => (call) => {
 const refuses =
   (reason: string): ((call: Call) => Output) =>
   (call) => {
-    call.say(deny(reason));
+    call.say(deny(reason, "network"));
     return NETWORK;
   };
 
@@ -29,7 +29,7 @@ function sendsSecrets(call: Call): undefined {
       judgeField(call.shell, { ...f, text: path }, "read").firm &&
       !/[\0]/.test(path)
     ) {
-      call.say(deny("it would send a secret away"));
+      call.say(deny("it would send a secret away", "secret"));
     }
   }
 }
@@ -65,7 +65,7 @@ export const NETWORK_COMMANDS: Commands = {
         /^-[a-zA-Z]*[DLRW]|ProxyCommand|LocalCommand|PermitLocal|KnownHostsCommand|^-o$|^-F/i.test(f.text),
       )
     )
-      call.say(deny("ssh would run a program here or open a tunnel"));
+      call.say(deny("ssh would run a program here or open a tunnel", "network"));
     call.say(refuseNetwork("it runs a command on another machine"));
     return NETWORK;
   },
@@ -141,7 +141,7 @@ export const NETWORK_COMMANDS: Commands = {
     flags: "-as",
     operands: "text",
     finish: (call, { operands }) =>
-      operands.length > 1 ? call.say(deny("it changes the network of the machine")) : undefined,
+      operands.length > 1 ? call.say(deny("it changes the network of the machine", "network")) : undefined,
   }),
   ss: fromTable({ flags: "-tulnpaxs46eomirH --tcp --udp --listening --numeric --processes --all", operands: "text" }),
   netstat: fromTable({ flags: "-tulnpaxrse46", operands: "text" }),
@@ -182,11 +182,11 @@ function curl(call: Call): Output {
   const args = unabbreviate(uncluster(call.args, "oDcdFTKHXAbeuxmrwyYzCEtP"), CURL_LONG);
   for (const [i, { text }] of args.entries()) {
     const next = args[i + 1]?.text ?? "";
-    if (UPLOADS.test(text)) call.say(deny("it sends a file away"));
+    if (UPLOADS.test(text)) call.say(deny("it sends a file away", "network"));
     if (BODIES.test(text) && /^[^=]*@|=[@<]|^<|\0/.test(text.replace(BODIES, "") || next) && !staysHere(args))
-      call.say(deny("it sends a file away"));
+      call.say(deny("it sends a file away", "network"));
     if (/^(?:-H|--header|--variable|--url-query)$/.test(text) && /^\w*@/.test(next))
-      call.say(deny("it sends a file away"));
+      call.say(deny("it sends a file away", "network"));
     const made = /%output\{(?:>>)?([^}]*)\}/.exec(text)?.[1];
     if (made !== undefined) call.write(field(made));
     if (/^(?:-K|--config)/.test(text)) call.say(askFirm("its settings come from a file"));
@@ -206,8 +206,9 @@ function curl(call: Call): Output {
     else if (joined?.[2]) call.write(field(joined[2]));
     if (/^file:\/\//i.test(text)) call.read(field(text.replace(/^file:\/\/(?:localhost)?/i, "")));
     if (/^(?:dict|gopher|telnet|ldap|smtp|ftp|tftp|scp|sftp|smb|pop3|imap):/i.test(text))
-      call.say(deny("it speaks a protocol that carries data away"));
-    if (/[?&][^=]*=.*\0|\0.*\/\//.test(text)) call.say(deny("data of this machine would be part of the address"));
+      call.say(deny("it speaks a protocol that carries data away", "network"));
+    if (/[?&][^=]*=.*\0|\0.*\/\//.test(text))
+      call.say(deny("data of this machine would be part of the address", "network"));
   }
   if (args.length === 1 && /^(?:--version|-V|--help|-h)$/.test(args[0]!.text)) return { kind: "unknown" };
   call.say(reach(call));
@@ -229,16 +230,17 @@ function netcat(call: Call): Output {
   const [flags, host, port, ...more] = call.args.map((f) => f.text);
   const isProbe = /^-(?:z|zv|vz)$/.test(flags ?? "") && /^(?:localhost|127\.0\.0\.1)$/.test(host ?? "");
   if (isProbe && /^\d+$/.test(port ?? "") && more.length === 0) call.say(askNetwork("it tries a port of this machine"));
-  else call.say(deny("it opens a raw connection"));
+  else call.say(deny("it opens a raw connection", "network"));
   return NETWORK;
 }
 
 function wget(call: Call): Output {
   const args = unabbreviate(uncluster(call.args, "OPoaeituUlQADRIXwB"), WGET_LONG);
   for (const [i, { text }] of args.entries()) {
-    if (/^--(?:post-file|body-file)/.test(text)) call.say(deny("it sends a file away"));
-    if (/^--(?:post-data|body-data).*\0/.test(text)) call.say(deny("it sends data of this machine away"));
-    if (/^--(?:use-askpass|config|execute)|^-e/.test(text)) call.say(deny(`wget ${text} can run programs`));
+    if (/^--(?:post-file|body-file)/.test(text)) call.say(deny("it sends a file away", "network"));
+    if (/^--(?:post-data|body-data).*\0/.test(text)) call.say(deny("it sends data of this machine away", "network"));
+    if (/^--(?:use-askpass|config|execute)|^-e/.test(text))
+      call.say(deny(`wget ${text} can run programs`, "runs_code"));
     if (
       /^(?:-O|-P|-o|-a|--output-document|--directory-prefix|--output-file|--append-output|--save-cookies|--rejected-log|--warc-file|--hsts-file)$/.test(
         text,
@@ -261,7 +263,7 @@ function wget(call: Call): Output {
 /** A name looked up can carry data out. */
 function lookupName(call: Call): Output {
   if (call.args.some((f) => /[\0\x01\x03]/.test(f.text)))
-    call.say(deny("data of this machine would be part of the name it looks up"));
+    call.say(deny("data of this machine would be part of the name it looks up", "network"));
   call.say(askNetwork("it looks up names"));
   return NETWORK;
 }
@@ -270,13 +272,13 @@ function openssl(call: Call): Output | undefined {
   const sub = call.args[0]?.text ?? "";
   if (sub === "version") return undefined;
   if (["s_client", "s_server", "s_time", "ocsp"].includes(sub)) {
-    call.say(deny("it opens a raw connection"));
+    call.say(deny("it opens a raw connection", "network"));
     return NETWORK;
   }
   for (const [i, { text }] of call.args.entries()) {
     if (text === "-in" && call.args[i + 1]) call.read(call.args[i + 1]!);
     if (text === "-out" && call.args[i + 1]) call.write(call.args[i + 1]!);
-    if (text === "-engine" || text === "-provider-path") call.say(deny("openssl would load code"));
+    if (text === "-engine" || text === "-provider-path") call.say(deny("openssl would load code", "runs_code"));
   }
   call.say(ask("it works with keys and certificates"));
   return sub === "enc" || sub === "base64" ? { kind: "decoded" } : undefined;
@@ -289,10 +291,10 @@ function gh(call: Call): Output {
     words[0] === "auth" &&
     (words[1] === "token" || call.args.some((f) => f.text === "--show-token" || f.text === "-t"))
   )
-    call.say(deny("it prints a token"));
+    call.say(deny("it prints a token", "secret"));
   else if (words[0] === "--version" || (words.length === 0 && call.args[0]?.text === "--version"))
     return { kind: "unknown" };
-  else if (words[0] === "repo" && words[1] === "delete") call.say(deny("it deletes a repository"));
+  else if (words[0] === "repo" && words[1] === "delete") call.say(deny("it deletes a repository", "changes"));
   else if (
     words[0] === "secret" ||
     words[0] === "ssh-key" ||
@@ -300,7 +302,7 @@ function gh(call: Call): Output {
     (words[0] === "extension" && words[1] !== "list") ||
     words[0] === "alias"
   )
-    call.say(deny("it changes secrets, keys or what gh runs"));
+    call.say(deny("it changes secrets, keys or what gh runs", "secret"));
   else if (words[0] === "gist" && words[1] === "create") call.say(deny("it publishes files"));
   else call.say(askNetwork("it reaches another machine"));
   return NETWORK;
@@ -325,15 +327,15 @@ function cloud(call: Call): Output {
     ) ||
     call.name === "dropdb"
   ) {
-    call.say(deny(`${call.name} would destroy what runs elsewhere, or print secrets`));
+    call.say(deny(`${call.name} would destroy what runs elsewhere, or print secrets`, "secret"));
   } else if (/\\!|copy\b.*\bprogram\b|\bsystem\s+\w/i.test(words.join(" ")))
-    call.say(deny(`${call.name} would run a command`));
+    call.say(deny(`${call.name} would run a command`, "runs_code"));
   else if (
     call.name === "vault" ||
     (words.includes("configure") && words.includes("get")) ||
     words.includes("-destroy")
   ) {
-    call.say(deny(`${call.name} would print secrets or destroy what runs elsewhere`));
+    call.say(deny(`${call.name} would print secrets or destroy what runs elsewhere`, "secret"));
   } else if (words.includes("rm") && words.some((w) => w === "--recursive" || w === "-r"))
     call.say(deny(`${call.name} would destroy what is stored elsewhere`));
   else

@@ -50,27 +50,27 @@ function otherProject(call: Call): undefined {
     const name = short === undefined ? undefined : MOVES.find((flag) => flag.startsWith(short));
     if (name !== undefined || /^(?:-C|--dir|--cwd|--git|--ignore-scripts=false)(?:=|$)/.test(text)) {
       if (/^(?:script-shell|shell|node-options|onload-script)$/.test(name ?? ""))
-        call.say(deny(`${call.name} ${text} chooses what runs`));
-      call.say(askFirm(`${call.name} ${text} uses another project, shell or source`));
+        call.say(deny(`${call.name} ${text} chooses what runs`, "runs_code"));
+      call.say(askFirm(`${call.name} ${text} uses another project, shell or source`, "outside"));
     }
     if (
       /^(?:-g|--global|--location=global)$/.test(text) &&
       call.args.some((f) => /^(?:i|install|add|link|un|uninstall|remove|rm|update|up)$/.test(f.text))
     ) {
-      call.say(deny(`${call.name} ${text} changes programs outside the project`));
+      call.say(deny(`${call.name} ${text} changes programs outside the project`, "outside"));
     }
   }
   placesElsewhere(call);
   const [first] = call.args;
   if (/^(?:config|c|get)$/.test(first?.text ?? "") && call.args.some((f) => /auth|token|passw/i.test(f.text)))
-    call.say(deny("it prints a token"));
+    call.say(deny("it prints a token", "secret"));
   const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
   if (at >= 0 && call.args[at + 1]) call.runText(call.args[at + 1]!.text);
   if (
     /^(?:config|set|c)$/.test(call.args[0]?.text ?? "") &&
     call.args.some((f) => /^(?:set|delete|edit|fix)$/.test(f.text))
   )
-    call.say(deny("it changes settings of the package manager"));
+    call.say(deny("it changes settings of the package manager", "runs_code"));
   if (
     /^(?:publish|unpublish|deprecate|owner|access|token|adduser|login|logout|dist-tag|star|team|org|profile|hook|whoami)$/.test(
       call.args[0]?.text ?? "",
@@ -78,8 +78,8 @@ function otherProject(call: Call): undefined {
   ) {
     call.say(
       /^(?:token|unpublish|access|owner)$/.test(call.args[0]!.text)
-        ? deny("it touches the account")
-        : askExact("it touches the account"),
+        ? deny("it touches the account", "network")
+        : askExact("it touches the account", "network"),
     );
   }
 }
@@ -94,7 +94,7 @@ export function reachesOut(call: Call): undefined {
     if (!isElsewhere(value!) || judgeField(call.shell, { ...f, text: value! }, "read").decision === "allow") continue;
     const name = flag || (call.args[i - 1]?.text ?? "");
     if (/^-o$|^--?(?:out|coverprofile|.*output)/i.test(name)) call.write({ ...f, text: value! });
-    call.say(askExact(`${call.name} uses what lies outside the project: ${value}`));
+    call.say(askExact(`${call.name} uses what lies outside the project: ${value}`, "outside"));
   }
 }
 
@@ -104,15 +104,15 @@ export function placesElsewhere(call: Call): undefined {
     const m = /^(?:--target|--root|-t|--install-dir|--bindir|-d|--dest|--out-dir)(?:=(.+))?$/.exec(text);
     const value = m ? (m[1] === undefined ? call.args[i + 1] : field(m[1])) : undefined;
     if (value && /^(?:\/|~|\.\.)/.test(value.text)) call.write(value);
-    if (text === "--user") call.say(deny("it installs outside the project"));
+    if (text === "--user") call.say(deny("it installs outside the project", "outside"));
     if (isBareAddress(text) || isBareAddress(text.replace(/^[^=]*=/, "")))
-      call.say(deny("it fetches from a bare address"));
+      call.say(deny("it fetches from a bare address", "network"));
     if (
       /^(?:-toolexec|-exec|--?vettool|--toolexec|-wrapper|--config|-fplugin|-B|--rustc-wrapper|-specs|--specs)(?:=|$)/.test(
         text,
       )
     )
-      call.say(deny(`${call.name} ${text} runs a program`));
+      call.say(deny(`${call.name} ${text} runs a program`, "runs_code"));
   }
 }
 
@@ -168,9 +168,9 @@ function system(call: Call): Output | undefined {
   const [first, ...rest] = call.args;
   const reads = Object.hasOwn(SYSTEM_READS, call.name) ? SYSTEM_READS[call.name]! : /^(?:list|info|show)$/;
   if (isVersion(call)) return undefined;
-  if (!reads.test(first?.text ?? "")) call.say(deny("it changes programs of the system"));
+  if (!reads.test(first?.text ?? "")) call.say(deny("it changes programs of the system", "runs_code"));
   // `rpm -qa --pipe=…` and `apt list -o …` run programs.
   else if (rest.some((f) => /^[-+]/.test(f.text) && !/^(?:-[ailfq]|--installed|--upgradable)$/.test(f.text)))
-    call.say(ask(`${call.name} has a flag that is not known to only read`));
+    call.say(ask(`${call.name} has a flag that is not known to only read`, "runs_code"));
   return undefined;
 }

@@ -18,7 +18,7 @@ function runs(what: string): (call: Call) => Output | undefined {
     reachesOut(call);
     const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
     if (at >= 0 && call.name === "npx" && call.args[at + 1]) call.runText(call.args[at + 1]!.text);
-    call.say(ask(`it runs ${what}`));
+    call.say(ask(`it runs ${what}`, "runs_code"));
     return undefined;
   };
 }
@@ -116,39 +116,39 @@ export const FETCHED = /(?:[$<]\(|`)\s*(?:curl|wget)\s/;
 /** `-c` is judged as what it runs; what comes on the input is judged if it is known. */
 function shell(call: Call): Output | undefined {
   const { args } = call;
-  if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends"));
+  if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends", "network"));
   if (args.length === 1 && /^--(?:version|help)$/.test(args[0]!.text)) return undefined;
   for (let i = 0; i < args.length; i++) {
     const { text } = args[i]!;
     if (/^[-+]o$|^[-+]O$|^--(?:rcfile|init-file)$/.test(text)) {
-      if (text.startsWith("--")) call.say(deny("the shell would run a file first"));
+      if (text.startsWith("--")) call.say(deny("the shell would run a file first", "runs_code"));
       else if (
         !/^(?:errexit|nounset|pipefail|xtrace|verbose|noglob|extglob|globstar|nullglob)$/.test(args[i + 1]?.text ?? "")
       )
-        call.say(ask(`${call.name} ${text} changes how the shell works`));
+        call.say(ask(`${call.name} ${text} changes how the shell works`, "runs_code"));
       i++;
     } else if (/^-[a-zA-Z]*c/.test(text)) {
       if (args[i + 1]?.text === "--") i++;
       const script = args[i + 1];
       forget(call, args.slice(i + 3));
-      if (/i|l/.test(text)) call.say(askFirm("the shell would run its start files first"));
+      if (/i|l/.test(text)) call.say(askFirm("the shell would run its start files first", "runs_code"));
       if (!script) call.say(ask("the shell is told nothing"));
       else if (!isKnown(script)) unknownScript(call, script.text);
       else call.runText(script.text);
       if (!["sh", "bash", "dash", "zsh", "ash", "ksh"].includes(call.name))
-        call.say(ask(`${call.name} speaks another language`));
+        call.say(ask(`${call.name} speaks another language`, "runs_code"));
       return undefined;
     } else if (text === "-s" || text === "-") break;
     else if (/^[-+]/.test(text)) {
       if (!/^[-+][aeufxvnCpBEhmTt]+$|^--(?:norc|noprofile|posix)$/.test(text))
-        call.say(askFirm(`${call.name} ${text} is not known`));
+        call.say(askFirm(`${call.name} ${text} is not known`, "runtime"));
     } else {
       call.read(args[i]!);
       if (
         !args.slice(0, i).some((f) => /^-[a-z]*n/.test(f.text)) ||
         args.slice(0, i).some((f) => f.text.startsWith("+"))
       )
-        call.say(ask("it runs a script"));
+        call.say(ask("it runs a script", "runs_code"));
       return undefined;
     }
   }
@@ -172,31 +172,31 @@ const asGuess = (f: Field): Field => ({ ...f, guessed: true, splits: true });
 
 function unknownScript(call: Call, text: string): undefined {
   const guess = text.replace(/[\0-\x03]/g, "x");
-  call.say(askFirm("the commands it runs are only known at run time"));
+  call.say(askFirm("the commands it runs are only known at run time", "runtime"));
   call.runText(guess);
 }
 
 function fromInput(call: Call): undefined {
   const { stdin } = call.shell;
-  if (stdin.kind === "network") call.say(deny("it runs what another machine sends"));
-  else if (stdin.kind === "decoded") call.say(deny("it runs what was hidden in an encoding"));
+  if (stdin.kind === "network") call.say(deny("it runs what another machine sends", "network"));
+  else if (stdin.kind === "decoded") call.say(deny("it runs what was hidden in an encoding", "runs_code"));
   else if (stdin.kind === "text" && stdin.text !== "" && SHELLS.has(call.name)) {
     call.runText(stdin.text);
-    call.say(askExact("a shell runs what it is given on its input"));
-  } else call.say(askFirm("it runs what it is given on its input"));
+    call.say(askExact("a shell runs what it is given on its input", "runs_code"));
+  } else call.say(askFirm("it runs what it is given on its input", "runs_code"));
   return undefined;
 }
 const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"]);
 
 function runFile(call: Call): undefined {
   const [file] = call.args;
-  if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends"));
+  if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends", "network"));
   if (file) {
     call.read(file);
-    if (isKnown(file) && judgeField(call.shell, file, "read").reason.includes("outside"))
-      call.say(deny("it runs a file from outside the project"));
+    if (isKnown(file) && judgeField(call.shell, file, "read").code === "outside")
+      call.say(deny("it runs a file from outside the project", "outside"));
   }
-  call.say(askExact("it runs a file in this shell"));
+  call.say(askExact("it runs a file in this shell", "runs_code"));
   return undefined;
 }
 
@@ -234,12 +234,12 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
         .slice(at)
         .map((f) => f.text)
         .join(" ");
-      if (DESTRUCTIVE.test(code)) call.say(deny(`${call.name} is given code that looks dangerous`));
+      if (DESTRUCTIVE.test(code)) call.say(deny(`${call.name} is given code that looks dangerous`, "runs_code"));
       else if (SUSPICIOUS.test(code.replace(LOCAL_FETCH, "")))
-        call.say(refuse(`${call.name} is given code that starts programs, deletes or reaches the network`));
+        call.say(refuse(`${call.name} is given code that starts programs, deletes or reaches the network`, "network"));
       else if (/environ|process\.env|\.env\b/i.test(code))
-        call.say(askExact(`${call.name} is given code that reads the environment`));
-      else call.say(ask(`${call.name} is given code to run`));
+        call.say(askExact(`${call.name} is given code that reads the environment`, "secret"));
+      else call.say(ask(`${call.name} is given code to run`, "runs_code"));
       return undefined;
     }
     if (args.length === 0 || args[0]!.text === "-") return fromInput(call);
@@ -249,17 +249,17 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
     }
     for (const f of args) {
       if (/^(?:-r|--require|--import|--loader|--experimental-loader|--inspect.*|--prof.*|-m|-I)$/.test(f.text))
-        call.say(ask(`${call.name} ${f.text} loads code`));
+        call.say(ask(`${call.name} ${f.text} loads code`, "runs_code"));
       if (
         /^--(?:require|import|loader|env-file|experimental-loader|build-snapshot|diagnostic-dir|redirect-warnings)=/.test(
           f.text,
         )
       )
-        call.say(ask(`${call.name} ${f.text} loads code`));
+        call.say(ask(`${call.name} ${f.text} loads code`, "runs_code"));
       if (!f.text.startsWith("-")) break;
     }
     reachesOut(call);
-    call.say(ask("it runs code"));
+    call.say(ask("it runs code", "runs_code"));
     return undefined;
   };
 }
@@ -271,15 +271,15 @@ function build(call: Call): Output | undefined {
     const m = /^(?:-[a-zA-Z]*?[CfISBP]|--(?:dir|fi|mak|inc|bui|ins)[a-z-]*(?=$|=)=?)(.*)$/s.exec(text);
     const value = m ? (m[1] === "" ? call.args[i + 1] : field(m[1]!)) : undefined;
     if (value) call.look(value);
-    if (value && isElsewhere(value.text)) call.say(askFirm("it builds another project"));
+    if (value && isElsewhere(value.text)) call.say(askFirm("it builds another project", "outside"));
     if (/^--ev?a?l?(?:=|$)|^-E|^\.?(?:SHELL|SHELLFLAGS|MAKE|MAKEFLAGS|MAKEFILES)\s*[:+?!]*=/.test(text))
-      call.say(deny(`${call.name} ${text} runs a program`));
+      call.say(deny(`${call.name} ${text} runs a program`, "runs_code"));
   }
-  call.say(ask("it runs recipes of the project, even when it is only asked what it would do"));
+  call.say(ask("it runs recipes of the project, even when it is only asked what it would do", "runs_code"));
   return undefined;
 }
 
 function loader(call: Call): Output | undefined {
-  call.say(ask("it starts a program by the loader"));
+  call.say(ask("it starts a program by the loader", "runs_code"));
   return call.run(call.args);
 }

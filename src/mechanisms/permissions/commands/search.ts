@@ -155,7 +155,8 @@ function find(call: Call): Output | undefined {
   const { args } = call;
   let isPlain = true;
   let hasStarted = false;
-  if (args.some(mayBecomeFlags)) call.say(askExact("a word that is only known at run time may delete or run"));
+  if (args.some(mayBecomeFlags))
+    call.say(askExact("a word that is only known at run time may delete or run", "runtime"));
   for (let i = 0; i < args.length; i++) {
     const { text } = args[i]!;
     if (!hasStarted && !/^[-(!,]/.test(text)) {
@@ -175,11 +176,11 @@ function find(call: Call): Output | undefined {
       findRuns(call, args.slice(i + 1, end < 0 ? undefined : end));
       i = end < 0 ? args.length : end;
     } else if (text === "-delete")
-      call.say({ ...deny("find -delete deletes everything it finds"), firm: false, lift: "exact" });
+      call.say({ ...deny("find -delete deletes everything it finds", "changes"), firm: false, lift: "exact" });
     else if (FIND_WRITES.has(text)) {
       const target = args[++i];
       if (target) call.write(target);
-      call.say(askExact(`find ${text} writes a file`));
+      call.say(askExact(`find ${text} writes a file`, "changes"));
       if (text === "-fprintf") i++;
     } else if (text === "-files0-from") call.read(args[++i] ?? field("-"));
     else call.say(ask(`find ${text} is not known to only read`));
@@ -236,9 +237,9 @@ function findRuns(call: Call, command: Field[]): undefined {
   const replaced = command.map((f) => (f.text.includes("{}") ? { ...f, text: f.text.replaceAll("{}", base) } : f));
   const head = command[0]?.text ?? "";
   if (CHANGES_FOUND.has(head.replace(/^.*\//, "")) && !isReadingScript(command)) {
-    call.say({ ...deny(`find starts ${head} on everything it finds`), firm: false, lift: "exact" });
+    call.say({ ...deny(`find starts ${head} on everything it finds`, "runs_code"), firm: false, lift: "exact" });
   }
-  call.say(askExact("find starts a command on everything it finds"));
+  call.say(askExact("find starts a command on everything it finds", "runs_code"));
   call.run(replaced);
 }
 
@@ -255,6 +256,6 @@ function fdLike(call: Call): Output | undefined {
     { ...call, args: parsed.operands.slice(1) },
     call.args.slice(at + 1).map((f) => (/^\{.*\}$/.test(f.text) ? field("{}") : f)),
   );
-  call.say(askExact("fd starts a command on everything it finds"));
+  call.say(askExact("fd starts a command on everything it finds", "runs_code"));
   return undefined;
 }

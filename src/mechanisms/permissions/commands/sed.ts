@@ -20,11 +20,12 @@ function sed(call: Call): Output | undefined {
   if (parsed.has("-f", "--file")) call.say(askExact("the program of sed comes from a file"));
   for (const program of programs) {
     if (isKnown(program)) judgeProgram(call, program.text);
-    else if (!/^[\d,$p\x02]+$/.test(program.text)) call.say(ask("the program of sed is only known at run time"));
+    else if (!/^[\d,$p\x02]+$/.test(program.text))
+      call.say(ask("the program of sed is only known at run time", "runtime"));
   }
   const isInPlace = parsed.has("-i", "--in-place");
   for (const file of files) (isInPlace ? call.write : call.read)(file);
-  if (isInPlace) call.say(ask("sed -i edits files in place"));
+  if (isInPlace) call.say(ask("sed -i edits files in place", "changes"));
   const isFilter = !isInPlace && programs.every((f) => /^[\d,$;pd ]+$/.test(f.text));
   return isFilter ? passOn(call, parsed, isInline ? 0 : 1) : undefined;
 }
@@ -73,10 +74,10 @@ function judgeProgram(call: Call, program: string): undefined {
       case "w":
       case "W":
         call.write(field(line()));
-        call.say(askExact("the program of sed writes a file"));
+        call.say(askExact("the program of sed writes a file", "changes"));
         break;
       case "e":
-        return call.say(deny("the program of sed runs a command"));
+        return call.say(deny("the program of sed runs a command", "runs_code"));
       case "y":
       case "s":
         if (!substitution(command)) return unreadable(call);
@@ -110,11 +111,11 @@ function judgeProgram(call: Call, program: string): undefined {
     const flags = skip(/[a-zA-Z0-9]*/y);
     const writes = flags.indexOf("w");
     if (flags.slice(0, writes < 0 ? undefined : writes).includes("e"))
-      call.say(deny("the program of sed runs what it replaced"));
+      call.say(deny("the program of sed runs what it replaced", "runs_code"));
     if (/[^gpiImMe\d]/.test(writes < 0 ? flags : flags.slice(0, writes))) return false;
     if (writes < 0) return true;
     call.write(field((flags.slice(writes + 1) + line()).trim()));
-    call.say(askExact("the program of sed writes a file"));
+    call.say(askExact("the program of sed writes a file", "changes"));
     return true;
   }
 
@@ -143,4 +144,4 @@ function judgeProgram(call: Call, program: string): undefined {
   }
 }
 
-const unreadable = (call: Call): undefined => call.say(ask("the program of sed is not known to only print"));
+const unreadable = (call: Call): undefined => call.say(ask("the program of sed is not known to only print", "runtime"));

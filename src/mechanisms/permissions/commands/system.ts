@@ -40,7 +40,9 @@ const named: Commands = {
   ...lookupNames("insmod rmmod modprobe kexec depmod dkms", denies("it changes the kernel")),
   ...lookupNames("crontab at batch atrm anacron", (call) => {
     call.say(
-      call.args.some((f) => f.text === "-l") ? ask("it lists what is planned") : deny("it plans commands for later"),
+      call.args.some((f) => f.text === "-l")
+        ? ask("it lists what is planned")
+        : deny("it plans commands for later", "runs_code"),
     );
     return undefined;
   }),
@@ -59,7 +61,7 @@ const named: Commands = {
     "gpg gpg2 gpg-agent ssh-add ssh-agent ssh-keygen ssh-copy-id ssh-keyscan pass security keyctl secret-tool kinit age sops op bw lpass keychain",
     (call) => {
       const isVersion = call.args.length === 1 && call.args[0]!.text === "--version";
-      if (!isVersion) call.say(deny("it works with keys and secrets"));
+      if (!isVersion) call.say(deny("it works with keys and secrets", "secret"));
       return undefined;
     },
   ),
@@ -70,7 +72,7 @@ const named: Commands = {
 };
 
 function askSession(call: Call): undefined {
-  call.say(askFirm("it starts or drives another session"));
+  call.say(askFirm("it starts or drives another session", "runs_code"));
   const words = call.args.filter((f) => !f.text.startsWith("-"));
   for (const f of words) if (f.text.includes(" ")) call.runText(f.text);
   if (call.name === "screen" && words.length > 0) call.run(words);
@@ -127,7 +129,7 @@ export const SYSTEM: Commands = {
         (f, i) => f.text === "-eww" || f.text === "-E" || (/^[a-zA-Z]*e[a-zA-Z]*$/.test(f.text) && !isValue(i)),
       )
     )
-      call.say(askFirm("it prints the environment of processes"));
+      call.say(askFirm("it prints the environment of processes", "secret"));
     return undefined;
   },
   pgrep: fromTable({
@@ -171,8 +173,8 @@ export const SYSTEM: Commands = {
   sysctl: (call) => {
     call.say(
       call.args.some((f) => /=|^-[wp]/.test(f.text))
-        ? deny("it changes the kernel")
-        : ask("it reads settings of the kernel"),
+        ? deny("it changes the kernel", "device")
+        : ask("it reads settings of the kernel", "device"),
     );
     return undefined;
   },
@@ -182,7 +184,7 @@ export const SYSTEM: Commands = {
         f.text,
       ),
     );
-    if (!isRead) call.say(deny("it changes the network of the machine"));
+    if (!isRead) call.say(deny("it changes the network of the machine", "network"));
     return undefined;
   },
   watchexec: asks("it starts commands"),

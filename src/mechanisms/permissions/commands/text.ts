@@ -206,7 +206,7 @@ export const TEXT: Commands = {
 /** `+!cmd` and the like are commands of the pager. */
 function pager(call: Call, { operands }: Parsed): undefined {
   if (operands.some((f) => f.text.startsWith("+") && !/^\+(?:\d*|G|F|\/.*)$/.test(f.text))) {
-    call.say(deny("the pager is told to run something"));
+    call.say(deny("the pager is told to run something", "runs_code"));
   }
   return undefined;
 }

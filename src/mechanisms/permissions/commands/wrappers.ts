@@ -60,7 +60,7 @@ export const WRAPPERS: Commands = {
     });
     const end = operands.findIndex((f) => /^:::/.test(f.text));
     const inner = end < 0 ? operands : operands.slice(0, end);
-    call.say(askExact("it starts many commands"));
+    call.say(askExact("it starts many commands", "runs_code"));
     const given = end < 0 ? [field(UNKNOWN)] : operands.slice(end + 1);
     for (const value of given.slice(0, 20)) {
       if (inner.length === 0) call.runText(value.text);
@@ -79,7 +79,7 @@ export const WRAPPERS: Commands = {
       flags: "-bcdegtpxw -n: --interval: --differences? --no-title --color --exec --beep --errexit",
       stopsAtOperand: true,
     });
-    call.say(askExact("it starts the command again and again"));
+    call.say(askExact("it starts the command again and again", "runs_code"));
     if (operands.length > 0) call.runText(operands.map((f) => f.text).join(" "));
     return undefined;
   },
@@ -90,7 +90,7 @@ export const WRAPPERS: Commands = {
     });
     const [file, ...inner] = parsed.operands;
     if (file && !/^\d+$/.test(file.text)) call.write(file);
-    call.say(askExact("it holds a lock while the command runs"));
+    call.say(askExact("it holds a lock while the command runs", "runs_code"));
     const script = parsed.value("-c", "--command") ?? (inner[0]?.text === "-c" ? inner[1] : undefined);
     if (script) call.runText(script.text);
     else if (inner.length > 0) call.run(inner);
@@ -108,19 +108,19 @@ export const WRAPPERS: Commands = {
   toybox: (call) => (call.args.length > 0 ? call.run(call.args, call.shell.stdin) : undefined),
   eval: (call) => {
     const words = call.args;
-    if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends"));
+    if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends", "network"));
     if (words.every(isKnown)) {
-      call.say(askFirm("eval runs text as commands"));
+      call.say(askFirm("eval runs text as commands", "runs_code"));
       return call.runText(words.map((f) => f.text).join(" "));
     }
-    call.say(askFirm("eval runs text that is only known at run time"));
+    call.say(askFirm("eval runs text that is only known at run time", "runtime"));
     const guess = words
       .map((f) => f.text)
       .join(" ")
       .replace(/[\0-\x03]/g, "x");
     call.runText(guess);
     if (words.some((f) => /^-[a-zA-Z]*[rf]/.test(f.text)) && words.some((f) => /^(?:\/|~|\.\.)/.test(f.text)))
-      call.say(deny("eval runs text that is only known at run time, and it looks destructive"));
+      call.say(deny("eval runs text that is only known at run time, and it looks destructive", "runtime"));
     return undefined;
   },
   sudo: escalates,
@@ -159,8 +159,8 @@ function traces(call: Call): undefined {
   if (operands.length > 0 && /trace|valgrind/.test(call.name)) call.run(operands);
   call.say(
     call.args.some((f) => /^-(?:p|-pid|ex|x|-eval|-command|-batch)/.test(f.text))
-      ? deny("it takes over a running program or runs commands")
-      : askExact("it runs a program under a tracer"),
+      ? deny("it takes over a running program or runs commands", "runs_code")
+      : askExact("it runs a program under a tracer", "runs_code"),
   );
   return undefined;
 }
@@ -195,7 +195,7 @@ function env(call: Call): Output | undefined {
     } else if (text === "-u" || text === "--unset") {
       at++;
     } else if (/^-(?:i|0|v|-ignore-environment|-null|-unset=.*|u.*)?$/.test(text)) continue;
-    else if (text.startsWith("-")) call.say(ask(`env ${text} is not known`));
+    else if (text.startsWith("-")) call.say(ask(`env ${text} is not known`, "runtime"));
     else break;
   }
   const inner = args.slice(at);
@@ -204,7 +204,7 @@ function env(call: Call): Output | undefined {
   if (inner.length > 0 && moved !== undefined)
     return call.runText(`cd '${moved.replaceAll("'", "")}' && ${showAll(inner)}`);
   if (inner.length > 0) return call.run(inner, call.shell.stdin);
-  call.say(askFirm("it prints the environment, which may hold keys"));
+  call.say(askFirm("it prints the environment, which may hold keys", "secret"));
   return undefined;
 }
 
@@ -228,7 +228,7 @@ function xargs(call: Call): Output | undefined {
   // How many go to one call is not followed: a flag may begin another.
   if (given.some((f) => f.text.startsWith("-"))) call.say(askExact("a word on the input is a flag"));
   if (parsed.flags.length > 0 && !parsed.flags.every((f) => HARMLESS.has(f.name)))
-    call.say(askExact("xargs has a flag that is not known to be harmless"));
+    call.say(askExact("xargs has a flag that is not known to be harmless", "runtime"));
   if (mark === undefined) return call.run([...inner, ...given]);
   for (const value of given) call.run(inner.map((f) => ({ ...f, text: f.text.replaceAll(mark, value.text) })));
   return undefined;

@@ -44,9 +44,9 @@ export function judgeAssignments(shell: Shell, assignments: Assignment[], fields
 export function judgeVariable(name: string, value: Field, command: string, root = ""): Verdict {
   if (name === "IFS" && command === "read" && isKnown(value)) return allow();
   if (isSafe(name, value)) return allow();
-  if (command !== "" && root !== "" && isMeant(name, value, root)) return ask(changes(name));
+  if (command !== "" && root !== "" && isMeant(name, value, root)) return ask(changes(name), "runs_code");
   if (DANGEROUS.test(name) || !/^[A-Za-z_]\w*$/.test(name))
-    return command === "" ? askFirm(changes(name)) : deny(changes(name));
+    return command === "" ? askFirm(changes(name), "runs_code") : deny(changes(name), "runs_code");
   return command === "" ? allow() : ask(`it sets ${name}`);
 }
 

@@ -210,7 +210,8 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
   if (part.prefix === "#") return [field(PLAIN)];
   if (part.prefix === "!") {
     const isNames = part.index !== undefined || op?.type === "Names";
-    if (!isNames) record(shell.court, part.text, askRead("which variable it means is only known at run time"));
+    if (!isNames)
+      record(shell.court, part.text, askRead("which variable it means is only known at run time", "runtime"));
     return [{ ...field(UNKNOWN), splits: true }];
   }
   const index = part.index?.text;
@@ -227,7 +228,7 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
     }
     case "Transform":
       if (/P|E/.test(op.operand.text))
-        record(shell.court, part.text, askFirm("the expansion runs what the variable holds"));
+        record(shell.court, part.text, askFirm("the expansion runs what the variable holds", "runs_code"));
       for (const f of value) judgeHidden(shell, f.text);
       return [field(UNKNOWN)];
     case "Replace":
@@ -287,7 +288,7 @@ function replace(value: Field[], pattern: Field, by: Field, operator: string): F
 /** Judges the commands of a substitution; gives what they print. */
 function substitute(shell: Shell, script: ParsedScript | undefined, text: string): string {
   if (!script) {
-    record(shell.court, text, askFirm("the substitution cannot be read"));
+    record(shell.court, text, askFirm("the substitution cannot be read", "unreadable"));
     return UNKNOWN;
   }
   const inner: Shell = { ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 };
@@ -324,7 +325,7 @@ function inspectNumber(shell: Shell, name: string): undefined {
   for (const value of shell.scope.vars.get(name) ?? []) {
     if (/[[$`]/.test(value.text)) inspectArithmeticText(shell, value);
     else if (isUnknown(value) && value.text.includes(UNKNOWN)) {
-      record(shell.court, name, askFirm(`arithmetic would evaluate what ${name} holds, which is not known`));
+      record(shell.court, name, askFirm(`arithmetic would evaluate what ${name} holds, which is not known`, "runtime"));
     }
   }
 }
@@ -338,7 +339,7 @@ export function inspectExpression(shell: Shell, value: Field): undefined {
 /** Such text without its variables. */
 export function inspectArithmeticText(shell: Shell, value: Field): undefined {
   if (value.text.includes("[") && value.text.includes(UNKNOWN)) {
-    record(shell.court, value.text, askFirm("arithmetic would evaluate a value that is not known"));
+    record(shell.court, value.text, askFirm("arithmetic would evaluate a value that is not known", "runtime"));
   }
   judgeHidden(shell, value.text);
 }
@@ -346,10 +347,11 @@ export function inspectArithmeticText(shell: Shell, value: Field): undefined {
 /** Substitutions inside text that something will evaluate again. */
 function judgeHidden(shell: Shell, text: string): undefined {
   if (!/[$`]/.test(text)) return;
-  if (shell.depth > LIMITS.depth) return record(shell.court, text, askFirm("nested too deeply to judge"));
-  record(shell.court, text, askFirm("the text would be evaluated again"));
+  if (shell.depth > LIMITS.depth) return record(shell.court, text, askFirm("nested too deeply to judge", "unreadable"));
+  record(shell.court, text, askFirm("the text would be evaluated again", "unreadable"));
   const source = `: <<HOLDFAST_END\n${text}\nHOLDFAST_END\n`;
   const script = parse(source);
-  if (script.errors?.length) record(shell.court, text, deny("the text would be evaluated again, and cannot be read"));
+  if (script.errors?.length)
+    record(shell.court, text, deny("the text would be evaluated again, and cannot be read", "unreadable"));
   shell.runScript({ ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 }, script, source);
 }

@@ -23,11 +23,11 @@ export function callFunction(shell: Shell, name: string, args: Field[], walk: Wa
   const { node, source } = defined;
   defined.isCalled = true;
   if (shell.scope.calling.includes(name)) {
-    record(shell.court, name, deny("a function that starts itself again does not end"));
+    record(shell.court, name, deny("a function that starts itself again does not end", "unreadable"));
     return UNKNOWN_OUTPUT;
   }
   if (shell.depth + shell.scope.calling.length > LIMITS.depth) {
-    record(shell.court, name, askFirm("nested too deeply to judge"));
+    record(shell.court, name, askFirm("nested too deeply to judge", "unreadable"));
     return UNKNOWN_OUTPUT;
   }
   const { vars } = shell.scope;

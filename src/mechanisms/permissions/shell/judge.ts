@@ -15,11 +15,11 @@ export async function judgeCommand(court: Court, input: unknown): Promise<void> 
     return record(court, "bash", ask("there is no command"));
   }
   const denied = findBashRule(court.rules.deny, [command.trim()]);
-  if (denied) record(court, command, { ...deny(`the rule ${denied.text} denies it`), rule: denied.text });
+  if (denied) record(court, command, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
   const problem = unreadable(command);
-  if (problem) return record(court, command, askFirm(`${problem}: a person has to look at it`));
+  if (problem) return record(court, command, askFirm(`${problem}: a person has to look at it`, "unreadable"));
   const cwd = court.world.realPath(court.world.cwd);
-  if (!isInProject(court, cwd)) record(court, command, ask(`it would run outside the project, in ${cwd}`));
+  if (!isInProject(court, cwd)) record(court, command, ask(`it would run outside the project, in ${cwd}`, "outside"));
   const parse = await loadParser();
   const shell: Shell = {
     court,

@@ -24,25 +24,28 @@ export function judgeField(
   const use = { access, isNameOnly, isEntry };
   if (known.includes(UNKNOWN)) return unknownPlace(shell, f, known, access);
   if (known.includes(NAMES) || known.includes(ALL_NAMES)) {
-    if (access === "edit") return askExact("which files it changes is only known at run time");
+    if (access === "edit") return askExact("which files it changes is only known at run time", "runtime");
     return judgeAll(shell, { ...use, path: known.replaceAll(NAMES, "name").replaceAll(ALL_NAMES, "name") });
   }
   if (access === "edit" && f.glob && /[*?[][^/]*\//.test(known)) {
-    return [judgeAll(shell, { ...use, path: known }), ask("which directory it changes is only known at run time")].sort(
-      compare,
-    )[0]!;
+    return [
+      judgeAll(shell, { ...use, path: known }),
+      ask("which directory it changes is only known at run time", "runtime"),
+    ].sort(compare)[0]!;
   }
   const verdict = judgeAll(shell, { ...use, path: known });
   if (!f.guessed) return verdict;
   const guess =
-    access === "read" ? askRead("the path is only known at run time") : askExact("the path is only known at run time");
+    access === "read"
+      ? askRead("the path is only known at run time", "runtime")
+      : askExact("the path is only known at run time", "runtime");
   return [verdict, guess].sort(compare)[0]!;
 }
 
 /** What is known of the beginning may already decide. */
 function unknownPlace(shell: Shell, f: Field, text: string, access: "read" | "edit"): Verdict {
   const runtime = "the path is only known at run time";
-  const unsure = access === "read" ? askRead(runtime) : askExact(runtime);
+  const unsure = access === "read" ? askRead(runtime, "runtime") : askExact(runtime, "runtime");
   const prefix = text.slice(0, text.indexOf(UNKNOWN));
   const directory = prefix.slice(0, prefix.lastIndexOf("/") + 1);
   const rest = text.slice(text.indexOf(UNKNOWN)).replaceAll(UNKNOWN, "");
@@ -64,8 +67,8 @@ function judgeAll(shell: Shell, use: Omit<PathUse, "cwd" | "isCommand">): Verdic
   if (use.path.startsWith("/")) return judgePath(court, { ...use, cwd: "/", isCommand: true });
   if (!scope.cwds) {
     return use.access === "read"
-      ? askRead("the current directory is not known")
-      : askExact("the current directory is not known");
+      ? askRead("the current directory is not known", "runtime")
+      : askExact("the current directory is not known", "runtime");
   }
   return scope.cwds.map((cwd) => judgePath(court, { ...use, cwd, isCommand: true })).sort(compare)[0] ?? allow();
 }

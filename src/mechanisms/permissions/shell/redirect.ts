@@ -19,7 +19,7 @@ function judgeRedirect(shell: Shell, redirect: Redirection): Output | undefined 
   switch (redirect.type) {
     case "HereDoc": {
       const { body, delimiter } = redirect;
-      if (!redirect.closing) record(shell.court, "<<", askFirm("the here-document has no end"));
+      if (!redirect.closing) record(shell.court, "<<", askFirm("the here-document has no end", "unreadable"));
       const parts = delimiter?.quoted ? undefined : body.parts;
       if (!parts) return { kind: "text", text: body.text };
       const value = expandValue(shell, {
@@ -48,7 +48,7 @@ function judgeRedirect(shell: Shell, redirect: Redirection): Output | undefined 
 export function judgeTold(shell: Shell, text: string, fields: Field[]): undefined {
   if (!/\$\{?\w*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL)\w*/i.test(text)) return;
   if (fields.some((f) => f.text.includes(UNKNOWN)))
-    record(shell.court, text, askFirm("it prints a variable that may hold a key"));
+    record(shell.court, text, askFirm("it prints a variable that may hold a key", "secret"));
 }
 
 type Parts = NonNullable<Extract<Redirection, { type: "HereDoc" }>["body"]["parts"]>;
@@ -67,7 +67,7 @@ function judgeFile(shell: Shell, redirect: Redirect): Output | undefined {
   const [only, ...more] = expandWord(shell, redirect.target);
   const target: Field = only && more.length === 0 ? only : field(UNKNOWN);
   if (/^\/dev\/(?:tcp|udp)\//.test(target.text)) {
-    record(shell.court, text, deny("it opens a network connection"));
+    record(shell.court, text, deny("it opens a network connection", "network"));
     return { kind: "network" };
   }
   const { operator } = redirect;
@@ -87,6 +87,6 @@ function judgeFile(shell: Shell, redirect: Redirect): Output | undefined {
   }
   if (operator === "<>") readField(shell, target, text);
   writeField(shell, target, text);
-  if (target.glob) record(shell.court, text, ask("which file it writes is only known at run time"));
+  if (target.glob) record(shell.court, text, ask("which file it writes is only known at run time", "runtime"));
   return undefined;
 }

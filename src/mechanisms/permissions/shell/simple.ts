@@ -28,7 +28,7 @@ export function runSimple(shell: Shell, node: CommandNode): Output {
   const written = [...assignments.map((a) => a.text), text].join(" ").trim();
   if (words.length === 0 || fields.length === 0) {
     for (const assignment of assignments) assign(shell, assignment);
-    if (words.length > 0) record(shell.court, text, ask("the command is only known at run time"));
+    if (words.length > 0) record(shell.court, text, ask("the command is only known at run time", "runtime"));
     // `$(< file)` is what the file holds.
     return node.redirects.length > 0 ? UNKNOWN_OUTPUT : { kind: "text", text: "" };
   }
@@ -79,7 +79,7 @@ function runHead(shell: Shell, fields: Field[], text: string): Output {
   const head = fields[0]!;
   const args = fields.slice(1);
   if (shell.depth > LIMITS.depth) {
-    record(court, text, askFirm("nested too deeply to judge"));
+    record(court, text, askFirm("nested too deeply to judge", "unreadable"));
     return UNKNOWN_OUTPUT;
   }
   if (!isKnown(head) || head.glob) {
@@ -114,16 +114,16 @@ function unknownHead(shell: Shell, fields: Field[]): Verdict {
   const rest = fields.slice(1);
   const forces = rest.some((f) => /^-[a-zA-Z]*[rRf]/.test(f.text) || f.text.startsWith("--recursive"));
   if (forces && rest.some((f) => !f.text.startsWith("-") && endangersProject(shell, f))) {
-    return deny("the command is only known at run time, and its arguments look destructive");
+    return deny("the command is only known at run time, and its arguments look destructive", "runtime");
   }
-  return { ...ask("which command runs is only known at run time"), lift: "exact" };
+  return { ...ask("which command runs is only known at run time", "runtime"), lift: "exact" };
 }
 
 function unknownCommand(shell: Shell, head: string, args: Field[]): Verdict {
-  if (head.includes("/")) return ask(`it runs the program ${head}`);
+  if (head.includes("/")) return ask(`it runs the program ${head}`, "runs_code");
   const forces = args.some((f) => /^-[a-zA-Z]*r[a-zA-Z]*f|^-[a-zA-Z]*f[a-zA-Z]*r/.test(f.text));
   if (forces && args.some((f) => !f.text.startsWith("-") && endangersProject(shell, f))) {
-    return deny(`${show(field(head))} is not known, and its arguments look destructive`);
+    return deny(`${show(field(head))} is not known, and its arguments look destructive`, "runtime");
   }
   return ask(`${show(field(head))} is not a command known to only read`);
 }
@@ -135,9 +135,9 @@ function applyRules(shell: Shell, start: number, texts: string[], as: AsWritten 
   const all = as ? [...texts, as.written] : texts;
   const label = as?.written ?? texts[0]!;
   const denied = findBashRule(rules.deny, all);
-  if (denied) record(court, label, { ...deny(`the rule ${denied.text} denies it`), rule: denied.text });
+  if (denied) record(court, label, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
   const asked = findBashRule(rules.ask, all);
-  if (asked) record(court, label, { ...askFirm(`the rule ${asked.text} asks`), rule: asked.text });
+  if (asked) record(court, label, { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text });
   if (denied || asked || rules.allow.length === 0) return;
   if (!scope.cwds?.every((cwd) => isInProject(court, realOf(court, cwd)))) return;
   const visible = as && !as.areSafe ? [as.written] : texts;

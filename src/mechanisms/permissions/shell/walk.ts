@@ -27,11 +27,15 @@ import { runSimple } from "./simple.ts";
 
 export function walkScript(shell: Shell, script: ParsedScript, source: string): Output {
   if (shell.depth > LIMITS.depth) {
-    record(shell.court, source.slice(script.pos, script.end), askFirm("nested too deeply to judge"));
+    record(shell.court, source.slice(script.pos, script.end), askFirm("nested too deeply to judge", "unreadable"));
     return UNKNOWN_OUTPUT;
   }
   if (script.errors?.length) {
-    record(shell.court, source.slice(0, 80), askFirm(`the command cannot be read: ${script.errors[0]!.message}`));
+    record(
+      shell.court,
+      source.slice(0, 80),
+      askFirm(`the command cannot be read: ${script.errors[0]!.message}`, "unreadable"),
+    );
   }
   const inner = { ...shell, source };
   const output = walkStatements(inner, script.commands);
@@ -193,7 +197,7 @@ function walkWhile(shell: Shell, node: While): Output {
     record(
       shell.court,
       shell.source.slice(node.pos, node.end),
-      ask("it starts commands in the background without end"),
+      ask("it starts commands in the background without end", "runs_code"),
     );
   }
   return loop(shell, () => {
