@@ -73,6 +73,9 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
               },
         );
         break;
+      case "input.blocked":
+        line({ type: "system", subtype: "input_blocked", input_id: data.inputId, reason: data.reason, ...from });
+        break;
       case "message.sent":
         if (data.to === "user" || data.to === "*")
           line({ type: "system", subtype: "message", from: event.actor, text: data.content });

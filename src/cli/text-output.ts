@@ -48,6 +48,9 @@ export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Outp
         if (lines.length > RESULT_LINES) say(`  … ${lines.length - RESULT_LINES} more lines`);
         break;
       }
+      case "input.blocked":
+        say(`✗ not taken: ${oneLine(data.reason)}`);
+        break;
       case "note.added":
         say(`· ${oneLine(data.text)}`);
         break;

@@ -35,6 +35,9 @@ export interface Way {
   env?: Record<string, string>;
   /** Comes before the command: strace or unshare with their flags. */
   wrap?: string[];
+  /** What stands on its standard input. */
+  stdin?: string;
+  cwd?: string;
   /** Kills from outside, once it is time. */
   meanwhile?: (running: Running, world: World) => Promise<void>;
   /** What was not said as it should be, if anything. */
@@ -91,10 +94,11 @@ export async function openWorld(script: Script, door: Door = {}): Promise<World>
   const start = (args: string[], way: Way = {}): Running => {
     const [command, ...rest] = [...(way.wrap ?? []), NODE, ...before, ...args, ...(args[0] === "-p" ? flags : [])];
     const child = spawn(command!, rest, {
-      cwd: project,
+      cwd: way.cwd ?? project,
       env: { ...env, ...way.env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [way.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
+    child.stdin?.end(way.stdin);
     return { child, ended: exitOf(child) };
   };
 

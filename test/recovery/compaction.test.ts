@@ -39,7 +39,7 @@ test("on overflow old results become one line; those that the model has not seen
     call("c3"),
     long("c3"),
   ]);
-  expect(turn.events).toEqual([{ type: "context.elided", data: { upTo: 5, results: 1, bytes: 12_345 } }]);
+  expect(turn.events).toEqual([{ type: "context.elided", data: { calls: ["c1"], results: 1, bytes: 12_345 } }]);
 });
 
 test("the view stays the same in later rounds and over a resume, item by item", async () => {
@@ -68,10 +68,10 @@ test("it is tried at most twice a turn", async () => {
     await view(items, true);
   }
   expect(turn.events.map((e) => e.data)).toEqual([
-    { upTo: 3, results: 1, bytes: 12_345 },
-    { upTo: 5, results: 1, bytes: 12_345 },
+    { calls: ["c1"], results: 1, bytes: 12_345 },
+    { calls: ["c2"], results: 1, bytes: 12_345 },
   ]);
   turn.happened("turn.started");
   await view(items, true);
-  expect(turn.events.at(-1)?.data).toEqual({ upTo: 7, results: 1, bytes: 12_345 });
+  expect(turn.events.at(-1)?.data).toEqual({ calls: ["c3"], results: 1, bytes: 12_345 });
 });

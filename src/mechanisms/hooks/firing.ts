@@ -127,6 +127,7 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
       });
       const chosen = choose(event, input, turn);
       if (chosen.length === 0) return NOTHING_SAID;
+      await turn.durable(); // a hook acts outside: on nothing that a kill could take back
       const onces = chosen.filter((c) => c.handler.once).map((c) => c.handler);
       if (onces.length > 0) done.set(turn.context, new Set([...(done.get(turn.context) ?? []), ...onces]));
       for (const c of chosen) if (c.handler.async) runBeside(c, input, turn);
