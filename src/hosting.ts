@@ -1,15 +1,12 @@
-// Owns whom a harness hosts: the team of one context, or of every context of the store with the agents whose schedule is due.
+// Whom a harness hosts: the team of one context, or every agent of the store that some mechanism has hosts for.
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Store } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
-import { type Host, LEAD } from "./loop/host.ts";
+import type { Host } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
-import { armedAt, nextFiring, wokenBy } from "./mechanisms/cron/index.ts";
-import { hasEndedJob } from "./mechanisms/jobs/index.ts";
-import { hostedMates, type TeamState, teamIn } from "./mechanisms/team/index.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
-  /** Only the teammates of this context: its lead is somebody else's. Default: all contexts, leads too. */
+  /** Only those of this context that hosts run in every turn: its lead is somebody else's. Default: all contexts, leads too. */
   context?: string;
   /** Agents that run at once here (default 8). */
   concurrency?: number;
@@ -17,61 +14,40 @@ export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onPr
 
 export type { Hosting } from "./loop/hosting.ts";
 
-const mates = (ledger: Ledger): string[] =>
-  hostedMates(ledger.state.slices.team as TeamState, contextState(ledger).agents);
-
 export function hostTeams(
   { host, store }: { host: Host; store: Store },
   { context, concurrency = 8, ...told }: HostTeamsOptions = {},
 ): Hosting {
-  if (context !== undefined) {
-    const due = (followed: Ledger[]) => anyDue(followed, mates);
-    return createHosting({ host, store, concurrency, contexts: () => [context], agents: mates, due, ...told });
+  /** A turn that someone's own input began is theirs to take up again, but for agents that live by hosts. */
+  function mayTake(ledger: Ledger, agent: string): boolean {
+    const hosts = host.outstanding(ledger, agent).flatMap((one) => one.hosts ?? []);
+    if (hosts.includes("every turn")) return true;
+    const { turn, queue } = contextState(ledger).agents[agent]!;
+    const begunByInput = (turn?.cause ?? "wake") !== "wake" || queue.length > 0;
+    return context === undefined && hosts.length > 0 && !begunByInput;
   }
-  const dueContexts = async (): Promise<string[]> => {
-    const rows = await store.due(Date.now());
-    return [...new Set(rows.flatMap((row) => teamIn(row.agent) ?? wokenBy(row.agent)?.context ?? []))];
-  };
+  const agents = (ledger: Ledger) => Object.keys(contextState(ledger).agents).filter((one) => mayTake(ledger, one));
+  /** What nobody writes down when it happens: a schedule has come, a job has ended. */
+  const anyDue = (followed: Ledger[]) =>
+    followed.some((ledger) =>
+      agents(ledger).some((agent) =>
+        host.outstanding(ledger, agent).some(({ dueAt }) => dueAt !== undefined && dueAt <= Date.now()),
+      ),
+    );
+  const common = { host, store, concurrency, agents, ...told };
+  if (context !== undefined) return createHosting({ ...common, contexts: () => [context], due: anyDue });
+
+  const dueContexts = async (): Promise<string[]> => [
+    ...new Set((await store.due(Date.now())).map((wake) => wake.context)),
+  ];
   let seen = new Set<string>();
-  const isNew = (contexts: string[]): boolean => contexts.some((one) => !seen.has(one));
   return createHosting({
-    host,
-    store,
-    concurrency,
+    ...common,
     contexts: async () => {
       const contexts = await dueContexts();
       seen = new Set(contexts);
       return contexts;
     },
-    agents: hosted,
-    due: async (followed) => anyDue(followed, hosted) || isNew(await dueContexts()),
-    ...told,
+    due: async (followed) => anyDue(followed) || (await dueContexts()).some((one) => !seen.has(one)),
   });
 }
-
-const hosted = (ledger: Ledger): string[] =>
-  Object.keys(contextState(ledger).agents).filter((agent) => mayTake(ledger, agent));
-
-/** Teammates; whoever has a schedule; a lead that has, or had, a team. A turn that someone's own input began is theirs to take up again. */
-function mayTake(ledger: Ledger, agent: string): boolean {
-  if (mates(ledger).includes(agent)) return true;
-  const state = contextState(ledger).agents[agent]!;
-  if ((state.turn?.cause ?? "wake") !== "wake" || state.queue.length > 0) return false;
-  const team = (ledger.state.slices.team as TeamState).mates;
-  if (team[agent]) return false; // it has shut down
-  return (agent === LEAD && Object.keys(team).length > 0) || armedAt(ofAgent(ledger, agent)) !== null;
-}
-
-const ofAgent = (ledger: Ledger, agent: string) => ({
-  agent,
-  slice: <T>(name: string) => ledger.state.slices[name] as T,
-});
-
-/** What nobody writes down when it happens: a schedule has come, a job has ended. */
-const anyDue = (followed: Ledger[], agents: (ledger: Ledger) => string[]): boolean =>
-  followed.some((ledger) =>
-    agents(ledger).some((agent) => {
-      const of = ofAgent(ledger, agent);
-      return hasEndedJob(of) || (nextFiring(of) ?? Number.POSITIVE_INFINITY) <= Date.now();
-    }),
-  );

@@ -10,7 +10,7 @@ import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
-import type { Mechanism, Progress } from "./seams.ts";
+import type { Mechanism, Outstanding, Progress } from "./seams.ts";
 import { acrossTimelines } from "./timelines.ts";
 import { type ContextState, transcript } from "./transcript.ts";
 
@@ -33,6 +33,8 @@ export interface Host {
   isHeld(context: string, agent: string): Promise<boolean>;
   /** Whether the idle agent has something to take in, as far as can be seen without holding it. */
   wants(ledger: Ledger, agent: string): Promise<boolean>;
+  /** What is not over for that agent while it is idle. */
+  outstanding(ledger: Ledger, agent: string): Outstanding[];
   /** Contract: throws `held` (with HeldBy as detail) while another live host has it. */
   take(context: string, opts?: TakeOptions): Promise<Taken>;
   /** Releases every lease. */
@@ -156,6 +158,7 @@ export function createHost(opts: HostOptions): Host {
       if (view.state.turn || view.state.queue.length > 0) return true;
       return seams.wants(view);
     },
+    outstanding: (ledger, agent) => seams.outstanding(viewOf(ledger, agent)),
     async addAgent(context, { name, cwd, events = [], most }) {
       const { ledger: opening, leave } = openShared(context);
       try {

@@ -11,6 +11,7 @@ import type {
   Mechanism,
   ModelCall,
   Note,
+  Outstanding,
   Seams,
   Tool,
   ToolOutput,
@@ -34,6 +35,7 @@ export interface Merged {
   end(turn: Turn, reason: string): Promise<void>;
   /** Whether any mechanism has something for the idle agent. */
   wants(agent: AgentView): Promise<boolean>;
+  outstanding(agent: AgentView): Outstanding[];
   idle(turn: Turn): Promise<void>;
   /** Resolves when any mechanism wants the idle agent. */
   wake(turn: Turn, signal: AbortSignal): Promise<void>;
@@ -165,6 +167,7 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
       for (const m of mechanisms) if (await m.wants?.(agent)) return true;
       return false;
     },
+    outstanding: (agent) => mechanisms.flatMap((m) => m.outstanding?.(agent) ?? []),
     async idle(turn) {
       for (const m of mechanisms) await m.idle?.(turn).catch(() => undefined);
     },

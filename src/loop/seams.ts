@@ -208,6 +208,21 @@ export interface Seams {
   stop: (turn: Turn, reply: Reply) => Promise<Note[]> | Note[];
 }
 
+/** Something of a mechanism's that is not over while the agent is idle. */
+export interface Outstanding {
+  /** One of them, in a person's words: "background job". */
+  what: string;
+  count: number;
+  /** When it gives the agent something to take in without anything being recorded (wall clock); a time that has passed: now. */
+  dueAt?: number;
+  /** A process that stays as long as there is something to wait for waits for it. */
+  keepsProcess: boolean;
+  /** Hosts advance the agent for its sake: in every turn, or only in those that it wakes for; a turn that a person's input began is theirs. */
+  hosts?: "every turn" | "woken turns";
+  /** It goes on while no process of ours does; this command shows it. */
+  seenBy?: string;
+}
+
 /** One capability attached to the loop. Its events, its slice of the state and its tools belong to it alone. */
 export interface Mechanism {
   name: string;
@@ -230,6 +245,8 @@ export interface Mechanism {
   offers?: (tool: Tool, turn: Turn) => boolean;
   /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */
   wants?: (agent: AgentView) => Promise<boolean> | boolean;
+  /** Contract: what is not over; changes nothing and answers at once. Whoever keeps a process or hosts agents asks this, and knows no mechanism. */
+  outstanding?: (agent: AgentView) => Outstanding[];
   /** Contract: when a hosted agent has nothing more to do, before it is let go; its facts may give it more. A throw is ignored. */
   idle?: (turn: Turn) => Promise<void>;
   /** Contract: resolves when the idle agent has something to take in, rejects never, ends with the signal. */

@@ -58,6 +58,15 @@ export function createCron(opts: CronOptions = {}): Mechanism {
         return notes;
       },
     },
+    outstanding(agent) {
+      const dueAt = nextFiring(agent);
+      const count = schedulesOf(agent).length;
+      const armed = armedAt(agent) !== null;
+      if (count === 0 && !armed) return [];
+      const due = dueAt === undefined ? {} : { dueAt };
+      const keepsProcess = dueAt !== undefined;
+      return [{ what: "schedule", count, ...due, keepsProcess, ...(armed && { hosts: "woken turns" as const }) }];
+    },
     wants: (agent) => (nextFiring(agent) ?? Number.POSITIVE_INFINITY) <= clock.now(),
     async wake(turn, outer) {
       waiting.get(turn)?.abort(); // what woke the agent meanwhile was something else

@@ -33,6 +33,13 @@ export function createJobs(opts: JobsOptions): Mechanism {
     events: jobEvents,
     fold: jobsSlice,
     tools: [createBashTool(runner), createJobOutputTool(runner), createJobKillTool(runner), createListJobsTool(runner)],
+    outstanding(agent) {
+      const running = runningJobs(agent);
+      const ended = hasEndedJob(agent) ? { dueAt: 0 } : {};
+      if (running === 0 && ended.dueAt === undefined) return [];
+      const seenBy = "holdfast jobs ls";
+      return [{ what: "background job", count: running, ...ended, keepsProcess: running > 0, seenBy }];
+    },
     wants: hasEndedJob,
     wake: waitForAny,
     async close() {
@@ -70,12 +77,12 @@ type OfAgent = Pick<Turn, "agent" | "slice">;
 const unreported = (turn: OfAgent): RunningJob[] => Object.values(turn.slice<JobsState>("jobs")[turn.agent] ?? {});
 
 /** Whether a background job of that agent has ended and waits to be reported. */
-export function hasEndedJob(turn: OfAgent): boolean {
+function hasEndedJob(turn: OfAgent): boolean {
   return unreported(turn).some((job) => endOf(currentAttempt(job.dir), job) !== undefined);
 }
 
 /** How many background jobs of that agent still run. */
-export function runningJobs(turn: OfAgent): number {
+function runningJobs(turn: OfAgent): number {
   return unreported(turn).filter((job) => !endOf(currentAttempt(job.dir), job)).length;
 }
 

@@ -33,7 +33,7 @@ const stateOf = (turn: Pick<Turn, "slice">): SubagentsState => turn.slice<Subage
 const depthOf = (turn: Turn): number => stateOf(turn).agents[turn.agent]?.depth ?? 0;
 
 /** Background subtasks of that agent that have not ended. */
-export const unfinishedSubtasks = (turn: Pick<Turn, "agent" | "slice">): number =>
+const unfinishedSubtasks = (turn: Pick<Turn, "agent" | "slice">): number =>
   Object.values(stateOf(turn).agents).filter((one) => one.parent === turn.agent && one.task && !one.ended).length;
 
 export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
@@ -178,6 +178,10 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
         background.relaunch(turn);
         return background.reports(turn);
       },
+    },
+    outstanding(agent) {
+      const count = unfinishedSubtasks(agent);
+      return count === 0 ? [] : [{ what: "background subtask", count, keepsProcess: true }];
     },
     wants: async (agent) => background.reports(agent).length > 0 || background.rests(agent),
     async wake(turn, signal) {

@@ -7,21 +7,14 @@ import { teamEvents } from "./events.ts";
 import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
 import { createMateTools, type MateToolsOptions } from "./mate-tools.ts";
 import { closedTo, identityOf, rosterOf, statusOf } from "./standing.ts";
-import { pendingPlan, TEAM, type Teammate, type TeamState, teamSlice } from "./state.ts";
+import { activeMates, pendingPlan, pendingPlans, TEAM, type Teammate, teamSlice } from "./state.ts";
 import { deliver, inboxOf, stateOf, teamWake } from "./talk.ts";
 
 export * from "./decide.ts";
 export { doing } from "./standing.ts";
 export type { Plan, TeamState } from "./state.ts";
-export { activeMates, USER, waitsForReview } from "./state.ts";
+export { activeMates, USER } from "./state.ts";
 export { teamIn } from "./talk.ts";
-
-/** Whom any host may advance: teammates, and those that have shut down and not ended their turn. */
-export function hostedMates(team: TeamState, agents: Record<string, Turn["state"]>): string[] {
-  return Object.values(team.mates).flatMap(({ name, status }) =>
-    status === "active" || agents[name]?.turn ? [name] : [],
-  );
-}
 
 const MOST_TEAMMATES = 50;
 const MOST_AGENTS = 64;
@@ -97,6 +90,21 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
           return reason === undefined ? { decision: "allow" } : { decision: "deny", code: "team", reason };
         },
       },
+    },
+    outstanding(agent) {
+      const state = stateOf(agent);
+      const mate = mateOf(agent);
+      // Teammates, and those that have shut down and not ended their turn.
+      if (mate) {
+        const works = mate.status === "active" || agent.state.turn !== undefined;
+        return works ? [{ what: "part of a team", count: 0, keepsProcess: false, hosts: "every turn" }] : [];
+      }
+      if (agent.agent !== LEAD || Object.keys(state.mates).length === 0) return [];
+      const plans = pendingPlans(state).length;
+      return [
+        { what: "teammate", count: activeMates(state).length, keepsProcess: false, hosts: "woken turns" },
+        ...(plans > 0 ? [{ what: "plan to review", count: plans, keepsProcess: true }] : []),
+      ];
     },
     async wants(agent) {
       if (inboxOf(agent).length > 0 || isOver(agent)) return true;

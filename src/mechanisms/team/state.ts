@@ -70,9 +70,9 @@ export const activeMates = (state: TeamState): Teammate[] =>
 export const pendingPlan = (state: TeamState, name: string): Plan | undefined =>
   Object.values(state.plans).findLast((plan) => plan.by === name && plan.status === "pending");
 
-/** A plan that somebody may still answer, from elsewhere too. Who is asked to shut down answers in a turn of its own, or not at all. */
-export const waitsForReview = (state: TeamState): boolean =>
-  Object.values(state.plans).some((plan) => plan.status === "pending");
+/** Plans that somebody may still answer, from elsewhere too. Who is asked to shut down answers in a turn of its own, or not at all. */
+export const pendingPlans = (state: TeamState): Plan[] =>
+  Object.values(state.plans).filter((plan) => plan.status === "pending");
 
 type Known = Fact<typeof teamEvents & typeof loopEvents>;
 type DataOf<T extends Known["type"]> = Extract<Known, { type: T }>["data"];

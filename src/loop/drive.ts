@@ -1,0 +1,36 @@
+// Driving one agent: turn after turn, and waiting where there is something to wait for. Whoever runs an agent, runs it here.
+import type { AgentHandle } from "./agent.ts";
+import type { TurnEndReason } from "./events.ts";
+
+export interface Drive {
+  /**
+   * `inputs`: until what was said to it is answered, or a turn was interrupted. `everything`: also what comes by itself (a finished job, a
+   * message, a schedule), and mechanisms are told when it is idle.
+   */
+  takes: "inputs" | "everything";
+  /** Contract: called after each turn, before the next begins. */
+  onTurn?: (reason: TurnEndReason, startedAt: number) => void;
+  /** Contract: the agent has nothing to do; resolves to true to look again, to false to end. Default: it ends. */
+  wait?: () => Promise<boolean>;
+  /** No turn begins after it. */
+  signal?: AbortSignal;
+}
+
+/** Contract: how the last turn ended; undefined when there was none. */
+export async function drive(agent: AgentHandle, { takes, onTurn, wait, signal }: Drive): Promise<TurnEndReason | undefined> {
+  let last: TurnEndReason | undefined;
+  while (!signal?.aborted) {
+    const startedAt = Date.now();
+    const reason = takes === "everything" || agent.hasWork() ? await agent.oneTurn() : undefined;
+    if (reason !== undefined) {
+      last = reason;
+      onTurn?.(reason, startedAt);
+      if (takes === "inputs" && reason === "interrupted") break;
+      continue;
+    }
+    if (takes === "everything" && !signal?.aborted) await agent.idle();
+    if (agent.hasWork()) continue;
+    if (!(await wait?.())) break;
+  }
+  return last;
+}
