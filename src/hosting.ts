@@ -4,9 +4,9 @@ import type { Store } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
 import { type Host, LEAD } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
-import { armedAt, nextFiring, wokenBy } from "./mechanisms/cron/index.ts";
+import { armedAt, nextFiring } from "./mechanisms/cron/index.ts";
 import { hasEndedJob } from "./mechanisms/jobs/index.ts";
-import { hostedMates, type TeamState, teamIn } from "./mechanisms/team/index.ts";
+import { hostedMates, type TeamState } from "./mechanisms/team/index.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
   /** Only the teammates of this context: its lead is somebody else's. Default: all contexts, leads too. */
@@ -29,8 +29,7 @@ export function hostTeams(
     return createHosting({ host, store, concurrency, contexts: () => [context], agents: mates, due, ...told });
   }
   const dueContexts = async (): Promise<string[]> => {
-    const rows = await store.due(Date.now());
-    return [...new Set(rows.flatMap((row) => teamIn(row.agent) ?? wokenBy(row.agent)?.context ?? []))];
+    return [...new Set((await store.due(Date.now())).map((wake) => wake.context))];
   };
   let seen = new Set<string>();
   const isNew = (contexts: string[]): boolean => contexts.some((one) => !seen.has(one));

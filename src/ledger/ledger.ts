@@ -4,7 +4,7 @@ import type { Codec } from "./events.ts";
 import type { Fold, State } from "./fold.ts";
 import { newId } from "./id.ts";
 import { spill, unspill } from "./spill.ts";
-import type { AppendOptions, Damage, EventInput, Seq, Store, StoredEvent } from "./store.ts";
+import type { AppendOptions, Base, Damage, EventInput, Seq, Store, StoredEvent } from "./store.ts";
 
 const SNAPSHOT_EVERY = 300;
 /** What was appended with `soon` is durable after this long at the latest. */
@@ -39,7 +39,9 @@ export interface Ledger {
   saveSnapshot(): Promise<void>;
 }
 
-const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}#${lease.epoch}` : "");
+const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}#${lease.term}#${lease.token}` : "");
+
+const baseOf = ({ seq, sum }: StoredEvent): Base | undefined => (sum === undefined ? undefined : { seq, sum });
 
 export async function openLedger(opts: { store: Store; name: string; codec: Codec; fold: Fold }): Promise<Ledger> {
   const { store, name, codec, fold } = opts;
@@ -50,6 +52,8 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
   const problems: Problem[] = [];
   const observers = new Set<(event: StoredEvent) => void>();
   let readOnly = store.readOnly;
+  /** The last event that was read or recorded: a store that has another past refuses what rests on it. */
+  let base: Base | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   /** One append or catch-up at a time: events are folded in order of seq. */
@@ -121,7 +125,7 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
       blobs.push(...spilled.blobs);
       return { ...e, data: spilled.data };
     });
-    const stored = await store.append([{ ledger: name, events: writes, summary }], {
+    const stored = await store.append([{ ledger: name, events: writes, summary, base }], {
       ...opts,
       ...(lease && { lease }),
       blobs,
@@ -138,6 +142,7 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
       await readOn(first - 1);
       state.seq += before.length;
     }
+    base = baseOf(stored.at(-1)!);
     return stored.slice(before.length).map((s, i) => {
       const event = { ...s, data: whole[before.length + i]!.data };
       if (s.seq > state.seq) take(event);
@@ -156,6 +161,7 @@ export async function openLedger(opts: { store: Store; name: string; codec: Code
         name,
         upTo === undefined ? { after: state.seq } : { after: state.seq, upTo },
       )) {
+        base = baseOf(raw);
         const { data, missing } = await unspill(raw.data, store.blob);
         if (missing.length > 0) note({ seq: raw.seq, kind: "damaged", reason: `missing blob ${missing.join(", ")}` });
         const decoded = codec.decode({ ...raw, data });

@@ -84,7 +84,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     append: (events, appendOpts = {}) =>
       ledger.append(
         events.map((e) => ({ ...e, actor: name })),
-        { ...appendOpts, lease: { name: lease.name, epoch: lease.epoch }, ...summaryOf(events) },
+        { ...appendOpts, lease: { name: lease.name, term: lease.term, token: lease.token }, ...summaryOf(events) },
       ),
     async until(condition, signal) {
       const changes = ledger.store.watchAll(signal)[Symbol.asyncIterator]();

@@ -2,7 +2,7 @@
 import type { ZodType } from "zod";
 import type { EventDefs } from "../ledger/events.ts";
 import type { Slice } from "../ledger/fold.ts";
-import type { AppendOptions, EventInput, StoredEvent } from "../ledger/store.ts";
+import type { AppendOptions, EventInput, StoredEvent, WakeInput } from "../ledger/store.ts";
 import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply } from "../models/model.ts";
 import type { AgentState } from "./transcript.ts";
 
@@ -69,7 +69,7 @@ export interface ToolOutput {
   /** Facts that become durable in the same append as the result. */
   events?: Omit<EventInput, "actor">[];
   blobs?: Uint8Array[];
-  wake?: { agent: string; dueAt: number | null }[];
+  wake?: WakeInput[];
   /** Runs after the result is durable (cleaning up); must not throw, may be lost in a crash. */
   after?: () => void;
 }

@@ -21,7 +21,9 @@ beforeEach(async () => {
   const store = await openSqliteStore(file);
   for (let i = 1; i <= 10; i++) {
     await store.append([{ ledger: "hurt", events: [event(i, { touches: ["x"] })], summary: { i } }], { blobs: [blob] });
-    await store.append([{ ledger: "well", events: [event(i)] }], { wake: [{ agent: "w", dueAt: i }] });
+    await store.append([{ ledger: "well", events: [event(i)] }], {
+      wake: [{ context: "well", agent: "w", by: "t", dueAt: i }],
+    });
   }
   await store.leases.acquire("agent:w");
   await store.close();
@@ -101,10 +103,10 @@ describe("one changed row", () => {
       { ledger: "well", summary: null },
     ]);
     expect([await store.version("hurt", "x"), (await store.blob(blobHash(blob)))?.length, await store.due(99)]).toEqual(
-      [5, blob.length, [{ agent: "w", dueAt: 10 }]],
+      [5, blob.length, [{ context: "well", agent: "w", by: "t", dueAt: 10 }]],
     );
     const lease = await store.leases.acquire("agent:w");
-    expect("held" in lease && lease.held.epoch).toEqual(1);
+    expect("held" in lease && lease.held.term).toEqual(1);
     await store.append([{ ledger: "hurt", events: [event(6, { touches: ["x"] })], expect: { x: 5 } }]);
     expect((await store.verify()).damage).toEqual([]);
     await store.close();

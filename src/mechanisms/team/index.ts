@@ -14,7 +14,7 @@ export * from "./decide.ts";
 export { doing } from "./standing.ts";
 export type { Plan, TeamState } from "./state.ts";
 export { activeMates, USER, waitsForReview } from "./state.ts";
-export { teamIn } from "./talk.ts";
+export { isTeamWake } from "./talk.ts";
 
 /** Whom any host may advance: teammates, and those that have shut down and not ended their turn. */
 export function hostedMates(team: TeamState, agents: Record<string, Turn["state"]>): string[] {
@@ -108,7 +108,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
     async idle(turn) {
       if (isOver(turn))
         await turn.append([{ type: "team.over", data: {} }], {
-          wake: [{ agent: teamWake(turn.context), dueAt: null }],
+          wake: [teamWake(turn.context, null)],
         });
       const mate = mateOf(turn);
       if (mate?.status !== "active" || mate.unreported.length === 0) return;
