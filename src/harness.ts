@@ -7,6 +7,7 @@ import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
 import type { Store } from "./ledger/store.ts";
 import { agentsIn } from "./loop/agents-in.ts";
+import { drive } from "./loop/drive.ts";
 import { createHost, type Host, LEAD, type Taken, type TakeOptions } from "./loop/host.ts";
 import { mergeSeams } from "./loop/merge.ts";
 import { defineMechanism, type Mechanism, type Tool, type Turn } from "./loop/seams.ts";
@@ -55,7 +56,7 @@ import { countsOf, createEventQueue, type HarnessEvent, type RunResult, resultOf
 import type { SubagentRunner } from "./tools/subagent-runner.ts";
 import { VERSION } from "./version.ts";
 
-export { countsOf, type HarnessEvent, type RunResult, resultOf } from "./run-result.ts";
+export { driveRun, type HarnessEvent, type RunResult } from "./run-result.ts";
 
 export interface HarnessOptions {
   model: Model;
@@ -311,7 +312,7 @@ export function createHarness(opts: HarnessOptions): Harness {
         try {
           if (input !== undefined) await taken.agent.send(input);
           else await taken.agent.reopen();
-          const reason = await taken.agent.run();
+          const reason = await drive(taken.agent, { takes: "inputs" });
           return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });
         } finally {
           events.end();

@@ -1,6 +1,7 @@
 // Owns one run as its caller sees it: what happened on the way, and the result at its end.
 import type { StoredEvent } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
+import { type Drive, drive } from "./loop/drive.ts";
 import type { TurnEndReason } from "./loop/events.ts";
 import { LEAD, type Taken } from "./loop/host.ts";
 import type { Progress } from "./loop/seams.ts";
@@ -100,6 +101,22 @@ export function resultOf({ context, taken, reason, before, durationMs }: Ended):
     denials: agent.denials.slice(before.denials),
     durationMs,
   };
+}
+
+/** Drives a run, also by what comes by itself; each turn that ends is a result. */
+export async function driveRun(
+  { context, taken }: { context: string; taken: Taken },
+  { onResult, ...how }: Pick<Drive, "wait" | "signal"> & { onResult: (result: RunResult) => void },
+): Promise<void> {
+  let before = countsOf(taken);
+  await drive(taken.agent, {
+    ...how,
+    takes: "everything",
+    onTurn(reason, startedAt) {
+      onResult(resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt }));
+      before = countsOf(taken);
+    },
+  });
 }
 
 function sumByModel(all: Record<string, Usage>[]): Record<string, Usage> {

@@ -1,14 +1,10 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 
 import { createInterface } from "node:readline";
-import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
+import { driveRun, type Harness, type Run, type RunResult } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";
-import { schedulesOf } from "../mechanisms/cron/index.ts";
-import { runningJobs } from "../mechanisms/jobs/index.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
-import { unfinishedSubtasks } from "../mechanisms/subagents/index.ts";
-import { activeMates, type TeamState } from "../mechanisms/team/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
 import { openHarness } from "./harness.ts";
@@ -93,7 +89,7 @@ async function work({ flags, harness, output, prompt, context, modelId, mode }: 
       interrupted = stayed.interrupted;
     }
     if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
-    return farewell(results.at(-1), run, { stay: flags.stay, interrupted });
+    return farewell(results.at(-1), run, { harness, stay: flags.stay, interrupted });
   } finally {
     stop();
     term();
@@ -121,31 +117,20 @@ async function converse(run: Run, output: Output): Promise<RunResult[]> {
     }
   })();
   reading.catch(() => undefined);
-  while (open || agent.hasWork()) {
-    const before = countsOf(run.taken);
-    const startedAt = Date.now();
-    const reason = await agent.oneTurn();
-    if (reason) {
-      const result = resultOf({
-        context: run.context,
-        taken: run.taken,
-        reason,
-        before,
-        durationMs: Date.now() - startedAt,
-      });
+  await driveRun(run, {
+    onResult(result) {
       results.push(result);
       output.result(result);
-      continue;
-    }
-    if (!open) break;
-    await agent.idle();
-    await Promise.race([
-      new Promise<void>((resolve) => {
+    },
+    async wait() {
+      if (!open) return agent.hasWork();
+      const more = new Promise<void>((resolve) => {
         arrived = resolve;
-      }),
-      agent.untilWoken(idle.signal),
-    ]);
-  }
+      });
+      await Promise.race([more, agent.untilWoken(idle.signal)]);
+      return open || agent.hasWork();
+    },
+  });
   idle.abort();
   await reading;
   return results;
@@ -185,7 +170,7 @@ function interruptOn(signal: "SIGINT" | "SIGTERM", run: Run): () => void {
 function farewell(
   result: RunResult | undefined,
   run: Run,
-  { stay, interrupted }: { stay: boolean; interrupted: boolean },
+  { harness, stay, interrupted }: { harness: Harness; stay: boolean; interrupted: boolean },
 ): number {
   if (!result) return 0;
   const reason = result.reason === "done" && interrupted ? "interrupted" : result.reason;
@@ -194,34 +179,35 @@ function farewell(
     const again = `holdfast -p -r ${run.context}${stay ? " --stay" : ""}`;
     process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${again}\n`);
   }
-  const jobs = runningJobs(run.taken.agent.turn);
-  if (jobs > 0)
-    process.stderr.write(
-      `${jobs} background ${jobs === 1 ? "job is" : "jobs are"} still running: see \`holdfast jobs ls\`\n`,
-    );
-  const subtasks = unfinishedSubtasks(run.taken.agent.turn);
-  if (subtasks > 0)
-    process.stderr.write(
-      `${subtasks} background ${subtasks === 1 ? "subtask is" : "subtasks are"} unfinished: go on with holdfast -p -r ${run.context} --stay\n`,
-    );
-  const left = stay && !interrupted ? [] : leftBehind(run);
-  if (left.length > 0)
-    process.stderr.write(
-      `Left: ${left.join(", ")}. Nothing of it runs while no host does; keep one with: holdfast worker\n`,
-    );
+  for (const line of leftBehind(run, harness, { stayed: stay && !interrupted })) process.stderr.write(`${line}\n`);
   return EXIT[reason];
 }
 
-/** What would go on by itself if a host were there. */
-function leftBehind({ taken: { agent, ledger } }: Run): string[] {
-  const { slice } = agent.turn;
-  const mates = activeMates(slice<TeamState>("team")).length;
-  const schedules = Object.keys(contextState(ledger).agents).flatMap((one) =>
-    schedulesOf({ agent: one, slice }),
-  ).length;
-  const count = (n: number, what: string) => (n === 0 ? [] : [`${n} ${what}${n === 1 ? "" : "s"}`]);
-  return [...count(mates, "teammate"), ...count(schedules, "schedule")];
+/** What is not over when the process ends, and how to go on with it. */
+function leftBehind(
+  { taken: { agent, ledger }, context }: Run,
+  { host }: Harness,
+  { stayed }: { stayed: boolean },
+): string[] {
+  const agents = Object.keys(contextState(ledger).agents);
+  const own = host.outstanding(ledger, agent.turn.agent).filter(({ count }) => count > 0);
+  const all = agents.flatMap((one) => host.outstanding(ledger, one)).filter(({ count }) => count > 0);
+  const lines: string[] = [];
+  for (const { what, count, seenBy, hosts } of own) {
+    const many = `${counted(count, what)} ${count === 1 ? "is" : "are"}`;
+    if (seenBy !== undefined) lines.push(`${many} still running: see \`${seenBy}\``);
+    else if (hosts === undefined) lines.push(`${many} unfinished: go on with holdfast -p -r ${context} --stay`);
+  }
+  const hosted = new Map<string, number>();
+  for (const { what, count, hosts } of all) if (hosts) hosted.set(what, (hosted.get(what) ?? 0) + count);
+  if (hosted.size > 0 && !stayed) {
+    const left = [...hosted].map(([what, count]) => counted(count, what)).join(", ");
+    lines.push(`Left: ${left}. Nothing of it runs while no host does; keep one with: holdfast worker`);
+  }
+  return lines;
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 async function promptOf(flags: Flags, resuming: boolean): Promise<string | undefined> {
   const words = flags.words.join(" ").trim();

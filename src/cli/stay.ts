@@ -1,11 +1,7 @@
-// Owns `--stay`: goes on while teammates, jobs and schedules do; each thing that happens to the lead is a turn.
+// `--stay`: goes on while something is outstanding (teammates, jobs, schedules, …); each thing that happens to the lead is a turn.
 import { setTimeout as sleep } from "node:timers/promises";
-import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
-import type { Turn } from "../loop/seams.ts";
-import { nextFiring } from "../mechanisms/cron/index.ts";
-import { runningJobs } from "../mechanisms/jobs/index.ts";
-import { unfinishedSubtasks } from "../mechanisms/subagents/index.ts";
-import { activeMates, type TeamState, waitsForReview } from "../mechanisms/team/index.ts";
+import { driveRun, type Harness, type Run, type RunResult } from "../harness.ts";
+import { contextState } from "../loop/agent.ts";
 import type { Output } from "./text-output.ts";
 
 /** What nobody tells the lead of (a plan approved from elsewhere) is looked at this often. */
@@ -35,33 +31,30 @@ export async function stay({
     onProblem: (text) => output.event({ type: "progress", progress: { type: "status", text } }),
   });
   const hosted = hosting.run(over.signal);
+  /** Nothing that is waited for: only work that goes on could bring more. */
+  const isQuiet = () =>
+    Object.keys(contextState(ledger).agents).every((one) =>
+      harness.host.outstanding(ledger, one).every(({ keepsProcess }) => !keepsProcess),
+    );
   try {
-    while (!over.signal.aborted) {
-      const before = countsOf(run.taken);
-      const startedAt = Date.now();
-      const reason = await agent.oneTurn();
-      if (reason) {
-        const durationMs = Date.now() - startedAt;
-        results.push(resultOf({ context: run.context, taken: run.taken, reason, before, durationMs }));
-        output.result(results.at(-1)!);
-        continue;
-      }
-      await agent.idle();
-      const turn: Turn = agent.turn;
-      if (isQuiet(turn)) {
-        const woken = await first(
+    await driveRun(run, {
+      signal: over.signal,
+      onResult(result) {
+        results.push(result);
+        output.result(result);
+      },
+      async wait() {
+        const quiet = isQuiet();
+        const first = await firstOf(
           over.signal,
           (signal) => agent.untilWoken(signal),
-          (signal) => hosting.settled(signal),
+          quiet
+            ? (signal) => hosting.settled(signal)
+            : (signal) => sleep(LOOK_MS, undefined, { signal }).catch(() => undefined),
         );
-        if (woken === 1 && isQuiet(turn) && !(await harness.host.wants(ledger, turn.agent))) break;
-      } else
-        await first(
-          over.signal,
-          (signal) => agent.untilWoken(signal),
-          (signal) => sleep(LOOK_MS, undefined, { signal }).catch(() => undefined),
-        );
-    }
+        return !(quiet && first === 1 && isQuiet() && !(await harness.host.wants(ledger, agent.turn.agent)));
+      },
+    });
   } finally {
     process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave);
     over.abort();
@@ -71,7 +64,7 @@ export async function stay({
 }
 
 /** Contract: which of them came first; the others are told to end. */
-async function first(outer: AbortSignal, ...waits: ((signal: AbortSignal) => Promise<unknown>)[]): Promise<number> {
+async function firstOf(outer: AbortSignal, ...waits: ((signal: AbortSignal) => Promise<unknown>)[]): Promise<number> {
   const over = new AbortController();
   const signal = AbortSignal.any([outer, over.signal]);
   try {
@@ -79,15 +72,4 @@ async function first(outer: AbortSignal, ...waits: ((signal: AbortSignal) => Pro
   } finally {
     over.abort();
   }
-}
-
-/** No job, no schedule, no plan to review: only work that goes on could bring more. */
-function isQuiet(turn: Turn): boolean {
-  const team = turn.slice<TeamState>("team");
-  const names = [turn.agent, ...activeMates(team).map((mate) => mate.name)];
-  const bound = names.some((agent) => {
-    const of = { agent, slice: turn.slice };
-    return runningJobs(of) > 0 || nextFiring(of) !== undefined || unfinishedSubtasks(of) > 0;
-  });
-  return !bound && !waitsForReview(team);
 }

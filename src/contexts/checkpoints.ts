@@ -1,7 +1,7 @@
 // Owns checkpoints: positions in the ledger, going back to them (itself an event, and undoable), comparing them.
 import { HoldfastError } from "../ledger/error.ts";
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
-import type { EventInput, Seq } from "../ledger/store.ts";
+import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { FileDiff, FileKeeper, FileReport } from "./file-keeper.ts";
 import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt, type RestoreFact } from "./fold.ts";
 import { foreignChanges, refuseForeign } from "./foreign-changes.ts";
@@ -74,7 +74,7 @@ export interface CheckpointsOptions {
   timeline: Timeline;
   author: string;
   keeper?: FileKeeper;
-  lease?: { name: string; epoch: number };
+  lease?: Fence;
 }
 
 export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {

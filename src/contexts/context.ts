@@ -1,5 +1,5 @@
 // Owns one context as its users see it: its shared data, checkpoints, agents and errors under one handle.
-import type { EventInput, Seq } from "../ledger/store.ts";
+import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
 import type { FileKeeper } from "./file-keeper.ts";
 import { type AgentNote, type Config, presentAt } from "./fold.ts";
@@ -74,7 +74,7 @@ export interface ContextOptions {
   lists?: string[];
   files?: FileKeeper;
   /** Fences every write. */
-  lease?: { name: string; epoch: number };
+  lease?: Fence;
   /** Told of every value that was read from an older version. */
   onProblem?: (problem: Problem) => void;
 }

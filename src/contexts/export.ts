@@ -54,7 +54,8 @@ export async function exportContext(store: Store, id: string, file: string): Pro
         } else if (isReference(event, name)) missing.push(name);
       }
       content.add(event);
-      await line({ event });
+      const { sum: _, ...portable } = event; // it is of this store's ledger
+      await line({ event: portable });
       count++;
     }
     const hash = content.digest();

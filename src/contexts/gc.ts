@@ -105,12 +105,12 @@ async function agentsOf(store: Store, context: string): Promise<string[]> {
   return names;
 }
 
-/** Nobody is woken for what is gone. Contract: the key of a wake names its context, apart from other names by `:` or `/`. */
+/** Nobody is woken for what is gone. */
 async function forgetWakes(store: Store, contexts: string[]): Promise<void> {
   const gone = new Set(contexts);
   const wakes = await store.due(Number.MAX_SAFE_INTEGER);
-  const stale = wakes.filter(({ agent }) => agent.split(/[:/]/).some((part) => gone.has(part)));
-  if (stale.length > 0) await store.append([], { wake: stale.map(({ agent }) => ({ agent, dueAt: null })) });
+  const stale = wakes.filter(({ context }) => gone.has(context));
+  if (stale.length > 0) await store.append([], { wake: stale.map((wake) => ({ ...wake, dueAt: null })) });
 }
 
 /** Its values stay until the next sweep. Contract: throws `held` while an agent runs in it. */
@@ -127,6 +127,7 @@ export async function deleteContext(store: Store, id: string): Promise<void> {
 }
 
 export async function findEntry(store: Store, id: string): Promise<LedgerSummary & { head: Seq }> {
-  for await (const entry of store.list({ prefix: id })) if (entry.ledger === id) return entry;
+  // Of all names with that prefix the id itself comes first.
+  for await (const entry of store.list({ prefix: id, limit: 1 })) if (entry.ledger === id) return entry;
   throw new HoldfastError("not_found", `there is no context ${id}: list() says which there are`, { detail: { id } });
 }

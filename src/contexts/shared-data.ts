@@ -1,7 +1,7 @@
 // Owns shared data: writes by compare-and-set under schema and quota, appends that never conflict, reads of a part, history.
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { monotonicMs } from "../ledger/holder.ts";
-import type { EventInput, Seq } from "../ledger/store.ts";
+import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import { checkpointEvent } from "./checkpoints.ts";
 import { type Entry, entryAt, entryOf, type FoldState, presentAt, versionOf } from "./fold.ts";
 import { select } from "./json-path.ts";
@@ -83,7 +83,7 @@ export interface DataOptions {
   reducers: Record<string, Reducer>;
   /** Keys that are lists whoever writes first: `share` refuses anything else there. */
   lists: ReadonlySet<string>;
-  lease?: { name: string; epoch: number };
+  lease?: Fence;
   onProblem?: (problem: Problem) => void;
 }
 

@@ -1,6 +1,6 @@
 // Owns work without the loop: whoever works on a context holds its lease, so that a killed process leaves it interrupted, not running.
 import { HoldfastError } from "../ledger/error.ts";
-import type { HeldBy } from "../ledger/store.ts";
+import type { Fence, HeldBy } from "../ledger/store.ts";
 import { agentLease, LEAD_AGENT, type Summary } from "./listing.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -11,7 +11,7 @@ export interface Work {
   /** Aborted when the lease was lost: stop at once, another process has the work. */
   readonly signal: AbortSignal;
   /** Fences writes: pass it to `contexts.get(id, { lease })`. */
-  readonly lease: { name: string; epoch: number };
+  readonly lease: Fence;
   /** The work was taken up from a process that did not end it. */
   readonly takenUp: boolean;
   /** `paused` can be taken up again. */
@@ -23,7 +23,7 @@ export async function beginWork(timeline: Timeline, agent: string = LEAD_AGENT):
   const { store, id } = timeline;
   const lease = await store.leases.acquire(agentLease(id, agent));
   if ("held" in lease) throw heldError(id, agent, lease.held);
-  const fence = { lease: { name: lease.name, epoch: lease.epoch } };
+  const fence = { lease: { name: lease.name, term: lease.term, token: lease.token } };
   const lost = new AbortController();
   const renewing = setInterval(async () => {
     if (!(await lease.renew().catch(() => true))) lost.abort();

@@ -2,6 +2,7 @@
 import type { Contexts } from "../contexts/index.ts";
 import { type ErrorCode, HoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";
+import { drive } from "../loop/drive.ts";
 import type { Host, Taken, TakeOptions } from "../loop/host.ts";
 import type { AgentCatalogue, Facts } from "../tools/agent-catalogue.ts";
 import { type HubState, wantedOf } from "./events.ts";
@@ -138,7 +139,7 @@ async function promptOf(task: HubTask, { contexts, agents }: HubOptions): Promis
 async function advance(taken: Taken, task: HubTask, contexts: Contexts): Promise<void> {
   for (;;) {
     if (task.signal?.aborted) throw new HoldfastError("refused", `${task.agent} was interrupted`);
-    const reason = await taken.agent.run();
+    const reason = await drive(taken.agent, { takes: "inputs" });
     const last = taken.agent.turn.state.lastTurn;
     const limit = overLimit(taken, task);
     if (reason === "interrupted" && limit !== undefined) throw new HoldfastError("limit", `${task.agent}: ${limit}`);

@@ -2,7 +2,8 @@
 
 export type ErrorCode =
   | "conflict" // an entity changed since the decision read it
-  | "fenced" // the lease is held under a newer epoch
+  | "fenced" // the lease is not held any more under this term and token
+  | "rolled_back" // the store has another past than the one that was folded
   | "held" // another live host holds the lease
   | "id_reused" // the same event id with other data
   | "damaged" // a checksum, a gap or the database file itself is broken

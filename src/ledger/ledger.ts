@@ -5,7 +5,7 @@ import { type Codec, EXTENDED, type Extension } from "./events.ts";
 import { extensionsIn, type Fold, type State, type Versions } from "./fold.ts";
 import { newId } from "./id.ts";
 import { spill, unspill } from "./spill.ts";
-import type { AppendOptions, Damage, EventInput, ReadOnly, Seq, Store, StoredEvent, Write } from "./store.ts";
+import type { AppendOptions, Base, Damage, EventInput, ReadOnly, Seq, Store, StoredEvent, Write } from "./store.ts";
 
 const SNAPSHOT_EVERY = 300;
 /** What was appended with `soon` is durable after this long at the latest. */
@@ -62,7 +62,9 @@ export interface LedgerOptions {
   fromSnapshot?: boolean;
 }
 
-const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}#${lease.epoch}` : "");
+const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}#${lease.term}#${lease.token}` : "");
+
+const baseOf = ({ seq, sum }: StoredEvent): Base | undefined => (sum === undefined ? undefined : { seq, sum });
 
 export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   const { store, name, codec, fold, missing } = opts;
@@ -71,6 +73,8 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   const problems: Problem[] = [];
   const observers = new Set<(event: StoredEvent) => void>();
   let readOnly = store.readOnly;
+  /** The last event that was read or recorded: a store that has another past refuses what rests on it. */
+  let base: Base | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   /** One append, decision or catch-up at a time: events are folded in order of seq. */
@@ -123,6 +127,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       held = [];
       heldFor = undefined;
       ({ state, versions, behind } = await load());
+      base = undefined;
       await readOn({ toldUpTo: told });
     }
   }
@@ -142,7 +147,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       blobs.push(...spilled.blobs);
       return { ...e, data: spilled.data };
     });
-    const own: Write = { ledger: name, events: writes, summary, ...(expect && { expect }) };
+    const own: Write = { ledger: name, events: writes, summary, base, ...(expect && { expect }) };
     const stored = await store.append([own, ...beside], { ...appendOpts, ...(lease && { lease }), blobs });
     clearTimeout(timer);
     timer = undefined;
@@ -157,6 +162,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       await readOn({ upTo: first - 1 });
       state.seq += before.length;
     }
+    if (mine.length > 0) base = baseOf(mine.at(-1)!);
     for (const [i, event] of mine.entries()) {
       if (i < before.length) note(event);
       else if (event.seq > state.seq) take(event);
@@ -197,6 +203,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       if (head !== undefined && head <= state.seq) return;
       const range = { after: state.seq, ...(head !== undefined && { upTo: head }), ...(types && { types }) };
       for await (const raw of store.read(name, range)) {
+        base = baseOf(raw);
         const { data, missing: lost } = await unspill(raw.data, store.blob);
         if (lost.length > 0) report({ seq: raw.seq, kind: "damaged", reason: `missing blob ${lost.join(", ")}` });
         const decoded = codec.decode({ ...raw, data });

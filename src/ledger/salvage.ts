@@ -22,9 +22,12 @@ export type { SalvagedLedger } from "./salvage-chain.ts";
 const EVENTS = 0;
 const LEDGERS = 1;
 const BLOBS = 2;
+const LEDGER: Shape[] = ["null", "text", "int", { blob: 16 }, "int", "int", "text", "int", "int", { blob: 16 }];
 const SHAPES: { table: number; shape: Shape[] }[] = [
   { table: EVENTS, shape: ["null", "text?", "text", "int", "text", "int", "text", "text?", "text", { blob: 16 }] },
-  { table: LEDGERS, shape: ["null", "text", "int", { blob: 16 }, "int", "int", "text", "int", "int", { blob: 16 }] },
+  { table: LEDGERS, shape: LEDGER },
+  // With the mark of its references, where it has one.
+  ...(["null", { blob: 32 }] as Shape[]).map((refs) => ({ table: LEDGERS, shape: [...LEDGER, refs] })),
   { table: BLOBS, shape: ["null", { blob: 32 }, "int", "int", "int", "blob"] },
 ];
 /** How many mixtures of old and new overflow pages are tried for one record. */

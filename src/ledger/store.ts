@@ -18,6 +18,17 @@ export interface EventInput {
 
 export interface StoredEvent extends Required<EventInput> {
   seq: Seq;
+  /**
+   * Checksum of the ledger from its first event up to this one, in hexadecimal: the `base` of a later append. A store always gives it;
+   * only what is folded before it is durable has none yet.
+   */
+  sum?: string;
+}
+
+/** An event that a writer has folded, and the checksum of everything up to it. */
+export interface Base {
+  seq: Seq;
+  sum: string;
 }
 
 export interface Write {
@@ -25,6 +36,8 @@ export interface Write {
   events: EventInput[];
   /** Every entity the decision read, with the version it saw (0: never touched). */
   expect?: Record<string, Seq>;
+  /** What the writer has folded. Contract: refused with `rolled_back` when the ledger's history has no such event there (any more). */
+  base?: Base;
   /**
    * A small JSON value for listings. Of two objects the new one's keys replace those of the same name and the others stay, so that
    * two writers may each own some; anything else replaces the previous one.
@@ -32,13 +45,20 @@ export interface Write {
   summary?: unknown;
 }
 
+/** What a write under a lease carries. The token tells two holders apart that got the same term, one of them from a past that was put back. */
+export interface Fence {
+  name: string;
+  term: number;
+  token: string;
+}
+
 export interface AppendOptions {
-  /** Fencing: refused with `fenced` unless this lease is held under this epoch. */
-  lease?: { name: string; epoch: number };
+  /** Fencing: refused with `fenced` unless this lease is held under this term and this token. */
+  lease?: Fence;
   /** Content-addressed bytes that the events refer to, stored in the same transaction. */
   blobs?: Uint8Array[];
-  /** Wakes become durable with the events; `dueAt: null` clears one. */
-  wake?: { agent: string; dueAt: number | null }[];
+  /** Wakes become durable with the events. */
+  wake?: WakeInput[];
   /**
    * For a decision that is made anew when it meets a conflict: when it was first made (`monotonicMs`). A store may let writers go in
    * that order, and keep the place of one that lost. Contract: whoever passes it tries again at once after a conflict.
@@ -54,9 +74,25 @@ export interface LedgerSummary {
   summary: unknown;
 }
 
+/** Who is due, and when. Contract: one row for each context, agent and `by`. */
 export interface Wake {
-  agent: string;
+  /** The ledger of its context. */
+  context: string;
+  /** Null: any agent of the context; hosts look at all of them. */
+  agent: string | null;
+  /** The mechanism that set it: each has rows of its own, so that none clears another's. */
+  by: string;
   dueAt: number;
+}
+
+/** `dueAt: null` clears it. */
+export type WakeInput = Omit<Wake, "dueAt"> & { dueAt: number | null };
+
+export interface ListOptions {
+  prefix?: string;
+  /** Only those behind this name: the last one that was seen. */
+  after?: string;
+  limit?: number;
 }
 
 /** Who holds a lease: enough to tell whether that process still lives. */
@@ -70,9 +106,7 @@ export interface Holder {
   interactive: boolean;
 }
 
-export interface Lease {
-  readonly name: string;
-  readonly epoch: number;
+export interface Lease extends Readonly<Fence> {
   readonly holder: Holder;
   /** The holder this lease was taken from, when it had not released it: a crash, a reboot, another machine. */
   readonly takenFrom?: Holder;
@@ -83,7 +117,7 @@ export interface Lease {
 
 export interface HeldBy {
   holder: Holder;
-  epoch: number;
+  term: number;
   expiresInMs: number;
   alive: boolean;
   /** Stopped by a signal (SIGSTOP, Ctrl-Z). */
@@ -167,11 +201,13 @@ export interface Store {
   head(ledger: string): Promise<Seq>;
   /** Version of an entity: the seq of the last event that touched it, 0 if none. */
   version(ledger: string, entity: string): Promise<Seq>;
-  list(filter?: { prefix?: string }): AsyncIterable<LedgerSummary>;
+  /** In the order of the bytes of their names (UTF-8). Contract: what begins or ends while it is read may be there or not; all others are there once. */
+  list(filter?: ListOptions): AsyncIterable<LedgerSummary>;
   remove(ledger: string): Promise<void>;
   /**
    * One transaction: removes ledgers, then every blob that no event left in the store names (its hash, 64 hexadecimal digits, anywhere
-   * in the event's data). Contract: a blob passed inside an append is never taken from under its event.
+   * in the event's data). What an event names is recorded with it, of blobs that are in the store or come with the append.
+   * Contract: a blob passed inside an append is never taken from under its event.
    */
   collect(opts?: CollectOptions): Promise<Collected>;
   blob(hash: string): Promise<Uint8Array | undefined>;
@@ -180,6 +216,7 @@ export interface Store {
   snapshots(ledger: string): Snapshots;
   /** Every commit of any process, as it becomes visible. May coalesce; never misses the last one. */
   watchAll(signal: AbortSignal): AsyncIterable<{ ledger: string; seq: Seq }>;
+  /** Wakes up to `now`, by time. */
   due(now: number): Promise<Wake[]>;
   readonly leases: Leases;
   /** Reads everything again, checks every checksum, and says what is damaged. Changes nothing. */

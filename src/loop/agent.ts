@@ -14,8 +14,6 @@ export interface AgentHandle {
   readonly turn: Turn;
   /** Durable when it resolves; shown to the model at the next round, or begins the next turn. */
   send(content: Content[] | string, origin?: string): Promise<void>;
-  /** Advances until the agent is idle: takes up an open turn, then every waiting input. */
-  run(): Promise<TurnEndReason | undefined>;
   /** Opens a turn that goes on where the last one ended early (interrupted, failed, at a limit). Contract: nothing when it was done. */
   reopen(cause?: "resume" | "wake"): Promise<void>;
   /** True when there is an open turn or an input to begin one with. */
@@ -84,7 +82,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     append: (events, appendOpts = {}) =>
       ledger.append(
         events.map((e) => ({ ...e, actor: name })),
-        { ...appendOpts, lease: { name: lease.name, epoch: lease.epoch }, ...summaryOf(events) },
+        { ...appendOpts, lease: { name: lease.name, term: lease.term, token: lease.token }, ...summaryOf(events) },
       ),
     async until(condition, signal) {
       const changes = ledger.store.watchAll(signal)[Symbol.asyncIterator]();
@@ -103,7 +101,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
         clearInterval(staying);
       }
     },
-    durable: () => ledger.durable({ name: lease.name, epoch: lease.epoch }),
+    durable: () => ledger.durable(lease),
     blob: (hash) => ledger.store.blob(hash),
     emit: (progress) => opts.onProgress?.(progress),
   };
@@ -148,15 +146,6 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       const event = { type: "input.received", actor: origin, data };
       await ledger.append([event], summaryOf([event]));
       crashPoint("input.durable");
-    },
-    async run() {
-      let reason: TurnEndReason | undefined;
-      while (hasWork()) {
-        abort = new AbortController();
-        reason = await advance("input");
-        if (reason === "interrupted") break;
-      }
-      return reason;
     },
     hasWork,
     async reopen(cause = "resume") {

@@ -17,7 +17,10 @@ export interface Drive {
 }
 
 /** Contract: how the last turn ended; undefined when there was none. */
-export async function drive(agent: AgentHandle, { takes, onTurn, wait, signal }: Drive): Promise<TurnEndReason | undefined> {
+export async function drive(
+  agent: AgentHandle,
+  { takes, onTurn, wait, signal }: Drive,
+): Promise<TurnEndReason | undefined> {
   let last: TurnEndReason | undefined;
   while (!signal?.aborted) {
     const startedAt = Date.now();

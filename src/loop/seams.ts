@@ -1,7 +1,7 @@
 // Owns the seams: the named points of the loop where mechanisms attach, each with one merge rule. Knows no mechanism.
 import type { ZodType } from "zod";
 import type { EventDefs } from "../ledger/events.ts";
-import type { AppendOptions, EventInput, StoredEvent } from "../ledger/store.ts";
+import type { AppendOptions, EventInput, StoredEvent, WakeInput } from "../ledger/store.ts";
 import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply } from "../models/model.ts";
 import type { MechanismSlice } from "./timelines.ts";
 import type { AgentState } from "./transcript.ts";
@@ -71,7 +71,7 @@ export interface ToolOutput {
   /** Facts that become durable in the same append as the result. */
   events?: Omit<EventInput, "actor">[];
   blobs?: Uint8Array[];
-  wake?: { agent: string; dueAt: number | null }[];
+  wake?: WakeInput[];
   /** Runs after the result is durable (cleaning up); must not throw, may be lost in a crash. */
   after?: () => void;
 }

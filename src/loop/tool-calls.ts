@@ -2,7 +2,7 @@
 import { crashPoint } from "../ledger/crash-point.ts";
 import { messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";
-import type { EventInput } from "../ledger/store.ts";
+import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
 import type { EffectOutcome, Grants, Tool, ToolOutput, ToolRun } from "./seams.ts";
@@ -26,7 +26,7 @@ interface Ready {
 interface Outbox {
   facts: Facts;
   blobs: Uint8Array[];
-  wake: { agent: string; dueAt: number | null }[];
+  wake: WakeInput[];
   after: (() => void)[];
 }
 

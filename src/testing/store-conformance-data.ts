@@ -1,7 +1,7 @@
 // Owns the part of the suite about what stands beside events: blobs, wakes, snapshots, lists, verification.
 import { blobHash } from "../ledger/checksum.ts";
-import type { Store } from "../ledger/store.ts";
-import { all, collect, event, type Framework, type Run, seqs } from "./store-conformance-steps.ts";
+import type { Store, Wake } from "../ledger/store.ts";
+import { all, code, collect, event, type Framework, type Run, seqs } from "./store-conformance-steps.ts";
 
 export function dataConformance(name: string, run: Run, { describe, it, expect }: Framework): void {
   describe(`${name}: blobs, wakes, snapshots, lists`, () => {
@@ -20,26 +20,25 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
       }),
     );
     it(
-      "keeps one wake for each agent, in order of time, until it is cleared",
+      "keeps one wake for each context, agent and mechanism, in order of time, until it is cleared",
       run(async (store) => {
-        await store.append([{ ledger: "l", events: [event(1)] }], {
-          wake: [
-            { agent: "b", dueAt: 20 },
-            { agent: "a", dueAt: 10 },
-            { agent: "c", dueAt: 30 },
-          ],
+        const wake = (agent: string | null, dueAt: number, more: Partial<Wake> = {}): Wake => ({
+          ...{ context: "ctx", agent, by: "t", dueAt },
+          ...more,
         });
-        expect(await store.due(20)).toEqual([
-          { agent: "a", dueAt: 10 },
-          { agent: "b", dueAt: 20 },
-        ]);
+        const team = wake(null, 12);
+        const elsewhere = wake("a/b:c", 15, { context: "other:ü" });
+        const late = wake("c", 30);
+        const set = [wake("b", 20), wake("a", 10), wake("a", 11, { by: "other" }), late, team, elsewhere];
+        await store.append([{ ledger: "l", events: [event(1)] }], { wake: set });
+        expect(await store.due(20)).toEqual([set[1], set[2], team, elsewhere, set[0]]);
         await store.append([{ ledger: "l", events: [event(2)] }], {
-          wake: [
-            { agent: "a", dueAt: null },
-            { agent: "b", dueAt: 50 },
-          ],
+          wake: [{ ...set[1]!, dueAt: null }, wake("b", 50), { ...team, dueAt: null }, { ...elsewhere, dueAt: null }],
         });
-        expect([await store.due(40), await store.due(9)]).toEqual([[{ agent: "c", dueAt: 30 }], []]);
+        expect([await store.due(40), await store.due(9)]).toEqual([[set[2], late], []]);
+        for (const wrong of [wake("", 1), wake("a", 1, { by: "" }), wake("a", 1, { context: "" }), wake("a", 0.5)])
+          expect(await code(store.append([{ ledger: "l", events: [event(3)] }], { wake: [wrong] }))).toEqual("invalid");
+        expect(await store.head("l")).toEqual(2);
       }),
     );
     it(
@@ -63,7 +62,7 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
     it(
       "lists ledgers with their summaries, and forgets a removed one",
       run(async (store) => {
-        const before = Date.now();
+        const [first] = await store.append([{ ledger: "clock", events: [event(0)] }]);
         await store.append([{ ledger: "ctx/a", events: [event(1)], summary: { title: "A" } }]);
         await store.append([{ ledger: "ctx/b", events: [event(1), event(2)] }]);
         await store.append([{ ledger: "board", events: [event(1)] }]);
@@ -73,13 +72,13 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
           { ledger: "ctx/a", head: 2, summary: { title: "A" } },
           { ledger: "ctx/b", head: 2, summary: null },
         ]);
-        expect(listed.every((one) => one.createdAt >= before && one.updatedAt >= one.createdAt)).toEqual(true);
+        expect(listed.every((one) => one.createdAt >= first!.at && one.updatedAt >= one.createdAt)).toEqual(true);
         await store.remove("ctx/a");
         await store.remove("never was");
         expect([await store.head("ctx/a"), await all(store, "ctx/a"), (await collect(store.list())).length]).toEqual([
           0,
           [],
-          2,
+          3,
         ]);
         expect(
           seqs(
@@ -88,6 +87,42 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
             ]),
           ),
         ).toEqual([1]);
+      }),
+    );
+    it(
+      "lists by name, from where one was left off, so many at a time",
+      run(async (store) => {
+        const names = ["b", "a/2", "a/1", "a/ü", "a/10", "a", "c", "a/🦀", "a/ﬀ"];
+        for (const ledger of names) await store.append([{ ledger, events: [event(1)] }]);
+        const list = async (opts?: Parameters<Store["list"]>[0]) =>
+          (await collect(store.list(opts))).map((one) => one.ledger);
+        // The order of UTF-8 bytes, which is not that of JavaScript's strings.
+        const inA = ["a/1", "a/10", "a/2", "a/ü", "a/ﬀ", "a/🦀"];
+        expect(await list()).toEqual(["a", ...inA, "b", "c"]);
+        expect([await list({ limit: 2 }), await list({ after: "a/ﬀ" }), await list({ after: "c" })]).toEqual([
+          ["a", "a/1"],
+          ["a/🦀", "b", "c"],
+          [],
+        ]);
+        const paged: string[] = [];
+        for (let page = await list({ prefix: "a/", limit: 2 }); page.length > 0; ) {
+          paged.push(...page);
+          page = await list({ prefix: "a/", limit: 2, after: page.at(-1)! });
+        }
+        expect([paged, await list({ prefix: "a/", after: "a/15", limit: 1 }), await list({ limit: 0 })]).toEqual([
+          inA,
+          ["a/2"],
+          [],
+        ]);
+      }),
+    );
+    it(
+      "lists more ledgers than one page of them, each once",
+      run(async (store) => {
+        const names = Array.from({ length: 1_203 }, (_, i) => `many/${String(i).padStart(5, "0")}`);
+        for (let i = 0; i < names.length; i += 200)
+          await store.append(names.slice(i, i + 200).map((ledger) => ({ ledger, events: [event(i)] })));
+        expect((await collect(store.list({ prefix: "many/" }))).map((one) => one.ledger)).toEqual(names);
       }),
     );
     it(
@@ -148,11 +183,69 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
       }),
     );
     it(
+      "keeps a blob as long as any ledger names it, however it is named",
+      run(async (store, open) => {
+        const blobs = ["a", "b", "c", "d"].map((one) => Buffer.from(one.repeat(60)));
+        const [a, b, c, d] = blobs.map(blobHash) as [string, string, string, string];
+        await store.append([{ ledger: "one", events: [event(1, { data: { a, b, c, d } })] }], { blobs });
+        // Only named, by another process: in a key, behind other digits, inside a text that a mechanism wrote.
+        const other = await open();
+        await other.append([
+          { ledger: "two", events: [event(1, { data: { [a]: 1 } }), event(2, { data: `0123abc${b}456` })] },
+          { ledger: "three", events: [event(1, { data: ["x", [`see blob:${c}.`]] })] },
+        ]);
+        const there = async () =>
+          Promise.all(blobs.map(async (one) => (await store.blob(blobHash(one))) !== undefined));
+        await store.remove("one");
+        expect([(await store.collect()).blobs, await there()]).toEqual([1, [true, true, true, false]]);
+        await store.remove("two");
+        expect([(await other.collect()).blobs, await there()]).toEqual([2, [false, false, true, false]]);
+        expect([(await store.collect()).blobs, (await store.verify()).damage]).toEqual([0, []]);
+      }),
+    );
+    it(
+      "names a blob that stands in long rows of digits",
+      run(async (store) => {
+        const bytes = Buffer.from("kept ".repeat(30));
+        const digits = `${"0123456789abcdef".repeat(200)}${blobHash(bytes)}${"fedc".repeat(100)}`;
+        await store.append([{ ledger: "l", events: [event(1, { data: { digits } })] }], { blobs: [bytes] });
+        await store.append([{ ledger: "l", events: [event(2)] }]);
+        expect([(await store.collect()).blobs, (await store.collect()).blobs]).toEqual([0, 0]);
+        await store.append([{ ledger: "l", events: [event(3)] }]);
+        await store.remove("l");
+        expect((await store.collect()).blobs).toEqual(1);
+      }),
+    );
+    it(
+      "takes no blob from under an append, however often it is collected meanwhile",
+      run(async (store, open) => {
+        const other = await open();
+        const bytes = Array.from({ length: 60 }, (_, i) => Buffer.from(`blob ${i} `.repeat(40)));
+        let appending = true;
+        const collecting = (async () => {
+          let rounds = 0;
+          for (; appending; rounds++) await other.collect({ remove: [{ ledger: `gone${rounds}`, head: 1 }] });
+          return rounds;
+        })();
+        for (const [i, one] of bytes.entries()) {
+          const data = { at: blobHash(one) };
+          // The same bytes come and go with other ledgers.
+          await store.append([{ ledger: `gone${i}`, events: [event(i, { data })] }], { blobs: [one] });
+          await store.append([{ ledger: "l", events: [event(i, { data })] }], { blobs: [one] });
+        }
+        appending = false;
+        const rounds = await collecting;
+        const missing = [];
+        for (const one of bytes) if ((await store.blob(blobHash(one))) === undefined) missing.push(blobHash(one));
+        expect([rounds > 0, missing, (await store.verify()).damage]).toEqual([true, [], []]);
+      }),
+    );
+    it(
       "verifies clean, and changes nothing by it",
       run(async (store) => {
         await store.append([{ ledger: "a", events: [event(1, { touches: ["x"] })] }], {
           blobs: [Buffer.from("b")],
-          wake: [{ agent: "w", dueAt: 1 }],
+          wake: [{ context: "a", agent: "w", by: "t", dueAt: 1 }],
         });
         await store.append([{ ledger: "b", events: [event(1), event(2)] }]);
         await store.append([{ ledger: "c", events: [event(1)] }]);

@@ -1,6 +1,6 @@
 // Owns the part of the suite about leases: fencing, renewal, release, expiry.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Lease, Store } from "../ledger/store.ts";
+import type { Fence, Lease, Store } from "../ledger/store.ts";
 import { code, event, type Framework, isLease, type Run } from "./store-conformance-steps.ts";
 
 export function leaseConformance(name: string, run: Run, { describe, it, expect }: Framework): void {
@@ -9,19 +9,23 @@ export function leaseConformance(name: string, run: Run, { describe, it, expect 
     if (!isLease(answer)) throw new Error(`${lease} is held`);
     return answer;
   };
-  const append = (store: Store, lease: { name: string; epoch: number }) =>
-    code(store.append([{ ledger: "l", events: [event(1)] }], { lease }));
+  const append = (store: Store, lease: Fence) =>
+    code(
+      store.append([{ ledger: "l", events: [event(1)] }], {
+        lease: { name: lease.name, term: lease.term, token: lease.token },
+      }),
+    );
 
   describe(`${name}: leases`, () => {
     it(
-      "one holds it, another is told who, and a release hands it on under the next epoch",
+      "one holds it, another is told who, and a release hands it on under the next term",
       run(async (store, open) => {
         const other = await open();
         const lease = await take(store);
         const answer = await other.leases.acquire("agent:x");
         if (isLease(answer)) throw new Error("taken twice");
         const { expiresInMs, ...held } = answer.held;
-        expect(held).toEqual({ holder: lease.holder, epoch: 1, alive: true, stopped: false });
+        expect(held).toEqual({ holder: lease.holder, term: 1, alive: true, stopped: false });
         expect([expiresInMs > 0, (await other.leases.inspect("agent:x"))?.holder]).toEqual([true, lease.holder]);
         expect([await lease.renew(), await append(store, lease)]).toEqual([true, "ok"]);
         await lease.release();
@@ -31,13 +35,13 @@ export function leaseConformance(name: string, run: Run, { describe, it, expect 
           undefined,
         ]);
         const next = await take(other);
-        expect([next.epoch, next.takenFrom]).toEqual([2, undefined]);
+        expect([next.term, next.takenFrom]).toEqual([2, undefined]);
       }),
     );
     it(
-      "refuses an append under an old epoch, or under a lease that nobody holds",
+      "refuses an append under an old term, or under a lease that nobody holds",
       run(async (store) => {
-        expect(await append(store, { name: "agent:x", epoch: 1 })).toEqual("fenced");
+        expect(await append(store, { name: "agent:x", term: 1, token: "none" })).toEqual("fenced");
         const first = await take(store);
         await first.release();
         const second = await take(store);
@@ -51,11 +55,24 @@ export function leaseConformance(name: string, run: Run, { describe, it, expect 
       }),
     );
     it(
+      "gives each who takes it a token of its own, and refuses the right term with another one",
+      run(async (store) => {
+        const first = await take(store);
+        await first.release();
+        const second = await take(store);
+        const other = await take(store, "agent:y");
+        expect(new Set([first.token, second.token, other.token]).size).toEqual(3);
+        for (const token of [first.token, other.token, "", "guessed"])
+          expect(await append(store, { name: "agent:x", term: second.term, token })).toEqual("fenced");
+        expect([await append(store, second), await store.head("l")]).toEqual(["ok", 1]);
+      }),
+    );
+    it(
       "gives one lease to one of many who ask at once",
       run(async (store, open) => {
         const other = await open();
         const answers = await Promise.all([store, other, store, other].map((one) => one.leases.acquire("agent:x")));
-        expect(answers.filter(isLease).map((lease) => lease.epoch)).toEqual([1]);
+        expect(answers.filter(isLease).map((lease) => lease.term)).toEqual([1]);
       }),
     );
     it(
@@ -65,7 +82,7 @@ export function leaseConformance(name: string, run: Run, { describe, it, expect 
         const lease = await take(slow);
         await sleep(120);
         const next = await take(await open({ leaseMs: 60 }));
-        expect([next.epoch, next.takenFrom, await lease.renew(), await append(slow, lease)]).toEqual([
+        expect([next.term, next.takenFrom, await lease.renew(), await append(slow, lease)]).toEqual([
           2,
           lease.holder,
           false,
@@ -93,7 +110,7 @@ export function leaseConformance(name: string, run: Run, { describe, it, expect 
         const store = await open({ leaseMs: 30 });
         expect(isLease(await store.leases.acquire("agent:x"))).toEqual(false);
         const next = await store.leases.acquire("agent:x", { takeOverInteractive: true });
-        expect(isLease(next) && [next.epoch, next.takenFrom]).toEqual([2, lease.holder]);
+        expect(isLease(next) && [next.term, next.takenFrom]).toEqual([2, lease.holder]);
       }),
     );
   });

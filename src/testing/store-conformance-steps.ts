@@ -55,5 +55,5 @@ export async function code(promise: Promise<unknown>): Promise<string> {
 }
 
 export function isLease(answer: Lease | { held: unknown }): answer is Lease {
-  return "epoch" in answer;
+  return "term" in answer;
 }

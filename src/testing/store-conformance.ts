@@ -47,11 +47,11 @@ export function storeConformance(under: StoreUnderTest, { describe, it, expect }
     it(
       "gives back what was appended, in order, with everything the store fills in",
       run(async (store) => {
-        const before = Date.now();
+        const [first] = await store.append([{ ledger: "clock", events: [event(0)] }]);
         const [a, b] = await store.append([
           { ledger: "l", events: [event(1, { id: "one", touches: ["x"] }), event(2)] },
         ]);
-        expect({ ...a, at: 0 }).toEqual({
+        expect({ ...a, at: 0, sum: typeof a!.sum }).toEqual({
           seq: 1,
           id: "one",
           at: 0,
@@ -60,8 +60,10 @@ export function storeConformance(under: StoreUnderTest, { describe, it, expect }
           actor: "me",
           touches: ["x"],
           data: { n: 1 },
+          sum: "string",
         });
-        expect([b!.seq, typeof b!.id, b!.touches, a!.at >= before]).toEqual([2, "string", [], true]);
+        // By the store's own clock, which need not be ours.
+        expect([b!.seq, typeof b!.id, b!.touches, a!.at >= first!.at]).toEqual([2, "string", [], true]);
         expect(await all(store, "l")).toEqual([a, b]);
         expect(await store.head("l")).toEqual(2);
       }),
@@ -138,7 +140,7 @@ export function storeConformance(under: StoreUnderTest, { describe, it, expect }
       run(async (store) => {
         const write = { ledger: "l", events: [event(1, { id: "a", touches: ["x"] })], expect: { x: 0 } };
         const first = await store.append([write]);
-        expect(await store.append([write], { lease: { name: "never", epoch: 9 } })).toEqual(first);
+        expect(await store.append([write], { lease: { name: "never", term: 9, token: "none" } })).toEqual(first);
       }),
     );
     it(
@@ -190,9 +192,9 @@ export function storeConformance(under: StoreUnderTest, { describe, it, expect }
           { ledger: "a", events: [event(3)], expect: { x: 0 } },
         ];
         const bytes = Buffer.from("not kept");
-        expect(await code(store.append(writes, { blobs: [bytes], wake: [{ agent: "w", dueAt: 1 }] }))).toEqual(
-          "conflict",
-        );
+        expect(
+          await code(store.append(writes, { blobs: [bytes], wake: [{ context: "a", agent: "w", by: "t", dueAt: 1 }] })),
+        ).toEqual("conflict");
         expect([
           await store.head("a"),
           await store.head("b"),
@@ -226,6 +228,60 @@ export function storeConformance(under: StoreUnderTest, { describe, it, expect }
         const decide = (one: Store) =>
           code(one.append([{ ledger: "l", events: [event(1, { touches: ["x"] })], expect: { x: 0 } }]));
         expect((await Promise.all([decide(store), decide(other)])).sort()).toEqual(["conflict", "ok"]);
+      }),
+    );
+  });
+
+  describe(`${under.name}: the past that a writer has read`, () => {
+    const write = (n: number, base?: Write["base"]): Write[] => [
+      { ledger: "l", events: [event(n)], ...(base && { base }) },
+    ];
+    it(
+      "is told by a sum on every event, the same for whoever reads it",
+      run(async (store, open) => {
+        const appended = [...(await store.append(write(1))), ...(await store.append(write(1)))];
+        expect(new Set(appended.map((one) => one.sum)).size).toEqual(2);
+        const sums = async (from: Store) => (await all(from, "l")).map((one) => one.sum);
+        expect([await sums(store), await sums(await open())]).toEqual([
+          appended.map((one) => one.sum),
+          appended.map((one) => one.sum),
+        ]);
+        expect((await all(store, "l", { after: 1 })).map((one) => one.sum)).toEqual([appended[1]!.sum]);
+      }),
+    );
+    it(
+      "may be the last event or an older one; any other is refused, and nothing is recorded",
+      run(async (store) => {
+        const [first] = await store.append(write(1));
+        const [second] = await store.append(write(2, { seq: 1, sum: first!.sum! }));
+        expect(await code(store.append(write(3, { seq: 1, sum: first!.sum! })))).toEqual("ok");
+        for (const base of [
+          { seq: 2, sum: first!.sum! },
+          { seq: 4, sum: second!.sum! },
+          { seq: 3, sum: "" },
+        ])
+          expect(await code(store.append(write(4, base)))).toEqual("rolled_back");
+        expect(await code(store.append([...write(4), ...write(5, { seq: 9, sum: "" })]))).toEqual("rolled_back");
+        expect(await store.head("l")).toEqual(3);
+      }),
+    );
+    it(
+      "is another one when the ledger was removed and begun again",
+      run(async (store) => {
+        const [gone] = await store.append(write(1));
+        await store.remove("l");
+        const base = { seq: 1, sum: gone!.sum! };
+        expect(await code(store.append(write(2, base)))).toEqual("rolled_back");
+        await store.append(write(1));
+        expect([await code(store.append(write(2, base))), await store.head("l")]).toEqual(["rolled_back", 1]);
+      }),
+    );
+    it(
+      "does not matter to what is already recorded",
+      run(async (store) => {
+        const events = [event(1, { id: "a" })];
+        const first = await store.append([{ ledger: "l", events }]);
+        expect(await store.append([{ ledger: "l", events, base: { seq: 7, sum: "" } }])).toEqual(first);
       }),
     );
   });

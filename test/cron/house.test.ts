@@ -78,7 +78,7 @@ describe("a reminder", () => {
   it("is in the store's due list while it stands, and not after", async () => {
     const { agent, context } = await scheduled({ when: "in 3 minutes", prompt: "meeting" });
     const due = START + 3 * MINUTE;
-    expect(await house.store.due(due)).toEqual([{ agent: `cron:${context}/lead`, dueAt: due }]);
+    expect(await house.store.due(due)).toEqual([{ context, agent: "lead", by: "cron", dueAt: due }]);
     expect(await house.store.due(due - 1)).toEqual([]);
     await clock.pass(3 * MINUTE);
     await agent.oneTurn();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createCron, schedulesOf, wokenBy } from "../../src/mechanisms/cron/index.ts";
+import { createCron, schedulesOf } from "../../src/mechanisms/cron/index.ts";
 import { testTurn } from "../tools/turn.ts";
 import { fakeClock } from "./world.ts";
 
@@ -86,10 +86,6 @@ describe("schedule_cron, list_crons, cancel_cron", () => {
     expect(dues).toEqual([2 * HOUR, HOUR, HOUR]);
     const [first] = schedulesOf(turn);
     expect((await turn.call("cancel_cron", { id: first!.scheduleId })).wake![0]!.dueAt).toBe(START + 2 * HOUR);
-    expect([wokenBy("cron:ctx_1/a/b"), wokenBy("inbox:ctx_1/a")]).toEqual([
-      { context: "ctx_1", agent: "a/b" },
-      undefined,
-    ]);
   });
 });
 

@@ -43,7 +43,9 @@ function waiting(): { wait: AbortSignal } {
 
 async function heldBy(who: Holder): Promise<void> {
   const db = openConnection(file);
-  await db.write(() => putLeaseRow(db, { name: "agent:x", epoch: 7, holder: who, expiresAt: 1e15, renewals: 1 }));
+  await db.write(() =>
+    putLeaseRow(db, { name: "agent:x", term: 7, token: "theirs", holder: who, expiresAt: 1e15, renewals: 1 }),
+  );
   db.close();
 }
 
@@ -54,7 +56,7 @@ describe("a lease", () => {
     await child.ended;
     const from = performance.now();
     const lease = await store.leases.acquire("agent:x");
-    expect("renew" in lease && [lease.epoch, lease.takenFrom]).toEqual([2, child.holder]);
+    expect("renew" in lease && [lease.term, lease.takenFrom]).toEqual([2, child.holder]);
     expect(performance.now() - from < 100).toEqual(true);
   });
 
@@ -75,7 +77,7 @@ describe("a lease", () => {
     const now = await store.leases.acquire("agent:x");
     expect("held" in now && [now.held.stopped, now.held.expiresInMs > 0]).toEqual([true, true]);
     const lease = await store.leases.acquire("agent:x", waiting());
-    expect("renew" in lease && [lease.epoch, lease.takenFrom]).toEqual([2, child.holder]);
+    expect("renew" in lease && [lease.term, lease.takenFrom]).toEqual([2, child.holder]);
     await child.ended;
     expect(child.process.signalCode).toEqual("SIGKILL");
   });
@@ -106,7 +108,7 @@ describe("a lease", () => {
     ]) {
       await heldBy(who);
       const lease = await store.leases.acquire("agent:x");
-      expect("renew" in lease && [lease.epoch, lease.takenFrom]).toEqual([8, who]);
+      expect("renew" in lease && [lease.term, lease.takenFrom]).toEqual([8, who]);
     }
   });
 
@@ -118,13 +120,13 @@ describe("a lease", () => {
     const from = performance.now();
     const lease = await store.leases.acquire("agent:x", waiting());
     const took = performance.now() - from;
-    expect("renew" in lease && [lease.epoch, lease.takenFrom, took > LEASE_MS / 2]).toEqual([8, who, true]);
+    expect("renew" in lease && [lease.term, lease.takenFrom, took > LEASE_MS / 2]).toEqual([8, who, true]);
   });
 
   it("that a crash leaves behind right after it was taken is taken again", async () => {
     const child = startChild("holder.ts", [file, "agent:x"], { HOLDFAST_CRASH_AT: "lease.taken" });
     await child.ended;
     const lease = await store.leases.acquire("agent:x");
-    expect("renew" in lease && [lease.epoch, lease.takenFrom?.pid]).toEqual([2, child.process.pid]);
+    expect("renew" in lease && [lease.term, lease.takenFrom?.pid]).toEqual([2, child.process.pid]);
   });
 });

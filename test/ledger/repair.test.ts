@@ -20,8 +20,13 @@ beforeEach(async () => {
   file = join(folder, "p.db");
   const store = await openSqliteStore(file);
   for (let i = 1; i <= 10; i++) {
-    await store.append([{ ledger: "hurt", events: [event(i, { touches: ["x"] })], summary: { i } }], { blobs: [blob] });
-    await store.append([{ ledger: "well", events: [event(i)] }], { wake: [{ agent: "w", dueAt: i }] });
+    const data = { n: i, blob: blobHash(blob) };
+    await store.append([{ ledger: "hurt", events: [event(i, { touches: ["x"], data })], summary: { i } }], {
+      blobs: [blob],
+    });
+    await store.append([{ ledger: "well", events: [event(i)] }], {
+      wake: [{ context: "well", agent: "w", by: "t", dueAt: i }],
+    });
   }
   await store.leases.acquire("agent:w");
   await store.close();
@@ -101,10 +106,10 @@ describe("one changed row", () => {
       { ledger: "well", summary: null },
     ]);
     expect([await store.version("hurt", "x"), (await store.blob(blobHash(blob)))?.length, await store.due(99)]).toEqual(
-      [5, blob.length, [{ agent: "w", dueAt: 10 }]],
+      [5, blob.length, [{ context: "well", agent: "w", by: "t", dueAt: 10 }]],
     );
     const lease = await store.leases.acquire("agent:w");
-    expect("held" in lease && lease.held.epoch).toEqual(1);
+    expect("held" in lease && lease.held.term).toEqual(1);
     await store.append([{ ledger: "hurt", events: [event(6, { touches: ["x"] })], expect: { x: 5 } }]);
     expect((await store.verify()).damage).toEqual([]);
     await store.close();
@@ -155,6 +160,8 @@ describe("derived tables", () => {
     ["a changed blob", "UPDATE blobs SET data = zeroblob(length(data))"],
     ["a changed wake", "UPDATE wakes SET due_at = due_at + 1"],
     ["a lost wake", "DELETE FROM wakes"],
+    ["a changed reference", "UPDATE refs SET hash = zeroblob(32)"],
+    ["a lost reference", "DELETE FROM refs"],
     ["a changed lease", "UPDATE leases SET epoch = 0"],
     ["a lost lease", "DELETE FROM leases"],
   ] as const) {
@@ -162,6 +169,16 @@ describe("derived tables", () => {
       change(sql);
       const store = await openSqliteStore(file);
       expect((await store.verify()).damage.length > 0).toEqual(true);
+      await store.close();
+    });
+  }
+
+  for (const sql of ["UPDATE refs SET hash = zeroblob(32)", "DELETE FROM refs", "UPDATE ledgers SET refs = NULL"]) {
+    it(`no blob is lost to a record of references that is wrong (${sql})`, async () => {
+      change(sql);
+      const store = await openSqliteStore(file);
+      expect([(await store.collect()).blobs, (await store.blob(blobHash(blob)))?.length]).toEqual([0, blob.length]);
+      expect((await store.verify()).damage).toEqual([]);
       await store.close();
     });
   }

@@ -1,10 +1,12 @@
 // Older and newer Holdfasts on one store.
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { zstdDecompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { blobHash } from "../../src/ledger/checksum.ts";
+import { openSqliteStore, repairSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import { sqliteTooOld } from "../../src/ledger/sqlite/schema.ts";
 import { all, code, event, seqs } from "../../src/testing/store-conformance-steps.ts";
 
@@ -57,6 +59,86 @@ describe("a store of a newer Holdfast", () => {
     expect([seqs(await all(store, "new")), seqs(await all(store, "old"))]).toEqual([[1, 2], [1]]);
     await store.close();
     await newer.close();
+  });
+});
+
+describe("a store of an older Holdfast", () => {
+  const [kept, gone, loose] = ["kept", "gone", "loose"].map((text) => Buffer.from(`${text} `.repeat(40)));
+  const here = (store: Awaited<ReturnType<typeof openSqliteStore>>) =>
+    Promise.all([kept, gone, loose].map(async (one) => (await store.blob(blobHash(one!))) !== undefined));
+
+  /** Written by the code before terms had tokens and references were recorded: schema 1. */
+  beforeEach(() => {
+    mkdirSync(dirname(file), { recursive: true });
+    const packed = readFileSync(join(import.meta.dirname, "fixtures", "schema-1.db.zst"));
+    writeFileSync(file, zstdDecompressSync(packed));
+  });
+
+  it("opens with everything in it: events, summaries, guards, wakes, and a lease that is held without a token", async () => {
+    const store = await openSqliteStore(file, { leaseMs: 300 });
+    expect([store.readOnly, seqs(await all(store, "ctx_old")), await store.version("ctx_old", "x")]).toEqual([
+      undefined,
+      [1, 2],
+      1,
+    ]);
+    expect(await store.due(1000)).toEqual([
+      { context: "ctx_old", agent: null, by: "team", dueAt: 0 },
+      { context: "ctx_old", agent: "lead", by: "cron", dueAt: 1000 },
+    ]);
+    await store.append([], { wake: [{ context: "ctx_old", agent: "lead", by: "cron", dueAt: null }] });
+    expect((await store.due(1000)).map((wake) => wake.by)).toEqual(["team"]);
+    const name = "agent:ctx_old/lead";
+    expect((await store.leases.inspect(name))?.term).toEqual(1);
+    const lease = await store.leases.acquire(name, { wait: AbortSignal.timeout(5_000) });
+    expect("renew" in lease && [lease.term, lease.token.length, lease.takenFrom?.machine]).toEqual([
+      2,
+      32,
+      "elsewhere",
+    ]);
+    expect((await store.verify()).damage).toEqual([]);
+    await store.close();
+  });
+
+  it("keeps the blobs that its events name: they are read once, then known", async () => {
+    const store = await openSqliteStore(file);
+    await store.append([{ ledger: "ctx_old", events: [event(3)] }]);
+    const { blobs } = await store.collect({ remove: [{ ledger: "ctx_gone", head: 1 }] });
+    expect([blobs, await here(store)]).toEqual([2, [true, false, false]]);
+    // Known from now on: a collection that reads no event finds the same.
+    const db = new DatabaseSync(file);
+    const named = db.prepare("SELECT n, lower(hex(hash)) AS hash FROM refs").all();
+    expect(named).toEqual([{ n: 1, hash: blobHash(kept!) }]);
+    db.close();
+    expect([(await store.collect()).blobs, (await store.verify()).damage]).toEqual([0, []]);
+    await store.close();
+  });
+
+  it("is written to by the older one that has it open: what it names is found all the same", async () => {
+    const store = await openSqliteStore(file);
+    await store.collect();
+    const [extra] = [Buffer.from("of an older writer ".repeat(20))];
+    await store.append([{ ledger: "ctx_old", events: [event(3, { data: { at: blobHash(extra!) } })] }], {
+      blobs: [extra!],
+    });
+    // What the older code leaves behind: the event and the list of ledgers, nothing of references.
+    const db = new DatabaseSync(file);
+    db.exec(
+      "DELETE FROM refs WHERE hash = x'" + blobHash(extra!) + "'; UPDATE ledgers SET refs = zeroblob(32) WHERE n = 1",
+    );
+    db.close();
+    await store.append([{ ledger: "ctx_old", events: [event(4)] }]);
+    await store.collect();
+    expect([(await store.blob(blobHash(extra!))) !== undefined, await here(store)]).toEqual([
+      true,
+      [true, true, false],
+    ]);
+    await store.close();
+  });
+
+  it("is left as it is by a repair when it is sound", async () => {
+    const before = readFileSync(file);
+    expect(await repairSqliteStore(file)).toEqual({ damage: [], ledgers: 2, events: 3, lost: 0 });
+    expect(readFileSync(file).equals(before)).toEqual(true);
   });
 });
 

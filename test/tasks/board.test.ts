@@ -265,14 +265,17 @@ describe("two doors to one board", () => {
     const board = await world.again({
       wake: (tasks) => {
         asked.push(ids(tasks));
-        return [{ agent: "ctx_a/alice", dueAt: 0 }];
+        return [{ context: "ctx_a", agent: "alice", by: "t", dueAt: 0 }];
       },
     });
     await world.board.create(chain, lead);
     await board.claim("task_2", bob);
     expect(await world.store.due(Date.now())).toEqual([]);
     await board.complete("task_2", bob);
-    expect([asked, await world.store.due(Date.now())]).toEqual([[["task_3"]], [{ agent: "ctx_a/alice", dueAt: 0 }]]);
+    expect([asked, await world.store.due(Date.now())]).toEqual([
+      [["task_3"]],
+      [{ context: "ctx_a", agent: "alice", by: "t", dueAt: 0 }],
+    ]);
   });
 
   it("tell watchers of each change", async () => {

@@ -175,9 +175,9 @@ test("a context that was removed has no wakes, and no host writes there again", 
   const one = await host(house.harness);
   await one.settled();
   const { store, harness } = house;
-  expect((await store.due(Number.MAX_SAFE_INTEGER)).map((wake) => wake.agent).toSorted()).toEqual([
-    `cron:${context}/lead`,
-    `team:${context}`,
+  expect((await store.due(Number.MAX_SAFE_INTEGER)).map((wake) => [wake.by, wake.context, wake.agent])).toEqual([
+    ["team", context, null],
+    ["cron", context, "lead"],
   ]);
   const alice = await harness.host.take(context, { agent: "alice" });
   const contexts = await openContexts({ store });

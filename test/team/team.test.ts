@@ -228,8 +228,8 @@ test("with a teammate that leaves go its schedules, its plan, and what it had no
   const { plans } = ledger.state.slices.team as TeamState;
   expect(Object.values(plans)).toMatchObject([{ by: "alice", status: "withdrawn" }]);
   expect((await world.facts("cron.cancelled")).length).toBe(1);
-  expect((await world.house.store.due(Number.MAX_SAFE_INTEGER)).map((wake) => wake.agent)).toEqual([
-    `team:${world.context}`,
+  expect((await world.house.store.due(Number.MAX_SAFE_INTEGER)).map(({ by, context }) => [by, context])).toEqual([
+    ["team", world.context],
   ]);
   // Two who speak to it from elsewhere while it goes: their processes did not know.
   for (const actor of ["bob", "user"])

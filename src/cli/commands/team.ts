@@ -8,13 +8,13 @@ import { openBoard } from "../../mechanisms/tasks/index.ts";
 import {
   doing,
   type Facts,
+  isTeamWake,
   type Plan,
   planNamed,
   reviewing,
   sending,
   shuttingDown,
   type TeamState,
-  teamIn,
   USER,
 } from "../../mechanisms/team/index.ts";
 import type { Flags } from "../args.ts";
@@ -62,7 +62,7 @@ const stateOf = (ledger: Ledger): TeamState => ledger.state.slices.team as TeamS
 
 async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): Promise<Ledger[]> {
   const reading = readers(mechanismsOf({ root: project.root, jobsDir }));
-  const found = (await store.due(Date.now())).flatMap((row) => teamIn(row.agent) ?? []);
+  const found = (await store.due(Date.now())).filter(isTeamWake).map((wake) => wake.context);
   const contexts = flags.resume ? [(await findContext(store, flags.resume)).id] : found;
   return Promise.all(contexts.map((name) => openLedger({ store, name, ...reading })));
 }

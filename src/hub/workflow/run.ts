@@ -1,6 +1,7 @@
 // Owns running a workflow: what is ready runs, bounded; everything durable as it happens; nothing finished is done again.
 import type { Context } from "../../contexts/index.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import type { Fence } from "../../ledger/store.ts";
 import { didYouMean } from "../templates/near.ts";
 import { quoted } from "../templates/source.ts";
 import { HEADER_KEY, type Phase, type Workflow } from "./definition.ts";
@@ -42,7 +43,7 @@ export interface RunOptions {
   concurrency?: number;
   now?: () => number;
   /** The context once more, writing under this lease: `(lease) => contexts.get(id, { lease })`. */
-  fenced?: (lease: { name: string; epoch: number }) => Promise<Context>;
+  fenced?: (lease: Fence) => Promise<Context>;
 }
 
 /**

@@ -1,12 +1,14 @@
 // Owns the append: de-duplicate, check the guards, write everything in one transaction.
-import { eventSum, genesis, type Row, sameBytes } from "../checksum.ts";
+import { eventSum, genesis, hex, type Row, sameBytes } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError } from "../error.ts";
 import { newId } from "../id.ts";
-import type { AppendOptions, EventInput, Seq, StoredEvent, Write } from "../store.ts";
+import { possibleReferences } from "../references.ts";
+import type { AppendOptions, Base, EventInput, Seq, StoredEvent, Write } from "../store.ts";
 import { type PackedBlob, putBlob } from "./blobs.ts";
 import type { Connection } from "./connection.ts";
 import { checkLease } from "./lease-row.ts";
+import { freshMark, MOST_LOOKED_UP, recordReferences } from "./references.ts";
 import {
   damaged,
   entityVersion,
@@ -21,7 +23,7 @@ import {
   updateLedgerRow,
 } from "./rows.ts";
 import { NAME_BYTES } from "./sidecar.ts";
-import { putWake } from "./wakes.ts";
+import { checkWake, putWake } from "./wakes.ts";
 
 export interface Advanced {
   row: LedgerRow;
@@ -48,21 +50,41 @@ interface OpenLedger {
   events: Row[];
 }
 
+/** One write, all but its place in the ledger. */
+interface DraftedWrite {
+  events: Draft[];
+  /** What its events may name; undefined when that is too much to look up. */
+  possible: Set<string> | undefined;
+}
+
 /** Checks what needs no database, before the lock is taken. */
-export function draft(writes: Write[]): Draft[][] {
+export function draft(writes: Write[], { wake = [] }: AppendOptions): DraftedWrite[] {
   const ids = new Set<string>();
+  for (const one of wake) checkWake(one);
   return writes.map((write) => {
     if (write.ledger === "" || Buffer.byteLength(write.ledger) > NAME_BYTES || write.ledger.includes("\0")) {
       throw new HoldfastError("invalid", `a ledger's name has 1 to ${NAME_BYTES} bytes`);
     }
-    return write.events.map((event) => {
+    const events = write.events.map((event) => {
       const one = draftEvent(event);
       const key = `${write.ledger}\n${one.id}`;
       if (ids.has(key)) throw new HoldfastError("id_reused", `event id ${one.id} stands twice in one append`);
       ids.add(key);
       return one;
     });
+    return { events, possible: possiblyNamed(events) };
   });
+}
+
+function possiblyNamed(events: Draft[]): Set<string> | undefined {
+  const possible = new Set<string>();
+  for (const { data } of events) {
+    for (const hash of possibleReferences(data)) {
+      possible.add(hash);
+      if (possible.size > MOST_LOOKED_UP) return undefined;
+    }
+  }
+  return possible;
 }
 
 function draftEvent(event: EventInput): Draft {
@@ -88,7 +110,7 @@ function draftEvent(event: EventInput): Draft {
 export function appendRows(
   db: Connection,
   writes: Write[],
-  opts: AppendOptions & { drafts: Draft[][]; packed: PackedBlob[]; writer: number },
+  opts: AppendOptions & { drafts: DraftedWrite[]; packed: PackedBlob[]; writer: number },
 ): Appended {
   const ledgers = new Map<string, OpenLedger>();
   const at = Date.now();
@@ -107,8 +129,9 @@ export function appendRows(
     const open = ledgers.get(write.ledger)!;
     const ledger = open.row;
     open.changed = true;
+    const before = { ...ledger };
     const versions = new Map<string, Seq>();
-    for (const one of opts.drafts[i]!) {
+    for (const one of opts.drafts[i]!.events) {
       const row = { ...one, seq: ledger.head + 1, at: one.at ?? at } as Row & { given?: boolean };
       row.sum = eventSum(ledger.hash, row);
       putEventRow(db, ledger, row);
@@ -127,6 +150,8 @@ export function appendRows(
         version,
       );
     }
+    const hashes = namedBlobs(db, opts.drafts[i]!.possible, opts.packed);
+    ledger.refs = recordReferences(db, before, { hash: ledger.hash, hashes });
     if (write.summary !== undefined) {
       ledger.summary = joinSummaries(ledger.summary, write.summary);
       open.summarised = true;
@@ -145,6 +170,17 @@ export function appendRows(
   };
 }
 
+/** Those of which the blob is in the store, or comes with this append. */
+function namedBlobs(db: Connection, possible: Set<string> | undefined, packed: PackedBlob[]): Buffer[] | undefined {
+  if (!possible || possible.size === 0) return possible && [];
+  const coming = new Set(packed.map((blob) => hex(blob.hash)));
+  const there = (hash: Buffer) => db.get("SELECT 1 FROM blobs WHERE hash = ? LIMIT 1", hash) !== undefined;
+  return [...possible].flatMap((text) => {
+    const hash = Buffer.from(text, "hex");
+    return coming.has(text) || there(hash) ? [hash] : [];
+  });
+}
+
 function joinSummaries(before: string, next: unknown): string {
   const old: unknown = isObject(next) ? JSON.parse(before) : undefined;
   return JSON.stringify(isObject(old) ? { ...old, ...(next as object) } : next);
@@ -155,7 +191,7 @@ function isObject(value: unknown): value is object {
 }
 
 function openLedger(db: Connection, name: string, next: { n: number; at: number }): OpenLedger {
-  const row = ledgerRow(db, name);
+  const row = ledgerRow(db, name, { references: true });
   if (row) {
     // The list of ledgers and the events must agree before anything is chained to them.
     if (!sameBytes(sumAt(db, row, row.head), row.hash))
@@ -164,16 +200,18 @@ function openLedger(db: Connection, name: string, next: { n: number; at: number 
   }
   next.n ||= (db.get<{ n: number | null }>("SELECT max(n) AS n FROM ledgers")?.n ?? 0) + 1;
   const n = next.n++;
+  const hash = genesis(n, name);
   const fresh = {
     n,
     name,
     head: 0,
-    hash: genesis(n, name),
+    hash,
     created_at: next.at,
     updated_at: next.at,
     summary: "null",
     min_writer: 0,
     removed: 0,
+    refs: freshMark(hash),
   };
   return { row: fresh, isNew: true, changed: false, summarised: false, events: [] };
 }
@@ -182,14 +220,14 @@ function openLedger(db: Connection, name: string, next: { n: number; at: number 
 function recorded(
   db: Connection,
   writes: Write[],
-  drafts: Draft[][],
+  drafts: DraftedWrite[],
   ledgers: Map<string, OpenLedger>,
 ): StoredEvent[] | undefined {
   const old: StoredEvent[] = [];
   let fresh: string | undefined;
   for (const [i, write] of writes.entries()) {
     const { row: ledger, isNew } = ledgers.get(write.ledger)!;
-    for (const one of drafts[i]!) {
+    for (const one of drafts[i]!.events) {
       const known = one.given && !isNew ? rowById(db, ledger.n, one.id) : undefined;
       if (!known) {
         fresh = one.id;
@@ -225,6 +263,7 @@ function checkGuards(
   ledgers: Map<string, OpenLedger>,
   opts: AppendOptions & { writer: number },
 ): void {
+  for (const { ledger, base } of writes) if (base) checkBase(db, ledgers.get(ledger)!.row, base);
   if (opts.lease) checkLease(db, opts.lease);
   for (const write of writes) {
     const { row } = ledgers.get(write.ledger)!;
@@ -250,4 +289,16 @@ function checkGuards(
       }
     }
   }
+}
+
+/** Contract: throws `rolled_back` unless this event stands in the ledger. The head's hash is at hand; only an older base is looked up. */
+function checkBase(db: Connection, row: Omit<LedgerRow, "sum">, { seq, sum }: Base): void {
+  const there = seq > row.head ? undefined : seq === row.head ? row.hash : sumAt(db, row, seq);
+  if (there && hex(there) === sum) return;
+  const how = there ? "another event stands there" : `it ends at event ${row.head}`;
+  throw new HoldfastError(
+    "rolled_back",
+    `ledger ${row.name} has another past than event ${seq} that was read (${how}): an older copy was put back; open it anew`,
+    { detail: { ledger: row.name, seq, head: row.head } },
+  );
 }

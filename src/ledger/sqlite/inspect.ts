@@ -7,7 +7,7 @@ import { type Connection, openConnection } from "./connection.ts";
 import { hasCopies } from "./copies.ts";
 import { sizeOf, userVersion } from "./open.ts";
 import { allLedgerRows, ledgerSum, sumAt } from "./rows.ts";
-import { APPLICATION_ID, SCHEMA, TABLES } from "./schema.ts";
+import { APPLICATION_ID, SCHEMA, tablesOf } from "./schema.ts";
 import { type Head, readHeads } from "./sidecar.ts";
 import { errcode, isDisk } from "./sqlite-errors.ts";
 import { patiently } from "./turns.ts";
@@ -57,7 +57,7 @@ function look(db: Connection, found: Inspection): void {
     return;
   }
   found.newer = version > SCHEMA;
-  if (!found.newer) for (const table of TABLES) db.all(`SELECT * FROM ${table} LIMIT 0`);
+  if (!found.newer) for (const table of tablesOf(version)) db.all(`SELECT * FROM ${table} LIMIT 0`);
   const { damage, unknown } = compareHeads(db, found.heads, { everyEntry: false });
   found.damage = damage;
   found.unknown = unknown;

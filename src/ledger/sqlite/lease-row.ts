@@ -1,62 +1,77 @@
-// Owns the row of a lease: who holds it, under which epoch, until when.
+// Owns the row of a lease: who holds it, under which term and token, until when.
 import { digest, sameBytes } from "../checksum.ts";
 import { HoldfastError } from "../error.ts";
-import type { Holder } from "../store.ts";
+import type { LeaseRow, LeaseRows } from "../leases.ts";
+import type { Fence, Holder } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { damaged } from "./rows.ts";
 import { tally } from "./tally.ts";
 
-export interface LeaseRow {
-  name: string;
-  epoch: number;
-  holder: Holder | null;
-  /** CLOCK_MONOTONIC of the holder's boot. */
-  expiresAt: number;
-  /** Counts takes and renewals: an observer on another machine sees by it that the holder lives. */
-  renewals: number;
-}
-
 interface Stored {
   name: string;
+  /** The term. The column has the name that older Holdfasts read. */
   epoch: number;
+  /** JSON: the holder with its token, which stands here so that older Holdfasts can read the row. */
   holder: string | null;
   expires_at: number;
   renewals: number;
   sum: Uint8Array;
 }
 
+/** A lease that an older Holdfast holds has no token. */
+const NO_TOKEN = "";
+
+export function leaseRows(db: Connection): LeaseRows {
+  return {
+    read: (name) => db.read(() => leaseRow(db, name)),
+    change: (name, decide) =>
+      db.write(() => {
+        const next = decide(leaseRow(db, name));
+        if (next) putLeaseRow(db, next);
+        return next !== undefined;
+      }),
+  };
+}
+
 export function leaseRow(db: Connection, name: string): LeaseRow | undefined {
   const row = db.get<Stored>("SELECT name, epoch, holder, expires_at, renewals, sum FROM leases WHERE name = ?", name);
   if (!row) return undefined;
   if (!intact(row)) throw damaged({ what: `the lease ${name} fails its checksum` });
+  const { token = NO_TOKEN, ...holder } = JSON.parse(row.holder ?? "{}") as Holder & { token?: string };
   return {
     name,
-    epoch: row.epoch,
-    holder: row.holder === null ? null : JSON.parse(row.holder),
+    term: row.epoch,
+    token,
+    holder: row.holder === null ? null : holder,
     expiresAt: row.expires_at,
     renewals: row.renewals,
   };
 }
 
 export function putLeaseRow(db: Connection, row: LeaseRow): void {
-  const holder = row.holder === null ? null : JSON.stringify(row.holder);
-  const sum = digest("lease", [row.name, row.epoch, holder, row.expiresAt, row.renewals]);
+  const holder = row.holder === null ? null : JSON.stringify({ ...row.holder, token: row.token });
+  const sum = digest("lease", [row.name, row.term, holder, row.expiresAt, row.renewals]);
   const before = db.get<{ sum: Uint8Array }>("SELECT sum FROM leases WHERE name = ?", row.name);
   const sql =
     "INSERT OR REPLACE INTO leases (name, epoch, holder, expires_at, renewals, sum) VALUES (?, ?, ?, ?, ?, ?)";
-  db.run(sql, row.name, row.epoch, holder, row.expiresAt, row.renewals, sum);
+  db.run(sql, row.name, row.term, holder, row.expiresAt, row.renewals, sum);
   tally(db, "leases", { out: before?.sum, in: sum });
 }
 
-/** Fencing. Contract: throws `fenced` unless the lease is held under this epoch. */
-export function checkLease(db: Connection, lease: { name: string; epoch: number }): void {
-  const row = leaseRow(db, lease.name);
-  if (row?.epoch === lease.epoch && row.holder !== null) return;
-  const now = row ? `epoch ${row.epoch}${row.holder ? "" : ", released"}` : "not held";
+/** Fencing. Contract: throws `fenced` unless the lease is held under this term and token. */
+export function checkLease(db: Connection, { name, term, token }: Fence): void {
+  const row = leaseRow(db, name);
+  if (row?.holder && row.term === term && row.token === token) return;
   throw new HoldfastError(
     "fenced",
-    `lease ${lease.name} is no longer held under epoch ${lease.epoch} (${now}): another host took over; stop`,
+    `lease ${name} is no longer held under term ${term} (${standing(row, term)}): another host took over; stop`,
   );
+}
+
+function standing(row: LeaseRow | undefined, term: number): string {
+  if (!row) return "not held";
+  if (!row.holder) return `term ${row.term}, released`;
+  return row.term === term ? "the same term, given to another" : `term ${row.term}`;
 }
 
 export function damagedLeases(db: Connection): string[] {

@@ -1,7 +1,7 @@
 // Owns the store over a sound database, and its fall back to what salvage proves when the database turns out not to be.
-import { sameBytes } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
+import { createLeases } from "../leases.ts";
 import type { SalvagedLedger } from "../salvage.ts";
 import type { Damage, LedgerSummary, ReadOnly, Store } from "../store.ts";
 import { type Advanced, appendRows, draft } from "./append.ts";
@@ -10,7 +10,7 @@ import { collectRows } from "./collect.ts";
 import type { Connection } from "./connection.ts";
 import { type Copies, provenCopy, sweepCopies } from "./copies.ts";
 import { type Assessment, assess, findSalvage } from "./damage.ts";
-import { createLeases } from "./leases.ts";
+import { leaseRows } from "./lease-row.ts";
 import { closeUntouched } from "./open.ts";
 import { type ReadOptions, readEvents } from "./read.ts";
 import {
@@ -18,8 +18,8 @@ import {
   damaged,
   entityVersion,
   type LedgerRow,
+  ledgerPage,
   ledgerRow,
-  ledgerSum,
   removeLedgerRows,
   rowById,
   toEvent,
@@ -32,6 +32,8 @@ import { verifyStore } from "./verify.ts";
 import { dueWakes } from "./wakes.ts";
 import { createWatch } from "./watch.ts";
 
+/** Ledgers listed at once. */
+const PAGE = 500;
 /** A removal gives back at most so much at once (about 16 MB): the rest is used again by what comes. */
 const FREED_PAGES = 4_000;
 
@@ -52,7 +54,7 @@ export interface LiveSettings {
 export function createLiveStore(db: Connection, settings: LiveSettings): Store {
   const { url, file, sidecar, copies, upgrade } = settings;
   const watch = createWatch(db, file);
-  const leases = createLeases(db, settings);
+  const leases = createLeases(leaseRows(db), settings);
   const broken = new Map<string, Damage>(
     settings.broken.map((ledger) => [ledger, { ledger, what: "the event is missing or fails its checksum" }]),
   );
@@ -162,7 +164,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     async append(writes, opts = {}) {
       for (const write of writes) writable(write.ledger);
       writable();
-      const drafts = draft(writes);
+      const drafts = draft(writes, opts);
       const packed = opts.blobs ? await Promise.all(opts.blobs.map(packBlob)) : [];
       const normal = async () => {
         const rows = () => appendRows(db, writes, { ...opts, drafts, packed, writer: settings.writer });
@@ -183,15 +185,21 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
         () => db.read(() => entityVersion(db, ledgerRow(db, ledger)?.n ?? 0, entity)),
         (store) => store.version(ledger, entity),
       ),
-    async *list(filter = {}) {
-      const sound = () =>
-        db.read(() => {
-          const rows = allLedgerRows(db);
-          const bad = rows.find((row) => !sameBytes(row.sum, ledgerSum(row)));
-          if (bad) throw damaged({ ledger: bad.name, what: "its entry in the list of ledgers fails its checksum" });
-          return rows.filter((row) => !row.removed && row.name.startsWith(filter.prefix ?? "")).map(summaryOf);
-        });
-      yield* await guarded(sound, (store) => collect(store.list(filter)));
+    async *list({ prefix = "", after = "", limit = Number.POSITIVE_INFINITY } = {}) {
+      for (let last = after, left = limit; left > 0; ) {
+        const most = Math.min(left, PAGE);
+        const page = await guarded(
+          () => db.read(() => ledgerPage(db, { from: prefix, after: last, limit: most }).map(summaryOf)),
+          (store) => collect(store.list({ prefix, after: last, limit: most })),
+        );
+        for (const one of page) {
+          if (!one.ledger.startsWith(prefix)) return; // those with the prefix stand together
+          yield one;
+        }
+        if (page.length < most) return;
+        last = page.at(-1)!.ledger;
+        left -= page.length;
+      }
     },
     async remove(ledger) {
       writable();

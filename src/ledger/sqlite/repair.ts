@@ -19,7 +19,7 @@ import { type LedgerRow, putEventRow, putLedgerRow } from "./rows.ts";
 import { type Head, openSidecar } from "./sidecar.ts";
 import { isBusy } from "./sqlite-errors.ts";
 import { verifyStore } from "./verify.ts";
-import { allWakes, putWake } from "./wakes.ts";
+import { allWakes, putWake, wakeOf } from "./wakes.ts";
 
 export interface Repair {
   /** What was found; none: the store was left as it is. */
@@ -195,7 +195,7 @@ function keepNumbers(db: Connection, highest: number): void {
   putLedgerRow(db, { ...row, created_at: 0, updated_at: 0 });
 }
 
-/** Wakes and leases, where SQLite still reads them: an epoch that went back would let an old host write again. */
+/** Wakes and leases, where SQLite still reads them: a term that went back would let an old host write again. */
 async function carryOver(db: Connection, old: string): Promise<void> {
   let from: Connection | undefined;
   try {
@@ -204,11 +204,11 @@ async function carryOver(db: Connection, old: string): Promise<void> {
     const wakes = allWakes(source);
     const leases = source.all<{ name: string }>("SELECT name FROM leases").map(({ name }) => leaseRow(source, name)!);
     await db.write(() => {
-      for (const wake of wakes) putWake(db, { agent: wake.agent, dueAt: wake.due_at });
+      for (const wake of wakes) putWake(db, wakeOf(wake));
       for (const lease of leases) putLeaseRow(db, lease);
     });
   } catch {
-    // Beyond reading: agents are woken again by whoever opens the store, epochs start anew.
+    // Beyond reading: agents are woken again by whoever opens the store, terms start anew.
   } finally {
     try {
       from?.close();

@@ -16,37 +16,52 @@ export interface LedgerRow {
   summary: string;
   min_writer: number;
   removed: number;
+  /** Up to where its references to blobs are recorded (`references.ts`). Not part of the sum: it proves itself. Read only where it is needed. */
+  refs?: Uint8Array | null;
   sum: Uint8Array;
 }
 
 const LEDGER_COLUMNS = "n, name, head, hash, created_at, updated_at, summary, min_writer, removed, sum";
+const WITH_REFERENCES = `${LEDGER_COLUMNS}, refs`;
 
-export function ledgerSum(row: Omit<LedgerRow, "sum">): Uint8Array {
+export function ledgerSum(row: Omit<LedgerRow, "refs" | "sum">): Uint8Array {
   const { n, name, head, hash, created_at, updated_at, summary, min_writer, removed } = row;
   return digest("row", [n, name, head, hex(hash), created_at, updated_at, summary, min_writer, removed]);
 }
 
-/** Contract: throws `damaged` when the row does not verify. */
-export function ledgerRow(db: Connection, name: string): LedgerRow | undefined {
-  const row = db.get<LedgerRow>(`SELECT ${LEDGER_COLUMNS} FROM ledgers WHERE name = ? AND removed = 0`, name);
+/** Contract: throws `damaged` when the row does not verify. `references` needs a file of this version. */
+export function ledgerRow(db: Connection, name: string, opts: { references?: boolean } = {}): LedgerRow | undefined {
+  const columns = opts.references ? WITH_REFERENCES : LEDGER_COLUMNS;
+  const row = db.get<LedgerRow>(`SELECT ${columns} FROM ledgers WHERE name = ? AND removed = 0`, name);
   if (row && !sameBytes(row.sum, ledgerSum(row)))
     throw damaged({ ledger: name, what: "its entry in the list of ledgers fails its checksum" });
   return row;
 }
 
-export function allLedgerRows(db: Connection): LedgerRow[] {
-  return db.all<LedgerRow>(`SELECT ${LEDGER_COLUMNS} FROM ledgers ORDER BY n`);
+export function allLedgerRows(db: Connection, opts: { references?: boolean } = {}): LedgerRow[] {
+  return db.all<LedgerRow>(`SELECT ${opts.references ? WITH_REFERENCES : LEDGER_COLUMNS} FROM ledgers ORDER BY n`);
+}
+
+/** Those that are there, by name. Contract: throws `damaged` when one of them does not verify. */
+export function ledgerPage(db: Connection, page: { from: string; after: string; limit: number }): LedgerRow[] {
+  const sql = `SELECT ${LEDGER_COLUMNS} FROM ledgers WHERE removed = 0 AND name >= ? AND name > ? ORDER BY name LIMIT ?`;
+  const rows = db.all<LedgerRow>(sql, page.from, page.after, page.limit);
+  const bad = rows.find((row) => !sameBytes(row.sum, ledgerSum(row)));
+  if (bad) throw damaged({ ledger: bad.name, what: "its entry in the list of ledgers fails its checksum" });
+  return rows;
 }
 
 export function putLedgerRow(db: Connection, row: Omit<LedgerRow, "sum">): void {
-  const sql = `INSERT OR REPLACE INTO ledgers (${LEDGER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-  const { n, name, head, hash, created_at, updated_at, summary, min_writer, removed } = row;
-  db.run(sql, n, name, head, hash, created_at, updated_at, summary, min_writer, removed, ledgerSum(row));
+  const sql = `INSERT OR REPLACE INTO ledgers (${WITH_REFERENCES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  const { n, name, head, hash, created_at, updated_at, summary, min_writer, removed, refs = null } = row;
+  db.run(sql, n, name, head, hash, created_at, updated_at, summary, min_writer, removed, ledgerSum(row), refs);
 }
 
 export function updateLedgerRow(db: Connection, row: Omit<LedgerRow, "sum">): void {
-  const sql = "UPDATE ledgers SET head = ?, hash = ?, updated_at = ?, summary = ?, min_writer = ?, sum = ? WHERE n = ?";
-  db.run(sql, row.head, row.hash, row.updated_at, row.summary, row.min_writer, ledgerSum(row), row.n);
+  const sql =
+    "UPDATE ledgers SET head = ?, hash = ?, updated_at = ?, summary = ?, min_writer = ?, refs = ?, sum = ? WHERE n = ?";
+  const { head, hash, updated_at, summary, min_writer, refs = null } = row;
+  db.run(sql, head, hash, updated_at, summary, min_writer, refs, ledgerSum(row), row.n);
 }
 
 export function putEventRow(db: Connection, ledger: { n: number; name: string }, row: Row): void {
@@ -97,7 +112,8 @@ export function removeLedgerRows(db: Connection, ledger: string): LedgerRow | un
   db.run("DELETE FROM events WHERE key > ? AND key < ?", row.n * KEY_SPAN, (row.n + 1) * KEY_SPAN);
   db.run("DELETE FROM entities WHERE n = ?", row.n);
   db.run("DELETE FROM snapshots WHERE n = ?", row.n);
-  const tombstone = { ...row, removed: 1, summary: "null", updated_at: Date.now() };
+  db.run("DELETE FROM refs WHERE n = ?", row.n);
+  const tombstone = { ...row, removed: 1, summary: "null", updated_at: Date.now(), refs: null };
   putLedgerRow(db, tombstone);
   return tombstone;
 }
@@ -116,6 +132,7 @@ export function toEvent(row: Row): StoredEvent {
     actor: row.actor,
     touches: row.touches === null ? [] : JSON.parse(row.touches),
     data: JSON.parse(row.data),
+    sum: hex(row.sum),
   };
 }
 

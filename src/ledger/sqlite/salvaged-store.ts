@@ -19,9 +19,10 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
     read: (ledger, opts) => readSalvaged(found.ledgers.get(ledger), opts),
     head: async (ledger) => found.ledgers.get(ledger)?.head ?? 0,
     version: async (ledger, entity) => versionIn(found.ledgers.get(ledger), entity),
-    async *list({ prefix = "" } = {}) {
-      for (const { name, head, rows, summary, entry } of found.ledgers.values()) {
-        if (!name.startsWith(prefix)) continue;
+    async *list({ prefix = "", after = "", limit = Number.POSITIVE_INFINITY } = {}) {
+      const all = [...found.ledgers.values()].sort((a, b) => byBytes(a.name, b.name));
+      const wanted = all.filter(({ name }) => name.startsWith(prefix) && byBytes(name, after) > 0);
+      for (const { name, head, rows, summary, entry } of wanted.slice(0, limit)) {
         const createdAt = entry?.created_at ?? rows[0]?.at ?? 0;
         const updatedAt = entry?.updated_at ?? rows.at(-1)?.at ?? 0;
         yield { ledger: name, head, createdAt, updatedAt, summary: JSON.parse(summary) };
@@ -52,6 +53,8 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
     },
   };
 }
+
+const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 export async function* readSalvaged(
   ledger: SalvagedLedger | undefined,

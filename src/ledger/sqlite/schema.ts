@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /** Schema version, kept in user_version and again in `meta`. Higher than ours: a newer Holdfast was here. */
-export const SCHEMA = 1;
+export const SCHEMA = 2;
 /** What this code writes into events. A ledger that a newer writer touched may only be read. */
 export const WRITER = 1;
 export const PAGE_SIZE = 4096;
@@ -12,7 +12,13 @@ const SQLITE_AT_LEAST = [3, 51, 3] as const;
 
 /** Ledger n has its events at keys n·2³² + seq: one b-tree, each ledger in one run of pages. */
 export const KEY_SPAN = 2 ** 32;
-export const TABLES = ["ledgers", "events", "entities", "blobs", "wakes", "leases", "snapshots", "meta"] as const;
+const TABLES = ["ledgers", "events", "entities", "blobs", "wakes", "leases", "snapshots", "meta"];
+
+/** The tables of a file that is not newer than this code. */
+export const tablesOf = (version: number): string[] => (hasReferences(version) ? [...TABLES, "refs"] : TABLES);
+
+/** From this version on, what each ledger names is recorded (`references.ts`). */
+export const hasReferences = (version: number): boolean => version >= 2;
 
 /** One script for each step: MIGRATIONS[0] makes version 1 of nothing. */
 const MIGRATIONS = [
@@ -41,6 +47,11 @@ const MIGRATIONS = [
   CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
   INSERT INTO meta VALUES ('schema', 1);
   PRAGMA application_id = ${APPLICATION_ID};
+  `,
+  // An older Holdfast that has the file open goes on: it names its columns, and leaves the new one as it is.
+  `
+  ALTER TABLE ledgers ADD COLUMN refs BLOB;
+  CREATE TABLE refs (n INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (n, hash)) WITHOUT ROWID;
   `,
 ];
 

@@ -11,13 +11,15 @@ import type { Connection } from "./connection.ts";
 import { copyStore, prove } from "./damage.ts";
 import { compareHeads } from "./inspect.ts";
 import { damagedLeases } from "./lease-row.ts";
+import { userVersion } from "./open.ts";
 import { readEvents } from "./read.ts";
+import { isUpToDate, referencesAddUp } from "./references.ts";
 import { allLedgerRows, type LedgerRow, ledgerRow } from "./rows.ts";
-import { KEY_SPAN } from "./schema.ts";
+import { hasReferences, KEY_SPAN } from "./schema.ts";
 import { readHeads } from "./sidecar.ts";
 import { isCorrupt } from "./sqlite-errors.ts";
 import { tallies } from "./tally.ts";
-import { allWakes, wakeSum } from "./wakes.ts";
+import { allWakes, intactWake } from "./wakes.ts";
 
 export interface VerifyOptions {
   ledger?: string;
@@ -58,6 +60,7 @@ async function verifySound(db: Connection, file: string, opts: VerifyOptions): P
     if (bad) add(report.damage, bad);
     else report.damage.push(...(await db.read(() => verifyEntities(db, row, entities))));
     report.damage.push(...(await db.read(() => verifySnapshots(db, row))));
+    report.damage.push(...(await db.read(() => db.view(() => verifyReferences(db, row.name)))));
   }
   if (one === undefined) await verifyRest(db, report);
   opts.progress?.(total, total);
@@ -129,6 +132,14 @@ function verifySnapshots(db: Connection, row: LedgerRow): Damage[] {
     .map((one) => ({ ledger: row.name, what: `the snapshot at ${one.seq} fails its checksum; it will not be used` }));
 }
 
+/** What is recorded up to its last event must add up. What is not is read again by the next sweep. */
+function verifyReferences(db: Connection, ledger: string): Damage[] {
+  if (!hasReferences(userVersion(db))) return [];
+  const row = ledgerRow(db, ledger, { references: true });
+  if (!row || !isUpToDate(row) || referencesAddUp(db, row)) return [];
+  return [{ ledger, what: "the record of the blobs it names is wrong; the next sweep makes it anew" }];
+}
+
 async function verifyRest(db: Connection, report: VerifyReport): Promise<void> {
   for (const { hash } of await db.read(() =>
     db.all<{ hash: Uint8Array }>("SELECT DISTINCT hash FROM blobs NOT INDEXED"),
@@ -144,8 +155,7 @@ async function verifyRest(db: Connection, report: VerifyReport): Promise<void> {
   const small = () => {
     for (const name of damagedLeases(db)) report.damage.push({ what: `the lease ${name} fails its checksum` });
     for (const wake of allWakes(db)) {
-      if (!sameBytes(wake.sum, wakeSum(wake.agent, wake.due_at)))
-        report.damage.push({ what: `the wake of ${wake.agent} fails its checksum` });
+      if (!intactWake(wake)) report.damage.push({ what: `the wake of ${wake.agent} fails its checksum` });
     }
     for (const table of ["wakes", "leases"] as const)
       if (!tallies(db, table)) report.damage.push({ what: `a row of ${table} is missing` });

@@ -1,45 +1,71 @@
-// Owns wakes: when which agent is due.
+// Owns wakes: who is due, and when.
 import { digest, sameBytes } from "../checksum.ts";
-import type { Wake } from "../store.ts";
+import { HoldfastError } from "../error.ts";
+import type { Wake, WakeInput } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { damaged } from "./rows.ts";
 import { tally } from "./tally.ts";
 
-interface WakeRow {
+export interface WakeRow {
+  /** Context, agent and mechanism as one text (`keyOf`): older Holdfasts write and read the same. */
   agent: string;
   due_at: number;
   sum: Uint8Array;
 }
 
-export function wakeSum(agent: string, dueAt: number): Uint8Array {
-  return digest("wake", [agent, dueAt]);
+/** `by:context` or `by:context/agent`. Contract: `wakeOf` gives back exactly what went in. */
+function keyOf({ context, agent, by }: Omit<Wake, "dueAt">): string {
+  return agent === null ? `${by}:${context}` : `${by}:${context}/${agent}`;
 }
 
-export function putWake(db: Connection, wake: { agent: string; dueAt: number | null }): void {
-  const before = db.get<WakeRow>("SELECT agent, due_at, sum FROM wakes WHERE agent = ?", wake.agent);
+/** The first `:` ends the mechanism, the first `/` behind it the context: neither may hold what ends it. */
+export function checkWake({ context, agent, by, dueAt }: WakeInput): void {
+  const names = by !== "" && context !== "" && agent !== "" && !by.includes(":") && !context.includes("/");
+  if (names && (dueAt === null || Number.isSafeInteger(dueAt))) return;
+  throw new HoldfastError(
+    "invalid",
+    "a wake names a mechanism (without `:`), a context (without `/`), an agent or null, and a time in whole milliseconds or null",
+  );
+}
+
+export function wakeOf(row: Pick<WakeRow, "agent" | "due_at">): Wake {
+  const colon = row.agent.indexOf(":");
+  const rest = row.agent.slice(colon + 1);
+  const slash = rest.indexOf("/");
+  const whom =
+    slash < 0 ? { context: rest, agent: null } : { context: rest.slice(0, slash), agent: rest.slice(slash + 1) };
+  return { ...whom, by: row.agent.slice(0, Math.max(colon, 0)), dueAt: row.due_at };
+}
+
+export function wakeSum({ agent, due_at }: Pick<WakeRow, "agent" | "due_at">): Uint8Array {
+  return digest("wake", [agent, due_at]);
+}
+
+export function putWake(db: Connection, wake: WakeInput): void {
+  const agent = keyOf(wake);
+  const before = db.get<WakeRow>("SELECT agent, due_at, sum FROM wakes WHERE agent = ?", agent);
   if (wake.dueAt === null) {
     if (!before) return;
-    db.run("DELETE FROM wakes WHERE agent = ?", wake.agent);
+    db.run("DELETE FROM wakes WHERE agent = ?", agent);
     tally(db, "wakes", { out: before.sum });
     return;
   }
   if (before?.due_at === wake.dueAt) return;
-  const sum = wakeSum(wake.agent, wake.dueAt);
-  db.run("INSERT OR REPLACE INTO wakes (agent, due_at, sum) VALUES (?, ?, ?)", wake.agent, wake.dueAt, sum);
+  const sum = wakeSum({ agent, due_at: wake.dueAt });
+  db.run("INSERT OR REPLACE INTO wakes (agent, due_at, sum) VALUES (?, ?, ?)", agent, wake.dueAt, sum);
   tally(db, "wakes", { out: before?.sum, in: sum });
 }
 
 export function dueWakes(db: Connection, now: number): Wake[] {
   const rows = db.all<WakeRow>("SELECT agent, due_at, sum FROM wakes WHERE due_at <= ? ORDER BY due_at, agent", now);
-  return rows.map(checked);
+  for (const row of rows) if (!intactWake(row)) throw damaged({ what: `the wake of ${row.agent} fails its checksum` });
+  return rows.map(wakeOf);
 }
 
 export function allWakes(db: Connection): WakeRow[] {
   return db.all<WakeRow>("SELECT agent, due_at, sum FROM wakes ORDER BY agent");
 }
 
-function checked(row: WakeRow): Wake {
-  if (!sameBytes(row.sum, wakeSum(row.agent, row.due_at)))
-    throw damaged({ what: `the wake of ${row.agent} fails its checksum` });
-  return { agent: row.agent, dueAt: row.due_at };
+export function intactWake(row: WakeRow): boolean {
+  return sameBytes(row.sum, wakeSum(row));
 }

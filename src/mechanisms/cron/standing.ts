@@ -29,15 +29,9 @@ export const armedAt = ({ agent, slice }: Pick<OfAgent, "agent" | "slice">): num
   slice<CronState>("cron")[agent]?.armed ?? null;
 
 /** The store's wake of an agent's schedules. Its own row: other mechanisms wake the same agent for their own reasons. */
-const wakeKey = ({ context, agent }: Pick<OfAgent, "context" | "agent">): string => `cron:${context}/${agent}`;
-
-/** Whose schedule is due, from a row of `store.due()`; undefined when the row is another mechanism's. */
-export function wokenBy(key: string): { context: string; agent: string } | undefined {
-  const [, context, agent] = /^cron:([^/]+)\/(.+)$/s.exec(key) ?? [];
-  return context === undefined || agent === undefined ? undefined : { context, agent };
-}
-
-export const wakeAt = (of: OfAgent, dueAt: number | null): Facts["wake"] => [{ agent: wakeKey(of), dueAt }];
+export const wakeAt = ({ context, agent }: Pick<OfAgent, "context" | "agent">, dueAt: number | null): Facts["wake"] => [
+  { context, agent, by: "cron", dueAt },
+];
 
 /** Contract: throws `invalid` or `limit`; `echo` says what was understood. */
 export async function scheduling(

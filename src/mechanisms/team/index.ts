@@ -14,7 +14,7 @@ export * from "./decide.ts";
 export { doing } from "./standing.ts";
 export type { Plan, TeamState } from "./state.ts";
 export { activeMates, USER } from "./state.ts";
-export { teamIn } from "./talk.ts";
+export { isTeamWake } from "./talk.ts";
 
 const MOST_TEAMMATES = 50;
 const MOST_AGENTS = 64;
@@ -116,7 +116,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
     async idle(turn) {
       if (isOver(turn))
         await turn.append([{ type: "team.over", data: {} }], {
-          wake: [{ agent: teamWake(turn.context), dueAt: null }],
+          wake: [teamWake(turn.context, null)],
         });
       const mate = mateOf(turn);
       if (mate?.status !== "active" || mate.unreported.length === 0) return;

@@ -56,7 +56,7 @@ const spawnTool = ({ define, mostTeammates, mostAgents }: LeadToolsOptions): Too
       return {
         content: `Spawned ${name} (${role}).${gate} It works while a host runs; you hear from it.`,
         events: [facts[0]!, ...defined, ...facts.slice(1)],
-        wake: [{ agent: teamWake(turn.context), dueAt: 0 }],
+        wake: [teamWake(turn.context, 0)],
       };
     },
   });

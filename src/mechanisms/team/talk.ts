@@ -1,5 +1,6 @@
 // Owns the bus for agents: sending, looking into the inbox, and its delivery, once, into the transcript.
 import * as z from "zod";
+import type { Wake, WakeInput } from "../../ledger/store.ts";
 import { defineTool, type Note, type Tool, type Turn } from "../../loop/seams.ts";
 import { sending } from "./decide.ts";
 import type { Entry, TeamState } from "./state.ts";
@@ -7,14 +8,20 @@ import type { Entry, TeamState } from "./state.ts";
 /** Shown at once; the rest in the next rounds. */
 const MOST_ENTRIES = 100;
 const MOST_CHARS = 64_000;
+const BY = "team";
 
 export const stateOf = (agent: Pick<Turn, "slice">): TeamState => agent.slice<TeamState>("team");
 
 /** Stands in the store while a context has a team, so that hosts find it. */
-export const teamWake = (context: string): string => `team:${context}`;
+export const teamWake = (context: string, dueAt: number | null): WakeInput => ({
+  context,
+  agent: null,
+  by: BY,
+  dueAt,
+});
 
-/** The context whose team that is, from a row of `store.due()`; undefined when the row is another mechanism's. */
-export const teamIn = (key: string): string | undefined => /^team:(.+)$/s.exec(key)?.[1];
+/** Whether a row of `store.due()` says that its context has a team. */
+export const isTeamWake = (wake: Wake): boolean => wake.by === BY;
 
 export const inboxOf = (agent: Pick<Turn, "slice" | "agent">): readonly Entry[] =>
   stateOf(agent).inboxes[agent.agent] ?? [];

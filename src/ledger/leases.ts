@@ -1,31 +1,50 @@
-// Owns leases: who may advance an agent. A holder that is gone is replaced, one that hangs is killed first.
+// Owns leases: who may advance an agent. A holder that is gone is replaced, one that hangs is killed first. Stores only keep the rows.
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { crashPoint } from "../crash-point.ts";
-import { inspectHolder, monotonicMs, sameProcess, thisHolder, whereIs } from "../holder.ts";
-import type { HeldBy, Holder, Lease, Leases } from "../store.ts";
-import type { Connection } from "./connection.ts";
-import { type LeaseRow, leaseRow, putLeaseRow } from "./lease-row.ts";
+import { crashPoint } from "./crash-point.ts";
+import { inspectHolder, monotonicMs, sameProcess, thisHolder, whereIs } from "./holder.ts";
+import type { Fence, HeldBy, Holder, Lease, Leases } from "./store.ts";
 
 const POLL_MS = 50;
 const DEATH_MS = 1_000;
 
+/** What a store keeps of a lease. */
+export interface LeaseRow extends Fence {
+  /** Null: it was released. */
+  holder: Holder | null;
+  /** CLOCK_MONOTONIC of the holder's boot. */
+  expiresAt: number;
+  /** Counts takes and renewals: an observer on another machine sees by it that the holder lives. */
+  renewals: number;
+}
+
+/** What leases need of a store. */
+export interface LeaseRows {
+  read(name: string): Promise<LeaseRow | undefined>;
+  /**
+   * Contract: one atomic step. `decide` gets the row as it stands then, and what it returns takes its place; undefined leaves it.
+   * Answers whether it was changed.
+   */
+  change(name: string, decide: (row: LeaseRow | undefined) => LeaseRow | undefined): Promise<boolean>;
+}
+
 /** What the row and the process table say about a lease. */
 type Standing = { free: true; from?: Holder } | { free: false; held: HeldBy; apart: boolean };
 
-export function createLeases(db: Connection, opts: { interactive: boolean; leaseMs: number }): Leases {
+export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leaseMs: number }): Leases {
   const { leaseMs } = opts;
   /** Since when a holder on another clock was seen unchanged by ours. */
   const seen = new Map<string, { mark: string; since: number }>();
 
   function standing(row: LeaseRow | undefined): Standing {
     if (!row?.holder) return { free: true };
-    const { holder, epoch, name } = row;
+    const { holder, term, token, name } = row;
     const where = whereIs(holder);
     if (where === "gone") return { free: true, from: holder };
     const held = (more: Pick<HeldBy, "expiresInMs" | "alive" | "stopped">): Standing => ({
       free: false,
       apart: where === "apart",
-      held: { holder, epoch, ...more },
+      held: { holder, term, ...more },
     });
     if (where === "here") {
       const state = inspectHolder(holder);
@@ -36,7 +55,7 @@ export function createLeases(db: Connection, opts: { interactive: boolean; lease
     const sameClock = holder.boot === thisHolder(false).boot;
     const expiresInMs = sameClock
       ? row.expiresAt - monotonicMs()
-      : leaseMs - unchangedMs(name, `${epoch}.${row.renewals}`);
+      : leaseMs - unchangedMs(name, `${term}.${token}.${row.renewals}`);
     return held({ expiresInMs, alive: true, stopped: false });
   }
 
@@ -53,27 +72,21 @@ export function createLeases(db: Connection, opts: { interactive: boolean; lease
     judged: LeaseRow | undefined,
     from: Holder | undefined,
   ): Promise<Lease | undefined> {
+    const fence = { name, term: (judged?.term ?? 0) + 1, token: randomBytes(16).toString("hex") };
     const holder = thisHolder(opts.interactive);
-    const epoch = (judged?.epoch ?? 0) + 1;
-    const taken = await db.write(() => {
-      const row = leaseRow(db, name);
-      if (row?.epoch !== judged?.epoch || row?.renewals !== judged?.renewals) return false;
-      putLeaseRow(db, { name, epoch, holder, expiresAt: monotonicMs() + leaseMs, renewals: (row?.renewals ?? 0) + 1 });
-      return true;
+    const taken = await rows.change(name, (row) => {
+      if (row?.term !== judged?.term || row?.token !== judged?.token || row?.renewals !== judged?.renewals)
+        return undefined;
+      return { ...fence, holder, expiresAt: monotonicMs() + leaseMs, renewals: (row?.renewals ?? 0) + 1 };
     });
     if (!taken) return undefined;
     crashPoint("lease.taken");
-    return { name, epoch, holder, ...(from && { takenFrom: from }), ...owned(name, epoch) };
+    return { ...fence, holder, ...(from && { takenFrom: from }), ...owned(fence) };
   }
 
-  function owned(name: string, epoch: number): Pick<Lease, "renew" | "release"> {
+  function owned({ name, term, token }: Fence): Pick<Lease, "renew" | "release"> {
     const change = (next: (row: LeaseRow) => LeaseRow) =>
-      db.write(() => {
-        const row = leaseRow(db, name);
-        if (row?.epoch !== epoch || !row.holder) return false;
-        putLeaseRow(db, next(row));
-        return true;
-      });
+      rows.change(name, (row) => (row?.holder && row.term === term && row.token === token ? next(row) : undefined));
     return {
       renew: () => change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 })),
       async release() {
@@ -85,7 +98,7 @@ export function createLeases(db: Connection, opts: { interactive: boolean; lease
   return {
     async acquire(name, { wait, takeOverInteractive = false } = {}) {
       for (;;) {
-        const row = await db.read(() => leaseRow(db, name));
+        const row = await rows.read(name);
         const now = standing(row);
         if (now.free) {
           const lease = await take(name, row, now.from);
@@ -107,7 +120,7 @@ export function createLeases(db: Connection, opts: { interactive: boolean; lease
       }
     },
     async inspect(name) {
-      const now = standing(await db.read(() => leaseRow(db, name)));
+      const now = standing(await rows.read(name));
       return now.free || (now.apart && now.held.expiresInMs <= 0) ? undefined : now.held;
     },
   };

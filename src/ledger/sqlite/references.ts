@@ -1,0 +1,69 @@
+// Owns which blobs each ledger names: recorded with its events, so that nobody has to search them.
+import { SUM_BYTES, sameBytes } from "../checksum.ts";
+import type { Connection } from "./connection.ts";
+import type { LedgerRow } from "./rows.ts";
+
+/**
+ * The mark of a ledger: the chain hash of the last event whose references are recorded, then a sum over all of them. A mark of another
+ * event, none, or a sum that is wrong (an older Holdfast wrote, a repair, damage) means: read the ledger again before relying on it.
+ */
+type Mark = Uint8Array;
+
+/** So many texts of an append are looked up while everyone waits; with more its ledger is read again by the next collection. */
+export const MOST_LOOKED_UP = 200;
+
+export function freshMark(hash: Uint8Array): Mark {
+  const mark = new Uint8Array(2 * SUM_BYTES);
+  mark.set(hash);
+  return mark;
+}
+
+/** Whether what is recorded reaches up to the ledger's last event. */
+export function isUpToDate({ refs, hash }: Pick<LedgerRow, "refs" | "hash">): boolean {
+  return sameBytes(refs?.subarray(0, SUM_BYTES), hash);
+}
+
+/**
+ * Contract: inside the transaction that appends, with the row as it was before. Answers the ledger's mark for its new hash; one that was
+ * not up to date stays as it is.
+ */
+export function recordReferences(
+  db: Connection,
+  before: Pick<LedgerRow, "n" | "refs" | "hash">,
+  next: { hash: Uint8Array; hashes: Iterable<Uint8Array> | undefined },
+): Mark | null {
+  const { n, refs } = before;
+  if (!refs || !isUpToDate(before) || !next.hashes) return refs ?? null;
+  const mark = Uint8Array.from(refs);
+  for (const hash of next.hashes) if (putReference(db, n, hash)) mix(mark, hash);
+  mark.set(next.hash);
+  return mark;
+}
+
+/** Replaces what is recorded of a ledger, after all of it was read. */
+export function replaceReferences(db: Connection, row: LedgerRow, hashes: Iterable<Uint8Array>): void {
+  db.run("DELETE FROM refs WHERE n = ?", row.n);
+  const mark = freshMark(row.hash);
+  for (const hash of hashes) if (putReference(db, row.n, hash)) mix(mark, hash);
+  db.run("UPDATE ledgers SET refs = ? WHERE n = ?", mark, row.n);
+}
+
+export function referencesOf(db: Connection, n: number): Uint8Array[] {
+  return db.all<{ hash: Uint8Array }>("SELECT hash FROM refs WHERE n = ?", n).map((row) => row.hash);
+}
+
+/** Does the sum of the mark say the same as the rows? */
+export function referencesAddUp(db: Connection, { n, hash, refs }: Pick<LedgerRow, "n" | "hash" | "refs">): boolean {
+  const mark = freshMark(hash);
+  for (const one of referencesOf(db, n)) mix(mark, one);
+  return sameBytes(refs, mark);
+}
+
+function putReference(db: Connection, n: number, hash: Uint8Array): boolean {
+  return db.run("INSERT INTO refs (n, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", n, hash) > 0;
+}
+
+/** Every bit of the hash counts. */
+function mix(mark: Mark, hash: Uint8Array): void {
+  for (let i = 0; i < hash.length; i++) mark[SUM_BYTES + (i % SUM_BYTES)]! ^= hash[i]!;
+}
