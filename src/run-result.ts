@@ -106,7 +106,7 @@ export function resultOf({ context, taken, reason, before, durationMs }: Ended):
 /** Drives a run, also by what comes by itself; each turn that ends is a result. */
 export async function driveRun(
   { context, taken }: { context: string; taken: Taken },
-  { onResult, ...how }: Pick<Drive, "wait" | "signal"> & { onResult: (result: RunResult) => void },
+  { onResult, ...how }: Pick<Drive, "wait" | "goesOn" | "signal"> & { onResult: (result: RunResult) => void },
 ): Promise<void> {
   let before = countsOf(taken);
   await drive(taken.agent, {

@@ -122,13 +122,14 @@ async function converse(run: Run, output: Output): Promise<RunResult[]> {
       results.push(result);
       output.result(result);
     },
+    goesOn: () => open || agent.hasWork(),
     async wait() {
-      if (!open) return agent.hasWork();
+      if (!open) return false;
       const more = new Promise<void>((resolve) => {
         arrived = resolve;
       });
       await Promise.race([more, agent.untilWoken(idle.signal)]);
-      return open || agent.hasWork();
+      return true;
     },
   });
   idle.abort();

@@ -12,17 +12,17 @@ export interface Drive {
   onTurn?: (reason: TurnEndReason, startedAt: number) => void;
   /** Contract: the agent has nothing to do; resolves to true to look again, to false to end. Default: it ends. */
   wait?: () => Promise<boolean>;
+  /** Contract: asked before each turn; false ends it. Default: it goes on. */
+  goesOn?: () => boolean;
   /** No turn begins after it. */
   signal?: AbortSignal;
 }
 
 /** Contract: how the last turn ended; undefined when there was none. */
-export async function drive(
-  agent: AgentHandle,
-  { takes, onTurn, wait, signal }: Drive,
-): Promise<TurnEndReason | undefined> {
+export async function drive(agent: AgentHandle, how: Drive): Promise<TurnEndReason | undefined> {
+  const { takes, onTurn, wait, goesOn = () => true, signal } = how;
   let last: TurnEndReason | undefined;
-  while (!signal?.aborted) {
+  while (!signal?.aborted && goesOn()) {
     const startedAt = Date.now();
     const reason = takes === "everything" || agent.hasWork() ? await agent.oneTurn() : undefined;
     if (reason !== undefined) {

@@ -146,7 +146,7 @@ describe("an idle agent", () => {
     expect([new Set(clock.sleeps), clock.sleeping()]).toEqual([new Set([30_000]), 1]);
     await run.send("hello");
     await waking;
-    await agent.run();
+    await agent.oneTurn();
     void agent.untilWoken(idle.signal);
     await settled();
     expect(clock.sleeping()).toBe(1);

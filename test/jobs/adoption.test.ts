@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, w
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, killJob, listJobs, runningJobs } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs, killJob, listJobs } from "../../src/mechanisms/jobs/index.ts";
 import { jobState } from "../../src/mechanisms/jobs/job-dir.ts";
 import { createSupervisor } from "../../src/mechanisms/jobs/supervisor.ts";
 import { sweepJobs } from "../../src/mechanisms/jobs/sweep.ts";
@@ -176,13 +176,13 @@ test("a background command whose placeholder was lost is adopted in the backgrou
   await runInDyingProcess({ dir, root, plan, command: input.command, killWhen: () => text("times") !== "" });
   const output = await turn.resume("bash", input, plan);
   expect(output.content).toBe(`[Background job ${plan.jobId} started]`);
-  expect(runningJobs(turn)).toBe(1);
   const jobs = createJobs({ dir });
+  expect(jobs.outstanding!(turn)).toMatchObject([{ what: "background job", count: 1, keepsProcess: true }]);
   await jobs.wake!(turn, new AbortController().signal);
   const notes = await jobs.seams!.intake!(turn);
   const { durationMs: _, ...ended } = notes[0]!.events![0]!.data as Record<string, unknown>;
   expect(ended).toEqual({ jobId: plan.jobId, status: "completed", exitCode: 0, tail: "end\n" });
-  expect([notes.length, runningJobs(turn), text("times")]).toEqual([1, 0, "run\n"]);
+  expect([notes.length, jobs.outstanding!(turn)[0]?.count ?? 0, text("times")]).toEqual([1, 0, "run\n"]);
 });
 
 test("a harness may leave while a job runs in the background", async () => {

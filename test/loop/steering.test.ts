@@ -72,7 +72,7 @@ describe("steering and interrupting", () => {
     const run = await house.harness.run("slowly");
     expect((await run.result).reason).toBe("interrupted");
     await run.taken.agent.send("go on");
-    expect(await run.taken.agent.run()).toBe("done");
+    expect(await run.taken.agent.oneTurn()).toBe("done");
     expect(house.server.log().requests[1]!.body.messages.slice(-3)).toEqual([
       { role: "tool", tool_call_id: "c1", content: "stopped half-way" },
       { role: "tool", tool_call_id: "c2", content: "Not run: the turn was interrupted." },

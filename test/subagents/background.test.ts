@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
 import type { Harness } from "../../src/harness.ts";
-import { unfinishedSubtasks } from "../../src/mechanisms/subagents/index.ts";
+import type { Taken } from "../../src/loop/host.ts";
 import { type House, openHouse } from "../house.ts";
 import { byPrompt, promptOf, saidTo, task } from "./script.ts";
 
@@ -28,20 +28,24 @@ async function untilTold(harness: Harness, context: string): Promise<string> {
   }
 }
 
+const unfinished = ({ ledger, agent }: Taken): number =>
+  house.harness.host.outstanding(ledger, agent.turn.agent).find(({ what }) => what === "background subtask")?.count ??
+  0;
+
 describe("a background subtask", () => {
   it("lets its caller go on at once, and wakes the idle caller once when it has ended", async () => {
     house = await openHouse(lead);
     const run = await house.harness.run("Go");
     const first = await run.result;
     expect(first.text).toBe("heard: [Background subtask lead.c1 started] You are told when it has ended.");
-    expect(unfinishedSubtasks(run.taken.agent.turn)).toBe(1);
+    expect(unfinished(run.taken)).toBe(1);
     await house.server.paused();
     house.server.release();
     await run.taken.agent.untilWoken(AbortSignal.timeout(5_000));
     expect(await run.taken.agent.oneTurn()).toBe("done");
     const { text } = run.taken.agent.turn.state.lastTurn!;
     expect(text).toContain("Background subtask lead.c1 (Side work) has ended.\n\nside done");
-    expect(unfinishedSubtasks(run.taken.agent.turn)).toBe(0);
+    expect(unfinished(run.taken)).toBe(0);
     expect(await run.taken.agent.oneTurn()).toBeUndefined();
     expect((await typesOf(run.context, "subagent.reported")).length).toBe(1);
   });
@@ -117,10 +121,11 @@ describe("a fork", () => {
     await house.server.paused();
     const contexts = await openContexts({ store: house.store });
     const forked = await (await contexts.get(run.context)).fork();
-    const { agent, release } = await house.harness.host.take(forked.id);
-    expect(unfinishedSubtasks(agent.turn)).toBe(0);
+    const taken = await house.harness.host.take(forked.id);
+    const { agent, release } = taken;
+    expect(unfinished(taken)).toBe(0);
     expect(await agent.oneTurn()).toBeUndefined();
     await release();
-    expect(unfinishedSubtasks(run.taken.agent.turn)).toBe(1);
+    expect(unfinished(run.taken)).toBe(1);
   });
 });
