@@ -207,3 +207,30 @@ test('"in an hour" counts from when it was asked, not from the resume', async ()
   const due = events.flatMap((e) => (e.type === "cron.created" ? [(e.data as { next: number }).next] : []));
   expect(due.map((at) => at <= killedAt + 3_601_000)).toEqual([true]);
 });
+
+const inNamespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", '"$@"; exit $?', "sh"];
+const canUnshare = (() => {
+  try {
+    execFileSync("unshare", ["--pid", "--mount", "--fork", "--mount-proc", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+test.runIf(canUnshare || process.env.CI)(
+  "a full state disk: a command that ended has ended, with its exit code, and the model is told of the output",
+  { timeout: 60_000 },
+  async () => {
+    const fill = "head -c 30000000 /dev/zero | tr '\\0' x; echo ran >> effects; exit 3";
+    const world = await openWorld([call("bash", { command: fill }), END], { flags: ["--stay", ...FLAGS] });
+    onTestFinished(() => world.close());
+    const state = path.join(world.dir, "state");
+    fs.mkdirSync(state);
+    const small = ["unshare", "--mount", "sh", "-c", `mount -t tmpfs -o size=4m none ${state} && exec "$@"`, "sh"];
+    const exit = await world.run(["-p", "Go"], { wrap: small, env: { OPENAI_API_KEY: KEY } });
+    const last = world.server.log().requests.at(-1)!.body.messages.at(-1);
+    console.log(exit, JSON.stringify(last).slice(-400));
+    expect(exit.hung).toBe(false);
+  },
+);
