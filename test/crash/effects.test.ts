@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
-import { type Exit, openWorld, until, type Way, type World } from "./driver.ts";
+import { type Exit, lookAt, openWorld, sleep, until, type Way, type World } from "./driver.ts";
 
 /** As long as real ones are: redaction is at work. */
 const KEY = `sk-proj-${"Zm9sZGZhc3Q0Mg".repeat(8)}`;
@@ -119,10 +119,9 @@ test.each([
   for (const result of cut.results()) expect(result).not.toBe("");
 });
 
-const jobsDir = (cut: Cut): string => {
-  const found = fs.globSync("state/**/jobs", { cwd: cut.world.dir });
-  return path.join(cut.world.dir, found[0]!);
-};
+const stateDir = ({ world: { dir } }: Cut): string =>
+  path.join(dir, path.dirname(fs.globSync("state/**/ledger.db", { cwd: dir })[0]!));
+const jobsDir = (cut: Cut): string => path.join(stateDir(cut), "jobs");
 const jobsIn = (cut: Cut): string[] => fs.readdirSync(jobsDir(cut)).filter((name) => name.startsWith("job_"));
 
 /** Everything that is kept of jobs, as if so much time had gone by. */
@@ -180,3 +179,58 @@ test("what was planned and never intended goes after a day", async () => {
   await another(cut);
   expect(jobsIn(cut)).toEqual([]);
 });
+
+const ADVICE = JSON.stringify({
+  hookSpecificOutput: { hookEventName: "PreToolUse", additionalContext: "mind the gap" },
+});
+
+test.each(["intent.durable", "job.ended", "effect.done"])(
+  "what a PreToolUse hook added stands beside the result, also when the kill came at %s; the hook is not asked again",
+  async (point) => {
+    const hook = { type: "command", command: `echo asked >> "$HOME/asked"; echo '${ADVICE}'` };
+    const cut = await cutAt(point, BASH, { hooks: { PreToolUse: [{ hooks: [hook] }] } });
+    const { code } = await cut.resume();
+    const asked = fs.readFileSync(path.join(cut.world.dir, "asked"), "utf8");
+    expect([cut.killed.signal, code, cut.text("effects"), asked]).toEqual(["SIGKILL", 0, "ran\n", "asked\n"]);
+    expect(cut.results().at(-1)).toContain('<note from="hook">\nmind the gap\n</note>');
+  },
+);
+
+test('"in an hour" counts from when it was asked, not from the resume', async () => {
+  const write = { name: "write_file", input: { path: "new.txt", content: "n" } };
+  const later = { name: "schedule_cron", input: { when: "in 1 hour", prompt: "look again" } };
+  const cut = await cutAt("intent.durable", [{ calls: [write, later] }]);
+  const killedAt = Date.now();
+  await sleep(2_500);
+  expect((await cut.resume()).code).toBe(0);
+  const { events } = (await lookAt(stateDir(cut))).contexts[0]!;
+  const due = events.flatMap((e) => (e.type === "cron.created" ? [(e.data as { next: number }).next] : []));
+  expect(due.map((at) => at <= killedAt + 3_601_000)).toEqual([true]);
+});
+
+const inNamespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", '"$@"; exit $?', "sh"];
+const canUnshare = (() => {
+  try {
+    execFileSync("unshare", ["--pid", "--mount", "--fork", "--mount-proc", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+test.runIf(canUnshare || process.env.CI)(
+  "a full state disk: a command that ended has ended, with its exit code, and the model is told of the output",
+  { timeout: 60_000 },
+  async () => {
+    const fill = "head -c 30000000 /dev/zero | tr '\\0' x; echo ran >> effects; exit 3";
+    const world = await openWorld([call("bash", { command: fill }), END], { flags: ["--stay", ...FLAGS] });
+    onTestFinished(() => world.close());
+    const state = path.join(world.dir, "state");
+    fs.mkdirSync(state);
+    const small = ["unshare", "--mount", "sh", "-c", `mount -t tmpfs -o size=4m none ${state} && exec "$@"`, "sh"];
+    const exit = await world.run(["-p", "Go"], { wrap: small, env: { OPENAI_API_KEY: KEY } });
+    const last = world.server.log().requests.at(-1)!.body.messages.at(-1);
+    console.log(exit, JSON.stringify(last).slice(-400));
+    expect(exit.hung).toBe(false);
+  },
+);

@@ -24,7 +24,7 @@ export function callSeams(
     const known = asked.get(call);
     if (known && known.cwd === cwd && known.root === root) return known.fired;
     if (turnHooks(turn).stop !== undefined) return Promise.resolve(NOTHING_SAID); // refused anyway
-    const fired = fire("PreToolUse", callPayload(call, tool, input, cwd), turn);
+    const fired = advised(call.id, fire("PreToolUse", callPayload(call, tool, input, cwd), turn), turn);
     asked.set(call, { cwd, root, fired });
     return fired;
   }
@@ -62,7 +62,7 @@ export function callSeams(
       const { stop } = turnHooks(run.turn);
       if (stop !== undefined && !run.resumed)
         return { content: `Not run: a hook ended the turn: ${stop}`, isError: true };
-      const before = (await asked.get(run.call)?.fired) ?? NOTHING_SAID;
+      const advice = turnHooks(run.turn).advice?.[run.call.id] ?? [];
       const startedAt = now();
       const output = await outputOf(run, next);
       if (run.signal.aborted) return output;
@@ -74,10 +74,18 @@ export function callSeams(
       );
       const after = has(event) ? await fire(event, payload, run.turn) : NOTHING_SAID;
       const feedback = after.decision === "deny" ? [`${event} hook: ${after.reason}`] : [];
-      return addNotes(replaced(output, after.updatedToolOutput), [...before.context, ...after.context, ...feedback]);
+      return addNotes(replaced(output, after.updatedToolOutput), [...advice, ...after.context, ...feedback]);
     };
   }
   return seams;
+}
+
+/** Durable with the intent: a resume does not ask the hook again. */
+async function advised(callId: string, firing: Promise<Fired>, turn: Turn): Promise<Fired> {
+  const fired = await firing;
+  const { context } = fired;
+  if (context.length > 0) await turn.append([{ type: "hook.advised", data: { callId, context } }], { soon: true });
+  return fired;
 }
 
 /** Contract: what a hook made of the input must be one that the tool takes, or the call is refused. */
