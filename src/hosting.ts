@@ -6,6 +6,7 @@ import { type Host, LEAD } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
 import { armedAt, nextFiring } from "./mechanisms/cron/index.ts";
 import { hasEndedJob } from "./mechanisms/jobs/index.ts";
+import { BOARD_LEDGER } from "./mechanisms/tasks/index.ts";
 import { hostedMates, type TeamState } from "./mechanisms/team/index.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
@@ -24,28 +25,11 @@ export function hostTeams(
   { host, store }: { host: Host; store: Store },
   { context, concurrency = 8, ...told }: HostTeamsOptions = {},
 ): Hosting {
-  if (context !== undefined) {
-    const due = (followed: Ledger[]) => anyDue(followed, mates);
-    return createHosting({ host, store, concurrency, contexts: () => [context], agents: mates, due, ...told });
-  }
-  const dueContexts = async (): Promise<string[]> => {
-    return [...new Set((await store.due(Date.now())).map((wake) => wake.context))];
-  };
-  let seen = new Set<string>();
-  const isNew = (contexts: string[]): boolean => contexts.some((one) => !seen.has(one));
-  return createHosting({
-    host,
-    store,
-    concurrency,
-    contexts: async () => {
-      const contexts = await dueContexts();
-      seen = new Set(contexts);
-      return contexts;
-    },
-    agents: hosted,
-    due: async (followed) => anyDue(followed, hosted) || isNew(await dueContexts()),
-    ...told,
-  });
+  const agents = context === undefined ? hosted : mates;
+  const contexts = async (): Promise<string[]> =>
+    context === undefined ? [...new Set((await store.due(Date.now())).map((wake) => wake.context))] : [context];
+  const due = (ledger: Ledger) => anyDue(ledger, agents(ledger));
+  return createHosting({ host, store, concurrency, contexts, agents, shared: [BOARD_LEDGER], due, ...told });
 }
 
 const hosted = (ledger: Ledger): string[] =>
@@ -67,10 +51,8 @@ const ofAgent = (ledger: Ledger, agent: string) => ({
 });
 
 /** What nobody writes down when it happens: a schedule has come, a job has ended. */
-const anyDue = (followed: Ledger[], agents: (ledger: Ledger) => string[]): boolean =>
-  followed.some((ledger) =>
-    agents(ledger).some((agent) => {
-      const of = ofAgent(ledger, agent);
-      return hasEndedJob(of) || (nextFiring(of) ?? Number.POSITIVE_INFINITY) <= Date.now();
-    }),
-  );
+const anyDue = (ledger: Ledger, agents: string[]): boolean =>
+  agents.some((agent) => {
+    const of = ofAgent(ledger, agent);
+    return hasEndedJob(of) || (nextFiring(of) ?? Number.POSITIVE_INFINITY) <= Date.now();
+  });

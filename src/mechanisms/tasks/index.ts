@@ -15,6 +15,7 @@ import { backInPlace, placeEvents, placesSlice } from "./places.ts";
 
 export { entering } from "../../tools/task-place.ts";
 export type { Board } from "./board.ts";
+export { BOARD_LEDGER } from "./events.ts";
 
 /** The board of that store. What it is made of is loaded when it is first opened. */
 export const openBoard = async (store: Store, opts: BoardOptions = {}): Promise<Board> =>
