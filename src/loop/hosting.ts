@@ -53,6 +53,8 @@ export interface Hosting {
 interface Followed {
   ledger: Ledger;
   leave: () => void;
+  /** The event up to which it was looked at: a ring for less brings nothing new. */
+  seen: Seq;
 }
 
 /** An agent that has work and cannot be taken yet, or a context (without one) that could not be read. */
@@ -103,7 +105,7 @@ export function createHosting(opts: HostingOptions): Hosting {
     for (const context of wanted) {
       if (followed.has(context)) continue;
       try {
-        followed.set(context, await host.follow(context));
+        followed.set(context, { ...(await host.follow(context)), seen: 0 });
         fresh.push(context);
       } catch (error) {
         tellOnce(`${context} cannot be followed: ${messageOf(error)}`);
@@ -141,10 +143,11 @@ export function createHosting(opts: HostingOptions): Hosting {
     }
   }
 
-  /** Takes every agent of that context that wants it. `upTo`: the event that it has reached; what was folded already is not read again. */
+  /** Takes every agent of that context that wants it. `upTo`: the event that has rung, 0 for none. */
   async function lookAt(context: string, upTo: Seq, signal: AbortSignal): Promise<void> {
-    const { ledger } = followed.get(context) ?? {};
-    if (!ledger) return;
+    const one = followed.get(context);
+    if (!one || (upTo > 0 && upTo <= one.seen)) return;
+    const { ledger } = one;
     waiting.delete(context);
     try {
       if (ledger.state.seq < upTo) await ledger.catchUp();
@@ -152,6 +155,7 @@ export function createHosting(opts: HostingOptions): Hosting {
       waiting.set(context, { context, at: Date.now() + LOOK_AGAIN_MS, pauseMs: LOOK_AGAIN_MS });
     }
     if (ledger.readOnly) return;
+    one.seen = ledger.state.seq;
     for (const agent of opts.agents(ledger)) await consider(context, agent, signal);
   }
 

@@ -101,6 +101,8 @@ async function idleTeams() {
   await hosting.settled(over.signal);
   expect(contexts.every((context) => counted.reads.has(context))).toBe(true);
   counted.reset();
+  await until(() => counted.asked >= 2); // what rang late has been looked at
+  counted.reset();
   const tell = async (context: string) => {
     const ledger = await house.harness.host.open(context);
     const facts = sending(ledger.state.slices.team as TeamState, "lead", { to: "alice", content: "news" });
