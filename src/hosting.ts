@@ -27,27 +27,15 @@ export function hostTeams(
     return context === undefined && hosts.length > 0 && !begunByInput;
   }
   const agents = (ledger: Ledger) => Object.keys(contextState(ledger).agents).filter((one) => mayTake(ledger, one));
-  /** What nobody writes down when it happens: a schedule has come, a job has ended. */
-  const anyDue = (followed: Ledger[]) =>
-    followed.some((ledger) =>
+  return createHosting({
+    ...{ host, store, concurrency, agents, ...told },
+    shared: host.alsoWokenBy,
+    contexts: async () =>
+      context === undefined ? [...new Set((await store.due(Date.now())).map((wake) => wake.context))] : [context],
+    // What nobody writes down when it happens: a schedule has come, a job has ended.
+    due: (ledger) =>
       agents(ledger).some((agent) =>
         host.outstanding(ledger, agent).some(({ dueAt }) => dueAt !== undefined && dueAt <= Date.now()),
       ),
-    );
-  const common = { host, store, concurrency, agents, ...told };
-  if (context !== undefined) return createHosting({ ...common, contexts: () => [context], due: anyDue });
-
-  const dueContexts = async (): Promise<string[]> => [
-    ...new Set((await store.due(Date.now())).map((wake) => wake.context)),
-  ];
-  let seen = new Set<string>();
-  return createHosting({
-    ...common,
-    contexts: async () => {
-      const contexts = await dueContexts();
-      seen = new Set(contexts);
-      return contexts;
-    },
-    due: async (followed) => anyDue(followed) || (await dueContexts()).some((one) => !seen.has(one)),
   });
 }

@@ -8,9 +8,36 @@ export {
   type RunOptions,
   type RunResult,
 } from "./harness.ts";
+export { blobHash } from "./ledger/checksum.ts";
 export { type ErrorCode, HoldfastError, isHoldfastError } from "./ledger/error.ts";
+export { inspectHolder, type ProcessState, thisHolder } from "./ledger/holder.ts";
+export { createLeases, type LeaseRow, type LeaseRows } from "./ledger/leases.ts";
+export { possibleReferences } from "./ledger/references.ts";
 export { openSqliteStore } from "./ledger/sqlite/index.ts";
-export type { ReadOnly, Store, StoredEvent } from "./ledger/store.ts";
+export type {
+  AppendOptions,
+  Base,
+  Collected,
+  CollectOptions,
+  Damage,
+  EventInput,
+  Fence,
+  HeldBy,
+  Holder,
+  Lease,
+  Leases,
+  LedgerSummary,
+  ListOptions,
+  ReadOnly,
+  Seq,
+  Snapshots,
+  Store,
+  StoredEvent,
+  VerifyReport,
+  Wake,
+  WakeInput,
+  Write,
+} from "./ledger/store.ts";
 export {
   defineMechanism,
   defineTool,

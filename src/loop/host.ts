@@ -33,6 +33,8 @@ export interface Host {
   isHeld(context: string, agent: string): Promise<boolean>;
   /** Whether the idle agent has something to take in, as far as can be seen without holding it. */
   wants(ledger: Ledger, agent: string): Promise<boolean>;
+  /** Ledgers beside a context's own that may give its agents work. */
+  readonly alsoWokenBy: readonly string[];
   /** What is not over for that agent while it is idle. */
   outstanding(ledger: Ledger, agent: string): Outstanding[];
   /** Contract: throws `held` (with HeldBy as detail) while another live host has it. */
@@ -158,6 +160,7 @@ export function createHost(opts: HostOptions): Host {
       if (view.state.turn || view.state.queue.length > 0) return true;
       return seams.wants(view);
     },
+    alsoWokenBy: mechanisms.flatMap((m) => m.alsoWokenBy ?? []),
     outstanding: (ledger, agent) => seams.outstanding(viewOf(ledger, agent)),
     async addAgent(context, { name, cwd, events = [], most }) {
       const { ledger: opening, leave } = openShared(context);

@@ -2,16 +2,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Store } from "../ledger/store.ts";
+import type { Seq, Store } from "../ledger/store.ts";
 import { LEAD, viewOf } from "./agent.ts";
-import type { TurnEndReason } from "./events.ts";
+import { createBell, type Look } from "./bell.ts";
+import { drive } from "./drive.ts";
 import type { Host, Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
 
-/** A process that dies tells nobody: those that another one holds are looked at again after this long. */
+/** A process that dies tells nobody: an agent that another one holds is looked at again after this long, then ever less often. */
 const LOOK_AGAIN_MS = 250;
-/** How often time is looked at. */
+const LOOK_AGAIN_AT_MOST_MS = 1_000;
+/** How often time is looked at, and who is due. */
 const TICK_MS = 1_000;
+/** Who is due is not asked more often than this when ledgers change that nobody here follows. */
+const ASK_AGAIN_MS = 200;
+/** A look at everything, for what no ledger told: a mechanism that wants something for a reason outside of them. */
+const LOOK_AT_ALL_MS = 30_000;
 /** An agent that was thought to have work and had none is not taken again at once. */
 const IDLE_REST_MS = 1_000;
 /** An agent that could not be advanced (not its model: its ledger, its lease) is left alone for this long. */
@@ -20,12 +26,14 @@ const REST_MS = 10_000;
 export interface HostingOptions {
   host: Host;
   store: Store;
-  /** Whose agents to look at; asked anew whenever something has changed. */
+  /** Whose agents to look at; asked once a second, and when a ledger changes that is not followed. */
   contexts: () => Promise<string[]> | string[];
   /** Which of a context's agents any host may advance. */
   agents: (ledger: Ledger) => string[];
-  /** Asked now and then: whether time alone has given someone work. Default: it cannot. */
-  due?: (followed: Ledger[]) => Promise<boolean> | boolean;
+  /** Ledgers that may give work to the agents of every context. */
+  shared?: readonly string[];
+  /** Asked once a second: whether time alone has given someone in that context work. Default: it cannot. */
+  due?: (ledger: Ledger) => boolean;
   /** How many run at once here. */
   concurrency: number;
   onTaken?: (taken: Taken, agent: string) => void;
@@ -45,41 +53,70 @@ export interface Hosting {
 interface Followed {
   ledger: Ledger;
   leave: () => void;
+  /** The event up to which it was looked at: a ring for less brings nothing new. */
+  seen: Seq;
+}
+
+/** An agent that has work and cannot be taken yet, or a context (without one) that could not be read. */
+interface Waiting {
+  context: string;
+  agent?: string;
+  /** When to look again; infinite: when there is room. */
+  at: number;
+  pauseMs: number;
 }
 
 /** Its last host was asked to end. A person who interrupts does so with the lead. */
 const cutShort = ({ agent, state }: AgentView): boolean => agent !== LEAD && state.lastTurn?.reason === "interrupted";
 
+/** A host looks at the context whose ledger has changed, at all of them when a shared one has, and at nothing else. */
 export function createHosting(opts: HostingOptions): Hosting {
-  const { host, store, concurrency } = opts;
+  const { host, store, concurrency, shared = [] } = opts;
+  const bell = createBell();
   const followed = new Map<string, Followed>();
   const running = new Map<string, { taken: Taken; done: Promise<void> }>();
   const resting = new Map<string, number>();
+  const waiting = new Map<string, Waiting>();
   const told = new Set<string>();
-  const waiting = new Set<() => void>();
-  let again: () => void = () => undefined;
-  let dirty = true;
+  const settling = new Set<() => void>();
+  let askedAt = 0;
+  let askAt = 0;
+  let lookAtAllAt = 0;
 
-  const look = () => {
-    dirty = true;
-    again();
-  };
+  function ring(ledger: string, seq: Seq): void {
+    if (followed.has(ledger)) bell.ring({ contexts: new Map([[ledger, seq]]) });
+    else if (shared.includes(ledger)) bell.ring({ shared: true });
+    else askSoon();
+  }
 
-  async function follow(): Promise<void> {
+  /** Whoever is not followed may have a team or a schedule now. */
+  function askSoon(): void {
+    askAt = Math.min(askAt, Math.max(Date.now(), askedAt + ASK_AGAIN_MS));
+    bell.stir();
+  }
+
+  /** Contract: those that are followed from now on. */
+  async function follow(): Promise<string[]> {
     const wanted = new Set(await opts.contexts());
-    for (const [context, { leave }] of followed) {
-      if (wanted.has(context)) continue;
-      leave();
-      followed.delete(context);
-    }
+    askedAt = Date.now();
+    askAt = Number.POSITIVE_INFINITY;
+    for (const context of followed.keys()) if (!wanted.has(context)) unfollow(context);
+    const fresh: string[] = [];
     for (const context of wanted) {
       if (followed.has(context)) continue;
       try {
-        followed.set(context, await host.follow(context));
+        followed.set(context, { ...(await host.follow(context)), seen: 0 });
+        fresh.push(context);
       } catch (error) {
         tellOnce(`${context} cannot be followed: ${messageOf(error)}`);
       }
     }
+    return fresh;
+  }
+
+  function unfollow(context: string): void {
+    followed.get(context)?.leave();
+    followed.delete(context);
   }
 
   /** For what is tried again at every look. */
@@ -88,42 +125,73 @@ export function createHosting(opts: HostingOptions): Hosting {
     told.add(problem);
   }
 
-  /** Contract: as `takeAll`; a store that cannot be read now is looked at again. */
-  async function lookAround(signal: AbortSignal): Promise<boolean> {
+  /** Contract: false when the store could not be read: then all of it is to be looked at again. */
+  async function lookAround(look: Look, signal: AbortSignal): Promise<boolean> {
     try {
-      await follow();
-      return await takeAll(signal);
+      const began = Date.now();
+      const every = look.all || look.shared;
+      const fresh = every || askAt <= began ? await follow() : [];
+      for (const context of every ? [...followed.keys()] : new Set([...look.contexts.keys(), ...fresh]))
+        await lookAt(context, look.all ? Number.POSITIVE_INFINITY : (look.contexts.get(context) ?? 0), signal);
+      for (const [key, one] of [...waiting])
+        if (one.at <= began && waiting.get(key) === one) await lookAgain(key, one, signal);
+      if (look.all) lookAtAllAt = Date.now() + LOOK_AT_ALL_MS;
+      return true;
     } catch (error) {
       tellOnce(`who has work cannot be seen: ${messageOf(error)}`);
-      return true;
+      return false;
     }
   }
 
-  /** Takes every agent that wants it. Contract: true when some must be looked at again without a change: held elsewhere, or no room. */
-  async function takeAll(signal: AbortSignal): Promise<boolean> {
-    let left = false;
-    for (const [context, { ledger }] of followed) {
-      await ledger.catchUp().catch(() => undefined);
-      if (ledger.readOnly) continue;
-      for (const agent of opts.agents(ledger)) {
-        const key = `${context}/${agent}`;
-        if (signal.aborted || running.has(key)) continue;
-        if ((resting.get(key) ?? 0) > Date.now()) {
-          left = true;
-          continue;
-        }
-        try {
-          if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) continue;
-          left = true;
-          if (running.size >= concurrency || (await host.isHeld(context, agent))) continue;
-          await take(context, agent, signal);
-        } catch (error) {
-          left = true;
-          rest(key, error); // the others are looked at
-        }
-      }
+  /** Takes every agent of that context that wants it. `upTo`: the event that has rung, 0 for none. */
+  async function lookAt(context: string, upTo: Seq, signal: AbortSignal): Promise<void> {
+    const one = followed.get(context);
+    if (!one || (upTo > 0 && upTo <= one.seen)) return;
+    const { ledger } = one;
+    waiting.delete(context);
+    try {
+      if (ledger.state.seq < upTo) await ledger.catchUp();
+    } catch {
+      waiting.set(context, { context, at: Date.now() + LOOK_AGAIN_MS, pauseMs: LOOK_AGAIN_MS });
     }
-    return left;
+    if (ledger.readOnly) return;
+    one.seen = ledger.state.seq;
+    for (const agent of opts.agents(ledger)) await consider(context, agent, signal);
+  }
+
+  /** Without a change: only whether the one that holds it still does. */
+  async function lookAgain(key: string, { context, agent, pauseMs }: Waiting, signal: AbortSignal): Promise<void> {
+    waiting.delete(key);
+    const { ledger } = followed.get(context) ?? {};
+    if (agent === undefined) return lookAt(context, Number.POSITIVE_INFINITY, signal);
+    if (!ledger || ledger.readOnly || signal.aborted || !opts.agents(ledger).includes(agent)) return;
+    const held = running.size < concurrency && (await host.isHeld(context, agent));
+    if (held) waitFor({ context, agent }, Math.min(pauseMs * 2, LOOK_AGAIN_AT_MOST_MS));
+    else await consider(context, agent, signal);
+  }
+
+  function waitFor(whom: { context: string; agent: string }, pauseMs: number, at = Date.now() + pauseMs): void {
+    waiting.set(`${whom.context}/${whom.agent}`, { ...whom, at, pauseMs });
+  }
+
+  /** Takes the agent if it has work and nobody holds it; otherwise it is looked at again when that may have changed. */
+  async function consider(context: string, agent: string, signal: AbortSignal): Promise<void> {
+    const key = `${context}/${agent}`;
+    const { ledger } = followed.get(context)!;
+    waiting.delete(key);
+    if (signal.aborted || running.has(key)) return;
+    const restsUntil = resting.get(key) ?? 0;
+    if (restsUntil > Date.now()) return waitFor({ context, agent }, LOOK_AGAIN_MS, restsUntil);
+    try {
+      if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) return;
+      if (running.size >= concurrency) return waitFor({ context, agent }, LOOK_AGAIN_MS, Number.POSITIVE_INFINITY);
+      waitFor({ context, agent }, LOOK_AGAIN_MS);
+      if (await host.isHeld(context, agent)) return;
+      await take(context, agent, signal);
+    } catch (error) {
+      rest(key, error); // the others are looked at
+      waitFor({ context, agent }, LOOK_AGAIN_MS, resting.get(key));
+    }
   }
 
   async function take(context: string, agent: string, signal: AbortSignal): Promise<void> {
@@ -139,10 +207,13 @@ export function createHosting(opts: HostingOptions): Hosting {
         .catch((error) => rest(key, error))
         .finally(() => {
           running.delete(key);
-          look();
+          for (const one of waiting.values()) if (one.at === Number.POSITIVE_INFINITY) one.at = 0; // there is room
+          ring(context, Number.POSITIVE_INFINITY);
         });
+      waiting.delete(key);
       running.set(key, { taken, done });
     } catch (error) {
+      if (isHoldfastError(error, "not_found")) return unfollow(context); // it was removed
       if (!isHoldfastError(error, "held")) rest(key, error); // otherwise somebody was faster
     }
   }
@@ -156,16 +227,11 @@ export function createHosting(opts: HostingOptions): Hosting {
   /** Contract: whether anything came of it. */
   async function advance({ agent, ledger, release }: Taken, signal: AbortSignal): Promise<boolean> {
     const before = ledger.state.seq;
-    let reason: TurnEndReason | undefined;
     const stop = () => agent.interrupt();
     signal.addEventListener("abort", stop, { once: true });
     try {
       if (cutShort(agent.turn)) await agent.reopen();
-      do {
-        do reason = signal.aborted ? reason : await agent.oneTurn();
-        while (!signal.aborted && reason !== undefined);
-        if (!signal.aborted) await agent.idle();
-      } while (!signal.aborted && agent.hasWork());
+      const reason = await drive(agent, { takes: "everything", signal });
       // No person has interrupted it: the next host goes on.
       if (signal.aborted && reason === "interrupted" && agent.turn.agent === LEAD) await agent.reopen("wake");
       return ledger.state.seq > before;
@@ -175,12 +241,23 @@ export function createHosting(opts: HostingOptions): Hosting {
     }
   }
 
-  async function tick(): Promise<void> {
-    if (await opts.due?.([...followed.values()].map(({ ledger }) => ledger))) look();
+  function tick(): void {
+    for (const [context, { ledger }] of followed) if (opts.due?.(ledger)) ring(context, 0);
+    askSoon();
   }
 
   async function watch(signal: AbortSignal): Promise<void> {
-    for await (const _ of store.watchAll(signal)) look();
+    for await (const { ledger, seq } of store.watchAll(signal)) ring(ledger, seq);
+  }
+
+  /** When something is to be looked at without a ring. */
+  const nextLook = (): number => Math.min(askAt, lookAtAllAt, ...[...waiting.values()].map((one) => one.at));
+
+  /** Contract: true when everything is to be looked at once more before those who wait can be told that nobody has work. */
+  function settle(look: Look): boolean {
+    if (settling.size === 0 || waiting.size > 0 || running.size > 0) return false;
+    if (look.all) for (const tell of settling) tell();
+    return !look.all;
   }
 
   return {
@@ -190,14 +267,19 @@ export function createHosting(opts: HostingOptions): Hosting {
     async run(signal) {
       const staying = setInterval(() => undefined, 1 << 30); // a watch alone keeps no process
       const watching = watch(signal).catch(() => undefined);
-      const ticking = opts.due && setInterval(() => tick().catch(() => undefined), TICK_MS);
+      const ticking = setInterval(tick, TICK_MS);
+      bell.ring({ all: true });
       try {
         while (!signal.aborted) {
-          dirty = false;
-          const left = await lookAround(signal);
-          if (dirty) continue;
-          if (!left && running.size === 0) for (const tell of waiting) tell();
-          await changed(left ? LOOK_AGAIN_MS : undefined, signal);
+          const look = bell.take();
+          look.all ||= lookAtAllAt <= Date.now();
+          if (!(await lookAround(look, signal))) {
+            await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+            bell.ring({ all: true });
+          } else if (!bell.hasRung) {
+            if (settle(look)) bell.ring({ all: true });
+            await bell.wait(nextLook(), signal);
+          }
         }
         await Promise.allSettled([...running.values()].map(({ done }) => done));
       } finally {
@@ -210,30 +292,16 @@ export function createHosting(opts: HostingOptions): Hosting {
     },
     async settled(signal) {
       if (signal.aborted) return;
-      look();
       await new Promise<void>((resolve) => {
         const tell = () => {
-          waiting.delete(tell);
+          settling.delete(tell);
           signal.removeEventListener("abort", tell);
           resolve();
         };
-        waiting.add(tell);
+        settling.add(tell);
         signal.addEventListener("abort", tell, { once: true });
+        bell.ring({ all: true });
       });
     },
   };
-
-  /** Until something has changed, or that long. */
-  async function changed(ms: number | undefined, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    const told = new Promise<void>((resolve) => {
-      again = resolve;
-      until.addEventListener("abort", () => resolve(), { once: true });
-    });
-    if (dirty || signal.aborted) return;
-    const timer = ms === undefined ? undefined : sleep(ms, undefined, { signal: until }).catch(() => undefined);
-    await (timer ? Promise.race([told, timer]) : told);
-    over.abort();
-  }
 }

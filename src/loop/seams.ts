@@ -249,6 +249,8 @@ export interface Mechanism {
   wants?: (agent: AgentView) => Promise<boolean> | boolean;
   /** Contract: what is not over; changes nothing and answers at once. Whoever keeps a process or hosts agents asks this, and knows no mechanism. */
   outstanding?: (agent: AgentView) => Outstanding[];
+  /** Ledgers beside the context's own that may give its agents work (the project's board). */
+  alsoWokenBy?: readonly string[];
   /** Contract: when a hosted agent has nothing more to do, before it is let go; its facts may give it more. A throw is ignored. */
   idle?: (turn: Turn) => Promise<void>;
   /** Contract: resolves when the idle agent has something to take in, rejects never, ends with the signal. */

@@ -10,6 +10,7 @@ import { createTaskListTool } from "../../tools/task-list.ts";
 import { type Facts, movesFor, type PlaceOf, TASKS_SLICE } from "../../tools/task-place.ts";
 import { createTaskUpdateTool } from "../../tools/task-update.ts";
 import type { Board, BoardOptions } from "./board.ts";
+import { BOARD_LEDGER } from "./events.ts";
 import { type FireTaskHook, taskHooks } from "./hooks.ts";
 import { backInPlace, placeEvents, placesSlice } from "./places.ts";
 
@@ -57,6 +58,7 @@ export function createTasks({ board, orphanAfterMs, placeOf, fire }: TasksOption
   };
   return defineMechanism({
     ...facts,
+    alsoWokenBy: [BOARD_LEDGER],
     tools: [
       createTaskCreateTool(open),
       createTaskListTool(open),

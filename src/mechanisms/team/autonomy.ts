@@ -37,9 +37,10 @@ export async function hasTask(
   const [running] = await opened.list({ owner, status: "in_progress" });
   if (running) return wantsMore(mate, running);
   const fits = fitting(mate, stateOf(agent));
-  if ((await opened.list({ claimable: true })).some(fits)) return true;
-  const kept = await opened.list({ owner, status: "pending" }); // given to it by name: also what it was given before
-  return kept.some((task) => opened.openBlockers(task).length === 0);
+  const pending = await opened.list({ status: "pending" });
+  const free = pending.filter((task) => opened.openBlockers(task).length === 0);
+  // Given to it by name: also what it was given before.
+  return free.some((task) => task.owner === owner || (task.owner === null && fits(task)));
 }
 
 /** Claims for the idle teammate. A claim that is durable on the board and not yet told here is told at the next look. */
