@@ -12,6 +12,7 @@ import {
   type Usage,
 } from "../models/model.ts";
 import type { loopEvents } from "./events.ts";
+import { applyMoved } from "./moved.ts";
 import { applyRewind, type Marks } from "./rewind.ts";
 import type { AgentView, Effect, Grants } from "./seams.ts";
 
@@ -77,6 +78,10 @@ export const transcript: Slice<ContextState> = {
     const { type, data } = fact;
     if (type === "context.created") {
       return { ...state, root: data.root, title: data.title, createdAt: event.at };
+    }
+    if (type === "context.moved") {
+      applyMoved(state, data, noteText);
+      return state;
     }
     if (type === "agent.created") {
       state.agents[data.name] = {
