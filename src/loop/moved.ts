@@ -18,6 +18,7 @@ export function applyMoved(state: ContextState, move: Move, note: (origin: strin
       if (!started) continue;
       started.cwd = there(started.cwd);
       started.intent = relocated(started.intent, move);
+      started.grants = relocated(started.grants, move);
     }
     // The transcript speaks of the old path: whoever reads on must know.
     const text = `The project's folder was moved: ${move.from} is now ${move.to}. Paths below the old one are below the new one.`;

@@ -1,13 +1,10 @@
 // Owns what follows when a project's folder has another path: its contexts work where it is now, and its worktrees find their repository.
 import fs from "node:fs";
 import path from "node:path";
-import type { EventInput, Store, Write } from "../../ledger/store.ts";
-import { holderOf, summaryOf } from "../listing.ts";
+import type { EventInput, LedgerSummary, Store } from "../../ledger/store.ts";
+import { holderOf, type Summary, summaryOf } from "../listing.ts";
 import type { Project } from "../project.ts";
 import { dropPaths } from "./places.ts";
-
-/** So many contexts in one transaction. */
-const BATCH = 200;
 
 /**
  * Recorded in each context as an event, so that every reader sees the same. Contract: nothing to do, and nothing read, where the folder has
@@ -18,25 +15,22 @@ export async function settleMovedRoots(store: Store, project: Project): Promise<
   if (formerly.length === 0 || store.readOnly) return;
   repairWorktrees(path.join(stateDir, "worktrees"), formerly, top);
   const left = new Set<string>();
-  let writes: Write[] = [];
-  const flush = async () => {
-    if (writes.length > 0) await store.append(writes);
-    writes = [];
-  };
-  for await (const entry of store.list({ prefix: "ctx_" })) {
+  const there: LedgerSummary[] = [];
+  for await (const entry of store.list({ prefix: "ctx_" }))
+    if (formerly.some((one) => isInside(summaryOf(entry).root ?? "", one))) there.push(entry);
+  // One by one, the one last used last: the newest stays the newest.
+  for (const entry of there.sort((a, b) => a.updatedAt - b.updatedAt || (a.ledger < b.ledger ? -1 : 1))) {
     const { root = "", agents = [], busy = [] } = summaryOf(entry);
-    const from = formerly.find((one) => isInside(root, one));
-    if (from === undefined) continue;
+    const from = formerly.find((one) => isInside(root, one))!;
     if ((await holderOf(store, entry.ledger, [...agents, ...busy]))?.alive) {
       left.add(from);
       continue;
     }
     const data = { from, to: top };
     const moved: EventInput = { type: "context.moved", v: 1, actor: "user", touches: ["ctx:config"], data };
-    writes.push({ ledger: entry.ledger, events: [moved], summary: { root: top + root.slice(from.length) } });
-    if (writes.length >= BATCH) await flush();
+    const summary: Summary = { root: top + root.slice(from.length) };
+    await store.append([{ ledger: entry.ledger, events: [moved], summary }]);
   }
-  await flush();
   if (project.place) dropPaths(project.place, new Set(formerly.filter((one) => !left.has(one))));
 }
 
