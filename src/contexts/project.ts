@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { type DirId, type Here, idAt, isSameElsewhere, lookHere, openDirectory } from "./project/here.ts";
 import { type Doubt, everyPlace, matchHere } from "./project/match.ts";
@@ -113,6 +114,7 @@ function recordPlace(home: string, place: Place, instead: Place[]): Place {
     }
     const whole = { ...place, id: origin.id };
     writePlace(home, whole);
+    crashPoint("place.recorded");
     for (const one of instead) if (one.self !== self) removePlace(home, one);
     return whole;
   } catch (error) {
@@ -130,6 +132,7 @@ export function startProject(home: string, here: Here, { anew }: { anew: boolean
     const project = shortHash(n === 0 ? anchor : `${anchor}\n${n}`);
     const origin: Origin = { id: randomUUID(), path: git.commonPath ?? top, first: { path: top, self, ...git } };
     const isMade = makeProject(home, project, origin);
+    crashPoint("project.made");
     if (!isMade && (anew || isUnlinked(home, project))) continue;
     const known = readOrigin(home, project);
     if (!known) writeOrigin(home, project, origin); // damaged

@@ -165,6 +165,40 @@ describe("what changed around a folder is found again, with one line", () => {
     expect(fs.existsSync(at("p"))).toBe(false);
   });
 
+  it("a kill at any moment of this loses nothing and makes nothing twice", async () => {
+    const crash = (folder: string, point: string, ...args: string[]) =>
+      runCli(args, { cwd: at(folder), state, env: { HOLDFAST_CRASH_AT: point } });
+    expect((await crash("p", "project.made", "tasks", "ls")).signal).toBe("SIGKILL");
+    await work("p");
+    await cli("p", "-p", "list Python files");
+    for (const [n, point] of ["place.recorded", "root.moved:1", "root.moved:2"].entries()) {
+      fs.renameSync(at(n === 0 ? "p" : `p${n}`), at(`p${n + 1}`));
+      expect([point, (await crash(`p${n + 1}`, point, "contexts", "ls")).signal]).toEqual([point, "SIGKILL"]);
+      const contexts = JSON.parse((await cli(`p${n + 1}`, "contexts", "ls", "--json")).stdout);
+      expect(contexts.map((one: { root: string }) => one.root)).toEqual([at(`p${n + 1}`), at(`p${n + 1}`)]);
+      const moves = [];
+      for (const { id } of contexts) {
+        const { events } = JSON.parse((await cli(`p${n + 1}`, "contexts", "show", id, "--json")).stdout);
+        moves.push(events.filter((one: { type: string }) => one.type === "context.moved").length);
+      }
+      expect(moves).toEqual([n + 1, n + 1]);
+    }
+    expect(await reached("p3")).toMatchObject({ tasks: ["a task"], schedules: 1 });
+    expect(JSON.parse((await cli("p3", "project", "ls", "--json")).stdout)).toHaveLength(1);
+  });
+
+  it("a context that a process works in stays as it is until that process is done", async () => {
+    const env = await serve([{ text: "An answer in several pieces.", faults: [{ pauseAt: 1 }] }]);
+    const running = startCli(["-p", "go", ...MODEL], { cwd: at("p"), state, env, stdin: "" });
+    await server!.paused();
+    fs.renameSync(at("p"), at("q"));
+    const root = async () => JSON.parse((await cli("q", "contexts", "ls", "--json")).stdout)[0].root;
+    expect(await root()).toBe(at("p"));
+    server!.release();
+    expect((await running.exited).code).toBe(0);
+    expect(await root()).toBe(at("q"));
+  });
+
   it("a second git worktree, from whichever tree the first work came", async () => {
     repository("p");
     git("p", "worktree", "add", "-q", "../wt");

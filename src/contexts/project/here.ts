@@ -90,7 +90,7 @@ function workTreeIn(config: string): string | undefined {
   return undefined;
 }
 
-const isFolder = (dir: string, real: string): boolean => fs.realpathSync(dir) === real;
+const isFolder = (dir: string, real: string): boolean => dir === real || fs.realpathSync(dir) === real;
 
 export function openDirectory(dir: string): { real: string; id: DirId } {
   try {

@@ -16,6 +16,7 @@ import {
   projectNames,
   readOrigin,
   removePlace,
+  writeOrigin,
   writePlace,
 } from "./places.ts";
 
@@ -94,6 +95,10 @@ export function adoptProject(opts: ProjectOptions & { which: string }): Adopted 
   const name = path.basename(stateDir);
   const place = placeHere(home, here, { id, name });
   markUnlinked(home, name, false);
+  const { id: _id, project: _project, paths, ...facts } = place;
+  // What the project's own folder says leads here too: a damaged index is built anew from it.
+  const origin = readOrigin(home, name);
+  writeOrigin(home, name, { path: here.top, ...origin, id, first: { path: paths[0]!, ...facts } });
   writePlace(home, place);
   for (const one of allPlaces(home)) {
     if (one.self === place.self) continue;
@@ -123,7 +128,7 @@ function placeHere(home: string, here: Here, { id, name }: { id: string; name: s
   const gone = [
     ...own.filter((one) => one.self !== self && !isSomewhere(one)).flatMap((one) => one.paths),
     ...own.filter((one) => one.self === self).flatMap((one) => one.paths),
-    ...first.filter((at) => origin?.first !== undefined || !isDir(at)),
+    ...first.filter((at) => (origin?.first ? !isSameThere(origin.first.self, idAt(at) ?? "") : !isDir(at))),
   ];
   const paths = [...new Set([top, ...gone])];
   return { id, project: name, self, paths, ...gitFacts(here) };

@@ -71,11 +71,10 @@ function ofUnknownFolder(home: string, here: Here): Match {
   const all = everyPlace(home);
   const { top, topId, git } = here;
   const lost = all.find((one) => isSameElsewhere(one.self, topId) || (one.self === topId && one.paths[0] === top));
-  if (lost) return ofKnownFolder(home, here, lost); // its file was damaged; the project's own folder knows it too
+  if (lost) return recorded(ofKnownFolder(home, here, lost)); // its file was damaged; the project's own folder knows it too
   const there = all.find((one) => one.paths[0] === top);
   if (there && isSameThere(there.self, topId)) {
-    const again = ofKnownFolder(home, here, { ...there, self: topId }); // mounted anew
-    return again.kind === "known" ? { ...again, changed: true, instead: [there] } : again;
+    return recorded(ofKnownFolder(home, here, { ...there, self: topId }), [there]); // mounted anew
   }
   if (git) {
     const ofRepository = byRepository(all, here);
@@ -89,6 +88,10 @@ function ofUnknownFolder(home: string, here: Here): Match {
   if (image) return { kind: "unclear", doubt: "image", place: image };
   return { kind: "none" };
 }
+
+/** The index is to say so from now on. */
+const recorded = (match: Match, instead: Place[] = []): Match =>
+  match.kind === "known" ? { ...match, changed: true, instead } : match;
 
 /** It lives at another path: what stands here is simply another folder. */
 const isElsewhere = ({ self, paths }: Place, than: string): boolean =>

@@ -1,6 +1,7 @@
 // Owns what follows when a project's folder has another path: its contexts work where it is now, and its worktrees find their repository.
 import fs from "node:fs";
 import path from "node:path";
+import { crashPoint } from "../../ledger/crash-point.ts";
 import type { EventInput, LedgerSummary, Store } from "../../ledger/store.ts";
 import { holderOf, type Summary, summaryOf } from "../listing.ts";
 import type { Project } from "../project.ts";
@@ -30,6 +31,7 @@ export async function settleMovedRoots(store: Store, project: Project): Promise<
     const moved: EventInput = { type: "context.moved", v: 1, actor: "user", touches: ["ctx:config"], data };
     const summary: Summary = { root: top + root.slice(from.length) };
     await store.append([{ ledger: entry.ledger, events: [moved], summary }]);
+    crashPoint("root.moved");
   }
   if (project.place) dropPaths(project.place, new Set(formerly.filter((one) => !left.has(one))));
 }

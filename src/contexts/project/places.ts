@@ -96,6 +96,7 @@ export function makeProject(home: string, name: string, origin: Origin): boolean
   return writing(home, () => {
     const projects = path.join(home, "projects");
     fs.mkdirSync(projects, { recursive: true, mode: 0o700 });
+    sweep(projects);
     const fresh = fs.mkdtempSync(path.join(projects, ".new-"));
     try {
       const text = `${JSON.stringify(origin)}\n`;
@@ -109,6 +110,16 @@ export function makeProject(home: string, name: string, origin: Origin): boolean
       throw error;
     }
   });
+}
+
+/** What processes left that were killed before their folder had its name. */
+function sweep(projects: string): void {
+  for (const name of namesIn(projects)) {
+    if (!name.startsWith(".new-")) continue;
+    const left = path.join(projects, name);
+    const { mtimeMs = Date.now() } = fs.statSync(left, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > 3_600_000) fs.rmSync(left, { recursive: true, force: true });
+  }
 }
 
 /** No folder leads to it by itself any more; a person may still adopt it. */
