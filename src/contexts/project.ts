@@ -24,7 +24,7 @@ import {
   writeWhole,
   writing,
 } from "./project/places.ts";
-import { sayChoice, sayDoubt, sayNews } from "./project/sentences.ts";
+import { sayChoice, sayDoubt, sayNamesake, sayNews } from "./project/sentences.ts";
 
 export interface Project {
   id: string;
@@ -94,7 +94,10 @@ export function findProject(opts: ProjectOptions): Project | Unclear {
     const candidate = { id, path: paths[0] ?? "", stateDir: projectDir(home, project) };
     return { kind: "unclear", doubt: match.doubt, top: here.top, candidate };
   }
-  if (match.kind === "none") return startProject(home, here, { anew: false });
+  if (match.kind === "none") {
+    const started = startProject(home, here, { anew: false });
+    return match.namesake ? { ...started, news: sayNamesake(match.namesake) } : started;
+  }
   const { place, news, changed, instead } = match;
   const whole = changed || !fs.existsSync(projectDir(home, place.project)) ? recordPlace(home, place, instead) : place;
   return projectAt(home, here, whole, news && sayNews(news, whole.id));

@@ -463,6 +463,18 @@ describe("holdfast project", () => {
     expect((await cli("copy", "-c", "-p", "list Python files")).stdout).toContain("a.py");
   });
 
+  it("names the state of a folder of the same name that is gone: it may have come from another disk", async () => {
+    await work("p");
+    fs.mkdirSync(at("disk"));
+    execFileSync("cp", ["-a", at("p"), at("disk/p")]); // as mv does between file systems
+    fs.rmSync(at("p"), { recursive: true });
+    const first = await cli("disk/p", "tasks", "ls");
+    const [, id] = /not there any more.*holdfast project adopt ([0-9a-f]{8})/.exec(first.stderr) ?? [];
+    expect((await reached("disk/p")).tasks).toEqual([]);
+    expect((await cli("disk/p", "project", "adopt", id!)).code).toBe(0);
+    expect(await reached("disk/p")).toEqual({ ...everything, said: [] });
+  });
+
   it("eight first starts at once make one project", async () => {
     repository("p");
     git("p", "worktree", "add", "-q", "../wt");

@@ -20,7 +20,7 @@ export interface Here {
   olderKey?: string;
 }
 
-export interface GitDir {
+interface GitDir {
   kind: "main" | "worktree" | "submodule";
   /** Where this tree keeps its HEAD. */
   id: DirId;
@@ -105,7 +105,7 @@ export function openDirectory(dir: string): { real: string; id: DirId } {
   throw new HoldfastError("invalid", `${dir} is not a directory: give another --cwd`);
 }
 
-export const idOf = ({ dev, ino, birthtimeNs }: fs.BigIntStats): DirId => `${dev}:${ino}:${birthtimeNs}`;
+const idOf = ({ dev, ino, birthtimeNs }: fs.BigIntStats): DirId => `${dev}:${ino}:${birthtimeNs}`;
 
 /** Undefined: there is no directory at that path. */
 export function idAt(dir: string): DirId | undefined {

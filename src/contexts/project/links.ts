@@ -7,6 +7,7 @@ import { type Here, idAt, isSameElsewhere, isSameThere, lookHere } from "./here.
 import { everyPlace, matchHere } from "./match.ts";
 import {
   allPlaces,
+  folderOf,
   gitFacts,
   holdsState,
   isUnlinked,
@@ -47,7 +48,7 @@ export function listProjects(opts: ProjectOptions): KnownProject[] {
       const at = own.flatMap(({ self, paths }) =>
         paths.slice(0, 1).map((one) => ({ path: one, there: isSameThere(self, idAt(one) ?? "") })),
       );
-      const before = folderOf(origin?.path ?? "");
+      const before = origin ? folderOf(origin) : "";
       return [
         {
           id: origin?.id ?? own[0]?.id ?? name,
@@ -70,8 +71,6 @@ function lastUse(home: string, name: string): { usedAt?: number } {
   return usedAt > 0 ? { usedAt } : {};
 }
 
-/** The folder of a git directory that lies in it. */
-const folderOf = (at: string): string => (path.basename(at) === ".git" ? path.dirname(at) : at);
 const isDir = (dir: string): boolean => idAt(dir) !== undefined;
 
 export interface Adopted {
@@ -124,7 +123,7 @@ function placeHere(home: string, here: Here, { id, name }: { id: string; name: s
   const { top, topId: self } = here;
   const own = everyPlace(home).filter((one) => one.project === name);
   const origin = readOrigin(home, name);
-  const first = own.length === 0 && origin ? [origin.first?.path ?? folderOf(origin.path)] : [];
+  const first = own.length === 0 && origin ? [folderOf(origin)] : [];
   const gone = [
     ...own.filter((one) => one.self !== self && !isSomewhere(one)).flatMap((one) => one.paths),
     ...own.filter((one) => one.self === self).flatMap((one) => one.paths),

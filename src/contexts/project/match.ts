@@ -1,7 +1,9 @@
 // Owns the decision which project a folder belongs to: found, not to be told without a person, or none yet. Decides; writes nothing.
+import path from "node:path";
 import { type Here, idAt, isImageOf, isSameElsewhere, isSameThere, tellsBirth } from "./here.ts";
 import {
   allPlaces,
+  folderOf,
   gitFacts,
   holdsState,
   isUnlinked,
@@ -31,7 +33,15 @@ export type Match =
       instead: Place[];
     }
   | { kind: "unclear"; doubt: Doubt; place: Place }
-  | { kind: "none" };
+  | {
+      kind: "none" /** One of the same name whose folder is gone: perhaps it was moved to another disk. */;
+      namesake?: Namesake;
+    };
+
+export interface Namesake {
+  id: string;
+  path: string;
+}
 
 /** One small read where nothing has changed; all folders are looked through only when this one is not known. */
 export function matchHere(home: string, here: Here): Match {
@@ -86,7 +96,21 @@ function ofUnknownFolder(home: string, here: Here): Match {
     return { kind: "unclear", doubt: "replaced", place: there };
   const image = all.find((one) => isImageOf(one.self, topId));
   if (image) return { kind: "unclear", doubt: "image", place: image };
-  return { kind: "none" };
+  const namesake = goneNamesake(home, top);
+  return { kind: "none", ...(namesake && { namesake }) };
+}
+
+function goneNamesake(home: string, top: string): Namesake | undefined {
+  const places = allPlaces(home);
+  for (const project of projectNames(home)) {
+    const origin = readOrigin(home, project);
+    const own = places.filter((one) => one.project === project);
+    const last = own[0]?.paths[0] ?? (origin && folderOf(origin));
+    if (!origin || !last || path.basename(last) !== path.basename(top) || idAt(last) !== undefined) continue;
+    if (own.some((one) => isElsewhere(one, last)) || isUnlinked(home, project)) continue;
+    if (holdsState(home, project)) return { id: origin.id, path: last };
+  }
+  return undefined;
 }
 
 /** The index is to say so from now on. */

@@ -25,6 +25,10 @@ export interface Origin {
   first?: Pick<Place, "self" | "git" | "common" | "commonPath"> & { path: string };
 }
 
+/** The folder that a project began in. */
+export const folderOf = ({ path: at, first }: Origin): string =>
+  first?.path ?? (path.basename(at) === ".git" ? path.dirname(at) : at);
+
 const UNLINKED = "unlinked";
 
 export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);

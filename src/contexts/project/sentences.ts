@@ -1,5 +1,5 @@
 // Owns the sentences about a project's identity: what changed, what only a person can tell, and what to do then.
-import type { Doubt, News } from "./match.ts";
+import type { Doubt, Namesake, News } from "./match.ts";
 
 const STAYS = "its contexts, tasks and schedules are found again";
 
@@ -9,6 +9,9 @@ export function sayNews(news: News, id: string): string {
   if (news.kind === "repository") return `this folder has a git repository now: ${STAYS} ${project}`;
   return `this is a tree of the repository of ${news.of}: contexts, tasks and schedules are the same ${project}`;
 }
+
+export const sayNamesake = ({ id, path }: Namesake): string =>
+  `nothing is known of this folder; ${path} is not there any more: if this is it, \`holdfast project adopt ${id.slice(0, 8)}\` goes on with its contexts, tasks and schedules`;
 
 const DOUBTS: Record<Doubt, (path: string) => string> = {
   replaced: (path) => `another folder stood at ${path} when there was last work here`,
