@@ -21,7 +21,7 @@ export async function headless(flags: Flags): Promise<number> {
   const state = await openState(flags);
   const { store } = state;
   try {
-    const context = await chosenContext(store, flags);
+    const context = await chosenContext(state, flags);
     const { harness, model, settings } = await openHarness(flags, state);
     for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
     const output =

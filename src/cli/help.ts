@@ -43,6 +43,7 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast jobs ls|show|kill [ID]   commands that run in the background
   holdfast approve [ID]             what waits for approval; allow it (--remember), or holdfast deny ID [--reason TEXT]
   holdfast permissions check "CMD"  what would be allowed and why; --json-lines reads {"command": "…"} lines
+  holdfast project ls | adopt ID|DIR|new | forget ID     whose state lies where; take over that of a moved or replaced folder
   holdfast trust [add|remove]       whether this repository's own configuration is used
   holdfast doctor                   what works here, what does not, what to do about it
                                     (ls, show, verify, approve, permissions, trust and doctor take --json)

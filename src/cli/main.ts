@@ -15,6 +15,7 @@ const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>>
   team: async () => (await import("./commands/team.ts")).team,
   worker: async () => (await import("./commands/worker.ts")).worker,
   workflow: async () => (await import("./commands/workflow.ts")).workflow,
+  project: async () => (await import("./commands/project.ts")).project,
   trust: async () => (await import("./commands/trust.ts")).trust,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
 };

@@ -1,11 +1,19 @@
 // Owns what every command opens first: the project's store, the model, the context that a flag names.
-import { type ContextInfo, listContexts, openProject, type Project } from "../contexts/index.ts";
+import {
+  type ContextInfo,
+  findProject,
+  listContexts,
+  openProject,
+  type Project,
+  settleMovedRoots,
+} from "../contexts/index.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
 import type { Flags } from "./args.ts";
+import { printable } from "./printable.ts";
 
 export interface OpenState {
   project: Project;
@@ -13,9 +21,28 @@ export interface OpenState {
   jobsDir: string;
 }
 
+/** The project of the directory; what changed since the last time is said, and what only a person can tell is asked where one is. */
+export async function projectOf(flags: Flags): Promise<Project> {
+  const where = { cwd: flags.cwd, state: flags.state };
+  const found = findProject(where);
+  if ("kind" in found) {
+    const isTerminal = process.stdin.isTTY && process.stderr.isTTY && flags.outputFormat === "text";
+    if (!isTerminal) return openProject(where);
+    return (await import("./ask-project.ts")).askAboutProject(where, found);
+  }
+  if (found.news) process.stderr.write(`holdfast: ${printable(found.news)}\n`);
+  return found;
+}
+
 export async function openState(flags: Flags): Promise<OpenState> {
-  const project = openProject({ cwd: flags.cwd, state: flags.state });
+  const project = await projectOf(flags);
   const store = await openSqliteStore(project.ledgerFile);
+  try {
+    await settleMovedRoots(store, project);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   return { project, store, jobsDir: `${project.stateDir}/jobs` };
 }
 
@@ -39,10 +66,14 @@ export async function openChosenModel(spec: string | undefined, env: NodeJS.Proc
 }
 
 /** The context that -c or -r means, or undefined for a new one. Contract: an id loads that id or fails; never another one. */
-export async function chosenContext(store: Store, flags: Flags): Promise<string | undefined> {
+export async function chosenContext(
+  { store, project }: Pick<OpenState, "store" | "project">,
+  flags: Flags,
+): Promise<string | undefined> {
   if (flags.resume) return (await findContext(store, flags.resume)).id;
   if (flags.resume === undefined && !flags.continue) return undefined;
-  const all = (await listContexts(store)).filter((c) => c.root === "" || c.root === openRoot(flags));
+  const roots = [...pathsOf(project), ""];
+  const all = (await listContexts(store)).filter((c) => roots.includes(c.root));
   const wanted = flags.continue
     ? all
     : all.filter((c) => ["interrupted", "paused", "running", "waiting"].includes(c.status));
@@ -51,7 +82,11 @@ export async function chosenContext(store: Store, flags: Flags): Promise<string 
   throw new HoldfastError("not_found", 'there is no context to go on with here: start one with `holdfast -p "…"`');
 }
 
-const openRoot = (flags: Flags): string => openProject({ cwd: flags.cwd, state: flags.state }).root;
+/** The directory, by every path that leads to it now. */
+const pathsOf = ({ root, top, alsoAt }: Project): string[] => [
+  root,
+  ...alsoAt.map((one) => one + root.slice(top.length)),
+];
 
 export async function findContext(store: Store, id: string): Promise<ContextInfo> {
   const all = await listContexts(store);

@@ -176,6 +176,9 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
     state.root = data.root;
     state.createdAt = event.at;
   },
+  "context.moved"(state, _, { from, to }) {
+    if (state.root === from || state.root.startsWith(`${from}/`)) state.root = to + state.root.slice(from.length);
+  },
   "agent.created"(state, event, data) {
     state.agents.set(data.name, { at: event.at });
   },

@@ -7,6 +7,7 @@ import { type ExportReport, exportContext } from "./export.ts";
 import { collectGarbage, deleteContext, type GcOptions, type GcReport } from "./gc.ts";
 import { type ImportReport, importContext } from "./import.ts";
 import { type ContextInfo, type ContextStatus, LEAD_AGENT, listContexts, type Summary } from "./listing.ts";
+import { settleMovedRoots } from "./project/moved-roots.ts";
 import { openProject } from "./project.ts";
 import type { LocalSchemas } from "./schemas.ts";
 import { openTimeline, type Timeline } from "./timeline.ts";
@@ -140,5 +141,12 @@ async function openStore(where: { file: string } | { cwd?: string; state?: strin
   const { openSqliteStore } = await import("../ledger/sqlite/index.ts");
   if ("file" in where) return openSqliteStore(where.file);
   const project = openProject({ cwd: where.cwd ?? process.cwd(), ...(where.state && { state: where.state }) });
-  return openSqliteStore(project.ledgerFile);
+  const store = await openSqliteStore(project.ledgerFile);
+  try {
+    await settleMovedRoots(store, project);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
 }

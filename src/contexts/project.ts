@@ -1,101 +1,184 @@
 // Owns where state lives: one folder per project under the user's state directory, never inside the repository.
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import { type DirId, type Here, idAt, isSameElsewhere, lookHere, openDirectory } from "./project/here.ts";
+import { type Doubt, everyPlace, matchHere } from "./project/match.ts";
+import {
+  gitFacts,
+  isUnlinked,
+  makeProject,
+  type Origin,
+  type Place,
+  parseObject,
+  projectDir,
+  readOrigin,
+  readText,
+  removePlace,
+  shortHash,
+  writeOrigin,
+  writePlace,
+  writeWhole,
+  writing,
+} from "./project/places.ts";
+import { sayChoice, sayDoubt, sayNamesake, sayNews } from "./project/sentences.ts";
 
 export interface Project {
   id: string;
   /** The directory that the work happens in. */
   root: string;
+  /** The folder that is the project's: the one with the repository, or the root itself. */
+  top: string;
   /** Folder of this project's state: ledger, jobs. */
   stateDir: string;
   /** The SQLite file that holds its ledgers. */
   ledgerFile: string;
+  /** What changed since the folder was last seen, for a person; it is said once. */
+  news?: string;
+  /** Paths where this folder was and is no longer: what is recorded there is at `top` now. */
+  formerly: string[];
+  /** The same folder by other paths: mounted twice. */
+  alsoAt: string[];
+  /** Where that is recorded; not for `sqlite:FILE`. */
+  place?: { home: string; self: DirId };
+}
+
+export interface ProjectOptions {
+  cwd: string;
+  state?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** Only a person can tell whether the state belongs to this folder. */
+export interface Unclear {
+  kind: "unclear";
+  doubt: Doubt;
+  top: string;
+  candidate: { id: string; path: string; stateDir: string };
 }
 
 export function stateHome(env: NodeJS.ProcessEnv = process.env): string {
   return path.join(env.XDG_STATE_HOME || path.join(env.HOME || os.homedir(), ".local", "state"), "holdfast");
 }
 
+/** Contract: `file` only for `sqlite:FILE`. */
+export function openHome({ state = "", env }: Pick<ProjectOptions, "state" | "env">): { home: string; file?: string } {
+  const wanted = state === "" ? stateHome(env) : state;
+  if (/^rediss?:/.test(wanted))
+    throw new HoldfastError("invalid", "--state redis://… is not there yet: use a directory or sqlite:FILE");
+  const at = path.resolve(wanted.replace(/^(sqlite|file):(\/\/)?/, ""));
+  return wanted.startsWith("sqlite:") ? { home: path.dirname(at), file: at } : { home: at };
+}
+
 /**
  * The project that a directory belongs to. `state` replaces the state directory; `sqlite:FILE` names the very file.
- * The id is a UUID kept in the state directory for the canonical path; it is never read from the repository.
+ * Which one it is rests on what the folder is (path, device, inode, birth time), never on what a repository can bring.
+ * Contract: throws `invalid` with `Unclear` as detail where only a person can tell.
  */
-export function openProject(opts: { cwd: string; state?: string; env?: NodeJS.ProcessEnv }): Project {
-  const cwd = realDirectory(opts.cwd);
-  const state = opts.state ?? stateHome(opts.env);
-  if (/^rediss?:/.test(state))
-    throw new HoldfastError("invalid", "--state redis://… is not there yet: use a directory or sqlite:FILE");
-  const home = path.resolve(state.replace(/^(sqlite|file):(\/\/)?/, ""));
-  if (state.startsWith("sqlite:")) {
-    const stateDir = path.dirname(home);
-    fs.mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    return { id: projectId(stateDir, cwd), root: cwd, stateDir, ledgerFile: home };
-  }
-  const key = canonical(cwd);
-  const stateDir = path.join(home, "projects", createHash("sha256").update(key).digest("hex").slice(0, 16));
-  if (!fs.existsSync(stateDir)) fs.mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  return { id: projectId(stateDir, key), root: cwd, stateDir, ledgerFile: path.join(stateDir, "ledger.db") };
+export function openProject(opts: ProjectOptions): Project {
+  const found = findProject(opts);
+  if (!("kind" in found)) return found;
+  throw new HoldfastError("invalid", `${sayDoubt(found)}: ${sayChoice(found)}`, { detail: found });
 }
 
-function realDirectory(dir: string): string {
+export function findProject(opts: ProjectOptions): Project | Unclear {
+  const { home, file } = openHome(opts);
+  if (file !== undefined) return projectOfFile(home, file, openDirectory(opts.cwd).real);
+  const here = lookHere(opts.cwd);
+  const match = matchHere(home, here);
+  if (match.kind === "unclear") {
+    const { id, project, paths } = match.place;
+    const candidate = { id, path: paths[0] ?? "", stateDir: projectDir(home, project) };
+    return { kind: "unclear", doubt: match.doubt, top: here.top, candidate };
+  }
+  if (match.kind === "none") {
+    const started = startProject(home, here, { anew: false });
+    return match.namesake ? { ...started, news: sayNamesake(match.namesake) } : started;
+  }
+  const { place, news, changed, instead } = match;
+  const whole = changed || !fs.existsSync(projectDir(home, place.project)) ? recordPlace(home, place, instead) : place;
+  return projectAt(home, here, whole, news && sayNews(news, whole.id));
+}
+
+/** A read-only state directory can still be read: what could not be recorded is found out again. */
+function recordPlace(home: string, place: Place, instead: Place[]): Place {
   try {
-    const real = fs.realpathSync(dir);
-    if (fs.statSync(real).isDirectory()) return real;
+    const { project, self, paths, ...git } = place;
+    let origin = readOrigin(home, project);
+    if (!origin?.first) {
+      const { id: _, ...facts } = git;
+      const id = (origin?.id ?? place.id) || randomUUID();
+      origin = { path: place.commonPath ?? paths[0]!, ...origin, id, first: { path: paths[0]!, self, ...facts } };
+      writing(home, () => fs.mkdirSync(projectDir(home, project), { recursive: true, mode: 0o700 }));
+      writeOrigin(home, project, origin);
+    }
+    const whole = { ...place, id: origin.id };
+    writePlace(home, whole);
+    crashPoint("place.recorded");
+    for (const one of instead) if (one.self !== self) removePlace(home, one);
+    return whole;
   } catch (error) {
-    throw new HoldfastError("invalid", `${dir} is not a directory that can be opened: give another --cwd`, {
-      cause: error,
-    });
-  }
-  throw new HoldfastError("invalid", `${dir} is not a directory: give another --cwd`);
-}
-
-/** The git common directory (all worktrees of a repository are one project), or the folder itself. Reads files; runs nothing. */
-function canonical(cwd: string): string {
-  for (let dir = cwd; ; dir = path.dirname(dir)) {
-    const git = path.join(dir, ".git");
-    const stat = fs.statSync(git, { throwIfNoEntry: false });
-    if (stat?.isDirectory()) return git;
-    if (stat?.isFile()) return commonDir(dir, git) ?? git;
-    if (dir === path.dirname(dir)) return cwd;
+    if (!fs.existsSync(projectDir(home, place.project))) throw error;
+    return place;
   }
 }
 
-function commonDir(dir: string, gitFile: string): string | undefined {
-  const target = /^gitdir:\s*(.+)$/m.exec(fs.readFileSync(gitFile, "utf8"))?.[1]?.trim();
-  if (!target) return undefined;
-  const gitDir = path.resolve(dir, target);
-  try {
-    return fs.realpathSync(path.resolve(gitDir, fs.readFileSync(path.join(gitDir, "commondir"), "utf8").trim()));
-  } catch {
-    return gitDir;
+/** `anew`: beside what is there of this folder. */
+export function startProject(home: string, here: Here, { anew }: { anew: boolean }): Project {
+  const { top, topId: self } = here;
+  const git = gitFacts(here);
+  const anchor = `${git.commonPath ?? top}\n${git.common ?? self}`;
+  for (let n = 0; ; n++) {
+    const project = shortHash(n === 0 ? anchor : `${anchor}\n${n}`);
+    const origin: Origin = { id: randomUUID(), path: git.commonPath ?? top, first: { path: top, self, ...git } };
+    const isMade = makeProject(home, project, origin);
+    crashPoint("project.made");
+    if (!isMade && (anew || isUnlinked(home, project))) continue;
+    const known = readOrigin(home, project);
+    if (!known) writeOrigin(home, project, origin); // damaged
+    const place: Place = { id: (known ?? origin).id, project, self, paths: [top], ...git };
+    const others = isMade ? everyPlace(home).filter((one) => one.self !== self && one.paths.includes(top)) : [];
+    for (const one of others) writePlace(home, { ...one, paths: one.paths.filter((at) => at !== top) });
+    writePlace(home, place, { flush: false });
+    const named = here.unproven;
+    return projectAt(
+      home,
+      here,
+      place,
+      named && `.git names ${named}, which does not name this folder: it is a project of its own`,
+    );
   }
 }
 
-/** Created once, whole or not at all: a second process that comes at the same time reads the first one's. */
-function projectId(stateDir: string, key: string): string {
+export function projectAt(home: string, here: Here, place: Place, news: string | undefined): Project {
+  const isSub = place.self !== here.topId;
+  const top = isSub ? here.cwd : here.top;
+  const stateDir = projectDir(home, place.project);
+  const others = place.paths.filter((one) => one !== top);
+  const alsoAt = others.filter((one) => isSameElsewhere(place.self, idAt(one) ?? ""));
+  return {
+    id: place.id,
+    root: here.cwd,
+    top,
+    stateDir,
+    ledgerFile: path.join(stateDir, "ledger.db"),
+    formerly: others.filter((one) => !alsoAt.includes(one)),
+    alsoAt,
+    place: { home, self: place.self },
+    ...(news && { news }),
+  };
+}
+
+/** Nothing is looked up: the file is what was named. */
+function projectOfFile(stateDir: string, ledgerFile: string, root: string): Project {
   const file = path.join(stateDir, "project.json");
-  for (;;) {
-    try {
-      return (JSON.parse(fs.readFileSync(file, "utf8")) as { id: string }).id;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
-        throw new HoldfastError("invalid", `${file} cannot be read: move it away and start again`, { cause: error });
-      }
-    }
-    const fresh = `${file}.${process.pid}`;
-    fs.writeFileSync(fresh, `${JSON.stringify({ id: randomUUID(), path: key })}\n`, { mode: 0o600, flush: true });
-    try {
-      fs.linkSync(fresh, file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    } finally {
-      fs.unlinkSync(fresh);
-    }
-    const folder = fs.openSync(stateDir, "r");
-    fs.fsyncSync(folder); // after a power loss the name is there with its content, or not at all
-    fs.closeSync(folder);
+  let id = (parseObject(readText(file)) as Partial<Origin> | undefined)?.id;
+  if (typeof id !== "string") {
+    id = randomUUID();
+    writeWhole(stateDir, file, { id, path: root });
   }
+  return { id, root, top: root, stateDir, ledgerFile, formerly: [], alsoAt: [] };
 }

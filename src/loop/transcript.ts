@@ -12,6 +12,7 @@ import {
   type Usage,
 } from "../models/model.ts";
 import { loopEvents } from "./events.ts";
+import { applyMoved } from "./moved.ts";
 import { applyRewind, type Marks, REWINDS } from "./rewind.ts";
 import type { AgentView, Effect, Grants } from "./seams.ts";
 
@@ -80,6 +81,10 @@ export const transcript: Slice<ContextState> = {
     const { type, data } = fact;
     if (type === "context.created") {
       return { ...state, root: data.root, title: data.title, createdAt: event.at };
+    }
+    if (type === "context.moved") {
+      applyMoved(state, data, noteText);
+      return state;
     }
     if (type === "agent.created") {
       state.agents[data.name] = {

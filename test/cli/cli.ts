@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
 
-const bin = path.join(import.meta.dirname, "../../bin/holdfast.js");
+export const bin = path.join(import.meta.dirname, "../../bin/holdfast.js");
 
 export interface CliOptions {
   cwd: string;
@@ -24,9 +24,15 @@ export interface RunningCli {
 }
 
 /** Only what is given and what a process needs: no key of the machine reaches a test. */
-export function startCli(args: string[], opts: CliOptions): RunningCli {
+export const startCli = (args: string[], opts: CliOptions): RunningCli => start(process.execPath, [bin, ...args], opts);
+
+/** Another program around it: mounts, a terminal, a tracer. */
+export const runProgram = (program: string, args: string[], opts: CliOptions): Promise<Exited> =>
+  start(program, args, opts).exited;
+
+function start(program: string, args: string[], opts: CliOptions): RunningCli {
   const env = { PATH: process.env.PATH, HOME: opts.state, XDG_STATE_HOME: opts.state, ...opts.env };
-  const child = spawn(process.execPath, [bin, ...args], { cwd: opts.cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(program, args, { cwd: opts.cwd, env, stdio: ["pipe", "pipe", "pipe"] });
   if (opts.stdin !== undefined) child.stdin!.end(opts.stdin);
   let stdout = "";
   let stderr = "";

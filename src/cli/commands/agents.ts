@@ -1,17 +1,17 @@
 // Owns `holdfast agents ls|show`: the types of agents there are, where they come from, what is wrong with their files.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { openProject } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type AgentDefinition, createAgentCatalogue } from "../../mechanisms/agents/index.ts";
 import { agentPlaces } from "../agent-places.ts";
 import type { Flags } from "../args.ts";
+import { projectOf } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
 import { openSettings } from "../settings.ts";
 
 export async function agents(flags: Flags): Promise<number> {
   const [, verb = "ls", name] = flags.words;
-  const project = openProject({ cwd: flags.cwd, state: flags.state });
+  const project = await projectOf(flags);
   const { trusted } = await openSettings(flags, project);
   const catalogue = createAgentCatalogue({ places: agentPlaces(project.root, { trusted }) });
   const list = await catalogue.list();

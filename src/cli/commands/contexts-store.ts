@@ -1,8 +1,9 @@
 // Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
-import { type Contexts, openContexts, openProject } from "../../contexts/index.ts";
+import { type Contexts, openContexts } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { loadSettings, settingsPlaces } from "../../settings/index.ts";
 import type { Flags } from "../args.ts";
+import { projectOf } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
 import { trustOf } from "../settings.ts";
 
@@ -71,7 +72,7 @@ export const STORE_VERBS: Record<string, Verb> = {
 
 /** What the user's settings say about contexts that say nothing themselves. */
 async function ttlOf(flags: Flags): Promise<number | undefined> {
-  const project = openProject({ cwd: flags.cwd, state: flags.state });
+  const project = await projectOf(flags);
   const { settings, warnings } = await loadSettings({
     root: project.root,
     ...settingsPlaces(),

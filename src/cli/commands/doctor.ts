@@ -2,12 +2,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { openProject } from "../../contexts/index.ts";
-import { messageOf } from "../../ledger/error.ts";
+import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
 import { defaultModelSpec } from "../../models/open-model.ts";
 import { VERSION } from "../../version.ts";
 import type { Flags } from "../args.ts";
+import { projectOf } from "../open.ts";
 import { openSettings } from "../settings.ts";
 
 interface Finding {
@@ -54,7 +54,7 @@ function sqlite(): Finding {
 
 async function state(flags: Flags): Promise<Finding> {
   try {
-    const project = openProject({ cwd: flags.cwd, state: flags.state });
+    const project = await projectOf(flags);
     const store = await openSqliteStore(project.ledgerFile);
     const damage = store.readOnly?.message;
     await store.close();
@@ -73,7 +73,7 @@ async function state(flags: Flags): Promise<Finding> {
       what: "state",
       ok: false,
       says: messageOf(error),
-      do: "set XDG_STATE_HOME or --state to a folder that can be written",
+      ...(isHoldfastError(error) ? {} : { do: "set XDG_STATE_HOME or --state to a folder that can be written" }),
     };
   }
 }
@@ -119,8 +119,8 @@ function processes(): Finding {
 }
 
 async function safety(flags: Flags): Promise<Finding[]> {
-  const project = openProject({ cwd: flags.cwd, state: flags.state });
   try {
+    const project = await projectOf(flags);
     const { sandboxState, trusted, withheld, permissions } = await openSettings(flags, project);
     const mode = permissions.policy?.mode ?? "default";
     return [

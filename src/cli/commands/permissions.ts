@@ -1,6 +1,5 @@
 // Owns `holdfast permissions check`: what the engine would say, part by part. Nothing is executed.
 import { createInterface } from "node:readline";
-import { openProject } from "../../contexts/index.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import {
   decide,
@@ -11,6 +10,7 @@ import {
 } from "../../mechanisms/permissions/index.ts";
 import type { ToolCall } from "../../mechanisms/permissions/words.ts";
 import type { Flags } from "../args.ts";
+import { projectOf } from "../open.ts";
 import { escaped, oneLine } from "../printable.ts";
 import { openSettings } from "../settings.ts";
 
@@ -41,7 +41,7 @@ export async function permissions(flags: Flags): Promise<number> {
       'use `holdfast permissions check "COMMAND"`, or `holdfast permissions check --json-lines` with one {"command": "…"} a line',
     );
   }
-  const project = openProject({ cwd: flags.cwd, state: flags.state });
+  const project = await projectOf(flags);
   const { permissions: options, says } = await openSettings(flags, project);
   for (const line of says) process.stderr.write(`holdfast: ${line}\n`);
   const judge = (question: Question) => judgeOne(question, options, project.root);

@@ -1,14 +1,14 @@
 // Owns `holdfast trust [ls|add|remove]`: which projects' own configuration is used.
-import { openProject } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { describeWithheld } from "../../settings/index.ts";
 import type { Flags } from "../args.ts";
+import { projectOf } from "../open.ts";
 import { escaped } from "../printable.ts";
 import { openSettings, trustOf } from "../settings.ts";
 
 export async function trust(flags: Flags): Promise<number> {
   const [, verb = "show"] = flags.words;
-  const project = openProject({ cwd: flags.cwd, state: flags.state });
+  const project = await projectOf(flags);
   if (!["show", "add", "remove"].includes(verb)) {
     throw new HoldfastError("invalid", `trust ${verb}: there are trust (what holds here), trust add, trust remove`);
   }

@@ -1,0 +1,72 @@
+// Owns `holdfast project ls|adopt|forget`: whose state lies where, and which folder goes on with it.
+import {
+  adoptProject,
+  forgetProject,
+  type KnownProject,
+  listProjects,
+  settleMovedRoots,
+} from "../../contexts/index.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { openSqliteStore } from "../../ledger/sqlite/index.ts";
+import type { Flags } from "../args.ts";
+import { printable } from "../printable.ts";
+
+const USE = "use: holdfast project ls, adopt ID|DIR|new, forget ID";
+
+export async function project(flags: Flags): Promise<number> {
+  const [, verb = "ls", which, ...more] = flags.words;
+  const where = { cwd: flags.cwd, ...(flags.state && { state: flags.state }) };
+  if (verb === "ls" && which === undefined) return list(listProjects(where), flags);
+  if (which === undefined || more.length > 0) throw new HoldfastError("invalid", USE);
+  if (verb === "adopt") return adopt(where, which, flags);
+  if (verb !== "forget") throw new HoldfastError("invalid", USE);
+  const { id, stateDir, folders } = forgetProject({ ...where, which });
+  if (flags.json) print({ id, stateDir, forgotten: true });
+  else
+    process.stdout.write(
+      `Forgotten: no folder leads to project ${id.slice(0, 8)} any more${folders[0] ? ` (it was ${printable(folders[0].path)})` : ""}.\nIts data stays in ${printable(stateDir)}; in any folder \`holdfast project adopt ${id.slice(0, 8)}\` goes on with it.\n`,
+    );
+  return 0;
+}
+
+async function adopt(where: { cwd: string; state?: string }, which: string, flags: Flags): Promise<number> {
+  const { project: now, left } = adoptProject({ ...where, which });
+  if (now.formerly.length > 0) {
+    const store = await openSqliteStore(now.ledgerFile);
+    await settleMovedRoots(store, now).finally(() => store.close());
+  }
+  if (flags.json) print({ id: now.id, top: now.top, stateDir: now.stateDir, ...(left && { left }) });
+  else {
+    const what =
+      which === "new" ? "begins anew, as project" : "goes on with the contexts, tasks and schedules of project";
+    process.stdout.write(`${printable(now.top)} ${what} ${now.id.slice(0, 8)}.\n`);
+    if (left)
+      process.stdout.write(
+        `What it had until now (project ${left.id.slice(0, 8)}) stays in ${printable(left.stateDir)}.\n`,
+      );
+  }
+  return 0;
+}
+
+function list(all: KnownProject[], flags: Flags): number {
+  if (flags.json) {
+    print(all);
+    return 0;
+  }
+  if (all.length === 0) process.stderr.write("No projects yet: one begins with the first work in a folder.\n");
+  for (const one of all) {
+    const used =
+      one.usedAt === undefined ? "never used" : new Date(one.usedAt).toISOString().slice(0, 16).replace("T", " ");
+    process.stdout.write(
+      `${one.here ? "*" : " "} ${one.id.slice(0, 8)}  ${used.padEnd(16)}  ${printable(foldersOf(one))}\n`,
+    );
+  }
+  return 0;
+}
+
+function foldersOf({ folders, unlinked }: KnownProject): string {
+  const shown = folders.map(({ path, there }) => (there ? path : `${path} (not there any more)`)).join(", ");
+  return unlinked ? `forgotten; it was ${shown}` : shown || "no folder";
+}
+
+const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);

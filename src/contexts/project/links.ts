@@ -1,0 +1,174 @@
+// Owns what a person decides about projects: which there are, whose state this folder goes on with, which folder is forgotten.
+import fs from "node:fs";
+import path from "node:path";
+import { HoldfastError } from "../../ledger/error.ts";
+import { openHome, type Project, type ProjectOptions, projectAt, startProject } from "../project.ts";
+import { type Here, idAt, isSameElsewhere, isSameThere, lookHere } from "./here.ts";
+import { everyPlace, matchHere } from "./match.ts";
+import {
+  allPlaces,
+  folderOf,
+  gitFacts,
+  holdsState,
+  isUnlinked,
+  markUnlinked,
+  type Place,
+  projectDir,
+  projectNames,
+  readOrigin,
+  removePlace,
+  writeOrigin,
+  writePlace,
+} from "./places.ts";
+
+export interface KnownProject {
+  id: string;
+  /** Where its state lies. */
+  stateDir: string;
+  /** The folders it belongs to; `there`: the same folder still stands at that path. */
+  folders: { path: string; there: boolean }[];
+  /** No folder leads to it: forgotten, or left for another project. */
+  unlinked: boolean;
+  /** It is the one of the directory asked about. */
+  here: boolean;
+  /** When something was last recorded in it, if it holds anything. */
+  usedAt?: number;
+}
+
+export function listProjects(opts: ProjectOptions): KnownProject[] {
+  const home = homeOf(opts);
+  const match = matchHere(home, lookHere(opts.cwd));
+  const current = match.kind === "known" ? match.place.project : undefined;
+  const places = everyPlace(home);
+  return projectNames(home)
+    .flatMap((name): KnownProject[] => {
+      const origin = readOrigin(home, name);
+      if (!origin && !holdsState(home, name)) return [];
+      const own = places.filter((one) => one.project === name);
+      const at = own.flatMap(({ self, paths }) =>
+        paths.slice(0, 1).map((one) => ({ path: one, there: isSameThere(self, idAt(one) ?? "") })),
+      );
+      const before = origin ? folderOf(origin) : "";
+      return [
+        {
+          id: origin?.id ?? own[0]?.id ?? name,
+          stateDir: projectDir(home, name),
+          folders: at.length > 0 || before === "" ? at : [{ path: before, there: !origin?.first && isDir(before) }],
+          unlinked: isUnlinked(home, name),
+          here: name === current,
+          ...lastUse(home, name),
+        },
+      ];
+    })
+    .sort((a, b) => Number(b.here) - Number(a.here) || (b.usedAt ?? 0) - (a.usedAt ?? 0));
+}
+
+function lastUse(home: string, name: string): { usedAt?: number } {
+  const times = ["ledger.db", "ledger.db-wal"].map(
+    (file) => fs.statSync(path.join(projectDir(home, name), file), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  );
+  const usedAt = Math.round(Math.max(...times));
+  return usedAt > 0 ? { usedAt } : {};
+}
+
+const isDir = (dir: string): boolean => idAt(dir) !== undefined;
+
+export interface Adopted {
+  project: Project;
+  /** What the folder belonged to until now, if that was another one. */
+  left?: { id: string; stateDir: string };
+}
+
+/** This folder goes on with the state of `which` (an id, its beginning, or the path of its folder), or with none (`new`). */
+export function adoptProject(opts: ProjectOptions & { which: string }): Adopted {
+  const home = homeOf(opts);
+  const found = lookHere(opts.cwd);
+  const before = matchHere(home, found);
+  const was = before.kind === "known" ? before.place : undefined;
+  const here = was?.self === found.cwdId ? folderAlone(found) : found;
+  if (opts.which === "new") {
+    const project = startProject(home, here, { anew: true });
+    return { project, ...leave(home, was) };
+  }
+  const { id, stateDir } = chooseProject(opts, opts.which);
+  const name = path.basename(stateDir);
+  const place = placeHere(home, here, { id, name });
+  markUnlinked(home, name, false);
+  const { id: _id, project: _project, paths, ...facts } = place;
+  // What the project's own folder says leads here too: a damaged index is built anew from it.
+  const origin = readOrigin(home, name);
+  writeOrigin(home, name, { path: here.top, ...origin, id, first: { path: paths[0]!, ...facts } });
+  writePlace(home, place);
+  for (const one of allPlaces(home)) {
+    if (one.self === place.self) continue;
+    if (one.project === name && !isSomewhere(one))
+      removePlace(home, one); // this folder stands for it now
+    else if (one.paths.includes(here.top))
+      writePlace(home, { ...one, paths: one.paths.filter((at) => at !== here.top) });
+  }
+  const left = was?.project === name ? {} : leave(home, was);
+  return { project: projectAt(home, here, place, undefined), ...left };
+}
+
+/** A folder inside a repository that is a project by itself. */
+const folderAlone = ({ git, ...here }: Here): Here => ({
+  ...here,
+  top: here.cwd,
+  topId: here.cwdId,
+  ...(here.cwd === here.top && git && { git }),
+});
+
+/** Folders of the project that are no more were this one: what is recorded there is here now. */
+function placeHere(home: string, here: Here, { id, name }: { id: string; name: string }): Place {
+  const { top, topId: self } = here;
+  const own = everyPlace(home).filter((one) => one.project === name);
+  const origin = readOrigin(home, name);
+  const first = own.length === 0 && origin ? [folderOf(origin)] : [];
+  const gone = [
+    ...own.filter((one) => one.self !== self && !isSomewhere(one)).flatMap((one) => one.paths),
+    ...own.filter((one) => one.self === self).flatMap((one) => one.paths),
+    ...first.filter((at) => (origin?.first ? !isSameThere(origin.first.self, idAt(at) ?? "") : !isDir(at))),
+  ];
+  const paths = [...new Set([top, ...gone])];
+  return { id, project: name, self, paths, ...gitFacts(here) };
+}
+
+const isSomewhere = ({ self, paths }: Place): boolean =>
+  paths.some((at, i) => (i === 0 ? isSameThere : isSameElsewhere)(self, idAt(at) ?? ""));
+
+function leave(home: string, was: Place | undefined): { left?: Adopted["left"] } {
+  if (!was) return {};
+  if (!allPlaces(home).some((one) => one.project === was.project)) markUnlinked(home, was.project, true);
+  return { left: { id: was.id, stateDir: projectDir(home, was.project) } };
+}
+
+/** Forgets which folders it belongs to; what it holds stays where it is. */
+export function forgetProject(opts: ProjectOptions & { which: string }): KnownProject {
+  const home = homeOf(opts);
+  const found = chooseProject(opts, opts.which);
+  const name = path.basename(found.stateDir);
+  for (const place of allPlaces(home)) if (place.project === name) removePlace(home, place);
+  markUnlinked(home, name, true); // last: until then it is found again
+  return found;
+}
+
+function chooseProject(opts: ProjectOptions, which: string): KnownProject {
+  const all = listProjects(opts);
+  const byId = /^[0-9a-f-]{4,36}$/.test(which) ? all.filter((one) => one.id.startsWith(which)) : [];
+  const at = path.resolve(opts.cwd, which);
+  const found = byId.length > 0 ? byId : all.filter((one) => one.folders.some((folder) => folder.path === at));
+  if (found.length === 1) return found[0]!;
+  const ids = found.map((one) => one.id.slice(0, 8)).join(", ");
+  throw new HoldfastError(
+    "not_found",
+    found.length === 0
+      ? `no project is known as ${which}: see \`holdfast project ls\``
+      : `${found.length} projects are known as ${which}: give the id of one (${ids})`,
+  );
+}
+
+function homeOf(opts: ProjectOptions): string {
+  const { home, file } = openHome(opts);
+  if (file === undefined) return home;
+  throw new HoldfastError("invalid", `--state sqlite:FILE names the very file, whatever the folder: leave it out here`);
+}

@@ -1,0 +1,207 @@
+// Owns what the user's state knows of folders: one small file a folder, found by what the folder is, naming the project it belongs to.
+import { createHash, randomUUID } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { HoldfastError } from "../../ledger/error.ts";
+import type { DirId, Here } from "./here.ts";
+
+export interface Place {
+  /** The project's id, and the name of its folder under `projects/`. */
+  id: string;
+  project: string;
+  self: DirId;
+  /** Where the folder was seen, the last one first. Others stay until nothing recorded there is left. */
+  paths: string[];
+  /** Its own git directory, and what all trees of the repository share. */
+  git?: DirId;
+  common?: DirId;
+  commonPath?: string;
+}
+
+/** What a project's own folder says of it. `first` is missing in what older versions wrote, which knew paths alone. */
+export interface Origin {
+  id: string;
+  path: string;
+  first?: Pick<Place, "self" | "git" | "common" | "commonPath"> & { path: string };
+}
+
+/** The folder that a project began in. */
+export const folderOf = ({ path: at, first }: Origin): string =>
+  first?.path ?? (path.basename(at) === ".git" ? path.dirname(at) : at);
+
+const UNLINKED = "unlinked";
+
+export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+export const projectDir = (home: string, name: string): string => path.join(home, "projects", name);
+const placeFile = (home: string, self: DirId): string => path.join(home, "places", `${shortHash(self)}.json`);
+
+export const gitFacts = ({ git }: Pick<Here, "git">): Pick<Place, "git" | "common" | "commonPath"> =>
+  git ? { git: git.id, common: git.common, commonPath: git.commonPath } : {};
+
+/** Undefined also for one that cannot be read: it is built anew. */
+export function readPlace(home: string, self: DirId): Place | undefined {
+  const place = parsePlace(readText(placeFile(home, self)));
+  return place?.self === self ? place : undefined;
+}
+
+function parsePlace(text: string | undefined): Place | undefined {
+  const found = parseObject(text) as Partial<Place> | undefined;
+  const { id, project, self, paths } = found ?? {};
+  const isWhole = [id, project, self].every((one) => typeof one === "string") && Array.isArray(paths);
+  return isWhole && /^[\w-]+$/.test(project!) ? (found as Place) : undefined;
+}
+
+/** `flush: false` for what the project's own folder says as well. */
+export function writePlace(home: string, place: Place, opts: { flush: boolean } = { flush: true }): void {
+  writeWhole(home, placeFile(home, place.self), place, opts);
+}
+
+export function removePlace(home: string, { self }: Place): void {
+  writing(home, () => fs.rmSync(placeFile(home, self), { force: true }));
+}
+
+/** Nothing that is recorded at these paths is left. */
+export function dropPaths({ home, self }: { home: string; self: DirId }, gone: ReadonlySet<string>): void {
+  const place = readPlace(home, self);
+  if (!place || gone.size === 0) return;
+  writePlace(home, { ...place, paths: place.paths.filter((one) => !gone.has(one)) });
+}
+
+/** Every folder that is known. What names a project that is gone says nothing. */
+export function allPlaces(home: string): Place[] {
+  const projects = new Set(namesIn(path.join(home, "projects")));
+  const dir = path.join(home, "places");
+  const found: Place[] = [];
+  for (const name of namesIn(dir)) {
+    const place = name.startsWith(".") ? undefined : parsePlace(readText(path.join(dir, name)));
+    if (place && projects.has(place.project)) found.push(place);
+  }
+  return found;
+}
+
+export function projectNames(home: string): string[] {
+  return namesIn(path.join(home, "projects")).filter((name) => !name.startsWith("."));
+}
+
+export function readOrigin(home: string, name: string): Origin | undefined {
+  const found = parseObject(readText(path.join(projectDir(home, name), "project.json"))) as Partial<Origin> | undefined;
+  return typeof found?.id === "string" && typeof found.path === "string" ? (found as Origin) : undefined;
+}
+
+export function writeOrigin(home: string, name: string, origin: Origin): void {
+  writeWhole(home, path.join(projectDir(home, name), "project.json"), origin);
+}
+
+/**
+ * A project's folder appears with what it says of itself, or not at all; of many processes at once one makes it, and no hard links are
+ * needed. Contract: false when another was there first.
+ */
+export function makeProject(home: string, name: string, origin: Origin): boolean {
+  return writing(home, () => {
+    const projects = path.join(home, "projects");
+    fs.mkdirSync(projects, { recursive: true, mode: 0o700 });
+    sweep(projects);
+    const fresh = fs.mkdtempSync(path.join(projects, ".new-"));
+    try {
+      const text = `${JSON.stringify(origin)}\n`;
+      fs.writeFileSync(path.join(fresh, "project.json"), text, { mode: 0o600, flush: true });
+      fs.renameSync(fresh, projectDir(home, name));
+      syncFolder(projects);
+      return true;
+    } catch (error) {
+      fs.rmSync(fresh, { recursive: true, force: true });
+      if (["ENOTEMPTY", "EEXIST"].includes(String((error as NodeJS.ErrnoException).code))) return false;
+      throw error;
+    }
+  });
+}
+
+/** What processes left that were killed before their folder had its name. */
+function sweep(projects: string): void {
+  for (const name of namesIn(projects)) {
+    if (!name.startsWith(".new-")) continue;
+    const left = path.join(projects, name);
+    const { mtimeMs = Date.now() } = fs.statSync(left, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > 3_600_000) fs.rmSync(left, { recursive: true, force: true });
+  }
+}
+
+/** No folder leads to it by itself any more; a person may still adopt it. */
+export const isUnlinked = (home: string, name: string): boolean =>
+  fs.existsSync(path.join(projectDir(home, name), UNLINKED));
+
+export function markUnlinked(home: string, name: string, unlinked: boolean): void {
+  const file = path.join(projectDir(home, name), UNLINKED);
+  writing(home, () => (unlinked ? fs.writeFileSync(file, "", { mode: 0o600 }) : fs.rmSync(file, { force: true })));
+}
+
+/** Whether there is anything in it that somebody could reach. */
+export const holdsState = (home: string, name: string): boolean =>
+  fs.existsSync(path.join(projectDir(home, name), "ledger.db"));
+
+/** Whole or not at all, whoever else writes. */
+export function writeWhole(home: string, file: string, value: unknown, { flush } = { flush: true }): void {
+  writing(home, () => {
+    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    const fresh = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.${randomUUID().slice(0, 8)}`);
+    try {
+      fs.writeFileSync(fresh, `${JSON.stringify(value)}\n`, { mode: 0o600, flush });
+      fs.renameSync(fresh, file);
+    } catch (error) {
+      fs.rmSync(fresh, { force: true });
+      throw error;
+    }
+  });
+}
+
+/** What the system says about a state directory that cannot be written, in one line. */
+export function writing<T>(home: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || error instanceof HoldfastError) throw error;
+    const full = ["ENOSPC", "EDQUOT", "EIO"].includes(code);
+    // A read-only file system answers a recursive mkdir with ENOENT.
+    const why = code === "ENOENT" ? "it cannot be made there: is that file system read-only?" : code;
+    throw new HoldfastError(
+      full ? "disk" : "invalid",
+      `the state directory ${home} cannot be written (${why}): ${full ? "make room" : "give --state or XDG_STATE_HOME a folder that can be written"}`,
+      { cause: error },
+    );
+  }
+}
+
+function syncFolder(dir: string): void {
+  const folder = fs.openSync(dir, "r");
+  try {
+    fs.fsyncSync(folder);
+  } finally {
+    fs.closeSync(folder);
+  }
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return fs.readdirSync(dir).sort();
+  } catch {
+    return [];
+  }
+}
+
+export function readText(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+export function parseObject(text: string | undefined): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? "");
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

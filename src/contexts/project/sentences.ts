@@ -1,0 +1,34 @@
+// Owns the sentences about a project's identity: what changed, what only a person can tell, and what to do then.
+import type { Doubt, Namesake, News } from "./match.ts";
+
+const STAYS = "its contexts, tasks and schedules are found again";
+
+export function sayNews(news: News, id: string): string {
+  const project = `(project ${id.slice(0, 8)})`;
+  if (news.kind === "moved") return `this folder was ${news.from}: ${STAYS} ${project}`;
+  if (news.kind === "repository") return `this folder has a git repository now: ${STAYS} ${project}`;
+  return `this is a tree of the repository of ${news.of}: contexts, tasks and schedules are the same ${project}`;
+}
+
+export const sayNamesake = ({ id, path }: Namesake): string =>
+  `nothing is known of this folder; ${path} is not there any more: if this is it, \`holdfast project adopt ${id.slice(0, 8)}\` goes on with its contexts, tasks and schedules`;
+
+const DOUBTS: Record<Doubt, (path: string) => string> = {
+  replaced: (path) => `another folder stood at ${path} when there was last work here`,
+  repository: (path) => `${path} has another git directory than when there was last work here`,
+  git_moved: (path) => `the git directory here was that of ${path}`,
+  image: (path) => `this folder looks like a snapshot or an image of ${path}`,
+  birthless: (path) =>
+    `this folder may be ${path}, moved, but its file system tells no birth times, so nobody can be sure`,
+};
+
+export interface Doubted {
+  doubt: Doubt;
+  candidate: { id: string; path: string };
+}
+
+export const sayDoubt = ({ doubt, candidate: { id, path } }: Doubted): string =>
+  `${DOUBTS[doubt](path)} (project ${id.slice(0, 8)})`;
+
+export const sayChoice = ({ candidate: { id } }: Doubted): string =>
+  `\`holdfast project adopt ${id.slice(0, 8)}\` goes on with its contexts, tasks and schedules, \`holdfast project adopt new\` begins anew`;

@@ -1,0 +1,45 @@
+// Owns what a moved project means for a context: every directory that is recorded below the old path is below the new one.
+import type { ContextState } from "./transcript.ts";
+
+interface Move {
+  from: string;
+  to: string;
+}
+
+/** `note`: how a note reads to the model. */
+export function applyMoved(state: ContextState, move: Move, note: (origin: string, text: string) => string): void {
+  const there = (dir: string) => relocate(dir, move);
+  state.root = there(state.root);
+  for (const agent of Object.values(state.agents)) {
+    agent.cwd = there(agent.cwd);
+    if (agent.root !== undefined) agent.root = there(agent.root);
+    // What was begun is looked for, and goes on, where its files are now.
+    for (const { started } of agent.pending) {
+      if (!started) continue;
+      started.cwd = there(started.cwd);
+      started.intent = relocated(started.intent, move);
+      started.grants = relocated(started.grants, move);
+    }
+    // The transcript speaks of the old path: whoever reads on must know.
+    const text = `The project's folder was moved: ${move.from} is now ${move.to}. Paths below the old one are below the new one.`;
+    if (agent.items.length > 0)
+      agent.items.push({ kind: "user", content: [{ type: "text", text: note("holdfast", text) }] });
+  }
+  for (const marks of Object.values(state.marks ?? {}))
+    for (const mark of Object.values(marks)) {
+      mark.cwd = there(mark.cwd);
+      if (mark.root !== undefined) mark.root = there(mark.root);
+    }
+}
+
+function relocate(value: string, { from, to }: Move): string {
+  return value === from || value.startsWith(`${from}/`) ? to + value.slice(from.length) : value;
+}
+
+/** Every text that is a path below the old folder, however deep. */
+function relocated<T>(value: T, move: Move): T {
+  if (typeof value === "string") return relocate(value, move) as T;
+  if (Array.isArray(value)) return value.map((one) => relocated(one, move)) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, relocated(one, move)])) as T;
+}
