@@ -14,6 +14,7 @@ import type { Flags } from "./args.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, openState } from "./open.ts";
 import { printable } from "./printable.ts";
+import { interruptOnSignals } from "./signals.ts";
 import { createJsonOutput } from "./stream-json.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
@@ -64,6 +65,18 @@ interface Work {
 }
 
 async function work({ flags, harness, output, prompt, context, modelId, mode }: Work): Promise<number> {
+  const signals = interruptOnSignals();
+  try {
+    return await workOn({ flags, harness, output, prompt, context, modelId, mode }, signals);
+  } finally {
+    signals.leave();
+  }
+}
+
+async function workOn(
+  { flags, harness, output, prompt, context, modelId, mode }: Work,
+  signals: ReturnType<typeof interruptOnSignals>,
+): Promise<number> {
   const run = await harness.run(prompt, {
     context,
     agentType: flags.agent,
@@ -79,28 +92,22 @@ async function work({ flags, harness, output, prompt, context, modelId, mode }: 
         permissionMode: mode,
       }),
   });
-  const stop = interruptOn("SIGINT", run);
-  const term = interruptOn("SIGTERM", run);
-  try {
-    const first = await run.result;
-    const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
-    if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
-      process.stderr.write(`Nothing is left to take up in ${run.context}; its last answer:\n`);
-    }
-    for (const result of results) output.result(result);
-    let interrupted = false;
-    if (flags.stay) {
-      const { stay } = await import("./stay.ts");
-      const stayed = await stay({ harness, run, output });
-      results.push(...stayed.results);
-      interrupted = stayed.interrupted;
-    }
-    if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
-    return farewell(results.at(-1), run, { stay: flags.stay, interrupted });
-  } finally {
-    stop();
-    term();
+  signals.of(run);
+  const first = await run.result;
+  const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
+  if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
+    process.stderr.write(`Nothing is left to take up in ${run.context}; its last answer:\n`);
   }
+  for (const result of results) output.result(result);
+  let interrupted = false;
+  if (flags.stay) {
+    const { stay } = await import("./stay.ts");
+    const stayed = await stay({ harness, run, output });
+    results.push(...stayed.results);
+    interrupted = stayed.interrupted;
+  }
+  if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
+  return farewell(results.at(-1), run, { stay: flags.stay, interrupted });
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
@@ -170,18 +177,6 @@ function messageIn(line: string): Content[] {
   }
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((c) => ({ type: "text", text: c.text ?? "" }));
-}
-
-/** Once interrupts the turn cleanly; a second time leaves at once. */
-function interruptOn(signal: "SIGINT" | "SIGTERM", run: Run): () => void {
-  let times = 0;
-  const onSignal = () => {
-    if (++times > 1) process.exit(130);
-    process.stderr.write("\nInterrupting; once more to leave at once.\n");
-    run.interrupt();
-  };
-  process.on(signal, onSignal);
-  return () => process.removeListener(signal, onSignal);
 }
 
 /** `interrupted`: it stayed, and was told to end before everyone had. */

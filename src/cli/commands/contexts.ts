@@ -4,7 +4,7 @@ import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/index.ts";
-import type { Damage, Store } from "../../ledger/store.ts";
+import type { Damage, Seq, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
 import { type Item, textOf } from "../../models/model.ts";
@@ -142,13 +142,11 @@ async function verify(store: Store, flags: Flags, where: Where & { file: string 
   return report(flags, { ...checked, damage: [...checked.damage, ...folded] });
 }
 
-/** State from a snapshot must equal state folded from the first event. */
+/** State from a snapshot must equal state folded from the first event, up to the same position: others may append meanwhile. */
 async function refold(store: Store, context: string, where: Where): Promise<Damage[]> {
   const { codec, fold } = readers(mechanismsOf(where));
   const usual = await openLedger({ store, name: context, codec, fold });
-  const noSnapshot = () => ({ load: async () => undefined, save: async () => undefined });
-  const fromZero: Store = Object.create(store, { snapshot: { value: noSnapshot } });
-  const again = await openLedger({ store: fromZero, name: context, codec, fold });
+  const again = await openLedger({ store: fromZero(store, usual.state.seq), name: context, codec, fold });
   const wrong: Damage[] = usual.problems
     .filter((p) => p.kind !== "damaged")
     .map((p) => ({ ledger: context, seq: p.seq, what: `${p.kind}: ${p.reason}` }));
@@ -156,6 +154,13 @@ async function refold(store: Store, context: string, where: Where): Promise<Dama
     wrong.push({ ledger: context, seq: usual.state.seq, what: "the snapshot differs from what the events say" });
   }
   return wrong;
+}
+
+/** The store as it was at that position, without snapshots. */
+function fromZero(store: Store, upTo: Seq): Store {
+  const snapshot: Store["snapshot"] = () => ({ load: async () => undefined, save: async () => undefined });
+  const read: Store["read"] = (ledger, opts) => store.read(ledger, { ...opts, upTo });
+  return Object.create(store, { snapshot: { value: snapshot }, read: { value: read } });
 }
 
 function report(flags: Flags, found: { damage: Damage[]; [more: string]: unknown }): number {

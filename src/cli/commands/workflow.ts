@@ -65,7 +65,7 @@ async function run({ flags, state, contexts, context, spec }: Running): Promise<
   for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
   const stop = new AbortController();
   const onSignal = () => stop.abort();
-  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onSignal);
   try {
     const hub = createHub({ host: harness.host, contexts, agents: harness.agents });
     if (!flags.quiet) process.stderr.write(`${context.id}\n`);
@@ -84,7 +84,7 @@ async function run({ flags, state, contexts, context, spec }: Running): Promise<
     if (done.state !== "done") process.stderr.write(`Go on with: holdfast workflow retry ${context.id}\n`);
     return stop.signal.aborted ? 130 : (EXIT[done.state] ?? 1);
   } finally {
-    process.removeListener("SIGINT", onSignal).removeListener("SIGTERM", onSignal);
+    process.removeListener("SIGINT", onSignal).removeListener("SIGTERM", onSignal).removeListener("SIGHUP", onSignal);
     await harness.close();
   }
 }
