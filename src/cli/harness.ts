@@ -1,4 +1,5 @@
 // Owns opening a harness from flags and settings: the same for a prompt and for a workflow.
+import type { FileKeeper } from "../contexts/index.ts";
 import { createHarness, type Harness } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
@@ -27,10 +28,7 @@ export async function openHarness(
     hooks: chosen.hooks,
     sandbox: settings.sandbox,
     env: chosen.env,
-    files: async () => {
-      const { projectFiles } = await import("../contexts/project-files.ts");
-      return projectFiles({ root: project.root, dir: `${project.stateDir}/files` });
-    },
+    files: keepersIn(`${project.stateDir}/files`),
     approvals: approvalsOf(flags),
     team: { offer: flags.stay },
     worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
@@ -42,6 +40,17 @@ export async function openHarness(
     fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
   });
   return { harness, model, settings };
+}
+
+/** One keeper for each tree: a process may go on with contexts that were started in several. */
+function keepersIn(dir: string): (root: string) => Promise<FileKeeper> {
+  const keepers = new Map<string, FileKeeper>();
+  return async (root) => {
+    const { projectFiles } = await import("../contexts/project-files.ts");
+    const keeper = keepers.get(root) ?? projectFiles({ root, dir });
+    keepers.set(root, keeper);
+    return keeper;
+  };
 }
 
 /** A price that nobody knows is said before anything is recorded. */

@@ -23,7 +23,14 @@ export const contextEvents = {
   "context.checkpointed": {
     v: 1,
     schema: () =>
-      z.object({ name: z.string(), auto: z.boolean(), note: z.string().optional(), files: mark().optional() }),
+      z.object({
+        name: z.string(),
+        auto: z.boolean(),
+        note: z.string().optional(),
+        files: mark().optional(),
+        /** They are kept before anything changes, also by whoever takes the work up after a crash. */
+        owes: z.literal("files").optional(),
+      }),
   },
   "checkpoint.kept": { v: 1, schema: () => z.object({ checkpoint: z.number(), files: mark() }) },
   "context.restored": {
