@@ -48,7 +48,7 @@ import { countsOf, createEventQueue, type HarnessEvent, type RunResult, resultOf
 import type { SubagentRunner } from "./tools/subagent-runner.ts";
 import { VERSION } from "./version.ts";
 
-export { countsOf, type HarnessEvent, type RunResult, resultOf } from "./run-result.ts";
+export { countsOf, type HarnessEvent, type RunResult, resultOf, titleOf } from "./run-result.ts";
 
 export interface HarnessOptions {
   model: Model;

@@ -6,6 +6,7 @@ import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import { type Budget, unknownPrice } from "../mechanisms/budget/index.ts";
 import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
+import { defaultModelSpec } from "../models/open-model.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { Flags } from "./args.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
@@ -14,10 +15,11 @@ import { type OpenSettings, openSettings } from "./settings.ts";
 export async function openHarness(
   flags: Flags,
   { project, store, jobsDir }: OpenState,
-): Promise<{ harness: Harness; model: Model; settings: OpenSettings }> {
+): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string }> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
-  const model = await openChosenModel(flags.model ?? chosen.model, env);
+  const spec = flags.model ?? chosen.model;
+  const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const harness = createHarness({
     model,
@@ -39,7 +41,10 @@ export async function openHarness(
     appendSystemPrompt: flags.appendSystemPrompt,
     fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
   });
-  return { harness, model, settings };
+  // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
+  const byDefault = defaultModelSpec(env);
+  const modelSpec = spec ?? (byDefault === "rehearsal" ? undefined : byDefault);
+  return { harness, model, settings, ...(modelSpec && { modelSpec }) };
 }
 
 /** One keeper for each tree: a process may go on with contexts that were started in several. */

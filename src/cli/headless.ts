@@ -1,9 +1,11 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 
 import { createInterface } from "node:readline";
-import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../harness.ts";
+import type { ContextInfo } from "../contexts/index.ts";
+import { countsOf, type Harness, type Run, type RunResult, resultOf, titleOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import { contextState } from "../loop/agent.ts";
+import { contextState, LEAD } from "../loop/agent.ts";
+import { contextRoot } from "../loop/transcript.ts";
 import { schedulesOf } from "../mechanisms/cron/index.ts";
 import { runningJobs, sweepJobs } from "../mechanisms/jobs/index.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
@@ -11,10 +13,12 @@ import { unfinishedSubtasks } from "../mechanisms/subagents/index.ts";
 import { activeMates, type TeamState } from "../mechanisms/team/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
+import { commandLine, resumeLine } from "./command-line.ts";
 import { openHarness } from "./harness.ts";
-import { chosenContext, openState } from "./open.ts";
+import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
 import { interruptOnSignals } from "./signals.ts";
+import { type Started, startOf } from "./start.ts";
 import { createJsonOutput } from "./stream-json.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
@@ -25,12 +29,16 @@ const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3
 export async function headless(flags: Flags): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   const prompt = await promptOf(flags, resuming);
-  const state = await openState(flags);
-  const { store, jobsDir } = state;
+  const opened = await openState(flags);
+  const { store, jobsDir } = opened;
   try {
     const context = await chosenContext(store, flags);
-    const { harness, model, settings } = await openHarness(flags, state);
-    for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    const state = stateAt(opened, flags, context);
+    const started = await startOf(flags, state, context);
+    const { harness, model, settings, modelSpec } = await openHarness(started.flags, state);
+    const mode = settings.permissions.policy?.mode ?? "default";
+    for (const line of [...settings.says, ...started.says(mode)])
+      process.stderr.write(`holdfast: ${printable(line)}\n`);
     const output =
       flags.outputFormat === "text"
         ? createTextOutput(flags)
@@ -43,7 +51,9 @@ export async function headless(flags: Flags): Promise<number> {
         prompt,
         context,
         modelId: model.id,
-        mode: settings.permissions.policy?.mode ?? "default",
+        mode,
+        state,
+        record: started.record({ settings, ...(modelSpec && { modelSpec }) }),
       });
     } finally {
       await harness.close();
@@ -59,40 +69,60 @@ interface Work {
   harness: Harness;
   output: Output;
   prompt: string | undefined;
-  context: string | undefined;
+  context: ContextInfo | undefined;
   modelId: string;
   mode: PermissionMode;
+  state: OpenState;
+  /** How it was started, where the ledger does not know that yet. */
+  record: ReturnType<Started["record"]>;
 }
 
-async function work({ flags, harness, output, prompt, context, modelId, mode }: Work): Promise<number> {
+async function work(work: Work): Promise<number> {
   const signals = interruptOnSignals();
   try {
-    return await workOn({ flags, harness, output, prompt, context, modelId, mode }, signals);
+    return await workOn(work, signals);
   } finally {
     signals.leave();
   }
 }
 
-async function workOn(
-  { flags, harness, output, prompt, context, modelId, mode }: Work,
-  signals: ReturnType<typeof interruptOnSignals>,
-): Promise<number> {
+async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>): Promise<number> {
+  const { flags, harness, output, prompt, modelId, mode, state, record } = work;
+  if (flags.agent !== undefined && work.context)
+    throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
+  const context = work.context?.id ?? (await begin(work));
+  let recording: Promise<unknown> = Promise.resolve();
   const run = await harness.run(prompt, {
     context,
-    agentType: flags.agent,
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
     onEvent: (event) => output.event(event),
-    onOpen: (id, turn) =>
+    onOpen: (id, turn) => {
+      // Held, and before anything happens in it: whoever comes after a kill goes on with what was typed here.
+      if (work.context && record)
+        recording = state.store.append([{ ledger: id, events: [harness.host.codec.encode(record(id))] }]);
+      recording.catch(() => undefined); // awaited below
+      if (!work.context && flags.outputFormat !== "stream-json" && !flags.quiet)
+        process.stderr.write(
+          `${id}: should it be interrupted, go on with: ${resumeLine({ id, root: turn.root }, flags)}\n`,
+        );
       output.init({
         context: id,
         model: modelId,
         cwd: turn.cwd,
         tools: harness.toolNames(turn),
         permissionMode: mode,
-      }),
+      });
+    },
   });
   signals.of(run);
+  try {
+    await recording;
+  } catch (error) {
+    run.interrupt();
+    await run.result.catch(() => undefined);
+    throw error;
+  }
   const first = await run.result;
   const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
   if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
@@ -107,7 +137,14 @@ async function workOn(
     interrupted = stayed.interrupted;
   }
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
-  return farewell(results.at(-1), run, { stay: flags.stay, interrupted });
+  return farewell(results.at(-1), run, { flags, interrupted });
+}
+
+/** A new context, with how it was started from its first moment. */
+async function begin({ flags, harness, prompt, state, record }: Work): Promise<string> {
+  const facts = flags.agent === undefined ? [] : await harness.agents.define(LEAD, flags.agent);
+  const said = (id: string) => (record ? [record(id)] : []);
+  return harness.host.create({ root: state.project.root, title: titleOf(prompt), facts, said });
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
@@ -183,14 +220,14 @@ function messageIn(line: string): Content[] {
 function farewell(
   result: RunResult | undefined,
   run: Run,
-  { stay, interrupted }: { stay: boolean; interrupted: boolean },
+  { flags, interrupted }: { flags: Flags; interrupted: boolean },
 ): number {
   if (!result) return 0;
+  const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
   const reason = result.reason === "done" && interrupted ? "interrupted" : result.reason;
   if (reason !== "done") {
     const why = result.error ?? reason;
-    const again = `holdfast -p -r ${run.context}${stay ? " --stay" : ""}`;
-    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${again}\n`);
+    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${resumeLine(context, flags)}\n`);
   }
   const jobs = runningJobs(run.taken.agent.turn);
   if (jobs > 0)
@@ -200,12 +237,12 @@ function farewell(
   const subtasks = unfinishedSubtasks(run.taken.agent.turn);
   if (subtasks > 0)
     process.stderr.write(
-      `${subtasks} background ${subtasks === 1 ? "subtask is" : "subtasks are"} unfinished: go on with holdfast -p -r ${run.context} --stay\n`,
+      `${subtasks} background ${subtasks === 1 ? "subtask is" : "subtasks are"} unfinished: go on with ${resumeLine(context, { ...flags, stay: true })}\n`,
     );
-  const left = stay && !interrupted ? [] : leftBehind(run);
+  const left = flags.stay && !interrupted ? [] : leftBehind(run);
   if (left.length > 0)
     process.stderr.write(
-      `Left: ${left.join(", ")}. Nothing of it runs while no host does; keep one with: holdfast worker\n`,
+      `Left: ${left.join(", ")}. Nothing of it runs while no host does; keep one with: ${commandLine(["worker"], flags, context.root)}\n`,
     );
   return EXIT[reason];
 }

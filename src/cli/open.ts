@@ -39,16 +39,28 @@ export async function openChosenModel(spec: string | undefined, env: NodeJS.Proc
 }
 
 /** The context that -c or -r means, or undefined for a new one. Contract: an id loads that id or fails; never another one. */
-export async function chosenContext(store: Store, flags: Flags): Promise<string | undefined> {
-  if (flags.resume) return (await findContext(store, flags.resume)).id;
+export async function chosenContext(store: Store, flags: Flags): Promise<ContextInfo | undefined> {
+  if (flags.resume) return findContext(store, flags.resume);
   if (flags.resume === undefined && !flags.continue) return undefined;
   const all = (await listContexts(store)).filter((c) => c.root === "" || c.root === openRoot(flags));
   const wanted = flags.continue
     ? all
     : all.filter((c) => ["interrupted", "paused", "running", "waiting"].includes(c.status));
   const newest = wanted[0] ?? (flags.continue ? undefined : all[0]);
-  if (newest) return newest.id;
+  if (newest) return newest;
   throw new HoldfastError("not_found", 'there is no context to go on with here: start one with `holdfast -p "…"`');
+}
+
+/** The state as it is seen from the tree that the context was started in: its settings, its trust and its sandbox hold, wherever the command was typed. */
+export function stateAt(state: OpenState, flags: Flags, context: ContextInfo | undefined): OpenState {
+  const { project } = state;
+  if (!context?.root || context.root === project.root) return state;
+  try {
+    const there = openProject({ cwd: context.root, state: flags.state });
+    return there.id === project.id ? { ...state, project: { ...project, root: there.root } } : state;
+  } catch {
+    return state; // that directory is gone: what is done here is refused by whoever needs it
+  }
 }
 
 const openRoot = (flags: Flags): string => openProject({ cwd: flags.cwd, state: flags.state }).root;

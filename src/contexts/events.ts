@@ -50,6 +50,32 @@ export const contextEvents = {
     v: 1,
     schema: () => z.object({ context: z.string(), checkpoint: z.string(), seq: z.number(), title: z.string() }),
   },
+  /** How the front door started the work, or went on with it. */
+  "context.started": {
+    v: 1,
+    schema: () =>
+      z.object({
+        model: z.string().optional(),
+        fallbackModels: z.array(z.string()).optional(),
+        agent: z.string().optional(),
+        maxRounds: z.number().optional(),
+        approvals: z.enum(["deny", "wait"]).optional(),
+        appendSystemPrompt: z.string().optional(),
+        permissionMode: z.string().optional(),
+        allow: z.array(z.string()).optional(),
+        deny: z.array(z.string()).optional(),
+        directories: z.array(z.string()).optional(),
+        given: z.object({
+          ledger: z.string(),
+          project: z.string(),
+          store: z.string(),
+          user: z.string(),
+          machine: z.string(),
+          trust: z.string(),
+        }),
+      }),
+  },
+  "context.imported": { v: 1, schema: () => z.object({ context: z.string(), events: z.number() }) },
   "agent.updated": { v: 1, schema: () => z.object({ name: z.string(), patch: json() }) },
   "work.started": { v: 1, schema: () => z.object({ agent: z.string() }) },
   "work.ended": {

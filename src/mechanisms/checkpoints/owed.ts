@@ -31,6 +31,7 @@ export const checkpointsSlice: Slice<CheckpointsState> = {
       // Another tree, or another time of this one: that moment is gone.
       case "context.restored":
       case "context.forked":
+      case "context.imported":
         return { files: "kept" };
       default:
         return state;
