@@ -56,7 +56,7 @@ import { countsOf, createEventQueue, type HarnessEvent, type RunResult, resultOf
 import type { SubagentRunner } from "./tools/subagent-runner.ts";
 import { VERSION } from "./version.ts";
 
-export { driveRun, type HarnessEvent, type RunResult } from "./run-result.ts";
+export { driveRun, type HarnessEvent, type RunResult, titleOf } from "./run-result.ts";
 
 export interface HarnessOptions {
   model: Model;
@@ -92,8 +92,8 @@ export interface HarnessOptions {
   fallbackModels?: (() => Promise<Model>)[];
   /** Added to the system prompt. */
   appendSystemPrompt?: string;
-  /** Keeps the project's files at each prompt; default: a checkpoint is a position in the ledger only. */
-  files?: () => Promise<FileKeeper>;
+  /** Keeps the files of a context's tree at each prompt; default: a checkpoint is a position in the ledger only. */
+  files?: (root: string) => Promise<FileKeeper>;
   /** Shared data and checkpoints; default: those of the store. */
   contexts?: () => Promise<Contexts>;
   /** The project's task board; default: that of the store. */
@@ -150,7 +150,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
     createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
     createBudget({ budget: opts.budget }), // model: what all agents of the context may spend together
     compaction(), // context: shrinks what the model sees when it no longer fits
-    createCheckpoints({ keeper: opts.files }), // input, tool: a checkpoint at each prompt, its files kept beside the model call
+    createCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({
       hooks: opts.hooks,
       inProcess: opts.inProcessHooks,

@@ -1,10 +1,12 @@
 // Owns opening a harness from flags and settings: the same for a prompt and for a workflow.
+import type { FileKeeper } from "../contexts/index.ts";
 import { createHarness, type Harness } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import { type Budget, unknownPrice } from "../mechanisms/budget/index.ts";
 import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
+import { defaultModelSpec } from "../models/open-model.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { Flags } from "./args.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
@@ -13,10 +15,11 @@ import { type OpenSettings, openSettings } from "./settings.ts";
 export async function openHarness(
   flags: Flags,
   { project, store, jobsDir }: OpenState,
-): Promise<{ harness: Harness; model: Model; settings: OpenSettings }> {
+): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string }> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
-  const model = await openChosenModel(flags.model ?? chosen.model, env);
+  const spec = flags.model ?? chosen.model;
+  const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const harness = createHarness({
     model,
@@ -27,10 +30,7 @@ export async function openHarness(
     hooks: chosen.hooks,
     sandbox: settings.sandbox,
     env: chosen.env,
-    files: async () => {
-      const { projectFiles } = await import("../contexts/project-files.ts");
-      return projectFiles({ root: project.root, dir: `${project.stateDir}/files` });
-    },
+    files: keepersIn(`${project.stateDir}/files`),
     approvals: approvalsOf(flags),
     team: { offer: flags.stay },
     worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
@@ -41,7 +41,21 @@ export async function openHarness(
     appendSystemPrompt: flags.appendSystemPrompt,
     fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
   });
-  return { harness, model, settings };
+  // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
+  const byDefault = defaultModelSpec(env);
+  const modelSpec = spec ?? (byDefault === "rehearsal" ? undefined : byDefault);
+  return { harness, model, settings, ...(modelSpec && { modelSpec }) };
+}
+
+/** One keeper for each tree: a process may go on with contexts that were started in several. */
+function keepersIn(dir: string): (root: string) => Promise<FileKeeper> {
+  const keepers = new Map<string, FileKeeper>();
+  return async (root) => {
+    const { projectFiles } = await import("../contexts/project-files.ts");
+    const keeper = keepers.get(root) ?? projectFiles({ root, dir });
+    keepers.set(root, keeper);
+    return keeper;
+  };
 }
 
 /** A price that nobody knows is said before anything is recorded. */

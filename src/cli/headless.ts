@@ -1,15 +1,20 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 
 import { createInterface } from "node:readline";
-import { driveRun, type Harness, type Run, type RunResult } from "../harness.ts";
+import type { ContextInfo } from "../contexts/index.ts";
+import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import { contextState } from "../loop/agent.ts";
+import { contextState, LEAD } from "../loop/agent.ts";
+import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
+import { commandLine, resumeLine } from "./command-line.ts";
 import { openHarness } from "./harness.ts";
-import { chosenContext, openState } from "./open.ts";
+import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
+import { interruptOnSignals } from "./signals.ts";
+import { type Started, startOf } from "./start.ts";
 import { createJsonOutput } from "./stream-json.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
@@ -18,12 +23,16 @@ const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3
 export async function headless(flags: Flags): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   const prompt = await promptOf(flags, resuming);
-  const state = await openState(flags);
-  const { store } = state;
+  const opened = await openState(flags);
+  const { store } = opened;
   try {
-    const context = await chosenContext(state, flags);
-    const { harness, model, settings } = await openHarness(flags, state);
-    for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    const context = await chosenContext(opened, flags);
+    const state = stateAt(opened, flags, context);
+    const started = await startOf(flags, state, context);
+    const { harness, model, settings, modelSpec } = await openHarness(started.flags, state);
+    const mode = settings.permissions.policy?.mode ?? "default";
+    for (const line of [...settings.says, ...started.says(mode)])
+      process.stderr.write(`holdfast: ${printable(line)}\n`);
     const output =
       flags.outputFormat === "text"
         ? createTextOutput(flags)
@@ -36,7 +45,9 @@ export async function headless(flags: Flags): Promise<number> {
         prompt,
         context,
         modelId: model.id,
-        mode: settings.permissions.policy?.mode ?? "default",
+        mode,
+        state,
+        record: started.record({ settings, ...(modelSpec && { modelSpec }) }),
       });
     } finally {
       await harness.close();
@@ -51,49 +62,82 @@ interface Work {
   harness: Harness;
   output: Output;
   prompt: string | undefined;
-  context: string | undefined;
+  context: ContextInfo | undefined;
   modelId: string;
   mode: PermissionMode;
+  state: OpenState;
+  /** How it was started, where the ledger does not know that yet. */
+  record: ReturnType<Started["record"]>;
 }
 
-async function work({ flags, harness, output, prompt, context, modelId, mode }: Work): Promise<number> {
+async function work(work: Work): Promise<number> {
+  const signals = interruptOnSignals();
+  try {
+    return await workOn(work, signals);
+  } finally {
+    signals.leave();
+  }
+}
+
+async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>): Promise<number> {
+  const { flags, harness, output, prompt, modelId, mode, state, record } = work;
+  if (flags.agent !== undefined && work.context)
+    throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
+  const context = work.context?.id ?? (await begin(work));
+  let recording: Promise<unknown> = Promise.resolve();
   const run = await harness.run(prompt, {
     context,
-    agentType: flags.agent,
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
     onEvent: (event) => output.event(event),
-    onOpen: (id, turn) =>
+    onOpen: (id, turn) => {
+      // Held, and before anything happens in it: whoever comes after a kill goes on with what was typed here.
+      if (work.context && record)
+        recording = state.store.append([{ ledger: id, events: [harness.host.codec.encode(record(id))] }]);
+      recording.catch(() => undefined); // awaited below
+      if (!work.context && flags.outputFormat !== "stream-json" && !flags.quiet)
+        process.stderr.write(
+          `${id}: should it be interrupted, go on with: ${resumeLine({ id, root: turn.root }, flags)}\n`,
+        );
       output.init({
         context: id,
         model: modelId,
         cwd: turn.cwd,
         tools: harness.toolNames(turn),
         permissionMode: mode,
-      }),
+      });
+    },
   });
-  const stop = interruptOn("SIGINT", run);
-  const term = interruptOn("SIGTERM", run);
+  signals.of(run);
   try {
-    const first = await run.result;
-    const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
-    if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
-      process.stderr.write(`Nothing is left to take up in ${run.context}; its last answer:\n`);
-    }
-    for (const result of results) output.result(result);
-    let interrupted = false;
-    if (flags.stay) {
-      const { stay } = await import("./stay.ts");
-      const stayed = await stay({ harness, run, output });
-      results.push(...stayed.results);
-      interrupted = stayed.interrupted;
-    }
-    if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
-    return farewell(results.at(-1), run, { harness, stay: flags.stay, interrupted });
-  } finally {
-    stop();
-    term();
+    await recording;
+  } catch (error) {
+    run.interrupt();
+    await run.result.catch(() => undefined);
+    throw error;
   }
+  const first = await run.result;
+  const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
+  if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
+    process.stderr.write(`Nothing is left to take up in ${run.context}; its last answer:\n`);
+  }
+  for (const result of results) output.result(result);
+  let interrupted = false;
+  if (flags.stay) {
+    const { stay } = await import("./stay.ts");
+    const stayed = await stay({ harness, run, output });
+    results.push(...stayed.results);
+    interrupted = stayed.interrupted;
+  }
+  if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
+  return farewell(results.at(-1), run, { harness, flags, interrupted });
+}
+
+/** A new context, with how it was started from its first moment. */
+async function begin({ flags, harness, prompt, state, record }: Work): Promise<string> {
+  const facts = flags.agent === undefined ? [] : await harness.agents.define(LEAD, flags.agent);
+  const said = (id: string) => (record ? [record(id)] : []);
+  return harness.host.create({ root: state.project.root, title: titleOf(prompt), facts, said });
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
@@ -155,40 +199,29 @@ function messageIn(line: string): Content[] {
   return content.map((c) => ({ type: "text", text: c.text ?? "" }));
 }
 
-/** Once interrupts the turn cleanly; a second time leaves at once. */
-function interruptOn(signal: "SIGINT" | "SIGTERM", run: Run): () => void {
-  let times = 0;
-  const onSignal = () => {
-    if (++times > 1) process.exit(130);
-    process.stderr.write("\nInterrupting; once more to leave at once.\n");
-    run.interrupt();
-  };
-  process.on(signal, onSignal);
-  return () => process.removeListener(signal, onSignal);
-}
-
 /** `interrupted`: it stayed, and was told to end before everyone had. */
 function farewell(
   result: RunResult | undefined,
   run: Run,
-  { harness, stay, interrupted }: { harness: Harness; stay: boolean; interrupted: boolean },
+  { harness, flags, interrupted }: { harness: Harness; flags: Flags; interrupted: boolean },
 ): number {
   if (!result) return 0;
+  const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
   const reason = result.reason === "done" && interrupted ? "interrupted" : result.reason;
   if (reason !== "done") {
     const why = result.error ?? reason;
-    const again = `holdfast -p -r ${run.context}${stay ? " --stay" : ""}`;
-    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${again}\n`);
+    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${resumeLine(context, flags)}\n`);
   }
-  for (const line of leftBehind(run, harness, { stayed: stay && !interrupted })) process.stderr.write(`${line}\n`);
+  const stayed = flags.stay && !interrupted;
+  for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
   return EXIT[reason];
 }
 
 /** What is not over when the process ends, and how to go on with it. */
 function leftBehind(
-  { taken: { agent, ledger }, context }: Run,
+  { taken: { agent, ledger } }: Run,
   { host }: Harness,
-  { stayed }: { stayed: boolean },
+  { flags, context, stayed }: { flags: Flags; context: { id: string; root: string }; stayed: boolean },
 ): string[] {
   const agents = Object.keys(contextState(ledger).agents);
   const own = host.outstanding(ledger, agent.turn.agent).filter(({ count }) => count > 0);
@@ -197,13 +230,16 @@ function leftBehind(
   for (const { what, count, seenBy, hosts } of own) {
     const many = `${counted(count, what)} ${count === 1 ? "is" : "are"}`;
     if (seenBy !== undefined) lines.push(`${many} still running: see \`${seenBy}\``);
-    else if (hosts === undefined) lines.push(`${many} unfinished: go on with holdfast -p -r ${context} --stay`);
+    else if (hosts === undefined)
+      lines.push(`${many} unfinished: go on with ${resumeLine(context, { ...flags, stay: true })}`);
   }
   const hosted = new Map<string, number>();
   for (const { what, count, hosts } of all) if (hosts) hosted.set(what, (hosted.get(what) ?? 0) + count);
   if (hosted.size > 0 && !stayed) {
     const left = [...hosted].map(([what, count]) => counted(count, what)).join(", ");
-    lines.push(`Left: ${left}. Nothing of it runs while no host does; keep one with: holdfast worker`);
+    lines.push(
+      `Left: ${left}. Nothing of it runs while no host does; keep one with: ${commandLine(["worker"], flags, context.root)}`,
+    );
   }
   return lines;
 }

@@ -2,6 +2,7 @@
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { VERSION } from "../version.ts";
 import { type Flags, parseFlags } from "./args.ts";
+import { watchStreams } from "./streams.ts";
 
 const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>> = {
   contexts: async () => (await import("./commands/contexts.ts")).contexts,
@@ -21,13 +22,14 @@ const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>>
 };
 
 export async function main(argv: string[]): Promise<number> {
+  const streams = watchStreams();
   let debug = argv.includes("--debug");
   try {
     const flags = parseFlags(argv);
     debug = flags.debug;
     const code = await dispatch(flags);
-    await drained();
-    return code;
+    await streams.drained();
+    return code === 0 && streams.lost() ? 1 : code;
   } catch (error) {
     const hint = isHoldfastError(error, "damaged") ? " (holdfast contexts verify --repair)" : "";
     process.stderr.write(`holdfast: ${messageOf(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
@@ -68,11 +70,4 @@ function exitCodeOf(error: unknown): number {
   if (isHoldfastError(error, "limit")) return 3;
   if (isHoldfastError(error, "refused")) return 4;
   return 1;
-}
-
-/** What was printed must be out before the process ends. */
-async function drained(): Promise<void> {
-  for (const stream of [process.stdout, process.stderr]) {
-    if (stream.writableNeedDrain) await new Promise((resolve) => stream.once("drain", resolve));
-  }
 }

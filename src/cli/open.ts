@@ -69,8 +69,8 @@ export async function openChosenModel(spec: string | undefined, env: NodeJS.Proc
 export async function chosenContext(
   { store, project }: Pick<OpenState, "store" | "project">,
   flags: Flags,
-): Promise<string | undefined> {
-  if (flags.resume) return (await findContext(store, flags.resume)).id;
+): Promise<ContextInfo | undefined> {
+  if (flags.resume) return findContext(store, flags.resume);
   if (flags.resume === undefined && !flags.continue) return undefined;
   const roots = [...pathsOf(project), ""];
   const all = (await listContexts(store)).filter((c) => roots.includes(c.root));
@@ -78,7 +78,7 @@ export async function chosenContext(
     ? all
     : all.filter((c) => ["interrupted", "paused", "running", "waiting"].includes(c.status));
   const newest = wanted[0] ?? (flags.continue ? undefined : all[0]);
-  if (newest) return newest.id;
+  if (newest) return newest;
   throw new HoldfastError("not_found", 'there is no context to go on with here: start one with `holdfast -p "…"`');
 }
 
@@ -87,6 +87,18 @@ const pathsOf = ({ root, top, alsoAt }: Project): string[] => [
   root,
   ...alsoAt.map((one) => one + root.slice(top.length)),
 ];
+
+/** The state as it is seen from the tree that the context was started in: its settings, its trust and its sandbox hold, wherever the command was typed. */
+export function stateAt(state: OpenState, flags: Flags, context: ContextInfo | undefined): OpenState {
+  const { project } = state;
+  if (!context?.root || context.root === project.root) return state;
+  try {
+    const there = openProject({ cwd: context.root, state: flags.state });
+    return there.id === project.id ? { ...state, project: { ...project, root: there.root } } : state;
+  } catch {
+    return state; // that directory is gone: what is done here is refused by whoever needs it
+  }
+}
 
 export async function findContext(store: Store, id: string): Promise<ContextInfo> {
   const all = await listContexts(store);

@@ -82,6 +82,10 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
   };
 }
 
+/** The settings of the project alone, for what they say about trust. */
+export const trustNow = (flags: Flags, project: Project): Promise<LoadedSettings> =>
+  loadSettings({ root: project.root, ...settingsPlaces(), trust: trustOf(flags, project), trustFlag: flags.trust });
+
 export const trustOf = (flags: Flags, project: Project): Trust =>
   openTrust(join(stateRoot(flags, project), "trust.json"));
 

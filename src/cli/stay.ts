@@ -25,7 +25,7 @@ export async function stay({
     interrupted = true;
     over.abort();
   };
-  process.once("SIGINT", leave).once("SIGTERM", leave);
+  process.once("SIGINT", leave).once("SIGTERM", leave).once("SIGHUP", leave);
   const hosting = await harness.hosting({
     context: run.context,
     onProblem: (text) => output.event({ type: "progress", progress: { type: "status", text } }),
@@ -56,7 +56,7 @@ export async function stay({
       },
     });
   } finally {
-    process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave);
+    process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave).removeListener("SIGHUP", leave);
     over.abort();
     await hosted;
   }

@@ -23,7 +23,14 @@ export const contextEvents = {
   "context.checkpointed": {
     v: 1,
     schema: () =>
-      z.object({ name: z.string(), auto: z.boolean(), note: z.string().optional(), files: mark().optional() }),
+      z.object({
+        name: z.string(),
+        auto: z.boolean(),
+        note: z.string().optional(),
+        files: mark().optional(),
+        /** They are kept before anything changes, also by whoever takes the work up after a crash. */
+        owes: z.literal("files").optional(),
+      }),
   },
   "checkpoint.kept": { v: 1, schema: () => z.object({ checkpoint: z.number(), files: mark() }) },
   "context.restored": {
@@ -43,8 +50,32 @@ export const contextEvents = {
     v: 1,
     schema: () => z.object({ context: z.string(), checkpoint: z.string(), seq: z.number(), title: z.string() }),
   },
-  /** A copy from an exported file begins here: what was open belongs to the original. */
-  "context.imported": { v: 1, schema: () => z.object({ context: z.string() }) },
+  /** How the front door started the work, or went on with it. */
+  "context.started": {
+    v: 1,
+    schema: () =>
+      z.object({
+        model: z.string().optional(),
+        fallbackModels: z.array(z.string()).optional(),
+        agent: z.string().optional(),
+        maxRounds: z.number().optional(),
+        approvals: z.enum(["deny", "wait"]).optional(),
+        appendSystemPrompt: z.string().optional(),
+        permissionMode: z.string().optional(),
+        allow: z.array(z.string()).optional(),
+        deny: z.array(z.string()).optional(),
+        directories: z.array(z.string()).optional(),
+        given: z.object({
+          ledger: z.string(),
+          project: z.string(),
+          store: z.string(),
+          user: z.string(),
+          machine: z.string(),
+          trust: z.string(),
+        }),
+      }),
+  },
+  "context.imported": { v: 1, schema: () => z.object({ context: z.string(), events: z.number() }) },
   "agent.updated": { v: 1, schema: () => z.object({ name: z.string(), patch: json() }) },
   "work.started": { v: 1, schema: () => z.object({ agent: z.string() }) },
   "work.ended": {

@@ -7,6 +7,7 @@ import type { EventInput, Seq, Store } from "../ledger/store.ts";
 import { createContentHash } from "./export.ts";
 import { agentLease, LEAD_AGENT } from "./listing.ts";
 import { damagedFile, FORMAT, type Placed, readLines } from "./portable-lines.ts";
+import { importedEvent } from "./start.ts";
 
 const BATCH_EVENTS = 500;
 const BATCH_BYTES = 8 << 20;
@@ -60,8 +61,7 @@ export async function importContext(store: Store, file: string): Promise<ImportR
     if (again.hash !== checked.hash)
       throw new HoldfastError("damaged", `${file} changed while it was read: import it again`);
     const { importing: _, ...summary } = (header.summary ?? {}) as Record<string, unknown>;
-    const data = { context: header.id };
-    events.push({ type: "context.imported", actor: "user", touches: ["ctx:config"], data });
+    events.push(importedEvent({ context: header.id, events: header.events }));
     await flush({ ...summary, open: false, busy: [], work: false, importing: null });
     return { id, from: header.id, events: header.events, blobs: checked.blobs, hash: checked.hash };
   } catch (error) {

@@ -70,6 +70,7 @@ export interface LedgerSummary {
   ledger: string;
   head: Seq;
   createdAt: number;
+  /** Contract: of two writes with a summary the later has the greater one, also when the clock was set back in between. */
   updatedAt: number;
   summary: unknown;
 }

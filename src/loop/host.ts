@@ -24,7 +24,7 @@ export interface Host {
   readonly fold: Fold;
   open(context: string): Promise<Ledger>;
   /** Begins a context whose first agent is `lead`, with what else is to be true of it. */
-  create(opts: { root: string; title: string; facts?: NewAgent["events"] }): Promise<string>;
+  create(opts: NewContext): Promise<string>;
   /** The context as it is followed here, shared with the agents that are held; to be left again. */
   follow(context: string): Promise<{ ledger: Ledger; leave: () => void }>;
   /** One more agent in a context, with what else is to be true from its first moment; nothing when it is there already. */
@@ -44,6 +44,14 @@ export interface Host {
 }
 
 const leaseOf = (context: string, agent: string): string => `agent:${context}/${agent}`;
+
+interface NewContext {
+  root: string;
+  title: string;
+  facts?: NewAgent["events"];
+  /** What whoever begins it says of it, not its agent. */
+  said?: (context: string) => EventInput[];
+}
 
 interface NewAgent {
   name: string;
@@ -121,7 +129,7 @@ export function createHost(opts: HostOptions): Host {
     codec,
     fold,
     open,
-    async create({ root, title, facts = [] }) {
+    async create({ root, title, facts = [], said = () => [] }) {
       const context = newId("ctx");
       const events = [
         {
@@ -131,6 +139,7 @@ export function createHost(opts: HostOptions): Host {
           data: { root, title, version: opts.version },
         },
         { type: "agent.created", actor: LEAD, data: { name: LEAD, cwd: root } },
+        ...said(context),
         ...facts.map((fact) => ({ ...fact, actor: LEAD })),
       ];
       const writes = events.map((e) => codec.encode(e));

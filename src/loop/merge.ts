@@ -29,6 +29,7 @@ export interface Merged {
   gate(call: GateCall): Promise<{ verdict: Verdict; input: unknown }>;
   ask(call: GateCall, asked: Asked): Promise<Answer>;
   tool(run: ToolRun, base: (run: ToolRun) => Promise<ToolOutput>): Promise<ToolOutput>;
+  beforeEffect(run: ToolRun): Promise<void>;
   stop(turn: Turn, reply: Reply): Promise<Note[]>;
   tools(turn: Turn): Tool[];
   start(turn: Turn): Promise<Note[]>;
@@ -135,6 +136,15 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
       return { decision: "deny", reason: `${asked.reason} (needs approval, and no one is there to ask)` };
     },
     tool: around(attached("tool")),
+    async beforeEffect(run) {
+      for (const m of mechanisms) {
+        try {
+          await m.beforeEffect?.(run);
+        } catch (error) {
+          run.turn.emit({ type: "status", text: `${m.name} failed before ${run.tool.name}: ${messageOf(error)}` });
+        }
+      }
+    },
     async stop(turn, reply) {
       const notes: Note[] = [];
       for (const attach of stops) notes.push(...(await attach(turn, reply)));

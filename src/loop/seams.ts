@@ -243,6 +243,11 @@ export interface Mechanism {
   start?: (turn: Turn) => Promise<Note[]>;
   /** Contract: when that process lets the agent go; a throw is ignored. */
   end?: (turn: Turn, reason: string) => Promise<void>;
+  /**
+   * Contract: before the intent of an effect outside the ledger is recorded, also when one is run again after a crash; what it appends
+   * with `soon` is durable with that intent. A throw is reported and skipped.
+   */
+  beforeEffect?: (run: ToolRun) => Promise<void>;
   /** Contract: false keeps a tool from that agent; the pool of one agent stays the same between rounds unless a fact changed. */
   offers?: (tool: Tool, turn: Turn) => boolean;
   /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */

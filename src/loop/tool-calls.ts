@@ -191,6 +191,7 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
     return finalize(outbox, call.pending, { content: "Not run: the turn was interrupted.", isError: true }, { at });
   }
   await flush(agent, outbox); // what the calls before it did is in the state when it looks
+  if (call.tool.effect !== "internal") await agent.seams.beforeEffect(toRun(agent, call, undefined, false));
   let intent: unknown;
   try {
     intent = await call.tool.intend?.(toRun(agent, call, undefined, false));

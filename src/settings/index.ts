@@ -1,5 +1,6 @@
 // Owns the door of settings: what the command line may use.
 export { settingsFiles, settingsPlaces } from "./files.ts";
 export { describeWithheld, type LoadedSettings, type LoadOptions, loadSettings } from "./load.ts";
+export { isEscalating } from "./repository.ts";
 export { openTrust, type Trust } from "./trust.ts";
 export type { Settings } from "./words.ts";

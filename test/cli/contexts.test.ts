@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import { tempDir } from "../house.ts";
@@ -70,6 +71,38 @@ describe("holdfast contexts", () => {
     expect((await cli("contexts", "verify", "--repair")).stdout).toContain("no event was lost");
     expect((await cli("contexts", "verify")).code).toBe(0);
     expect((await cli("-p", "-r", hurt.id, "list Python files")).stdout).toContain("a.py");
+  });
+
+  it("verify calls a context sound while somebody works in it", async () => {
+    await cli("-p", "list Python files");
+    const { id } = (await listed())[0]!;
+    const store = await openSqliteStore(ledgerFile());
+    const event = { type: "error.logged", actor: "lead", data: { message: "one more" } };
+    let over = false;
+    const working = (async () => {
+      for (; !over; await sleep(1)) await store.append([{ ledger: id, events: [event] }]);
+    })();
+    const found = [];
+    for (let i = 0; i < 3; i++) found.push(await cli("contexts", "verify", "--json"));
+    over = true;
+    await working;
+    await store.close();
+    expect(found.map(({ code, stdout }) => [code, JSON.parse(stdout).damage])).toEqual([
+      [0, []],
+      [0, []],
+      [0, []],
+    ]);
+  });
+
+  it("-c goes on with the newest context, also when the clock was set back before it", async () => {
+    await cli("-p", "list Python files");
+    const clock = path.join(state, "clock.cjs");
+    fs.writeFileSync(clock, "const now = Date.now; Date.now = () => now() - 7_200_000;");
+    const env = { NODE_OPTIONS: `--require ${clock}` };
+    await runCli(["-p", "list Markdown files"], { cwd, state, env });
+    expect((await listed()).map(({ title }) => title)).toEqual(["list Markdown files", "list Python files"]);
+    const gone = await runCli(["-p", "-c"], { cwd, state, env });
+    expect(gone.stderr).toContain((await listed())[0]!.id);
   });
 
   it("repair brings all contexts back when the head of the file is gone", async () => {

@@ -2,6 +2,7 @@
 import type { Checkpoint, Context, RestoreReport } from "../../contexts/index.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import type { Flags } from "../args.ts";
+import { commandLine, resumeLine } from "../command-line.ts";
 import { oneLine } from "../printable.ts";
 
 const PARTS = ["conversation", "data", "files"] as const;
@@ -27,10 +28,10 @@ export const TIME_VERBS: Record<string, Verb> = {
       force: flags.force,
       keepChanged: flags.keepChanged,
     });
-    report(await done.catch(sayHow), flags);
+    report(await done.catch(sayHow), flags, context);
   },
   async undo(context, flags) {
-    report(await context.undo({ force: flags.force }), flags);
+    report(await context.undo({ force: flags.force }), flags, context);
   },
   async diff(context, flags, [a, b]) {
     if (!a) throw new HoldfastError("invalid", "contexts diff ID A [B]: see `holdfast contexts checkpoints ID`");
@@ -49,7 +50,7 @@ export const TIME_VERBS: Record<string, Verb> = {
   async fork(context, flags, [name]) {
     const forked = await context.fork(name === undefined ? undefined : byNameOrPosition(name));
     if (flags.json) print({ id: forked.id, from: context.id });
-    else process.stdout.write(`${forked.id}\nGo on with it: holdfast -p -r ${forked.id} "…"\n`);
+    else process.stdout.write(`${forked.id}\nGo on with it: ${resumeLine(forked, flags)} "…"\n`);
   },
 };
 
@@ -85,7 +86,7 @@ function line({ seq, at, name, auto, note, files }: Checkpoint): string {
   return `${String(seq).padStart(6)}  ${when}  ${auto ? "·" : "★"} ${oneLine(name, 40)}${note ? `  ${oneLine(note, 60)}` : ""}${kept}`;
 }
 
-function report(done: RestoreReport, flags: Flags): void {
+function report(done: RestoreReport, flags: Flags, { id }: Context): void {
   if (flags.json) {
     print(done);
     return;
@@ -98,5 +99,5 @@ function report(done: RestoreReport, flags: Flags): void {
     for (const { path, reason } of skipped.slice(0, 20))
       process.stdout.write(`    ${oneLine(path)}: ${oneLine(reason)}\n`);
   }
-  process.stderr.write("Take it back with: holdfast contexts undo ID\n");
+  process.stderr.write(`Take it back with: ${commandLine(["contexts", "undo", id], flags)}\n`);
 }

@@ -9,6 +9,7 @@ import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
 import { type Item, textOf } from "../../models/model.ts";
 import type { Flags } from "../args.ts";
+import { resumeLine } from "../command-line.ts";
 import { findContext, openState } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
 import { createProgressBar } from "../progress.ts";
@@ -67,8 +68,12 @@ async function ls(store: Store, flags: Flags): Promise<number> {
       `${c.id}  ${c.status.padEnd(11)}  ${age(c.updatedAt).padStart(8)}  ${String(c.rounds).padStart(4)} rounds  ${oneLine(c.title, 60)}\n`,
     );
   }
+  const open = all.find(isResumable);
+  if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
   return 0;
 }
+
+const isResumable = ({ status }: ContextInfo): boolean => status === "interrupted" || status === "paused";
 
 interface Where {
   id: string | undefined;
@@ -100,6 +105,7 @@ async function show(store: Store, flags: Flags, where: Where): Promise<number> {
       `\n${agent.rounds} rounds; tokens: ${input} in, ${output} out, ${cacheRead} from cache, ${cacheWrite} to cache\n`,
     );
   }
+  if (isResumable(info)) process.stderr.write(`Take it up again with: ${resumeLine(info, flags)}\n`);
   for (const p of ledger.problems) process.stderr.write(`holdfast: seq ${p.seq}: ${p.kind}: ${p.reason}\n`);
   if (ledger.readOnly) process.stderr.write(`holdfast: opens read-only: ${ledger.readOnly.message}\n`);
   return ledger.problems.length > 0 ? 1 : 0;
@@ -142,7 +148,7 @@ async function verify(store: Store, flags: Flags, where: Where & { file: string 
   return report(flags, { ...checked, damage: [...checked.damage, ...folded] });
 }
 
-/** State from a snapshot must equal state folded from the first event. */
+/** State from a snapshot must equal state folded from the first event, up to the same position: others may append meanwhile. */
 async function refold(store: Store, context: string, where: Where): Promise<Damage[]> {
   const { codec, fold } = readers(mechanismsOf(where));
   const upTo = await store.head(context); // both at one position: someone may be at work in it

@@ -14,12 +14,12 @@ export async function worker(flags: Flags): Promise<number> {
     const output = createTextOutput(flags);
     const over = new AbortController();
     let times = 0;
-    const leave = () => {
-      if (++times > 1) process.exit(130);
+    const leave = (signal: NodeJS.Signals) => {
+      if (signal !== "SIGHUP" && ++times > 1) process.exit(130);
       process.stderr.write("Ending; what runs is taken up by the next host.\n");
       over.abort();
     };
-    process.on("SIGINT", leave).on("SIGTERM", leave);
+    process.on("SIGINT", leave).on("SIGTERM", leave).on("SIGHUP", leave);
     const here = new Map<Ledger, Set<string>>();
     const hosting = await harness.hosting({
       ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
@@ -36,7 +36,7 @@ export async function worker(flags: Flags): Promise<number> {
     try {
       await hosting.run(over.signal);
     } finally {
-      process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave);
+      process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave).removeListener("SIGHUP", leave);
       await harness.close();
     }
     return 0;

@@ -1,6 +1,6 @@
 // Owns `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
 import { isAbsolute, resolve } from "node:path";
-import { type Context, type Contexts, openContexts } from "../../contexts/index.ts";
+import { type Context, type ContextInfo, type Contexts, openContexts } from "../../contexts/index.ts";
 import { createHub } from "../../hub/hub.ts";
 import {
   drawWorkflow,
@@ -15,9 +15,11 @@ import {
 } from "../../hub/workflow/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import type { Flags } from "../args.ts";
+import { commandLine } from "../command-line.ts";
 import { openHarness } from "../harness.ts";
-import { findContext, openState } from "../open.ts";
+import { findContext, openState, stateAt } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
+import { startOf } from "../start.ts";
 
 const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };
 const USE = "workflow run FILE [--input KEY=VALUE], ls, show ID, retry ID [--repeat PHASE,…], input ID KEY=VALUE";
@@ -41,12 +43,12 @@ export async function workflow(flags: Flags): Promise<number> {
     if (verb === "show") return show(status, flags);
     if (verb === "input") {
       await giveInput(context, pairs(rest));
-      process.stdout.write(`Given. Go on with: holdfast workflow retry ${info.id}\n`);
+      process.stdout.write(`Given. Go on with: ${retryLine(info.id, flags)}\n`);
       return 0;
     }
     if (verb !== "retry") throw new HoldfastError("invalid", `use: holdfast ${USE}`);
     const spec = readWorkflow(isAbsolute(status.file) ? status.file : resolve(state.project.root, status.file));
-    return await run({ flags, state, contexts, context, spec });
+    return await run({ flags, state, contexts, context, spec, info });
   } finally {
     await state.store.close();
   }
@@ -58,14 +60,24 @@ interface Running {
   contexts: Contexts;
   context: Context;
   spec: Workflow;
+  /** Of one that is taken up again. */
+  info?: ContextInfo;
 }
 
-async function run({ flags, state, contexts, context, spec }: Running): Promise<number> {
-  const { harness, settings } = await openHarness(flags, state);
-  for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
+const retryLine = (id: string, flags: Flags): string => commandLine(["workflow", "retry", id], flags);
+
+async function run({ flags, state: opened, contexts, context, spec, info }: Running): Promise<number> {
+  const state = stateAt(opened, flags, info);
+  const started = await startOf(flags, state, info);
+  const { harness, settings, modelSpec } = await openHarness(started.flags, state);
+  const mode = settings.permissions.policy?.mode ?? "default";
+  for (const line of [...settings.says, ...started.says(mode)]) process.stderr.write(`holdfast: ${printable(line)}\n`);
+  const record = started.record({ settings, ...(modelSpec && { modelSpec }) });
+  if (record)
+    await state.store.append([{ ledger: context.id, events: [harness.host.codec.encode(record(context.id))] }]);
   const stop = new AbortController();
   const onSignal = () => stop.abort();
-  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onSignal);
   try {
     const hub = createHub({ host: harness.host, contexts, agents: harness.agents });
     if (!flags.quiet) process.stderr.write(`${context.id}\n`);
@@ -81,10 +93,10 @@ async function run({ flags, state, contexts, context, spec }: Running): Promise<
     });
     if (flags.json) process.stdout.write(`${JSON.stringify(done)}\n`);
     else process.stdout.write(`${drawWorkflow(done, { width: width() })}\n\n${reportOf(done).markdown}\n`);
-    if (done.state !== "done") process.stderr.write(`Go on with: holdfast workflow retry ${context.id}\n`);
+    if (done.state !== "done") process.stderr.write(`Go on with: ${retryLine(context.id, flags)}\n`);
     return stop.signal.aborted ? 130 : (EXIT[done.state] ?? 1);
   } finally {
-    process.removeListener("SIGINT", onSignal).removeListener("SIGTERM", onSignal);
+    process.removeListener("SIGINT", onSignal).removeListener("SIGTERM", onSignal).removeListener("SIGHUP", onSignal);
     await harness.close();
   }
 }

@@ -156,7 +156,7 @@ export function appendRows(
       ledger.summary = joinSummaries(ledger.summary, write.summary);
       open.summarised = true;
     }
-    ledger.updated_at = at;
+    ledger.updated_at = updatedAt(db, { before: ledger.updated_at, at, listed: write.summary !== undefined });
     ledger.min_writer = Math.max(ledger.min_writer, opts.writer);
   }
   const changed = [...ledgers.values()].filter((ledger) => ledger.changed);
@@ -179,6 +179,17 @@ function namedBlobs(db: Connection, possible: Set<string> | undefined, packed: P
     const hash = Buffer.from(text, "hex");
     return coming.has(text) || there(hash) ? [hash] : [];
   });
+}
+
+/** A clock that goes back by more was wrong before: what it had said then is not carried on. */
+const CARRIED_MS = 86_400_000;
+
+/** Listings are in order of this: it does not go back with the clock, and what changes a listing comes after all the others. */
+function updatedAt(db: Connection, { before, at, listed }: { before: number; at: number; listed: boolean }): number {
+  const until = at + CARRIED_MS;
+  if (!listed) return before < until ? Math.max(before, at) : at;
+  const sql = "SELECT max(updated_at) AS at FROM ledgers WHERE updated_at < ?";
+  return Math.max((db.get<{ at: number | null }>(sql, until)?.at ?? 0) + 1, at);
 }
 
 function joinSummaries(before: string, next: unknown): string {

@@ -1,12 +1,15 @@
 // Owns the automatic checkpoints: one at each prompt of the user, its files kept beside the model call.
 import type { FileKeeper } from "../../contexts/index.ts";
 import { messageOf } from "../../ledger/error.ts";
+import type { Seq } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
+import { contextRoot } from "../../loop/transcript.ts";
 import { textOf } from "../../models/model.ts";
+import { type CheckpointsState, checkpointsSlice } from "./owed.ts";
 
 export interface CheckpointsOptions {
-  /** Keeps the project's files; without it a checkpoint is a position in the ledger. */
-  keeper?: () => Promise<FileKeeper>;
+  /** Keeps the files of a context's tree; without it a checkpoint is a position in the ledger. */
+  keeper?: (root: string) => Promise<FileKeeper>;
 }
 
 const NOTE_CHARS = 80;
@@ -14,47 +17,47 @@ const NOTE_CHARS = 80;
 const THINKING_MS = 250;
 
 export function createCheckpoints({ keeper }: CheckpointsOptions = {}): Mechanism {
-  /** By context: what the first change of the turn begins, and waits for. */
-  const keeping = new Map<string, () => Promise<void>>();
+  /** By context: the save that goes on, so that all its agents wait for the same one. */
+  const saving = new Map<string, { checkpoint: Seq; done: Promise<void> }>();
+
+  /** Contract: resolves when the files that the ledger says are owed are kept, or cannot be. */
+  async function keepOwed(turn: Turn): Promise<void> {
+    const state = turn.slice<CheckpointsState>("checkpoints");
+    if (!keeper || state.files !== "owed") return;
+    const { checkpoint } = state;
+    let current = saving.get(turn.context);
+    if (current?.checkpoint !== checkpoint) {
+      current = { checkpoint, done: keep(keeper, turn, checkpoint) };
+      saving.set(turn.context, current);
+    }
+    await current.done;
+  }
+
   return defineMechanism({
     name: "checkpoints",
+    fold: checkpointsSlice,
+    /** The fact that they are kept becomes durable with the intent: an effect without it has not begun. */
+    beforeEffect: ({ turn }) => keepOwed(turn),
     seams: {
       async input(input, turn) {
         if (input.origin !== "user") return input;
         const name = `prompt ${turn.state.items.filter((item) => item.kind === "user").length + 1}`;
         const note = textOf(input.content).replace(/\s+/g, " ").trim().slice(0, NOTE_CHARS);
-        const [made] = await turn.append([
-          { type: "context.checkpointed", touches: [`checkpoint:${name}`], data: { name, auto: true, note } },
+        const owes = keeper ? { owes: "files" } : {};
+        await turn.append([
+          { type: "context.checkpointed", touches: [`checkpoint:${name}`], data: { name, auto: true, note, ...owes } },
         ]);
-        if (keeper && made)
-          keeping.set(
-            turn.context,
-            later(() => keep(keeper, turn, made.seq)),
-          );
+        // While the model thinks, or when something is about to change: whichever comes first. What answers at once and only reads waits for nothing.
+        if (keeper) setTimeout(() => keepOwed(turn), THINKING_MS).unref();
         return input;
-      },
-      async tool(run, next) {
-        if (run.tool.effect !== "read" && run.tool.effect !== "internal") await keeping.get(run.turn.context)?.();
-        return next(run);
       },
     },
   });
 }
 
-/** While the model thinks, or when something is about to change: whichever comes first. What answers at once and only reads waits for nothing. */
-function later(work: () => Promise<void>): () => Promise<void> {
-  let begun: Promise<void> | undefined;
-  const begin = () => {
-    begun ??= work();
-    return begun;
-  };
-  setTimeout(begin, THINKING_MS).unref();
-  return begin;
-}
-
-async function keep(keeper: () => Promise<FileKeeper>, turn: Turn, checkpoint: number): Promise<void> {
+async function keep(keeper: (root: string) => Promise<FileKeeper>, turn: Turn, checkpoint: Seq): Promise<void> {
   try {
-    const files = await (await keeper()).save();
+    const files = await (await keeper(contextRoot(turn))).save();
     await turn.append([{ type: "checkpoint.kept", data: { checkpoint, files } }], { soon: true });
   } catch (error) {
     turn.emit({ type: "status", text: `the files of this checkpoint are not kept: ${messageOf(error)}` });

@@ -1,0 +1,211 @@
+// Owns going on as a context was started: what is remembered, what of it is taken up, what is said about the rest. Memory never widens.
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import {
+  type ContextInfo,
+  type GivenIn,
+  type Project,
+  type Remembered,
+  readStart,
+  type Start,
+  startedEvent,
+} from "../contexts/index.ts";
+import { thisHolder } from "../ledger/holder.ts";
+import type { EventInput } from "../ledger/store.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../mechanisms/permissions/words.ts";
+import { isEscalating, type LoadedSettings } from "../settings/index.ts";
+import type { Flags } from "./args.ts";
+import { resumeLine, shellWord } from "./command-line.ts";
+import type { OpenState } from "./open.ts";
+import { trustNow } from "./settings.ts";
+
+export interface Started {
+  /** What was given now, and what is taken up of what was given before. */
+  flags: Flags;
+  /** One line each, for people. */
+  says(mode: PermissionMode): string[];
+  /** What is to be recorded now; undefined when that is known already. */
+  record(opened: { modelSpec?: string; settings: LoadedSettings }): ((context: string) => EventInput) | undefined;
+}
+
+/** Without a context it is a new one: then everything is as given. */
+export async function startOf(flags: Flags, state: OpenState, context?: ContextInfo): Promise<Started> {
+  const remembered = context && (await readStart(state.store, context.id));
+  const given = givenStart(flags, state.project.root);
+  const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id }));
+  const merged = { ...taken?.start, ...given };
+  if (taken?.start.deny) merged.deny = [...new Set([...taken.start.deny, ...(given.deny ?? [])])];
+  return {
+    flags: withStart(flags, merged),
+    says: (mode) => (context && taken ? saysOf({ context, taken, given, flags, mode }) : []),
+    record({ modelSpec, settings }) {
+      if (context && Object.keys(given).length === 0) return undefined;
+      const start = { ...merged, ...(modelSpec && { model: absoluteModel(modelSpec) }) };
+      const isKnown = taken && Object.keys(taken.left).length === 0 && same(start, remembered.start);
+      if (isKnown || Object.keys(start).length === 0) return undefined;
+      return (id) => startedEvent(start, { ...placeOf(state.project), ledger: id, trust: trustHash(settings) });
+    },
+  };
+}
+
+/** What the flags say of the start. */
+function givenStart(flags: Flags, root: string): Start {
+  const { model, fallbackModels, agent, maxRounds, approvals, appendSystemPrompt, permissionMode, allow, deny } = flags;
+  const directories = flags.addDirs.map((dir) => (dir.startsWith("~") ? dir : path.resolve(root, dir)));
+  const all = {
+    model: model && absoluteModel(model),
+    fallbackModels: fallbackModels.map(absoluteModel),
+    agent,
+    maxRounds,
+    approvals: approvals === "terminal" ? undefined : approvals,
+    appendSystemPrompt,
+    permissionMode,
+    allow,
+    deny,
+    directories,
+  };
+  const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => isGiven(value)));
+}
+
+/** A script is named from where the command was typed. */
+const absoluteModel = (spec: string): string =>
+  spec.startsWith("rehearsal:") ? `rehearsal:${path.resolve(spec.slice("rehearsal:".length))}` : spec;
+
+/** The type of an agent is chosen once, and stands in the ledger. */
+const withStart = (flags: Flags, { agent: _, directories, permissionMode, ...start }: Start): Flags => ({
+  ...flags,
+  ...start,
+  ...(directories && { addDirs: directories }),
+  ...(permissionMode && { permissionMode: permissionMode as PermissionMode }),
+});
+
+interface Taken {
+  start: Start;
+  /** What is not taken up. */
+  left: Start;
+  why?: string;
+}
+
+async function takenUp(
+  { start, given, imported }: Remembered,
+  { flags, state, context }: { flags: Flags; state: OpenState; context: string },
+): Promise<Taken> {
+  const escalation = escalationIn(start);
+  const now = { ...placeOf(state.project), ledger: context };
+  const strange = imported ? "it came in with an import" : foreignTo(given, now);
+  if (strange) {
+    const { model, fallbackModels, deny, permissionMode } = start;
+    const narrow: Start = {
+      ...(model && !plays(model) && { model }),
+      ...(fallbackModels && !fallbackModels.some(plays) && { fallbackModels }),
+      ...(deny && { deny }),
+      ...(permissionMode && !escalation.permissionMode && { permissionMode }),
+    };
+    return { start: knownMode(narrow), left: escalation, why: strange };
+  }
+  if (Object.keys(escalation).length === 0) return { start: knownMode(start), left: {} };
+  if ((await trustNow(flags, state.project).then(trustHash)) === given.trust)
+    return { start: knownMode(start), left: {} };
+  const rest = Object.fromEntries(Object.entries(start).filter(([key]) => !Object.hasOwn(escalation, key)));
+  return { start: knownMode(rest), left: escalation, why: "what this repository may run or allow was another then" };
+}
+
+/** A script of tool calls in place of a model does not come from elsewhere. */
+const plays = (model: string): boolean => model.startsWith("rehearsal");
+
+function knownMode(start: Start): Start {
+  const { permissionMode, ...rest } = start;
+  return PERMISSION_MODES.includes(permissionMode as PermissionMode) ? start : rest;
+}
+
+/** Everything that lets more happen unasked, or in more places. */
+function escalationIn({ permissionMode, allow, directories }: Start): Start {
+  const loose = permissionMode !== undefined && isEscalating(permissionMode as PermissionMode);
+  return { ...(loose && { permissionMode }), ...(allow && { allow }), ...(directories && { directories }) };
+}
+
+type Place = Omit<GivenIn, "trust">;
+
+const FOREIGN: Record<keyof Place, string> = {
+  ledger: "it was given to the context that this is a copy of",
+  project: "it was given in another project",
+  store: "it was given in another store, of which this is a copy",
+  user: "another user gave it",
+  machine: "it was given on another machine",
+};
+
+function foreignTo(given: Place, now: Place): string | undefined {
+  const differs = (Object.keys(FOREIGN) as (keyof Place)[]).find((key) => given[key] !== now[key]);
+  return differs && FOREIGN[differs];
+}
+
+/** Where and as whom this process works. */
+function placeOf(project: Project): Omit<Place, "ledger"> {
+  return {
+    project: project.id,
+    store: storeIdentity(project.ledgerFile),
+    user: String(process.getuid?.() ?? os.userInfo().username),
+    machine: thisHolder(false).machine.split("#")[0]!,
+  };
+}
+
+/** The file itself: one that was put back from a backup, or copied, is another. */
+function storeIdentity(file: string): string {
+  const { ino, birthtimeMs } = fs.statSync(file);
+  return `${ino}:${Math.round(birthtimeMs)}`;
+}
+
+/** Of what the repository may execute or allow, and whether the user trusts it: another content, another hash. */
+function trustHash({ trusted, executables }: Pick<LoadedSettings, "trusted" | "executables">): string {
+  const pieces = executables.map(({ kind, hash, approved }) => [kind, hash, approved]).sort();
+  return createHash("sha256")
+    .update(JSON.stringify([trusted, pieces]))
+    .digest("hex");
+}
+
+const same = (a: Start, b: Start): boolean =>
+  JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort());
+
+interface Saying {
+  context: ContextInfo;
+  taken: Taken;
+  given: Start;
+  flags: Flags;
+  mode: PermissionMode;
+}
+
+function saysOf({ context, taken, given, flags, mode }: Saying): string[] {
+  const notGiven = (start: Start): Start =>
+    Object.fromEntries(Object.entries(start).filter(([key]) => !Object.hasOwn(given, key) || key === "deny"));
+  const used = flagsText(notGiven(taken.start));
+  const left = flagsText(notGiven(taken.left));
+  return [
+    ...(used ? [`going on with ${context.id} as it was started: ${used}`] : []),
+    ...(left
+      ? [
+          `${context.id} was started with ${left}, which is not taken up (${taken.why}): the mode is ${mode}; if you want it, give it again: ${resumeLine(context, flags)} ${left}`,
+        ]
+      : []),
+  ];
+}
+
+/** As it would be typed. */
+function flagsText(start: Start): string {
+  const rules = (list: string[] | undefined) => list?.join(", ");
+  const words: [string, string | undefined][] = [
+    ["--model", start.model],
+    ["--fallback-model", start.fallbackModels?.join(",")],
+    ["--agent", start.agent],
+    ["--permission-mode", start.permissionMode],
+    ["--allowedTools", rules(start.allow)],
+    ["--disallowedTools", rules(start.deny)],
+    ...(start.directories ?? []).map((dir): [string, string] => ["--add-dir", dir]),
+    ["--max-rounds", start.maxRounds?.toString()],
+    ["--approvals", start.approvals],
+    ["--append-system-prompt", start.appendSystemPrompt],
+  ];
+  return words.flatMap(([flag, value]) => (value === undefined ? [] : [flag, shellWord(value)])).join(" ");
+}

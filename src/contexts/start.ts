@@ -1,0 +1,72 @@
+// Owns how a context was started: written by the front door alone, read back when somebody goes on with it.
+import type { EventInput, Seq, Store, StoredEvent } from "../ledger/store.ts";
+import { contextEvents } from "./events.ts";
+
+/** What was chosen for the work. Never an endpoint, never a key. */
+export interface Start {
+  model?: string;
+  fallbackModels?: string[];
+  agent?: string;
+  maxRounds?: number;
+  approvals?: "deny" | "wait";
+  appendSystemPrompt?: string;
+  permissionMode?: string;
+  allow?: string[];
+  deny?: string[];
+  /** Absolute. */
+  directories?: string[];
+}
+
+/** Where and by whom it was given: what widens is taken up only where all of it is the same. */
+export interface GivenIn {
+  ledger: string;
+  project: string;
+  /** The very store: a copy of it is another one. */
+  store: string;
+  user: string;
+  machine: string;
+  /** Of the repository's own configuration as the user trusts it. */
+  trust: string;
+}
+
+export interface Remembered {
+  start: Start;
+  given: GivenIn;
+  /** It came in with an import: whoever wrote the file says so, nobody here. */
+  imported: boolean;
+}
+
+/** No agent has this name, and facts of agents and tools carry their agent's. */
+const FRONT_DOOR = "user";
+const STARTED = "ctx:start";
+const IMPORTED = "ctx:import";
+
+export const startedEvent = (start: Start, given: GivenIn): EventInput => ({
+  type: "context.started",
+  actor: FRONT_DOOR,
+  touches: [STARTED],
+  data: { ...start, given },
+});
+
+/** Stands behind everything that was copied: what those events say of permissions counts no more. */
+export const importedEvent = (from: { context: string; events: Seq }): EventInput => ({
+  type: "context.imported",
+  v: contextEvents["context.imported"].v,
+  actor: FRONT_DOOR,
+  touches: [IMPORTED],
+  data: from,
+});
+
+/** How it was last started. Contract: two lookups and one event, however long the ledger is. */
+export async function readStart(store: Store, context: string): Promise<Remembered | undefined> {
+  const seq = await store.version(context, STARTED);
+  if (seq === 0) return undefined;
+  let event: StoredEvent | undefined;
+  for await (const one of store.read(context, { after: seq - 1, upTo: seq })) event = one;
+  const { v, schema } = contextEvents["context.started"];
+  if (event?.type !== "context.started" || event.actor !== FRONT_DOOR || event.v !== v) return undefined;
+  const parsed = schema().safeParse(event.data);
+  if (!parsed.success) return undefined;
+  const { given, ...start } = parsed.data;
+  return { start, given, imported: (await store.version(context, IMPORTED)) > seq };
+}

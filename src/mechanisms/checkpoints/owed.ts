@@ -1,0 +1,40 @@
+// Owns what the ledger says about files that a checkpoint still owes: whoever goes on keeps them before the next effect.
+import type { contextEvents } from "../../contexts/events.ts";
+import type { Fact } from "../../ledger/events.ts";
+import type { Seq } from "../../ledger/store.ts";
+import type { loopEvents } from "../../loop/events.ts";
+import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
+
+export type CheckpointsState =
+  | { files: "kept" }
+  /** Nothing was changed since that checkpoint. */
+  | { files: "owed"; checkpoint: Seq }
+  /** An effect began and they had not been kept: what is there now is not what was there then. */
+  | { files: "missed"; checkpoint: Seq };
+
+type Known = Fact<typeof contextEvents & typeof loopEvents>;
+
+export const checkpointsSlice: MechanismSlice<CheckpointsState> = {
+  version: 1,
+  types: ["context.checkpointed", "checkpoint.kept", "tool.started", "context.restored"],
+  timelines: forgotten<CheckpointsState>(() => ({ files: "kept" })),
+  initial: () => ({ files: "kept" }),
+  apply(state, event) {
+    const { type, data, seq } = event as Known;
+    switch (type) {
+      case "context.checkpointed":
+        return data.owes === "files" ? { files: "owed", checkpoint: seq } : state;
+      case "checkpoint.kept":
+        return state.files !== "kept" && state.checkpoint === data.checkpoint ? { files: "kept" } : state;
+      case "tool.started":
+        return state.files === "owed" && data.effect !== "read" && data.effect !== "internal"
+          ? { files: "missed", checkpoint: state.checkpoint }
+          : state;
+      // Of the files alone too: that moment is gone.
+      case "context.restored":
+        return { files: "kept" };
+      default:
+        return state;
+    }
+  },
+};
