@@ -15,6 +15,7 @@ export {
   defineMechanism,
   defineTool,
   type Effect,
+  type EffectOutcome,
   type Mechanism,
   type Seams,
   type Tool,

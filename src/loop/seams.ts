@@ -74,6 +74,17 @@ export interface ToolOutput {
   after?: () => void;
 }
 
+/** What became of an effect that an earlier process began, and whose result was not recorded. */
+export type EffectOutcome =
+  /** It is done; this is what was not recorded. */
+  | { kind: "finished"; output: ToolOutput }
+  /** It goes on, or its end is yet to be read: `follow` does that inside seam `tool`, like an execution. */
+  | { kind: "adopted"; follow: (run: ToolRun) => Promise<ToolOutput> }
+  /** Nothing of it happened: it runs now, with a new intent. */
+  | { kind: "undone" }
+  /** It is never run again blindly: the model is told, with `why` where more is known. */
+  | { kind: "unknown"; why?: string };
+
 // biome-ignore lint/suspicious/noExplicitAny: a pool holds tools of every input type
 export interface Tool<I = any> {
   name: string;
@@ -88,8 +99,11 @@ export interface Tool<I = any> {
   intend?: (run: ToolRun & { input: I }) => Promise<unknown>;
   /** Contract: on abort return what happened so far as an error result; a throw becomes an error result. Output is not bounded here. */
   execute: (run: ToolRun & { input: I }) => Promise<ToolOutput>;
-  /** Contract: called instead of `execute` after a crash when an intent was recorded. `undefined`: nothing happened, run it. */
-  reconcile?: (run: ToolRun & { input: I }) => Promise<ToolOutput | undefined>;
+  /**
+   * Contract: asked after a crash when an intent was recorded and no result, before seam `tool`: it looks at the world and says what
+   * became of the effect. A throw becomes an error result: then it must be certain that running it again would be wrong.
+   */
+  reconcile?: (run: ToolRun & { input: I }) => Promise<EffectOutcome>;
 }
 
 export const defineTool = <I>(tool: Tool<I>): Tool<I> => tool;

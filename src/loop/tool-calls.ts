@@ -5,7 +5,7 @@ import { explain } from "../ledger/events.ts";
 import type { EventInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
-import type { Grants, Tool, ToolOutput, ToolRun } from "./seams.ts";
+import type { EffectOutcome, Grants, Tool, ToolOutput, ToolRun } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
 
@@ -160,10 +160,11 @@ async function runTogether(agent: Agent, group: Ready[], outbox: Outbox): Promis
 async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<void> {
   const at = call.pending.started?.at ?? Date.now();
   if (call.pending.started && call.tool.effect !== "internal") {
-    const output = await attempt(agent, toRun(agent, call, call.pending.started.intent, true), (run) =>
-      resumeEffect(agent, run),
-    );
-    if (output !== NOTHING_HAPPENED) return finalize(outbox, call.pending, output, { at });
+    const run = toRun(agent, call, call.pending.started.intent, true);
+    const outcome = await resumeEffect(agent, run);
+    if (outcome.kind !== "undone") {
+      return finalize(outbox, call.pending, await attempt(agent, run, (inner) => resultOf(outcome, inner)), { at });
+    }
   }
   if (agent.turn.signal.aborted) {
     return finalize(outbox, call.pending, { content: "Not run: the turn was interrupted.", isError: true }, { at });
@@ -186,12 +187,26 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
   finalize(outbox, call.pending, output, { at });
 }
 
-const NOTHING_HAPPENED: ToolOutput = { content: "" };
+/** An intent without a result: the tool looks at the world, where the old holder is known to be dead. No seam comes between. */
+async function resumeEffect(agent: Agent, run: ToolRun): Promise<EffectOutcome> {
+  if (!run.tool.reconcile || agent.foreignPast) return { kind: "unknown" };
+  try {
+    return await run.tool.reconcile(run);
+  } catch (error) {
+    return { kind: "finished", output: { content: messageOf(error), isError: true } };
+  }
+}
 
-/** An intent without a result: the tool looks at the world, where the old holder is known to be dead. */
-async function resumeEffect(agent: Agent, run: ToolRun): Promise<ToolOutput> {
-  if (!run.tool.reconcile || agent.foreignPast) return { content: UNKNOWN_OUTCOME, isError: true };
-  return (await run.tool.reconcile(run)) ?? NOTHING_HAPPENED;
+/** What the layers of seam `tool` then bound, redact and tell of, as they do with every result. */
+async function resultOf(outcome: Exclude<EffectOutcome, { kind: "undone" }>, run: ToolRun): Promise<ToolOutput> {
+  switch (outcome.kind) {
+    case "finished":
+      return outcome.output;
+    case "adopted":
+      return outcome.follow(run);
+    case "unknown":
+      return { content: outcome.why ?? UNKNOWN_OUTCOME, isError: true };
+  }
 }
 
 /** Seam tool around the work; whatever it throws becomes an error result. */

@@ -54,13 +54,13 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
     async reconcile(run) {
       const plan = run.intent as JobPlan;
       const adopted = await runner.adopt(plan);
-      if (adopted === "unstarted") return undefined;
+      if (adopted === "unstarted") return { kind: "undone" };
       if (adopted === "elsewhere") {
-        return failure(
-          "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]",
-        );
+        const why =
+          "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]";
+        return { kind: "unknown", why };
       }
-      return follow(run, plan, adopted);
+      return { kind: "adopted", follow: (inner) => follow({ ...inner, input: run.input }, plan, adopted) };
     },
   });
 }

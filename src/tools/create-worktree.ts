@@ -60,7 +60,7 @@ export function createWorktreeTool(worktrees: Worktrees, ports: CreateWorktreePo
     },
     async reconcile(run) {
       const made = await worktrees.resumeMake(run.intent as Intent);
-      return made && report(run, made);
+      return made ? { kind: "finished", output: await report(run, made) } : { kind: "undone" };
     },
   });
 }

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { basename, dirname } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
-import type { ToolOutput, ToolRun } from "../loop/seams.ts";
+import type { EffectOutcome, ToolOutput, ToolRun } from "../loop/seams.ts";
 import { type HeldFolder, holdFolder } from "./held-folder.ts";
 import { realPath, resolvePath } from "./paths.ts";
 import { changing, demand, type Permit, permitOf } from "./permit.ts";
@@ -87,7 +87,7 @@ export function executeChange<I extends { path: string }>(run: Run<I>, make: Mak
 }
 
 /** After a crash: done, not begun, or someone else was here. */
-export function reconcileChange(run: ToolRun): ToolOutput | undefined {
+export function reconcileChange(run: ToolRun): EffectOutcome {
   const intent = run.intent as ChangeIntent;
   const permit = permitOf(run);
   demand(permit, intent.path, { shown: intent.path, writes: true });
@@ -99,13 +99,12 @@ export function reconcileChange(run: ToolRun): ToolOutput | undefined {
   const existing = readExisting(permit, intent.path, intent.path);
   const now = existing ? hashOf(existing.bytes) : null;
   if (now === intent.after) {
-    return { content: intent.said, events: markSeen(run.turn, intent.path, intent.after) };
+    const output = { content: intent.said, events: markSeen(run.turn, intent.path, intent.after) };
+    return { kind: "finished", output };
   }
-  if (now === intent.before) return undefined;
-  return {
-    content: `interrupted: ${intent.path} was changed by someone else meanwhile; read it before you change it`,
-    isError: true,
-  };
+  if (now === intent.before) return { kind: "undone" };
+  const why = `interrupted: ${intent.path} was changed by someone else meanwhile; read it before you change it`;
+  return { kind: "unknown", why };
 }
 
 /** The real path of what is to be written. Contract: throws `refused` when this call may not write there. */

@@ -18,6 +18,6 @@ export function createJobKillTool(runner: JobRunner): Tool<{ id: string }> {
       return { content: `job ${input.id} killed` };
     },
     // Killing twice is killing once.
-    reconcile: async () => undefined,
+    reconcile: async () => ({ kind: "undone" }),
   });
 }

@@ -22,6 +22,6 @@ export function keepWorktreeTool(worktrees: Worktrees): Tool<{ name: string; not
         events: [{ type: "worktree.kept", data: { name, path, branch, note: kept } }],
       };
     },
-    reconcile: async () => undefined, // marked twice is marked once
+    reconcile: async () => ({ kind: "undone" }), // marked twice is marked once
   });
 }

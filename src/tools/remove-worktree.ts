@@ -53,7 +53,8 @@ export function removeWorktreeTool(worktrees: Worktrees, ports: RemoveWorktreePo
       return report(run, await worktrees.remove(run.intent as RemovalPlan, removal(run)));
     },
     async reconcile(run) {
-      return (await worktrees.resumeRemoval(run.intent as RemovalPlan)) ? report(run) : undefined;
+      const isGone = await worktrees.resumeRemoval(run.intent as RemovalPlan);
+      return isGone ? { kind: "finished", output: await report(run) } : { kind: "undone" };
     },
   });
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { EffectOutcome, Mechanism } from "../../src/loop/seams.ts";
 import { type House, openHouse, toolOf } from "../house.ts";
 
 let house: House;
@@ -90,5 +91,59 @@ describe("a turn that another process began", () => {
       code: "held",
       message: expect.stringContaining(`process ${process.pid}`),
     });
+  });
+});
+
+describe("what a tool says became of an effect that another process began", () => {
+  const copying: Mechanism = {
+    name: "copying",
+    seams: {
+      tool: async (run, next) => {
+        const output = await next(run);
+        return { ...output, content: typeof output.content === "string" ? `seen: ${output.content}` : [] };
+      },
+    },
+  };
+
+  async function resumedAs(outcome: EffectOutcome): Promise<{ ran: number; said: string }> {
+    let ran = 0;
+    const act = {
+      ...toolOf("act", "reconcile", () => {
+        ran++;
+        return { content: "acted" };
+      }),
+      intend: async () => ({}),
+      reconcile: async () => outcome,
+    };
+    const script = [{ calls: [{ name: "act", input: {} }] }, { text: "done" }];
+    house = await openHouse(script, { tools: [act], mechanisms: [copying] });
+    const first = await house.harness.run("act");
+    await first.result;
+    const copy = await leaveAt(first.context, "tool.started", 1);
+    ran = 0;
+    const second = await house.harness.run(undefined, { context: copy });
+    expect(await second.result).toMatchObject({ reason: "done" });
+    return { ran, said: house.server.log().requests.at(-1)!.body.messages.at(-1).content };
+  }
+
+  it("undone: it runs now, once, whatever a seam makes of outputs", async () => {
+    expect(await resumedAs({ kind: "undone" })).toEqual({ ran: 1, said: "seen: acted" });
+  });
+
+  it("finished: its output passes the seam like every result, an empty one too", async () => {
+    const finished = (content: string): EffectOutcome => ({ kind: "finished", output: { content } });
+    expect(await resumedAs(finished("was done"))).toEqual({ ran: 0, said: "seen: was done" });
+    await house.close();
+    expect(await resumedAs(finished(""))).toEqual({ ran: 0, said: "seen: " });
+  });
+
+  it("adopted: it is followed inside the seam", async () => {
+    const follow = async () => ({ content: "its end" });
+    expect(await resumedAs({ kind: "adopted", follow })).toEqual({ ran: 0, said: "seen: its end" });
+  });
+
+  it("unknown: it is not run, and the model is told why", async () => {
+    const why = "somebody else was here";
+    expect(await resumedAs({ kind: "unknown", why })).toEqual({ ran: 0, said: `seen: ${why}` });
   });
 });

@@ -98,9 +98,18 @@ export function testTurn(
     },
     async resume(name, input, intent) {
       const run = runOf(name, input, { intent, resumed: true });
-      const output = await toolOf(name).reconcile!(run);
-      turn.reran = output === undefined;
-      return output ? settle(output) : turn.call(name, input);
+      const outcome = await toolOf(name).reconcile!(run);
+      turn.reran = outcome.kind === "undone";
+      switch (outcome.kind) {
+        case "undone":
+          return turn.call(name, input);
+        case "finished":
+          return settle(outcome.output);
+        case "adopted":
+          return settle(await outcome.follow(run));
+        case "unknown":
+          return settle({ content: outcome.why ?? "unknown", isError: true });
+      }
     },
   };
   const record = (input: EventInput): StoredEvent => {

@@ -65,9 +65,7 @@ export function callSeams(
       const before = (await asked.get(run.call)) ?? NOTHING_SAID;
       const startedAt = now();
       const output = await outputOf(run, next);
-      // What a resume found undone comes by as an empty result, and is run next.
-      const undone = run.resumed && output.content === "" && !output.isError;
-      if (undone || run.signal.aborted) return output;
+      if (run.signal.aborted) return output;
       const event = output.isError ? "PostToolUseFailure" : "PostToolUse";
       const payload = resultPayload(
         callPayload(run.call, run.tool, run.input, run.cwd),

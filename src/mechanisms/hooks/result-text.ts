@@ -7,7 +7,6 @@ export const harmless = (text: string): string => text.replace(/<(?=\/?note\b)/g
 
 export const marked = (text: string): string => `<note from="hook">\n${harmless(text)}\n</note>`;
 
-/** Contract: the same object when there is nothing to add: the loop knows some results by it. */
 export function addNotes(output: ToolOutput, texts: readonly string[]): ToolOutput {
   if (texts.length === 0) return output;
   const note = marked(texts.join("\n"));
