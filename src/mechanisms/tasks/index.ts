@@ -10,7 +10,7 @@ import { createTaskListTool } from "../../tools/task-list.ts";
 import { type Facts, movesFor, type PlaceOf, TASKS_SLICE } from "../../tools/task-place.ts";
 import { createTaskUpdateTool } from "../../tools/task-update.ts";
 import type { Board, BoardOptions } from "./board.ts";
-import { type FireTaskHook, taskHooks } from "./hooks.ts";
+import { ALLOWED, type FireTaskHook, taskHooks } from "./hooks.ts";
 import { backInPlace, placeEvents, placesSlice } from "./places.ts";
 
 export { entering } from "../../tools/task-place.ts";
@@ -44,7 +44,7 @@ export interface TasksOptions {
 
 export function createTasks({ board, orphanAfterMs, placeOf, fire }: TasksOptions = {}): Mechanism {
   const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice }; // a past with worktrees stays readable without a board
-  if (!board) return defineMechanism(facts);
+  if (!board) return defineMechanism({ ...facts, seams: { intake: () => [], gate: { judge: () => ALLOWED } } });
   let sweptAt = 0;
   /** Where the board is looked at anyway; at most once a minute. */
   const open = async (): Promise<Board> => {
@@ -67,7 +67,7 @@ export function createTasks({ board, orphanAfterMs, placeOf, fire }: TasksOption
     ],
     seams: {
       intake: (turn) => backInPlace(turn, board),
-      ...(fire && { gate: { judge: (call) => taskHooks(call, open, fire) } }),
+      gate: { judge: (call) => (fire ? taskHooks(call, open, fire) : ALLOWED) },
     },
   });
 }
