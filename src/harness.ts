@@ -26,7 +26,14 @@ import { type CronOptions, cancellingAll, createCron } from "./mechanisms/cron/i
 import { createFiles } from "./mechanisms/files/index.ts";
 import { createHooks, type HookPort, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
-import { commandEnvironment, createJobs, createSandbox, jobsIn, type SandboxOptions } from "./mechanisms/jobs/index.ts";
+import {
+  commandEnvironment,
+  createJobs,
+  createSandbox,
+  jobsIn,
+  owedJobs,
+  type SandboxOptions,
+} from "./mechanisms/jobs/index.ts";
 import { limits } from "./mechanisms/limits/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
 import {
@@ -120,6 +127,7 @@ interface Running {
   catalogue?: Catalogue;
   runner?: () => Promise<SubagentRunner>;
   agentsIn?: (tree: string) => Promise<string[]>;
+  owedJobs?: (context: string) => Promise<ReadonlySet<string>>;
 }
 
 /** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */
@@ -188,6 +196,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep
     createJobs({
       dir: opts.jobsDir,
+      owed: opts.owedJobs,
       env: environment,
       sandbox:
         opts.sandbox &&
@@ -269,6 +278,7 @@ export function createHarness(opts: HarnessOptions): Harness {
     catalogue,
     runner,
     agentsIn: (tree) => agentsIn(opts.store, (context) => host.open(context), tree),
+    owedJobs: async (context) => owedJobs(await host.open(context)),
   });
   const host = createHost({ store: opts.store, mechanisms, model: opts.model, version: VERSION });
   return {

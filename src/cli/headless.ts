@@ -5,7 +5,7 @@ import { countsOf, type Harness, type Run, type RunResult, resultOf } from "../h
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";
 import { schedulesOf } from "../mechanisms/cron/index.ts";
-import { runningJobs, sweepJobs } from "../mechanisms/jobs/index.ts";
+import { runningJobs } from "../mechanisms/jobs/index.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import { unfinishedSubtasks } from "../mechanisms/subagents/index.ts";
 import { activeMates, type TeamState } from "../mechanisms/team/index.ts";
@@ -17,15 +17,13 @@ import { printable } from "./printable.ts";
 import { createJsonOutput } from "./stream-json.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
-/** How long the output of a job that has ended can still be looked at. */
-const KEEP_JOBS_MS = 7 * 86_400_000;
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
 export async function headless(flags: Flags): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   const prompt = await promptOf(flags, resuming);
   const state = await openState(flags);
-  const { store, jobsDir } = state;
+  const { store } = state;
   try {
     const context = await chosenContext(store, flags);
     const { harness, model, settings } = await openHarness(flags, state);
@@ -46,7 +44,6 @@ export async function headless(flags: Flags): Promise<number> {
       });
     } finally {
       await harness.close();
-      sweepJobs(jobsDir, KEEP_JOBS_MS);
     }
   } finally {
     await store.close();

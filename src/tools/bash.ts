@@ -3,8 +3,9 @@ import { realpathSync } from "node:fs";
 import * as z from "zod";
 import { messageOf } from "../ledger/error.ts";
 import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../loop/seams.ts";
-import type { Job, JobEnd, JobPlan, JobRunner } from "./job-runner.ts";
+import type { Job, JobEnd, JobPlan, JobRunner, JobSpec } from "./job-runner.ts";
 import { isInside } from "./paths.ts";
+import { refused } from "./refused.ts";
 
 const DEFAULT_WAIT_MS = 120_000;
 const MAX_WAIT_MS = 600_000;
@@ -31,39 +32,55 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
         description: z.string().optional(),
       }),
     effect: "job",
-    intend: async () => runner.plan(),
-    async execute(run) {
-      if (run.input.command.includes("\0")) return failure("a command cannot contain NUL bytes");
-      const plan = (run.intent as JobPlan | undefined) ?? runner.plan();
+    async intend(run) {
+      if (run.input.command.includes("\0")) throw refused("a command cannot contain NUL bytes");
       try {
-        const job = await runner.start(plan, {
-          context: run.turn.context,
-          agent: run.turn.agent,
-          callId: run.call.id,
-          command: run.input.command,
-          cwd: run.cwd,
-          root: run.root,
-          background: run.input.run_in_background ?? false,
-          grants: run.grants,
-        });
+        return runner.plan(specOf(run));
+      } catch (error) {
+        throw refused(`the command could not be started: ${messageOf(error)}`);
+      }
+    },
+    async execute(run) {
+      const plan = run.intent as JobPlan;
+      try {
+        const job = await runner.start(plan, specOf(run));
         return await follow(run, plan, job);
       } catch (error) {
-        return cannotStart(run, error);
+        return { ...cannotStart(run, error), after: () => runner.discard(plan) };
       }
     },
     async reconcile(run) {
       const plan = run.intent as JobPlan;
-      const adopted = await runner.adopt(plan);
-      if (adopted === "unstarted") return { kind: "undone" };
-      if (adopted === "elsewhere") {
-        const why =
-          "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]";
-        return { kind: "unknown", why };
+      const adopted = await runner.adopt(plan, specOf(run));
+      switch (adopted.kind) {
+        case "unstarted":
+          return { kind: "undone" };
+        case "gone":
+          return { kind: "unknown", why: GONE };
+        case "elsewhere":
+          return { kind: "unknown", why: ELSEWHERE };
+        case "job":
+          return { kind: "adopted", follow: (inner) => follow({ ...inner, input: run.input }, plan, adopted.job) };
       }
-      return { kind: "adopted", follow: (inner) => follow({ ...inner, input: run.input }, plan, adopted) };
     },
   });
 }
+
+const GONE =
+  "[interrupted: the directory in which this command's run was kept is gone; whether the command ran is unknown]";
+const ELSEWHERE =
+  "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]";
+
+const specOf = (run: Run): JobSpec => ({
+  context: run.turn.context,
+  agent: run.turn.agent,
+  callId: run.call.id,
+  command: run.input.command,
+  cwd: run.cwd,
+  root: run.root,
+  background: run.input.run_in_background ?? false,
+  grants: run.grants,
+});
 
 async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
   const background = run.input.run_in_background ?? false;

@@ -61,16 +61,28 @@ export interface JobListing extends Partial<Omit<JobEnd, "status">> {
   status: JobStatus;
 }
 
+export type Adopted =
+  /** It started, whatever became of it. */
+  | { kind: "job"; job: Job }
+  /** It never will: it may be started anew. */
+  | { kind: "unstarted" }
+  /** Its directory is gone. */
+  | { kind: "gone" }
+  /** Another boot or machine planned it, or it is another context's: nothing is known. */
+  | { kind: "elsewhere" };
+
 export interface JobRunner {
-  /** Contract: no effect. */
-  plan(): JobPlan;
+  /**
+   * Contract: nothing runs. The job's directory is there before its intent is durable: one that is missing later was taken away, and
+   * tells nothing of whether the command ran.
+   */
+  plan(spec: JobSpec): JobPlan;
   /** Contract: throws when the process cannot be started. */
   start(plan: JobPlan, spec: JobSpec): Promise<Job>;
-  /**
-   * Contract: called once the process that planned the job is dead. A job: it started then, whatever became of it.
-   * `unstarted`: it never will, so it may be started anew. `elsewhere`: another boot or machine, nothing is known.
-   */
-  adopt(plan: JobPlan): Promise<Job | "unstarted" | "elsewhere">;
+  /** Contract: called once the process that planned the job is dead. */
+  adopt(plan: JobPlan, of: Pick<JobSpec, "context" | "agent" | "callId">): Promise<Adopted>;
+  /** What was planned and will not be started. */
+  discard(plan: JobPlan): void;
   /** Contract: undefined when there is no such job in that context. */
   find(context: string, jobId: string): Job | undefined;
   list(context: string): JobListing[];

@@ -3,12 +3,13 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { ScriptRound } from "../../src/testing/model-server.ts";
-import { type Exit, openWorld, type Way, type World } from "./driver.ts";
+import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
+import { type Exit, openWorld, until, type Way, type World } from "./driver.ts";
 
 /** As long as real ones are: redaction is at work. */
 const KEY = `sk-proj-${"Zm9sZGZhc3Q0Mg".repeat(8)}`;
 const call = (name: string, input: object) => ({ calls: [{ name, input }] });
+const OTHER_PROMPT = "Something else entirely";
 const END = { text: "ALL DONE" };
 const FLAGS = ["--model", "openai-compatible/mock", "--permission-mode", "bypass"];
 
@@ -29,7 +30,11 @@ async function cutAt(
   script: ScriptRound[],
   opts: { flags?: string[]; hooks?: object } = {},
 ): Promise<Cut> {
-  const world = await openWorld([...script, END], { flags: opts.flags ?? FLAGS });
+  const rounds = [...script, END];
+  const isOther = (body: unknown) => JSON.stringify(body).includes(OTHER_PROMPT);
+  const answer = ({ round, body }: ScriptRequest) =>
+    isOther(body) ? { text: "Nothing to it." } : rounds[Math.min(round, rounds.length - 1)]!;
+  const world = await openWorld(answer, { flags: opts.flags ?? FLAGS });
   onTestFinished(() => world.close());
   const { project, dir } = world;
   const git = (...args: string[]) =>
@@ -112,4 +117,66 @@ test.each([
   expect([cut.killed.signal, code, stdout]).toEqual(["SIGKILL", 0, "ALL DONE\n"]);
   judge(cut);
   for (const result of cut.results()) expect(result).not.toBe("");
+});
+
+const jobsDir = (cut: Cut): string => {
+  const found = fs.globSync("state/**/jobs", { cwd: cut.world.dir });
+  return path.join(cut.world.dir, found[0]!);
+};
+const jobsIn = (cut: Cut): string[] => fs.readdirSync(jobsDir(cut)).filter((name) => name.startsWith("job_"));
+
+/** Everything that is kept of jobs, as if so much time had gone by. */
+function age(cut: Cut, days: number): void {
+  const at = Date.now() / 1000 - days * 86_400;
+  const dir = jobsDir(cut);
+  const names = fs.readdirSync(dir, { recursive: true, encoding: "utf8" }).map((name) => path.join(dir, name));
+  for (const name of [...names, dir]) fs.utimesSync(name, at, at);
+}
+
+/** Somebody else works in the project meanwhile. */
+const another = (cut: Cut) => cut.world.run(["-p", OTHER_PROMPT], { env: { OPENAI_API_KEY: KEY } });
+
+const BASH = [call("bash", { command: "echo ran >> effects; echo its own words; exit 3" })];
+
+test("a command that ended, eight days later: its real result, run once, though another run has swept", async () => {
+  const cut = await cutAt("job.ended", BASH);
+  age(cut, 8);
+  expect((await another(cut)).stdout).toBe("Nothing to it.\n");
+  const { code } = await cut.resume();
+  expect([cut.killed.signal, code, cut.text("effects")]).toEqual(["SIGKILL", 0, "ran\n"]);
+  expect(cut.results().at(-1)).toMatch(/^its own words\n\[exit code 3\]/);
+  expect(jobsIn(cut)).toEqual([]); // its result is recorded
+});
+
+test("a command whose directory somebody took away is unknown, and not run again", async () => {
+  const cut = await cutAt("job.ended", BASH);
+  for (const name of jobsIn(cut)) fs.rmSync(path.join(jobsDir(cut), name), { recursive: true });
+  const { code } = await cut.resume();
+  expect([code, cut.text("effects")]).toEqual([0, "ran\n"]);
+  expect(cut.results().at(-1)).toContain("is gone; whether the command ran is unknown");
+});
+
+test("a job in the background that ended and was not reported keeps its output, however long that takes", async () => {
+  const background = call("bash", { command: "echo its own words", run_in_background: true });
+  const cut = await cutAt("results.durable:2", [background, call("read_file", { path: "notes.txt" })]);
+  await until(() => fs.existsSync(path.join(jobsDir(cut), jobsIn(cut)[0]!, "exit")));
+  age(cut, 80);
+  await another(cut);
+  const { code } = await cut.resume();
+  const seen = JSON.stringify(cut.world.server.log().requests.at(-1)!.body);
+  expect([code, seen.includes("<status>completed</status>"), seen.includes("its own words\\n</output>")]).toEqual([
+    0,
+    true,
+    true,
+  ]);
+});
+
+test("what was planned and never intended goes after a day", async () => {
+  const cut = await cutAt("intent.before", BASH);
+  expect(jobsIn(cut).length).toBe(1);
+  const { code } = await cut.resume(); // asks for nothing that was not intended: the call runs with an intent of its own
+  expect([code, cut.text("effects"), jobsIn(cut).length]).toEqual([0, "ran\n", 1]);
+  age(cut, 2);
+  await another(cut);
+  expect(jobsIn(cut)).toEqual([]);
 });

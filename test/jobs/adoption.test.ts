@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, killJob, listJobs, runningJobs, sweepJobs } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs, killJob, listJobs, runningJobs } from "../../src/mechanisms/jobs/index.ts";
 import { jobState } from "../../src/mechanisms/jobs/job-dir.ts";
 import { createSupervisor } from "../../src/mechanisms/jobs/supervisor.ts";
+import { sweepJobs } from "../../src/mechanisms/jobs/sweep.ts";
 import type { JobPlan } from "../../src/tools/job-runner.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 
@@ -87,7 +88,13 @@ test("a harness killed before the spawn leaves an intent that is safe to run", a
   expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false });
   expect([turn.reran, text("times")]).toEqual([true, "run\n"]);
   await until(() => listJobs(dir).length === 0 && jobsIn(dir).length === 1); // the attempt that was abandoned
-  expect([sweepJobs(dir, -1), jobsIn(dir)]).toEqual([1, []]);
+  const old = Date.now() / 1000 - 2 * 86_400;
+  for (const id of jobsIn(dir)) utimesSync(join(dir, id), old, old);
+  await sweepJobs(dir, async () => new Set([(plan as JobPlan).jobId]));
+  expect(jobsIn(dir)).toEqual([(plan as JobPlan).jobId]);
+  rmSync(join(dir, ".swept"));
+  await sweepJobs(dir, async () => new Set());
+  expect(jobsIn(dir)).toEqual([]);
 });
 
 test("a harness killed right after the spawn: whoever is first decides, and the command runs once", async () => {
@@ -110,7 +117,7 @@ test("a supervisor that comes after its job was abandoned does nothing", async (
   expect([turn.reran, text("times"), jobState(plan.dir)]).toEqual([true, "run\n", { phase: "abandoned" }]);
   const late = await supervisors(dir).start(plan.jobId, root);
   await late.ended;
-  expect([text("times"), readdirSync(plan.dir)]).toEqual(["run\n", ["started"]]);
+  expect([text("times"), readdirSync(plan.dir)]).toEqual(["run\n", ["job", "started"]]);
 });
 
 test("a start and an abandonment at the same moment never both win", async () => {

@@ -6,22 +6,27 @@ import { createJobOutputTool } from "../../tools/job-output.ts";
 import type { JobEnd } from "../../tools/job-runner.ts";
 import { createListJobsTool } from "../../tools/list-jobs.ts";
 import { type JobsState, jobEvents, jobsSlice, type RunningJob } from "./events.ts";
-import { currentAttempt, jobEnd, jobOutput, jobState, killLeftovers, readMeta } from "./job-dir.ts";
+import { currentAttempt, jobEnd, jobOutput, jobState, killLeftovers, readMeta, START_WITHIN_MS } from "./job-dir.ts";
 import { bootId } from "./process.ts";
 import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
+import { type OwedJobs, sweepJobs } from "./sweep.ts";
 
 export { commandEnvironment } from "./environment.ts";
-export { jobsIn, killJob, listJobs, showJob, sweepJobs } from "./job-dir.ts";
+export { jobsIn, killJob, listJobs, showJob } from "./job-dir.ts";
 export { createSandbox, type SandboxOptions } from "./sandbox.ts";
 export { probeSandbox, type SandboxState } from "./sandbox-state.ts";
+export { owedJobs } from "./sweep.ts";
 
 const TAIL_CHARS = 2_000;
 /** A model that has not answered by then takes its time. */
 const THINKING_MS = 100;
-/** A supervisor that has not come to its first act by now never will. */
-const START_WITHIN_MS = 5_000;
 
-export function createJobs(opts: RunnerOptions): Mechanism {
+export interface JobsOptions extends RunnerOptions {
+  /** Without it the directories of old jobs stay. */
+  owed?: OwedJobs;
+}
+
+export function createJobs(opts: JobsOptions): Mechanism {
   const runner = createRunner(opts);
   return {
     name: "jobs",
@@ -30,6 +35,10 @@ export function createJobs(opts: RunnerOptions): Mechanism {
     tools: [createBashTool(runner), createJobOutputTool(runner), createJobKillTool(runner), createListJobsTool(runner)],
     wants: hasEndedJob,
     wake: waitForAny,
+    async close() {
+      await runner.settled();
+      if (opts.owed) await sweepJobs(opts.dir, opts.owed);
+    },
     seams: {
       /** A model that thinks leaves time to make a shell ready; one that answers at once would only be disturbed. */
       async model(call, next) {

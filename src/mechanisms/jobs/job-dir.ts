@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   readSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -39,6 +38,8 @@ const MAX_END_BYTES = 16_384;
 /** Between creating `started` and writing into it. */
 const STARTING_MS = 2_000;
 const TERM_GRACE_MS = 500;
+/** A supervisor that has not come to its first act by now never will. */
+export const START_WITHIN_MS = 5_000;
 const JOB_ID = /^job_[0-9a-z]+$/;
 
 /** The attempt that counts: the first one that was not abandoned. It need not exist yet. */
@@ -49,16 +50,23 @@ export function currentAttempt(dir: string): string {
   }
 }
 
-/** Makes the directory of the attempt that is to run now. */
-export function newAttempt(dir: string): string {
+/** Makes the directory of a job that is about to be intended, with all that is known of it. */
+export function makeJobDir(dir: string, meta: JobMeta): void {
   try {
     mkdirSync(dir, { mode: 0o700 });
-    return dir;
-  } catch {
-    const attempt = currentAttempt(dir);
-    mkdirSync(attempt, { recursive: true, mode: 0o700 });
-    return attempt;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    mkdirSync(dir, { recursive: true, mode: 0o700 }); // the first job here
   }
+  writeMeta(dir, meta);
+}
+
+/** The directory of the attempt that is to run now; made anew where it is not there. */
+export function newAttempt(dir: string, meta: JobMeta): string {
+  const attempt = currentAttempt(dir);
+  mkdirSync(attempt, { recursive: true, mode: 0o700 });
+  writeMeta(attempt, meta);
+  return attempt;
 }
 
 export function jobState(attempt: string): JobState {
@@ -94,14 +102,14 @@ export function jobEnd(attempt: string, startedAt: number, told?: number): JobEn
   return { status: killed ? "killed" : exitCode === 0 ? "completed" : "failed", exitCode, durationMs };
 }
 
-/** Contract: true when this attempt will never run; false when its supervisor was faster. */
+/** Contract: true when this attempt will never run; false when its supervisor was faster, or its directory is gone. */
 export function abandon(attempt: string): boolean {
   try {
     writeFileSync(join(attempt, "started"), ABANDONED, { flag: "wx" });
     return true;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT") return true; // not even its directory was made: nothing was spawned
+    if (code === "ENOENT") return false; // who took the directory away may have seen it run
     if (code === "EEXIST") return read(join(attempt, "started")) === ABANDONED;
     throw error;
   }
@@ -219,7 +227,7 @@ export function outputSince(attempt: string, from: number, max: number): { text:
 }
 
 /** One file: a line of facts, then the command as its shell reads it. */
-export function writeMeta(attempt: string, { command, ...facts }: JobMeta): void {
+function writeMeta(attempt: string, { command, ...facts }: JobMeta): void {
   writeFileSync(join(attempt, "job"), `${JSON.stringify(facts)}\n${command}`);
 }
 
@@ -238,12 +246,16 @@ export function listJobs(dir: string): JobListing[] {
   return jobNames(dir).flatMap((name) => {
     const attempt = currentAttempt(join(dir, name));
     const meta = readMeta(attempt);
-    if (!meta) return [];
+    if (!meta || isOnlyPlanned(attempt, meta)) return [];
     const end = jobEnd(attempt, meta.startedAt);
     const { jobId, context, agent, command, cwd, startedAt } = meta;
     return [{ jobId, context, agent, command, cwd, startedAt, status: "running", ...end }];
   });
 }
+
+/** Its directory is there since before it was decided on; what has not begun by now waits for whoever decides what became of it. */
+const isOnlyPlanned = (attempt: string, { startedAt, boot }: JobMeta): boolean =>
+  jobState(attempt).phase === "unstarted" && (boot !== bootId() || Date.now() - startedAt > START_WITHIN_MS);
 
 /** How many run in that directory, or below it. */
 export const jobsIn = (dir: string, place: string): number =>
@@ -263,18 +275,6 @@ export async function killJob(dir: string, jobId: string): Promise<boolean> {
   if (!meta || jobEnd(attempt, meta.startedAt)) return false;
   await killAttempt(attempt);
   return true;
-}
-
-/** Removes what ended, or was abandoned, longer ago than `olderThanMs`; says how many. */
-export function sweepJobs(dir: string, olderThanMs: number): number {
-  const before = Date.now() - olderThanMs;
-  const running = new Set(listJobs(dir).flatMap((j) => (j.status === "running" ? [j.jobId] : [])));
-  const old = jobNames(dir).filter((name) => !running.has(name) && modifiedAt(join(dir, name)) < before);
-  for (const name of old) rmSync(join(dir, name), { recursive: true, force: true });
-  // What a supervisor that was killed left of its own.
-  const pipes = namesIn(dir).filter((name) => /^\.(?:go|err|done)\d/.test(name));
-  for (const name of pipes) if (modifiedAt(join(dir, name)) < before) rmSync(join(dir, name), { force: true });
-  return old.length;
 }
 
 export const isJobId = (id: string): boolean => JOB_ID.test(id);
@@ -297,9 +297,9 @@ function readBytes(path: string): Buffer | undefined {
   }
 }
 
-const jobNames = (dir: string): string[] => namesIn(dir).filter((name) => JOB_ID.test(name));
+export const jobNames = (dir: string): string[] => namesIn(dir).filter((name) => JOB_ID.test(name));
 
-function namesIn(dir: string): string[] {
+export function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir).sort();
   } catch {
@@ -307,6 +307,6 @@ function namesIn(dir: string): string[] {
   }
 }
 
-function modifiedAt(path: string): number {
+export function modifiedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,5 +1,5 @@
 // Owns running jobs: planning, starting, waiting, and adopting those of a dead process.
-import { type FSWatcher, rmSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, rmSync, watch } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
@@ -18,12 +18,12 @@ import {
   killAttempt,
   killLeftovers,
   listJobs,
+  makeJobDir,
   newAttempt,
   outputSince,
   readMeta,
   shellEnd,
   takenFrom,
-  writeMeta,
 } from "./job-dir.ts";
 import { bootId } from "./process.ts";
 import type { Enclose, Enclosure } from "./sandbox.ts";
@@ -61,11 +61,15 @@ export interface RunnerOptions {
 export interface Runner extends JobRunner {
   /** Makes the next start faster, when there is time for it. */
   prepare(context: string, root: string): void;
+  /** Resolves when what was begun to be removed is gone. */
+  settled(): Promise<void>;
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
   const supervisors = new Map<string, { kind: string; supervisor: Supervisor; enclosure?: Enclosure }>();
   const prepared = new Set<string>();
+  /** Their directories are made, and they are not started yet. */
+  const planned = new Map<string, JobMeta>();
   /** Commands that said that they ended, and whose processes are about to. */
   const leaving = new Set<Promise<void>>();
   const seeOff = async (attempt: string, { ended, over }: Supervised): Promise<void> => {
@@ -112,22 +116,40 @@ export function createRunner(opts: RunnerOptions): Runner {
     supervisors.set(key, { kind, supervisor: made, enclosure });
     return made;
   };
+  const removing = new Set<Promise<void>>();
+  const remove = (jobId: string): void => {
+    const gone = removeDir(join(opts.dir, jobId)).finally(() => removing.delete(gone));
+    removing.add(gone);
+  };
   const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
-    createJob({ attempt, meta, dir: opts.dir, supervised });
+    createJob({
+      attempt,
+      meta,
+      dir: opts.dir,
+      supervised,
+      remove: () => (supervised ? void supervised.over.then(() => remove(meta.jobId)) : remove(meta.jobId)),
+    });
   return {
     prepare(context, root) {
       const key = `${context} ${root}`;
       if (!prepared.has(key)) open(enclosed({ ...NO_JOB, context, root })).prepare();
       prepared.add(key);
     },
-    plan() {
+    plan(spec) {
       const jobId = newId("job");
-      return { jobId, dir: join(opts.dir, jobId), boot: bootId() };
+      const meta: JobMeta = { jobId, ...spec, startedAt: Date.now(), boot: bootId() };
+      const dir = join(opts.dir, jobId);
+      makeJobDir(dir, meta);
+      planned.set(jobId, meta);
+      crashPoint("job.planned");
+      return { jobId, dir, boot: meta.boot };
     },
     async start(plan, spec) {
-      const attempt = newAttempt(join(opts.dir, plan.jobId));
-      const meta: JobMeta = { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
-      writeMeta(attempt, meta);
+      const dir = join(opts.dir, plan.jobId);
+      const made = planned.get(plan.jobId);
+      planned.delete(plan.jobId);
+      const meta = made ?? { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
+      const attempt = made ? dir : newAttempt(dir, meta);
       crashPoint("job.intended");
       if (leaving.size > 0) await stayFor(Promise.all(leaving));
       const supervised = await open(enclosed(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
@@ -135,14 +157,24 @@ export function createRunner(opts: RunnerOptions): Runner {
       void seeOff(attempt, supervised);
       return jobAt(attempt, meta, supervised);
     },
-    async adopt(plan) {
-      const attempt = currentAttempt(join(opts.dir, plan.jobId));
+    async adopt(plan, of) {
+      const dir = join(opts.dir, plan.jobId);
+      if (!existsSync(dir)) return { kind: "gone" };
+      const attempt = currentAttempt(dir);
+      if (!existsSync(attempt)) return { kind: "unstarted" }; // all there was is abandoned
       const meta = readMeta(attempt);
+      // A copy of a context names the jobs of the original.
+      if (meta && !(meta.context === of.context && meta.agent === of.agent && meta.callId === of.callId))
+        return { kind: "elsewhere" };
       const started = jobState(attempt).phase !== "unstarted";
       // After a power loss the file that says "started" may be lost while what the command did is not.
-      if (!started && plan.boot !== bootId()) return "elsewhere";
-      if (!started && abandon(attempt)) return "unstarted";
-      return meta ? jobAt(attempt, meta) : "elsewhere";
+      if (!started && plan.boot !== bootId()) return { kind: "elsewhere" };
+      if (!started && abandon(attempt)) return { kind: "unstarted" };
+      return meta ? { kind: "job", job: jobAt(attempt, meta) } : { kind: "elsewhere" };
+    },
+    discard(plan) {
+      planned.delete(plan.jobId);
+      remove(plan.jobId);
     },
     find(context, jobId) {
       if (!isJobId(jobId)) return undefined;
@@ -150,11 +182,22 @@ export function createRunner(opts: RunnerOptions): Runner {
       const meta = readMeta(attempt);
       return meta?.context === context ? jobAt(attempt, meta) : undefined;
     },
+    async settled() {
+      await Promise.all(removing);
+    },
     list: (context) => listJobs(opts.dir).filter((j) => j.context === context),
   };
 }
 
-function createJob(of: { attempt: string; meta: JobMeta; dir: string; supervised?: Supervised }): Job {
+interface JobParts {
+  attempt: string;
+  meta: JobMeta;
+  dir: string;
+  supervised?: Supervised;
+  remove: () => void;
+}
+
+function createJob(of: JobParts): Job {
   const { attempt, meta, supervised } = of;
   let told: number | undefined;
   const ended = async (signal: AbortSignal) => {
@@ -205,15 +248,15 @@ function createJob(of: { attempt: string; meta: JobMeta; dir: string; supervised
     taken: () => takenFrom(of.dir, attempt.slice(of.dir.length + 1)),
     movedTo: () => shellEnd(attempt).dir,
     // Not now: a model call comes next, and there is time during it.
-    remove: () => void removeAfter(supervised?.over, join(of.dir, meta.jobId)),
+    remove: of.remove,
   };
 }
 
-async function removeAfter(over: Promise<void> | undefined, dir: string): Promise<void> {
-  await over;
+async function removeDir(dir: string): Promise<void> {
   await breathe();
+  // All of them first: who removes a directory under whose feet files vanish may leave it standing.
+  await Promise.allSettled(FILES.map((name) => unlink(join(dir, name))));
   try {
-    await Promise.all(FILES.map((name) => unlink(join(dir, name))));
     await rmdir(dir);
   } catch {
     rmSync(dir, { recursive: true, force: true });
