@@ -31,9 +31,12 @@ export const CI_VARIABLES = {
 const HOOKED: HookEvent[] = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
 export const HOUSE_HOOKS = "the house";
 
-export const harmlessHooks = (events: readonly HookEvent[] = HOOKED): HookConfig =>
+export const harmlessHooks = (events: readonly HookEvent[] = HOOKED, source?: string): HookConfig =>
   Object.fromEntries(
-    events.map((event) => [event, [{ source: HOUSE_HOOKS, hooks: [{ type: "command" as const, command: ":" }] }]]),
+    events.map((event) => [
+      event,
+      [{ ...(source && { source }), hooks: [{ type: "command" as const, command: ":" }] }],
+    ]),
   );
 
 let probed: ReturnType<typeof probeSandbox> | undefined;

@@ -86,7 +86,7 @@ export async function openHouse(
 
 /** What a user's settings and machine bring. */
 const productionOptions = (state: string, root: string) => ({
-  hooks: harmlessHooks(),
+  hooks: harmlessHooks(undefined, HOUSE_HOOKS),
   sandbox: sandboxFor(state, root),
 });
 
