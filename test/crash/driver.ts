@@ -34,7 +34,8 @@ export interface Running {
 
 /** How one process is run, and what ends it. */
 export interface Way {
-  env?: Record<string, string>;
+  /** Undefined takes a variable away. */
+  env?: Record<string, string | undefined>;
   cwd?: string;
   /** Another build of the command line. */
   cli?: string;
