@@ -31,6 +31,8 @@ export interface Environment {
   fits?: (scenario: MatrixScenario) => boolean;
   /** A command whose supervisor ended with its namespace: nobody can know. */
   mayBeUnknown?: (scenario: MatrixScenario) => boolean;
+  /** A tool whose own write fails says so to the model, and the turn goes on: nothing is promised then but that. */
+  mayFail?: RegExp;
 }
 
 const WEEK_AND_A_DAY = 8 * 86_400_000;
@@ -154,6 +156,7 @@ export const environments: Environment[] = [
       if (code !== 0 && !(said.length === 1 && /disk|no space/i.test(said[0]!)))
         throw new Error(`a full disk is not named in one line: ${stderr.slice(-400)}`);
     },
+    mayFail: /ENOSPC|disk is full/,
     after: (world) => void execFileSync("umount", ["-l", stateOf(world)]),
     fits: () => isRoot,
   },

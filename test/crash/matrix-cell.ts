@@ -74,11 +74,12 @@ async function judge(work: Work, { cell, reference, counts, blame }: Judging): P
   const unknown = transcript.filter((line) => /\bunknown\b/.test(line)).length;
   counts.unknownOutcomes = unknown;
   if (unknown > 0 && !environment.mayBeUnknown?.(scenario)) blame("needlesslyUnknown", transcript.join(" | "));
-  if (unknown === 0 && JSON.stringify(transcript) !== JSON.stringify(reference.transcript))
+  const told = transcript.some((line) => environment.mayFail?.test(line));
+  if (unknown === 0 && !told && JSON.stringify(transcript) !== JSON.stringify(reference.transcript))
     blame("stateDiffers", `${JSON.stringify(transcript)} instead of ${JSON.stringify(reference.transcript)}`);
   const outcome = scenario.outcome?.(world.project) ?? "";
-  if (outcome !== reference.outcome) blame("missingEffects", `${outcome} instead of ${reference.outcome}`);
-  judgeEffects(world, scenario, { excused: unknown > 0, blame });
+  if (!told && outcome !== reference.outcome) blame("missingEffects", `${outcome} instead of ${reference.outcome}`);
+  judgeEffects(world, scenario, { excused: unknown > 0 || told, blame });
   if (!(await until(() => world.processes().length === 0, 5_000))) blame("orphans", String(world.processes().length));
 }
 
@@ -113,7 +114,7 @@ function judgeEffects(
     if (times === 0 && !excused) blame("missingEffects", effect);
   }
   for (const [name, content] of Object.entries(files))
-    if (text(name) !== content) blame("missingEffects", `${name} holds ${JSON.stringify(text(name))}`);
+    if (text(name) !== content && !excused) blame("missingEffects", `${name} holds ${JSON.stringify(text(name))}`);
 }
 
 /** Results and answers of all agents, with what differs between two undisturbed runs taken out. */
