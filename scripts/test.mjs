@@ -1,4 +1,5 @@
-// npm test: check, build, all tests; closes with "N passed, N failed". --long runs the whole crash matrix, soak and fuzz too.
+// npm test: check, build, all tests; closes with "N passed, N failed". --long runs the whole crash matrix, soak and fuzz too;
+// --fast leaves out what kills, damages or runs many processes, and the checks: for daily work, under a minute.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -7,20 +8,39 @@ import { fileURLToPath } from "node:url";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const long = process.argv.includes("--long");
-const only = process.argv.slice(2).filter((a) => a !== "--long");
+const fast = process.argv.includes("--fast");
+const only = process.argv.slice(2).filter((a) => a !== "--long" && a !== "--fast");
+/** Most of the suite's time, little of what a change usually breaks. */
+const SLOW = [
+  "test/crash/**",
+  "test/**/*crash*.test.ts",
+  "test/**/*processes.test.ts",
+  "test/ledger/{contention,copies,copies-proof,copies-writing,damage,disk,repair}.test.ts",
+  "test/checkpoints/{property,repositories}.test.ts",
+  "test/cli/{stay,workflow}.test.ts",
+  "test/cron/{house,worker}.test.ts",
+  "test/jobs/{adoption,ends,escapes,sandbox}.test.ts",
+  "test/scenarios/**",
+  "test/security/**",
+  "test/subagents/{background,limits}.test.ts",
+  "test/tasks/command.test.ts",
+  "test/team/{fleet,hosting,idle,stay,stopped}.test.ts",
+  "test/worktrees/**",
+];
 const run = (command, args, env = {}) =>
   spawnSync(command, args, { cwd: root, stdio: "inherit", env: { ...process.env, ...env } }).status === 0;
 
 let failed = 0;
 if (!run(process.execPath, ["scripts/services.mjs"])) process.exit(1);
-if (!run(process.execPath, ["scripts/build.mjs", "--types"])) process.exit(1);
-if (only.length === 0 && !run(process.execPath, ["scripts/check.mjs"])) failed++;
+if (!run(process.execPath, ["scripts/build.mjs", fast ? "--if-stale" : "--types"])) process.exit(1);
+if (only.length === 0 && !fast && !run(process.execPath, ["scripts/check.mjs"])) failed++;
 
 const out = path.join(os.tmpdir(), `holdfast-test-${process.pid}.json`);
+const skipped = fast ? SLOW.map((pattern) => `--exclude=${pattern}`) : [];
 const env = { HOLDFAST_LONG: long ? "1" : "" };
 run(
   path.join(root, "node_modules/.bin/vitest"),
-  ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${out}`, ...only],
+  ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${out}`, ...skipped, ...only],
   env,
 );
 const report = fs.existsSync(out)

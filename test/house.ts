@@ -1,4 +1,5 @@
-// A whole house for a test: real store, real HTTP to the scripted model server, a temporary project.
+// A whole house for a test, as users run it: real store, real HTTP to the scripted model server, a temporary project; a key of real
+// length, the variables of a CI job, hooks, redaction and sandbox on (environment.ts). A test that needs otherwise says so.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -9,6 +10,7 @@ import type { Store, StoredEvent } from "../src/ledger/store.ts";
 import type { Effect, Tool, ToolOutput, ToolRun } from "../src/loop/seams.ts";
 import { openModel } from "../src/models/open-model.ts";
 import { type ModelServer, type Script, startModelServer } from "../src/testing/model-server.ts";
+import { enterProduction, HOUSE_HOOKS, harmlessHooks, KEYS, sandboxFor } from "./environment.ts";
 
 export interface House {
   root: string;
@@ -16,7 +18,9 @@ export interface House {
   server: ModelServer;
   store: Store;
   harness: Harness;
-  /** Every event of the ledger, as `type` or with its data. */
+  /** Whether commands are shut in: not where bubblewrap is missing. */
+  sandboxed: boolean;
+  /** Every event of the ledger but those of the house's own hooks, which say nothing. */
   events(context: string): Promise<StoredEvent[]>;
   /** Another harness on the same state, as after a crash of the first. */
   again(more?: Partial<HarnessOptions>): Promise<Harness>;
@@ -33,15 +37,16 @@ export async function openHouse(
   const root = tempDir("project");
   const state = tempDir("state");
   const server = await startModelServer({ script });
+  enterProduction();
   const env = {
     OPENAI_BASE_URL: server.openaiUrl,
-    OPENAI_API_KEY: "dummy",
     ANTHROPIC_BASE_URL: server.anthropicUrl,
-    ANTHROPIC_API_KEY: "dummy",
+    ...KEYS,
   };
   const { api = "openai", ...options } = more;
   const model = await openModel(api === "openai" ? "openai-compatible/mock" : "anthropic/mock", { env });
   const store = await openSqliteStore(path.join(state, "ledger.db"));
+  const production = productionOptions(state, root);
   const make = (extra: Partial<HarnessOptions> = {}) =>
     createHarness({
       model,
@@ -49,6 +54,7 @@ export async function openHouse(
       root,
       jobsDir: path.join(state, "jobs"),
       permissionMode: "bypass",
+      ...production,
       ...options,
       ...extra,
     });
@@ -59,9 +65,10 @@ export async function openHouse(
     server,
     store,
     harness,
+    sandboxed: production.sandbox !== undefined,
     async events(context) {
       const all: StoredEvent[] = [];
-      for await (const event of store.read(context)) all.push(event);
+      for await (const event of store.read(context)) if (!isHouses(event)) all.push(event);
       return all;
     },
     async again(extra) {
@@ -76,6 +83,15 @@ export async function openHouse(
     },
   };
 }
+
+/** What a user's settings and machine bring. */
+const productionOptions = (state: string, root: string) => ({
+  hooks: harmlessHooks(undefined, HOUSE_HOOKS),
+  sandbox: sandboxFor(state, root),
+});
+
+const isHouses = ({ type, data }: StoredEvent): boolean =>
+  type === "hook.ran" && (data as { source: string }).source === HOUSE_HOOKS;
 
 /** A tool of a test's own. */
 export function toolOf(

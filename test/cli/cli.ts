@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
 
-export const bin = path.join(import.meta.dirname, "../../bin/holdfast.js");
+/** HOLDFAST_CRASH_CLI: another build, to see that a test fails there. */
+export const bin = process.env.HOLDFAST_CRASH_CLI ?? path.join(import.meta.dirname, "../../bin/holdfast.js");
 
 export interface CliOptions {
   cwd: string;

@@ -26,6 +26,8 @@ export interface Faults {
   damaged: number;
   /** Did not end by itself in time. */
   hangs: number;
+  /** A fact that stdout said and the ledger does not hold. */
+  printedNotKept: number;
   /** A failure of the disk that was not said at once, in one clear line. */
   unclear: number;
 }
@@ -41,6 +43,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   stateDiffers: 0,
   damaged: 0,
   hangs: 0,
+  printedNotKept: 0,
   unclear: 0,
 };
 
@@ -76,5 +79,19 @@ export function publish(row: string, counts: Counts): void {
     f.stateDiffers + f.damaged + f.needlesslyUnknown + f.unclear + f.hangs,
   ];
   fs.appendFileSync(file, `| ${row} | ${numbers.join(" | ")} |\n`);
+  for (const note of counts.notes) fs.appendFileSync(`${file}.notes`, `${note}\n`);
+}
+
+/** The same for the table of environments, which says besides what was printed and not kept. */
+export function publishEnvironment(row: string, counts: Counts): void {
+  const file = process.env.HOLDFAST_CRASH_REPORT;
+  if (!file) return;
+  const { faults: f } = counts;
+  const numbers = [
+    ...[counts.cells, counts.kills, f.lost, f.duplicatedEffects, f.missingEffects, counts.unknownOutcomes],
+    ...[f.invalidTranscripts, f.orphans, f.printedNotKept],
+    f.stateDiffers + f.damaged + f.needlesslyUnknown + f.unclear + f.hangs + f.extraRequests,
+  ];
+  fs.appendFileSync(`${file}.environments`, `| ${row} | ${numbers.join(" | ")} |\n`);
   for (const note of counts.notes) fs.appendFileSync(`${file}.notes`, `${note}\n`);
 }

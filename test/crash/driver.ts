@@ -4,10 +4,10 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { openProject } from "../../src/contexts/project.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { CI_VARIABLES, harmlessHooks, KEYS } from "../environment.ts";
 
 const ROOT = path.resolve(fileURLToPath(import.meta.url), "../../..");
 /** The very Node that the project pins: a relaunch by the launcher would put a second process between kill and harness. */
@@ -24,6 +24,8 @@ export interface Exit {
 }
 
 const HUNG_MS = 30_000;
+/** Not at the start of a session: that one is recorded by every resume. */
+const HOOKS = harmlessHooks(["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]);
 
 export interface Running {
   child: ChildProcess;
@@ -32,12 +34,17 @@ export interface Running {
 
 /** How one process is run, and what ends it. */
 export interface Way {
-  env?: Record<string, string>;
+  /** Undefined takes a variable away. */
+  env?: Record<string, string | undefined>;
+  cwd?: string;
+  /** Another build of the command line. */
+  cli?: string;
+  /** Where its output goes: read to its end, closed after its first line, or a full disk. */
+  stdout?: "read" | "closed" | "full";
   /** Comes before the command: strace or unshare with their flags. */
   wrap?: string[];
   /** What stands on its standard input. */
   stdin?: string;
-  cwd?: string;
   /** Kills from outside, once it is time. */
   meanwhile?: (running: Running, world: World) => Promise<void>;
   /** What was not said as it should be, if anything. */
@@ -52,9 +59,14 @@ export interface Look {
 
 export interface World {
   readonly dir: string;
+  /** Where the project is now. */
   readonly project: string;
+  /** Of this project; none until the first process has made it. */
   readonly stateDir: string;
   readonly server: ModelServer;
+  /** What the user's settings say besides. */
+  settings(more: object): void;
+  move(to: string): void;
   start(args: string[], way?: Way): Running;
   run(args: string[], way?: Way): Promise<Exit>;
   look(): Promise<Look>;
@@ -73,47 +85,65 @@ const tempDir = () => fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "hol
 
 export async function openWorld(script: Script, door: Door = {}): Promise<World> {
   const dir = tempDir();
-  const project = path.join(dir, "project");
-  fs.mkdirSync(project);
+  fs.mkdirSync(path.join(dir, "project"));
   const server = await startModelServer({ script });
+  const state = path.join(dir, "state");
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? "",
     HOME: dir,
-    XDG_STATE_HOME: path.join(dir, "state"),
+    XDG_STATE_HOME: state,
+    ...CI_VARIABLES,
+    ...KEYS,
     OPENAI_BASE_URL: server.openaiUrl,
-    OPENAI_API_KEY: "dummy",
     ANTHROPIC_BASE_URL: server.anthropicUrl,
-    ANTHROPIC_API_KEY: "dummy",
     HOLDFAST_RETRY_BASE_MS: "1",
   };
-  const { stateDir } = openProject({ cwd: project, env });
-  fs.rmSync(path.join(dir, "state"), { recursive: true });
-  const before = door.script ? [door.script] : [CLI];
+  const settingsFile = path.join(dir, ".config/holdfast/settings.json");
+  fs.mkdirSync(path.dirname(settingsFile), { recursive: true });
+  const settings = (more: object) => fs.writeFileSync(settingsFile, JSON.stringify({ hooks: HOOKS, ...more }));
+  settings({});
+  const before = (way: Way) => (door.script ? [door.script] : [way.cli ?? CLI]);
   const flags = door.flags ?? ["--model", "openai-compatible/mock", "--permission-mode", "bypass"];
+  let project = path.join(dir, "project");
+  let known: string | undefined;
 
   const start = (args: string[], way: Way = {}): Running => {
-    const [command, ...rest] = [...(way.wrap ?? []), NODE, ...before, ...args, ...(args[0] === "-p" ? flags : [])];
+    const words = [...before(way), ...args, ...(args[0] === "-p" ? flags : [])];
+    const [command, ...rest] = [...(way.wrap ?? []), NODE, ...words];
+    const full = way.stdout === "full" ? fs.openSync("/dev/full", "w") : undefined;
     const child = spawn(command!, rest, {
       cwd: way.cwd ?? project,
       env: { ...env, ...way.env },
-      stdio: [way.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [way.stdin === undefined ? "ignore" : "pipe", full ?? "pipe", "pipe"],
     });
     child.stdin?.end(way.stdin);
+    if (full !== undefined) fs.closeSync(full);
+    if (way.stdout === "closed") child.stdout?.once("data", () => child.stdout?.destroy());
     return { child, ended: exitOf(child) };
   };
 
   const world: World = {
     dir,
-    project,
-    stateDir,
+    get project() {
+      return project;
+    },
+    get stateDir() {
+      known ??= ledgersIn(state)[0];
+      return known ?? path.join(state, "none");
+    },
     server,
+    settings,
+    move(to) {
+      fs.renameSync(project, to);
+      project = to;
+    },
     start,
     async run(args, way) {
       const running = start(args, way);
       await Promise.all([way?.meanwhile?.(running, world), running.ended]);
       return running.ended;
     },
-    look: () => lookAt(stateDir),
+    look: async () => joined(await Promise.all(ledgersIn(state).map(lookAt))),
     processes: () => processesOf(dir),
     async close() {
       for (const pid of processesOf(dir)) kill(pid);
@@ -124,6 +154,21 @@ export async function openWorld(script: Script, door: Door = {}): Promise<World>
   };
   return world;
 }
+
+/** Of each project whose state is there. */
+const ledgersIn = (state: string): string[] =>
+  fs.existsSync(state)
+    ? fs
+        .readdirSync(state, { recursive: true, encoding: "utf8" })
+        .filter((file) => path.basename(file) === "ledger.db")
+        .map((file) => path.dirname(path.join(state, file)))
+        .sort()
+    : [];
+
+const joined = (looks: Look[]): Look => ({
+  contexts: looks.flatMap((look) => look.contexts),
+  damage: looks.flatMap((look) => look.damage),
+});
 
 function exitOf(child: ChildProcess): Promise<Exit> {
   let stdout = "";

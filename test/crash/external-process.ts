@@ -8,6 +8,7 @@ import { createHarness } from "../../src/harness.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import { defineTool } from "../../src/loop/seams.ts";
 import { openModel } from "../../src/models/open-model.ts";
+import { harmlessHooks, sandboxFor } from "../environment.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,6 +22,8 @@ const harness = createHarness({
   root: project.root,
   jobsDir: path.join(project.stateDir, "jobs"),
   permissionMode: "bypass",
+  hooks: harmlessHooks(["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]),
+  sandbox: sandboxFor(project.stateDir, project.root),
   tools: [
     defineTool({
       name: "post_letter",

@@ -9,18 +9,19 @@ import type { Scenario } from "./scenarios.ts";
 
 const SRC = path.resolve(fileURLToPath(import.meta.url), "../../../src");
 
-/** `contexts verify --repair`, worktrees, approvals and what is done with kept files have tests of their own, which pass their points. */
-export function crashPoints(): string[] {
+/** Those of `contexts verify --repair` and of what is done with kept files have tests of their own, which pass them. */
+export function allPoints(): string[] {
   const names = new Set<string>();
   for (const entry of fs.readdirSync(SRC, { withFileTypes: true, recursive: true })) {
     if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
     const text = fs.readFileSync(path.join(entry.parentPath, entry.name), "utf8");
     for (const [, name] of text.matchAll(/\bcrashPoint\("([^"]+)"\)/g)) names.add(name!);
   }
-  return [...names]
-    .filter((name) => !/^(?:repair|worktree|approval)\.|^files\.(?:collected|restored|copied)$/.test(name))
-    .sort();
+  return [...names].filter((name) => !/^repair\.|^files\.(?:collected|restored|copied)$/.test(name)).sort();
 }
+
+/** Worktrees and approvals are in the matrix of environments, and have tests of their own. */
+export const crashPoints = (): string[] => allPoints().filter((name) => !/^(?:worktree|approval)\./.test(name));
 
 export const at = (point: string, n = 1): Way => ({ env: { HOLDFAST_CRASH_AT: `${point}:${n}` } });
 

@@ -256,11 +256,24 @@ describe("names", () => {
 });
 
 describe("configuration", () => {
-  it("without hooks attaches nothing", async () => {
-    const hooks = createHooks({ hooks: { Stop: [] }, root: "/", stateDir: "/nowhere" });
-    expect(Object.keys(hooks).sort()).toEqual(["events", "fire", "fold", "name"]);
-    const { turn } = fired({});
-    expect(await hooks.fire("PreCompact", {}, turn)).toEqual({ context: [] });
+  it("without hooks lets everything by as it is", async () => {
+    const { hooks, turn, gate, tool, input, ran } = fired({ hooks: { Stop: [] } });
+    const output = { content: "as it was" };
+    expect({
+      fired: await hooks.fire("PreCompact", {}, turn),
+      input: await input("Do it"),
+      gate: await gate("bash", { command: "ls" }),
+      tool: await tool("bash", { command: "ls" }, output),
+      start: await hooks.start!(turn),
+      ran: ran(),
+    }).toEqual({
+      fired: { context: [] },
+      input: { content: [{ type: "text", text: "Do it" }], origin: "user" },
+      gate: { verdict: { decision: "allow" }, input: { command: "ls" } },
+      tool: output,
+      start: [],
+      ran: [],
+    });
   });
 });
 

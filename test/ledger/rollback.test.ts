@@ -87,7 +87,8 @@ it("an open ledger records nothing on another past, and one that is opened anew 
     initial: () => [] as number[],
     apply: (list: number[], e: { seq: number }) => [...list, e.seq],
   };
-  const open = () => openLedger({ store, name: "l", codec: createCodec([{ events: defs }]), fold: createFold({ slice }) });
+  const open = () =>
+    openLedger({ store, name: "l", codec: createCodec([{ events: defs }]), fold: createFold({ slice }) });
   const ledger = await open();
   await ledger.append([event(1)]);
   await keepCopy();

@@ -20,11 +20,15 @@ test("a known secret does not come back in a result, in what is shown, or while 
   expect(turn.progress).toEqual([{ type: "output", callId: "c1", text: "key [redacted ANTHROPIC_API_KEY]\n" }]);
 });
 
-test("words, paths and short values are no secrets; without any there is nothing to do", () => {
+test("words, paths and short values are no secrets; without any the result goes by untouched", async () => {
   expect(redactor({ SSH_AUTH_SOCK: "/run/agent.sock", KEYBOARD: "english", TOKEN: "abc", PATH: "/bin:/usr/bin" })).toBe(
     undefined,
   );
-  expect(createRedaction({}).seams).toBe(undefined);
+  const output = { content: "as it was" };
+  const run = { turn: testTurn([], { root: "/" }) } as unknown as ToolRun;
+  expect(await createRedaction({}).seams!.tool!(run, async (inner) => (inner === run ? output : { content: "" }))).toBe(
+    output,
+  );
 });
 
 test("a secret inside another is hidden whole, and special characters are only characters", () => {

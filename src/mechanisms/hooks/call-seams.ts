@@ -10,17 +10,18 @@ import { type Fired, NOTHING_SAID } from "./firing.ts";
 import { callPayload, type Payload, resultPayload } from "./payload.ts";
 import { addNotes, replaced } from "./result-text.ts";
 
-/** Contract: only the seams that some hook needs. */
+/** Contract: always all three; where no hook is there for a call, it goes by as it is. */
 export function callSeams(
   fire: (event: HookEvent, payload: Payload, turn: Turn) => Promise<Fired>,
   has: (...events: HookEvent[]) => boolean,
   now: () => number,
-): Pick<Partial<Seams>, "gate" | "ask" | "tool"> {
+): Pick<Seams, "gate" | "ask" | "tool"> {
   const asked = new WeakMap<GateCall["call"], { cwd: string; root: string; fired: Promise<Fired> }>();
 
   /** Once for each call and directory, whoever asks first: what a hook said of one directory does not hold in another. */
   function beforeCall({ call, tool, input, turn }: GateCall): Promise<Fired> {
     const { cwd, root } = turn;
+    if (!has("PreToolUse")) return Promise.resolve(NOTHING_SAID);
     const known = asked.get(call);
     if (known && known.cwd === cwd && known.root === root) return known.fired;
     if (turnHooks(turn).stop !== undefined) return Promise.resolve(NOTHING_SAID); // refused anyway
@@ -29,9 +30,8 @@ export function callSeams(
     return fired;
   }
 
-  const seams: Pick<Partial<Seams>, "gate" | "ask" | "tool"> = {};
-  if (has("PreToolUse")) {
-    seams.gate = {
+  return {
+    gate: {
       async rewrite(call) {
         const { updatedInput, decision } = await beforeCall(call);
         return updatedInput && decision !== "deny" ? rewritten(call, updatedInput) : call.input;
@@ -44,10 +44,8 @@ export function callSeams(
         if (decision === "ask") return { decision, code: "hook", reason: `a PreToolUse hook asks: ${reason}` };
         return { decision: "allow" };
       },
-    };
-  }
-  if (has("PreToolUse", "PermissionRequest")) {
-    seams.ask = async (call, { firm }) => {
+    },
+    async ask(call, { firm }) {
       if (!firm && (await asked.get(call.call)?.fired)?.decision === "allow") return { decision: "allow" };
       if (!has("PermissionRequest")) return undefined;
       const payload = callPayload(call.call, call.tool, call.input, call.turn.cwd);
@@ -55,13 +53,12 @@ export function callSeams(
       if (stop !== undefined) return { decision: "deny", reason: `a hook ended the turn: ${stop}` };
       if (decision === "deny") return { decision, reason: `denied by a PermissionRequest hook: ${reason}` };
       return decision === "allow" && !firm ? { decision } : undefined;
-    };
-  }
-  if (has("PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure")) {
-    seams.tool = async (run, next) => {
+    },
+    async tool(run, next) {
       const { stop } = turnHooks(run.turn);
       if (stop !== undefined && !run.resumed)
         return { content: `Not run: a hook ended the turn: ${stop}`, isError: true };
+      if (!has("PreToolUse", "PostToolUse", "PostToolUseFailure")) return next(run);
       const advice = turnHooks(run.turn).advice?.[run.call.id] ?? [];
       const startedAt = now();
       const output = await outputOf(run, next);
@@ -75,9 +72,8 @@ export function callSeams(
       const after = has(event) ? await fire(event, payload, run.turn) : NOTHING_SAID;
       const feedback = after.decision === "deny" ? [`${event} hook: ${after.reason}`] : [];
       return addNotes(replaced(output, after.updatedToolOutput), [...advice, ...after.context, ...feedback]);
-    };
-  }
-  return seams;
+    },
+  };
 }
 
 /** Durable with the intent: a resume does not ask the hook again. */

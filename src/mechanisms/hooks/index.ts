@@ -1,4 +1,4 @@
-// Owns hooks: the user's commands and the embedding program's functions, at the seams of the loop. No hooks, no seams.
+// Owns hooks: the user's commands and the embedding program's functions, at the seams of the loop. Without hooks all goes by as it is.
 import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { LEAD } from "../../loop/host.ts";
@@ -7,7 +7,7 @@ import { textOf } from "../../models/model.ts";
 import { callSeams } from "./call-seams.ts";
 import type { HookEvent } from "./config.ts";
 import { hookEvents, hooksSlice, turnHooks } from "./events.ts";
-import { createFiring, type MatchesRule } from "./firing.ts";
+import { createFiring, type MatchesRule, NOTHING_SAID } from "./firing.ts";
 import { type HandlerOptions, handlersOf } from "./handlers.ts";
 import type { Payload } from "./payload.ts";
 import { harmless, marked } from "./result-text.ts";
@@ -52,7 +52,6 @@ const MAX_CONTINUATIONS = 8;
 export function createHooks(opts: HooksOptions): Hooks {
   const handlers = handlersOf(opts);
   const facts = { name: "hooks", events: hookEvents, fold: hooksSlice }; // a past with hooks stays readable without them
-  if (handlers.length === 0) return { ...defineMechanism(facts), fire: async () => ({ context: [] }) };
   const { permissionMode = () => "default", now = Date.now, matchesRule, stateDir } = opts;
   const firing = createFiring({
     handlers,
@@ -63,7 +62,8 @@ export function createHooks(opts: HooksOptions): Hooks {
     ...(matchesRule ? { matchesRule } : {}),
   });
   const has = (...events: HookEvent[]) => handlers.some((h) => events.includes(h.event));
-  const fire = (event: HookEvent, payload: Payload, turn: Turn) => firing.fire(event, payload, turn, turn.signal);
+  const fire = async (event: HookEvent, payload: Payload, turn: Turn) =>
+    has(event) ? firing.fire(event, payload, turn, turn.signal) : NOTHING_SAID;
   const seams: Partial<Seams> = {
     ...callSeams(fire, has, now),
     model(call, next) {
@@ -71,23 +71,20 @@ export function createHooks(opts: HooksOptions): Hooks {
       if (stop !== undefined) throw new HoldfastError("refused", `a hook ended the turn: ${stop}`);
       return next(call);
     },
-  };
-  if (has("UserPromptSubmit")) {
-    seams.input = async (input, turn) => {
-      if (input.origin !== "user") return input;
+    async input(input, turn) {
+      if (input.origin !== "user" || !has("UserPromptSubmit")) return input;
       const fired = await fire("UserPromptSubmit", { prompt: textOf(input.content) }, turn);
       if (fired.stop !== undefined) return { block: harmless(fired.stop) };
       if (fired.decision === "deny") return { block: `blocked by a UserPromptSubmit hook: ${fired.reason}` };
       if (fired.context.length === 0) return input;
       return { ...input, content: [...input.content, { type: "text", text: marked(fired.context.join("\n")) }] };
-    };
-  }
-  if (has("Stop", "SubagentStop")) {
-    seams.stop = async (turn, reply) => {
-      if (reply.finish === "length") return []; // cut off, not finished
+    },
+    async stop(turn, reply) {
+      const event = turn.agent === LEAD ? "Stop" : "SubagentStop";
+      if (reply.finish === "length" || !has(event)) return []; // cut off, not finished
       const { continued } = turnHooks(turn);
       const payload = { stop_hook_active: continued > 0, last_assistant_message: textOf(reply.parts) };
-      const fired = await fire(turn.agent === LEAD ? "Stop" : "SubagentStop", payload, turn);
+      const fired = await fire(event, payload, turn);
       if (fired.decision !== "deny" || fired.stop !== undefined) return [];
       if (continued >= MAX_CONTINUATIONS) {
         turn.emit({ type: "status", text: `a stop hook continued the turn ${continued} times: it ends now` });
@@ -95,17 +92,16 @@ export function createHooks(opts: HooksOptions): Hooks {
       }
       const events = [{ type: "hook.continued", data: { count: continued + 1 } }];
       return [{ origin: "hook", text: harmless(fired.reason ?? ""), events }];
-    };
-  }
-  if (handlers.some((h) => h.async)) {
-    seams.intake = (turn) => firing.late(turn).map((text) => ({ origin: "hook", text: harmless(text) }));
-  }
+    },
+    intake: (turn) => firing.late(turn).map((text) => ({ origin: "hook", text: harmless(text) })),
+  };
 
   const hooks: Hooks = {
     ...defineMechanism({
       ...facts,
       seams,
       async start(turn) {
+        if (handlers.length === 0) return [];
         const first = turn.state.items.length === 0;
         if (turn.agent !== LEAD && !first) return [];
         const { context } =
@@ -115,6 +111,7 @@ export function createHooks(opts: HooksOptions): Hooks {
         return context.map((text) => ({ origin: "hook", text: harmless(text) }));
       },
       async end(turn, reason) {
+        if (handlers.length === 0) return;
         await firing.end(turn);
         // Without the turn's signal: whether or not the last turn was interrupted.
         if (turn.agent === LEAD) await firing.fire("SessionEnd", { reason }, turn);

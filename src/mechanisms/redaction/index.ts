@@ -1,19 +1,14 @@
 // Owns hiding known secrets: what our own environment holds under a secret's name never comes back in a result.
 import { defineMechanism, type Mechanism, type Progress, type ToolOutput, type Turn } from "../../loop/seams.ts";
-
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i;
-/** Shorter values are words that stand everywhere. */
-const MIN_LENGTH = 8;
-/** Paths and plain words under such a name (SSH_AUTH_SOCK, KEYBOARD=english) are no secrets. */
-const HARMLESS = /^(?:[/~.]|[a-z]+$)/i;
+import { secretsIn } from "./secrets.ts";
 
 export function createRedaction(env: NodeJS.ProcessEnv): Mechanism {
   const hide = redactor(env);
-  if (!hide) return defineMechanism({ name: "redaction" });
   return defineMechanism({
     name: "redaction",
     seams: {
       async tool(run, next) {
+        if (!hide) return next(run);
         const emit = (progress: Progress) =>
           run.turn.emit(progress.type === "output" ? { ...progress, text: hide(progress.text) } : progress);
         const turn: Turn = Object.create(run.turn, { emit: { value: emit } });
@@ -25,10 +20,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Mechanism {
 
 /** Undefined when there is nothing to hide. */
 export function redactor(env: NodeJS.ProcessEnv): ((text: string) => string) | undefined {
-  const secrets = new Map<string, string>();
-  for (const [name, value = ""] of Object.entries(env)) {
-    if (SECRET_NAME.test(name) && value.length >= MIN_LENGTH && !HARMLESS.test(value)) secrets.set(value, name);
-  }
+  const secrets = secretsIn(env);
   if (secrets.size === 0) return undefined;
   const longestFirst = [...secrets.keys()].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(longestFirst.map((s) => s.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "g");

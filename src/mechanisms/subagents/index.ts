@@ -39,7 +39,7 @@ const unfinishedSubtasks = (turn: Pick<Turn, "agent" | "slice">): number =>
 export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
   const { runner, catalogue, maxDepth = 3, maxAgents = 64 } = opts;
   const facts = { name: "subagents", events: subagentEvents, fold: subagentsSlice };
-  if (!runner || !catalogue) return defineMechanism(facts);
+  if (!runner || !catalogue) return defineMechanism({ ...facts, seams: { intake: () => [] } });
   const slots = createSlots(opts.concurrency ?? 8);
   const background = createBackground({ runner, slots, maxAgents });
 

@@ -15,7 +15,7 @@ interface Input extends Partial<NewTask> {
   status?: Task["status"];
 }
 
-const ALLOWED: Verdict = { decision: "allow" };
+export const ALLOWED: Verdict = { decision: "allow" };
 
 export async function taskHooks(
   { tool, input, turn }: GateCall,

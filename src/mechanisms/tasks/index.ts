@@ -11,7 +11,7 @@ import { type Facts, movesFor, type PlaceOf, TASKS_SLICE } from "../../tools/tas
 import { createTaskUpdateTool } from "../../tools/task-update.ts";
 import type { Board, BoardOptions } from "./board.ts";
 import { BOARD_LEDGER } from "./events.ts";
-import { type FireTaskHook, taskHooks } from "./hooks.ts";
+import { ALLOWED, type FireTaskHook, taskHooks } from "./hooks.ts";
 import { backInPlace, placeEvents, placesSlice } from "./places.ts";
 
 export { entering } from "../../tools/task-place.ts";
@@ -45,7 +45,7 @@ export interface TasksOptions {
 
 export function createTasks({ board, orphanAfterMs, placeOf, fire }: TasksOptions = {}): Mechanism {
   const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice }; // a past with worktrees stays readable without a board
-  if (!board) return defineMechanism(facts);
+  if (!board) return defineMechanism({ ...facts, seams: { intake: () => [], gate: { judge: () => ALLOWED } } });
   let sweptAt = 0;
   /** Where the board is looked at anyway; at most once a minute. */
   const open = async (): Promise<Board> => {
@@ -69,7 +69,7 @@ export function createTasks({ board, orphanAfterMs, placeOf, fire }: TasksOption
     ],
     seams: {
       intake: (turn) => backInPlace(turn, board),
-      ...(fire && { gate: { judge: (call) => taskHooks(call, open, fire) } }),
+      gate: { judge: (call) => (fire ? taskHooks(call, open, fire) : ALLOWED) },
     },
   });
 }
