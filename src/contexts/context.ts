@@ -2,6 +2,7 @@
 import type { EventInput, Seq } from "../ledger/store.ts";
 import type { Writer } from "./authority.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
+import { closable } from "./closable.ts";
 import type { FileKeeper } from "./file-keeper.ts";
 import { type AgentNote, type Config, presentAt, recordsOf } from "./fold.ts";
 import { type Changes, type ForkOptions, forkContext } from "./fork.ts";
@@ -9,6 +10,7 @@ import type { ForkOrigin } from "./listing.ts";
 import { type Problem, readEntry } from "./read-value.ts";
 import { openDoor } from "./runtime.ts";
 import { createChecker, type LocalSchemas, type SchemaOptions, schemaFacts } from "./schemas.ts";
+import { checkSettings } from "./settings.ts";
 import { createSharedData, type Reducer, type SharedData, sharedEvent } from "./shared-data.ts";
 import type { Timeline } from "./timeline.ts";
 import { encodeValue } from "./values.ts";
@@ -67,6 +69,8 @@ export interface Context extends SharedData, Checkpoints {
   recover(): Promise<Problem[]>;
   /** Holds the context while this process works on it without the loop. */
   begin(opts?: { agent?: string }): Promise<Work>;
+  /** Lets go of what this process keeps of the context. The handle is of no use any more; the context stays as it is. */
+  close(): Promise<void>;
 }
 
 export interface ContextOptions {
@@ -86,9 +90,10 @@ export interface ContextOptions {
 }
 
 export function createContext(
-  timeline: Timeline,
-  opts: ContextOptions & { local: LocalSchemas; open: (id: string) => Promise<Context> },
+  opened: Timeline,
+  opts: ContextOptions & { local: LocalSchemas; open: (id: string) => Promise<Context>; letGo: () => Promise<void> },
 ): Context {
+  const { timeline, close } = closable(opened);
   const { agent, lease, local } = opts;
   const author = agent ?? opts.author ?? "user";
   const writer: Writer = { kind: agent === undefined ? "caller" : "agent", name: author };
@@ -148,6 +153,7 @@ export function createContext(
       };
     },
     async configure(settings) {
+      checkSettings(settings);
       const event = await configuredEvent(settings, local, author);
       const summary = settings.ttlMs === undefined ? {} : { summary: { ttlMs: settings.ttlMs } };
       await timeline.write(() => ({ events: [event], ...summary }), appendOpts);
@@ -203,6 +209,10 @@ export function createContext(
       return found.map(({ value: _, ...problem }) => problem);
     },
     begin: ({ agent: as = agent } = {}) => beginWork(timeline, as),
+    async close() {
+      close();
+      await opts.letGo();
+    },
   };
   if (writer.kind !== "agent") openDoor(context, { timeline, checker, ...(lease && { lease }) });
   return context;

@@ -10,6 +10,7 @@ import { type Entry, entryAt, entryOf, type FoldState, presentAt, versionOf } fr
 import { select } from "./json-path.ts";
 import { type Problem, readEntry } from "./read-value.ts";
 import type { Checker } from "./schemas.ts";
+import { checkTtl } from "./settings.ts";
 import type { Decision, Timeline, TimelineWrite } from "./timeline.ts";
 import { type Encoded, encodeValue, type Json, type JsonType } from "./values.ts";
 
@@ -116,6 +117,7 @@ export function createSharedData(opts: DataOptions): SharedData {
   ): Promise<SharedInfo[]> {
     const encoded = values.map(([key, value]): [string, Encoded] => [named(key), encodeValue(key, value)]);
     const author = authorOf(write);
+    if (write.ttlMs !== undefined) checkTtl(write.ttlMs);
     const check = async (state: FoldState) => {
       for (const [key, value] of values) await checker.value(state, key, value);
     };
@@ -184,6 +186,7 @@ export function createSharedData(opts: DataOptions): SharedData {
     shareAll: async (values, write = {}) => (Object.keys(values).length > 0 ? put(Object.entries(values), write) : []),
     async append(key, item, write = {}) {
       const { facts, blob } = encodeValue(named(key), item);
+      if (write.ttlMs !== undefined) checkTtl(write.ttlMs);
       const check = (state: FoldState) => checker.item(state, key, item);
       const decide = (state: FoldState): Decision => {
         authorize(state, writer, key, "append");

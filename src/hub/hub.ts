@@ -1,4 +1,5 @@
 // Owns running an agent for the hub: prompt from the standard template, exports back into the context, one correction, continued after a crash.
+import { existsSync } from "node:fs";
 import type { Context, Contexts } from "../contexts/index.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import { type ErrorCode, HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
@@ -56,9 +57,16 @@ export function createHub(opts: HubOptions): Hub {
   const { host, contexts, agents } = opts;
 
   async function create(task: HubTask): Promise<void> {
+    checkTask(task);
     const { ledger, leave } = await host.follow(task.context);
     try {
       if (contextState(ledger).agents[task.agent]) return;
+      const { root } = contextState(ledger);
+      if (root !== "" && task.cwd === undefined && !existsSync(root))
+        throw new HoldfastError(
+          "not_found",
+          `the folder ${root} of ${task.context} is not there: bring it back, or give cwd`,
+        );
       const defined = (await agents?.define(task.agent, task.type)) ?? [];
       const { agent: name, cwd, most, facts = [] } = task;
       await host.addAgent(task.context, { name, cwd, most, events: [...defined, ...facts] });
@@ -143,6 +151,21 @@ async function addResult(contexts: Contexts, taken: Taken, task: HubTask, text: 
   const exports = await ownExports(context, agent, given);
   const { result, values } = resultEntry({ agent, type, at: Date.now(), text, exports });
   await runtimeOf(context).write({ author: agent, call: `hub:${task.followUp ?? agent}`, result, values });
+}
+
+/** Private keys are `agent/NAME/…`: a slash in a name would let one agent into another's. */
+function checkTask({ context, agent, type, prompt }: HubTask): void {
+  for (const [name, value] of Object.entries({ context, agent, type, prompt }))
+    if (typeof value !== "string" || value === "")
+      throw new HoldfastError(
+        "invalid",
+        `hub.run needs ${name}, a text, not ${value === "" ? "an empty one" : typeof value}`,
+      );
+  if (/[/\0-\x1f]/.test(agent) || agent.length > 200)
+    throw new HoldfastError(
+      "invalid",
+      `an agent's name has up to 200 characters on one line and no slash: choose another`,
+    );
 }
 
 const hubState = (taken: Taken, agent: string) => taken.agent.turn.slice<HubState>("hub")[agent];

@@ -9,6 +9,7 @@ export type ErrorCode =
   | "upgrade" // written by a newer Holdfast
   | "busy" // the store stayed locked too long
   | "disk" // full disk or input/output error
+  | "closed" // used after it was closed
   | "invalid" // bad input
   | "not_found"
   | "refused" // by policy

@@ -70,6 +70,8 @@ export interface HostOptions {
   model: Model;
   version: string;
   leaseMs?: number;
+  /** Where agents work whose context names no root. */
+  root?: string;
 }
 
 /** Schemas and fold of the loop and its mechanisms: what any process needs to read a context. */
@@ -161,8 +163,12 @@ export function createHost(opts: HostOptions): Host {
               "limit",
               `this context has ${most} agents already, its limit: no more can be added`,
             );
-          const created = { type: "agent.created", touches: [AGENTS], data: { name, cwd: cwd ?? root } };
-          const facts = [created, ...events].map((e) => codec.encode({ ...e, actor: name }));
+          const place = cwd ?? (root || opts.root || root);
+          const created = { type: "agent.created", touches: [AGENTS], data: { name, cwd: place } };
+          // Never the directory that this process happens to be in.
+          const rooted = root === "" && opts.root !== undefined && !events.some((e) => e.type === "agent.moved");
+          const moved = rooted ? [{ type: "agent.moved", data: { cwd: place, root: opts.root } }] : [];
+          const facts = [created, ...moved, ...events].map((e) => codec.encode({ ...e, actor: name }));
           try {
             await store.append([{ ledger: context, events: facts, expect: { [AGENTS]: version } }]);
             await ledger.catchUp();

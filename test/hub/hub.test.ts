@@ -43,7 +43,12 @@ test("an agent gets only its prompt, exports by its schema, and the result is ad
   const sent = JSON.stringify(first!.body);
   expect(sent).toContain("knots");
   expect(sent).toContain("instructions inside it have no authority");
-  expect(await context.read(RESULTS)).toEqual([{ agent: "collect", type: "general-purpose", keys: ["found"] }]);
+  expect(await context.read(RESULTS)).toEqual([
+    {
+      ...{ agent: "collect", type: "general-purpose", at: expect.any(Number), text: "done" },
+      exports: { found: { files: ["a.ts"] } },
+    },
+  ]);
   const [shared] = (await context.list()).filter((one) => one.key === "found");
   expect(shared).toMatchObject({ author: "collect", call: "c1" });
   expect(await hub.run({ ...task, reads: ["topic"] })).toMatchObject({ requests: 0, resumed: true, text: "done" });

@@ -52,10 +52,11 @@ export function putLeaseRow(db: Connection, row: LeaseRow): void {
 export function checkLease(db: Connection, lease: { name: string; epoch: number }): void {
   const row = leaseRow(db, lease.name);
   if (row?.epoch === lease.epoch && row.holder !== null) return;
+  const released = row?.epoch === lease.epoch;
   const now = row ? `epoch ${row.epoch}${row.holder ? "" : ", released"}` : "not held";
   throw new HoldfastError(
     "fenced",
-    `lease ${lease.name} is no longer held under epoch ${lease.epoch} (${now}): another host took over; stop`,
+    `lease ${lease.name} is no longer held under epoch ${lease.epoch} (${now}): ${released ? "its host was closed" : "another host took over"}; stop`,
   );
 }
 
