@@ -36,8 +36,8 @@ function texts(what: string, value: unknown): void {
 
 /** A time span: `"7d"` or a negative one would decide when data is removed. */
 export function checkTtl(value: unknown): void {
-  if (typeof value !== "number" || !Number.isFinite(value) || value <= 0)
-    throw invalid(`ttlMs is a number of milliseconds above 0, not ${shown(value)}`);
+  if (typeof value !== "number" || !Number.isFinite(value) || value < 0)
+    throw invalid(`ttlMs is a number of milliseconds from 0 on, not ${shown(value)}`);
 }
 
 function checkQuotas(value: unknown): void {
