@@ -153,6 +153,9 @@ async function addResult(contexts: Contexts, taken: Taken, task: HubTask, text: 
   await runtimeOf(context).write({ author: agent, call: `hub:${task.followUp ?? agent}`, result, values });
 }
 
+/** What the program and the runtime write is theirs by these names. */
+const OTHERS = new Set(["user", "workflow"]);
+
 /** Private keys are `agent/NAME/…`: a slash in a name would let one agent into another's. */
 function checkTask({ context, agent, type, prompt }: HubTask): void {
   for (const [name, value] of Object.entries({ context, agent, type, prompt }))
@@ -161,6 +164,8 @@ function checkTask({ context, agent, type, prompt }: HubTask): void {
         "invalid",
         `hub.run needs ${name}, a text, not ${value === "" ? "an empty one" : typeof value}`,
       );
+  if (OTHERS.has(agent))
+    throw new HoldfastError("invalid", `${agent} is not the name of an agent here: choose another`);
   if (/[/\0-\x1f]/.test(agent) || agent.length > 200)
     throw new HoldfastError(
       "invalid",

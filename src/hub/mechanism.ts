@@ -13,7 +13,7 @@ import {
   type Turn,
 } from "../loop/seams.ts";
 import { type HubState, hubEvents, hubSlice } from "./events.ts";
-import { asData } from "./templates/data.ts";
+import { asData, nameAsData } from "./templates/data.ts";
 
 /** Contract: `contexts` is asked for when a tool runs first; without it the mechanism only reads its events. */
 export function createHubMechanism(contexts?: () => Promise<Contexts>): Mechanism {
@@ -53,7 +53,10 @@ const contextList = (contexts: Open): Tool =>
       if (infos.length === 0) return { content: "(nothing is shared yet)" };
       return {
         content: infos
-          .map((i) => `${i.key}  ${i.type}  ${i.bytes} bytes  version ${i.version}  by ${i.author}`)
+          .map(
+            (i) =>
+              `${nameAsData(i.key)}  ${i.type}  ${i.bytes} bytes  version ${i.version}  by ${nameAsData(i.author)}`,
+          )
           .join("\n"),
       };
     },
