@@ -248,6 +248,7 @@ export interface Harness {
 }
 
 export function createHarness(opts: HarnessOptions): Harness {
+  checkHarness(opts);
   let opened: Promise<Contexts> | undefined;
   const contexts = () => {
     opened ??= import("./contexts/index.ts").then(({ openContexts }) => openContexts({ store: opts.store }));
@@ -281,12 +282,19 @@ export function createHarness(opts: HarnessOptions): Harness {
     agentsIn: (tree) => agentsIn(opts.store, (context) => host.open(context), tree),
     owedJobs: async (context) => owedJobs(await host.open(context)),
   });
-  const { store, model, mechanisms: own } = opts;
-  const host = createHost({ store, mechanisms, model, version: VERSION, ...(own && { own }) });
+  const { store, model, root, mechanisms: own } = opts;
+  const host = createHost({ store, mechanisms, model, version: VERSION, root, ...(own && { own }) });
+  let closed = false;
+  const refuseClosed = () => {
+    if (closed) throw new HoldfastError("closed", "this harness is closed: create another one");
+  };
   return {
     host,
     agents: catalogue,
     async run(input, runOpts = {}) {
+      refuseClosed();
+      if (input !== undefined && typeof input !== "string" && !Array.isArray(input))
+        throw new HoldfastError("invalid", `run takes a text or a list of contents, not ${typeof input}`);
       const events = createEventQueue();
       const tell = runOpts.onEvent ?? events.push;
       const { agentType } = runOpts;
@@ -314,6 +322,10 @@ export function createHarness(opts: HarnessOptions): Harness {
           else await taken.agent.reopen();
           const reason = await drive(taken.agent, { takes: "inputs" });
           return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });
+        } catch (error) {
+          if (!closed) throw error;
+          const why = `the harness was closed while ${context} ran: run it again to go on where it stopped`;
+          throw new HoldfastError("closed", why, { cause: error });
         } finally {
           events.end();
         }
@@ -329,6 +341,7 @@ export function createHarness(opts: HarnessOptions): Harness {
       };
     },
     async hosting(hosting) {
+      refuseClosed();
       const { hostTeams } = await import("./hosting.ts");
       return hostTeams({ host, store: opts.store }, hosting);
     },
@@ -336,6 +349,21 @@ export function createHarness(opts: HarnessOptions): Harness {
       mergeSeams(mechanisms)
         .tools(turn)
         .map((t) => t.name),
-    close: () => host.close(),
+    async close() {
+      closed = true;
+      await host.close();
+    },
   };
+}
+
+/** Programs without types get one line, not a TypeError from within. */
+function checkHarness(opts: HarnessOptions): void {
+  const given = (opts ?? {}) as Partial<HarnessOptions>;
+  const missing = [
+    ...(typeof given.model?.reply === "function" ? [] : ["model (see openModel)"]),
+    ...(typeof given.store?.append === "function" ? [] : ["store (see openSqliteStore)"]),
+    ...(typeof given.root === "string" && given.root !== "" ? [] : ["root (the folder that agents work in)"]),
+    ...(typeof given.jobsDir === "string" && given.jobsDir !== "" ? [] : ["jobsDir (a folder for running commands)"]),
+  ];
+  if (missing.length > 0) throw new HoldfastError("invalid", `createHarness needs ${missing.join(", ")}`);
 }

@@ -1,4 +1,5 @@
 // Owns one run as its caller sees it: what happened on the way, and the result at its end.
+import { HoldfastError } from "./ledger/error.ts";
 import type { StoredEvent } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
 import { type Drive, drive } from "./loop/drive.ts";
@@ -32,6 +33,7 @@ export interface RunResult {
 export function createEventQueue() {
   const waiting: HarnessEvent[] = [];
   let ended = false;
+  let iterated = false;
   let wake: () => void = () => undefined;
   return {
     push(event: HarnessEvent) {
@@ -42,15 +44,23 @@ export function createEventQueue() {
       ended = true;
       wake();
     },
+    /** One at a time: two would each get a part. After a `break` another one goes on with what is left. */
     async *iterate(): AsyncGenerator<HarnessEvent, void, undefined> {
-      while (!ended || waiting.length > 0) {
-        const next = waiting.shift();
-        if (next) yield next;
-        else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
+      if (iterated)
+        throw new HoldfastError("invalid", "this run is iterated already: pass onEvent, or share what one loop reads");
+      iterated = true;
+      try {
+        while (!ended || waiting.length > 0) {
+          const next = waiting.shift();
+          if (next) yield next;
+          else {
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+          }
         }
+      } finally {
+        iterated = false;
       }
     },
   };

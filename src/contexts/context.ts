@@ -1,12 +1,16 @@
 // Owns one context as its users see it: its shared data, checkpoints, agents and errors under one handle.
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
+import type { Writer } from "./authority.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
+import { closable } from "./closable.ts";
 import type { FileKeeper } from "./file-keeper.ts";
-import { type AgentNote, type Config, presentAt } from "./fold.ts";
+import { type AgentNote, type Config, presentAt, recordsOf } from "./fold.ts";
 import { type Changes, type ForkOptions, forkContext } from "./fork.ts";
 import type { ForkOrigin } from "./listing.ts";
 import { type Problem, readEntry } from "./read-value.ts";
+import { openDoor } from "./runtime.ts";
 import { createChecker, type LocalSchemas, type SchemaOptions, schemaFacts } from "./schemas.ts";
+import { checkSettings } from "./settings.ts";
 import { createSharedData, type Reducer, type SharedData, sharedEvent } from "./shared-data.ts";
 import type { Timeline } from "./timeline.ts";
 import { encodeValue } from "./values.ts";
@@ -19,6 +23,8 @@ export interface Settings extends SchemaOptions {
   /** `gc` removes the context when nothing was recorded for so long. Null: never. */
   ttlMs?: number | null;
   quotas?: Config["quotas"];
+  /** Keys that are lists: agents may append to them, whoever they belong to. */
+  lists?: string[];
 }
 
 export interface ContextDetails extends Omit<Config, "schemas" | "others" | "required"> {
@@ -63,14 +69,18 @@ export interface Context extends SharedData, Checkpoints {
   recover(): Promise<Problem[]>;
   /** Holds the context while this process works on it without the loop. */
   begin(opts?: { agent?: string }): Promise<Work>;
+  /** Lets go of what this process keeps of the context. The handle is of no use any more; the context stays as it is. */
+  close(): Promise<void>;
 }
 
 export interface ContextOptions {
   /** Who writes, where a call does not say. */
   author?: string;
+  /** Writes as this agent: only what belongs to it, and as nobody else. For tools of your own. */
+  agent?: string;
   /** How a new value is joined with the one there, key by key. */
   reducers?: Record<string, Reducer>;
-  /** Keys that are lists, beside `accumulated_results`. */
+  /** Keys that are lists here, beside `accumulated_results` and those that the context declares. */
   lists?: string[];
   files?: FileKeeper;
   /** Fences every write. */
@@ -79,18 +89,18 @@ export interface ContextOptions {
   onProblem?: (problem: Problem) => void;
 }
 
-export const RESULTS = "accumulated_results";
-
 export function createContext(
-  timeline: Timeline,
-  opts: ContextOptions & { local: LocalSchemas; open: (id: string) => Promise<Context> },
+  opened: Timeline,
+  opts: ContextOptions & { local: LocalSchemas; open: (id: string) => Promise<Context>; letGo: () => Promise<void> },
 ): Context {
-  const { author = "user", lease, local } = opts;
+  const { timeline, close } = closable(opened);
+  const { agent, lease, local } = opts;
+  const author = agent ?? opts.author ?? "user";
+  const writer: Writer = { kind: agent === undefined ? "caller" : "agent", name: author };
   const checker = createChecker(local);
   const appendOpts = lease ? { lease } : {};
   const append = (...events: EventInput[]) => timeline.write(() => ({ events }), appendOpts);
-  const lists = new Set([RESULTS, ...(opts.lists ?? [])]);
-  const shared = { timeline, checker, author, lists, reducers: opts.reducers ?? {} };
+  const shared = { timeline, checker, writer, lists: new Set(opts.lists), reducers: opts.reducers ?? {} };
 
   async function look(): Promise<(Problem & { value?: unknown })[]> {
     const state = await timeline.catchUp();
@@ -106,6 +116,13 @@ export function createContext(
         found.push((error as { detail: Problem }).detail);
       }
     }
+    const records = recordsOf(state);
+    for (const name of records.keys.keys()) {
+      const entry = presentAt(records, name, { now: Date.now() });
+      const lost =
+        entry && (await readEntry(timeline, records, { key: name, entry, checker }).then(problemsOf, detailOf));
+      for (const problem of lost ?? []) found.push({ ...problem, key: `(record ${name})` });
+    }
     const files = state.restores.findLast((one) => one.files);
     if (files && !files.filesDone) {
       const reason = `the files of ${files.checkpoint} did not all come back: restore them again`;
@@ -114,7 +131,7 @@ export function createContext(
     return found;
   }
 
-  return {
+  const context: Context = {
     id: timeline.id,
     ...createSharedData({ ...shared, ...(lease && { lease }), ...(opts.onProblem && { onProblem: opts.onProblem }) }),
     ...createCheckpoints({ timeline, author, ...(opts.files && { keeper: opts.files }), ...(lease && { lease }) }),
@@ -136,6 +153,7 @@ export function createContext(
       };
     },
     async configure(settings) {
+      checkSettings(settings);
       const event = await configuredEvent(settings, local, author);
       const summary = settings.ttlMs === undefined ? {} : { summary: { ttlMs: settings.ttlMs } };
       await timeline.write(() => ({ events: [event], ...summary }), appendOpts);
@@ -154,15 +172,21 @@ export function createContext(
       }
       return found;
     },
-    async logError({ cause, ...error }) {
-      const data = { ...error, ...(cause !== undefined && { cause: causeText(cause) }) };
-      await append({ type: "error.logged", actor: error.agent ?? author, data });
+    async logError(error) {
+      const { agent, tool, message, cause } = error;
+      const data = {
+        ...(agent !== undefined && { agent: String(agent) }),
+        ...(tool !== undefined && { tool: String(tool) }),
+        message: message === undefined ? String(error) : String(message),
+        ...(cause !== undefined && { cause: causeText(cause) }),
+      };
+      await append({ type: "error.logged", actor: data.agent ?? author, data });
     },
     async fork(checkpoint, { title, author: by = author } = {}) {
-      return opts.open(await forkContext(timeline, checker, { checkpoint, title, author: by }));
+      return opts.open(await forkContext(timeline, checker, { checkpoint, title, author: by, writer }));
     },
     async updateState(checkpoint, changes, { title, author: by = author } = {}) {
-      return opts.open(await forkContext(timeline, checker, { checkpoint, changes, title, author: by }));
+      return opts.open(await forkContext(timeline, checker, { checkpoint, changes, title, author: by, writer }));
     },
     problems: async () => (await look()).map(({ value: _, ...problem }) => problem),
     async recover() {
@@ -184,9 +208,18 @@ export function createContext(
       }
       return found.map(({ value: _, ...problem }) => problem);
     },
-    begin: ({ agent } = {}) => beginWork(timeline, agent),
+    begin: ({ agent: as = agent } = {}) => beginWork(timeline, as),
+    async close() {
+      close();
+      await opts.letGo();
+    },
   };
+  if (writer.kind !== "agent") openDoor(context, { timeline, checker, ...(lease && { lease }) });
+  return context;
 }
+
+const problemsOf = ({ problems }: { problems: Problem[] }): Problem[] => problems;
+const detailOf = (error: unknown): Problem[] => [(error as { detail: Problem }).detail];
 
 export async function configuredEvent(settings: Settings, local: LocalSchemas, author: string): Promise<EventInput> {
   const { schema, schemas, ttlMs, ...rest } = settings;

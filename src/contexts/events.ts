@@ -3,16 +3,14 @@ import * as z from "zod";
 import type { EventDefs } from "../ledger/events.ts";
 
 const json = () => z.record(z.string(), z.unknown());
-const facts = {
-  key: z.string(),
+const valueFacts = {
   hash: z.string(),
   bytes: z.number(),
   type: z.enum(["null", "boolean", "number", "string", "array", "object"]),
   preview: z.string(),
   value: z.unknown().optional(),
-  call: z.string().optional(),
-  ttlMs: z.number().optional(),
 };
+const facts = { key: z.string(), ...valueFacts, call: z.string().optional(), ttlMs: z.number().optional() };
 const mark = () => z.looseObject({ id: z.string() });
 
 export const contextEvents = {
@@ -20,6 +18,26 @@ export const contextEvents = {
   "data.shared": { v: 1, schema: () => z.object({ ...facts, recovers: z.number().optional() }) },
   "data.appended": { v: 1, schema: () => z.object(facts) },
   "data.removed": { v: 1, schema: () => z.object({ key: z.string(), call: z.string().optional() }) },
+  "workflow.begun": {
+    v: 1,
+    schema: () =>
+      z.object({
+        ...valueFacts,
+        keys: z.array(
+          z.object({
+            key: z.string(),
+            input: z.boolean(),
+            phases: z.array(z.string()),
+            people: z.array(z.string()),
+          }),
+        ),
+      }),
+  },
+  "workflow.recorded": { v: 1, schema: () => z.object({ phase: z.string(), ...valueFacts }) },
+  "input.given": {
+    v: 1,
+    schema: () => z.object({ phase: z.string(), run: z.number(), key: z.string(), ...valueFacts }),
+  },
   "context.checkpointed": {
     v: 1,
     schema: () =>

@@ -5,13 +5,15 @@ import type { ForkOrigin } from "./listing.ts";
 import { type JsonType, previewOf, type ValueFacts } from "./values.ts";
 
 /** Part of the snapshot's name: raise it when `applyEvent` changes meaning. */
-export const FOLD_VERSION = "contexts@1";
+export const FOLD_VERSION = "contexts@2";
 
 export interface Entry {
   seq: Seq;
   op: "set" | "append" | "remove";
   at: number;
   author: string;
+  /** Who wrote the key first on this timeline, where that was somebody else. */
+  first?: string;
   call?: string;
   /** Of this value or item alone. */
   hash?: string;
@@ -70,6 +72,16 @@ export interface Config {
   /** For keys without one: anything (undefined), nothing (false), or what this says. */
   others?: unknown;
   required: string[];
+  /** Keys that are lists, whoever writes first: agents that do not own them may append. */
+  lists?: string[];
+}
+
+/** What a workflow says about a key: given at its beginning, by agents of phases, by a person in phases that wait. */
+export interface WorkflowKey {
+  key: string;
+  input: boolean;
+  phases: string[];
+  people: string[];
 }
 
 export interface AgentNote {
@@ -86,6 +98,12 @@ export interface FoldState {
   forkOf?: ForkOrigin;
   /** In order of seq, on every timeline. */
   keys: Map<string, Entry[]>;
+  /** Agents that were asked by the hub to export a key. */
+  asked: Map<string, string[]>;
+  /** What the workflow of this context declares. */
+  declared: WorkflowKey[];
+  /** What the runtime keeps for itself (workflow records, a person's answers), by name: no tool and no caller writes here. */
+  records: Map<string, Entry[]>;
   /** Version of `base:KEY`: what was last set or removed, appended items apart. */
   bases: Map<string, Seq>;
   /** When the schema of a key last changed. */
@@ -106,6 +124,9 @@ export function initialState(): FoldState {
     createdAt: 0,
     config: { task: "", metadata: {}, quotas: {}, schemas: {}, required: [] },
     keys: new Map(),
+    asked: new Map(),
+    declared: [],
+    records: new Map(),
     bases: new Map(),
     schemaAt: new Map(),
     restores: [],
@@ -192,13 +213,29 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
       else state.config.schemas[key] = schema;
     }
   },
-  "data.shared": (state, event, data) => put(state, event, data, "set"),
-  "data.appended": (state, event, data) => put(state, event, data, "append"),
+  "data.shared": (state, event, data) => put(state, data.key, event, "set"),
+  "data.appended": (state, event, data) => put(state, data.key, event, "append"),
+  "workflow.begun"(state, event, data) {
+    state.declared = data.keys;
+    put(recordsOf(state), recordName(event), event, "set");
+  },
+  "workflow.recorded": (state, event) => put(recordsOf(state), recordName(event), event, "set"),
+  "input.given": (state, event) => put(recordsOf(state), recordName(event), event, "set"),
+  /** The hub's own event: its exports are that agent's to write. */
+  "hub.asked"(state, event, data) {
+    const asked = "$spill" in data ? data.value : data;
+    for (const key of Object.keys(asked.exports ?? {})) {
+      const agents = state.asked.get(key);
+      if (!agents) state.asked.set(key, [event.actor]);
+      else if (!agents.includes(event.actor)) agents.push(event.actor);
+    }
+  },
   "data.removed"(state, event, data) {
     const prev = entryAt(state, data.key)?.seq;
     const { seq, at, actor: author } = event;
     const gone = { op: "remove", type: "null", preview: "", bytes: 0, items: 0 } as const;
-    entriesOf(state, data.key).push({ seq, at, author, ...gone, ...(prev && { prev }) });
+    const first = firstAuthor(entryAt(state, data.key), author);
+    entriesOf(state.keys, data.key).push({ seq, at, author, ...first, ...gone, ...(prev && { prev }) });
   },
   "context.checkpointed"(state, event, data) {
     const { seq, at, actor: author } = event;
@@ -261,17 +298,32 @@ function stopAgents(state: FoldState, at: number): void {
   for (const note of state.agents.values()) if (note.status === "running") Object.assign(note, { status: "idle", at });
 }
 
-function put(state: FoldState, event: StoredEvent, data: Data, op: "set" | "append"): void {
-  const facts = data as ValueFacts & { key: string; call?: string; ttlMs?: number; recovers?: Seq };
-  const before = entryAt(state, facts.key);
+/** The records as one looks at shared data: by name, and as a restore of data left them. */
+export function recordsOf(state: FoldState): FoldState {
+  return { ...state, keys: state.records, schemaAt: new Map() };
+}
+
+/** Where the record of an event is kept. A phase's id has no slash. */
+export function recordName({ type, data }: Pick<StoredEvent, "type" | "data">): string {
+  const { phase, run, key } = data as { phase: string; run: number; key: string };
+  if (type === "workflow.begun") return HEADER;
+  return type === "input.given" ? `input/${phase}/${run}/${key}` : `phase/${phase}`;
+}
+
+export const HEADER = "workflow";
+
+function put(state: FoldState, key: string, event: StoredEvent, op: "set" | "append"): void {
+  const facts = event.data as ValueFacts & { call?: string; ttlMs?: number; recovers?: Seq };
+  const before = entryAt(state, key);
   const list = op === "append" && before && !isGone(before, event.at) ? before : undefined;
   const base = list?.op === "set" ? list.seq : list?.base;
   const expiresAt = facts.ttlMs === undefined ? list?.expiresAt : event.at + facts.ttlMs;
-  entriesOf(state, facts.key).push({
+  entriesOf(state.keys, key).push({
     seq: event.seq,
     op,
     at: event.at,
     author: event.actor,
+    ...firstAuthor(before, event.actor),
     hash: facts.hash,
     type: op === "append" ? "array" : facts.type,
     preview: previewOf(facts),
@@ -286,11 +338,19 @@ function put(state: FoldState, event: StoredEvent, data: Data, op: "set" | "appe
   });
 }
 
-function entriesOf(state: FoldState, key: string): Entry[] {
-  let entries = state.keys.get(key);
+function firstAuthor(before: Entry | undefined, author: string): { first?: string } {
+  const first = before ? ownerOfEntry(before) : author;
+  return first === author ? {} : { first };
+}
+
+/** Who wrote the key first. */
+export const ownerOfEntry = ({ first, author }: Entry): string => first ?? author;
+
+function entriesOf(keys: Map<string, Entry[]>, key: string): Entry[] {
+  let entries = keys.get(key);
   if (!entries) {
     entries = [];
-    state.keys.set(key, entries);
+    keys.set(key, entries);
   }
   return entries;
 }

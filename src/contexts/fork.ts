@@ -2,6 +2,7 @@
 import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";
 import type { EventInput, Seq, StoredEvent, Write } from "../ledger/store.ts";
+import { authorize, type Writer } from "./authority.ts";
 import { checkpointEvent, findCheckpoint } from "./checkpoints.ts";
 import { applyEvent, initialState } from "./fold.ts";
 import type { Summary } from "./listing.ts";
@@ -22,7 +23,7 @@ export type Changes = Record<string, unknown>;
 export async function forkContext(
   timeline: Timeline,
   checker: Checker,
-  opts: { checkpoint?: string | Seq; changes?: Changes; title?: string; author: string },
+  opts: { checkpoint?: string | Seq; changes?: Changes; title?: string; author: string; writer: Writer },
 ): Promise<string> {
   const { author, changes = {} } = opts;
   let wanted = opts.checkpoint;
@@ -55,6 +56,7 @@ export async function forkContext(
   const edits: EventInput[] = [];
   const blobs: Uint8Array[] = [];
   for (const [key, value] of Object.entries(changes)) {
+    authorize(then, opts.writer, key, value === null ? "remove" : "set");
     if (value === null) {
       checker.removal(then, key);
       edits.push(removedEvent(key, { author }));

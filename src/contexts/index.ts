@@ -1,6 +1,7 @@
 // Owns the public API of execution contexts (`holdfast/contexts`): named exports only.
 export { type ErrorCode, HoldfastError, isHoldfastError } from "../ledger/error.ts";
 export type { Seq, Store } from "../ledger/store.ts";
+export { RESULTS } from "./authority.ts";
 export type {
   Change,
   Checkpoint,
@@ -10,13 +11,12 @@ export type {
   RestoreOptions,
   RestoreReport,
 } from "./checkpoints.ts";
-export {
-  type Context,
-  type ContextDetails,
-  type ContextOptions,
-  type LoggedError,
-  RESULTS,
-  type Settings,
+export type {
+  Context,
+  ContextDetails,
+  ContextOptions,
+  LoggedError,
+  Settings,
 } from "./context.ts";
 export { contextEvents } from "./events.ts";
 export type { ExportReport } from "./export.ts";

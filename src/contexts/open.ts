@@ -10,6 +10,7 @@ import { type ContextInfo, type ContextStatus, LEAD_AGENT, listContexts, type Su
 import { settleMovedRoots } from "./project/moved-roots.ts";
 import { openProject } from "./project.ts";
 import type { LocalSchemas } from "./schemas.ts";
+import { checkCreate, checkHandle, checkId, checkPlace } from "./settings.ts";
 import { openTimeline, type Timeline } from "./timeline.ts";
 import { type ContextsVerdict, verifyContexts } from "./verify.ts";
 
@@ -40,6 +41,8 @@ export interface Contexts {
   verify(id?: string): Promise<ContextsVerdict>;
   export(id: string, file: string): Promise<ExportReport>;
   import(file: string): Promise<ImportReport>;
+  /** How many contexts this process keeps folded: a bounded number, the last used. */
+  readonly kept: number;
   /** Closes the store if `openContexts` opened it. */
   close(): Promise<void>;
 }
@@ -47,20 +50,33 @@ export interface Contexts {
 /** A store that is open already, the SQLite file, or the project of a directory (`state` replaces the state directory). */
 export type Where = { store: Store } | { file: string } | { cwd?: string; state?: string };
 
+/** So many contexts stay folded; another one is read again from its snapshot. */
+const KEPT_FOLDS = 32;
+
 export async function openContexts(where: Where = {}, defaults: ContextOptions = {}): Promise<Contexts> {
+  checkPlace(where);
+  checkHandle(defaults, "openContexts");
   const store = "store" in where ? where.store : await openStore(where);
+  /** Folds of the contexts that were used last, the latest at the end. */
   const timelines = new Map<string, Promise<Timeline>>();
   const schemas = new Map<string, LocalSchemas>();
 
-  /** One fold for each context and process. */
   function timelineOf(id: string): Promise<Timeline> {
-    let found = timelines.get(id);
-    if (!found) {
-      found = openTimeline(store, id);
-      found.catch(() => timelines.delete(id));
-      timelines.set(id, found);
-    }
+    const found = timelines.get(id) ?? openTimeline(store, id);
+    found.catch(() => timelines.delete(id));
+    timelines.delete(id);
+    timelines.set(id, found);
+    const [oldest] = timelines.keys();
+    if (timelines.size > KEPT_FOLDS) letGo(oldest!).catch(() => {}); // only a matter of speed
     return found;
+  }
+
+  /** A handle that is still used keeps its own. Schemas that JSON cannot say are only here: they stay. */
+  async function letGo(id: string): Promise<void> {
+    const timeline = timelines.get(id);
+    timelines.delete(id);
+    if (schemas.get(id)?.size === 0) schemas.delete(id);
+    await (await timeline)?.saveSnapshot();
   }
 
   function localSchemas(id: string): LocalSchemas {
@@ -73,12 +89,15 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
   }
 
   async function get(id: string, opts: ContextOptions = {}): Promise<Context> {
+    checkId(id);
+    checkHandle(opts);
     if (!id.startsWith("ctx_"))
       throw new HoldfastError("not_found", `${id} is not the id of a context: they begin with ctx_`);
     const timeline = await timelineOf(id);
     await timeline.catchUp();
     const open = (fork: string) => get(fork, opts);
-    return createContext(timeline, { ...defaults, ...opts, local: localSchemas(id), open });
+    const own = { local: localSchemas(id), open, letGo: () => letGo(id) };
+    return createContext(timeline, { ...defaults, ...opts, ...own });
   }
 
   const forget = (id: string) => {
@@ -89,11 +108,16 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
   return {
     store,
     get,
-    async create({ task, root, title = task, metadata, budget, ttlMs, quotas, schema, schemas: byKey, ...opts }) {
+    get kept() {
+      return timelines.size;
+    },
+    async create(given) {
+      checkCreate(given);
+      const { task, root, title = task, metadata, budget, ttlMs, quotas, schema, schemas: byKey, ...opts } = given;
       const id = newId("ctx");
       const author = opts.author ?? defaults.author ?? "user";
-      const given = { metadata, budget, ttlMs, quotas, schema, schemas: byKey };
-      const settings = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Settings;
+      const said = { metadata, budget, ttlMs, quotas, schema, schemas: byKey, lists: opts.lists };
+      const settings = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as Settings;
       const configured = await configuredEvent({ task, ...settings }, localSchemas(id), author);
       // The first two are the loop's own: a context made here can be run by it.
       const created = { type: "context.created", actor: author, touches: ["ctx:config"] };
@@ -131,7 +155,7 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
     export: (id, file) => exportContext(store, id, file),
     import: (file) => importContext(store, file),
     async close() {
-      for (const timeline of timelines.values()) await (await timeline).saveSnapshot().catch(() => {});
+      for (const id of [...timelines.keys()]) await letGo(id).catch(() => {});
       if (!("store" in where)) await store.close();
     },
   };

@@ -77,7 +77,7 @@ export function createChecker(local: LocalSchemas): Checker {
     if (schema === false)
       return `the schema of this context knows no such key (it has ${Object.keys(state.config.schemas).join(", ") || "none"})`;
     const own = local.get(key);
-    const wrong = own?.safeParse(value);
+    const wrong = await own?.safeParseAsync(value); // refinements may ask anything, this context too
     if (wrong && !wrong.success) return explain(wrong.error);
     return (await checkedBy(schema, key))(value);
   }

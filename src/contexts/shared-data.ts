@@ -1,12 +1,16 @@
 // Owns shared data: writes by compare-and-set under schema and quota, appends that never conflict, reads of a part, history.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { monotonicMs } from "../ledger/holder.ts";
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
+import { authorize, RESULTS, type Writer } from "./authority.ts";
+import { writeChecked } from "./checked-write.ts";
 import { checkpointEvent } from "./checkpoints.ts";
 import { type Entry, entryAt, entryOf, type FoldState, presentAt, versionOf } from "./fold.ts";
 import { select } from "./json-path.ts";
 import { type Problem, readEntry } from "./read-value.ts";
 import type { Checker } from "./schemas.ts";
+import { checkTtl } from "./settings.ts";
 import type { Decision, Timeline, TimelineWrite } from "./timeline.ts";
 import { type Encoded, encodeValue, type Json, type JsonType } from "./values.ts";
 
@@ -79,57 +83,77 @@ export interface SharedData {
 export interface DataOptions {
   timeline: Timeline;
   checker: Checker;
-  author: string;
+  /** On whose authority; an agent is the author of all it writes. */
+  writer: Writer;
   reducers: Record<string, Reducer>;
-  /** Keys that are lists whoever writes first: `share` refuses anything else there. */
+  /** Keys that are lists whoever writes first, beside those that the context declares: `share` refuses anything else there. */
   lists: ReadonlySet<string>;
   lease?: Fence;
   onProblem?: (problem: Problem) => void;
 }
 
+/** The keys that the code at hand is merging: a merge inside one of them would wait for itself. */
+const mergingHere = new AsyncLocalStorage<ReadonlySet<string>>();
+
 export function createSharedData(opts: DataOptions): SharedData {
-  const { timeline, checker, reducers } = opts;
+  const { timeline, checker, reducers, writer } = opts;
+  const authorOf = ({ author }: { author?: string }): string =>
+    writer.kind === "agent" ? writer.name : (author ?? writer.name);
   const appendOpts = opts.lease ? { lease: opts.lease } : {};
   /** Merges of one key in this process go one after the other: they would only get in each other's way. */
   const merging = new Map<string, Promise<unknown>>();
 
-  const infoOf = (key: string, state: FoldState): SharedInfo => {
-    const entry = entryAt(state, key)!;
+  const infoOf = (key: string, entry: Entry, version: Seq): SharedInfo => {
     const { type, bytes, author, at, call, preview, expiresAt } = entry;
     const optional = { ...(call && { call }), ...(expiresAt !== undefined && { expiresAt }) };
-    return { key, type, bytes, author, version: versionOf(state, key), at, preview, ...optional };
+    return { key, type, bytes, author, version, at, preview, ...optional };
   };
+  /** Of what was just written: it may be behind a restore by now. */
+  const writtenAs = (key: string, seq: Seq): SharedInfo => infoOf(key, entryOf(timeline.state, key, seq)!, seq);
 
   async function put(
     values: [string, unknown][],
     write: WriteOptions & TimelineWrite & { checkpoint?: string },
   ): Promise<SharedInfo[]> {
     const encoded = values.map(([key, value]): [string, Encoded] => [named(key), encodeValue(key, value)]);
-    await timeline.write(
-      async (state) => {
-        for (const [i, [key, { facts }]] of encoded.entries()) {
-          if (opts.lists.has(key) && facts.type !== "array")
-            throw new HoldfastError("invalid", `${key} is a list: append to it, or share an array`);
-          await checker.value(state, key, values[i]![1]);
-        }
-        const events = encoded.map(([key, { facts }]) => sharedEvent(key, facts, { ...opts, ...write }));
-        const expect = write.expect === undefined ? {} : expected(state, encoded[0]![0], write.expect);
-        const growth = encoded.map(([key, { facts }]) => ({ key, bytes: facts.bytes, replaces: true }));
-        const decision = withQuota(state, growth, {
-          events,
-          expect,
-          blobs: encoded.flatMap(([, one]) => one.blob ?? []),
-        });
-        const name = write.checkpoint;
-        if (name === undefined) return decision;
-        const marked = checkpointEvent({ name, auto: false }, write.author ?? opts.author);
-        const summary = { checkpoint: { name, at: Date.now() } };
-        return { ...decision, events: [...decision.events, marked], summary };
+    const author = authorOf(write);
+    if (write.ttlMs !== undefined) checkTtl(write.ttlMs);
+    const check = async (state: FoldState) => {
+      for (const [key, value] of values) await checker.value(state, key, value);
+    };
+    const decide = (state: FoldState): Decision => {
+      const expect: Record<string, Seq> = {};
+      for (const [key, { facts }] of encoded) {
+        authorize(state, writer, key, "set");
+        // Who wrote it first was read: two agents cannot both be that.
+        if (writer.kind === "agent") Object.assign(expect, unchanged(state, key));
+        if (isList(state, key) && facts.type !== "array")
+          throw new HoldfastError("invalid", `${key} is a list: append to it, or share an array`);
+      }
+      if (write.expect !== undefined) Object.assign(expect, expected(state, encoded[0]![0], write.expect));
+      const events = encoded.map(([key, { facts }]) => sharedEvent(key, facts, { ...write, author }));
+      const growth = encoded.map(([key, { facts }]) => ({ key, bytes: facts.bytes, replaces: true }));
+      const blobs = encoded.flatMap(([, one]) => one.blob ?? []);
+      const decision = withQuota(state, growth, { events, expect, blobs });
+      const name = write.checkpoint;
+      if (name === undefined) return decision;
+      const summary = { checkpoint: { name, at: Date.now() } };
+      return { ...decision, events: [...decision.events, checkpointEvent({ name, auto: false }, author)], summary };
+    };
+    const stored = await writeChecked(
+      timeline,
+      { check, decide },
+      {
+        ...appendOpts,
+        ...(write.since && { since: write.since }),
+        once: write.once ?? false,
       },
-      { ...appendOpts, ...(write.since && { since: write.since }), once: write.once ?? false },
     );
-    return encoded.map(([key]) => infoOf(key, timeline.state));
+    return encoded.map(([key], i) => writtenAs(key, stored[i]!.seq));
   }
+
+  const isList = ({ config }: FoldState, key: string): boolean =>
+    key === RESULTS || opts.lists.has(key) || (config.lists?.includes(key) ?? false);
 
   async function valueAt(state: FoldState, key: string, entry: Entry | undefined): Promise<Json | undefined> {
     if (!entry) return undefined;
@@ -162,35 +186,50 @@ export function createSharedData(opts: DataOptions): SharedData {
     shareAll: async (values, write = {}) => (Object.keys(values).length > 0 ? put(Object.entries(values), write) : []),
     async append(key, item, write = {}) {
       const { facts, blob } = encodeValue(named(key), item);
-      await timeline.write(async (state) => {
+      if (write.ttlMs !== undefined) checkTtl(write.ttlMs);
+      const check = (state: FoldState) => checker.item(state, key, item);
+      const decide = (state: FoldState): Decision => {
+        authorize(state, writer, key, "append");
         const present = presentAt(state, key, { now: Date.now() });
         if (present && present.type !== "array")
           throw new HoldfastError("invalid", `${key} holds a ${present.type}, not a list: share an array there first`);
-        await checker.item(state, key, item);
-        const { ttlMs, call, author = opts.author } = write;
-        const data = { key, ...facts, ...(call && { call }), ...(ttlMs !== undefined && { ttlMs }) };
-        const event: EventInput = { type: "data.appended", actor: author, touches: [`key:${key}`], data };
-        // What the list began with is guarded, its items are not: two appends never meet.
-        const expect = { [`base:${key}`]: state.bases.get(key) ?? 0, "ctx:data": state.versions.data };
+        const events = [appendedEvent(key, facts, { ...write, author: authorOf(write) })];
+        // What the list began with is guarded, its items are not: two appends never meet, but for two agents that both begin it.
+        const begins = writer.kind === "agent" && !state.keys.has(key);
+        const expect = {
+          ...{ [`base:${key}`]: state.bases.get(key) ?? 0, "ctx:data": state.versions.data },
+          ...(begins && unchanged(state, key)),
+        };
         const growth = [{ key, bytes: facts.bytes, replaces: false }];
-        return withQuota(state, growth, { events: [event], expect, blobs: blob ? [blob] : [] });
-      }, appendOpts);
-      return infoOf(key, timeline.state);
+        return withQuota(state, growth, { events, expect, blobs: blob ? [blob] : [] });
+      };
+      const [stored] = await writeChecked(timeline, { check, decide }, appendOpts);
+      return writtenAs(key, stored!.seq);
     },
     async remove(key, write = {}) {
       await timeline.write((state) => {
+        authorize(state, writer, key, "remove");
         checker.removal(state, key);
         if (!presentAt(state, key, { now: Date.now() }))
           throw new HoldfastError("not_found", `there is no shared data under ${key}: list() says what there is`);
         // That it is there was read: so it is guarded, whether the caller expects a version or not.
         const expect = expected(state, key, write.expect ?? versionOf(state, key));
-        const event = removedEvent(key, { ...opts, ...write });
+        const event = removedEvent(key, { ...write, author: authorOf(write) });
         return withQuota(state, [], { events: [event], expect });
       }, appendOpts);
     },
     merge(key, fn, write = {}) {
+      const inside = mergingHere.getStore();
+      const name = `${timeline.id} ${key}`;
+      if (inside?.has(name)) {
+        const why = `${key} is being merged by the caller of this merge: it would wait for itself; return the value instead`;
+        return Promise.reject(new HoldfastError("invalid", why));
+      }
+      const now = () => mergingHere.run(new Set([...(inside ?? []), name]), () => mergeNow(key, fn, write));
+      // Inside another merge it does not queue: two that each wait for the other's key would wait for ever.
+      if (inside) return now();
       const before = merging.get(key) ?? Promise.resolve();
-      const mine = before.then(() => mergeNow(key, fn, write));
+      const mine = before.then(now);
       const settled = mine.catch(() => undefined);
       merging.set(key, settled);
       settled.then(() => merging.get(key) === settled && merging.delete(key));
@@ -210,7 +249,7 @@ export function createSharedData(opts: DataOptions): SharedData {
       return [...state.keys.keys()]
         .filter((key) => presentAt(state, key, { now }))
         .sort()
-        .map((key) => infoOf(key, state));
+        .map((key) => infoOf(key, entryAt(state, key)!, versionOf(state, key)));
     },
     async history(key) {
       const state = await timeline.catchUp();
@@ -237,6 +276,15 @@ export function sharedEvent(
   return { type: "data.shared", actor: author, touches, data: { key, ...facts, ...optional } };
 }
 
+export function appendedEvent(
+  key: string,
+  facts: Encoded["facts"],
+  { author, call, ttlMs }: { author: string; call?: string; ttlMs?: number },
+): EventInput {
+  const data = { key, ...facts, ...(call && { call }), ...(ttlMs !== undefined && { ttlMs }) };
+  return { type: "data.appended", actor: author, touches: [`key:${key}`], data };
+}
+
 export function removedEvent(key: string, write: { author: string; call?: string }): EventInput {
   const data = { key, ...(write.call && { call: write.call }) };
   return { type: "data.removed", actor: write.author, touches: [`key:${key}`, `base:${key}`], data };
@@ -260,6 +308,11 @@ function expected(state: FoldState, key: string, expect: Seq): Record<string, Se
       `${key} has version ${actual}, not ${expect}: read it again and decide anew (or use merge)`,
       { detail: { key, expected: expect, actual } },
     );
+  return unchanged(state, key);
+}
+
+/** Guards of what was read of a key. */
+function unchanged(state: FoldState, key: string): Record<string, Seq> {
   return { [`key:${key}`]: state.keys.get(key)?.at(-1)?.seq ?? 0, "ctx:data": state.versions.data };
 }
 

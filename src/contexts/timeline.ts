@@ -157,15 +157,18 @@ function touching(event: EventInput, entity: string): EventInput {
 
 /** As JSON, for a snapshot and for comparing two folds. */
 export function freeze(state: FoldState): unknown {
-  const { keys, bases, schemaAt, agents, ...rest } = state;
-  return { ...rest, keys: [...keys], bases: [...bases], schemaAt: [...schemaAt], agents: [...agents] };
+  const { keys, asked, records, bases, schemaAt, agents, ...rest } = state;
+  const kept = { keys: [...keys], asked: [...asked], records: [...records] };
+  return { ...rest, ...kept, bases: [...bases], schemaAt: [...schemaAt], agents: [...agents] };
 }
 
 function thaw(frozen: unknown): FoldState {
-  const state = frozen as Record<"keys" | "bases" | "schemaAt" | "agents", [string, never][]>;
+  const state = frozen as Record<"keys" | "asked" | "records" | "bases" | "schemaAt" | "agents", [string, never][]>;
   return {
     ...(frozen as FoldState),
     keys: new Map(state.keys),
+    asked: new Map(state.asked),
+    records: new Map(state.records),
     bases: new Map(state.bases),
     schemaAt: new Map(state.schemaAt),
     agents: new Map(state.agents),

@@ -1,6 +1,6 @@
 // Owns values: what may be shared (JSON), how it is kept (short ones in the event, longer ones as one blob), and how it is had again.
 import { nameBlob } from "../ledger/checksum.ts";
-import { HoldfastError } from "../ledger/error.ts";
+import { HoldfastError, messageOf } from "../ledger/error.ts";
 
 /** Above this a value is a blob, and its event holds a reference only. */
 const INLINE_BYTES = 2048;
@@ -31,7 +31,7 @@ export function encodeValue(key: string, value: unknown): Encoded {
     throw new HoldfastError("invalid", `${key}: ${wrong.path} is ${wrong.what}: share JSON values only`, {
       detail: { key, ...wrong },
     });
-  const text = JSON.stringify(value);
+  const text = jsonOf(key, value);
   if (text === undefined)
     throw new HoldfastError("invalid", `${key}: $ becomes nothing as JSON: share JSON values only`);
   const blob = Buffer.from(text);
@@ -46,6 +46,20 @@ export function encodeValue(key: string, value: unknown): Encoded {
     preview: text.slice(0, PREVIEW_CHARS),
   };
   return inline ? { facts: { ...facts, preview: "", value: plain } } : { facts, blob };
+}
+
+function jsonOf(key: string, value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new HoldfastError(
+      "invalid",
+      `${key}: $ cannot be written as JSON (${messageOf(cause)}): share JSON values only`,
+      {
+        cause,
+      },
+    );
+  }
 }
 
 /** For listings: inline values carry no second copy of their beginning in the event. */
@@ -69,6 +83,9 @@ const TYPE_BY_CHAR: Record<string, JsonType> = {
 function textType(text: string): JsonType {
   return TYPE_BY_CHAR[text[0]!] ?? "number";
 }
+
+/** What is deeper cannot be read by programs that recurse, this one among them. */
+const DEEPEST = 1_000;
 
 /** Deeper than that may be a loop: the slow look tells. */
 const DEEP = 200;
@@ -106,6 +123,7 @@ function notJson(value: unknown, path: string, above: Set<object>): { path: stri
   if (value === null || typeof (value as { toJSON?: unknown }).toJSON === "function") return undefined;
   if (value instanceof Map || value instanceof Set) return { path, what: "a Map or a Set, which JSON has not" };
   if (above.has(value as object)) return { path, what: "a part of itself" };
+  if (above.size >= DEEPEST) return { path: `${path.slice(0, 40)}…`, what: `nested deeper than ${DEEPEST} levels` };
   above.add(value as object);
   for (const [key, one] of Object.entries(value as object)) {
     if (one === undefined && !Array.isArray(value)) continue; // left out, as JSON does

@@ -6,7 +6,13 @@ import { type MechanismSlice, unchanged } from "../loop/timelines.ts";
 export const hubEvents: EventDefs = {
   "hub.asked": {
     v: 1,
-    schema: () => z.object({ type: z.string(), exports: z.record(z.string(), z.unknown()) }),
+    schema: () =>
+      z.object({
+        type: z.string(),
+        exports: z.record(z.string(), z.unknown()),
+        /** Hash of what was asked; older Holdfasts did not record it. */
+        question: z.string().optional(),
+      }),
   },
   "hub.exported": { v: 1, schema: () => z.object({ keys: z.array(z.string()) }) },
   "hub.corrected": { v: 1, schema: () => z.object({ reason: z.string() }) },
@@ -16,6 +22,7 @@ export interface Assignment {
   type: string;
   /** JSON Schema for each key that is wanted. */
   exports: Record<string, unknown>;
+  question?: string;
   exported: string[];
   corrections: number;
 }
@@ -23,15 +30,15 @@ export interface Assignment {
 export type HubState = Record<string, Assignment>;
 
 export const hubSlice: MechanismSlice<HubState> = {
-  version: 1,
+  version: 2,
   types: ["hub.asked", "hub.exported", "hub.corrected"],
   timelines: unchanged,
   initial: () => ({}),
   apply(state, event) {
     const own = state[event.actor];
     if (event.type === "hub.asked") {
-      const { type, exports } = event.data as Pick<Assignment, "type" | "exports">;
-      state[event.actor] = { type, exports, exported: [], corrections: 0 };
+      const { type, exports, question } = event.data as Pick<Assignment, "type" | "exports" | "question">;
+      state[event.actor] = { type, exports, ...(question && { question }), exported: [], corrections: 0 };
     } else if (event.type === "hub.exported" && own) {
       const { keys } = event.data as { keys: string[] };
       own.exported = [...new Set([...own.exported, ...keys])];

@@ -1,5 +1,5 @@
-// Owns what an agent hands in: checked against its schemas, written with provenance, added to the results once.
-import { type Context, RESULTS } from "../contexts/index.ts";
+// Owns what an agent hands in: checked against its schemas, written with provenance and on its own authority.
+import type { Context } from "../contexts/index.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Assignment } from "./events.ts";
 
@@ -9,9 +9,12 @@ interface From {
   call: string;
 }
 
-/** Contract: all or nothing. Throws `invalid` with key, path and reason, and the context is untouched. */
+/**
+ * Contract: all or nothing. Throws `invalid` with key, path and reason, or `refused` with whose the key is, and the context is untouched.
+ * `context` is that agent's own (`contexts.get(id, { agent })`): what it may write is decided there.
+ */
 export async function exportValues(
-  context: Pick<Context, "shareAll" | "append" | "history">,
+  context: Pick<Context, "shareAll" | "history">,
   assigned: Assignment,
   values: Record<string, unknown>,
   { agent, call }: From,
@@ -31,9 +34,7 @@ export async function exportValues(
     const given = (await context.history(key)).some((entry) => entry.author === agent && entry.call === call);
     if (!given) fresh[key] = values[key];
   }
-  if (Object.keys(fresh).length > 0) await context.shareAll(fresh, { author: agent, call });
-  const done = (await context.history(RESULTS)).some((entry) => entry.author === agent && entry.call === call);
-  if (!done) await context.append(RESULTS, { agent, type: assigned.type, keys }, { author: agent, call });
+  if (Object.keys(fresh).length > 0) await context.shareAll(fresh, { call });
   return keys;
 }
 

@@ -1,6 +1,8 @@
 // Owns running an agent for the hub: prompt from the standard template, exports back into the context, one correction, continued after a crash.
-import type { Contexts } from "../contexts/index.ts";
-import { type ErrorCode, HoldfastError, messageOf } from "../ledger/error.ts";
+import { existsSync } from "node:fs";
+import type { Context, Contexts } from "../contexts/index.ts";
+import { runtimeOf } from "../contexts/runtime.ts";
+import { type ErrorCode, HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";
 import { drive } from "../loop/drive.ts";
 import type { Host, Taken, TakeOptions } from "../loop/host.ts";
@@ -8,6 +10,8 @@ import type { AgentCatalogue, Facts } from "../tools/agent-catalogue.ts";
 import { type HubState, wantedOf } from "./events.ts";
 import { exportsInText, exportValues } from "./exports.ts";
 import { INJECTION_BYTES, injectShared } from "./injection.ts";
+import { questionOf, refuseOther } from "./question.ts";
+import { resultEntry } from "./results.ts";
 import type { AgentAnswer, AgentTask } from "./workflow/port.ts";
 
 export interface HubTask extends Omit<AgentTask, "signal"> {
@@ -18,6 +22,8 @@ export interface HubTask extends Omit<AgentTask, "signal"> {
   cwd?: string;
   /** The prompt goes to an agent that has worked before; the same name says it once. */
   followUp?: string;
+  /** `exports`: its answer is added to `accumulated_results` only when it exported something (default: always). */
+  results?: "all" | "exports";
   /** Recorded with the creation of the agent. */
   facts?: Facts;
   /** Agents that the context may have in all. */
@@ -38,7 +44,10 @@ export interface HubOptions {
 export interface Hub {
   /** Only creates the agent, with the definition of its type. Contract: nothing when it is there already. */
   create(task: HubTask): Promise<void>;
-  /** Contract: a task that another process began goes on where it stopped; one that was finished answers without a model call. Throws when it failed for good. */
+  /**
+   * Contract: a task that another process began goes on where it stopped; one that was finished answers without a model call. Another
+   * question under the same name is a `conflict`. Throws when it failed for good, and the error is in the context too.
+   */
   run(task: HubTask): Promise<HubResult>;
 }
 
@@ -49,9 +58,16 @@ export function createHub(opts: HubOptions): Hub {
   const { host, contexts, agents } = opts;
 
   async function create(task: HubTask): Promise<void> {
+    checkTask(task);
     const { ledger, leave } = await host.follow(task.context);
     try {
       if (contextState(ledger).agents[task.agent]) return;
+      const { root } = contextState(ledger);
+      if (root !== "" && task.cwd === undefined && !existsSync(root))
+        throw new HoldfastError(
+          "not_found",
+          `the folder ${root} of ${task.context} is not there: bring it back, or give cwd`,
+        );
       const defined = (await agents?.define(task.agent, task.type)) ?? [];
       const { agent: name, cwd, most, facts = [] } = task;
       await host.addAgent(task.context, { name, cwd, most, events: [...defined, ...facts] });
@@ -62,44 +78,100 @@ export function createHub(opts: HubOptions): Hub {
 
   return {
     create,
-    async run(task) {
-      const startedAt = Date.now();
-      await create(task);
-      const taken = await host.take(task.context, {
-        agent: task.agent,
-        wait: AbortSignal.timeout(60_000),
-        onProgress: task.onProgress,
-      });
-      const stop = () => taken.agent.interrupt();
-      task.signal?.addEventListener("abort", stop, { once: true });
-      const unsubscribe = taken.ledger.subscribe(({ type, actor }) => {
-        if (type === "reply.received" && actor === task.agent && overLimit(taken, task) !== undefined) stop();
-      });
-      try {
-        const before = taken.agent.turn.state.rounds;
-        const resumed = hubState(taken, task.agent) !== undefined;
-        if (!resumed) await assign(taken, task, opts);
-        else if (task.followUp === undefined) await taken.agent.reopen();
-        else await taken.agent.turn.append([inputFor(task, task.prompt, task.followUp)]);
-        await advance(taken, task, contexts);
-        const { state } = taken.agent.turn;
-        const { usage, rounds } = state;
-        return {
-          text: state.lastTurn?.text ?? "",
-          exports: await exported(contexts, task),
-          rounds,
-          requests: rounds - before,
-          tokens: usage.input + usage.output,
-          durationMs: Date.now() - startedAt,
-          resumed,
-        };
-      } finally {
-        unsubscribe();
-        task.signal?.removeEventListener("abort", stop);
-        await taken.release();
-      }
-    },
+    run: (task) => logged(contexts, task, () => run(task)),
   };
+
+  async function run(task: HubTask): Promise<HubResult> {
+    const startedAt = Date.now();
+    await create(task);
+    const taken = await host.take(task.context, {
+      agent: task.agent,
+      wait: AbortSignal.timeout(60_000),
+      onProgress: task.onProgress,
+    });
+    const stop = () => taken.agent.interrupt();
+    task.signal?.addEventListener("abort", stop, { once: true });
+    const unsubscribe = taken.ledger.subscribe(({ type, actor }) => {
+      if (type === "reply.received" && actor === task.agent && overLimit(taken, task) !== undefined) stop();
+    });
+    try {
+      const before = taken.agent.turn.state.rounds;
+      const resumed = hubState(taken, task.agent) !== undefined;
+      if (resumed) refuseOther(hubState(taken, task.agent)!, task);
+      if (!resumed) await assign(taken, task, opts);
+      else if (task.followUp === undefined) await taken.agent.reopen();
+      else await taken.agent.turn.append([inputFor(task, task.prompt, task.followUp)]);
+      await advance(taken, task, contexts);
+      const { state } = taken.agent.turn;
+      const { usage, rounds } = state;
+      const text = state.lastTurn?.text ?? "";
+      const exports = await exported(contexts, task);
+      if (task.phase === undefined) await addResult(contexts, taken, task, text);
+      return {
+        text,
+        exports,
+        rounds,
+        requests: rounds - before,
+        tokens: usage.input + usage.output,
+        durationMs: Date.now() - startedAt,
+        resumed,
+      };
+    } finally {
+      unsubscribe();
+      task.signal?.removeEventListener("abort", stop);
+      await taken.release();
+    }
+  }
+}
+
+/** Seed 001: what goes wrong is in the context, and raised. Not that somebody stopped it, or that another process has it: it goes on. */
+async function logged<T>(contexts: Contexts, task: HubTask, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const goesOn =
+      task.signal?.aborted ||
+      (["held", "fenced", "disk", "damaged"] as const).some((code) => isHoldfastError(error, code));
+    if (task.phase === undefined && !goesOn) {
+      const entry = { agent: task.agent, message: messageOf(error), cause: error };
+      await contexts
+        .get(task.context)
+        .then((context) => context.logError(entry))
+        .catch(() => undefined); // the first error is the one to be told
+    }
+    throw error;
+  }
+}
+
+/** Once for each task: a repetition after a crash adds nothing. */
+async function addResult(contexts: Contexts, taken: Taken, task: HubTask, text: string): Promise<void> {
+  const { agent, type } = task;
+  const given = hubState(taken, agent)?.exported ?? [];
+  if (task.results === "exports" && given.length === 0) return;
+  const context = await contexts.get(task.context);
+  const exports = await ownExports(context, agent, given);
+  const { result, values } = resultEntry({ agent, type, at: Date.now(), text, exports });
+  await runtimeOf(context).write({ author: agent, call: `hub:${task.followUp ?? agent}`, result, values });
+}
+
+/** What the program and the runtime write is theirs by these names. */
+const OTHERS = new Set(["user", "workflow"]);
+
+/** Private keys are `agent/NAME/…`: a slash in a name would let one agent into another's. */
+function checkTask({ context, agent, type, prompt }: HubTask): void {
+  for (const [name, value] of Object.entries({ context, agent, type, prompt }))
+    if (typeof value !== "string" || value === "")
+      throw new HoldfastError(
+        "invalid",
+        `hub.run needs ${name}, a text, not ${value === "" ? "an empty one" : typeof value}`,
+      );
+  if (OTHERS.has(agent))
+    throw new HoldfastError("invalid", `${agent} is not the name of an agent here: choose another`);
+  if (/[/\0-\x1f]/.test(agent) || agent.length > 200)
+    throw new HoldfastError(
+      "invalid",
+      `an agent's name has up to 200 characters on one line and no slash: choose another`,
+    );
 }
 
 const hubState = (taken: Taken, agent: string) => taken.agent.turn.slice<HubState>("hub")[agent];
@@ -107,7 +179,9 @@ const hubState = (taken: Taken, agent: string) => taken.agent.turn.slice<HubStat
 /** One append: the agent never has the task without its prompt. */
 async function assign(taken: Taken, task: HubTask, opts: HubOptions): Promise<void> {
   const prompt = await promptOf(task, opts);
-  const asked = { type: "hub.asked", data: { type: task.type, exports: task.exports ?? {} } };
+  const data = { type: task.type, exports: task.exports ?? {}, question: questionOf(task) };
+  // Whose the exported keys are decides who may write them: every write of shared data guards the configuration.
+  const asked = { type: "hub.asked", touches: ["ctx:config"], data };
   await taken.agent.turn.append([asked, inputFor(task, prompt, task.agent)]);
 }
 
@@ -173,7 +247,7 @@ async function takeExports(taken: Taken, task: HubTask, contexts: Contexts): Pro
   if (wantedOf(hubState(taken, task.agent)).length === 0) return undefined;
   const inText = exportsInText(turn.state.lastTurn?.text ?? "");
   if (inText) {
-    const context = await contexts.get(task.context, { author: task.agent });
+    const context = await contexts.get(task.context, { agent: task.agent });
     try {
       const call = `text-${turn.state.lastTurn?.turnId ?? ""}`;
       const keys = await exportValues(context, hubState(taken, task.agent)!, inText, { agent: task.agent, call });
@@ -186,13 +260,22 @@ async function takeExports(taken: Taken, task: HubTask, contexts: Contexts): Pro
   return missing.length === 0 ? undefined : `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
 }
 
+/** Contract: every key that was asked for, never undefined. */
 async function exported(contexts: Contexts, task: HubTask): Promise<Record<string, unknown>> {
-  const context = await contexts.get(task.context);
+  const keys = Object.keys(task.exports ?? {});
+  const values = keys.length > 0 ? await ownExports(await contexts.get(task.context), task.agent, keys) : {};
+  for (const key of keys)
+    if (values[key] === undefined)
+      throw new HoldfastError("invalid", `${task.agent}: ${key} is missing: ask another agent for it`);
+  return values;
+}
+
+/** Others may export the same key: what this agent gave is what counts. */
+async function ownExports(context: Context, agent: string, keys: string[]): Promise<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
-  for (const key of Object.keys(task.exports ?? {})) {
-    // Others may export the same key: what this agent gave is what counts.
-    const own = (await context.history(key)).findLast((entry) => entry.author === task.agent);
-    values[key] = await context.read(key, undefined, own && { version: own.version });
+  for (const key of keys) {
+    const own = (await context.history(key)).findLast((entry) => entry.author === agent && entry.op === "set");
+    if (own) values[key] = await context.read(key, undefined, { version: own.version });
   }
   return values;
 }

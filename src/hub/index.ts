@@ -1,5 +1,6 @@
 // Owns the public API of the hub (`holdfast/hub`): agents that work on one context, prompt templates, workflows.
 export { createHub, type Hub, type HubResult, type HubTask } from "./hub.ts";
 export { INJECTION_BYTES, injectShared } from "./injection.ts";
+export type { ResultEntry } from "./results.ts";
 export { asData, parseTemplate, type Template } from "./templates/index.ts";
 export * from "./workflow/index.ts";

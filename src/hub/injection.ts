@@ -1,6 +1,6 @@
 // Owns what of the shared data goes into a prompt: small values whole, large ones by reference, never more than the budget.
 import type { Context, SharedInfo } from "../contexts/index.ts";
-import { asData } from "./templates/index.ts";
+import { asData, nameAsData, quotedAsData } from "./templates/data.ts";
 
 /** Bytes of shared data in one prompt, references included. */
 export const INJECTION_BYTES = 8_192;
@@ -21,16 +21,17 @@ export async function injectShared(
   let left = budget - Math.min(budget / 2, REFERENCE_BYTES * infos.length);
   for (const info of infos.toSorted((a, b) => a.bytes - b.bytes)) {
     const text = info.bytes * 2 < left ? asData(await context.read(info.key), { origin: originOf(info) }) : undefined;
-    const size = text === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(text);
-    if (text !== undefined && size <= left) {
-      whole.push(`## ${info.key}\n\n${text}`);
-      left -= size + info.key.length + 6;
+    const block = text === undefined ? undefined : `## ${nameAsData(info.key)}\n\n${text}`;
+    const size = block === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(block) + 1;
+    if (block !== undefined && size <= left) {
+      whole.push(block);
+      left -= size;
     } else references.push(reference(info));
   }
   const parts = [
     ...whole.toSorted(),
     ...referenceBlock(references),
-    ...missing.map((key) => `(${key} is not there yet.)`),
+    ...missing.map((key) => `(${nameAsData(key)} is not there yet.)`),
   ];
   return cutBytes(parts.join("\n"), budget);
 }
@@ -39,7 +40,7 @@ const originOf = ({ key, author, version }: SharedInfo): string =>
   `shared data ${key}, by ${author}, version ${version}`;
 
 const reference = ({ key, type, bytes, version, author, preview }: SharedInfo): string =>
-  `- ${key}: ${type}, ${bytes} bytes, version ${version}, by ${author}; begins ${JSON.stringify(preview.slice(0, PREVIEW_CHARS))}`;
+  `- ${nameAsData(key)}: ${type}, ${bytes} bytes, version ${version}, by ${nameAsData(author)}; begins ${quotedAsData(preview.slice(0, PREVIEW_CHARS))}`;
 
 function referenceBlock(lines: string[]): string[] {
   if (lines.length === 0) return [];

@@ -13,7 +13,7 @@ import {
   type Turn,
 } from "../loop/seams.ts";
 import { type HubState, hubEvents, hubSlice } from "./events.ts";
-import { asData } from "./templates/data.ts";
+import { asData, nameAsData } from "./templates/data.ts";
 
 /** Contract: `contexts` is asked for when a tool runs first; without it the mechanism only reads its events. */
 export function createHubMechanism(contexts?: () => Promise<Contexts>): Mechanism {
@@ -40,7 +40,7 @@ function hasPart({ agent, slice }: Turn): boolean {
 
 type Open = () => Promise<Contexts>;
 
-const open = async (contexts: Open, { turn }: ToolRun) => (await contexts()).get(turn.context, { author: turn.agent });
+const open = async (contexts: Open, { turn }: ToolRun) => (await contexts()).get(turn.context, { agent: turn.agent });
 
 const contextList = (contexts: Open): Tool =>
   defineTool<Record<string, never>>({
@@ -53,7 +53,10 @@ const contextList = (contexts: Open): Tool =>
       if (infos.length === 0) return { content: "(nothing is shared yet)" };
       return {
         content: infos
-          .map((i) => `${i.key}  ${i.type}  ${i.bytes} bytes  version ${i.version}  by ${i.author}`)
+          .map(
+            (i) =>
+              `${nameAsData(i.key)}  ${i.type}  ${i.bytes} bytes  version ${i.version}  by ${nameAsData(i.author)}`,
+          )
           .join("\n"),
       };
     },
@@ -75,20 +78,27 @@ const contextRead = (contexts: Open): Tool =>
   });
 
 const contextWrite = (contexts: Open): Tool =>
-  defineTool<{ key: string; value: unknown; expect?: number }>({
+  defineTool<{ key: string; value: unknown; expect?: number; append?: boolean }>({
     name: "context_write",
-    description: "Share a JSON value under a key. expect: the version you read; refused when it has changed.",
-    schema: () => z.strictObject({ key: z.string().min(1), value: z.json(), expect: z.int().nonnegative().optional() }),
+    description:
+      "Share a JSON value under a key that is new or yours. expect: the version you read; refused when it has changed. append: add it to a list.",
+    schema: () =>
+      z.strictObject({
+        key: z.string().min(1),
+        value: z.json(),
+        expect: z.int().nonnegative().optional(),
+        append: z.boolean().optional(),
+      }),
     effect: "internal",
     async execute(run) {
-      const { key, value, expect } = run.input;
+      const { key, value, expect, append } = run.input;
       await run.turn.append([]); // the reply that asks for it is durable before anyone else can see what it did
       const context = await open(contexts, run);
       // A resume runs the call again when its result was not recorded: what it wrote is there already.
       const written = (await context.history(key)).find((e) => e.author === run.turn.agent && e.call === run.call.id);
+      const write = { call: run.call.id, ...(expect === undefined ? {} : { expect }) };
       const { version, bytes } =
-        written ??
-        (await context.share(key, value, { call: run.call.id, ...(expect === undefined ? {} : { expect }) }));
+        written ?? (await (append ? context.append(key, value, write) : context.share(key, value, write)));
       return { content: `shared ${key}: version ${version}, ${bytes} bytes` };
     },
   });

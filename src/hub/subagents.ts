@@ -57,5 +57,6 @@ export function createSubagentRunner(opts: { host: Host; contexts: Contexts; age
 
 const asHubTask = ({ onStatus, ...task }: SubagentTask): HubTask => ({
   ...task,
+  results: "exports",
   onProgress: (progress) => progress.type === "status" && onStatus?.(progress.text),
 });

@@ -11,6 +11,7 @@ export type ErrorCode =
   | "mechanism" // written with a mechanism that this program does not have
   | "busy" // the store stayed locked too long
   | "disk" // full disk or input/output error
+  | "closed" // used after it was closed
   | "invalid" // bad input
   | "not_found"
   | "refused" // by policy

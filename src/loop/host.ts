@@ -85,6 +85,8 @@ export interface HostOptions {
   leaseMs?: number;
   /** Of the mechanisms, those of the embedding program: other programs may not have them. */
   own?: readonly Mechanism[];
+  /** Where agents work whose context names no root. */
+  root?: string;
 }
 
 /** Schemas and fold of the loop and its mechanisms: what any process needs to read a context. `own`: those of the embedding program. */
@@ -182,8 +184,12 @@ export function createHost(opts: HostOptions): Host {
               "limit",
               `this context has ${most} agents already, its limit: no more can be added`,
             );
-          const created = { type: "agent.created", touches: [AGENTS], data: { name, cwd: cwd ?? root } };
-          return { events: [created, ...events].map((e) => ({ ...e, actor: name })), reads: [AGENTS] };
+          const place = cwd ?? (root || opts.root || root);
+          const created = { type: "agent.created", touches: [AGENTS], data: { name, cwd: place } };
+          // Never the directory that this process happens to be in.
+          const rooted = root === "" && opts.root !== undefined && !events.some((e) => e.type === "agent.moved");
+          const moved = rooted ? [{ type: "agent.moved", data: { cwd: place, root: opts.root } }] : [];
+          return { events: [created, ...moved, ...events].map((e) => ({ ...e, actor: name })), reads: [AGENTS] };
         });
       } finally {
         leave();

@@ -9,6 +9,7 @@ import {
   projectFiles,
   visibleRanges,
 } from "../../src/contexts/index.ts";
+import { runtimeOf } from "../../src/contexts/runtime.ts";
 import { createCodec } from "../../src/ledger/events.ts";
 import { big, openWorld, refusal, type World } from "./world.ts";
 
@@ -268,6 +269,14 @@ describe("readers with a codec", () => {
     await context.setAgent("lead", { status: "busy" });
     await context.logError({ agent: "lead", tool: "bash", message: "m", cause: new Error("why") });
     await (await context.begin({ agent: "x" })).end("failed", { error: "e" });
+    await runtimeOf(context).write({
+      author: "workflow",
+      records: [
+        { type: "workflow.begun", value: {}, keys: [{ key: "k", input: true, phases: [], people: [] }] },
+        { type: "workflow.recorded", value: { text: big(5000) }, phase: "a" },
+        { type: "input.given", value: true, phase: "a", run: 1, key: "k" },
+      ],
+    });
     const fork = await context.fork("c");
     const codec = createCodec([{ events: contextEvents }]);
     const types = new Set<string>();

@@ -82,7 +82,7 @@ describe("a context", () => {
     await contexts.close();
     const again = await world.again();
     await (await again.get(context.id)).share("k0", "after");
-    expect((await again.store.snapshots(context.id).load(["contexts@1"])).get("contexts@1")).toMatchObject({
+    expect((await again.store.snapshots(context.id).load(["contexts@2"])).get("contexts@2")).toMatchObject({
       seq: 602,
     });
     const verdict = await (await world.again()).verify(context.id);
@@ -158,7 +158,7 @@ describe("export and import", () => {
     });
     await context.share("n", 1, { author: "a" });
     await context.share("long", { text: noise(60_000, "long") }); // three parts
-    await context.append("accumulated_results", { ü: big(9000) });
+    await context.append("results", { ü: big(9000) });
     await context.checkpoint("c");
     await context.share("n", 2);
     await context.restore("c");

@@ -63,14 +63,14 @@ describe("shared data", () => {
   });
 
   it("keeps every append of two processes, and a merge never drops one", async () => {
-    const context = await world.contexts.create({ task: "t" });
+    const context = await world.contexts.create({ task: "t", lists: ["found"] });
     const other = await (await world.again()).get(context.id);
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        (i % 2 ? context : other).append("accumulated_results", { n: i, text: big(i % 5 ? 10 : 5000) }),
+        (i % 2 ? context : other).append("found", { n: i, text: big(i % 5 ? 10 : 5000) }),
       ),
     );
-    const list = (await context.read("accumulated_results")) as { n: number }[];
+    const list = (await context.read("found")) as { n: number }[];
     expect(list.map((one) => one.n).sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i));
     await Promise.all([
       other.append("list", "appended"),
@@ -81,7 +81,7 @@ describe("shared data", () => {
     expect((await refusal(other.append("number", 1))).message).toEqual(
       "number holds a number, not a list: share an array there first",
     );
-    expect((await refusal(other.share("accumulated_results", {}))).code).toEqual("invalid");
+    expect((await refusal(other.share("found", {}))).code).toEqual("invalid");
   });
 
   it("joins by reducer what many write", async () => {

@@ -63,13 +63,15 @@ function inFlight(world: World): string[] {
 async function look({ file, id }: World) {
   const contexts = await openContexts({ file });
   const context = await contexts.get(id);
-  const results = (await context.read(RESULTS)) as { phase: string; agent: string }[];
+  const all = (await context.read(RESULTS)) as { phase: string; agent: string; item?: number }[];
+  const results = all.filter((one) => one.item === undefined);
   const run = (await workflowStatus(context))!;
   const seen = {
     state: run.state,
     status: (await contexts.list())[0]!.status,
     phases: run.phases.map(({ id: phase, state, runs, round }) => `${phase} ${state} ${runs} ${round}`),
     results: results.map(({ agent }) => agent).sort(),
+    items: all.flatMap(({ agent, item }) => (item === undefined ? [] : `${agent} item ${item}`)).sort(),
     ordered: results.map(({ phase }) => phase).filter((one) => one !== "side"),
     checkpoints: (await context.checkpoints()).map(({ note }) => note).sort(),
     code: await context.read("code"),
@@ -84,6 +86,7 @@ const WHOLE = {
   status: "completed",
   phases: ["collect done 1 1", "generate done 2 2", "side done 2 1", "review done 2 2", "publish done 1 1"],
   results: ["collect.1", "generate.1", "generate.2", "publish.1", "review.1", "review.2", "side.2"],
+  items: ["generate.1.0 item 0", "generate.1.1 item 1", "generate.2.0 item 0", "generate.2.1 item 1"],
   ordered: ["collect", "generate", "review", "generate", "review", "publish"],
   checkpoints: ["collect.1", "generate.1", "generate.2", "publish.1", "review.1", "review.2", "side.2"].map(
     (one) => `workflow:${one}`,

@@ -38,7 +38,13 @@ describe("a workflow", () => {
     );
     expect(await context.read("extra")).toBeUndefined();
     expect(await context.read(RESULTS)).toMatchObject([
-      { phase: "collect", agent: "collect.1", exports: { facts: ["a", "b"] }, text: "general-purpose" },
+      {
+        phase: "collect",
+        agent: "collect.1",
+        type: "general-purpose",
+        exports: { facts: ["a", "b"] },
+        text: "general-purpose",
+      },
       { phase: "write", agent: "write.1", exports: { essay: "long" } },
     ]);
     const [info] = (await context.list()).filter((one) => one.key === "essay");
@@ -64,7 +70,7 @@ describe("a workflow", () => {
     expect(prompt).toContain('"y"');
     const results = (await context.read(RESULTS)) as { exports: Record<string, unknown> }[];
     expect(results[0]!.exports).toEqual({
-      big: { ref: "big", version: expect.any(Number), type: "string", bytes: 300_002 },
+      big: { ref: "big", bytes: 300_002 },
       small: "y",
     });
   });

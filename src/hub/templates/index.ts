@@ -1,5 +1,6 @@
 // Owns prompt templates: Markdown with {{ paths }} and a safe subset of POML. Nothing in a template or a value is ever evaluated.
 import { posix } from "node:path";
+import { HoldfastError } from "../../ledger/error.ts";
 import { parseDocument, type TemplateKind } from "./document.ts";
 import type { Include } from "./includes.ts";
 import { createLibrary } from "./library.ts";
@@ -26,6 +27,9 @@ export interface Template {
 
 /** Contract: throws HoldfastError with file, line, column and what is allowed. The kind follows the file's name when it is not given. */
 export function parseTemplate(input: { text: string; file: string; kind?: TemplateKind }): Template {
+  const { text, file } = (input ?? {}) as Partial<typeof input>;
+  if (typeof text !== "string" || typeof file !== "string" || file === "")
+    throw new HoldfastError("invalid", "parseTemplate takes { text, file }: two texts, and the name says the kind");
   const root = parseDocument({ ...input, path: posix.basename(input.file) });
   return {
     file: root.source.file,

@@ -22,6 +22,7 @@ export async function callAgent(
   const answer = await withTimeout(session.signal, phase, (signal) =>
     runner.run({
       ...{ context: context.id, agent, type: phase.agent, prompt, signal },
+      ...{ phase: phase.id, ...(item && { item: item.index }) },
       ...(Object.keys(schemas).length > 0 && { exports: schemas }),
       ...(phase.budget.rounds !== undefined && { maxRounds: phase.budget.rounds }),
       ...(budgetTokens !== undefined && { budgetTokens }),

@@ -111,7 +111,3 @@ export interface Workflow {
   /** In an order in which each comes after what it needs. */
   phases: Phase[];
 }
-
-/** Keys that the run itself writes. */
-export const HEADER_KEY = "workflow";
-export const phaseKey = (id: string): string => `${HEADER_KEY}.${id}`;

@@ -1,11 +1,11 @@
 // Owns a phase over a list: one agent an item, each on its own; what is finished is not done again when others fail.
-import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { callAgent } from "./agents.ts";
 import { rootOf, valueAt } from "./condition.ts";
 import type { Phase } from "./definition.ts";
 import type { AgentAnswer } from "./port.ts";
-import { type ItemsRecord, type PhaseRecord, saveRecord } from "./records.ts";
-import type { Session } from "./session.ts";
+import { type ItemsRecord, type PhaseRecord, saveRecord, settleItem } from "./records.ts";
+import { MOST_RENAMED, type Session } from "./session.ts";
 import { createSlots } from "./slots.ts";
 
 /** How often other processes learn how far it is. */
@@ -63,17 +63,25 @@ async function runItem(
   const items = record.items!;
   const { index } = at;
   const told = { kind: "item", phase: phase.id, index, total: items.total } as const;
-  for (let left = phase.retry; ; left--) {
+  for (let left = phase.retry, renamed = 0; ; left--) {
     const agent = agentOf(phase.id, record, index);
     session.tell({ ...told, at: session.now(), state: "running", agent });
     try {
       const answer = await callAgent(session, phase, { agent, item: at, shares: items.total });
+      await session.settling(() =>
+        settleItem(session.context, phase, { agent, run: record.run, index, at: session.now() }, answer),
+      );
       session.tell({ ...told, at: session.now(), state: "done", agent });
       return answer;
     } catch (error) {
       if (session.signal.aborted) return undefined;
       // The failed name is spent: durable before the next one begins.
       items.tries[index] = (items.tries[index] ?? 0) + 1;
+      if (isHoldfastError((error as Error).cause, "conflict") && renamed++ < MOST_RENAMED) {
+        await saveRecord(session.context, phase.id, record);
+        left++; // as for a phase: no try was made
+        continue;
+      }
       const why = messageOf(error);
       if (left <= 0) items.errors[index] = why;
       await saveRecord(session.context, phase.id, record);

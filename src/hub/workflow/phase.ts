@@ -7,7 +7,7 @@ import { runItems } from "./fan-out.ts";
 import { type Plan, sameBasis } from "./plan.ts";
 import type { AgentAnswer } from "./port.ts";
 import { bytesOf, type PhaseRecord, saveRecord, settle, shortened } from "./records.ts";
-import { type Session, tellPhase } from "./session.ts";
+import { MOST_RENAMED, type Session, tellPhase } from "./session.ts";
 
 export type Ending = PhaseRecord["state"] | "stopped";
 
@@ -23,7 +23,7 @@ async function runTries(session: Session, phase: Phase, plan: Plan): Promise<End
   const { context, signal } = session;
   if (signal.aborted) return "stopped";
   let record = beginRecord(session, phase, plan);
-  for (;;) {
+  for (let renamed = 0; ; ) {
     await keep(session, phase.id, record);
     tellPhase(session, phase.id, record);
     const memory = session.memory.watch();
@@ -47,6 +47,11 @@ async function runTries(session: Session, phase: Phase, plan: Plan): Promise<End
       const times = measured();
       if (signal.aborted) return "stopped";
       if (isFatal(error)) throw error;
+      // The name has another question behind it: the phase was edited meanwhile, or somebody used the name. No try was made.
+      if (isHoldfastError((error as Error).cause, "conflict") && !phase.foreach && renamed++ < MOST_RENAMED) {
+        record = { ...record, ...times, ...named(session, phase) };
+        continue;
+      }
       const message = messageOf(error);
       // Items have had their tries.
       const more = !phase.foreach && record.tries <= phase.retry;
@@ -133,13 +138,7 @@ async function skipped(session: Session, phase: Phase, plan: Plan): Promise<bool
 }
 
 /** Contract: after it the phase, what it gives, its result and its checkpoint are durable. */
-export async function finish(
-  session: Session,
-  phase: Phase,
-  begun: PhaseRecord,
-  answer: AgentAnswer,
-  opts: { shared?: boolean } = {},
-): Promise<Ending> {
+export async function finish(session: Session, phase: Phase, begun: PhaseRecord, answer: AgentAnswer): Promise<Ending> {
   const { rounds, tokens, resumed, exports } = answer;
   const requests = Math.max(rounds, answer.requests); // those of a dead process count too
   const record: PhaseRecord = {
@@ -150,7 +149,7 @@ export async function finish(
   };
   if (record.items) record.items.done = record.items.total;
   await judgeLoop(session, phase, record, exports);
-  await session.settling(() => settle(session.context, phase.id, record, opts.shared ? {} : exports));
+  await session.settling(() => settle(session.context, phase, record, { exports, text: answer.text }));
   session.records.set(phase.id, record);
   if (record.state === "failed")
     await session.context.logError({ agent: record.agent, message: `${phase.id}: ${record.error}` });

@@ -9,6 +9,9 @@ export interface AgentTask {
   prompt: string;
   /** JSON Schema for each key that the agent has to export. */
   exports?: Record<string, unknown>;
+  /** The phase of a workflow, and the item of it: the workflow names agents anew for each piece of work, and keeps their results and errors. */
+  phase?: string;
+  item?: number;
   maxRounds?: number;
   budgetTokens?: number;
   signal: AbortSignal;

@@ -1,9 +1,11 @@
-// Owns what is durable about a run: one key for the workflow, one for each phase, and the settling of a finished phase exactly once.
+// Owns what is durable about a run: one record for the workflow, one for each phase, and the settling of a finished phase exactly once.
 import { type Context, RESULTS } from "../../contexts/index.ts";
-import { HEADER_KEY, type Phase, phaseKey, type Workflow } from "./definition.ts";
+import { recordEntity, runtimeOf } from "../../contexts/runtime.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { resultEntry } from "../results.ts";
+import type { Phase, Workflow } from "./definition.ts";
+import { oldHeader, oldRecord, oldRuns } from "./old-records.ts";
 
-/** Longer exports stand in `accumulated_results` as a reference. */
-const WHOLE_BYTES = 8 * 1024;
 const TEXT_CHARS = 2_000;
 export const AUTHOR = "workflow";
 
@@ -48,7 +50,7 @@ export interface PhaseRecord {
   /** Failed because the loop ended without success. */
   exhausted?: boolean;
   question?: string;
-  /** Versions of the awaited keys that do not count: they were there before. */
+  /** Only in records of older Holdfasts: versions of the awaited keys that did not count as an answer. */
   since?: Record<string, number>;
   items?: ItemsRecord;
 }
@@ -78,31 +80,80 @@ export interface Header {
 export type Records = Map<string, PhaseRecord>;
 
 export async function readHeader(context: Context): Promise<Header | undefined> {
-  return (await context.read(HEADER_KEY)) as Header | undefined;
+  const kept = await runtimeOf(context).record("workflow");
+  return kept ? (kept.value as unknown as Header) : oldHeader(context);
 }
 
 export async function readRecords(context: Context, ids: Iterable<string>): Promise<Records> {
   const records: Records = new Map();
+  const runtime = runtimeOf(context);
   for (const id of ids) {
-    const found = await context.read(phaseKey(id));
-    if (found !== undefined) records.set(id, found as unknown as PhaseRecord);
+    const kept = await runtime.record(`phase/${id}`);
+    const found = kept ? (kept.value as unknown as PhaseRecord) : await oldRecord(context, id);
+    if (found !== undefined) records.set(id, found);
   }
   return records;
 }
 
 export async function saveRecord(context: Context, id: string, record: PhaseRecord): Promise<void> {
-  await context.share(phaseKey(id), record, { author: AUTHOR });
+  const records = [{ type: "workflow.recorded", phase: id, value: record } as const];
+  await runtimeOf(context).write({ author: AUTHOR, records });
+}
+
+/** The beginning of a run, or another outline of it: says whose its keys are. The inputs are shared data like any other. */
+export async function saveHeader(context: Context, header: Header, inputs: Record<string, unknown>): Promise<void> {
+  const outlines = header.phases.map(({ exports, ...one }) => ({ ...one, keys: Object.keys(exports) }));
+  const all = new Set([...Object.keys(header.inputs), ...outlines.flatMap((one) => one.keys)]);
+  const keys = [...all].map((key) => {
+    const givers = outlines.filter((one) => one.keys.includes(key));
+    const idsOf = (wait: boolean) => givers.filter((one) => one.wait === wait).map((one) => one.id);
+    return { key, input: Object.hasOwn(header.inputs, key), phases: idsOf(false), people: idsOf(true) };
+  });
+  const records = [{ type: "workflow.begun", value: header, keys } as const];
+  await runtimeOf(context).write({ author: AUTHOR, records, values: inputs });
+}
+
+/** A person's answer. Contract: `conflict` when the phase has moved on since it was read. */
+export async function saveInput(
+  context: Context,
+  given: { phase: string; run: number; values: Record<string, unknown> }[],
+  author: string,
+): Promise<void> {
+  const runtime = runtimeOf(context);
+  const expect: Record<string, number> = {};
+  for (const { phase, run } of given) {
+    const kept = await runtime.record(`phase/${phase}`);
+    const record = kept?.value as PhaseRecord | undefined;
+    if (record && (record.state !== "waiting" || record.run !== run))
+      throw new HoldfastError("conflict", `${phase} no longer waits for this answer: see how the workflow stands`);
+    expect[recordEntity(`phase/${phase}`)] = kept?.version ?? 0;
+  }
+  const records = given.flatMap(({ phase, run, values }) =>
+    Object.entries(values).map(([key, value]) => ({ type: "input.given", phase, run, key, value }) as const),
+  );
+  await runtime.write({ author, records, expect });
+}
+
+/** What a person gave to this run of a phase. */
+export async function readInput(
+  context: Context,
+  id: string,
+  run: number,
+  keys: string[],
+): Promise<Record<string, unknown>> {
+  const runtime = runtimeOf(context);
+  const values: Record<string, unknown> = {};
+  for (const key of keys) {
+    const given = await runtime.record(`input/${id}/${run}/${key}`);
+    if (given) values[key] = given.value;
+  }
+  return values;
 }
 
 /** Also over what a restore went behind: an agent of that name has worked already. */
 export async function highestRun(context: Context, id: string, record: PhaseRecord | undefined): Promise<number> {
-  let highest = record?.run ?? 0;
-  for (const { current, version } of await context.history(phaseKey(id))) {
-    if (current) continue;
-    const then = (await context.read(phaseKey(id), undefined, { version })) as unknown as PhaseRecord | undefined;
-    highest = Math.max(highest, then?.run ?? 0);
-  }
-  return highest;
+  const all = (await runtimeOf(context).everyRecord(`phase/${id}`)) as unknown as PhaseRecord[];
+  return Math.max(record?.run ?? 0, ...all.map((one) => one.run), ...(await oldRuns(context, id)));
 }
 
 export function headerOf(workflow: Workflow, inputs: Record<string, unknown>, startedAt: number): Header {
@@ -124,25 +175,50 @@ function outlineOf(phase: Phase): PhaseOutline {
 /** Marks the result and the checkpoint of one run of a phase. */
 const settleMark = (id: string, record: PhaseRecord): string => `workflow:${id}.${record.run}`;
 
-/** The finished record and what the phase gives, in one transaction; then what follows from it. */
+/** The finished record, what the phase gives and its entry in the results, in one transaction; then its checkpoint. */
 export async function settle(
   context: Context,
-  id: string,
+  phase: Pick<Phase, "id" | "agent">,
   record: PhaseRecord,
-  exports: Record<string, unknown>,
+  given: { exports: Record<string, unknown>; text: string },
 ): Promise<void> {
-  const call = settleMark(id, record);
+  const call = settleMark(phase.id, record);
   const infos = new Map((await context.list()).map((one) => [one.key, one]));
   // What the agent has shared by itself keeps its own provenance.
   const shared = (key: string): boolean =>
     infos.get(key)?.author === record.agent && infos.get(key)?.bytes === record.exports[key];
-  const fresh = Object.entries(exports).filter(([key]) => !shared(key));
-  await context.shareAll({ ...Object.fromEntries(fresh), [phaseKey(id)]: record }, { author: record.agent, call });
-  await finishSettling(context, new Map([[id, record]]));
+  const fresh = Object.entries(given.exports).filter(([key]) => !shared(key));
+  const { result, values } = resultEntry({
+    ...{ agent: record.agent, type: phase.agent, phase: phase.id, at: record.endedAt ?? 0 },
+    ...given,
+  });
+  await runtimeOf(context).write({
+    ...{ author: record.agent, call, values: { ...Object.fromEntries(fresh), ...values } },
+    records: [{ type: "workflow.recorded", phase: phase.id, value: record }],
+    ...((record.state === "done" || record.exhausted) && { result }),
+  });
+  await finishSettling(context, [phase], new Map([[phase.id, record]]));
 }
 
-/** What a kill after the transaction left undone. Contract: called in the order in which the phases finished. */
-export async function finishSettling(context: Context, records: Records): Promise<void> {
+/** What one item of a phase gave: once, also when it is asked again after a kill. */
+export async function settleItem(
+  context: Context,
+  phase: Pick<Phase, "id" | "agent">,
+  item: { agent: string; run: number; index: number; at: number },
+  given: { exports: Record<string, unknown>; text: string },
+): Promise<void> {
+  const { agent, run, index, at } = item;
+  // Its exports are keys of the phase, where every item's stand together: nothing can refer to one of them.
+  const { result, values } = resultEntry({ agent, type: phase.agent, phase: phase.id, item: index, at, ...given });
+  await runtimeOf(context).write({ author: agent, call: `workflow:${phase.id}.${run}.${index}`, result, values });
+}
+
+/** What a kill after the transaction left undone (in a run of an older Holdfast: the result too). Contract: called in the order in which the phases finished. */
+export async function finishSettling(
+  context: Context,
+  phases: readonly Pick<Phase, "id" | "agent">[],
+  records: Records,
+): Promise<void> {
   const finished = [...records].filter(([, one]) => one.state === "done" || one.exhausted);
   if (finished.length === 0) return;
   const results = (await context.history(RESULTS)).filter((one) => one.current);
@@ -150,26 +226,25 @@ export async function finishSettling(context: Context, records: Records): Promis
   finished.sort(([, a], [, b]) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
   for (const [id, record] of finished) {
     const call = settleMark(id, record);
-    // Also when the agent added its result by itself, as the hub lets it.
+    // An older hub added the result of an agent in its own name.
     const own = record.agent === `${id}.${record.run}` ? record.agent : undefined;
     const there = results.some((one) => one.call === call || one.author === own);
-    const write = { author: record.agent, call };
-    if (!there) await context.append(RESULTS, await resultOf(context, id, record), write);
+    if (!there) await addResult(context, phases.find((one) => one.id === id)!, record, call);
     if (!marked.has(call)) await context.checkpoint(id, { auto: true, note: call, author: AUTHOR });
   }
 }
 
-async function resultOf(context: Context, id: string, record: PhaseRecord): Promise<unknown> {
-  const infos = new Map((await context.list()).map((one) => [one.key, one]));
+async function addResult(
+  context: Context,
+  { id, agent: type }: Pick<Phase, "id" | "agent">,
+  record: PhaseRecord,
+  call: string,
+): Promise<void> {
   const exports: Record<string, unknown> = {};
-  for (const key of Object.keys(record.exports)) {
-    const info = infos.get(key);
-    if (!info) continue;
-    const { bytes, version, type } = info;
-    exports[key] = bytes <= WHOLE_BYTES ? await context.read(key) : { ref: key, version, type, bytes };
-  }
-  const { agent, run, text, endedAt: at } = record;
-  return { phase: id, agent, run, at, exports, ...(text && { text }) };
+  for (const key of Object.keys(record.exports)) exports[key] = (await context.read(key)) ?? null;
+  const { agent, text = "", endedAt: at = 0 } = record;
+  const { result, values } = resultEntry({ agent, type, phase: id, at, text, exports });
+  await runtimeOf(context).write({ author: agent, call, result, values });
 }
 
 export const shortened = (text: string): string => (text.length > TEXT_CHARS ? `${text.slice(0, TEXT_CHARS)}…` : text);

@@ -1,10 +1,11 @@
 // Owns running a workflow: what is ready runs, bounded; everything durable as it happens; nothing finished is done again.
 import type { Context } from "../../contexts/index.ts";
+import { runtimeOf } from "../../contexts/runtime.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import type { Fence } from "../../ledger/store.ts";
 import { didYouMean } from "../templates/near.ts";
 import { quoted } from "../templates/source.ts";
-import { HEADER_KEY, type Phase, type Workflow } from "./definition.ts";
+import type { Phase, Workflow } from "./definition.ts";
 import { createMemoryMeter } from "./memory.ts";
 import { type Ending, runPhase } from "./phase.ts";
 import { planOf } from "./plan.ts";
@@ -18,6 +19,7 @@ import {
   highestRun,
   readHeader,
   readRecords,
+  saveHeader,
   saveRecord,
 } from "./records.ts";
 import type { Ask, Progress, RunState, Session } from "./session.ts";
@@ -82,13 +84,13 @@ async function open(
   const { workflow, context, runner, now, onProgress } = opts;
   const before = await readHeader(context);
   const header = headerOf(workflow, inputs, before?.startedAt ?? now());
-  // The inputs are shared data like any other: agents and templates read them by name.
-  if (!before) await context.shareAll({ ...inputs, [HEADER_KEY]: header }, { author: AUTHOR });
-  else if (JSON.stringify(before) !== JSON.stringify(header))
-    await context.share(HEADER_KEY, header, { author: AUTHOR });
+  const declared = (await runtimeOf(context).record("workflow")) !== undefined;
+  if (!before) await saveHeader(context, header, inputs);
+  // Also where an older Holdfast began: whose its keys are has to be said.
+  else if (!declared || JSON.stringify(before) !== JSON.stringify(header)) await saveHeader(context, header, {});
   const ids = workflow.phases.map((one) => one.id);
   const records = await readRecords(context, ids);
-  await finishSettling(context, records);
+  await finishSettling(context, workflow.phases, records);
   const runs = new Map<string, number>();
   for (const id of ids) runs.set(id, await highestRun(context, id, records.get(id)));
   const session: Session = {

@@ -68,6 +68,9 @@ export interface Session {
   tokens: { used: number };
 }
 
+/** So many names of agents in a row may be taken. */
+export const MOST_RENAMED = 20;
+
 export function tellPhase(session: Session, id: string, record: PhaseRecord): void {
   const { state, run, round, agent, error, question } = record;
   session.tell({

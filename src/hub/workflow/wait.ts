@@ -4,15 +4,16 @@ import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { didYouMean } from "../templates/near.ts";
 import { quoted } from "../templates/source.ts";
 import type { Phase } from "./definition.ts";
+import { oldInput } from "./old-records.ts";
 import { beginRecord, type Ending, fail, finish, isFatal } from "./phase.ts";
 import { placesWithoutLines, problemError } from "./places.ts";
 import { type Plan, sameBasis } from "./plan.ts";
 import { fillTemplate } from "./prompt.ts";
-import { AUTHOR, type PhaseRecord, readHeader, readRecords, saveRecord } from "./records.ts";
+import { AUTHOR, type PhaseRecord, readHeader, readInput, readRecords, saveInput, saveRecord } from "./records.ts";
 import { readSchema } from "./schema.ts";
 import { type Session, tellPhase } from "./session.ts";
 
-/** Done when all its keys are there, given after it began to wait (in the first run: also before). */
+/** Done when a person has given all its keys to this very run: no shared value stands for an answer. */
 export async function runWait(session: Session, phase: Phase, plan: Plan): Promise<Ending> {
   const before = session.records.get(phase.id);
   const going =
@@ -20,7 +21,6 @@ export async function runWait(session: Session, phase: Phase, plan: Plan): Promi
   const record = going ? before : { ...beginRecord(session, phase, plan), state: "waiting" as const, agent: "user" };
   try {
     if (!going) {
-      record.since = before ? await versions(session.context, phase) : {};
       record.question = await fillTemplate(session.context, phase);
       await saveRecord(session.context, phase.id, record);
       session.records.set(phase.id, record);
@@ -42,7 +42,7 @@ async function waitFor(session: Session, phase: Phase, record: PhaseRecord): Pro
     if ("values" in given) {
       const exports = given.values;
       const answer = { text: "", exports, rounds: 0, requests: 0, tokens: 0, durationMs: 0, resumed: false };
-      return finish(session, phase, record, answer, { shared: true });
+      return finish(session, phase, record, answer);
     }
     const error = wrong ?? given.wrong;
     tellPhase(session, phase.id, error === undefined ? record : { ...record, error });
@@ -53,30 +53,29 @@ async function waitFor(session: Session, phase: Phase, record: PhaseRecord): Pro
     const wanted = Object.entries(phase.exports);
     wrong = wanted.map(([key, { check }]) => misfit(key, check(values[key]))).find((one) => one !== undefined);
     if (wrong) continue;
-    await context.shareAll(Object.fromEntries(wanted.map(([key]) => [key, values[key]])), { author: "user" });
+    const answer = Object.fromEntries(wanted.map(([key]) => [key, values[key]]));
+    await saveInput(context, [{ phase: phase.id, run: record.run, values: answer }], "user");
   }
 }
 
 const misfit = (key: string, why: string | undefined): string | undefined => why && `${key} does not fit: ${why}`;
-
-async function versions(context: Context, phase: Phase): Promise<Record<string, number>> {
-  const all = await context.list();
-  return Object.fromEntries(all.filter((one) => one.key in phase.exports).map((one) => [one.key, one.version]));
-}
 
 async function answered(
   context: Context,
   phase: Phase,
   record: PhaseRecord,
 ): Promise<{ values: Record<string, unknown> } | { wrong?: string }> {
-  const now = await versions(context, phase);
+  const keys = Object.keys(phase.exports);
+  const given = {
+    ...(await oldInput(context, record, keys)),
+    ...(await readInput(context, phase.id, record.run, keys)),
+  };
   const values: Record<string, unknown> = {};
   for (const [key, { check }] of Object.entries(phase.exports)) {
-    if ((now[key] ?? 0) <= (record.since?.[key] ?? 0)) return {};
-    const value = await context.read(key);
-    const wrong = misfit(key, check(value));
+    if (!Object.hasOwn(given, key)) return {};
+    const wrong = misfit(key, check(given[key]));
     if (wrong) return { wrong };
-    values[key] = value;
+    values[key] = given[key];
   }
   return { values };
 }
@@ -95,7 +94,7 @@ export async function giveInput(
   );
   const waiting = header.phases.filter((one) => records.get(one.id)?.state === "waiting");
   const keys = waiting.flatMap((one) => Object.keys(one.exports));
-  const phases = new Set<string>();
+  const given = new Map<string, Record<string, unknown>>();
   for (const [key, value] of Object.entries(values)) {
     const phase = waiting.find((one) => key in one.exports);
     if (!phase) {
@@ -113,8 +112,9 @@ export async function giveInput(
       throw new HoldfastError("invalid", `${key} does not fit: ${wrong}; nothing was changed: give a value that fits`, {
         detail: { key, reason: wrong },
       });
-    phases.add(phase.id);
+    given.set(phase.id, { ...given.get(phase.id), [key]: value });
   }
-  await context.shareAll(values, { author: opts.author ?? "user" });
-  return { phases: [...phases] };
+  const answers = [...given].map(([id, one]) => ({ phase: id, run: records.get(id)!.run, values: one }));
+  await saveInput(context, answers, opts.author ?? "user");
+  return { phases: [...given.keys()] };
 }

@@ -1,5 +1,6 @@
 // Owns one connection: prepared statements, and write transactions that take their turn.
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { HoldfastError } from "../error.ts";
 import { openQueue } from "./queue.ts";
 import { createTurns, patiently } from "./turns.ts";
 import { openWalSpace } from "./wal-space.ts";
@@ -26,7 +27,9 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
   const queue = opts.readOnly ? undefined : openQueue(file);
   const space = openWalSpace(file);
   const statements = new Map<string, StatementSync>();
+  let closed = false;
   const prepared = (sql: string) => {
+    if (closed) throw new HoldfastError("closed", "the store is closed: open it again");
     let statement = statements.get(sql);
     if (!statement) {
       statement = db.prepare(sql);
@@ -70,6 +73,7 @@ export function openConnection(file: string, opts: { readOnly?: boolean } = {}):
       }
     },
     close() {
+      closed = true;
       statements.clear();
       queue?.close();
       space.close();

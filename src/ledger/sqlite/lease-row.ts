@@ -64,7 +64,7 @@ export function checkLease(db: Connection, { name, term, token }: Fence): void {
   if (row?.holder && row.term === term && row.token === token) return;
   throw new HoldfastError(
     "fenced",
-    `lease ${name} is no longer held under term ${term} (${standing(row, term)}): another host took over; stop`,
+    `lease ${name} is no longer held under term ${term} (${standing(row, term)}): ${row?.term === term && row.token === token ? "its host was closed" : "another host took over"}; stop`,
   );
 }
 

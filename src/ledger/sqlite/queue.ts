@@ -19,11 +19,14 @@ const STALE_MS = 60;
 /** The file holds, for each waiter: since when, last announced, pid. Nothing depends on it but waiting times. */
 export function openQueue(file: string): Queue {
   const fd = openSync(`${file}.queue`, constants.O_RDWR | constants.O_CREAT, 0o600);
+  // Its number may belong to another file once it is closed.
+  let closed = false;
   const own = (process.pid % SLOTS) * SLOT;
   const slots = Buffer.alloc(SLOTS * SLOT);
   const slot = Buffer.alloc(SLOT);
   return {
     ahead(since) {
+      if (closed) return 0;
       const length = readSync(fd, slots, 0, slots.length, 0);
       let count = 0;
       for (let at = 0, now = 0; at + SLOT <= length; at += SLOT) {
@@ -38,15 +41,21 @@ export function openQueue(file: string): Queue {
       return count;
     },
     announce(since) {
+      if (closed) return;
       slot.writeDoubleLE(since, 0);
       slot.writeUInt32LE(monotonicMs() >>> 0, 8);
       slot.writeUInt32LE(process.pid, 12);
       writeSync(fd, slot, 0, SLOT, own);
     },
     withdraw() {
+      if (closed) return;
       slot.fill(0);
       writeSync(fd, slot, 0, SLOT, own);
     },
-    close: () => closeSync(fd),
+    close() {
+      if (closed) return;
+      closed = true;
+      closeSync(fd);
+    },
   };
 }

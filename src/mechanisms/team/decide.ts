@@ -8,7 +8,7 @@ import { activeMates, type Plan, pendingPlan, type Teammate, type TeamState, USE
 export type Facts = Omit<EventInput, "actor">[];
 
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/i;
-const RESERVED = new Set([LEAD, USER, "team", "holdfast", "hub", "all"]);
+const RESERVED = new Set([LEAD, USER, "team", "holdfast", "hub", "workflow", "all"]);
 const LONGEST = 200_000;
 
 const refuse = (why: string) => new HoldfastError("refused", why);
