@@ -1,6 +1,7 @@
 // Owns what one decision works with: the policy, the world, the limits, and the findings so far.
 import { askFirm, type Finding, type Verdict } from "./finding.ts";
 import { compileRules, type Rules } from "./rules.ts";
+import { readable } from "./shell/field.ts";
 import type { Policy, World } from "./words.ts";
 
 /** Beyond these the engine stops looking and asks. */
@@ -60,7 +61,9 @@ function safeReal(world: World, path: string): string {
 }
 
 export function record(court: Court, text: string, verdict: Verdict): undefined {
-  court.findings.push({ ...verdict, text: text.length > 200 ? `${text.slice(0, 200)}…` : text });
+  const shown = readable(text);
+  const reason = readable(verdict.reason);
+  court.findings.push({ ...verdict, reason, text: shown.length > 200 ? `${shown.slice(0, 200)}…` : shown });
 }
 
 /** Whether there is still room; records the firm ask once there is not. */

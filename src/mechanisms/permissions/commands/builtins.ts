@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { allow, ask, askFirm, deny } from "../finding.ts";
 import { assignmentParts, judgeName, judgeVariable } from "../shell/assign.ts";
 import { inspectArithmeticText, inspectExpression } from "../shell/expand.ts";
-import { type Field, field, isKnown, UNKNOWN } from "../shell/field.ts";
+import { anything, cut, type Field, field, fieldOf, hole, holeField, isKnown, type Word } from "../shell/field.ts";
 import { copyScope } from "../shell/scope.ts";
-import { type Output, outputAsText } from "../shell/shell.ts";
+import { type Output, outputAsWord } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
 import { echo, printf } from "./speak.ts";
@@ -24,13 +24,13 @@ export const BUILTINS: Commands = {
     const given = call.shell.scope.vars.get("@") ?? [];
     const count = call.args.length === 0 ? 1 : Number(call.args[0]!.text);
     const isSure = count <= given.length && !given.some((f) => f.splits);
-    const rest = isSure ? given.slice(count) : [{ ...field(UNKNOWN), splits: true }];
+    const rest = isSure ? given.slice(count) : [anything()];
     for (const key of ["@", "*"]) call.shell.scope.vars.set(key, rest);
     return undefined;
   },
   wait: (call) => {
     const at = call.args.findIndex((f) => /^-\w*p/.test(f.text));
-    if (at >= 0) judgeName(call.shell, call.args[at + 1] ?? field(UNKNOWN));
+    if (at >= 0) judgeName(call.shell, call.args[at + 1] ?? holeField());
     return nothing();
   },
   jobs: (call) => {
@@ -66,7 +66,7 @@ export const BUILTINS: Commands = {
       for (const [, name] of f.text.matchAll(/\b([A-Za-z_]\w*)\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)/g)) {
         if (name === undefined) continue;
         judgeName(call.shell, field(name));
-        call.shell.scope.vars.set(name, [field("\x02")]);
+        call.shell.scope.vars.set(name, [holeField("plain")]);
       }
     }
     return undefined;
@@ -128,7 +128,7 @@ export const BUILTINS: Commands = {
       if (!f.text.includes("=")) continue;
       call.shell.scope.aliases.add(name);
       call.say(askFirm(`it gives ${name} another meaning`));
-      call.runText(f.text.slice(name.length + 1));
+      call.runText(cut(f, name.length + 1));
     }
     return undefined;
   },
@@ -142,7 +142,7 @@ export const BUILTINS: Commands = {
     if (call.args.some((f, i) => i > 0 && /^(?:sig)?(?:debug|return|err)$/i.test(f.text)))
       call.say(askFirm("it runs between all other commands", "runs_code"));
     if (!isKnown(action)) call.say(askFirm("what the trap runs is only known at run time", "runtime"));
-    else if (action.text !== "-" && action.text !== "") call.runText(action.text);
+    else if (action.text !== "-" && action.text !== "") call.runText(action);
     return undefined;
   },
   umask: (call) => {
@@ -203,7 +203,7 @@ function cd(call: Call): Output | undefined {
   }
   const { operands } = readFlags(call, { flags: "-LPe@n" });
   const target =
-    operands[0] ?? (call.name === "cd" ? { ...(scope.vars.get("HOME")?.[0] ?? field(UNKNOWN)) } : field(UNKNOWN));
+    operands[0] ?? (call.name === "cd" ? { ...(scope.vars.get("HOME")?.[0] ?? holeField()) } : holeField());
   const before = scope.cwds;
   if (target.text === "-") {
     scope.cwds = scope.before;
@@ -267,19 +267,19 @@ function declare(call: Call): Output | undefined {
 function read(call: Call): Output | undefined {
   const parsed = readFlags(call, { flags: "-ersE -a: -d: -i: -n: -N: -p: -t: -u:" });
   const array = parsed.value("-a");
-  const whole = outputAsText(call.shell.stdin);
+  const whole = outputAsWord(call.shell.stdin);
   // It takes a piece of the line, and without `-r` it takes backslashes away. `-d ''` ends at zero bytes, which no name has.
   const isWholeName = parsed.value("-d")?.text === "" && call.shell.stdin.kind !== "text";
   const isPiece = parsed.has("-n", "-N", "-i", "-u") || (parsed.has("-d") && !isWholeName);
-  const isCut = isPiece || (whole.includes("\\") && !parsed.has("-r"));
-  const value = isCut ? UNKNOWN : whole;
+  const isCut = isPiece || (whole.text.includes("\\") && !parsed.has("-r"));
+  const value = isCut ? hole() : whole;
   const names = parsed.operands.length > 0 ? parsed.operands : [field("REPLY")];
   if (array) bindArray(call, array, value);
   for (const f of names) {
     judgeName(call.shell, f);
     const isText = call.shell.stdin.kind === "text";
     call.shell.scope.vars.set(f.text, [
-      { ...field(value), guessed: isText && (names.length > 1 || value.includes("\n")) },
+      { ...fieldOf(value), guessed: isText && (names.length > 1 || value.text.includes("\n")) },
     ]);
   }
   return undefined;
@@ -287,16 +287,16 @@ function read(call: Call): Output | undefined {
 
 function mapfile(call: Call): Output | undefined {
   const parsed = readFlags(call, { flags: "-t -d: -n: -O: -s: -u: -C! -c:" });
-  bindArray(call, parsed.operands[0] ?? field("MAPFILE"), outputAsText(call.shell.stdin));
+  bindArray(call, parsed.operands[0] ?? field("MAPFILE"), outputAsWord(call.shell.stdin));
   return undefined;
 }
 
 /** Several words of a text become several elements: which, is not followed. */
-function bindArray(call: Call, array: Field, value: string): undefined {
+function bindArray(call: Call, array: Field, value: Word): undefined {
   judgeName(call.shell, array);
-  const text = /\s/.test(value) ? UNKNOWN : value;
-  call.shell.scope.vars.set(`${array.text}[@]`, [{ ...field(text), splits: true }]);
-  call.shell.scope.vars.set(array.text, [{ ...field(text), splits: true }]);
+  const element = { ...fieldOf(/\s/.test(value.text) ? hole() : value), splits: true };
+  call.shell.scope.vars.set(`${array.text}[@]`, [element]);
+  call.shell.scope.vars.set(array.text, [element]);
 }
 
 /** Where the loop or the function is left, its variables are what they are here. */
@@ -309,7 +309,7 @@ function bindUnknown(call: Call, names: (Field | undefined)[]): undefined {
   for (const f of names) {
     if (!f) continue;
     judgeName(call.shell, f);
-    call.shell.scope.vars.set(f.text, [field(UNKNOWN)]);
+    call.shell.scope.vars.set(f.text, [holeField()]);
   }
   call.say(allow());
   return undefined;

@@ -2,7 +2,7 @@
 import type { ParsedScript } from "unbash";
 import { LIMITS, record } from "../court.ts";
 import { askFirm, askRead, type Verdict } from "../finding.ts";
-import { ALL_NAMES, type Field } from "../shell/field.ts";
+import { type Field, has, type Word } from "../shell/field.ts";
 import { parse } from "../shell/parse.ts";
 import { readField, writeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
@@ -23,7 +23,7 @@ export interface Call {
   /** Another command with these words, in this shell. */
   run(fields: Field[], stdin?: Output): Output;
   /** Text that a shell will read as commands, in a shell of its own. */
-  runText(text: string): Output;
+  runText(source: Word): Output;
 }
 
 /** They print sums, names or single lines of what they read. */
@@ -46,7 +46,7 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
     text,
     say: (verdict) => record(shell.court, text, verdict),
     read: (f) => {
-      if (f.text.includes(ALL_NAMES) && !SUMMARISES.has(name))
+      if (has(f, "allNames") && !SUMMARISES.has(name))
         record(shell.court, text, askRead("files that hold secrets may be among them", "secret"));
       return readField(shell, f, text);
     },
@@ -57,8 +57,8 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
       if (fields.length > 0) return shell.runFields(stdin ? { ...deeper, stdin } : deeper, fields);
       return UNKNOWN_OUTPUT;
     },
-    runText: (source) => {
-      if (source.length > LIMITS.chars || /[\0-\x03]/.test(source)) {
+    runText: ({ text: source, holes }) => {
+      if (source.length > LIMITS.chars || holes.length > 0) {
         record(shell.court, text, askFirm("the commands it runs are only known at run time", "runtime"));
         return UNKNOWN_OUTPUT;
       }

@@ -1,6 +1,6 @@
 // Owns containers, and other agents: both run whatever they are told, elsewhere.
 import { ask, askNetwork, deny } from "../finding.ts";
-import { field } from "../shell/field.ts";
+import { beginsWithHole, cut, fieldOf, join, match } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { lookupNames } from "./names.ts";
@@ -35,7 +35,8 @@ const LISTING_FLAGS =
 
 function container(call: Call): Output | undefined {
   if (isVersion(call)) return undefined;
-  const text = call.args.map((f) => f.text).join(" ");
+  const line = join(call.args, " ");
+  const { text } = line;
   const sub = call.args.find((f) => !f.text.startsWith("-"))?.text ?? "";
   reachesOut(call);
   if (
@@ -45,9 +46,10 @@ function container(call: Call): Output | undefined {
   ) {
     call.say(deny("the container would have the rights of this machine", "runs_code"));
   }
-  for (const m of text.matchAll(/(?:^|\s)(?:-v|--volume|--mount)[= ]?(\S+)/g)) {
-    const from = /(?:source|src)=([^,]+)/.exec(m[1]!)?.[1] ?? m[1]!.split(":")[0]!;
-    if (isElsewhere(from) || from.startsWith("\0")) call.write(field(from));
+  for (const m of text.matchAll(/(?:^|\s)(?:-v|--volume|--mount)[= ]?(\S+)/dg)) {
+    const mount = cut(line, ...m.indices![1]!);
+    const from = match(mount, /(?:source|src)=([^,]+)/d)?.[1] ?? match(mount, /^[^:]*/d)![0]!;
+    if (isElsewhere(from.text) || beginsWithHole(from, "unknown")) call.write(fieldOf(from));
   }
   if (/^(?:system|volume|network|image|container|builder)$/.test(sub) && /\bprune\b|\brm\b/.test(text))
     call.say(deny("it deletes containers, images or volumes"));

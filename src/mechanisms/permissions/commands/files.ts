@@ -1,8 +1,8 @@
 // Owns the commands that change files: creating and moving single ones inside the project, and what goes beyond that.
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 import { ask, askExact, deny } from "../finding.ts";
 import { judgePath } from "../path-place.ts";
-import { type Field, field, isKnown } from "../shell/field.ts";
+import { cut, type Field, field, isKnown, join, match, type Word, word } from "../shell/field.ts";
 import { endangersProject } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
@@ -143,15 +143,25 @@ function sourcesAndTarget(call: Call, { operands, value }: Parsed): { sources: F
 function writeInto(call: Call, target: Field, sources: Field[]): undefined {
   if (target.text === "") return call.say(ask("the target is only known at run time", "runtime"));
   call.write(target);
+  const bare = target.text.replace(/\/+$/, "").length;
+  const directory = bare === 0 ? word("/") : cut(target, 0, bare);
   for (const source of sources) {
-    const name = basename(source.text);
-    if (name !== "" && name !== ".." && name !== ".")
-      call.write({
-        ...target,
-        text: `${target.text.replace(/\/+$/, "") || "/"}/${name}`,
-        glob: target.glob || source.glob,
-      });
+    const name = lastName(source);
+    if (name.text !== "" && name.text !== ".." && name.text !== ".")
+      call.write({ ...target, ...join([directory, name], "/"), glob: target.glob || source.glob });
   }
+}
+
+/** As `basename` gives it. */
+function lastName(f: Word): Word {
+  const bare = cut(f, 0, f.text.replace(/\/+$/, "").length);
+  return cut(bare, bare.text.lastIndexOf("/") + 1);
+}
+
+/** As `dirname` gives it. */
+function parentOf(f: Word): Word {
+  const parent = dirname(f.text).length;
+  return f.text.startsWith(dirname(f.text)) ? cut(f, 0, parent) : word(".");
 }
 
 function rm(call: Call): Output | undefined {
@@ -163,7 +173,7 @@ function rm(call: Call): Output | undefined {
   for (const f of parsed.operands) {
     const text = f.text.replace(/\/+$/, "") || "/";
     if (isRecursive && /^~/.test(f.text)) call.say(deny("it deletes a home directory", "outside"));
-    if (isRecursive && isRoot(call, { ...f, text: text.replace(/\/\.?\*$/, "") })) {
+    if (isRecursive && isRoot(call, { ...f, ...cut(f, 0, text.replace(/\/\.?\*$/, "").length) })) {
       call.say(
         text.endsWith("/*") || text === "*"
           ? askExact("it deletes everything in the project", "changes")
@@ -218,19 +228,19 @@ function ln(call: Call): Output | undefined {
     if (isAbsolute || !isFromLink) linkTo(call, source);
     // A relative link is read from where it lies.
     if (!isAbsolute) {
-      for (const base of [target.text, dirname(target.text)])
-        linkTo(call, { ...source, text: `${base}/${source.text}` });
+      for (const base of [target, parentOf(target)]) linkTo(call, { ...source, ...join([base, source], "/") });
     }
   }
   if (!isSingle) call.write(target);
-  for (const source of sources) call.write({ ...target, text: `${target.text}/${basename(source.text)}` });
+  for (const source of sources) call.write({ ...target, ...join([target, lastName(source)], "/") });
   return undefined;
 }
 
 function linkTo(call: Call, source: Field): undefined {
   const cwds = call.shell.scope.cwds ?? [];
   for (const cwd of cwds) {
-    const verdict = judgePath(call.shell.court, { access: "edit", path: source.text, cwd });
+    const isOpen = source.holes.length > 0;
+    const verdict = judgePath(call.shell.court, { access: "edit", path: isOpen ? "/" : source.text, cwd });
     if (verdict.firm) call.say(deny("the link would lead outside the project or to a protected file", "outside"));
     call.say(isKnown(source) ? verdict : askExact("where the link leads is only known at run time", "runtime"));
   }
@@ -289,9 +299,10 @@ function modes(reason: string): (call: Call) => Output | undefined {
 
 function dd(call: Call): undefined {
   for (const arg of call.args) {
-    const [, key, value] = /^(\w+)=(.*)$/s.exec(arg.text) ?? [];
-    if (key === "if") call.read({ ...arg, text: value! });
-    else if (key === "of") call.write({ ...arg, text: value! });
+    const [, name, value] = match(arg, /^(\w+)=(.*)$/ds) ?? [];
+    const key = name?.text;
+    if (key === "if") call.read({ ...arg, ...value! });
+    else if (key === "of") call.write({ ...arg, ...value! });
     else if (!key && !["--help", "--version"].includes(arg.text))
       call.say(ask(`dd ${arg.text} is not known`, "runtime"));
   }

@@ -1,7 +1,7 @@
 // Owns flags: the short language in which tables say which flags a command knows, and reading a call by it.
-import { resolve } from "node:path";
 import { allow, ask, askExact, deny, type Verdict } from "../finding.ts";
-import { type Field, UNKNOWN } from "../shell/field.ts";
+import { beginsWithHole, cut, type Field, has } from "../shell/field.ts";
+import { isThere } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Judge } from "./call.ts";
 
@@ -77,7 +77,7 @@ export function readFlags(call: Call, opts: FlagOptions): Parsed {
       break;
     }
     if (!text.startsWith("-") || text === "-") {
-      if (isRisky(known) && text.startsWith(UNKNOWN))
+      if (isRisky(known) && beginsWithHole(arg, "unknown"))
         call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
       operands.push(arg);
       if (opts.stopsAtOperand) {
@@ -107,7 +107,7 @@ const isRisky = (known: Map<string, Value>): boolean =>
 
 /** Also as the value of another flag: it may be split into several words. */
 export const mayBecomeFlags = (f: Field): boolean =>
-  (f.splits && (f.guessed || f.text.includes(UNKNOWN))) || (f.guessed && f.text.startsWith("-"));
+  (f.splits && (f.guessed || has(f, "unknown"))) || (f.guessed && f.text.startsWith("-"));
 
 interface Taken {
   given: Given[];
@@ -121,7 +121,7 @@ function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field
   if (whole !== undefined) call.say(unknownFlag(call.name, written));
   const name = whole ?? written;
   const kind = known.get(name);
-  const inline = equals < 0 ? undefined : { ...arg, text: arg.text.slice(equals + 1) };
+  const inline = equals < 0 ? undefined : { ...arg, ...cut(arg, equals + 1) };
   if (kind === undefined && call.args.length === 1 && /^--(?:help|version)$/.test(arg.text))
     return { given: [{ name }], usesNext: false };
   if (kind === undefined || (kind === "none" && inline)) {
@@ -161,9 +161,9 @@ function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Fiel
       given.push({ name });
       continue;
     }
-    const rest = arg.text.slice(at + 1).replace(/^=/, "");
-    const takesNext = rest === "" && kind !== "optional" && kind !== "refused";
-    const value = rest !== "" ? { ...arg, text: rest } : takesNext ? next : undefined;
+    const rest = cut(arg, arg.text[at + 1] === "=" ? at + 2 : at + 1);
+    const takesNext = rest.text === "" && kind !== "optional" && kind !== "refused";
+    const value = rest.text !== "" ? { ...arg, ...rest } : takesNext ? next : undefined;
     useValue(call, kind, value);
     return { given: [...given, { name, value }], usesNext: takesNext && next !== undefined };
   }
@@ -208,7 +208,7 @@ export function fromTable(row: TableRow): Judge {
 
 /** What it prints may then hold a path or a protected name: `date +../x`, `expr .mcp.json`, `seq -f .git 1`. */
 const repeatsPaths = (call: Call): boolean =>
-  call.args.some((f) => /[/\0-\x03]|\.\.|(?:^\+?|\s|%[nt])\.|\.(?:md|ya?ml|conf)\b/i.test(f.text));
+  call.args.some((f) => f.holes.length > 0 || /\/|\.\.|(?:^\+?|\s|%[nt])\.|\.(?:md|ya?ml|conf)\b/i.test(f.text));
 
 function useOperand(call: Call, how: NonNullable<TableRow["operands"]>, operand: Field): undefined {
   if (how === "none") call.say(ask(`${call.name} ${operand.text} is not known to only read`));
@@ -217,8 +217,5 @@ function useOperand(call: Call, how: NonNullable<TableRow["operands"]>, operand:
 }
 
 function overwrites(call: Call, f: Field): boolean {
-  const { court, scope } = call.shell;
-  return (
-    !scope.cwds || scope.cwds.some((cwd) => court.world.kind(resolve(cwd, f.text.replaceAll("\0", ""))) !== "missing")
-  );
+  return !call.shell.scope.cwds || isThere(call.shell, f);
 }

@@ -1,11 +1,11 @@
 // Owns git: which subcommands only read, what their dangerous flags are, and what everything else is asked for.
 
 import { dirname, resolve } from "node:path";
-import { allow, ask, askExact, askNetwork, askRead, deny } from "../finding.ts";
+import { allow, ask, askExact, askFirm, askNetwork, askRead, deny } from "../finding.ts";
 import { isInProject } from "../path-place.ts";
 import { looksForSecrets } from "../protected.ts";
-import { type Field, field } from "../shell/field.ts";
-import { judgeField } from "../shell/paths.ts";
+import { cut, cutOff, type Field, field, fieldOf, has, join, match, word } from "../shell/field.ts";
+import { isThere, judgeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
 import type { Output, Shell } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
@@ -20,11 +20,11 @@ export const GIT: Commands = { git };
 function git(call: Call): Output | undefined {
   let { args } = call;
   let { shell } = call;
+  let isAnywhere = false;
   while (args[0]?.text.startsWith("-")) {
     const { text } = args[0];
-    const [name, inline] = text.includes("=")
-      ? [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]
-      : [text, undefined];
+    const equals = text.indexOf("=");
+    const name = equals < 0 ? text : text.slice(0, equals);
     const takesNext = [
       "-C",
       "-c",
@@ -36,12 +36,14 @@ function git(call: Call): Output | undefined {
       "--config-env",
     ].includes(text);
     const value: Field | undefined =
-      inline === undefined ? (takesNext ? args[1] : undefined) : { ...args[0], text: inline };
+      equals < 0 ? (takesNext ? args[1] : undefined) : { ...args[0], ...cut(args[0], equals + 1) };
     args = args.slice(takesNext ? 2 : 1);
     if (text === "-C" && value) {
       call.look(value);
       const scope = copyScope(shell.scope);
-      scope.cwds = value.text.startsWith("/") ? [value.text] : scope.cwds?.map((cwd) => `${cwd}/${value.text}`);
+      isAnywhere ||= has(value, "unknown");
+      if (value.holes.length > 0) scope.cwds = undefined;
+      else scope.cwds = value.text.startsWith("/") ? [value.text] : scope.cwds?.map((cwd) => `${cwd}/${value.text}`);
       shell = { ...shell, scope };
     } else if (name === "-c") judgeKey(call, value?.text ?? "");
     else if (/^-c[a-zA-Z]/.test(text)) judgeKey(call, text.slice(2));
@@ -73,6 +75,7 @@ function git(call: Call): Output | undefined {
   }
   const [sub, ...rest] = args;
   if (!sub) return undefined;
+  if (isAnywhere) call.say(askFirm("the repository is only known at run time", "runtime"));
   if (call.args.some(mayBecomeFlags))
     call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
   judgeRepository(call, shell);
@@ -128,7 +131,7 @@ function readOnly(call: Call, flags: string, name: string): Output | undefined {
   )
     return { kind: "plain" };
   if (call.args.some((f) => PRINTS_MORE.test(f.text))) return undefined;
-  if (name === "rev-parse" && call.args.some((f) => f.text === "--" || isThere(call, f))) return undefined;
+  if (name === "rev-parse" && call.args.some((f) => f.text === "--" || isRepeated(call, f))) return undefined;
   if (name === "ls-files") return { kind: parsed.has("-o", "--others", "-i", "--ignored") ? "allNames" : "names" };
   if (name === "grep" && parsed.has("-l", "-L", "--files-with-matches", "--files-without-match", "--name-only"))
     return call.args.some((f) => looksForSecrets(f.text))
@@ -151,11 +154,7 @@ const PRINTS_MORE =
   /^--(?:format|pretty|line-prefix|src-prefix|dst-prefix|output-indicator|dirty|broken|git-path|git-dir|git-common-dir|absolute-git-dir|show-cdup|show-prefix|show-superproject|shared-index|resolve-git-dir|prefix|sq|parseopt|debug|header|oneline|objects|notes|show-notes|log-size)|^(?:\/|~)|(?:^|\/)\./;
 
 /** Then `rev-parse` repeats it. */
-const isThere = (call: Call, f: Field): boolean =>
-  !f.text.startsWith("-") &&
-  (call.shell.scope.cwds ?? []).some(
-    (cwd) => call.shell.court.world.kind(resolve(cwd, f.text.replaceAll("\0", ""))) !== "missing",
-  );
+const isRepeated = (call: Call, f: Field): boolean => !f.text.startsWith("-") && isThere(call.shell, f);
 
 /** What is asked for on the input. */
 function readNamed(call: Call): undefined {
@@ -171,8 +170,8 @@ function toplevel(call: Call): Output | undefined {
 
 function readOperand(call: Call, operand: Field, isPath: boolean): undefined {
   const { text } = operand;
-  const inTree = /^(?:[^:]*[^:\\])?:(?!\/\/)(?:\d:)?(?:\.\/)?(.+)$/.exec(text)?.[1];
-  if (inTree !== undefined && !isPath) return call.read({ ...operand, text: `./${inTree.replace(/^\/+/, "")}` });
+  const inTree = match(operand, /^(?:[^:]*[^:\\])?:(?!\/\/)(?:\d:)?(?:\.\/)?(.+)$/d)?.[1];
+  if (inTree !== undefined && !isPath) return call.read({ ...operand, ...join([word("./"), cutOff(inTree, /^\/+/)]) });
   if (isPath || /^(?:\/|~|\.\.?\/|\.[a-z])|\/\.\.\//.test(text) || /\.\w+$/.test(text)) {
     if (!/^[\w/.^~@{}-]+\.\.\.?[\w/.^~@{}-]*$/.test(text) || isPath || text.startsWith("..") || text.includes("/../"))
       call.read(operand);
@@ -193,13 +192,14 @@ const EXECUTES = new Set(["rebase", "bisect"]);
 
 function judgeChange(call: Call, refused: string | undefined): undefined {
   const name = call.name.slice(4);
-  for (const [i, { text }] of call.args.entries()) {
+  for (const [i, arg] of call.args.entries()) {
+    const { text } = arg;
     if (isOrBegins(text, RUNS) || /^--gpg-sign=.*sh/.test(text) || isOrBegins(text, refused?.split(" ") ?? []))
       call.say(deny(`git ${name} ${text} runs a program`, "runs_code"));
     if (/^(?:ext|fd)::/.test(text)) call.say(deny("the address runs a program", "runs_code"));
     if (EXECUTES.has(name) && /^-x/.test(text)) call.say(deny(`git ${name} -x runs a program`, "runs_code"));
-    const out = /^(?:--ou\w*(?:-\w*)?=|-o$)(.*)$/.exec(text);
-    if (out) call.write(out[1] ? field(out[1]) : (call.args[i + 1] ?? field("")));
+    const out = match(arg, /^(?:--ou\w*(?:-\w*)?=|-o$)(.*)$/d)?.[1];
+    if (out) call.write(out.text === "" ? (call.args[i + 1] ?? field("")) : fieldOf(out));
   }
   for (const f of call.args) {
     if (!f.text.startsWith("-") && /^(?:\/|\.\.)/.test(f.text) && WRITES_PATHS.has(name)) call.write(f);
@@ -208,7 +208,7 @@ function judgeChange(call: Call, refused: string | undefined): undefined {
     if (isPath && judgeField(call.shell, f, "edit").firm) call.write(f);
   }
   const directory = call.args.find((f) => /^--(?:directory|separate-git-dir)=/.test(f.text));
-  if (directory) call.write({ ...directory, text: directory.text.slice(directory.text.indexOf("=") + 1) });
+  if (directory) call.write({ ...directory, ...cut(directory, directory.text.indexOf("=") + 1) });
   if (call.args.some((f) => f.text === "--unsafe-paths" || f.text.startsWith("--separate-git-dir")))
     call.say(deny("it writes outside the repository", "outside"));
   if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text)))

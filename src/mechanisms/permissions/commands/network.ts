@@ -1,6 +1,18 @@
 // Owns the commands that reach other machines: asked in general, refused where data leaves or strangers get in.
 import { ask, askFirm, askNetwork, deny, refuseNetwork, type Verdict } from "../finding.ts";
-import { type Field, field } from "../shell/field.ts";
+import {
+  aroundHoles,
+  cut,
+  cutOff,
+  type Field,
+  field,
+  fieldOf,
+  has,
+  join,
+  match,
+  type Word,
+  word,
+} from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
@@ -22,12 +34,12 @@ const refuses =
 
 function sendsSecrets(call: Call): undefined {
   for (const f of call.args) {
-    const path = f.text.replace(/^(?:[\w-]+=)?[@<]?(?:file:\/\/|fileb:\/\/)?/, "");
+    const path = { ...f, ...cutOff(f, /^(?:[\w-]+=)?[@<]?(?:file:\/\/|fileb:\/\/)?/) };
     if (
-      path !== "" &&
-      !path.startsWith("-") &&
-      judgeField(call.shell, { ...f, text: path }, "read").firm &&
-      !/[\0]/.test(path)
+      path.text !== "" &&
+      !path.text.startsWith("-") &&
+      judgeField(call.shell, path, "read").firm &&
+      !has(path, "unknown")
     ) {
       call.say(deny("it would send a secret away", "secret"));
     }
@@ -155,10 +167,10 @@ const BODIES =
 /** `-sSLo x` is `-s -S -L -o x`: the first letter with a value takes the rest. */
 function uncluster(args: Field[], takesValue: string): Field[] {
   return args.flatMap((f) => {
-    const [, letters = "", last, rest] =
-      new RegExp(`^-([^-${takesValue}=]+)([${takesValue}])(.*)$`, "s").exec(f.text) ?? [];
-    if (last === undefined) return [f];
-    return [field(`-${letters}`), field(`-${last}`), ...(rest === "" ? [] : [{ ...f, text: rest! }])];
+    const [, letters, last, rest] = match(f, new RegExp(`^-([^-${takesValue}=]+)([${takesValue}])(.*)$`, "ds")) ?? [];
+    if (!letters || !last) return [f];
+    const flags = [letters, last].map((name) => fieldOf(join([word("-"), name])));
+    return [...flags, ...(rest!.text === "" ? [] : [{ ...f, ...rest! }])];
   });
 }
 
@@ -166,10 +178,10 @@ function uncluster(args: Field[], takesValue: string): Field[] {
 function unabbreviate(args: Field[], names: string): Field[] {
   const known = names.split(" ");
   return args.map((f) => {
-    const [, short, rest] = /^(--[a-z][a-z-]*)(=.*)?$/s.exec(f.text) ?? [];
+    const [, short] = /^(--[a-z][a-z-]*)(=.*)?$/s.exec(f.text) ?? [];
     if (short === undefined || known.includes(short)) return f;
     const whole = known.find((name) => short.length > 4 && name.startsWith(short));
-    return whole === undefined ? f : { ...f, text: whole + (rest ?? "") };
+    return whole === undefined ? f : { ...f, ...join([word(whole), cut(f, short.length)]) };
   });
 }
 
@@ -180,15 +192,17 @@ const WGET_LONG =
 
 function curl(call: Call): Output {
   const args = unabbreviate(uncluster(call.args, "oDcdFTKHXAbeuxmrwyYzCEtP"), CURL_LONG);
-  for (const [i, { text }] of args.entries()) {
-    const next = args[i + 1]?.text ?? "";
+  for (const [i, arg] of args.entries()) {
+    const { text } = arg;
+    const next = args[i + 1] ?? field("");
     if (UPLOADS.test(text)) call.say(deny("it sends a file away", "network"));
-    if (BODIES.test(text) && /^[^=]*@|=[@<]|^<|\0/.test(text.replace(BODIES, "") || next) && !staysHere(args))
+    const inline = cutOff(arg, BODIES);
+    if (BODIES.test(text) && isSent(inline.text === "" ? next : inline) && !staysHere(args))
       call.say(deny("it sends a file away", "network"));
-    if (/^(?:-H|--header|--variable|--url-query)$/.test(text) && /^\w*@/.test(next))
+    if (/^(?:-H|--header|--variable|--url-query)$/.test(text) && /^\w*@/.test(next.text))
       call.say(deny("it sends a file away", "network"));
-    const made = /%output\{(?:>>)?([^}]*)\}/.exec(text)?.[1];
-    if (made !== undefined) call.write(field(made));
+    const made = match(arg, /%output\{(?:>>)?([^}]*)\}/d)?.[1];
+    if (made !== undefined) call.write(fieldOf(made));
     if (/^(?:-K|--config)/.test(text)) call.say(askFirm("its settings come from a file"));
     if (/^--(?:unix-socket|abstract-unix-socket)/.test(text)) call.say(deny("it talks to a daemon of this machine"));
     if (
@@ -198,22 +212,27 @@ function curl(call: Call): Output {
       args[i + 1]
     )
       call.write(args[i + 1]!);
-    const joined =
-      /^(?:-o|-D|-c)(.+)$|^--(?:output|output-dir|dump-header|cookie-jar|trace|trace-ascii|stderr|libcurl|etag-save)=(.+)$/.exec(
-        text,
-      );
-    if (joined && !text.startsWith("--o")) call.write(field(joined[1] ?? joined[2]!));
-    else if (joined?.[2]) call.write(field(joined[2]));
-    if (/^file:\/\//i.test(text)) call.read(field(text.replace(/^file:\/\/(?:localhost)?/i, "")));
+    const joined = match(
+      arg,
+      /^(?:-o|-D|-c)(.+)$|^--(?:output|output-dir|dump-header|cookie-jar|trace|trace-ascii|stderr|libcurl|etag-save)=(.+)$/d,
+    );
+    if (joined) call.write(fieldOf(joined[1] ?? joined[2]!));
+    if (/^file:\/\//i.test(text)) call.read(fieldOf(cutOff(arg, /^file:\/\/(?:localhost)?/i)));
     if (/^(?:dict|gopher|telnet|ldap|smtp|ftp|tftp|scp|sftp|smb|pop3|imap):/i.test(text))
       call.say(deny("it speaks a protocol that carries data away", "network"));
-    if (/[?&][^=]*=.*\0|\0.*\/\//.test(text))
-      call.say(deny("data of this machine would be part of the address", "network"));
+    if (isInAddress(arg)) call.say(deny("data of this machine would be part of the address", "network"));
   }
   if (args.length === 1 && /^(?:--version|-V|--help|-h)$/.test(args[0]!.text)) return { kind: "unknown" };
   call.say(reach(call));
   return NETWORK;
 }
+
+/** A file by its name, or what nobody knows yet. */
+const isSent = (body: Word): boolean => /^[^=]*@|=[@<]|^</.test(body.text) || has(body, "unknown");
+
+/** Something that is not known stands in the query, or before the `//`. */
+const isInAddress = (f: Field): boolean =>
+  aroundHoles(f, "unknown").some(([before, after]) => /[?&][^=]*=.*$/.test(before) || /^.*\/\//.test(after));
 
 /** Plain flags, bodies that are known, and every other word an address of this machine. */
 function staysHere(args: Call["args"]): boolean {
@@ -221,8 +240,8 @@ function staysHere(args: Call["args"]): boolean {
     const takes = /^(?:-X|--request|-H|--header|-d|--data|--data-binary|-F|--form|--json)$/;
     return !/^-[sSifv]+$/.test(f.text) && !takes.test(f.text) && !takes.test(args[i - 1]?.text ?? "");
   });
-  const isHere = /^(?:http:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/[^\0]*)?$/;
-  return rest.length > 0 && rest.every((f) => isHere.test(f.text)) && !args.some((f) => f.text.includes("\0"));
+  const isHere = /^(?:http:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/.*)?$/s;
+  return rest.length > 0 && rest.every((f) => isHere.test(f.text)) && !args.some((f) => has(f, "unknown"));
 }
 
 /** `nc -z localhost 3000` only tries whether somebody listens; every other connection is raw. */
@@ -236,9 +255,11 @@ function netcat(call: Call): Output {
 
 function wget(call: Call): Output {
   const args = unabbreviate(uncluster(call.args, "OPoaeituUlQADRIXwB"), WGET_LONG);
-  for (const [i, { text }] of args.entries()) {
+  for (const [i, arg] of args.entries()) {
+    const { text } = arg;
     if (/^--(?:post-file|body-file)/.test(text)) call.say(deny("it sends a file away", "network"));
-    if (/^--(?:post-data|body-data).*\0/.test(text)) call.say(deny("it sends data of this machine away", "network"));
+    if (aroundHoles(arg, "unknown").some(([before]) => /^--(?:post-data|body-data).*$/.test(before)))
+      call.say(deny("it sends data of this machine away", "network"));
     if (/^--(?:use-askpass|config|execute)|^-e/.test(text))
       call.say(deny(`wget ${text} can run programs`, "runs_code"));
     if (
@@ -249,11 +270,11 @@ function wget(call: Call): Output {
     ) {
       if (args[i + 1]!.text !== "-") call.write(args[i + 1]!);
     }
-    const joined =
-      /^-[OPoa](.+)$|^--(?:output-document|directory-prefix|output-file|append-output|save-cookies|rejected-log|warc-file|hsts-file)=(.+)$/.exec(
-        text,
-      );
-    if (joined && joined[1] !== "-") call.write(field(joined[1] ?? joined[2]!));
+    const joined = match(
+      arg,
+      /^-[OPoa](.+)$|^--(?:output-document|directory-prefix|output-file|append-output|save-cookies|rejected-log|warc-file|hsts-file)=(.+)$/d,
+    );
+    if (joined && joined[1]?.text !== "-") call.write(fieldOf(joined[1] ?? joined[2]!));
   }
   if (call.args.length === 1 && /^(?:--version|-V|--help)$/.test(call.args[0]!.text)) return { kind: "unknown" };
   call.say(reach(call));
@@ -262,7 +283,7 @@ function wget(call: Call): Output {
 
 /** A name looked up can carry data out. */
 function lookupName(call: Call): Output {
-  if (call.args.some((f) => /[\0\x01\x03]/.test(f.text)))
+  if (call.args.some((f) => has(f, "unknown", "names", "allNames")))
     call.say(deny("data of this machine would be part of the name it looks up", "network"));
   call.say(askNetwork("it looks up names"));
   return NETWORK;
@@ -314,7 +335,7 @@ const DESTROYS_FOR_SURE =
   /^(?:delete|destroy|terminate-instances|delete-.*|rb|drain|uninstall|purge|flushall|flushdb|shutdown|apps:destroy|pg:reset|get-secret-value|print-access-token|print-identity-token|get-access-token|get-session-token|get-login-password|secrets?)$/i;
 
 function cloud(call: Call): Output {
-  const words = call.args.map((f) => f.text);
+  const words: string[] = call.args.map((f) => f.text);
   sendsSecrets(call);
   if (words.length === 1 && /^(?:--version|version|--help|help)$/.test(words[0]!)) return { kind: "unknown" };
   if (call.name === "kubectl" && words.join(" ") === "version --client") return { kind: "unknown" };

@@ -1,6 +1,6 @@
 // Owns package managers: what only looks at what is installed, and what fetches, runs or publishes.
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
-import { field } from "../shell/field.ts";
+import { fieldOf, match, plainly } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
@@ -65,7 +65,7 @@ function otherProject(call: Call): undefined {
   if (/^(?:config|c|get)$/.test(first?.text ?? "") && call.args.some((f) => /auth|token|passw/i.test(f.text)))
     call.say(deny("it prints a token", "secret"));
   const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
-  if (at >= 0 && call.args[at + 1]) call.runText(call.args[at + 1]!.text);
+  if (at >= 0 && call.args[at + 1]) call.runText(call.args[at + 1]!);
   if (
     /^(?:config|set|c)$/.test(call.args[0]?.text ?? "") &&
     call.args.some((f) => /^(?:set|delete|edit|fix)$/.test(f.text))
@@ -90,19 +90,21 @@ export const isElsewhere = (text: string): boolean => /^(?:\/|~|\.\.(?:\/|$))|\/
 /** Code, settings or results outside the project; what is written there is refused. */
 export function reachesOut(call: Call): undefined {
   for (const [i, f] of call.args.entries()) {
-    const [, flag = "", value] = /^(?:(-{1,2}[\w.-]+)=)?(.*)$/s.exec(f.text)!;
-    if (!isElsewhere(value!) || judgeField(call.shell, { ...f, text: value! }, "read").decision === "allow") continue;
-    const name = flag || (call.args[i - 1]?.text ?? "");
-    if (/^-o$|^--?(?:out|coverprofile|.*output)/i.test(name)) call.write({ ...f, text: value! });
-    call.say(askExact(`${call.name} uses what lies outside the project: ${value}`, "outside"));
+    const [, flag, value] = match(f, /^(?:(-{1,2}[\w.-]+)=)?(.*)$/ds)!;
+    const place = { ...f, ...value! };
+    if (!isElsewhere(place.text) || judgeField(call.shell, place, "read").decision === "allow") continue;
+    const name = flag?.text ?? call.args[i - 1]?.text ?? "";
+    if (/^-o$|^--?(?:out|coverprofile|.*output)/i.test(name)) call.write(place);
+    call.say(askExact(`${call.name} uses what lies outside the project: ${plainly(place)}`, "outside"));
   }
 }
 
 /** Where package managers put things, and from where they take them. */
 export function placesElsewhere(call: Call): undefined {
-  for (const [i, { text }] of call.args.entries()) {
-    const m = /^(?:--target|--root|-t|--install-dir|--bindir|-d|--dest|--out-dir)(?:=(.+))?$/.exec(text);
-    const value = m ? (m[1] === undefined ? call.args[i + 1] : field(m[1])) : undefined;
+  for (const [i, arg] of call.args.entries()) {
+    const { text } = arg;
+    const m = match(arg, /^(?:--target|--root|-t|--install-dir|--bindir|-d|--dest|--out-dir)(?:=(.+))?$/d);
+    const value = m && (m[1] === undefined ? call.args[i + 1] : fieldOf(m[1]));
     if (value && /^(?:\/|~|\.\.)/.test(value.text)) call.write(value);
     if (text === "--user") call.say(deny("it installs outside the project", "outside"));
     if (isBareAddress(text) || isBareAddress(text.replace(/^[^=]*=/, "")))

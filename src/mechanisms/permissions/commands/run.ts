@@ -1,6 +1,6 @@
 // Owns the commands that run code: shells, interpreters, compilers, build tools, tests.
 import { ask, askExact, askFirm, deny, refuse } from "../finding.ts";
-import { type Field, field, isKnown } from "../shell/field.ts";
+import { type Field, fieldOf, fill, isKnown, match, type Word, word } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
 import type { Output } from "../shell/shell.ts";
@@ -17,7 +17,7 @@ function runs(what: string): (call: Call) => Output | undefined {
     if (/compiler|linker/.test(what)) placesElsewhere(call);
     reachesOut(call);
     const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
-    if (at >= 0 && call.name === "npx" && call.args[at + 1]) call.runText(call.args[at + 1]!.text);
+    if (at >= 0 && call.name === "npx" && call.args[at + 1]) call.runText(call.args[at + 1]!);
     call.say(ask(`it runs ${what}`, "runs_code"));
     return undefined;
   };
@@ -133,8 +133,8 @@ function shell(call: Call): Output | undefined {
       forget(call, args.slice(i + 3));
       if (/i|l/.test(text)) call.say(askFirm("the shell would run its start files first", "runs_code"));
       if (!script) call.say(ask("the shell is told nothing"));
-      else if (!isKnown(script)) unknownScript(call, script.text);
-      else call.runText(script.text);
+      else if (!isKnown(script)) unknownScript(call, script);
+      else call.runText(script);
       if (!["sh", "bash", "dash", "zsh", "ash", "ksh"].includes(call.name))
         call.say(ask(`${call.name} speaks another language`, "runs_code"));
       return undefined;
@@ -170,10 +170,9 @@ function forget(call: Call, given: Field[]): undefined {
 }
 const asGuess = (f: Field): Field => ({ ...f, guessed: true, splits: true });
 
-function unknownScript(call: Call, text: string): undefined {
-  const guess = text.replace(/[\0-\x03]/g, "x");
+function unknownScript(call: Call, script: Word): undefined {
   call.say(askFirm("the commands it runs are only known at run time", "runtime"));
-  call.runText(guess);
+  call.runText(word(fill(script, "x")));
 }
 
 function fromInput(call: Call): undefined {
@@ -181,7 +180,7 @@ function fromInput(call: Call): undefined {
   if (stdin.kind === "network") call.say(deny("it runs what another machine sends", "network"));
   else if (stdin.kind === "decoded") call.say(deny("it runs what was hidden in an encoding", "runs_code"));
   else if (stdin.kind === "text" && stdin.text !== "" && SHELLS.has(call.name)) {
-    call.runText(stdin.text);
+    call.runText(word(stdin.text));
     call.say(askExact("a shell runs what it is given on its input", "runs_code"));
   } else call.say(askFirm("it runs what it is given on its input", "runs_code"));
   return undefined;
@@ -266,10 +265,11 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
 
 function build(call: Call): Output | undefined {
   if (isVersion(call)) return { kind: "plain" };
-  for (const [i, { text }] of call.args.entries()) {
+  for (const [i, arg] of call.args.entries()) {
+    const { text } = arg;
     // In a cluster too (`-sC dir`), and by the beginning of a long name.
-    const m = /^(?:-[a-zA-Z]*?[CfISBP]|--(?:dir|fi|mak|inc|bui|ins)[a-z-]*(?=$|=)=?)(.*)$/s.exec(text);
-    const value = m ? (m[1] === "" ? call.args[i + 1] : field(m[1]!)) : undefined;
+    const m = match(arg, /^(?:-[a-zA-Z]*?[CfISBP]|--(?:dir|fi|mak|inc|bui|ins)[a-z-]*(?=$|=)=?)(.*)$/ds);
+    const value = m && (m[1]!.text === "" ? call.args[i + 1] : fieldOf(m[1]!));
     if (value) call.look(value);
     if (value && isElsewhere(value.text)) call.say(askFirm("it builds another project", "outside"));
     if (/^--ev?a?l?(?:=|$)|^-E|^\.?(?:SHELL|SHELLFLAGS|MAKE|MAKEFLAGS|MAKEFILES)\s*[:+?!]*=/.test(text))

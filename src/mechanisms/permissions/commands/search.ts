@@ -2,7 +2,7 @@
 import { posix } from "node:path";
 import { ask, askExact, deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";
-import { type Field, field, isKnown, NAMES } from "../shell/field.ts";
+import { cutOff, type Field, field, hole, isKnown, replaceAll } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { fromTable, mayBecomeFlags, type Parsed, readFlags } from "./flags.ts";
@@ -34,7 +34,7 @@ function grepLike(flags: string): (call: Call) => Output | undefined {
     for (const { name, value } of parsed.flags) {
       // A search narrowed to secrets reads them on purpose.
       const isNarrowed = /^(?:--include|-g|--glob|--iglob)$/.test(name) && value && !value.text.startsWith("!");
-      if (isNarrowed) call.read({ ...value, glob: true, text: value.text.replace(/^(?:\*\*\/|\/)+/, "") });
+      if (isNarrowed) call.read({ ...value, ...cutOff(value, /^(?:\*\*\/|\/)+/), glob: true });
     }
     if (parsed.has("-c", "--count") && files.length <= 1 && !parsed.has("-r", "-R", "-H", "--with-filename"))
       return { kind: "plain" };
@@ -230,11 +230,11 @@ function findRuns(call: Call, command: Field[]): undefined {
       call.args.findIndex((a) => /^[-(!]/.test(a.text)),
     ),
   );
-  const inside = call.args.some((arg) => looksForSecrets(arg.text)) ? "\0" : NAMES;
+  const inside = hole(call.args.some((arg) => looksForSecrets(arg.text)) ? "unknown" : "names");
   const base = places.every((p) => !p.text.startsWith("/") && !p.text.includes("..") && !p.text.startsWith("~"))
     ? inside
-    : "\0";
-  const replaced = command.map((f) => (f.text.includes("{}") ? { ...f, text: f.text.replaceAll("{}", base) } : f));
+    : hole();
+  const replaced = command.map((f) => ({ ...f, ...replaceAll(f, "{}", base) }));
   const head = command[0]?.text ?? "";
   if (CHANGES_FOUND.has(head.replace(/^.*\//, "")) && !isReadingScript(command)) {
     call.say({ ...deny(`find starts ${head} on everything it finds`, "runs_code"), firm: false, lift: "exact" });

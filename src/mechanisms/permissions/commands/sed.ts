@@ -1,6 +1,6 @@
 // Owns sed: which of its little programs only print.
 import { ask, askExact, deny } from "../finding.ts";
-import { field, isKnown } from "../shell/field.ts";
+import { field, fill, has, isKnown } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
@@ -20,7 +20,7 @@ function sed(call: Call): Output | undefined {
   if (parsed.has("-f", "--file")) call.say(askExact("the program of sed comes from a file"));
   for (const program of programs) {
     if (isKnown(program)) judgeProgram(call, program.text);
-    else if (!/^[\d,$p\x02]+$/.test(program.text))
+    else if (has(program, "unknown", "names", "allNames") || !/^[\d,$p]+$/.test(fill(program, "0")))
       call.say(ask("the program of sed is only known at run time", "runtime"));
   }
   const isInPlace = parsed.has("-i", "--in-place");

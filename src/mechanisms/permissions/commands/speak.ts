@@ -1,6 +1,6 @@
 // Owns echo and printf: what they print, as far as every shell agrees.
 import { judgeName } from "../shell/assign.ts";
-import { field, isKnown, UNKNOWN } from "../shell/field.ts";
+import { holeField, isKnown } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call } from "./call.ts";
 
@@ -26,7 +26,7 @@ export function printf(call: Call): Output | undefined {
     const [, target] = args;
     if (target) {
       judgeName(call.shell, target);
-      call.shell.scope.vars.set(target.text, [field(UNKNOWN)]);
+      call.shell.scope.vars.set(target.text, [holeField()]);
     }
     args = args.slice(2);
   }
@@ -34,14 +34,16 @@ export function printf(call: Call): Output | undefined {
   const [format, ...values] = args;
   if (!format || !isKnown(format) || !values.every(isKnown) || /%[^sdbi%]/.test(format.text)) return undefined;
   const filled = decodeEscapes(format.text);
-  if (filled === undefined || values.some((f) => decodeEscapes(f.text) === undefined)) return undefined;
+  const decoded = values.map((f) => decodeEscapes(f.text));
+  if (filled === undefined || decoded.includes(undefined)) return undefined;
   let out = "";
   let next = 0;
   do {
     out += filled.replace(/%([sdbi%])/g, (_, kind: string) => {
       if (kind === "%") return "%";
-      const value = values[next++]?.text ?? "";
-      return kind === "b" ? (decodeEscapes(value) ?? UNKNOWN) : value;
+      const [value, bare] = [values[next]?.text ?? "", decoded[next] ?? ""];
+      next++;
+      return kind === "b" ? bare : value;
     });
   } while (next < values.length && /%[sdbi]/.test(filled) && out.length < 10_000);
   return { kind: "text", text: out };

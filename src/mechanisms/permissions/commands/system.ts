@@ -74,7 +74,7 @@ const named: Commands = {
 function askSession(call: Call): undefined {
   call.say(askFirm("it starts or drives another session", "runs_code"));
   const words = call.args.filter((f) => !f.text.startsWith("-"));
-  for (const f of words) if (f.text.includes(" ")) call.runText(f.text);
+  for (const f of words) if (f.text.includes(" ")) call.runText(f);
   if (call.name === "screen" && words.length > 0) call.run(words);
   return undefined;
 }

@@ -1,7 +1,7 @@
 // Owns the commands that read files or their input and print text.
 import { deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";
-import { isKnown } from "../shell/field.ts";
+import { isKnown, word } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
@@ -127,7 +127,7 @@ export const TEXT: Commands = {
   hd: fromTable({ flags: "-v -n: -s:" }),
   xxd: (call) => {
     // Its long names begin with one dash too; what their values are taken for only makes it stricter.
-    const args = call.args.map((f) => (/^-(?:ps|postscript|plain)$/.test(f.text) ? { ...f, text: "-p" } : f));
+    const args = call.args.map((f) => (/^-(?:ps|postscript|plain)$/.test(f.text) ? { ...f, ...word("-p") } : f));
     const parsed = readFlags({ ...call, args }, { flags: "-abeEipruCd -c: -g: -l: -o: -s: -R: -n:" });
     const [from, ...to] = parsed.operands;
     if (from && from.text !== "-") call.read(from);

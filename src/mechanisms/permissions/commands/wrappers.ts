@@ -1,8 +1,23 @@
 // Owns the commands that start another command: each is taken off, and what is inside is judged.
 import { ask, askExact, askFirm, deny } from "../finding.ts";
 import { judgeVariable } from "../shell/assign.ts";
-import { type Field, field, isKnown, showAll, UNKNOWN } from "../shell/field.ts";
-import { type Output, outputAsText } from "../shell/shell.ts";
+import {
+  cutOff,
+  type Field,
+  field,
+  fieldOf,
+  fill,
+  hole,
+  holeField,
+  isKnown,
+  join,
+  match,
+  replaceAll,
+  showAll,
+  type Word,
+  word,
+} from "../shell/field.ts";
+import { type Output, outputAsWord } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
 import { FETCHED } from "./run.ts";
@@ -61,14 +76,14 @@ export const WRAPPERS: Commands = {
     const end = operands.findIndex((f) => /^:::/.test(f.text));
     const inner = end < 0 ? operands : operands.slice(0, end);
     call.say(askExact("it starts many commands", "runs_code"));
-    const given = end < 0 ? [field(UNKNOWN)] : operands.slice(end + 1);
+    const given = end < 0 ? [holeField()] : operands.slice(end + 1);
     for (const value of given.slice(0, 20)) {
-      if (inner.length === 0) call.runText(value.text);
-      else if (inner.length === 1) call.runText(`${inner[0]!.text} ${value.text}`);
+      if (inner.length === 0) call.runText(value);
+      else if (inner.length === 1) call.runText(join([inner[0]!, value], " "));
       else
         call.run(
           inner.some((f) => f.text.includes("{}"))
-            ? inner.map((f) => ({ ...f, text: f.text.replaceAll("{}", value.text) }))
+            ? inner.map((f) => ({ ...f, ...replaceAll(f, "{}", value) }))
             : [...inner, value],
         );
     }
@@ -80,7 +95,7 @@ export const WRAPPERS: Commands = {
       stopsAtOperand: true,
     });
     call.say(askExact("it starts the command again and again", "runs_code"));
-    if (operands.length > 0) call.runText(operands.map((f) => f.text).join(" "));
+    if (operands.length > 0) call.runText(join(operands, " "));
     return undefined;
   },
   flock: (call) => {
@@ -92,7 +107,7 @@ export const WRAPPERS: Commands = {
     if (file && !/^\d+$/.test(file.text)) call.write(file);
     call.say(askExact("it holds a lock while the command runs", "runs_code"));
     const script = parsed.value("-c", "--command") ?? (inner[0]?.text === "-c" ? inner[1] : undefined);
-    if (script) call.runText(script.text);
+    if (script) call.runText(script);
     else if (inner.length > 0) call.run(inner);
     return undefined;
   },
@@ -100,7 +115,7 @@ export const WRAPPERS: Commands = {
     const parsed = readFlags(call, { flags: "-aefqtBIOTEm -c: --command: --quiet --append --return --flush" });
     const command = parsed.value("-c", "--command");
     for (const f of parsed.operands) call.write(f);
-    if (command) call.runText(command.text);
+    if (command) call.runText(command);
     call.say(askExact("it records a session"));
     return undefined;
   },
@@ -111,14 +126,10 @@ export const WRAPPERS: Commands = {
     if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends", "network"));
     if (words.every(isKnown)) {
       call.say(askFirm("eval runs text as commands", "runs_code"));
-      return call.runText(words.map((f) => f.text).join(" "));
+      return call.runText(join(words, " "));
     }
     call.say(askFirm("eval runs text that is only known at run time", "runtime"));
-    const guess = words
-      .map((f) => f.text)
-      .join(" ")
-      .replace(/[\0-\x03]/g, "x");
-    call.runText(guess);
+    call.runText(word(fill(join(words, " "), "x")));
     if (words.some((f) => /^-[a-zA-Z]*[rf]/.test(f.text)) && words.some((f) => /^(?:\/|~|\.\.)/.test(f.text)))
       call.say(deny("eval runs text that is only known at run time, and it looks destructive", "runtime"));
     return undefined;
@@ -168,30 +179,26 @@ function traces(call: Call): undefined {
 function env(call: Call): Output | undefined {
   const { args } = call;
   let at = 0;
-  let moved: string | undefined;
+  let moved: Word | undefined;
   const set: [string, Field][] = [];
   for (; at < args.length; at++) {
-    const { text } = args[at]!;
-    const pair = /^([^-=][^=]*)=([\s\S]*)$/.exec(text);
+    const arg = args[at]!;
+    const { text } = arg;
+    const pair = match(arg, /^([^-=][^=]*)=([\s\S]*)$/d);
     if (pair) {
+      const [name, value] = [pair[1]!.text, { ...arg, ...pair[2]! }];
       const command = args.slice(at + 1).find((f) => !/^[A-Za-z_]\w*=/.test(f.text))?.text ?? "";
-      const verdict = judgeVariable(
-        pair[1]!,
-        { ...args[at]!, text: pair[2]! },
-        command || "env",
-        call.shell.court.world.root,
-      );
+      const verdict = judgeVariable(name, value, command || "env", call.shell.court.world.root);
       if (verdict.decision !== "allow") call.say(verdict);
-      set.push([pair[1]!, { ...args[at]!, text: pair[2]! }]);
+      set.push([name, value]);
     } else if (/^-[iv0]*S|^--sp?l?i?t?[a-z-]*(?:=|$)/.test(text)) {
       call.say(askExact("env -S splits text into a command"));
-      const rest = [{ ...args[at]!, text: text.replace(/^-[iv0]*S|^--[a-z-]*=?/, "") }, ...args.slice(at + 1)];
-      call.runText(rest.map((f) => f.text).join(" "));
+      call.runText(join([cutOff(arg, /^-[iv0]*S|^--[a-z-]*=?/), ...args.slice(at + 1)], " "));
       return undefined;
     } else if (/^(?:-C|--c[a-z]*=?)/.test(text)) {
       call.say(askExact("env changes the directory"));
-      const inline = text.replace(/^(?:-C|--c[a-z]*=?)/, "");
-      moved = inline || args[++at]?.text;
+      const inline = cutOff(arg, /^(?:-C|--c[a-z]*=?)/);
+      moved = inline.text === "" ? args[++at] : inline;
     } else if (text === "-u" || text === "--unset") {
       at++;
     } else if (/^-(?:i|0|v|-ignore-environment|-null|-unset=.*|u.*)?$/.test(text)) continue;
@@ -202,7 +209,7 @@ function env(call: Call): Output | undefined {
   for (const [name, value] of set)
     call.shell.scope.vars.delete(name) && call.shell.scope.vars.set(name, [{ ...value, guessed: true }]);
   if (inner.length > 0 && moved !== undefined)
-    return call.runText(`cd '${moved.replaceAll("'", "")}' && ${showAll(inner)}`);
+    return call.runText(join([word("cd '"), replaceAll(moved, "'", word("")), word(`' && ${showAll(inner)}`)]));
   if (inner.length > 0) return call.run(inner, call.shell.stdin);
   call.say(askFirm("it prints the environment, which may hold keys", "secret"));
   return undefined;
@@ -213,8 +220,9 @@ const MAX_GIVEN = 20;
 /** Quotes and backslashes mean something to xargs: then nothing is known, as with too many. */
 function wordsOnInput(stdin: Output, separator: RegExp): Field[] {
   const words = stdin.kind === "text" ? stdin.text.split(separator).filter(Boolean) : [];
-  if (stdin.kind === "text" && words.length <= MAX_GIVEN && !/['"\\]/.test(stdin.text)) return words.map(field);
-  return [{ ...field(stdin.kind === "text" ? UNKNOWN : outputAsText(stdin)), splits: true }];
+  if (stdin.kind === "text" && words.length <= MAX_GIVEN && !/['"\\]/.test(stdin.text))
+    return words.map((one) => field(one));
+  return [{ ...fieldOf(stdin.kind === "text" ? hole() : outputAsWord(stdin)), splits: true }];
 }
 
 /** What the command is given are the words on the input, as far as they are known. */
@@ -230,7 +238,7 @@ function xargs(call: Call): Output | undefined {
   if (parsed.flags.length > 0 && !parsed.flags.every((f) => HARMLESS.has(f.name)))
     call.say(askExact("xargs has a flag that is not known to be harmless", "runtime"));
   if (mark === undefined) return call.run([...inner, ...given]);
-  for (const value of given) call.run(inner.map((f) => ({ ...f, text: f.text.replaceAll(mark, value.text) })));
+  for (const value of given) call.run(inner.map((f) => ({ ...f, ...replaceAll(f, mark, value) })));
   return undefined;
 }
 const HARMLESS = new Set([

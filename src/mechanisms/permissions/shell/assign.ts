@@ -3,7 +3,7 @@ import type { Assignment } from "unbash";
 import { LIMITS, record } from "../court.ts";
 import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
 import { expandValue, expandWords, inspectArithmeticText, inspectExpression } from "./expand.ts";
-import { type Field, field, isKnown, UNKNOWN } from "./field.ts";
+import { anything, cut, type Field, field, hole, holeField, isKnown, join, plainly } from "./field.ts";
 import type { Shell } from "./shell.ts";
 import { isHarmlessValue, isMeant } from "./variables.ts";
 
@@ -54,8 +54,8 @@ export function judgeVariable(name: string, value: Field, command: string, root 
 export function judgeName(shell: Shell, f: Field): undefined {
   inspectArithmeticText(shell, f);
   const name = f.text.replace(/\[.*$/s, "");
-  if (judgeVariable(name, field(UNKNOWN), "").decision !== "allow")
-    record(shell.court, f.text, askFirm(`it sets ${name}`));
+  if (judgeVariable(name, holeField(), "").decision !== "allow")
+    record(shell.court, plainly(f), askFirm(`it sets ${name}`));
 }
 
 const changes = (name: string): string => `${name} changes which programs run or what they load`;
@@ -67,7 +67,7 @@ export function assign(shell: Shell, assignment: Assignment): Field {
   const verdict = judgeVariable(name, value, "");
   if (verdict.decision !== "allow") record(shell.court, assignment.text, verdict);
   const { vars } = shell.scope;
-  if (assignment.index) for (const key of [name, `${name}[@]`]) vars.set(key, [{ ...field(UNKNOWN), splits: true }]);
+  if (assignment.index) for (const key of [name, `${name}[@]`]) vars.set(key, [anything()]);
   else if (assignment.append) vars.set(name, [appended(vars.get(name), value)]);
   else if (assignment.value.type === "Word") vars.set(name, [value]);
   return value;
@@ -77,25 +77,25 @@ function assignedValue(shell: Shell, { name, value, index }: Assignment): Field 
   if (index) inspectExpression(shell, expandValue(shell, index));
   if (value.type === "Word") {
     const only = expandValue(shell, value);
-    return only.text.length > LIMITS.chars ? { ...only, text: UNKNOWN } : only;
+    return only.text.length > LIMITS.chars ? { ...only, ...hole() } : only;
   }
   const isPlaced = value.elements.some((word) => word.text.startsWith("["));
   const words = expandWords(shell, value.elements);
-  const elements = isPlaced ? [{ ...field(UNKNOWN), splits: true }] : words;
+  const elements = isPlaced ? [anything()] : words;
   shell.scope.vars.set(`${name}[@]`, elements);
   shell.scope.vars.set(name, [elements[0] ?? field("")]);
   return elements[0] ?? field("");
 }
 
 function appended(before: Field[] | undefined, value: Field): Field {
-  if (before?.length !== 1) return field(UNKNOWN);
-  const text = before[0]!.text + value.text;
-  return { ...value, text: text.length > 10_000 ? UNKNOWN : text, guessed: value.guessed || before[0]!.guessed };
+  if (before?.length !== 1) return holeField();
+  const whole = join([before[0]!, value]);
+  return { ...value, ...(whole.text.length > 10_000 ? hole() : whole), guessed: value.guessed || before[0]!.guessed };
 }
 
 /** `name=value` as one word, as `export` receives it. */
 export function assignmentParts(f: Field): { name: string; value: Field } {
   const at = f.text.indexOf("=");
-  if (at < 0) return { name: f.text, value: { ...f, text: "" } };
-  return { name: f.text.slice(0, at).replace(/\+$/, ""), value: { ...f, text: f.text.slice(at + 1) } };
+  if (at < 0) return { name: f.text, value: { ...f, ...cut(f, 0, 0) } };
+  return { name: f.text.slice(0, at).replace(/\+$/, ""), value: { ...f, ...cut(f, at + 1) } };
 }

@@ -3,7 +3,7 @@ import type { CompoundList, Function as FunctionNode, PipelineNode } from "unbas
 import { lookup } from "../commands/index.ts";
 import { LIMITS, record } from "../court.ts";
 import { askFirm, deny } from "../finding.ts";
-import { type Field, field, PLAIN, UNKNOWN } from "./field.ts";
+import { anything, type Field, holeField } from "./field.ts";
 import { rejoin } from "./scope.ts";
 import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 
@@ -45,8 +45,7 @@ export function callFunction(shell: Shell, name: string, args: Field[], walk: Wa
 export function judgeUncalled(shell: Shell, walk: WalkBody): undefined {
   for (const [name, defined] of [...shell.scope.functions]) {
     if (defined.isCalled) continue;
-    const anything = { ...field(UNKNOWN), splits: true };
-    shell.scope.vars.set("#", [field(PLAIN)]);
-    callFunction(shell, name, [anything], walk);
+    shell.scope.vars.set("#", [holeField("plain")]);
+    callFunction(shell, name, [anything()], walk);
   }
 }

@@ -1,8 +1,9 @@
 // Owns paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
+import { resolve } from "node:path";
 import { record } from "../court.ts";
 import { allow, ask, askExact, askRead, compare, type Verdict } from "../finding.ts";
 import { judgePath, type PathUse } from "../path-place.ts";
-import { ALL_NAMES, type Field, isKnown, NAMES, PLAIN, show, UNKNOWN } from "./field.ts";
+import { cut, type Field, fill, has, isKnown, show, type Word } from "./field.ts";
 import type { Shell } from "./shell.ts";
 
 export function readField(shell: Shell, f: Field, text = show(f), isNameOnly = false): undefined {
@@ -20,12 +21,12 @@ export function judgeField(
   isNameOnly = false,
   isEntry = false,
 ): Verdict {
-  const known = f.text.replaceAll(PLAIN, access === "read" ? "0" : "*");
   const use = { access, isNameOnly, isEntry };
-  if (known.includes(UNKNOWN)) return unknownPlace(shell, f, known, access);
-  if (known.includes(NAMES) || known.includes(ALL_NAMES)) {
+  if (has(f, "unknown")) return unknownPlace(shell, f, access);
+  const known = likely(f, access);
+  if (has(f, "names", "allNames")) {
     if (access === "edit") return askExact("which files it changes is only known at run time", "runtime");
-    return judgeAll(shell, { ...use, path: known.replaceAll(NAMES, "name").replaceAll(ALL_NAMES, "name") });
+    return judgeAll(shell, { ...use, path: known });
   }
   if (access === "edit" && f.glob && /[*?[][^/]*\//.test(known)) {
     return [
@@ -42,13 +43,18 @@ export function judgeField(
   return [verdict, guess].sort(compare)[0]!;
 }
 
+/** The path with something in place of what is not known: a name of the project, a number. */
+const likely = (f: Word, access: "read" | "edit", unknown = ""): string =>
+  fill(f, { unknown, names: "name", allNames: "name", plain: access === "read" ? "0" : "*" });
+
 /** What is known of the beginning may already decide. */
-function unknownPlace(shell: Shell, f: Field, text: string, access: "read" | "edit"): Verdict {
+function unknownPlace(shell: Shell, f: Field, access: "read" | "edit"): Verdict {
   const runtime = "the path is only known at run time";
   const unsure = access === "read" ? askRead(runtime, "runtime") : askExact(runtime, "runtime");
-  const prefix = text.slice(0, text.indexOf(UNKNOWN));
+  const { at } = f.holes.find((one) => one.kind === "unknown")!;
+  const prefix = likely(cut(f, 0, at), access);
   const directory = prefix.slice(0, prefix.lastIndexOf("/") + 1);
-  const rest = text.slice(text.indexOf(UNKNOWN)).replaceAll(UNKNOWN, "");
+  const rest = likely(cut(f, at), access);
   const verdicts = [unsure];
   if (directory !== "" && !f.guessed) {
     const at = judgeAll(shell, { access, path: directory });
@@ -73,9 +79,16 @@ function judgeAll(shell: Shell, use: Omit<PathUse, "cwd" | "isCommand">): Verdic
   return scope.cwds.map((cwd) => judgePath(court, { ...use, cwd, isCommand: true })).sort(compare)[0] ?? allow();
 }
 
+/** Whether something lies where the known part of the field leads. */
+export function isThere({ court, scope }: Shell, f: Field): boolean {
+  if (has(f, "names", "allNames", "plain")) return false;
+  return (scope.cwds ?? []).some((cwd) => court.world.kind(resolve(cwd, fill(f, ""))) !== "missing");
+}
+
 /** Whether the field certainly leads outside, or to the project itself or above. */
 export function endangersProject(shell: Shell, f: Field): boolean {
   if (!isKnown(f) && !f.guessed) return false;
+  if (f.holes.length > 0) return true; // one of several, and not known: the worst is assumed
   const { court, scope } = shell;
   const text = f.text.replace(/\/(?:\*|\.\*|\{.*\})?$/, "") || "/";
   return (scope.cwds ?? [court.world.cwd]).some((cwd) => {

@@ -4,7 +4,7 @@ import { record } from "../court.ts";
 import { allow, ask, askFirm, deny } from "../finding.ts";
 import { judgeName } from "./assign.ts";
 import { expandValue, expandWord } from "./expand.ts";
-import { type Field, field, isKnown, UNKNOWN } from "./field.ts";
+import { type Field, field, has, holeField, isKnown } from "./field.ts";
 import { readField, writeField } from "./paths.ts";
 import type { Output, Shell } from "./shell.ts";
 
@@ -47,7 +47,7 @@ function judgeRedirect(shell: Shell, redirect: Redirection): Output | undefined 
 /** A variable with a key in it would be printed. */
 export function judgeTold(shell: Shell, text: string, fields: Field[]): undefined {
   if (!/\$\{?\w*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL)\w*/i.test(text)) return;
-  if (fields.some((f) => f.text.includes(UNKNOWN)))
+  if (fields.some((f) => has(f, "unknown")))
     record(shell.court, text, askFirm("it prints a variable that may hold a key", "secret"));
 }
 
@@ -65,7 +65,7 @@ function judgeFile(shell: Shell, redirect: Redirect): Output | undefined {
     return undefined;
   }
   const [only, ...more] = expandWord(shell, redirect.target);
-  const target: Field = only && more.length === 0 ? only : field(UNKNOWN);
+  const target: Field = only && more.length === 0 ? only : holeField();
   if (/^\/dev\/(?:tcp|udp)\//.test(target.text)) {
     record(shell.court, text, deny("it opens a network connection", "network"));
     return { kind: "network" };

@@ -1,5 +1,5 @@
 // Owns what a shell knows while it runs: variables, the current directory, functions.
-import { type Field, field, UNKNOWN } from "./field.ts";
+import { type Field, field, holeField, isSameWord } from "./field.ts";
 import type { FunctionNode } from "./parse.ts";
 
 /** Where the shell may be: several after a condition, undefined when it cannot be told. */
@@ -76,7 +76,7 @@ export function isSameScope(a: Scope, b: Scope): boolean {
 
 /** Keeps the later value in sight, so that a hostile one is still recognised. */
 function guess(left: Field[] | undefined, right: Field[] | undefined): Field {
-  const later = right?.length === 1 ? right[0]! : left?.length === 1 ? left[0]! : field(UNKNOWN);
+  const later = right?.length === 1 ? right[0]! : left?.length === 1 ? left[0]! : holeField();
   return { ...later, guessed: true, splits: true };
 }
 
@@ -85,7 +85,7 @@ function same(a: Field[] | undefined, b: Field[] | undefined): boolean {
   if (!a || !b || a.length !== b.length) return false;
   return a.every((f, i) => {
     const g = b[i]!;
-    return f === g || (f.text === g.text && f.glob === g.glob && f.guessed === g.guessed && f.splits === g.splits);
+    return f === g || (isSameWord(f, g) && f.glob === g.glob && f.guessed === g.guessed && f.splits === g.splits);
   });
 }
 

@@ -1,8 +1,7 @@
 // Owns the words between the parts that judge a shell command: the running shell, and what a command prints.
 import type { ParsedScript } from "unbash";
 import type { Court } from "../court.ts";
-import type { Field } from "./field.ts";
-import { ALL_NAMES, NAMES, PLAIN, UNKNOWN } from "./field.ts";
+import { type Field, hole, type Word, word } from "./field.ts";
 import type { Scope } from "./scope.ts";
 
 /** What is known of what a command prints, or of what it is given on its input. */
@@ -30,17 +29,17 @@ export interface Shell {
   runFields(shell: Shell, fields: Field[]): Output;
 }
 
-export function outputAsText(output: Output): string {
+export function outputAsWord(output: Output): Word {
   switch (output.kind) {
     case "text":
-      return output.text.replace(/\n+$/, "");
+      return word(output.text.replace(/\n+$/, ""));
     case "names":
-      return NAMES;
+      return hole("names");
     case "allNames":
-      return ALL_NAMES;
+      return hole("allNames");
     case "plain":
-      return PLAIN;
+      return hole("plain");
     default:
-      return UNKNOWN;
+      return hole();
   }
 }

@@ -10,7 +10,7 @@ import { isInProject } from "../path-place.ts";
 import { findBashRule } from "../rules.ts";
 import { assign, judgeAssignments } from "./assign.ts";
 import { expandValue, expandWord } from "./expand.ts";
-import { type Field, field, isKnown, PLAIN, show, showAll, UNKNOWN } from "./field.ts";
+import { type Field, field, fill, has, holeField, isKnown, join, word as known, show, showAll } from "./field.ts";
 import { callFunction } from "./functions.ts";
 import { endangersProject } from "./paths.ts";
 import { judgeRedirects, judgeTold } from "./redirect.ts";
@@ -35,7 +35,7 @@ export function runSimple(shell: Shell, node: CommandNode): Output {
   const areSafe = judgeAssignments(shell, assignments, fields, written);
   if (!SILENT.has(fields[0]!.text)) judgeTold(shell, text, fields.slice(1));
   const outer = assignments.map(({ name }) => [name, shell.scope.vars.get(name)] as const);
-  const own = assignments.map(({ value }) => [value.type === "Word" ? expandValue(shell, value) : field(UNKNOWN)]);
+  const own = assignments.map(({ value }) => [value.type === "Word" ? expandValue(shell, value) : holeField()]);
   for (const [i, { name }] of assignments.entries()) shell.scope.vars.set(name, own[i]!);
   const output = runFields({ ...shell, stdin }, fields, { texts: [text], written, areSafe });
   outer.forEach(([name, value], i) => {
@@ -52,7 +52,7 @@ const SILENT = new Set("test [ : true false export declare local readonly typese
 function expandArgument(shell: Shell, word: Word | Assignment): Field[] {
   if (word.type === "Word") return expandWord(shell, word);
   const value = assign(shell, word);
-  return [{ ...value, text: `${word.name}=${value.text}` }];
+  return [{ ...value, ...join([known(`${word.name}=`), value]) }];
 }
 
 interface AsWritten {
@@ -84,7 +84,7 @@ function runHead(shell: Shell, fields: Field[], text: string): Output {
   }
   if (!isKnown(head) || head.glob) {
     record(court, text, unknownHead(shell, fields));
-    const guess = head.text.replaceAll(UNKNOWN, "").replaceAll(PLAIN, "");
+    const guess = has(head, "names", "allNames") ? "" : fill(head, "");
     if (guess !== "" && lookup(commandName(guess)))
       runHead({ ...shell, depth: shell.depth + 1 }, [field(guess), ...args], text);
     return UNKNOWN_OUTPUT;
@@ -95,7 +95,7 @@ function runHead(shell: Shell, fields: Field[], text: string): Output {
   const name = commandName(head.text);
   const command = lookup(name);
   if (!command) {
-    record(court, text, unknownCommand(shell, head.text, args));
+    record(court, text, unknownCommand(shell, head, args));
     return UNKNOWN_OUTPUT;
   }
   if (isAnswered(name, args)) return UNKNOWN_OUTPUT;
@@ -119,13 +119,13 @@ function unknownHead(shell: Shell, fields: Field[]): Verdict {
   return { ...ask("which command runs is only known at run time", "runtime"), lift: "exact" };
 }
 
-function unknownCommand(shell: Shell, head: string, args: Field[]): Verdict {
-  if (head.includes("/")) return ask(`it runs the program ${head}`, "runs_code");
+function unknownCommand(shell: Shell, head: Field, args: Field[]): Verdict {
+  if (head.text.includes("/")) return ask(`it runs the program ${head.text}`, "runs_code");
   const forces = args.some((f) => /^-[a-zA-Z]*r[a-zA-Z]*f|^-[a-zA-Z]*f[a-zA-Z]*r/.test(f.text));
   if (forces && args.some((f) => !f.text.startsWith("-") && endangersProject(shell, f))) {
-    return deny(`${show(field(head))} is not known, and its arguments look destructive`, "runtime");
+    return deny(`${show(head)} is not known, and its arguments look destructive`, "runtime");
   }
-  return ask(`${show(field(head))} is not a command known to only read`);
+  return ask(`${show(head)} is not a command known to only read`);
 }
 
 /** Deny, then ask, then allow; an allow lifts only what is not firm, and only for a command that runs inside the project. */

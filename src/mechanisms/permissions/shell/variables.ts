@@ -1,5 +1,5 @@
 // Owns the values by which variables that could change what programs do are harmless, or what a user may well mean.
-import { type Field, isKnown } from "./field.ts";
+import { aroundHoles, type Field, isKnown } from "./field.ts";
 
 const ON_OR_OFF = /^(?:[01]|true|false)$/;
 const EDITS_NOTHING = /^(?:true|:)$/;
@@ -49,7 +49,7 @@ export const isHarmlessValue = (name: string, value: Field): boolean =>
 const IDENTITY = /^(?:GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|AWS_(?:PROFILE|REGION|DEFAULT_REGION))$/;
 /** Where code or settings lie: asked if that is in the project. */
 const PLACES = /^(?:PYTHONPATH|NODE_PATH|BUNDLE_GEMFILE|KUBECONFIG|TMPDIR|XDG_CACHE_HOME)$/;
-const OWN_TOOLS = /^(?:\.\/)?(?:node_modules\/\.bin|\.?venv\/bin):\0$/;
+const OWN_TOOLS = /^(?:\.\/)?(?:node_modules\/\.bin|\.?venv\/bin):$/;
 
 /** What stands in front of a command that a person may well want so; everything else of its kind is refused. */
 export function isMeant(name: string, value: Field, root: string): boolean {
@@ -57,5 +57,8 @@ export function isMeant(name: string, value: Field, root: string): boolean {
   const isInside = (path: string): boolean =>
     !path.split("/").includes("..") && (path === root || path.startsWith(`${root}/`) || /^[^/~]/.test(path));
   if (PLACES.test(name)) return isKnown(value) && value.text !== "" && value.text.split(":").every(isInside);
-  return name === "PATH" && OWN_TOOLS.test(value.text.replace(`${root}/`, ""));
+  if (name !== "PATH" || value.holes.length !== 1) return false;
+  return aroundHoles(value, "unknown").some(
+    ([before, after]) => after === "" && OWN_TOOLS.test(before.replace(`${root}/`, "")),
+  );
 }

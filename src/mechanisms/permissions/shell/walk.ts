@@ -18,7 +18,7 @@ import { LIMITS, record, spend } from "../court.ts";
 import { ask, askFirm } from "../finding.ts";
 import { judgeName } from "./assign.ts";
 import { expandValue, expandWords, inspectArithmetic, inspectArithmeticText, inspectExpression } from "./expand.ts";
-import { type Field, field, UNKNOWN } from "./field.ts";
+import { anything, type Field, field, holeField } from "./field.ts";
 import { defineFunction, judgeUncalled } from "./functions.ts";
 import { judgeRedirects } from "./redirect.ts";
 import { adopt, copyScope, isSameScope, mergeScopes, rejoin, type Scope } from "./scope.ts";
@@ -172,8 +172,8 @@ function walkFor(shell: Shell, node: For | Select): Output {
   const name = node.name.value;
   judgeName(shell, field(name));
   const start = copyScope(shell.scope);
-  const words = node.wordlist ? expandWords(shell, node.wordlist) : [{ ...field(UNKNOWN), splits: true }];
-  const values = node.type === "Select" || words.length > LIMITS.alternatives ? [field(UNKNOWN)] : words;
+  const words = node.wordlist ? expandWords(shell, node.wordlist) : [anything()];
+  const values = node.type === "Select" || words.length > LIMITS.alternatives ? [holeField()] : words;
   let before: Scope | undefined;
   for (const value of values.length > 0 ? values : [field("")]) {
     shell.scope.vars.set(name, [asLoopValue(value)]);
