@@ -310,7 +310,7 @@ export function recordName({ type, data }: Pick<StoredEvent, "type" | "data">): 
   return type === "input.given" ? `input/${phase}/${run}/${key}` : `phase/${phase}`;
 }
 
-export const HEADER = "workflow";
+const HEADER = "workflow";
 
 function put(state: FoldState, key: string, event: StoredEvent, op: "set" | "append"): void {
   const facts = event.data as ValueFacts & { call?: string; ttlMs?: number; recovers?: Seq };
