@@ -108,7 +108,8 @@ function recordPlace(home: string, place: Place, instead: Place[]): Place {
   try {
     const { project, self, paths, ...git } = place;
     let origin = readOrigin(home, project);
-    if (!origin?.first) {
+    // Kept up with a repository that came later: its worktrees are found by it, also without the index.
+    if (!origin?.first || (origin.first.self === self && origin.first.common !== place.common)) {
       const { id: _, ...facts } = git;
       const id = (origin?.id ?? place.id) || randomUUID();
       origin = { path: place.commonPath ?? paths[0]!, ...origin, id, first: { path: paths[0]!, self, ...facts } };

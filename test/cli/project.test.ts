@@ -497,6 +497,11 @@ describe("holdfast project", () => {
       fs.writeFileSync(home("places", place!), damage);
       expect(await reached("p")).toEqual({ ...everything, said: [] });
     }
+    repository("p");
+    git("p", "worktree", "add", "-q", "../wt");
+    expect((await reached("p")).tasks).toEqual(["a task"]);
+    fs.rmSync(home("places"), { recursive: true });
+    expect((await reached("wt")).tasks).toEqual(["a task"]);
     fs.rmSync(home("places"), { recursive: true });
     fs.renameSync(at("p"), at("q"));
     expect((await reached("q")).tasks).toEqual(["a task"]);
