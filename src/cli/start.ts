@@ -35,7 +35,8 @@ export async function startOf(flags: Flags, state: OpenState, context?: ContextI
   const remembered = context && (await readStart(state.store, context.id));
   const given = givenStart(flags, state.project.root);
   const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id }));
-  const merged = { ...taken?.start, ...given };
+  const merged: Start = { ...taken?.start, ...given };
+  if (flags.approvals === "terminal") delete merged.approvals; // that holds for this process, not for the next
   if (taken?.start.deny) merged.deny = [...new Set([...taken.start.deny, ...(given.deny ?? [])])];
   return {
     flags: withStart(flags, merged),

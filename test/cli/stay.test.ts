@@ -47,7 +47,7 @@ const JOINED =
 
 /** Alice plays the same script: her schedule counts too. */
 const LEFT =
-  /^Left: 1 teammate, \d schedules?\. Nothing of it runs while no host does; keep one with: holdfast worker$/m;
+  /^Left: 1 teammate, \d schedules?\. Nothing of it runs while no host does; keep one with: holdfast worker --cwd \S+$/m;
 
 test("told to end, it says what is left, how to go on and how to keep a host", async () => {
   const { opts, args } = setUp(JOINED);
@@ -61,7 +61,12 @@ test("told to end, it says what is left, how to go on and how to keep a host", a
   const [context] = JSON.parse((await runCli(["team", "ls", "--json"], opts)).stdout);
   expect([code, stderr.split("\n").slice(-4)]).toEqual([
     130,
-    ["interrupted", `Take it up again with: holdfast -p -r ${context.context} --stay`, expect.stringMatching(LEFT), ""],
+    [
+      "interrupted",
+      `Take it up again with: holdfast -p -r ${context.context} --stay --cwd ${opts.cwd}`,
+      expect.stringMatching(LEFT),
+      "",
+    ],
   ]);
   const script = args[3]!;
   const plain = await runCli(["-p", "and?", "-r", context.context, "--model", script], opts);

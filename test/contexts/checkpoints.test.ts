@@ -7,6 +7,7 @@ import {
   type FileKeeper,
   type FileMark,
   projectFiles,
+  startedEvent,
   visibleRanges,
 } from "../../src/contexts/index.ts";
 import { runtimeOf } from "../../src/contexts/runtime.ts";
@@ -277,11 +278,16 @@ describe("readers with a codec", () => {
         { type: "input.given", value: true, phase: "a", run: 1, key: "k" },
       ],
     });
+    const given = { ledger: context.id, project: "p", store: "s", user: "u", machine: "m", trust: "t" };
+    await world.contexts.store.append([{ ledger: context.id, events: [startedEvent({ model: "a/b" }, given)] }]);
+    const file = join(world.folder, "t.hfctx");
+    await world.contexts.export(context.id, file);
+    const imported = await world.contexts.import(file);
     const fork = await context.fork("c");
     const codec = createCodec([{ events: contextEvents }]);
     const types = new Set<string>();
     for await (const event of world.contexts.store.read(fork.id)) types.add(event.type);
-    for await (const event of world.contexts.store.read(context.id)) {
+    for await (const event of world.contexts.store.read(imported.id)) {
       types.add(event.type);
       if (event.type === "context.created") continue; // the loop's own
       const decoded = codec.decode(event);
