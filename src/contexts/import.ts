@@ -7,7 +7,7 @@ import type { EventInput, Seq, Store } from "../ledger/store.ts";
 import { createContentHash } from "./export.ts";
 import { agentLease, LEAD_AGENT } from "./listing.ts";
 import { damagedFile, FORMAT, type Placed, readLines } from "./portable-lines.ts";
-import { importedEvent, isStart } from "./start.ts";
+import { importedEvent } from "./start.ts";
 
 const BATCH_EVENTS = 500;
 const BATCH_BYTES = 8 << 20;
@@ -41,7 +41,6 @@ export async function importContext(store: Store, file: string): Promise<ImportR
     let events: EventInput[] = [];
     let blobs: Uint8Array[] = [];
     let bytes = 0;
-    let remembersStart = false;
     const flush = async (summary: unknown) => {
       if (events.length > 0) await store.append([{ ledger: id, events, summary }], { blobs });
       events = [];
@@ -55,7 +54,6 @@ export async function importContext(store: Store, file: string): Promise<ImportR
       },
       async event({ seq, ...event }) {
         events.push(event);
-        remembersStart ||= isStart(event);
         const last = seq === header.events;
         if (!last && (events.length >= BATCH_EVENTS || bytes >= BATCH_BYTES)) await flush({ importing: true });
       },

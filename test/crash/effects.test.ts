@@ -28,7 +28,7 @@ interface Cut {
 async function cutAt(
   point: string,
   script: ScriptRound[],
-  opts: { flags?: string[]; hooks?: object } = {},
+  opts: { flags?: string[]; hooks?: object; way?: Way } = {},
 ): Promise<Cut> {
   const rounds = [...script, END];
   const isOther = (body: unknown) => JSON.stringify(body).includes(OTHER_PROMPT);
@@ -50,7 +50,8 @@ async function cutAt(
   fs.mkdirSync(path.join(dir, ".config/holdfast"), { recursive: true });
   fs.writeFileSync(path.join(dir, ".config/holdfast/settings.json"), JSON.stringify({ hooks: opts.hooks ?? after }));
   const env = { OPENAI_API_KEY: KEY };
-  const killed = await world.run(["-p", "Go"], { env: { ...env, HOLDFAST_CRASH_AT: point } });
+  const way = { ...opts.way, env: { ...env, ...opts.way?.env, HOLDFAST_CRASH_AT: point } };
+  const killed = await world.run(["-p", "Go"], way);
   const listed = await world.run(["contexts", "ls", "--json"]);
   const context = /ctx_\w+/.exec(listed.stdout)![0];
   return {
@@ -229,8 +230,65 @@ test.runIf(canUnshare || process.env.CI)(
     fs.mkdirSync(state);
     const small = ["unshare", "--mount", "sh", "-c", `mount -t tmpfs -o size=4m none ${state} && exec "$@"`, "sh"];
     const exit = await world.run(["-p", "Go"], { wrap: small, env: { OPENAI_API_KEY: KEY } });
-    const last = world.server.log().requests.at(-1)!.body.messages.at(-1);
-    console.log(exit, JSON.stringify(last).slice(-400));
-    expect(exit.hung).toBe(false);
+    const seen: string = world.server.log().requests.at(-1)!.body.messages.at(-1).content;
+    expect([exit.hung, exit.code, exit.stdout]).toEqual([false, 0, "ALL DONE\n"]);
+    expect(seen.slice(-70)).toContain("x\n[exit code 3]\n[the disk was full: output may be missing]");
+  },
+);
+
+test("few descriptors: the output of a command is there, and the next one runs where it went", async () => {
+  const steps = [
+    call("bash", { command: "mkdir sub; cd sub; echo its own words" }),
+    call("bash", { command: "basename $PWD" }),
+  ];
+  const few = ["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"];
+  const cut = await cutAt("never", steps, { way: { wrap: few } });
+  expect([cut.killed.code, cut.results()]).toEqual([0, ["its own words", "sub"]]);
+});
+
+test("300 MB of output: what was kept and what not is said where the model sees it", { timeout: 60_000 }, async () => {
+  const cut = await cutAt("never", [call("bash", { command: "yes | head -c 300000000; echo END" })]);
+  const seen = cut.results()[0]!;
+  expect(seen.length).toBeLessThan(40_000);
+  expect(seen.slice(-200)).toMatch(
+    /END\n\[at least 2\d{8} bytes of its output were not kept, only the first and the last 1048576\]$/,
+  );
+  expect(seen).not.toContain("the whole");
+});
+
+test.runIf(canUnshare || process.env.CI)(
+  "killed in one pid namespace and resumed in another: a file that is there is found, and so is a command's result",
+  { timeout: 60_000 },
+  async () => {
+    const steps = [
+      call("write_file", { path: "new.txt", content: "n\n" }),
+      call("bash", { command: "echo ran >> effects; echo its own words; (exit 3)" }),
+    ];
+    for (const point of ["effect.done:1", "intent.durable:1", "job.ended:1", "intent.durable:2"]) {
+      const cut = await cutAt(point, steps, { way: { wrap: inNamespace, env: { HOLDFAST_LEASE_MS: "1500" } } });
+      const { code } = await cut.resume({ wrap: inNamespace, env: { HOLDFAST_LEASE_MS: "1500" } });
+      const [wrote, ran] = cut.results();
+      expect({ point, code, file: cut.text("new.txt"), effects: cut.text("effects"), wrote, ran }).toEqual({
+        point,
+        code: 0,
+        file: "n\n",
+        effects: "ran\n",
+        wrote: expect.stringMatching(/new\.txt/),
+        ran: "its own words\n[exit code 3]",
+      });
+    }
+  },
+);
+
+test.runIf(canUnshare || process.env.CI)(
+  "a holder that died in a namespace which is seen from here is not waited for",
+  { timeout: 60_000 },
+  async () => {
+    const env = { HOLDFAST_LEASE_MS: "600000" };
+    const steps = [call("write_file", { path: "new.txt", content: "n\n" })];
+    const cut = await cutAt("effect.done", steps, { way: { wrap: inNamespace, env } });
+    const { hung, code } = await cut.resume({ env });
+    expect([hung, code, cut.text("new.txt")]).toEqual([false, 0, "n\n"]);
+    expect(cut.results().at(-1)).not.toContain("unknown");
   },
 );

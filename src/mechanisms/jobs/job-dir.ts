@@ -195,7 +195,8 @@ export function jobOutput(attempt: string): { text: string; missing?: string } {
   if (!head) return { text: rest.toString("utf8"), ...(full.length > 0 && { missing: full[0] }) };
   const tail = Buffer.concat([readBytes(join(attempt, "out.tail")) ?? Buffer.alloc(0), rest]).subarray(-head.length);
   const total = Number(read(join(attempt, "dropped")) ?? 0) + rest.length;
-  const gone = `${total - head.length - tail.length} of ${total} bytes`;
+  // What was printed while it was cut is in no count.
+  const gone = `at least ${total - head.length - tail.length} bytes`;
   return {
     text: `${head.toString("utf8")}\n[… ${gone} were not kept …]\n${tail.toString("utf8")}`,
     missing: [`${gone} of its output were not kept, only the first and the last ${head.length}`, ...full].join("; "),
