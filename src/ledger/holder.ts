@@ -1,6 +1,6 @@
 // Owns the question who a process is and whether it still lives: machine, boot, pid, start time, state.
 import { execFileSync, type StdioOptions } from "node:child_process";
-import { readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { systemProgram } from "./programs.ts";
 import type { Holder } from "./store.ts";
@@ -29,12 +29,35 @@ export function sameProcess(a: Holder, b: Holder): boolean {
   return a.machine === b.machine && a.boot === b.boot && a.pid === b.pid && a.startedAt === b.startedAt;
 }
 
-/** Where the holder ran, seen from here. `gone`: that boot is over. `apart`: another machine or pid namespace. */
+/** Where the holder ran, seen from here. `gone`: that boot is over, or it is known to be dead. `apart`: another machine or pid namespace. */
 export function whereIs(holder: Holder): "here" | "gone" | "apart" {
   const me = thisHolder(false);
   const sameMachine = holder.machine.split("#")[0] === me.machine.split("#")[0];
   if (sameMachine && holder.boot !== me.boot) return "gone";
-  return holder.machine === me.machine ? "here" : "apart";
+  if (holder.machine === me.machine) return "here";
+  return isSeenDead(holder, me) ? "gone" : "apart";
+}
+
+/** By holder: its number here, where it was found before. */
+const found = new Map<string, string>();
+
+/**
+ * From the first pid namespace of a boot the processes of all others are seen, with the number that each has in its own. Where /proc
+ * shows only one's own processes nothing can be told.
+ */
+function isSeenDead({ boot, pid, startedAt }: Holder, me: Holder): boolean {
+  if (!linux || boot !== me.boot || me.machine.includes("#") || !inspectProcess(1)) return false;
+  const key = `${pid} ${startedAt}`;
+  const isIt = (name: string): boolean => {
+    if (!/^\d+$/.test(name) || fromProc(Number(name))?.startedAt !== startedAt) return false;
+    const numbers = /^NSpid:\s*(.*)$/m.exec(readText(`/proc/${name}/status`) ?? "")?.[1];
+    return numbers === undefined || numbers.split(/\s+/).at(-1) === String(pid);
+  };
+  const before = found.get(key);
+  if (before !== undefined && isIt(before)) return false;
+  const name = readdirSync("/proc").find(isIt);
+  if (name !== undefined) found.set(key, name);
+  return name === undefined;
 }
 
 /** The process behind a holder on this machine; undefined when it is gone, a zombie, or its pid was given to another. */

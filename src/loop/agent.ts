@@ -37,7 +37,6 @@ export interface AgentOptions {
   name: string;
   seams: Merged;
   model: Model;
-  /** This machine: a past holder elsewhere leaves effects unknown. */
   onProgress?: (progress: Progress) => void;
 }
 
@@ -71,7 +70,7 @@ export function viewOf(ledger: Ledger, agent: string): AgentView {
 
 export function createAgent(opts: AgentOptions): AgentHandle {
   const { ledger, lease, name, seams } = opts;
-  const { takenFrom, holder } = lease;
+  const heldSince = Date.now();
   let abort = new AbortController();
   let begun = false;
   const state = (): AgentState => contextState(ledger).agents[name]!;
@@ -125,8 +124,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
     if (!state().turn) await turn.append([{ type: "turn.started", data: { turnId: newId("trn"), cause } }]);
     if (!begun) await begin();
-    const foreignPast = takenFrom !== undefined && takenFrom.machine !== holder.machine;
-    const reason = await runTurn({ turn, seams, foreignPast });
+    const reason = await runTurn({ turn, seams, heldSince });
     await ledger.saveSnapshot();
     return reason;
   }

@@ -59,6 +59,8 @@ export const loopEvents = {
         finish: z.enum(["stop", "calls", "length", "refused", "other"]),
         usage: usage(),
         interrupted: z.boolean().optional(),
+        /** When its calls were asked for, by the clock of the process that recorded it. */
+        askedAt: z.number().optional(),
       }),
   },
   "tool.started": {

@@ -14,8 +14,8 @@ const FIRST_OUTPUT_TOKENS = 16_000;
 export interface Agent {
   readonly turn: Turn;
   readonly seams: Merged;
-  /** The last holder may still live on another machine: its unfinished effects are unknown, never reconciled. */
-  readonly foreignPast: boolean;
+  /** Since when this process holds the agent: what was asked for before that, an earlier one took in. */
+  readonly heldSince: number;
 }
 
 type Facts = Omit<EventInput, "actor">[];
@@ -61,7 +61,8 @@ async function round(agent: Agent): Promise<void> {
   let calls = turn.state.calls;
   const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
   // Durable with the intent of its first effect, or with the results of its reads: in any case before anything is done or asked.
-  await turn.append([{ type: "reply.received", data: { ...reply, parts } }], { soon: true });
+  const asked = calls > turn.state.calls ? { askedAt: Date.now() } : {};
+  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked } }], { soon: true });
   crashPoint("reply.taken");
 }
 

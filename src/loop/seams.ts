@@ -58,6 +58,8 @@ export interface ToolRun {
   readonly grants: Grants;
   /** True when an earlier host recorded the intent and no result: look before acting. */
   readonly resumed: boolean;
+  /** When the model asked for it, where an earlier process took that in: a call may be run long after. */
+  readonly askedAt?: number;
 }
 
 export interface ToolOutput {

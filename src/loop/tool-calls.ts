@@ -161,7 +161,7 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
   const at = call.pending.started?.at ?? Date.now();
   if (call.pending.started && call.tool.effect !== "internal") {
     const run = toRun(agent, call, call.pending.started.intent, true);
-    const outcome = await resumeEffect(agent, run);
+    const outcome = await resumeEffect(run);
     if (outcome.kind !== "undone") {
       return finalize(outbox, call.pending, await attempt(agent, run, (inner) => resultOf(outcome, inner)), { at });
     }
@@ -187,9 +187,9 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
   finalize(outbox, call.pending, output, { at });
 }
 
-/** An intent without a result: the tool looks at the world, where the old holder is known to be dead. No seam comes between. */
-async function resumeEffect(agent: Agent, run: ToolRun): Promise<EffectOutcome> {
-  if (!run.tool.reconcile || agent.foreignPast) return { kind: "unknown" };
+/** An intent without a result: the tool looks at the world and says what became of it. No seam comes between. */
+async function resumeEffect(run: ToolRun): Promise<EffectOutcome> {
+  if (!run.tool.reconcile) return { kind: "unknown" };
   try {
     return await run.tool.reconcile(run);
   } catch (error) {
@@ -218,8 +218,10 @@ async function attempt(agent: Agent, run: ToolRun, work: (run: ToolRun) => Promi
   }
 }
 
-function toRun({ turn }: Agent, { pending, tool, input, grants }: Ready, intent: unknown, resumed: boolean): ToolRun {
+function toRun(agent: Agent, { pending, tool, input, grants }: Ready, intent: unknown, resumed: boolean): ToolRun {
+  const { turn, heldSince } = agent;
   const cwd = pending.started?.cwd ?? turn.cwd;
+  const { askedAt } = pending;
   return {
     call: pending.call,
     tool,
@@ -231,6 +233,7 @@ function toRun({ turn }: Agent, { pending, tool, input, grants }: Ready, intent:
     intent,
     grants,
     resumed,
+    ...(askedAt !== undefined && askedAt < heldSince && { askedAt }),
   };
 }
 

@@ -17,6 +17,8 @@ import type { AgentView, Effect, Grants } from "./seams.ts";
 
 export interface PendingCall {
   call: CallPart;
+  /** When the reply asked for it; not there in what an older version recorded. */
+  askedAt?: number;
   /** Set once the intent is durable. */
   started?: { input: unknown; effect: Effect; cwd: string; intent?: unknown; grants?: Grants; at: number };
 }
@@ -189,7 +191,7 @@ function applyReply(agent: AgentState, data: Extract<Known, { type: "reply.recei
   for (const part of parts) {
     if (part.type !== "call") continue;
     agent.calls++;
-    agent.pending.push({ call: part });
+    agent.pending.push({ call: part, ...(data.askedAt !== undefined && { askedAt: data.askedAt }) });
   }
 }
 

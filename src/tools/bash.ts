@@ -101,11 +101,12 @@ async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
 
 function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOutput {
   const lines: string[] = [];
-  const text = job.output();
+  const { text, missing } = job.output();
   if (text !== "") lines.push(text.endsWith("\n") ? text.slice(0, -1) : text);
   const how = interrupted ?? describeEnd(end);
   if (how !== undefined) lines.push(`[${how}]`);
   else if (text === "") lines.push("(no output)");
+  if (missing !== undefined) lines.push(`[${missing}]`);
   const taken = job.taken();
   if (taken)
     lines.push(`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`);
@@ -145,7 +146,7 @@ function inBackground(run: Run, plan: JobPlan, job: Job): ToolOutput {
   const asked = run.input.run_in_background ?? false;
   const { command } = run.input;
   const started = { jobId: job.jobId, callId: run.call.id, command, dir: plan.dir, boot: plan.boot, background: asked };
-  const printed = asked ? "" : job.output();
+  const printed = asked ? "" : job.output().text;
   return {
     content: asked
       ? `[Background job ${job.jobId} started]`

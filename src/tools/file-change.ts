@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
@@ -89,6 +90,7 @@ export function executeChange<I extends { path: string }>(run: Run<I>, make: Mak
 /** After a crash: done, not begun, or someone else was here. */
 export function reconcileChange(run: ToolRun): EffectOutcome {
   const intent = run.intent as ChangeIntent;
+  if (!existsSync(run.root)) return { kind: "unknown" }; // another world than the one it was meant for
   const permit = permitOf(run);
   demand(permit, intent.path, { shown: intent.path, writes: true });
   const folder = holdFolder(dirname(intent.path), { shown: intent.path });

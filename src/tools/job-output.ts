@@ -15,7 +15,7 @@ export function createJobOutputTool(runner: JobRunner): Tool<{ id: string; offse
     async execute({ input, turn }) {
       const job = runner.find(turn.context, input.id);
       if (!job) return { content: `no job ${input.id}; see list_jobs`, isError: true };
-      const text = job.output();
+      const { text, missing } = job.output();
       const from = input.offset === undefined ? 0 : input.offset < 0 ? text.length + input.offset : input.offset;
       const start = Math.min(Math.max(0, from), text.length);
       const page = text.slice(start, start + PAGE_CHARS);
@@ -24,6 +24,7 @@ export function createJobOutputTool(runner: JobRunner): Tool<{ id: string; offse
       if (start + page.length < text.length) {
         lines.push(`[${text.length} characters; continue with offset ${start + page.length}]`);
       }
+      if (missing !== undefined) lines.push(`[${missing}]`);
       lines.push(`[${end ? (describeEnd(end) ?? "exit code 0") : "still running"}]`);
       return { content: lines.join("\n") };
     },

@@ -42,8 +42,8 @@ export interface Job {
   kill(): Promise<void>;
   /** Undefined while it runs. */
   end(): JobEnd | undefined;
-  /** What it printed so far, stdout and stderr as they came. */
-  output(): string;
+  /** What it printed so far, stdout and stderr as they came; and in words what of that was not kept. */
+  output(): { text: string; missing?: string };
   /** What it made and may not, and where that is kept. */
   taken(): { dir: string; names: string[] } | undefined;
   /** The directory the command ended in, when that is not the one it began in. */

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
-import { type Exit, openWorld, until, type Way, type World } from "./driver.ts";
+import { type Exit, lookAt, openWorld, sleep, until, type Way, type World } from "./driver.ts";
 
 /** As long as real ones are: redaction is at work. */
 const KEY = `sk-proj-${"Zm9sZGZhc3Q0Mg".repeat(8)}`;
@@ -28,7 +28,7 @@ interface Cut {
 async function cutAt(
   point: string,
   script: ScriptRound[],
-  opts: { flags?: string[]; hooks?: object } = {},
+  opts: { flags?: string[]; hooks?: object; way?: Way } = {},
 ): Promise<Cut> {
   const rounds = [...script, END];
   const isOther = (body: unknown) => JSON.stringify(body).includes(OTHER_PROMPT);
@@ -50,7 +50,8 @@ async function cutAt(
   fs.mkdirSync(path.join(dir, ".config/holdfast"), { recursive: true });
   fs.writeFileSync(path.join(dir, ".config/holdfast/settings.json"), JSON.stringify({ hooks: opts.hooks ?? after }));
   const env = { OPENAI_API_KEY: KEY };
-  const killed = await world.run(["-p", "Go"], { env: { ...env, HOLDFAST_CRASH_AT: point } });
+  const way = { ...opts.way, env: { ...env, ...opts.way?.env, HOLDFAST_CRASH_AT: point } };
+  const killed = await world.run(["-p", "Go"], way);
   const listed = await world.run(["contexts", "ls", "--json"]);
   const context = /ctx_\w+/.exec(listed.stdout)![0];
   return {
@@ -119,10 +120,9 @@ test.each([
   for (const result of cut.results()) expect(result).not.toBe("");
 });
 
-const jobsDir = (cut: Cut): string => {
-  const found = fs.globSync("state/**/jobs", { cwd: cut.world.dir });
-  return path.join(cut.world.dir, found[0]!);
-};
+const stateDir = ({ world: { dir } }: Cut): string =>
+  path.join(dir, path.dirname(fs.globSync("state/**/ledger.db", { cwd: dir })[0]!));
+const jobsDir = (cut: Cut): string => path.join(stateDir(cut), "jobs");
 const jobsIn = (cut: Cut): string[] => fs.readdirSync(jobsDir(cut)).filter((name) => name.startsWith("job_"));
 
 /** Everything that is kept of jobs, as if so much time had gone by. */
@@ -180,3 +180,115 @@ test("what was planned and never intended goes after a day", async () => {
   await another(cut);
   expect(jobsIn(cut)).toEqual([]);
 });
+
+const ADVICE = JSON.stringify({
+  hookSpecificOutput: { hookEventName: "PreToolUse", additionalContext: "mind the gap" },
+});
+
+test.each(["intent.durable", "job.ended", "effect.done"])(
+  "what a PreToolUse hook added stands beside the result, also when the kill came at %s; the hook is not asked again",
+  async (point) => {
+    const hook = { type: "command", command: `echo asked >> "$HOME/asked"; echo '${ADVICE}'` };
+    const cut = await cutAt(point, BASH, { hooks: { PreToolUse: [{ hooks: [hook] }] } });
+    const { code } = await cut.resume();
+    const asked = fs.readFileSync(path.join(cut.world.dir, "asked"), "utf8");
+    expect([cut.killed.signal, code, cut.text("effects"), asked]).toEqual(["SIGKILL", 0, "ran\n", "asked\n"]);
+    expect(cut.results().at(-1)).toContain('<note from="hook">\nmind the gap\n</note>');
+  },
+);
+
+test('"in an hour" counts from when it was asked, not from the resume', async () => {
+  const write = { name: "write_file", input: { path: "new.txt", content: "n" } };
+  const later = { name: "schedule_cron", input: { when: "in 1 hour", prompt: "look again" } };
+  const cut = await cutAt("intent.durable", [{ calls: [write, later] }]);
+  const killedAt = Date.now();
+  await sleep(2_500);
+  expect((await cut.resume()).code).toBe(0);
+  const { events } = (await lookAt(stateDir(cut))).contexts[0]!;
+  const due = events.flatMap((e) => (e.type === "cron.created" ? [(e.data as { next: number }).next] : []));
+  expect(due.map((at) => at <= killedAt + 3_601_000)).toEqual([true]);
+});
+
+const inNamespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", '"$@"; exit $?', "sh"];
+const canUnshare = (() => {
+  try {
+    execFileSync("unshare", ["--pid", "--mount", "--fork", "--mount-proc", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+test.runIf(canUnshare || process.env.CI)(
+  "a full state disk: a command that ended has ended, with its exit code, and the model is told of the output",
+  { timeout: 60_000 },
+  async () => {
+    const fill = "head -c 30000000 /dev/zero | tr '\\0' x; echo ran >> effects; exit 3";
+    const world = await openWorld([call("bash", { command: fill }), END], { flags: ["--stay", ...FLAGS] });
+    onTestFinished(() => world.close());
+    const state = path.join(world.dir, "state");
+    fs.mkdirSync(state);
+    const small = ["unshare", "--mount", "sh", "-c", `mount -t tmpfs -o size=4m none ${state} && exec "$@"`, "sh"];
+    const exit = await world.run(["-p", "Go"], { wrap: small, env: { OPENAI_API_KEY: KEY } });
+    const seen: string = world.server.log().requests.at(-1)!.body.messages.at(-1).content;
+    expect([exit.hung, exit.code, exit.stdout]).toEqual([false, 0, "ALL DONE\n"]);
+    expect(seen.slice(-70)).toContain("x\n[exit code 3]\n[the disk was full: output may be missing]");
+  },
+);
+
+test("few descriptors: the output of a command is there, and the next one runs where it went", async () => {
+  const steps = [
+    call("bash", { command: "mkdir sub; cd sub; echo its own words" }),
+    call("bash", { command: "basename $PWD" }),
+  ];
+  const few = ["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"];
+  const cut = await cutAt("never", steps, { way: { wrap: few } });
+  expect([cut.killed.code, cut.results()]).toEqual([0, ["its own words", "sub"]]);
+});
+
+test("300 MB of output: what was kept and what not is said where the model sees it", { timeout: 60_000 }, async () => {
+  const cut = await cutAt("never", [call("bash", { command: "yes | head -c 300000000; echo END" })]);
+  const seen = cut.results()[0]!;
+  expect(seen.length).toBeLessThan(40_000);
+  expect(seen.slice(-200)).toMatch(
+    /END\n\[at least 2\d{8} bytes of its output were not kept, only the first and the last 1048576\]$/,
+  );
+  expect(seen).not.toContain("the whole");
+});
+
+test.runIf(canUnshare || process.env.CI)(
+  "killed in one pid namespace and resumed in another: a file that is there is found, and so is a command's result",
+  { timeout: 60_000 },
+  async () => {
+    const steps = [
+      call("write_file", { path: "new.txt", content: "n\n" }),
+      call("bash", { command: "echo ran >> effects; echo its own words; (exit 3)" }),
+    ];
+    for (const point of ["effect.done:1", "intent.durable:1", "job.ended:1", "intent.durable:2"]) {
+      const cut = await cutAt(point, steps, { way: { wrap: inNamespace, env: { HOLDFAST_LEASE_MS: "1500" } } });
+      const { code } = await cut.resume({ wrap: inNamespace, env: { HOLDFAST_LEASE_MS: "1500" } });
+      const [wrote, ran] = cut.results();
+      expect({ point, code, file: cut.text("new.txt"), effects: cut.text("effects"), wrote, ran }).toEqual({
+        point,
+        code: 0,
+        file: "n\n",
+        effects: "ran\n",
+        wrote: expect.stringMatching(/new\.txt/),
+        ran: "its own words\n[exit code 3]",
+      });
+    }
+  },
+);
+
+test.runIf(canUnshare || process.env.CI)(
+  "a holder that died in a namespace which is seen from here is not waited for",
+  { timeout: 60_000 },
+  async () => {
+    const env = { HOLDFAST_LEASE_MS: "600000" };
+    const steps = [call("write_file", { path: "new.txt", content: "n\n" })];
+    const cut = await cutAt("effect.done", steps, { way: { wrap: inNamespace, env } });
+    const { hung, code } = await cut.resume({ env });
+    expect([hung, code, cut.text("new.txt")]).toEqual([false, 0, "n\n"]);
+    expect(cut.results().at(-1)).not.toContain("unknown");
+  },
+);

@@ -146,9 +146,8 @@ describe("a firing", () => {
     const { clock, cron, turn } = setUp();
     const tool = (cron.tools as { name: string; execute: (run: never) => Promise<{ content: string }> }[])[0]!;
     const call = { type: "call", id: "c1", name: "schedule_cron", input: {} };
-    Object.assign(turn.state, { pending: [{ call, started: { at: START } }] });
     clock.jump(2 * HOUR);
-    const run = { turn, call, input: { when: "in 3 minutes", prompt: "x" }, resumed: true };
+    const run = { turn, call, input: { when: "in 3 minutes", prompt: "x" }, askedAt: START };
     expect((await tool.execute(run as never)).content).toContain("(2026-11-16T13:23:30Z)");
   });
 });

@@ -23,7 +23,7 @@ test.each([
   ["by a signal", "true; kill $$; sleep 5", "[exit code 143 (SIGTERM)]"],
   ["by an error of the shell", "set -u; echo $none", "bash: line 1: none: unbound variable\n[exit code 127]"],
   ["with a trap of its own", "trap 'sleep 0.05; echo last; exit 4' EXIT; echo a", "a\nlast\n[exit code 4]"],
-  ["with its descriptors closed", "exec 246>&- 247>&-; echo a; (exit 5)", "a\n[exit code 5]"],
+  ["with its descriptors closed", "exec 56>&- 57>&-; echo a; (exit 5)", "a\n[exit code 5]"],
   [
     "with names of its own",
     "echo() { :; }; exit() { :; }; pwd() { :; }; trap() { :; }; printf a; (false)",
@@ -45,7 +45,7 @@ test.each([
 
 /** What the shell would say of this command's end, said by the command. */
 const FORGED =
-  'd=$(basename $(dirname $(readlink /proc/$$/fd/247))); { trap -p EXIT; echo 0; pwd; } >&247; echo "$d" >&246';
+  'd=$(basename $(dirname $(readlink /proc/$$/fd/57))); { trap -p EXIT; echo 0; pwd; } >&57; echo "$d" >&56';
 
 test("a command that says its end too early does not outlive the start of the next one", async () => {
   const { root, run } = setUp();
@@ -57,13 +57,13 @@ test("a command that says its end too early does not outlive the start of the ne
 
 test("nonsense where shells say their end is ignored, and commands end as before", async () => {
   const { run } = setUp();
-  expect(await run("echo nonsense >&246; printf %5000d 1 >&246; echo a; (exit 5)")).toBe("a\n[exit code 5]");
+  expect(await run("echo nonsense >&56; printf %5000d 1 >&56; echo a; (exit 5)")).toBe("a\n[exit code 5]");
   for (let i = 0; i < 3; i++) expect(await run(`echo ${i}`)).toBe(`${i}`);
 });
 
 test("a pipe full of nonsense keeps no command from ending", async () => {
   const { run } = setUp();
-  await run("timeout 0.3 cat /dev/zero >&246");
+  await run("timeout 0.3 cat /dev/zero >&56");
   for (let i = 0; i < 3; i++) expect(await run(`echo ${i}; (exit 3)`)).toBe(`${i}\n[exit code 3]`);
 });
 
@@ -92,7 +92,7 @@ test("a directory that a command removed or made up is not where the next one ru
   expect(await run("pwd")).toBe(root);
   await run("ln -s /etc lnk; cd lnk");
   expect(await run("pwd")).toBe(root);
-  await run("truncate -s 300M /proc/$$/fd/247; exit 1");
+  await run("truncate -s 300M /proc/$$/fd/57; exit 1");
   expect(await run("pwd")).toBe(root);
 });
 
@@ -101,6 +101,6 @@ test("nobody but the shell that ran it says what a command's end was", async () 
   const slow = turn.call("bash", { command: "sleep 0.5; echo slow; exit 7" });
   await sleep(150);
   const other = readdirSync(join(base, "jobs")).find((name) => name.startsWith("job_"))!;
-  await run(`echo ${other} >&246`);
+  await run(`echo ${other} >&56`);
   expect((await slow).content).toBe("slow\n[exit code 7]");
 });

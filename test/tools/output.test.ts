@@ -15,7 +15,7 @@ test("a longer one shows head and tail, and the whole is a blob named by its has
   const text = `head-${"x".repeat(20)}-tail`;
   const bytes = Buffer.from(text);
   expect(await bounded({ content: text, isError: true, events: [] })).toEqual({
-    content: `head-\n[… 20 of 30 characters left out; the whole: read_file path blob:${hashOf(bytes)} …]\n-tail`,
+    content: `head-\n[… 20 of 30 characters left out; all of this text: read_file path blob:${hashOf(bytes)} …]\n-tail`,
     isError: true,
     events: [],
     blobs: [bytes],

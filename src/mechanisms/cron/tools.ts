@@ -40,10 +40,7 @@ function scheduleCron({ now, zone }: ToolOptions): Tool<Asked> {
 }
 
 /** "In 3 minutes" counts from when it was asked, also when another process takes the call up later. */
-function askedAt(run: ToolRun, now: () => number): number {
-  const started = run.turn.state.pending.find((p) => p.call.id === run.call.id)?.started;
-  return run.resumed && started ? Math.min(started.at, now()) : now();
-}
+const askedAt = (run: ToolRun, now: () => number): number => Math.min(run.askedAt ?? now(), now());
 
 function listCrons({ now, zone }: ToolOptions): Tool<Record<string, never>> {
   return defineTool({

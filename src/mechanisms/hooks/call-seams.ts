@@ -24,7 +24,7 @@ export function callSeams(
     if (!fired && !has("PreToolUse")) return Promise.resolve(NOTHING_SAID);
     if (!fired && turnHooks(turn).stop !== undefined) return Promise.resolve(NOTHING_SAID); // refused anyway
     if (!fired) {
-      fired = fire("PreToolUse", callPayload(call, tool, input, turn.cwd), turn);
+      fired = advised(call.id, fire("PreToolUse", callPayload(call, tool, input, turn.cwd), turn), turn);
       asked.set(call, fired);
     }
     return fired;
@@ -58,8 +58,8 @@ export function callSeams(
       const { stop } = turnHooks(run.turn);
       if (stop !== undefined && !run.resumed)
         return { content: `Not run: a hook ended the turn: ${stop}`, isError: true };
-      if (!has("PreToolUse", "PostToolUse", "PostToolUseFailure")) return next(run);
-      const before = (await asked.get(run.call)) ?? NOTHING_SAID;
+      const advice = turnHooks(run.turn).advice?.[run.call.id] ?? [];
+      if (advice.length === 0 && !has("PostToolUse", "PostToolUseFailure")) return next(run);
       const startedAt = now();
       const output = await outputOf(run, next);
       if (run.signal.aborted) return output;
@@ -71,9 +71,17 @@ export function callSeams(
       );
       const after = has(event) ? await fire(event, payload, run.turn) : NOTHING_SAID;
       const feedback = after.decision === "deny" ? [`${event} hook: ${after.reason}`] : [];
-      return addNotes(replaced(output, after.updatedToolOutput), [...before.context, ...after.context, ...feedback]);
+      return addNotes(replaced(output, after.updatedToolOutput), [...advice, ...after.context, ...feedback]);
     },
   };
+}
+
+/** Durable with the intent: a resume does not ask the hook again. */
+async function advised(callId: string, firing: Promise<Fired>, turn: Turn): Promise<Fired> {
+  const fired = await firing;
+  const { context } = fired;
+  if (context.length > 0) await turn.append([{ type: "hook.advised", data: { callId, context } }], { soon: true });
+  return fired;
 }
 
 /** Contract: what a hook made of the input must be one that the tool takes, or the call is refused. */

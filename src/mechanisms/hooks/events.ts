@@ -22,6 +22,8 @@ export const hookEvents: EventDefs = {
         async: z.boolean().optional(),
       }),
   },
+  /** What PreToolUse hooks said about a call: it stands beside the result, whichever process has that. */
+  "hook.advised": { v: 1, schema: () => z.object({ callId: z.string(), context: z.array(z.string()) }) },
   /** A stop hook made the turn go on. */
   "hook.continued": { v: 1, schema: () => z.object({ count: z.number() }) },
   /** A hook said `continue: false`: nothing more runs, and the model is not asked again. */
@@ -31,6 +33,8 @@ export const hookEvents: EventDefs = {
 interface TurnHooks {
   continued: number;
   stop?: string;
+  /** By call: what stands beside its result. */
+  advice?: Record<string, string[]>;
 }
 
 type HooksState = Record<string, TurnHooks>;
@@ -44,7 +48,13 @@ export const hooksSlice: Slice<HooksState> = {
     const before = state[actor] ?? NOTHING_YET;
     if (type === "hook.continued") state[actor] = { ...before, continued: (data as { count: number }).count };
     else if (type === "hook.stopped") state[actor] = { ...before, stop: (data as { reason: string }).reason };
-    else if (type === "turn.started" || type === "turn.ended") delete state[actor];
+    else if (type === "hook.advised") {
+      const { callId, context } = data as { callId: string; context: string[] };
+      state[actor] = { ...before, advice: { ...before.advice, [callId]: context } };
+    } else if (type === "tool.finished" && before.advice) {
+      const { [(data as { callId: string }).callId]: _, ...advice } = before.advice;
+      state[actor] = { ...before, advice };
+    } else if (type === "turn.started" || type === "turn.ended") delete state[actor];
     return state;
   },
 };

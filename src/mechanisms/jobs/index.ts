@@ -99,7 +99,7 @@ function endOf(attempt: string, job: RunningJob): JobEnd | undefined {
   return lost ? { status: "unknown", durationMs: 0 } : undefined;
 }
 
-function notification(job: RunningJob, end: JobEnd, output: string): Note {
+function notification(job: RunningJob, end: JobEnd, { text: output, missing }: ReturnType<typeof jobOutput>): Note {
   const tail = output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, "");
   const facts = [
     `<id>${job.jobId}</id>`,
@@ -107,6 +107,7 @@ function notification(job: RunningJob, end: JobEnd, output: string): Note {
     ...(end.exitCode === undefined ? [] : [`<exit_code>${end.exitCode}</exit_code>`]),
     `<duration>${(end.durationMs / 1000).toFixed(1)} s</duration>`,
     `<command>${job.command.slice(0, 200)}</command>`,
+    ...(missing === undefined ? [] : [`<output_missing>${missing}</output_missing>`]),
     `<output path="job:${job.jobId}" chars="${output.length}">${tail.length < output.length ? "…" : ""}${tail}</output>`,
   ];
   return {

@@ -6,6 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   readSync,
   statSync,
   writeFileSync,
@@ -14,7 +15,17 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
-import { askToEnd, bootId, groupLives, isAlive, type Leader, parseStat, signal } from "./process.ts";
+import {
+  askToEnd,
+  bootId,
+  groupLives,
+  isAlive,
+  isHeld,
+  type Leader,
+  parseStat,
+  pidNamespace,
+  signal,
+} from "./process.ts";
 import { OWN_TRAP } from "./shell-texts.ts";
 
 export interface JobMeta extends JobSpec {
@@ -79,10 +90,17 @@ export function jobState(attempt: string): JobState {
     const fresh = Date.now() - modifiedAt(join(attempt, "started")) < STARTING_MS;
     return { phase: fresh ? "running" : "lost" };
   }
-  const { supervisor } = processesOf(attempt);
+  const { supervisor, pipe } = processesOf(attempt);
   if (supervisor && isAlive(supervisor.pid, supervisor.startedAt)) return { phase: "running" };
-  const last = exitOf(attempt); // it may have ended between the two looks
+  if (pipe !== undefined && isHeld(pipe)) return { phase: "running" };
+  const last = exitOf(attempt) ?? shellSaid(attempt); // it may have ended between the two looks
   return last === undefined ? { phase: "lost" } : { phase: "ended", said: last };
+}
+
+/** Its supervisor died before it could write what came of it; its shell had said so. */
+function shellSaid(attempt: string): string | undefined {
+  const { ownTrap, code } = shellEnd(attempt);
+  return ownTrap && code !== undefined ? String(code) : undefined;
 }
 
 /** Undefined while it runs, or may yet start. Its supervisor may have `told` its exit code: then that need not be looked up. */
@@ -95,7 +113,7 @@ export function jobEnd(attempt: string, startedAt: number, told?: number): JobEn
     const at = modifiedAt(join(attempt, killed ? "killed" : "out")) || startedAt;
     return { status: killed ? "killed" : "unknown", durationMs: Math.max(0, Math.round(at - startedAt)) };
   }
-  const at = told === undefined ? modifiedAt(join(attempt, "exit")) : Date.now();
+  const at = told === undefined ? modifiedAt(join(attempt, "exit")) || modifiedAt(join(attempt, "cwd")) : Date.now();
   const durationMs = Math.max(0, Math.round(at - startedAt));
   if (state.said === "timeout") return { status: "timeout", durationMs };
   const exitCode = Number(state.said);
@@ -151,12 +169,15 @@ async function endGroup(leader: Leader, deadline: number): Promise<void> {
 
 /**
  * `started` has a line for the supervisor and one for the command, the leader of its process group: each its pid and, where
- * there is a /proc, what that shows of the process.
+ * there is a /proc, what that shows of the process. Then the supervisor's tag, which begins with its pid namespace: in another one
+ * those pids are other processes, and only the pipe that all of them hold open tells whether one still lives.
  */
-function processesOf(attempt: string): { supervisor?: Leader; command?: Leader } {
-  const lines = (read(join(attempt, "started")) ?? "").split("\n");
-  const [supervisor, command] = lines.map(leaderIn);
-  return { supervisor, command };
+function processesOf(attempt: string): { supervisor?: Leader; command?: Leader; pipe?: string } {
+  const [first = "", second = "", tag = ""] = (read(join(attempt, "started")) ?? "").split("\n");
+  const isOurs = tag === "" || tag.startsWith(`${pidNamespace()}.`);
+  if (isOurs) return { supervisor: leaderIn(first), command: leaderIn(second) };
+  const base = attempt.slice(0, attempt.lastIndexOf("/job_"));
+  return { pipe: join(base, `.done${tag}`) };
 }
 
 function leaderIn(line: string): Leader | undefined {
@@ -166,15 +187,20 @@ function leaderIn(line: string): Leader | undefined {
   return { pid, startedAt, session };
 }
 
-/** All that was kept: everything, or head and tail once it had passed its bound. */
-export function jobOutput(attempt: string): string {
+/** All that was kept: everything, or head and tail once it had passed its bound; and in words what was not. */
+export function jobOutput(attempt: string): { text: string; missing?: string } {
   const head = readBytes(join(attempt, "out.head"));
   const rest = readBytes(join(attempt, "out")) ?? Buffer.alloc(0);
-  if (!head) return rest.toString("utf8");
+  const full = linkOf(join(attempt, "exit")) === undefined ? [] : ["the disk was full: output may be missing"];
+  if (!head) return { text: rest.toString("utf8"), ...(full.length > 0 && { missing: full[0] }) };
   const tail = Buffer.concat([readBytes(join(attempt, "out.tail")) ?? Buffer.alloc(0), rest]).subarray(-head.length);
   const total = Number(read(join(attempt, "dropped")) ?? 0) + rest.length;
-  const missing = total - head.length - tail.length;
-  return `${head.toString("utf8")}\n[… ${missing} of ${total} bytes were not kept …]\n${tail.toString("utf8")}`;
+  // What was printed while it was cut is in no count.
+  const gone = `at least ${total - head.length - tail.length} bytes`;
+  return {
+    text: `${head.toString("utf8")}\n[… ${gone} were not kept …]\n${tail.toString("utf8")}`,
+    missing: [`${gone} of its output were not kept, only the first and the last ${head.length}`, ...full].join("; "),
+  };
 }
 
 /** What the command made and may not: taken away, and kept here. */
@@ -262,9 +288,11 @@ export const jobsIn = (dir: string, place: string): number =>
   listJobs(dir).filter((job) => job.status === "running" && isInside(place, job.cwd)).length;
 
 /** One job with what it printed. */
-export function showJob(dir: string, jobId: string): (JobListing & { output: string }) | undefined {
+export function showJob(dir: string, jobId: string): (JobListing & { output: string; missing?: string }) | undefined {
   const job = listJobs(dir).find((j) => j.jobId === jobId);
-  return job && { ...job, output: jobOutput(currentAttempt(join(dir, jobId))) };
+  if (!job) return undefined;
+  const { text, missing } = jobOutput(currentAttempt(join(dir, jobId)));
+  return { ...job, output: text, ...(missing !== undefined && { missing }) };
 }
 
 /** Contract: false when there is no such job, or it has ended. */
@@ -282,7 +310,16 @@ export const isJobId = (id: string): boolean => JOB_ID.test(id);
 /** A file without its newline is not finished. */
 function exitOf(attempt: string): string | undefined {
   const text = read(join(attempt, "exit"));
-  return text?.endsWith("\n") ? text.trim() : undefined;
+  if (text?.endsWith("\n")) return text.trim();
+  return linkOf(join(attempt, "exit")); // the disk was full
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function read(path: string): string | undefined {

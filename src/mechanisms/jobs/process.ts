@@ -1,5 +1,5 @@
 // Owns what the system says about processes: this boot, whether a process still is the same one, who is in a group.
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 let boot: string | undefined;
@@ -8,6 +8,24 @@ let boot: string | undefined;
 export function bootId(): string {
   boot ??= read("/proc/sys/kernel/random/boot_id")?.trim() ?? hostname();
   return boot;
+}
+
+let namespace: string | undefined;
+
+/** Pids mean nothing outside it. */
+export function pidNamespace(): string {
+  namespace ??= /\[(\d+)\]/.exec(link("/proc/self/ns/pid") ?? "")?.[1] ?? "0";
+  return namespace;
+}
+
+/** Whether any process, in whatever namespace of this machine, reads from that pipe. */
+export function isHeld(pipe: string): boolean {
+  try {
+    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export interface ProcessStat {
@@ -83,6 +101,14 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 function statOf(pid: number): ProcessStat | undefined {
   const line = read(`/proc/${pid}/stat`);
   return line === undefined ? undefined : parseStat(line);
+}
+
+function link(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function read(path: string): string | undefined {

@@ -1,8 +1,8 @@
 // Owns what the shells run: the supervisor with its workers, and the shell around each command.
 
-/** Where the command's shell says at its end where it is, and that it ended; numbers that scripts do not use. */
-const MOVED = 247;
-const DONE = 246;
+/** Where the command's shell says at its end where it is, and that it ended; numbers that scripts do not use, below any limit. */
+const MOVED = 57;
+const DONE = 56;
 /** Names are as the command left them: a function may be called `pwd`. */
 const AT_EXIT = `{ builtin set +x; [ -n "$hf_c" ] || builtin pwd -P >&${MOVED}; } 2>&-`;
 /** What a shell says of its traps when the command set none. */
@@ -12,7 +12,7 @@ export const OWN_TRAP = `trap -- '${AT_EXIT}' EXIT\n`;
  * What a command's own shell does. It is started ahead of need and waits for its job (its directory's name, where to run), so that
  * a command does not wait for a shell to start. Its first act is to create `started`, exclusively: who loses does nothing.
  * Its arguments: the directory of all jobs as it sees it; its worker and itself, each a pid with its line of /proc; what it says
- * of itself. An empty name, or ten minutes without one, and it goes. Nothing of this is left when the command runs, but for the
+ * of itself; its supervisor's tag. An empty name, or ten minutes without one, and it goes. Nothing of this is left when the command runs, but for the
  * descriptors on which it says where it is, and that it ended: who waits need not wait for all the processes around it to end as well.
  * A command that calls `exit` or is killed comes no further than its own end: then its worker says it. One with a trap of its own is
  * not done yet when it says so, and says that too.
@@ -21,10 +21,11 @@ export const COMMAND = [
   'hf_d=; until IFS= read -r -t 600 hf_c <&6; do [ -n "$hf_c" ] || { echo i >&6; exit; }; hf_d=$hf_d$hf_c; done',
   'hf_d=$hf_d$hf_c; [ -n "$hf_d" ] || { echo q >&6; exit; }; IFS= read -r hf_c <&6',
   "hf_b=$1/$hf_d; set -C",
-  `{ printf '%s\\n' "$2" "$3" >"$hf_b/started"; } 2>/dev/null || { echo "l $hf_d" >&6; exit; }`,
+  `{ printf '%s\\n' "$2" "$3" "$5" >"$hf_b/started"; } 2>/dev/null || { echo "l $hf_d" >&6; exit; }`,
   'echo "t $hf_d" >&6; echo "t $4 $hf_d" >&8; set +C --',
   `{ IFS= read -r; IFS= read -rd "" REPLY; } <"$hf_b/job"`,
-  `exec >>"$hf_b/out" 2>&1 ${MOVED}>"$hf_b/cwd" ${DONE}>&3 3>&- 6<&- 8>&- 9<&-`,
+  'exec >>"$hf_b/out" 2>&1',
+  `exec ${MOVED}>"$hf_b/cwd" ${DONE}>&3 3>&- 6<&- 8>&- 9<&-`,
   'cd -P "$hf_c" || exit 1',
   `trap '${AT_EXIT}' EXIT`,
   `eval "unset hf_b hf_c hf_d OLDPWD; eval \\"\\$REPLY\\"; { hf_c=\\$?; builtin trap - DEBUG ERR; builtin set +ex; builtin trap '' PIPE; { builtin trap -p EXIT; builtin echo \\$hf_c; builtin pwd -P; } >&${MOVED}; builtin echo $hf_d >&${DONE}; } 2>&-; builtin exit \\$hf_c"`,
@@ -46,7 +47,9 @@ export const COMMAND = [
  * Messages: `t WORKER PID NUMBER NAME` taken, `e NUMBER` ended, `x NUMBER` worker gone, `q` no more jobs. A signal or the clock may end
  * a `read` in the middle of one: what it had is kept.
  * The harness is told: `r NUMBER` a worker is there, `CODE NAME [NUMBER]` ended (and the worker is free again), where `?` for a code
- * means look; `! NUMBER` its shell could not be started.
+ * means look, and `?CODE` that it could not be written; `! NUMBER` its shell could not be started.
+ * A full disk takes no more text, but a link's short target still: an `exit` that is a link says with it what could not be written.
+ * Who waits for the harness's end is looked after: killed alone, it would leave a supervisor that never ends.
  */
 export const SUPERVISOR = `set -m -C
 exec 2>/dev/null
@@ -66,9 +69,19 @@ trap '' PIPE
 if [ -e /proc/self/fd ]; then exec 8<> <(:)
 else f=$(mktemp -u) && mkfifo -m 600 "$f" && exec 8<>"$f" && rm -f "$f"
 fi
+full() {
+if [ -s "$2" ] || [ -L "$2" ]; then c='?'
+else c="?$1"; ln -sfn $1 "$2"
+fi
+}
+eye() {
+{ read -r _ <&7; echo q >&8; } >/dev/null &
+eye=$!
+}
 worker() {
 local k=$1 s= w n c g p f quit
 shift
+exec 7<&-
 set -m
 { read -r s </proc/self/stat; } 2>/dev/null
 w=\${s%% *}
@@ -84,7 +97,7 @@ g=
 { read -r g </proc/self/stat; } 2>/dev/null
 p=\${g%% *}
 : \${p:=$(exec sh -c 'echo $PPID')}
-exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" >/dev/null 2>|"$base/.err$tag.$k"
+exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" "$tag" >/dev/null 2>|"$base/.err$tag.$k"
 ) &
 p=$!
 wait $p
@@ -100,7 +113,7 @@ mv "$f" "$base/../taken/$n/" && continue
 [ -L "$f" ] || chmod -R u+rwX "$f"
 rm -rf "$f"
 done
-{ echo $c >"$base/$n/exit"; } 2>/dev/null || c='?'
+{ echo $c >"$base/$n/exit"; } 2>/dev/null || full $c "$base/$n/exit"
 kill -9 -- -$p 2>/dev/null
 if [ $k -gt $stock ]; then
 echo "$c $n"
@@ -130,24 +143,26 @@ hired[last]=$!
 forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"; }
 watch() {
 quick=5
-local i d n z s
+local i d n z c
+[ $open = 0 ] || kill -0 $eye 2>/dev/null || eye
 for i in "\${!names[@]}"; do
-d=$base/\${names[i]} n=$((SECONDS-begun[i])) z=0 s=
+d=$base/\${names[i]} n=$((SECONDS-begun[i])) z=0
 [ $quick != 5 ] || quick=1
 if ! kill -0 \${workers[i]} 2>/dev/null; then
 : \${gone[i]:=$SECONDS}
 [ $((SECONDS-gone[i])) -lt 2 ] || kill -0 \${groups[i]} 2>/dev/null || {
-s=137
-{ echo $s >"$d/exit"; } 2>/dev/null || s='?'
-echo "$s \${names[i]}"
+c=137
+{ echo $c >"$d/exit"; } 2>/dev/null || full $c "$d/exit"
+echo "$c \${names[i]}"
 forget $i
 }
 continue
 fi
 if [ "$n" -ge "$limit" ]; then
-{ read -r s <"$d/exit"; } 2>/dev/null
-if [ "$s" = timeout ]; then kill -9 -- -\${groups[i]} 2>/dev/null
-else { echo timeout >"$d/exit"; } 2>/dev/null && kill -TERM -- -\${groups[i]}
+if [ -s "$d/exit" ] || [ -L "$d/exit" ]; then kill -9 -- -\${groups[i]} 2>/dev/null
+else
+{ echo timeout >"$d/exit"; } 2>/dev/null || ln -sfn timeout "$d/exit"
+kill -TERM -- -\${groups[i]}
 fi
 continue
 fi
@@ -166,8 +181,7 @@ pipes=("$base/.done$tag")
 for ((i=1; i<=stock; i++)); do pipes+=("$base/.go$tag.$i"); done
 mkfifo -m 600 "\${pipes[@]}"
 exec 3<>"$base/.done$tag"
-{ read -r _ <&7; echo q >&8; } >/dev/null &
-exec 7<&-
+eye
 while [ $last -lt $stock ]; do hire "$@"; done
 while [ $open = 1 ] || [ \${#names[@]} -gt 0 ]; do
 m=

@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
 import { shellEnd } from "./job-dir.ts";
+import { pidNamespace } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
 
@@ -99,7 +100,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     const enclosed = wrap.length > 0;
     const [stock, inner, base] = enclosed ? [2, "/proc/self/fd/9", `${JOBS_SEEN}/jobs`] : [1, dir, dir];
     const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, stock];
-    const tag = `${process.pid}-${++opened}`;
+    const tag = `${pidNamespace()}.${process.pid}-${++opened}`;
     const command = [...outer, ...(enclosed ? seen() : []), "/bin/bash", "--norc", "-c", SUPERVISOR, "holdfast-jobs"];
     const args = [...numbers.map(String), base, inner, COMMAND, tag, `${absent.length}`, ...absent, ...wrap];
     const errors = join(dir, `.err${tag}.0`);
@@ -183,7 +184,8 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
         mine.free.push(what);
       }
     } else {
-      const worker = end(mine, what, said === "?" ? undefined : Number(said));
+      const code = said.replace("?", ""); // after the mark: what the disk did not take
+      const worker = end(mine, what, code === "" ? undefined : Number(code));
       if (again !== undefined) mine.free.push(again);
       else if (worker !== undefined) {
         closeSync(mine.pipes.get(worker)!);

@@ -20,7 +20,7 @@ export function createOutputBound(opts: OutputBoundOptions = {}): Mechanism {
     const path = `blob:${hash("sha256", bytes, "hex")}`;
     const [first, last] = [cutText(text, head), cutTextTail(text, tail)];
     const cut = text.length - first.length - last.length;
-    return `${first}\n[… ${cut} of ${text.length} characters left out; the whole: read_file path ${path} …]\n${last}`;
+    return `${first}\n[… ${cut} of ${text.length} characters left out; all of this text: read_file path ${path} …]\n${last}`;
   };
   return defineMechanism({
     name: "output",
