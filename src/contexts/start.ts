@@ -57,9 +57,6 @@ export const importedEvent = (from: { context: string; events: Seq }): EventInpu
   data: from,
 });
 
-/** Whoever wrote it. */
-export const isStart = ({ touches = [] }: EventInput): boolean => touches.includes(STARTED);
-
 /** How it was last started. Contract: two lookups and one event, however long the ledger is. */
 export async function readStart(store: Store, context: string): Promise<Remembered | undefined> {
   const seq = await store.version(context, STARTED);

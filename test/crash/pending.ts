@@ -17,10 +17,7 @@ export const PENDING: Pending[] = [
   { pending: "A11", environment: "a workflow, taken up by -p -r" },
   { pending: "A12", environment: "stdout closed after its first line" },
   { pending: "A12", environment: "stdout on a full disk" },
-  { pending: "A13", environment: "another pid namespace" },
-  { pending: "A15", environment: "hooks of every kind" },
   { pending: "A16", environment: "the clock set back two hours" },
-  { pending: "A18", environment: "few open files" },
 ];
 
 export function waitsFor(cell: { environment: string; scenario: string; point: string }): string | undefined {

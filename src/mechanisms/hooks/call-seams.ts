@@ -58,8 +58,8 @@ export function callSeams(
       const { stop } = turnHooks(run.turn);
       if (stop !== undefined && !run.resumed)
         return { content: `Not run: a hook ended the turn: ${stop}`, isError: true };
-      if (!has("PreToolUse", "PostToolUse", "PostToolUseFailure")) return next(run);
       const advice = turnHooks(run.turn).advice?.[run.call.id] ?? [];
+      if (advice.length === 0 && !has("PostToolUse", "PostToolUseFailure")) return next(run);
       const startedAt = now();
       const output = await outputOf(run, next);
       if (run.signal.aborted) return output;
