@@ -1,8 +1,8 @@
 // Owns writing under a check that is somebody else's code (a schema): it runs before the ledger's turn, and again when the rules changed.
 import { HoldfastError } from "../ledger/error.ts";
 import type { StoredEvent } from "../ledger/store.ts";
+import type { ContextLedger, ContextWrite, Decision } from "./context-ledger.ts";
 import type { FoldState } from "./fold.ts";
-import type { Decision, Timeline, TimelineWrite } from "./timeline.ts";
 
 interface Checked {
   /** Contract: depends on the configuration of the context only; throws when it does not hold. */
@@ -12,22 +12,22 @@ interface Checked {
 
 /** A check inside the ledger's turn that reads its own context would wait for that turn for ever. */
 export async function writeChecked(
-  timeline: Timeline,
+  ledger: ContextLedger,
   { check, decide }: Checked,
-  opts: TimelineWrite,
+  opts: ContextWrite,
 ): Promise<StoredEvent[]> {
   for (;;) {
-    const version = timeline.state.versions.config;
+    const version = ledger.state.versions.config;
     try {
-      await check(timeline.state);
+      await check(ledger.state);
     } catch (error) {
-      const newest = await timeline.catchUp(); // what an old state says does not count
+      const newest = await ledger.catchUp(); // what an old state says does not count
       if (newest.versions.config === version) throw error;
       continue;
     }
     let stale = false;
     try {
-      return await timeline.write((state) => {
+      return await ledger.decide((state) => {
         stale = state.versions.config !== version;
         if (stale) throw new HoldfastError("conflict", "the rules of this context changed meanwhile: try again");
         return decide(state);

@@ -2,11 +2,11 @@
 import { HoldfastError } from "../ledger/error.ts";
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
+import type { ContextLedger } from "./context-ledger.ts";
 import type { FileDiff, FileKeeper, FileReport } from "./file-keeper.ts";
 import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt, type RestoreFact } from "./fold.ts";
 import { foreignChanges, refuseForeign } from "./foreign-changes.ts";
 import { holderOf } from "./listing.ts";
-import type { Timeline } from "./timeline.ts";
 
 /** So many paths that were left alone stand in the event; the report names all. */
 const NOTED = 50;
@@ -71,49 +71,49 @@ export interface Checkpoints {
 }
 
 export interface CheckpointsOptions {
-  timeline: Timeline;
+  ledger: ContextLedger;
   author: string;
   keeper?: FileKeeper;
   lease?: Fence;
 }
 
 export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
-  const { timeline, keeper } = opts;
+  const { ledger, keeper } = opts;
   const appendOpts = opts.lease ? { lease: opts.lease } : {};
 
   async function keepFiles(seq: Seq, author: string): Promise<Checkpoint> {
     const files = await keeper!.save();
-    await timeline.write(
+    await ledger.decide(
       () => ({ events: [{ type: "checkpoint.kept", actor: author, data: { checkpoint: seq, files } }] }),
       appendOpts,
     );
-    return timeline.state.checkpoints.find((one) => one.seq === seq)!;
+    return ledger.state.checkpoints.find((one) => one.seq === seq)!;
   }
 
   async function go(target: Checkpoint, restore: RestoreOptions & { undoes?: Seq }): Promise<RestoreReport> {
     const { author = opts.author, undoes } = restore;
     const parts = partsOf(target, restore, keeper);
-    if (parts.conversation || parts.files) await refuseRunning(timeline, restore.force ?? false);
+    if (parts.conversation || parts.files) await refuseRunning(ledger, restore.force ?? false);
     const saved = parts.files ? await keeper!.save() : undefined;
     const asks = parts.files && !undoes && !restore.force;
-    const keep = asks ? await foreignChanges(timeline, keeper!, target.files!) : [];
+    const keep = asks ? await foreignChanges(ledger, keeper!, target.files!) : [];
     if (keep.length > 0 && !restore.keepChanged) refuseForeign(target.name, keep);
     const name = `before ${undoes ? "undoing" : "restoring"} ${target.name}`;
-    const state = await timeline.catchUp();
+    const state = await ledger.catchUp();
     const changes = diffData(state, undefined, target.seq);
     const first = checkpointEvent({ name, auto: true, ...(saved && { files: saved }) }, author);
     const data = { checkpoint: target.name, seq: target.seq, ...parts, ...(undoes && { undoes }) };
     const touches = ["ctx:restores", ...(parts.data ? ["ctx:data", "ctx:quota"] : [])];
     const second: EventInput = { type: "context.restored", actor: author, touches, data };
-    const [before, restored] = await timeline.write(() => ({ events: [first, second] }), appendOpts);
-    const undo = timeline.state.checkpoints.find((one) => one.seq === before!.seq)!;
+    const [before, restored] = await ledger.decide(() => ({ events: [first, second] }), appendOpts);
+    const undo = ledger.state.checkpoints.find((one) => one.seq === before!.seq)!;
     const report: RestoreReport = { checkpoint: target.name, seq: target.seq, undo, ...parts, changes };
     if (!parts.files) return report;
     // The intent is durable first: a kill in between is found as a restore whose files are not back (problems()).
     const fileReport = await keeper!.restore(target.files!, { force: restore.force ?? false, keep, expect: saved! });
     const kept = { ...fileReport, skipped: fileReport.skipped.slice(0, NOTED) };
     const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: kept } };
-    await timeline.write(() => ({ events: [done] }), appendOpts);
+    await ledger.decide(() => ({ events: [done] }), appendOpts);
     return { ...report, fileReport };
   }
 
@@ -125,21 +125,21 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
           "this context has no keeper of files: open it with `files`, or leave them out",
         );
       const saved = files === true ? await keeper!.save() : undefined;
-      const chosen = name ?? `checkpoint ${timeline.state.checkpoints.length + 1}`;
+      const chosen = name ?? `checkpoint ${ledger.state.checkpoints.length + 1}`;
       const event = checkpointEvent({ name: chosen, auto, note, files: saved }, author);
       const summary = { checkpoint: { name: chosen, at: Date.now() } };
-      const [stored] = await timeline.write(() => ({ events: [event], summary }), appendOpts);
-      const made = timeline.state.checkpoints.find((one) => one.seq === stored!.seq)!;
+      const [stored] = await ledger.decide(() => ({ events: [event], summary }), appendOpts);
+      const made = ledger.state.checkpoints.find((one) => one.seq === stored!.seq)!;
       return files === "later" ? { ...made, filesKept: keepFiles(made.seq, author) } : { ...made };
     },
     async checkpoints() {
-      return (await timeline.catchUp()).checkpoints.map((one) => ({ ...one }));
+      return (await ledger.catchUp()).checkpoints.map((one) => ({ ...one }));
     },
     async restore(checkpoint, restore = {}) {
-      return go(findCheckpoint(await timeline.catchUp(), checkpoint), restore);
+      return go(findCheckpoint(await ledger.catchUp(), checkpoint), restore);
     },
     async undo(restore = {}) {
-      const state = await timeline.catchUp();
+      const state = await ledger.catchUp();
       const last = lastRestore(state);
       if (!last)
         throw new HoldfastError("not_found", "there is no restore to undo: checkpoints() says where one can go");
@@ -148,7 +148,7 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       return go(target, { conversation, data, files, ...restore, undoes: last.seq });
     },
     async diff(a, b) {
-      const state = await timeline.catchUp();
+      const state = await ledger.catchUp();
       const [from, to] = [findCheckpoint(state, a), b === undefined ? undefined : findCheckpoint(state, b)];
       const data = diffData(state, from.seq, to?.seq);
       if (!keeper || !from.files || (to && !to.files)) return data;
@@ -222,13 +222,13 @@ function lastRestore(state: FoldState): RestoreFact | undefined {
 }
 
 /** An agent that goes on meanwhile would answer a conversation that no longer is, on files that change under it. */
-async function refuseRunning(timeline: Timeline, force: boolean): Promise<void> {
+async function refuseRunning(ledger: ContextLedger, force: boolean): Promise<void> {
   if (force) return;
-  const held = await holderOf(timeline.store, timeline.id, [...timeline.state.agents.keys()]);
+  const held = await holderOf(ledger.store, ledger.id, [...ledger.state.agents.keys()]);
   if (!held || sameProcess(held.holder, thisHolder(false))) return;
   throw new HoldfastError(
     "held",
-    `process ${held.holder.pid} runs an agent of ${timeline.id}: end it first, restore only data, or force`,
+    `process ${held.holder.pid} runs an agent of ${ledger.id}: end it first, restore only data, or force`,
     { detail: held },
   );
 }

@@ -3,6 +3,7 @@ import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { Writer } from "./authority.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
 import { closable } from "./closable.ts";
+import type { ContextLedger } from "./context-ledger.ts";
 import type { FileKeeper } from "./file-keeper.ts";
 import { type AgentNote, type Config, presentAt, recordsOf } from "./fold.ts";
 import { type Changes, type ForkOptions, forkContext } from "./fork.ts";
@@ -12,7 +13,6 @@ import { openDoor } from "./runtime.ts";
 import { createChecker, type LocalSchemas, type SchemaOptions, schemaFacts } from "./schemas.ts";
 import { checkSettings } from "./settings.ts";
 import { createSharedData, type Reducer, type SharedData, sharedEvent } from "./shared-data.ts";
-import type { Timeline } from "./timeline.ts";
 import { encodeValue } from "./values.ts";
 import { beginWork, type Work } from "./work.ts";
 
@@ -90,26 +90,26 @@ export interface ContextOptions {
 }
 
 export function createContext(
-  opened: Timeline,
+  opened: ContextLedger,
   opts: ContextOptions & { local: LocalSchemas; open: (id: string) => Promise<Context>; letGo: () => Promise<void> },
 ): Context {
-  const { timeline, close } = closable(opened);
+  const { ledger, close } = closable(opened);
   const { agent, lease, local } = opts;
   const author = agent ?? opts.author ?? "user";
   const writer: Writer = { kind: agent === undefined ? "caller" : "agent", name: author };
   const checker = createChecker(local);
   const appendOpts = lease ? { lease } : {};
-  const append = (...events: EventInput[]) => timeline.write(() => ({ events }), appendOpts);
-  const shared = { timeline, checker, writer, lists: new Set(opts.lists), reducers: opts.reducers ?? {} };
+  const append = (...events: EventInput[]) => ledger.decide(() => ({ events }), appendOpts);
+  const shared = { ledger, checker, writer, lists: new Set(opts.lists), reducers: opts.reducers ?? {} };
 
   async function look(): Promise<(Problem & { value?: unknown })[]> {
-    const state = await timeline.catchUp();
+    const state = await ledger.catchUp();
     const found: (Problem & { value?: unknown })[] = [];
     for (const key of state.keys.keys()) {
       const entry = presentAt(state, key, { now: Date.now() });
       if (!entry) continue;
       try {
-        const { value, problems } = await readEntry(timeline, state, { key, entry, checker });
+        const { value, problems } = await readEntry(ledger, state, { key, entry, checker });
         // The value is kept for those few only that want writing again.
         for (const [i, problem] of problems.entries()) found.push(i === 0 ? { ...problem, value } : problem);
       } catch (error) {
@@ -120,7 +120,7 @@ export function createContext(
     for (const name of records.keys.keys()) {
       const entry = presentAt(records, name, { now: Date.now() });
       const lost =
-        entry && (await readEntry(timeline, records, { key: name, entry, checker }).then(problemsOf, detailOf));
+        entry && (await readEntry(ledger, records, { key: name, entry, checker }).then(problemsOf, detailOf));
       for (const problem of lost ?? []) found.push({ ...problem, key: `(record ${name})` });
     }
     const files = state.restores.findLast((one) => one.files);
@@ -132,18 +132,18 @@ export function createContext(
   }
 
   const context: Context = {
-    id: timeline.id,
+    id: ledger.id,
     ...createSharedData({ ...shared, ...(lease && { lease }), ...(opts.onProblem && { onProblem: opts.onProblem }) }),
-    ...createCheckpoints({ timeline, author, ...(opts.files && { keeper: opts.files }), ...(lease && { lease }) }),
+    ...createCheckpoints({ ledger, author, ...(opts.files && { keeper: opts.files }), ...(lease && { lease }) }),
     async details() {
-      const state = await timeline.catchUp();
+      const state = await ledger.catchUp();
       const { schemas: _, others: __, required: ___, ...config } = state.config;
       const present = [...state.keys.keys()].flatMap((key) => presentAt(state, key, { now: Date.now() }) ?? []);
       const { title, root, createdAt, errors, forkOf } = state;
       const bytes = present.reduce((sum, one) => sum + one.bytes, 0);
       const counts = { keys: present.length, bytes, checkpoints: state.checkpoints.length, errors };
       return {
-        id: timeline.id,
+        id: ledger.id,
         title,
         root,
         createdAt,
@@ -156,10 +156,10 @@ export function createContext(
       checkSettings(settings);
       const event = await configuredEvent(settings, local, author);
       const summary = settings.ttlMs === undefined ? {} : { summary: { ttlMs: settings.ttlMs } };
-      await timeline.write(() => ({ events: [event], ...summary }), appendOpts);
+      await ledger.decide(() => ({ events: [event], ...summary }), appendOpts);
     },
     async agents() {
-      return structuredClone(Object.fromEntries((await timeline.catchUp()).agents));
+      return structuredClone(Object.fromEntries((await ledger.catchUp()).agents));
     },
     async setAgent(name, patch) {
       encodeValue(name, patch);
@@ -167,7 +167,7 @@ export function createContext(
     },
     async errors() {
       const found: LoggedError[] = [];
-      for await (const { data, at } of timeline.store.read(timeline.id, { types: ["error.logged"] })) {
+      for await (const { data, at } of ledger.store.read(ledger.id, { types: ["error.logged"] })) {
         found.push({ ...(data as Omit<LoggedError, "at">), at });
       }
       return found;
@@ -183,10 +183,10 @@ export function createContext(
       await append({ type: "error.logged", actor: data.agent ?? author, data });
     },
     async fork(checkpoint, { title, author: by = author } = {}) {
-      return opts.open(await forkContext(timeline, checker, { checkpoint, title, author: by, writer }));
+      return opts.open(await forkContext(ledger, checker, { checkpoint, title, author: by, writer }));
     },
     async updateState(checkpoint, changes, { title, author: by = author } = {}) {
-      return opts.open(await forkContext(timeline, checker, { checkpoint, changes, title, author: by, writer }));
+      return opts.open(await forkContext(ledger, checker, { checkpoint, changes, title, author: by, writer }));
     },
     problems: async () => (await look()).map(({ value: _, ...problem }) => problem),
     async recover() {
@@ -196,25 +196,25 @@ export function createContext(
         const { facts, blob } = encodeValue(key, value);
         const event = sharedEvent(key, facts, { author, recovers: version });
         // Someone who shared it anew meanwhile has mended it.
-        const seen = timeline.state.keys.get(key)?.at(-1)?.seq ?? 0;
-        await timeline.write((state) => {
+        const seen = ledger.state.keys.get(key)?.at(-1)?.seq ?? 0;
+        await ledger.decide((state) => {
           const still = state.keys.get(key)?.at(-1)?.seq === seen;
           return {
             events: still ? [event] : [],
-            expect: { [`key:${key}`]: state.keys.get(key)?.at(-1)?.seq ?? 0 },
+            reads: [`key:${key}`],
             blobs: blob ? [blob] : [],
           };
         }, appendOpts);
       }
       return found.map(({ value: _, ...problem }) => problem);
     },
-    begin: ({ agent: as = agent } = {}) => beginWork(timeline, as),
+    begin: ({ agent: as = agent } = {}) => beginWork(ledger, as),
     async close() {
       close();
       await opts.letGo();
     },
   };
-  if (writer.kind !== "agent") openDoor(context, { timeline, checker, ...(lease && { lease }) });
+  if (writer.kind !== "agent") openDoor(context, { ledger, checker, ...(lease && { lease }) });
   return context;
 }
 

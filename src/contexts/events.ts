@@ -1,114 +1,104 @@
-// Owns the schemas of the events that contexts write, for readers with a codec (the loop): what is listed here is not a newer writer's.
-import * as z from "zod";
+// The events that contexts write and fold, with their schemas: of `holdfast/contexts` alone, and of the loop, which reads them too.
 import type { EventDefs } from "../ledger/events.ts";
+import { array, boolean, number, object, oneOf, optional, record, string, unknown } from "../ledger/plain-schema.ts";
 
-const json = () => z.record(z.string(), z.unknown());
 const valueFacts = {
-  hash: z.string(),
-  bytes: z.number(),
-  type: z.enum(["null", "boolean", "number", "string", "array", "object"]),
-  preview: z.string(),
-  value: z.unknown().optional(),
+  hash: string,
+  bytes: number,
+  type: oneOf("null", "boolean", "number", "string", "array", "object"),
+  preview: string,
+  value: optional(unknown),
 };
-const facts = { key: z.string(), ...valueFacts, call: z.string().optional(), ttlMs: z.number().optional() };
-const mark = () => z.looseObject({ id: z.string() });
+const facts = { key: string, ...valueFacts, call: optional(string), ttlMs: optional(number) };
+const mark = object({ id: string });
+const names = optional(array(string));
 
 export const contextEvents = {
-  "context.configured": { v: 1, schema: json },
-  "data.shared": { v: 1, schema: () => z.object({ ...facts, recovers: z.number().optional() }) },
-  "data.appended": { v: 1, schema: () => z.object(facts) },
-  "data.removed": { v: 1, schema: () => z.object({ key: z.string(), call: z.string().optional() }) },
+  "context.created": { v: 1, schema: () => object({ root: string, title: string, version: string }) },
+  "agent.created": { v: 1, schema: () => object({ name: string, cwd: string }) },
+  /** The project's folder is elsewhere now: every recorded path below the old one is below the new one. */
+  "context.moved": { v: 1, schema: () => object({ from: string, to: string }) },
+  "context.configured": { v: 1, schema: () => record },
+  "data.shared": { v: 1, schema: () => object({ ...facts, recovers: optional(number) }) },
+  "data.appended": { v: 1, schema: () => object(facts) },
+  "data.removed": { v: 1, schema: () => object({ key: string, call: optional(string) }) },
+  /** What the hub asked an agent for: the keys of `exports` are its to write. `question`: a hash of what was asked; older Holdfasts did not record it. */
+  "hub.asked": { v: 1, schema: () => object({ type: string, exports: record, question: optional(string) }) },
   "workflow.begun": {
     v: 1,
     schema: () =>
-      z.object({
+      object({
         ...valueFacts,
-        keys: z.array(
-          z.object({
-            key: z.string(),
-            input: z.boolean(),
-            phases: z.array(z.string()),
-            people: z.array(z.string()),
-          }),
-        ),
+        keys: array(object({ key: string, input: boolean, phases: array(string), people: array(string) })),
       }),
   },
-  "workflow.recorded": { v: 1, schema: () => z.object({ phase: z.string(), ...valueFacts }) },
-  "input.given": {
-    v: 1,
-    schema: () => z.object({ phase: z.string(), run: z.number(), key: z.string(), ...valueFacts }),
-  },
+  "workflow.recorded": { v: 1, schema: () => object({ phase: string, ...valueFacts }) },
+  "input.given": { v: 1, schema: () => object({ phase: string, run: number, key: string, ...valueFacts }) },
   "context.checkpointed": {
     v: 1,
     schema: () =>
-      z.object({
-        name: z.string(),
-        auto: z.boolean(),
-        note: z.string().optional(),
-        files: mark().optional(),
+      object({
+        name: string,
+        auto: boolean,
+        note: optional(string),
+        files: optional(mark),
         /** They are kept before anything changes, also by whoever takes the work up after a crash. */
-        owes: z.literal("files").optional(),
+        owes: optional(oneOf("files")),
       }),
   },
-  "checkpoint.kept": { v: 1, schema: () => z.object({ checkpoint: z.number(), files: mark() }) },
+  "checkpoint.kept": { v: 1, schema: () => object({ checkpoint: number, files: mark }) },
   "context.restored": {
     v: 1,
     schema: () =>
-      z.object({
-        checkpoint: z.string(),
-        seq: z.number(),
-        conversation: z.boolean(),
-        data: z.boolean(),
-        files: z.boolean(),
-        undoes: z.number().optional(),
+      object({
+        checkpoint: string,
+        seq: number,
+        conversation: boolean,
+        data: boolean,
+        files: boolean,
+        undoes: optional(number),
       }),
   },
-  "files.restored": { v: 1, schema: () => z.object({ restore: z.number(), report: json() }) },
+  "files.restored": { v: 1, schema: () => object({ restore: number, report: record }) },
   "context.forked": {
     v: 1,
-    schema: () => z.object({ context: z.string(), checkpoint: z.string(), seq: z.number(), title: z.string() }),
+    schema: () => object({ context: string, checkpoint: string, seq: number, title: string }),
   },
   /** How the front door started the work, or went on with it. */
   "context.started": {
     v: 1,
     schema: () =>
-      z.object({
-        model: z.string().optional(),
-        fallbackModels: z.array(z.string()).optional(),
-        agent: z.string().optional(),
-        maxRounds: z.number().optional(),
-        approvals: z.enum(["deny", "wait"]).optional(),
-        appendSystemPrompt: z.string().optional(),
-        permissionMode: z.string().optional(),
-        allow: z.array(z.string()).optional(),
-        deny: z.array(z.string()).optional(),
-        directories: z.array(z.string()).optional(),
-        given: z.object({
-          ledger: z.string(),
-          project: z.string(),
-          store: z.string(),
-          user: z.string(),
-          machine: z.string(),
-          trust: z.string(),
+      object({
+        model: optional(string),
+        fallbackModels: names,
+        agent: optional(string),
+        maxRounds: optional(number),
+        approvals: optional(oneOf("deny", "wait")),
+        appendSystemPrompt: optional(string),
+        permissionMode: optional(string),
+        allow: names,
+        deny: names,
+        directories: names,
+        given: object({
+          ledger: string,
+          project: string,
+          store: string,
+          user: string,
+          machine: string,
+          trust: string,
         }),
       }),
   },
-  "context.imported": { v: 1, schema: () => z.object({ context: z.string(), events: z.number() }) },
-  "agent.updated": { v: 1, schema: () => z.object({ name: z.string(), patch: json() }) },
-  "work.started": { v: 1, schema: () => z.object({ agent: z.string() }) },
+  /** A copy from an exported file begins here: what was open belongs to the original. */
+  "context.imported": { v: 1, schema: () => object({ context: string, events: number }) },
+  "agent.updated": { v: 1, schema: () => object({ name: string, patch: record }) },
+  "work.started": { v: 1, schema: () => object({ agent: string }) },
   "work.ended": {
     v: 1,
-    schema: () =>
-      z.object({ agent: z.string(), reason: z.enum(["done", "paused", "failed"]), error: z.string().optional() }),
+    schema: () => object({ agent: string, reason: oneOf("done", "paused", "failed"), error: optional(string) }),
   },
   "error.logged": {
     v: 1,
-    schema: () =>
-      z.object({
-        agent: z.string().optional(),
-        tool: z.string().optional(),
-        message: z.string(),
-        cause: z.string().optional(),
-      }),
+    schema: () => object({ agent: optional(string), tool: optional(string), message: string, cause: optional(string) }),
   },
 } satisfies EventDefs;

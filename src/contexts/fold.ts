@@ -1,11 +1,9 @@
 // Owns the light fold of a context: for every key the list of what happened to it, as references. It never holds a value.
+import type { Slice } from "../ledger/fold.ts";
 import type { Seq, StoredEvent } from "../ledger/store.ts";
 import type { FileMark } from "./file-keeper.ts";
 import type { ForkOrigin } from "./listing.ts";
 import { type JsonType, previewOf, type ValueFacts } from "./values.ts";
-
-/** Part of the snapshot's name: raise it when `applyEvent` changes meaning. */
-export const FOLD_VERSION = "contexts@2";
 
 export interface Entry {
   seq: Seq;
@@ -24,7 +22,7 @@ export interface Entry {
   bytes: number;
   items: number;
   expiresAt?: number;
-  /** What the key was before, on this timeline. */
+  /** What the key was before, on this ledger. */
   prev?: Seq;
   /** The value that a list of appended items begins with, if one was set. */
   base?: Seq;
@@ -90,13 +88,12 @@ export interface AgentNote {
 }
 
 export interface FoldState {
-  seq: Seq;
   title: string;
   root: string;
   createdAt: number;
   config: Config;
   forkOf?: ForkOrigin;
-  /** In order of seq, on every timeline. */
+  /** In order of seq, on every ledger. */
   keys: Map<string, Entry[]>;
   /** Agents that were asked by the hub to export a key. */
   asked: Map<string, string[]>;
@@ -104,8 +101,6 @@ export interface FoldState {
   declared: WorkflowKey[];
   /** What the runtime keeps for itself (workflow records, a person's answers), by name: no tool and no caller writes here. */
   records: Map<string, Entry[]>;
-  /** Version of `base:KEY`: what was last set or removed, appended items apart. */
-  bases: Map<string, Seq>;
   /** When the schema of a key last changed. */
   schemaAt: Map<string, Seq>;
   restores: RestoreFact[];
@@ -116,9 +111,8 @@ export interface FoldState {
   versions: { config: Seq; quota: Seq; data: Seq };
 }
 
-export function initialState(): FoldState {
+function initialState(): FoldState {
   return {
-    seq: 0,
     title: "",
     root: "",
     createdAt: 0,
@@ -127,7 +121,6 @@ export function initialState(): FoldState {
     asked: new Map(),
     declared: [],
     records: new Map(),
-    bases: new Map(),
     schemaAt: new Map(),
     restores: [],
     checkpoints: [],
@@ -223,8 +216,7 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
   "input.given": (state, event) => put(recordsOf(state), recordName(event), event, "set"),
   /** The hub's own event: its exports are that agent's to write. */
   "hub.asked"(state, event, data) {
-    const asked = "$spill" in data ? data.value : data;
-    for (const key of Object.keys(asked.exports ?? {})) {
+    for (const key of Object.keys(data.exports)) {
       const agents = state.asked.get(key);
       if (!agents) state.asked.set(key, [event.actor]);
       else if (!agents.includes(event.actor)) agents.push(event.actor);
@@ -280,17 +272,38 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
 };
 
 /** Everything else in the ledger belongs to the loop and its mechanisms, and is not even read. */
-export const OWN_TYPES = Object.keys(CASES);
+export const contextSlice: Slice<FoldState> = {
+  version: 3,
+  types: Object.keys(CASES),
+  initial: initialState,
+  apply(state, event) {
+    applyEvent(state, event);
+    return state;
+  },
+  freeze: ({ keys, asked, records, schemaAt, agents, ...rest }) => ({
+    ...rest,
+    ...{ keys: [...keys], asked: [...asked], records: [...records], schemaAt: [...schemaAt], agents: [...agents] },
+  }),
+  thaw(frozen) {
+    const state = frozen as Record<"keys" | "asked" | "records" | "schemaAt" | "agents", [string, never][]>;
+    return {
+      ...(frozen as FoldState),
+      keys: new Map(state.keys),
+      asked: new Map(state.asked),
+      records: new Map(state.records),
+      schemaAt: new Map(state.schemaAt),
+      agents: new Map(state.agents),
+    };
+  },
+};
 
-export function applyEvent(state: FoldState, event: StoredEvent): void {
+function applyEvent(state: FoldState, event: StoredEvent): void {
   CASES[event.type]?.(state, event, event.data);
   for (const entity of event.touches) {
     if (entity === "ctx:config") state.versions.config = event.seq;
     else if (entity === "ctx:quota") state.versions.quota = event.seq;
     else if (entity === "ctx:data") state.versions.data = event.seq;
-    else if (entity.startsWith("base:")) state.bases.set(entity.slice("base:".length), event.seq);
   }
-  state.seq = Math.max(state.seq, event.seq);
 }
 
 /** Whoever works on the original does not work on its copy. */

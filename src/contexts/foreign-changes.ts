@@ -1,9 +1,9 @@
 // Owns whose a change of a file is: what changed while an agent of this context could change files is ours, everything else is somebody else's.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Seq, Store } from "../ledger/store.ts";
+import type { ContextLedger } from "./context-ledger.ts";
 import type { FileKeeper, FileMark } from "./file-keeper.ts";
 import type { FoldState } from "./fold.ts";
-import type { Timeline } from "./timeline.ts";
 
 /** The system's clock for files goes in steps, and is behind by up to one. */
 const SLACK_MS = 50;
@@ -15,13 +15,13 @@ interface Window {
 }
 
 /** Paths that a restore of `target` would overwrite or remove and that somebody else changed since the last state that this context knows. */
-export async function foreignChanges(timeline: Timeline, keeper: FileKeeper, target: FileMark): Promise<string[]> {
-  const known = lastKnown(timeline.state);
+export async function foreignChanges(ledger: ContextLedger, keeper: FileKeeper, target: FileMark): Promise<string[]> {
+  const known = lastKnown(ledger.state);
   // A mark that is partial does not know what was there.
   if (!keeper.wouldLose || !known || known.files.partial) return [];
   const lost = await keeper.wouldLose(target, known.files);
   if (lost.length === 0) return [];
-  const ours = await windows(timeline.store, timeline.id, known.seq);
+  const ours = await windows(ledger.store, ledger.id, known.seq);
   return lost
     .filter(({ at }) => !ours.some(({ from, to }) => from <= at && Math.floor(at) <= to)) // events are told to the millisecond
     .map(({ path }) => path)

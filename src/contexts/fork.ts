@@ -4,11 +4,10 @@ import { newId } from "../ledger/id.ts";
 import type { EventInput, Seq, StoredEvent, Write } from "../ledger/store.ts";
 import { authorize, type Writer } from "./authority.ts";
 import { checkpointEvent, findCheckpoint } from "./checkpoints.ts";
-import { applyEvent, initialState } from "./fold.ts";
+import { type ContextLedger, openContextLedger } from "./context-ledger.ts";
 import type { Summary } from "./listing.ts";
 import type { Checker } from "./schemas.ts";
 import { removedEvent, sharedEvent, withQuota } from "./shared-data.ts";
-import type { Timeline } from "./timeline.ts";
 import { encodeValue } from "./values.ts";
 
 export interface ForkOptions {
@@ -21,32 +20,29 @@ export type Changes = Record<string, unknown>;
 
 /** Contract: one transaction; the parent is as it was, but for the checkpoint made when none is named. */
 export async function forkContext(
-  timeline: Timeline,
+  ledger: ContextLedger,
   checker: Checker,
   opts: { checkpoint?: string | Seq; changes?: Changes; title?: string; author: string; writer: Writer },
 ): Promise<string> {
   const { author, changes = {} } = opts;
   let wanted = opts.checkpoint;
   if (wanted === undefined) {
-    const [made] = await timeline.write(() => ({
+    const [made] = await ledger.decide(() => ({
       events: [checkpointEvent({ name: "before a fork", auto: true }, author)],
     }));
     wanted = made!.seq;
   }
-  const state = await timeline.catchUp();
+  const state = await ledger.catchUp();
   const from = findCheckpoint(state, wanted);
   const newest = state.checkpoints.findLast((one) => one.name === from.name)!;
   const title = opts.title ?? `${state.title || state.config.task} (fork at ${from.name})`;
-  const origin = { context: timeline.id, checkpoint: from.name, seq: from.seq };
+  const origin = { context: ledger.id, checkpoint: from.name, seq: from.seq };
 
   const copies: EventInput[] = [];
-  const then = initialState();
-  for await (const event of timeline.store.read(timeline.id, { upTo: from.seq })) {
-    copies.push(copyOf(event));
-    applyEvent(then, event);
-  }
+  for await (const event of ledger.store.read(ledger.id, { upTo: from.seq })) copies.push(copyOf(event));
   if (copies.length !== from.seq)
-    throw new HoldfastError("not_found", `${timeline.id} is gone: there is nothing to fork`);
+    throw new HoldfastError("not_found", `${ledger.id} is gone: there is nothing to fork`);
+  const { state: then } = await openContextLedger(ledger.store, ledger.id, { upTo: from.seq });
   const forked: EventInput = {
     type: "context.forked",
     actor: author,
@@ -76,8 +72,8 @@ export async function forkContext(
     summary: { ...summary, ...(then.config.ttlMs !== undefined && { ttlMs: then.config.ttlMs }) },
   };
   // Only guards: while the parent stands, nothing that its events name can have been collected.
-  const parent: Write = { ledger: timeline.id, events: [], expect: { [`checkpoint:${newest.name}`]: newest.seq } };
-  await timeline.store.append([parent, child], { blobs });
+  const parent: Write = { ledger: ledger.id, events: [], expect: { [`checkpoint:${newest.name}`]: newest.seq } };
+  await ledger.store.append([parent, child], { blobs });
   return id;
 }
 

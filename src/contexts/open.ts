@@ -3,15 +3,16 @@ import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";
 import type { EventInput, Store } from "../ledger/store.ts";
 import { type Context, type ContextOptions, configuredEvent, createContext, type Settings } from "./context.ts";
+import { type ContextLedger, openContextLedger } from "./context-ledger.ts";
 import { type ExportReport, exportContext } from "./export.ts";
 import { collectGarbage, deleteContext, type GcOptions, type GcReport } from "./gc.ts";
 import { type ImportReport, importContext } from "./import.ts";
 import { type ContextInfo, type ContextStatus, LEAD_AGENT, listContexts, type Summary } from "./listing.ts";
+import { newContext } from "./new-context.ts";
 import { settleMovedRoots } from "./project/moved-roots.ts";
 import { openProject } from "./project.ts";
 import type { LocalSchemas } from "./schemas.ts";
 import { checkCreate, checkHandle, checkId, checkPlace } from "./settings.ts";
-import { openTimeline, type Timeline } from "./timeline.ts";
 import { type ContextsVerdict, verifyContexts } from "./verify.ts";
 
 export interface CreateOptions extends Settings, ContextOptions {
@@ -58,25 +59,25 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
   checkHandle(defaults, "openContexts");
   const store = "store" in where ? where.store : await openStore(where);
   /** Folds of the contexts that were used last, the latest at the end. */
-  const timelines = new Map<string, Promise<Timeline>>();
+  const ledgers = new Map<string, Promise<ContextLedger>>();
   const schemas = new Map<string, LocalSchemas>();
 
-  function timelineOf(id: string): Promise<Timeline> {
-    const found = timelines.get(id) ?? openTimeline(store, id);
-    found.catch(() => timelines.delete(id));
-    timelines.delete(id);
-    timelines.set(id, found);
-    const [oldest] = timelines.keys();
-    if (timelines.size > KEPT_FOLDS) letGo(oldest!).catch(() => {}); // only a matter of speed
+  function ledgerOf(id: string): Promise<ContextLedger> {
+    const found = ledgers.get(id) ?? openContextLedger(store, id);
+    found.catch(() => ledgers.delete(id));
+    ledgers.delete(id);
+    ledgers.set(id, found);
+    const [oldest] = ledgers.keys();
+    if (ledgers.size > KEPT_FOLDS) letGo(oldest!).catch(() => {}); // only a matter of speed
     return found;
   }
 
   /** A handle that is still used keeps its own. Schemas that JSON cannot say are only here: they stay. */
   async function letGo(id: string): Promise<void> {
-    const timeline = timelines.get(id);
-    timelines.delete(id);
+    const ledger = ledgers.get(id);
+    ledgers.delete(id);
     if (schemas.get(id)?.size === 0) schemas.delete(id);
-    await (await timeline)?.saveSnapshot();
+    await (await ledger)?.saveSnapshot();
   }
 
   function localSchemas(id: string): LocalSchemas {
@@ -93,15 +94,15 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
     checkHandle(opts);
     if (!id.startsWith("ctx_"))
       throw new HoldfastError("not_found", `${id} is not the id of a context: they begin with ctx_`);
-    const timeline = await timelineOf(id);
-    await timeline.catchUp();
+    const ledger = await ledgerOf(id);
+    await ledger.catchUp();
     const open = (fork: string) => get(fork, opts);
     const own = { local: localSchemas(id), open, letGo: () => letGo(id) };
-    return createContext(timeline, { ...defaults, ...opts, ...own });
+    return createContext(ledger, { ...defaults, ...opts, ...own });
   }
 
   const forget = (id: string) => {
-    timelines.delete(id);
+    ledgers.delete(id);
     schemas.delete(id);
   };
 
@@ -109,7 +110,7 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
     store,
     get,
     get kept() {
-      return timelines.size;
+      return ledgers.size;
     },
     async create(given) {
       checkCreate(given);
@@ -119,17 +120,11 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
       const said = { metadata, budget, ttlMs, quotas, schema, schemas: byKey, lists: opts.lists };
       const settings = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as Settings;
       const configured = await configuredEvent({ task, ...settings }, localSchemas(id), author);
-      // The first two are the loop's own: a context made here can be run by it.
-      const created = { type: "context.created", actor: author, touches: ["ctx:config"] };
-      const events: EventInput[] = [
-        { ...created, data: { root: root ?? "", title, version: "contexts" } },
-        ...(root === undefined
-          ? []
-          : [{ type: "agent.created", actor: LEAD_AGENT, data: { name: LEAD_AGENT, cwd: root } }]),
-        configured,
-      ];
-      const listed: Summary = { title, root: root ?? "", open: false, reason: null, rounds: 0 };
-      await store.append([{ ledger: id, events, summary: { ...listed, ...(ttlMs !== undefined && { ttlMs }) } }]);
+      const summary = ttlMs === undefined ? {} : { ttlMs };
+      const named = root === undefined ? {} : { root };
+      await store.append([
+        newContext({ id, title, ...named, author, version: "contexts", facts: [configured], summary }),
+      ]);
       return get(id, opts);
     },
     async list({ status } = {}) {
@@ -155,7 +150,7 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
     export: (id, file) => exportContext(store, id, file),
     import: (file) => importContext(store, file),
     async close() {
-      for (const id of [...timelines.keys()]) await letGo(id).catch(() => {});
+      for (const id of [...ledgers.keys()]) await letGo(id).catch(() => {});
       if (!("store" in where)) await store.close();
     },
   };

@@ -1,9 +1,9 @@
 // Owns getting a value back, and what to do when it cannot be had: the last good version of its key stands in, and the loss is reported.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Seq } from "../ledger/store.ts";
+import type { ContextLedger } from "./context-ledger.ts";
 import { type Entry, entryOf, type FoldState } from "./fold.ts";
 import type { Checker } from "./schemas.ts";
-import type { Timeline } from "./timeline.ts";
 import { decodeBlob, type Json } from "./values.ts";
 
 /** From so many short items on, one read of the whole stretch beats one read for each. */
@@ -25,14 +25,14 @@ interface Found {
 
 /** Contract: throws `damaged` when no version of the key is good. */
 export async function readEntry(
-  timeline: Timeline,
+  ledger: ContextLedger,
   state: FoldState,
   { key, entry, checker }: { key: string; entry: Entry; checker: Checker },
 ): Promise<Found> {
   const problems: Problem[] = [];
   for (let at: Entry | undefined = entry; at; at = entryOf(state, key, at.prev)) {
     if (at.op === "remove") break;
-    const whole = await assemble(timeline, state, key, at);
+    const whole = await assemble(ledger, state, key, at);
     let why = "reason" in whole ? whole.reason : undefined;
     // What was written under the schema of today was checked then.
     if ("value" in whole && (state.schemaAt.get(key) ?? 0) > at.seq)
@@ -53,9 +53,9 @@ export async function readEntry(
 
 type Whole = { value: Json; lost: Problem[] } | { reason: string };
 
-async function assemble(timeline: Timeline, state: FoldState, key: string, entry: Entry): Promise<Whole> {
+async function assemble(ledger: ContextLedger, state: FoldState, key: string, entry: Entry): Promise<Whole> {
   if (entry.op === "set") {
-    const one = await single(timeline, entry);
+    const one = await single(ledger, entry);
     return "value" in one ? { value: one.value, lost: [] } : one;
   }
   const chain: Entry[] = [];
@@ -66,7 +66,7 @@ async function assemble(timeline: Timeline, state: FoldState, key: string, entry
   const base = entryOf(state, key, entry.base);
   if (base) {
     try {
-      const found = await readEntry(timeline, state, { key, entry: base, checker: NO_SCHEMA });
+      const found = await readEntry(ledger, state, { key, entry: base, checker: NO_SCHEMA });
       lost.push(...found.problems);
       if (Array.isArray(found.value)) for (const one of found.value) list.push(one);
     } catch {
@@ -77,9 +77,9 @@ async function assemble(timeline: Timeline, state: FoldState, key: string, entry
       });
     }
   }
-  const short = await inlineValues(timeline, chain);
+  const short = await inlineValues(ledger, chain);
   for (const one of chain) {
-    const item = short.has(one.seq) ? { value: short.get(one.seq)! } : await single(timeline, one);
+    const item = short.has(one.seq) ? { value: short.get(one.seq)! } : await single(ledger, one);
     if ("value" in item) list.push(item.value);
     else lost.push({ key, version: one.seq, reason: `one item: ${item.reason}` });
   }
@@ -93,10 +93,10 @@ const NO_SCHEMA: Checker = {
   misfit: async () => undefined,
 };
 
-async function single(timeline: Timeline, entry: Entry): Promise<{ value: Json } | { reason: string }> {
-  const { store, id } = timeline;
+async function single(ledger: ContextLedger, entry: Entry): Promise<{ value: Json } | { reason: string }> {
+  const { store, id } = ledger;
   if (entry.inline) {
-    const known = timeline.recent(entry.seq);
+    const known = ledger.recent(entry.seq);
     if (known !== undefined) return { value: known };
     for await (const event of store.read(id, { after: entry.seq - 1, upTo: entry.seq })) {
       return { value: (event.data as { value: Json }).value };
@@ -108,7 +108,7 @@ async function single(timeline: Timeline, entry: Entry): Promise<{ value: Json }
   return { value: decodeBlob(bytes) };
 }
 
-async function inlineValues({ store, id }: Timeline, chain: Entry[]): Promise<Map<Seq, Json>> {
+async function inlineValues({ store, id }: ContextLedger, chain: Entry[]): Promise<Map<Seq, Json>> {
   const wanted = new Set(chain.filter((one) => one.inline).map((one) => one.seq));
   const values = new Map<Seq, Json>();
   if (wanted.size < TOGETHER) return values;

@@ -4,11 +4,11 @@ import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import { RESULTS } from "./authority.ts";
 import { writeChecked } from "./checked-write.ts";
 import type { Context } from "./context.ts";
+import type { ContextLedger, Decision } from "./context-ledger.ts";
 import { entryAt, entryOf, type FoldState, presentAt, recordName, recordsOf, type WorkflowKey } from "./fold.ts";
 import { readEntry } from "./read-value.ts";
 import type { Checker } from "./schemas.ts";
 import { appendedEvent, sharedEvent, withQuota } from "./shared-data.ts";
-import type { Decision, Timeline } from "./timeline.ts";
 import { encodeValue, type Json } from "./values.ts";
 
 type RuntimeRecord =
@@ -38,7 +38,7 @@ export interface Runtime {
 }
 
 export interface RuntimeOptions {
-  timeline: Timeline;
+  ledger: ContextLedger;
   checker: Checker;
   lease?: Fence;
 }
@@ -61,7 +61,7 @@ export function runtimeOf(context: Context): Runtime {
   return createRuntime(opts);
 }
 
-function createRuntime({ timeline, checker, lease }: RuntimeOptions): Runtime {
+function createRuntime({ ledger, checker, lease }: RuntimeOptions): Runtime {
   return {
     async write({ author, call, records = [], values = {}, result, expect = {} }) {
       const shared = Object.entries(values).map(([key, value]) => ({ key, ...encodeValue(key, value) }));
@@ -80,27 +80,28 @@ function createRuntime({ timeline, checker, lease }: RuntimeOptions): Runtime {
           ...shared.map(({ key, facts }) => ({ key, bytes: facts.bytes, replaces: true })),
           ...(adds ? [{ key: RESULTS, bytes: adds.facts.bytes, replaces: false }] : []),
         ];
-        const guards = { ...expect, ...(growth.length > 0 && { "ctx:data": state.versions.data }) };
-        const decision = { events, expect: guards, blobs };
+        for (const [entity, version] of Object.entries(expect)) ledger.expect(entity, version);
+        const reads = [...Object.keys(expect), ...(growth.length > 0 ? ["ctx:data"] : [])];
+        const decision = { events, reads, blobs };
         return events.length > 0 && growth.length > 0 ? withQuota(state, growth, decision) : decision;
       };
       const check = async (state: FoldState) => {
         for (const [key, value] of Object.entries(values)) await checker.value(state, key, value);
       };
-      await writeChecked(timeline, { check, decide }, lease ? { lease } : {});
+      await writeChecked(ledger, { check, decide }, lease ? { lease } : {});
     },
     async record(name) {
-      const state = recordsOf(await timeline.catchUp());
+      const state = recordsOf(await ledger.catchUp());
       const entry = presentAt(state, name, { now: Date.now() });
       if (!entry) return undefined;
-      const { value } = await readEntry(timeline, state, { key: name, entry, checker });
+      const { value } = await readEntry(ledger, state, { key: name, entry, checker });
       return { value, version: state.keys.get(name)!.at(-1)!.seq };
     },
     async everyRecord(name) {
-      const state = recordsOf(await timeline.catchUp());
+      const state = recordsOf(await ledger.catchUp());
       const found: Json[] = [];
       for (const entry of state.keys.get(name) ?? [])
-        found.push((await readEntry(timeline, state, { key: name, entry, checker })).value);
+        found.push((await readEntry(ledger, state, { key: name, entry, checker })).value);
       return found;
     },
   };

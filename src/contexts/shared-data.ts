@@ -6,12 +6,12 @@ import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import { authorize, RESULTS, type Writer } from "./authority.ts";
 import { writeChecked } from "./checked-write.ts";
 import { checkpointEvent } from "./checkpoints.ts";
+import type { ContextLedger, ContextWrite, Decision } from "./context-ledger.ts";
 import { type Entry, entryAt, entryOf, type FoldState, presentAt, versionOf } from "./fold.ts";
 import { select } from "./json-path.ts";
 import { type Problem, readEntry } from "./read-value.ts";
 import type { Checker } from "./schemas.ts";
 import { checkTtl } from "./settings.ts";
-import type { Decision, Timeline, TimelineWrite } from "./timeline.ts";
 import { type Encoded, encodeValue, type Json, type JsonType } from "./values.ts";
 
 const MERGE_GIVE_UP_MS = 30_000;
@@ -76,12 +76,12 @@ export interface SharedData {
   /** The value, or the part of it that a path names; undefined when there is none. `version`: as it was then. */
   read(key: string, path?: string, opts?: { version?: Seq }): Promise<Json | undefined>;
   list(): Promise<SharedInfo[]>;
-  /** Oldest first, on every timeline. */
+  /** Oldest first, on every ledger. */
   history(key: string): Promise<HistoryEntry[]>;
 }
 
 export interface DataOptions {
-  timeline: Timeline;
+  ledger: ContextLedger;
   checker: Checker;
   /** On whose authority; an agent is the author of all it writes. */
   writer: Writer;
@@ -96,7 +96,7 @@ export interface DataOptions {
 const mergingHere = new AsyncLocalStorage<ReadonlySet<string>>();
 
 export function createSharedData(opts: DataOptions): SharedData {
-  const { timeline, checker, reducers, writer } = opts;
+  const { ledger, checker, reducers, writer } = opts;
   const authorOf = ({ author }: { author?: string }): string =>
     writer.kind === "agent" ? writer.name : (author ?? writer.name);
   const appendOpts = opts.lease ? { lease: opts.lease } : {};
@@ -109,11 +109,11 @@ export function createSharedData(opts: DataOptions): SharedData {
     return { key, type, bytes, author, version, at, preview, ...optional };
   };
   /** Of what was just written: it may be behind a restore by now. */
-  const writtenAs = (key: string, seq: Seq): SharedInfo => infoOf(key, entryOf(timeline.state, key, seq)!, seq);
+  const writtenAs = (key: string, seq: Seq): SharedInfo => infoOf(key, entryOf(ledger.state, key, seq)!, seq);
 
   async function put(
     values: [string, unknown][],
-    write: WriteOptions & TimelineWrite & { checkpoint?: string },
+    write: WriteOptions & ContextWrite & { checkpoint?: string },
   ): Promise<SharedInfo[]> {
     const encoded = values.map(([key, value]): [string, Encoded] => [named(key), encodeValue(key, value)]);
     const author = authorOf(write);
@@ -122,26 +122,26 @@ export function createSharedData(opts: DataOptions): SharedData {
       for (const [key, value] of values) await checker.value(state, key, value);
     };
     const decide = (state: FoldState): Decision => {
-      const expect: Record<string, Seq> = {};
+      const reads: string[] = [];
       for (const [key, { facts }] of encoded) {
         authorize(state, writer, key, "set");
         // Who wrote it first was read: two agents cannot both be that.
-        if (writer.kind === "agent") Object.assign(expect, unchanged(state, key));
+        if (writer.kind === "agent") reads.push(...entitiesOf(key));
         if (isList(state, key) && facts.type !== "array")
           throw new HoldfastError("invalid", `${key} is a list: append to it, or share an array`);
       }
-      if (write.expect !== undefined) Object.assign(expect, expected(state, encoded[0]![0], write.expect));
+      if (write.expect !== undefined) reads.push(...expected(state, encoded[0]![0], write.expect));
       const events = encoded.map(([key, { facts }]) => sharedEvent(key, facts, { ...write, author }));
       const growth = encoded.map(([key, { facts }]) => ({ key, bytes: facts.bytes, replaces: true }));
       const blobs = encoded.flatMap(([, one]) => one.blob ?? []);
-      const decision = withQuota(state, growth, { events, expect, blobs });
+      const decision = withQuota(state, growth, { events, reads, blobs });
       const name = write.checkpoint;
       if (name === undefined) return decision;
       const summary = { checkpoint: { name, at: Date.now() } };
       return { ...decision, events: [...decision.events, checkpointEvent({ name, auto: false }, author)], summary };
     };
     const stored = await writeChecked(
-      timeline,
+      ledger,
       { check, decide },
       {
         ...appendOpts,
@@ -157,7 +157,7 @@ export function createSharedData(opts: DataOptions): SharedData {
 
   async function valueAt(state: FoldState, key: string, entry: Entry | undefined): Promise<Json | undefined> {
     if (!entry) return undefined;
-    const found = await readEntry(timeline, state, { key, entry, checker });
+    const found = await readEntry(ledger, state, { key, entry, checker });
     for (const problem of found.problems) opts.onProblem?.(problem);
     return found.value;
   }
@@ -165,7 +165,7 @@ export function createSharedData(opts: DataOptions): SharedData {
   async function mergeNow(key: string, fn: (v: Json | undefined) => unknown, write: WriteOptions): Promise<SharedInfo> {
     const since = monotonicMs();
     for (;;) {
-      const state = await timeline.catchUp();
+      const state = await ledger.catchUp();
       const expect = versionOf(state, key);
       const next = await fn(await valueAt(state, key, presentAt(state, key, { now: Date.now() })));
       try {
@@ -196,31 +196,28 @@ export function createSharedData(opts: DataOptions): SharedData {
         const events = [appendedEvent(key, facts, { ...write, author: authorOf(write) })];
         // What the list began with is guarded, its items are not: two appends never meet, but for two agents that both begin it.
         const begins = writer.kind === "agent" && !state.keys.has(key);
-        const expect = {
-          ...{ [`base:${key}`]: state.bases.get(key) ?? 0, "ctx:data": state.versions.data },
-          ...(begins && unchanged(state, key)),
-        };
+        const reads = [`base:${key}`, "ctx:data", ...(begins ? entitiesOf(key) : [])];
         const growth = [{ key, bytes: facts.bytes, replaces: false }];
-        return withQuota(state, growth, { events, expect, blobs: blob ? [blob] : [] });
+        return withQuota(state, growth, { events, reads, blobs: blob ? [blob] : [] });
       };
-      const [stored] = await writeChecked(timeline, { check, decide }, appendOpts);
+      const [stored] = await writeChecked(ledger, { check, decide }, appendOpts);
       return writtenAs(key, stored!.seq);
     },
     async remove(key, write = {}) {
-      await timeline.write((state) => {
+      await ledger.decide((state) => {
         authorize(state, writer, key, "remove");
         checker.removal(state, key);
         if (!presentAt(state, key, { now: Date.now() }))
           throw new HoldfastError("not_found", `there is no shared data under ${key}: list() says what there is`);
         // That it is there was read: so it is guarded, whether the caller expects a version or not.
-        const expect = expected(state, key, write.expect ?? versionOf(state, key));
+        const reads = expected(state, key, write.expect ?? versionOf(state, key));
         const event = removedEvent(key, { ...write, author: authorOf(write) });
-        return withQuota(state, [], { events: [event], expect });
+        return withQuota(state, [], { events: [event], reads });
       }, appendOpts);
     },
     merge(key, fn, write = {}) {
       const inside = mergingHere.getStore();
-      const name = `${timeline.id} ${key}`;
+      const name = `${ledger.id} ${key}`;
       if (inside?.has(name)) {
         const why = `${key} is being merged by the caller of this merge: it would wait for itself; return the value instead`;
         return Promise.reject(new HoldfastError("invalid", why));
@@ -236,7 +233,7 @@ export function createSharedData(opts: DataOptions): SharedData {
       return mine;
     },
     async read(key, path, { version } = {}) {
-      const state = await timeline.catchUp();
+      const state = await ledger.catchUp();
       const then = version === undefined ? undefined : (entryOf(state, key, version) ?? entryAt(state, key, version));
       const entry =
         version === undefined ? presentAt(state, key, { now: Date.now() }) : then?.op === "remove" ? undefined : then;
@@ -244,7 +241,7 @@ export function createSharedData(opts: DataOptions): SharedData {
       return value === undefined || path === undefined ? value : select(value, path);
     },
     async list() {
-      const state = await timeline.catchUp();
+      const state = await ledger.catchUp();
       const now = Date.now();
       return [...state.keys.keys()]
         .filter((key) => presentAt(state, key, { now }))
@@ -252,7 +249,7 @@ export function createSharedData(opts: DataOptions): SharedData {
         .map((key) => infoOf(key, entryAt(state, key)!, versionOf(state, key)));
     },
     async history(key) {
-      const state = await timeline.catchUp();
+      const state = await ledger.catchUp();
       const current = new Set<Seq>();
       for (let at = entryAt(state, key); at; at = entryOf(state, key, at.prev)) current.add(at.seq);
       return (state.keys.get(key) ?? []).map(({ op, seq, at, author, call, type, bytes, preview, recovers }) => ({
@@ -299,7 +296,7 @@ function named(key: string): string {
 }
 
 /** Contract: throws `conflict` when the key stands elsewhere; the guards make sure that it still stands there. */
-function expected(state: FoldState, key: string, expect: Seq): Record<string, Seq> {
+function expected(state: FoldState, key: string, expect: Seq): string[] {
   const actual = versionOf(state, key);
   const absent = expect === 0 && !presentAt(state, key, { now: Date.now() });
   if (actual !== expect && !absent)
@@ -308,13 +305,11 @@ function expected(state: FoldState, key: string, expect: Seq): Record<string, Se
       `${key} has version ${actual}, not ${expect}: read it again and decide anew (or use merge)`,
       { detail: { key, expected: expect, actual } },
     );
-  return unchanged(state, key);
+  return entitiesOf(key);
 }
 
-/** Guards of what was read of a key. */
-function unchanged(state: FoldState, key: string): Record<string, Seq> {
-  return { [`key:${key}`]: state.keys.get(key)?.at(-1)?.seq ?? 0, "ctx:data": state.versions.data };
-}
+/** What is read of a key: its last event, and the restores of data. */
+const entitiesOf = (key: string): string[] => [`key:${key}`, "ctx:data"];
 
 /** Two writers that each stay under the limit may together pass it: with a limit on the whole, its entity is guarded. */
 export function withQuota(
@@ -343,7 +338,7 @@ export function withQuota(
     throw overQuota(`there would be ${after.size} keys`, `${keys}`);
   const [first, ...rest] = decision.events;
   const touched = { ...first!, touches: [...(first!.touches ?? []), "ctx:quota"] };
-  return { ...decision, events: [touched, ...rest], expect: { ...decision.expect, "ctx:quota": state.versions.quota } };
+  return { ...decision, events: [touched, ...rest], reads: [...(decision.reads ?? []), "ctx:quota"] };
 }
 
 function overQuota(what: string, limit: string): HoldfastError {

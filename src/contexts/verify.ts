@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import type { Damage, Seq, Store } from "../ledger/store.ts";
 import type { Context } from "./context.ts";
+import { openContextLedger } from "./context-ledger.ts";
 import { createContentHash } from "./export.ts";
-import { applyEvent, type FoldState, initialState, OWN_TYPES } from "./fold.ts";
+import { contextSlice, type FoldState } from "./fold.ts";
 import { listContexts } from "./listing.ts";
 import type { Problem } from "./read-value.ts";
-import { freeze, openTimeline } from "./timeline.ts";
 
 export interface ContextVerdict {
   id: string;
@@ -33,32 +33,27 @@ export async function verifyContexts(
   const contexts: ContextVerdict[] = [];
   for (const one of id === undefined ? (await listContexts(store)).map((info) => info.id) : [id]) {
     if (damage.some((hurt) => hurt.ledger === one)) continue;
-    const usual = await openTimeline(store, one); // from its snapshot, where there is one
-    const { state, contentHash } = await foldFromZero(store, one, usual.state.seq);
-    const stateHash = hashOf(state);
+    const upTo = await store.head(one); // everything is compared at one position: someone may be at work in it
+    const usual = await openContextLedger(store, one, { upTo });
+    const anew = await openContextLedger(store, one, { upTo, fromSnapshot: false });
+    const stateHash = hashOf(anew.state);
     if (stateHash !== hashOf(usual.state))
-      damage.push({ ledger: one, seq: usual.state.seq, what: "the snapshot differs from what the events say" });
+      damage.push({ ledger: one, seq: upTo, what: "the snapshot differs from what the events say" });
     const problems = await (await open(one)).problems();
-    contexts.push({ id: one, events: state.seq, stateHash, contentHash, problems });
+    contexts.push({ id: one, events: upTo, stateHash, contentHash: await contentHash(store, one, upTo), problems });
   }
   return { ok: damage.length === 0 && contexts.every((one) => one.problems.length === 0), contexts, damage };
 }
 
-async function foldFromZero(store: Store, id: string, upTo: Seq): Promise<{ state: FoldState; contentHash: string }> {
-  const state = initialState();
+async function contentHash(store: Store, id: string, upTo: Seq): Promise<string> {
   const content = createContentHash();
-  const own = new Set(OWN_TYPES);
-  for await (const event of store.read(id, { upTo })) {
-    content.add(event);
-    if (own.has(event.type)) applyEvent(state, event);
-    state.seq = event.seq;
-  }
-  return { state, contentHash: content.digest() };
+  for await (const event of store.read(id, { upTo })) content.add(event);
+  return content.digest();
 }
 
 function hashOf(state: FoldState): string {
   return createHash("sha256")
-    .update(JSON.stringify(sorted(freeze(state))))
+    .update(JSON.stringify(sorted(contextSlice.freeze!(state))))
     .digest("hex");
 }
 

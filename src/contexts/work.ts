@@ -1,8 +1,8 @@
 // Owns work without the loop: whoever works on a context holds its lease, so that a killed process leaves it interrupted, not running.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Fence, HeldBy } from "../ledger/store.ts";
+import type { ContextLedger } from "./context-ledger.ts";
 import { agentLease, LEAD_AGENT, type Summary } from "./listing.ts";
-import type { Timeline } from "./timeline.ts";
 
 const RENEW_MS = 5_000;
 
@@ -19,8 +19,8 @@ export interface Work {
 }
 
 /** Contract: throws `held` while another live process works as that agent. */
-export async function beginWork(timeline: Timeline, agent: string = LEAD_AGENT): Promise<Work> {
-  const { store, id } = timeline;
+export async function beginWork(ledger: ContextLedger, agent: string = LEAD_AGENT): Promise<Work> {
+  const { store, id } = ledger;
   const lease = await store.leases.acquire(agentLease(id, agent));
   if ("held" in lease) throw heldError(id, agent, lease.held);
   const fence = { lease: { name: lease.name, term: lease.term, token: lease.token } };
@@ -29,8 +29,8 @@ export async function beginWork(timeline: Timeline, agent: string = LEAD_AGENT):
     if (!(await lease.renew().catch(() => true))) lost.abort();
   }, RENEW_MS);
   renewing.unref();
-  const takenUp = (await timeline.catchUp()).agents.get(agent)?.status === "running";
-  await timeline.write((state) => {
+  const takenUp = (await ledger.catchUp()).agents.get(agent)?.status === "running";
+  await ledger.decide((state) => {
     const agents = [...new Set([...state.agents.keys(), agent])].filter((one) => one !== LEAD_AGENT);
     const summary: Summary = { work: true, reason: null, agents };
     return { events: [{ type: "work.started", actor: agent, data: { agent } }], summary };
@@ -43,7 +43,7 @@ export async function beginWork(timeline: Timeline, agent: string = LEAD_AGENT):
     takenUp,
     async end(reason, { error } = {}) {
       clearInterval(renewing);
-      await timeline.write((state) => {
+      await ledger.decide((state) => {
         const others = [...state.agents].some(([name, note]) => name !== agent && note.status === "running");
         const summary: Summary = { work: others, reason: others ? null : reason === "paused" ? "interrupted" : reason };
         const data = { agent, reason, ...(error !== undefined && { error }) };

@@ -4,16 +4,6 @@ import type { EventDefs } from "../ledger/events.ts";
 import { type MechanismSlice, unchanged } from "../loop/timelines.ts";
 
 export const hubEvents: EventDefs = {
-  "hub.asked": {
-    v: 1,
-    schema: () =>
-      z.object({
-        type: z.string(),
-        exports: z.record(z.string(), z.unknown()),
-        /** Hash of what was asked; older Holdfasts did not record it. */
-        question: z.string().optional(),
-      }),
-  },
   "hub.exported": { v: 1, schema: () => z.object({ keys: z.array(z.string()) }) },
   "hub.corrected": { v: 1, schema: () => z.object({ reason: z.string() }) },
 };

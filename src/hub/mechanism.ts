@@ -1,6 +1,5 @@
 // Owns the hub's side of the loop: the tools by which agents read and write what they share.
 import * as z from "zod";
-import { contextEvents } from "../contexts/events.ts";
 import type { Contexts } from "../contexts/index.ts";
 import { messageOf } from "../ledger/error.ts";
 import {
@@ -20,7 +19,7 @@ export function createHubMechanism(contexts?: () => Promise<Contexts>): Mechanis
   let tools: Tool[] | undefined;
   return defineMechanism({
     name: "hub",
-    events: { ...contextEvents, ...hubEvents },
+    events: hubEvents,
     fold: hubSlice,
     tools: (turn) => {
       // Whoever has no part of a larger work shares with nobody: the tools would only cost tokens.

@@ -60,6 +60,8 @@ export interface LedgerOptions {
   upTo?: Seq;
   /** False: folded from the first event. */
   fromSnapshot?: boolean;
+  /** The first observer: also told of what is read while it opens. */
+  onEvent?: (event: StoredEvent) => void;
 }
 
 const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}#${lease.term}#${lease.token}` : "");
@@ -71,7 +73,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   let { state, versions, behind } = await load();
   let savedAt = state.seq;
   const problems: Problem[] = [];
-  const observers = new Set<(event: StoredEvent) => void>();
+  const observers = new Set<(event: StoredEvent) => void>(opts.onEvent ? [opts.onEvent] : []);
   let readOnly = store.readOnly;
   /** The last event that was read or recorded: a store that has another past refuses what rests on it. */
   let base: Base | undefined;

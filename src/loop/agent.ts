@@ -1,4 +1,5 @@
 // Owns one agent of one context: idle ⇄ running, steering, interrupt. What it is, is its ledger; this only advances it.
+import { LEAD_AGENT } from "../contexts/listing.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { newId } from "../ledger/id.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -43,7 +44,7 @@ const noteFacts = (n: Note) => [{ type: "note.added", data: { origin: n.origin, 
 const EARLY = new Set<string>(["interrupted", "failed", "limit"] satisfies TurnEndReason[]);
 
 /** The first agent of a context: how it ended is how the context did. */
-export const LEAD = "lead";
+export const LEAD = LEAD_AGENT;
 
 export const contextState = (ledger: Ledger): ContextState => ledger.state.slices.transcript as ContextState;
 

@@ -37,10 +37,6 @@ const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] a
 export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 
 export const loopEvents = {
-  "context.created": { v: 1, schema: () => z.object({ root: z.string(), title: z.string(), version: z.string() }) },
-  /** The project's folder has another path now: everything recorded below `from` is below `to`. */
-  "context.moved": { v: 1, schema: () => z.object({ from: z.string(), to: z.string() }) },
-  "agent.created": { v: 1, schema: () => z.object({ name: z.string(), cwd: z.string() }) },
   /** `root`: the tree it works in from here on (a worktree); null: the context's own again. */
   "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string(), root: z.string().nullish() }) },
   "input.received": {

@@ -1,4 +1,6 @@
 // Owns the process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
+import { contextEvents } from "../contexts/events.ts";
+import { newContext } from "../contexts/new-context.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec, type EventGroup } from "../ledger/events.ts";
@@ -100,7 +102,7 @@ export function readers(
   });
   const slices = mechanisms.flatMap((m) => (m.fold ? [[m.name, acrossTimelines(m.fold)]] : []));
   return {
-    codec: createCodec([{ events: loopEvents }, ...groups]),
+    codec: createCodec([{ events: contextEvents }, { events: loopEvents }, ...groups]),
     // Whoever runs agents reads every event: observers are told of all, and what is not known is not passed over unseen.
     fold: createFold({ transcript, ...Object.fromEntries(slices) }, { everything: true }),
   };
@@ -133,21 +135,10 @@ export function createHost(opts: HostOptions): Host {
     open,
     async create({ root, title, facts = [], said = () => [] }) {
       const context = newId("ctx");
-      const events = [
-        {
-          type: "context.created",
-          actor: "user",
-          touches: ["ctx:config"],
-          data: { root, title, version: opts.version },
-        },
-        { type: "agent.created", actor: LEAD, data: { name: LEAD, cwd: root } },
-        ...said(context),
-        ...facts.map((fact) => ({ ...fact, actor: LEAD })),
-      ];
-      const writes = events.map((e) => codec.encode(e));
-      await store.append([
-        { ledger: context, events: writes, summary: { title, root, open: false, reason: null, rounds: 0 } },
-      ]);
+      const first = [...said(context), ...facts.map((fact) => ({ ...fact, actor: LEAD }))];
+      const { version } = opts;
+      const made = newContext({ id: context, title, root, author: "user", version, facts: first });
+      await store.append([{ ...made, events: made.events.map((e) => codec.encode(e)) }]);
       crashPoint("context.created");
       return context;
     },

@@ -1,4 +1,5 @@
 // Owns the loop's slice of the state: each agent's transcript, its open turn and the calls that still want a result.
+import type { contextEvents } from "../contexts/events.ts";
 import type { Fact } from "../ledger/events.ts";
 import type { Slice } from "../ledger/fold.ts";
 import {
@@ -70,11 +71,14 @@ export interface ContextState {
 export const contextRoot = (agent: Pick<AgentView, "root" | "slice">): string =>
   agent.slice<ContextState | undefined>("transcript")?.root ?? agent.root;
 
-type Known = Fact<typeof loopEvents>;
+type Known = Fact<typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONTEXTS)[number]>>;
+
+/** What contexts record and every transcript begins with. */
+const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
   version: 2,
-  types: [...Object.keys(loopEvents), ...REWINDS],
+  types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
     const fact = event as Known;

@@ -1,0 +1,30 @@
+// The first facts of a context, whoever makes it: the loop, or a program that only shares data.
+import type { EventInput, Write } from "../ledger/store.ts";
+import { LEAD_AGENT, type Summary } from "./listing.ts";
+
+export interface NewContext {
+  id: string;
+  title: string;
+  /** The tree that agents work in. Undefined: it has no lead yet. */
+  root?: string;
+  author: string;
+  /** Of what made it. */
+  version: string;
+  /** What else is true from its first moment. */
+  facts: EventInput[];
+  summary?: Summary;
+}
+
+export function newContext({ id, title, root, author, version, facts, summary }: NewContext): Write {
+  const data = { root: root ?? "", title, version };
+  const lead = { type: "agent.created", actor: LEAD_AGENT, data: { name: LEAD_AGENT, cwd: root } };
+  return {
+    ledger: id,
+    events: [
+      { type: "context.created", actor: author, touches: ["ctx:config"], data },
+      ...(root === undefined ? [] : [lead]),
+      ...facts,
+    ],
+    summary: { title, root: root ?? "", open: false, reason: null, rounds: 0, ...summary } satisfies Summary,
+  };
+}
