@@ -73,7 +73,8 @@ describe("a mistake in settings", () => {
   });
 
   it("in a rule is told in the words of the permission engine, also for the command line and the condition of a hook", async () => {
-    const checkRule = (text: string) => (text.endsWith(")") ? undefined : `the rule \`${text}\` cannot be used: end it with )`);
+    const checkRule = (text: string) =>
+      text.endsWith(")") ? undefined : `the rule \`${text}\` cannot be used: end it with )`;
     const hooks = { Stop: [{ hooks: [{ type: "command", command: "x", if: "Bash(git" }] }] };
     desk.put(USER, { permissions: { ask: ["Bash(a)", "Bash(b"] }, hooks });
     const commandLine = { permissions: { deny: ["Read(c"] } };
@@ -85,7 +86,8 @@ describe("a mistake in settings", () => {
   });
 
   it("in a deny rule of a Claude file stops too: leaving it out would loosen", async () => {
-    const checkRule = (text: string) => (text === "Read(x" ? "the rule `Read(x` cannot be used: end it with )" : undefined);
+    const checkRule = (text: string) =>
+      text === "Read(x" ? "the rule `Read(x` cannot be used: end it with )" : undefined;
     desk.put("home/.claude/settings.json", { permissions: { deny: ["Read(x"] }, theme: { a: 1 } });
     expect(await desk.problems({ checkRule })).toEqual([
       "home/.claude/settings.json:4:7: the rule `Read(x` cannot be used: end it with )",

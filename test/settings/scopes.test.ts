@@ -185,7 +185,8 @@ describe("the scopes of settings", () => {
       statusLine: { type: "command" },
       enabledPlugins: {},
     });
-    const checkRule = (text: string) => (text.includes("((") ? "the rule `Odd((` cannot be used: close the parenthesis" : undefined);
+    const checkRule = (text: string) =>
+      text.includes("((") ? "the rule `Odd((` cannot be used: close the parenthesis" : undefined;
     const { settings, warnings } = await desk.load({ checkRule });
     expect(settings.permissions.allow.map((rule) => rule.text)).toEqual(["Bash(ls)", "Read"]);
     expect(settings.permissions.defaultMode).toBeUndefined();
