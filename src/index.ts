@@ -48,6 +48,7 @@ export {
   type Tool,
   type ToolOutput,
   type Turn,
+  type VerdictCode,
 } from "./loop/seams.ts";
 export type { AgentDefinition } from "./mechanisms/agents/index.ts";
 export type { ApprovalAnswer, ApprovalRequest } from "./mechanisms/approvals/index.ts";

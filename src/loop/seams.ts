@@ -175,7 +175,7 @@ export type VerdictCode =
 
 /** `firm`: only a person may answer. `grants` hold once the call is allowed. */
 export type Asked = { decision: "ask"; code: VerdictCode; reason: string; firm?: boolean; grants?: Grants };
-export type Denied = { decision: "deny"; code: VerdictCode; reason: string };
+type Denied = { decision: "deny"; code: VerdictCode; reason: string };
 export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;
 export type Answer = { decision: "allow" } | { decision: "deny"; reason: string };
 
