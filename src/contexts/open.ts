@@ -1,13 +1,13 @@
 // Owns `openContexts`: the door to all contexts of a store, with or without the rest of Holdfast.
 import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";
-import type { EventInput, Store } from "../ledger/store.ts";
+import type { Store } from "../ledger/store.ts";
 import { type Context, type ContextOptions, configuredEvent, createContext, type Settings } from "./context.ts";
 import { type ContextLedger, openContextLedger } from "./context-ledger.ts";
 import { type ExportReport, exportContext } from "./export.ts";
 import { collectGarbage, deleteContext, type GcOptions, type GcReport } from "./gc.ts";
 import { type ImportReport, importContext } from "./import.ts";
-import { type ContextInfo, type ContextStatus, LEAD_AGENT, listContexts, type Summary } from "./listing.ts";
+import { type ContextInfo, type ContextStatus, listContexts } from "./listing.ts";
 import { newContext } from "./new-context.ts";
 import { settleMovedRoots } from "./project/moved-roots.ts";
 import { openProject } from "./project.ts";

@@ -33,8 +33,8 @@ export interface Runtime {
   write(write: RuntimeWrite): Promise<void>;
   /** As the timeline of now has it. */
   record(name: string): Promise<{ value: Json; version: Seq } | undefined>;
-  /** Every version that was ever recorded, also those that a restore has gone behind. */
-  everyRecord(name: string): Promise<Json[]>;
+  /** The versions that a restore has gone behind. */
+  pastRecords(name: string): Promise<Json[]>;
 }
 
 export interface RuntimeOptions {
@@ -97,11 +97,13 @@ function createRuntime({ ledger, checker, lease }: RuntimeOptions): Runtime {
       const { value } = await readEntry(ledger, state, { key: name, entry, checker });
       return { value, version: state.keys.get(name)!.at(-1)!.seq };
     },
-    async everyRecord(name) {
+    async pastRecords(name) {
       const state = recordsOf(await ledger.catchUp());
+      const current = new Set<Seq>();
+      for (let at = entryAt(state, name); at; at = entryOf(state, name, at.prev)) current.add(at.seq);
       const found: Json[] = [];
       for (const entry of state.keys.get(name) ?? [])
-        found.push((await readEntry(ledger, state, { key: name, entry, checker })).value);
+        if (!current.has(entry.seq)) found.push((await readEntry(ledger, state, { key: name, entry, checker })).value);
       return found;
     },
   };

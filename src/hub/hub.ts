@@ -130,6 +130,7 @@ async function logged<T>(contexts: Contexts, task: HubTask, work: () => Promise<
     return await work();
   } catch (error) {
     const goesOn =
+      isStopped(error) ||
       task.signal?.aborted ||
       (["held", "fenced", "disk", "damaged"] as const).some((code) => isHoldfastError(error, code));
     if (task.phase === undefined && !goesOn) {
@@ -212,13 +213,12 @@ async function promptOf(task: HubTask, { contexts, agents }: HubOptions): Promis
 /** Until everything that was asked for is there; told once what is wrong with it. */
 async function advance(taken: Taken, task: HubTask, contexts: Contexts): Promise<void> {
   for (;;) {
-    if (task.signal?.aborted) throw new HoldfastError("refused", `${task.agent} was interrupted`);
+    if (task.signal?.aborted) throw interruptedError(task);
     const reason = await drive(taken.agent, { takes: "inputs" });
     const last = taken.agent.turn.state.lastTurn;
     const limit = overLimit(taken, task);
     if (reason === "interrupted" && limit !== undefined) throw new HoldfastError("limit", `${task.agent}: ${limit}`);
-    if (reason === "interrupted" || task.signal?.aborted)
-      throw new HoldfastError("refused", `${task.agent} was interrupted`);
+    if (reason === "interrupted" || task.signal?.aborted) throw interruptedError(task);
     if (last && last.reason !== "done") {
       throw new HoldfastError(CODES[last.reason] ?? "model", `${task.agent}: ${last.error ?? last.reason}`);
     }
@@ -230,6 +230,17 @@ async function advance(taken: Taken, task: HubTask, contexts: Contexts): Promise
     await taken.agent.send(`Your export was not accepted: ${problem}. Call export_to_context once more.`, "hub");
   }
 }
+
+/** Stopped from outside: it can go on, and is no failure to be logged. */
+const interruptedError = ({ agent }: HubTask): HoldfastError =>
+  new HoldfastError("refused", `${agent} was interrupted`, { detail: { interrupted: true } satisfies Stopped });
+
+interface Stopped {
+  interrupted: true;
+}
+
+const isStopped = (error: unknown): boolean =>
+  isHoldfastError(error) && (error.detail as Partial<Stopped> | undefined)?.interrupted === true;
 
 /** Why it may not go on. A reply that asks for nothing more is not held against it. */
 function overLimit(taken: Taken, { maxRounds, budgetTokens }: HubTask): string | undefined {

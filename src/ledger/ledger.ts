@@ -150,7 +150,13 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       return { ...e, data: spilled.data };
     });
     const own: Write = { ledger: name, events: writes, summary, base, ...(expect && { expect }) };
-    const stored = await store.append([own, ...beside], { ...appendOpts, ...(lease && { lease }), blobs });
+    const stored = await store
+      .append([own, ...beside], { ...appendOpts, ...(lease && { lease }), blobs })
+      .catch(async (error) => {
+        // What it rests on is not there: because another past was put in its place, or because the whole was removed.
+        if (missing && isHoldfastError(error, "rolled_back") && (await store.head(name)) === 0) throw missing();
+        throw error;
+      });
     clearTimeout(timer);
     timer = undefined;
     held = [];

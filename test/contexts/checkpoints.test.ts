@@ -289,12 +289,11 @@ describe("readers with a codec", () => {
     for await (const event of world.contexts.store.read(fork.id)) types.add(event.type);
     for await (const event of world.contexts.store.read(imported.id)) {
       types.add(event.type);
-      if (event.type === "context.created") continue; // the loop's own
       const decoded = codec.decode(event);
       expect(decoded.ok ? decoded.event : decoded.reason).toEqual(event);
     }
-    types.delete("context.created");
-    expect([...types].sort()).toEqual(Object.keys(contextEvents).sort());
+    const others = ["agent.created", "context.moved", "hub.asked"]; // of the loop, of a moved folder, of the hub
+    expect([...types, ...others].sort()).toEqual(Object.keys(contextEvents).sort());
   });
 });
 

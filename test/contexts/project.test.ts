@@ -159,6 +159,7 @@ describe("a moved folder", () => {
   it("takes the contexts of its subfolders along, leaves other projects' alone, and does nothing twice", async () => {
     repository("p");
     folder("p/sub");
+    folder("p-other");
     const contexts = await openContexts({ cwd: at("p"), state });
     const roots = [at("p"), at("p/sub"), at("p-other"), ""];
     for (const root of roots) await contexts.create({ task: root, ...(root && { root }) });

@@ -152,8 +152,8 @@ export async function readInput(
 
 /** Also over what a restore went behind: an agent of that name has worked already. */
 export async function highestRun(context: Context, id: string, record: PhaseRecord | undefined): Promise<number> {
-  const all = (await runtimeOf(context).everyRecord(`phase/${id}`)) as unknown as PhaseRecord[];
-  return Math.max(record?.run ?? 0, ...all.map((one) => one.run), ...(await oldRuns(context, id)));
+  const past = (await runtimeOf(context).pastRecords(`phase/${id}`)) as unknown as PhaseRecord[];
+  return Math.max(record?.run ?? 0, ...past.map((one) => one.run), ...(await oldRuns(context, id)));
 }
 
 export function headerOf(workflow: Workflow, inputs: Record<string, unknown>, startedAt: number): Header {
