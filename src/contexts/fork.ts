@@ -49,6 +49,10 @@ export async function forkContext(
     touches: ["ctx:config"],
     data: { ...origin, title },
   };
+  // The folder may have moved since the checkpoint: the fork works where it is now.
+  const data = { from: then.root, to: state.root };
+  const moved =
+    then.root === state.root ? [] : [{ type: "context.moved", actor: author, touches: ["ctx:config"], data }];
   const edits: EventInput[] = [];
   const blobs: Uint8Array[] = [];
   for (const [key, value] of Object.entries(changes)) {
@@ -68,7 +72,7 @@ export async function forkContext(
   const summary: Summary = { title, root: state.root, open: false, reason: null, forkOf: origin, rounds: 0 };
   const child: Write = {
     ledger: id,
-    events: [...copies, forked, ...edits],
+    events: [...copies, forked, ...moved, ...edits],
     summary: { ...summary, ...(then.config.ttlMs !== undefined && { ttlMs: then.config.ttlMs }) },
   };
   // Only guards: while the parent stands, nothing that its events name can have been collected.

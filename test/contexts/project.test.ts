@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   adoptProject,
@@ -15,7 +16,11 @@ import {
 import { type Here, isImageOf, isSameElsewhere, isSameThere, lookHere } from "../../src/contexts/project/here.ts";
 import { matchHere } from "../../src/contexts/project/match.ts";
 import { type Place, writePlace } from "../../src/contexts/project/places.ts";
+import { mechanismsOf } from "../../src/harness.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { contextState } from "../../src/loop/agent.ts";
+import { readers } from "../../src/loop/host.ts";
 import { tempDir } from "../house.ts";
 
 let world: string;
@@ -182,6 +187,41 @@ describe("a moved folder", () => {
     );
     expect(await rootsNow()).toEqual(once);
     expect(open("q").formerly).toEqual([]);
+  });
+
+  it("a fork from before the move works where the folder is now", async () => {
+    folder("p");
+    const contexts = await openContexts({ cwd: at("p"), state });
+    const { id } = await contexts.create({ task: "one", root: at("p") });
+    await (await contexts.get(id)).checkpoint("early");
+    await contexts.close();
+    fs.renameSync(at("p"), at("q"));
+    const again = await openContexts({ cwd: at("q"), state });
+    const fork = await (await again.get(id)).fork("early");
+    const ledger = await openLedger({
+      store: again.store,
+      name: fork.id,
+      ...readers(mechanismsOf({ root: at("q"), jobsDir: "" })),
+    });
+    const { root, agents } = contextState(ledger);
+    expect([root, agents.lead?.cwd]).toEqual([at("q"), at("q")]);
+    await again.close();
+  });
+
+  it("a damaged context does not keep the others from being found", async () => {
+    folder("p");
+    const contexts = await openContexts({ cwd: at("p"), state });
+    const ids: string[] = [];
+    for (const task of ["one", "two"]) ids.push((await contexts.create({ task, root: at("p") })).id);
+    await contexts.close();
+    const { ledgerFile } = open("p");
+    const db = new DatabaseSync(ledgerFile);
+    db.exec(`DELETE FROM events WHERE key = (SELECT (n << 32) + head FROM ledgers WHERE name = '${ids[0]}')`);
+    db.close();
+    fs.renameSync(at("p"), at("q"));
+    const again = await openContexts({ cwd: at("q"), state });
+    expect((await again.list()).find((one) => one.id === ids[1])?.root).toBe(at("q"));
+    await again.close();
   });
 
   it("is followed by the worktrees that lie in the state directory", async () => {

@@ -84,7 +84,8 @@ export function adoptProject(opts: ProjectOptions & { which: string }): Adopted 
   const home = homeOf(opts);
   const found = lookHere(opts.cwd);
   const before = matchHere(home, found);
-  const was = before.kind === "known" ? before.place : undefined;
+  const was =
+    before.kind !== "none" && [found.topId, found.cwdId].includes(before.place.self) ? before.place : undefined;
   const here = was?.self === found.cwdId ? folderAlone(found) : found;
   if (opts.which === "new") {
     const project = startProject(home, here, { anew: true });

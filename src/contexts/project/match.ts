@@ -24,19 +24,23 @@ export type Doubt =
   | "image" // a snapshot or an image of the folder, mounted elsewhere
   | "birthless"; // another path, and a file system that tells no birth time
 
-export type Match =
-  | {
-      kind: "known";
-      place: Place;
-      news?: News /** The place says something new, to be recorded. */;
-      changed: boolean /** Places it stands for now. */;
-      instead: Place[];
-    }
-  | { kind: "unclear"; doubt: Doubt; place: Place }
-  | {
-      kind: "none" /** One of the same name whose folder is gone: perhaps it was moved to another disk. */;
-      namesake?: Namesake;
-    };
+export type Match = Known | { kind: "unclear"; doubt: Doubt; place: Place } | None;
+
+interface Known {
+  kind: "known";
+  place: Place;
+  news?: News;
+  /** The place says something new, to be recorded. */
+  changed: boolean;
+  /** Places that it stands for now. */
+  instead: Place[];
+}
+
+interface None {
+  kind: "none";
+  /** One of the same name whose folder is gone: perhaps it was moved to another disk. */
+  namesake?: Namesake;
+}
 
 export interface Namesake {
   id: string;

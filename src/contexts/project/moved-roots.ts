@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";
+import { isHoldfastError } from "../../ledger/error.ts";
 import type { EventInput, LedgerSummary, Store } from "../../ledger/store.ts";
 import { holderOf, type Summary, summaryOf } from "../listing.ts";
 import type { Project } from "../project.ts";
@@ -30,7 +31,12 @@ export async function settleMovedRoots(store: Store, project: Project): Promise<
     const data = { from, to: top };
     const moved: EventInput = { type: "context.moved", v: 1, actor: "user", touches: ["ctx:config"], data };
     const summary: Summary = { root: top + root.slice(from.length) };
-    await store.append([{ ledger: entry.ledger, events: [moved], summary }]);
+    try {
+      await store.append([{ ledger: entry.ledger, events: [moved], summary }]);
+    } catch (error) {
+      if (!isHoldfastError(error, "damaged")) throw error;
+      left.add(from); // one that is damaged keeps nobody from the others, nor from its repair
+    }
     crashPoint("root.moved");
   }
   if (project.place) dropPaths(project.place, new Set(formerly.filter((one) => !left.has(one))));
