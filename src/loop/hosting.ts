@@ -9,9 +9,10 @@ import type { TurnEndReason } from "./events.ts";
 import type { Host, Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
 
-/** A process that dies tells nobody: an agent that another one holds is looked at again after this long, then ever less often. */
+/** A process that dies tells nobody: an agent that another one holds is looked at again after this long. */
 const LOOK_AGAIN_MS = 250;
-const LOOK_AGAIN_AT_MOST_MS = 1_000;
+/** Of more agents than this each is looked at less often, so that they cost no more together. */
+const LOOKED_AT_AGAIN = 16;
 /** How often time is looked at, and who is due. */
 const TICK_MS = 1_000;
 /** Who is due is not asked more often than this when ledgers change that nobody here follows. */
@@ -63,7 +64,6 @@ interface Waiting {
   agent?: string;
   /** When to look again; infinite: when there is room. */
   at: number;
-  pauseMs: number;
 }
 
 /** Its last host was asked to end. A person who interrupts does so with the lead. */
@@ -152,7 +152,7 @@ export function createHosting(opts: HostingOptions): Hosting {
     try {
       if (ledger.state.seq < upTo) await ledger.catchUp();
     } catch {
-      waiting.set(context, { context, at: Date.now() + LOOK_AGAIN_MS, pauseMs: LOOK_AGAIN_MS });
+      waiting.set(context, { context, at: Date.now() + LOOK_AGAIN_MS });
     }
     if (ledger.readOnly) return;
     one.seen = ledger.state.seq;
@@ -160,18 +160,19 @@ export function createHosting(opts: HostingOptions): Hosting {
   }
 
   /** Without a change: only whether the one that holds it still does. */
-  async function lookAgain(key: string, { context, agent, pauseMs }: Waiting, signal: AbortSignal): Promise<void> {
+  async function lookAgain(key: string, { context, agent }: Waiting, signal: AbortSignal): Promise<void> {
     waiting.delete(key);
     const { ledger } = followed.get(context) ?? {};
     if (agent === undefined) return lookAt(context, Number.POSITIVE_INFINITY, signal);
     if (!ledger || ledger.readOnly || signal.aborted || !opts.agents(ledger).includes(agent)) return;
     const held = running.size < concurrency && (await host.isHeld(context, agent));
-    if (held) waitFor({ context, agent }, Math.min(pauseMs * 2, LOOK_AGAIN_AT_MOST_MS));
+    if (held) waitFor({ context, agent });
     else await consider(context, agent, signal);
   }
 
-  function waitFor(whom: { context: string; agent: string }, pauseMs: number, at = Date.now() + pauseMs): void {
-    waiting.set(`${whom.context}/${whom.agent}`, { ...whom, at, pauseMs });
+  function waitFor(whom: { context: string; agent: string }, until?: number): void {
+    const soon = Date.now() + LOOK_AGAIN_MS * Math.ceil((waiting.size + 1) / LOOKED_AT_AGAIN);
+    waiting.set(`${whom.context}/${whom.agent}`, { ...whom, at: until ?? soon });
   }
 
   /** Takes the agent if it has work and nobody holds it; otherwise it is looked at again when that may have changed. */
@@ -181,16 +182,16 @@ export function createHosting(opts: HostingOptions): Hosting {
     waiting.delete(key);
     if (signal.aborted || running.has(key)) return;
     const restsUntil = resting.get(key) ?? 0;
-    if (restsUntil > Date.now()) return waitFor({ context, agent }, LOOK_AGAIN_MS, restsUntil);
+    if (restsUntil > Date.now()) return waitFor({ context, agent }, restsUntil);
     try {
       if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) return;
-      if (running.size >= concurrency) return waitFor({ context, agent }, LOOK_AGAIN_MS, Number.POSITIVE_INFINITY);
-      waitFor({ context, agent }, LOOK_AGAIN_MS);
+      if (running.size >= concurrency) return waitFor({ context, agent }, Number.POSITIVE_INFINITY);
+      waitFor({ context, agent });
       if (await host.isHeld(context, agent)) return;
       await take(context, agent, signal);
     } catch (error) {
       rest(key, error); // the others are looked at
-      waitFor({ context, agent }, LOOK_AGAIN_MS, resting.get(key));
+      waitFor({ context, agent });
     }
   }
 
