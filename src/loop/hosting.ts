@@ -24,6 +24,9 @@ const IDLE_REST_MS = 1_000;
 /** An agent that could not be advanced (not its model: its ledger, its lease) is left alone for this long. */
 const REST_MS = 10_000;
 
+/** Up to the last event, whichever that is. */
+const EVERYTHING: Seq = Number.POSITIVE_INFINITY;
+
 export interface HostingOptions {
   host: Host;
   store: Store;
@@ -105,7 +108,7 @@ export function createHosting(opts: HostingOptions): Hosting {
     for (const context of wanted) {
       if (followed.has(context)) continue;
       try {
-        followed.set(context, { ...(await host.follow(context)), seen: 0 });
+        followed.set(context, { ...(await host.follow(context)), seen: -1 });
         fresh.push(context);
       } catch (error) {
         tellOnce(`${context} cannot be followed: ${messageOf(error)}`);
@@ -117,6 +120,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   function unfollow(context: string): void {
     followed.get(context)?.leave();
     followed.delete(context);
+    for (const [key, one] of waiting) if (one.context === context) waiting.delete(key);
   }
 
   /** For what is tried again at every look. */
@@ -132,7 +136,11 @@ export function createHosting(opts: HostingOptions): Hosting {
       const every = look.all || look.shared;
       const fresh = every || askAt <= began ? await follow() : [];
       for (const context of every ? [...followed.keys()] : new Set([...look.contexts.keys(), ...fresh]))
-        await lookAt(context, look.all ? Number.POSITIVE_INFINITY : (look.contexts.get(context) ?? 0), signal);
+        await lookAt(
+          context,
+          { upTo: look.all ? EVERYTHING : (look.contexts.get(context) ?? 0), always: every },
+          signal,
+        );
       for (const [key, one] of [...waiting])
         if (one.at <= began && waiting.get(key) === one) await lookAgain(key, one, signal);
       if (look.all) lookAtAllAt = Date.now() + LOOK_AT_ALL_MS;
@@ -143,10 +151,11 @@ export function createHosting(opts: HostingOptions): Hosting {
     }
   }
 
-  /** Takes every agent of that context that wants it. `upTo`: the event that has rung, 0 for none. */
-  async function lookAt(context: string, upTo: Seq, signal: AbortSignal): Promise<void> {
+  /** Takes every agent of that context that wants it. `upTo`: the event that has rung; `always`: something else has. */
+  async function lookAt(context: string, look: { upTo: Seq; always: boolean }, signal: AbortSignal): Promise<void> {
+    const { upTo, always } = look;
     const one = followed.get(context);
-    if (!one || (upTo > 0 && upTo <= one.seen)) return;
+    if (!one || (upTo <= one.seen && !always)) return;
     const { ledger } = one;
     waiting.delete(context);
     try {
@@ -163,7 +172,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   async function lookAgain(key: string, { context, agent }: Waiting, signal: AbortSignal): Promise<void> {
     waiting.delete(key);
     const { ledger } = followed.get(context) ?? {};
-    if (agent === undefined) return lookAt(context, Number.POSITIVE_INFINITY, signal);
+    if (agent === undefined) return lookAt(context, { upTo: EVERYTHING, always: true }, signal);
     if (!ledger || ledger.readOnly || signal.aborted || !opts.agents(ledger).includes(agent)) return;
     const held = running.size < concurrency && (await host.isHeld(context, agent));
     if (held) waitFor({ context, agent });
@@ -178,9 +187,9 @@ export function createHosting(opts: HostingOptions): Hosting {
   /** Takes the agent if it has work and nobody holds it; otherwise it is looked at again when that may have changed. */
   async function consider(context: string, agent: string, signal: AbortSignal): Promise<void> {
     const key = `${context}/${agent}`;
-    const { ledger } = followed.get(context)!;
+    const { ledger } = followed.get(context) ?? {};
     waiting.delete(key);
-    if (signal.aborted || running.has(key)) return;
+    if (!ledger || signal.aborted || running.has(key)) return;
     const restsUntil = resting.get(key) ?? 0;
     if (restsUntil > Date.now()) return waitFor({ context, agent }, restsUntil);
     try {
@@ -209,7 +218,7 @@ export function createHosting(opts: HostingOptions): Hosting {
         .finally(() => {
           running.delete(key);
           for (const one of waiting.values()) if (one.at === Number.POSITIVE_INFINITY) one.at = 0; // there is room
-          ring(context, Number.POSITIVE_INFINITY);
+          ring(context, EVERYTHING);
         });
       waiting.delete(key);
       running.set(key, { taken, done });
@@ -248,7 +257,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   }
 
   function tick(): void {
-    for (const [context, { ledger }] of followed) if (opts.due?.(ledger)) ring(context, 0);
+    for (const [context, { ledger }] of followed) if (opts.due?.(ledger)) ring(context, EVERYTHING);
     askSoon();
   }
 
