@@ -9,9 +9,10 @@ import { drive } from "./drive.ts";
 import type { Host, Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
 
-/** A process that dies tells nobody: an agent that another one holds is looked at again after this long, then ever less often. */
+/** A process that dies tells nobody: an agent that another one holds is looked at again after this long. */
 const LOOK_AGAIN_MS = 250;
-const LOOK_AGAIN_AT_MOST_MS = 1_000;
+/** Of more agents than this each is looked at less often, so that they cost no more together. */
+const LOOKED_AT_AGAIN = 16;
 /** How often time is looked at, and who is due. */
 const TICK_MS = 1_000;
 /** Who is due is not asked more often than this when ledgers change that nobody here follows. */
@@ -22,6 +23,9 @@ const LOOK_AT_ALL_MS = 30_000;
 const IDLE_REST_MS = 1_000;
 /** An agent that could not be advanced (not its model: its ledger, its lease) is left alone for this long. */
 const REST_MS = 10_000;
+
+/** Up to the last event, whichever that is. */
+const EVERYTHING: Seq = Number.POSITIVE_INFINITY;
 
 export interface HostingOptions {
   host: Host;
@@ -63,7 +67,6 @@ interface Waiting {
   agent?: string;
   /** When to look again; infinite: when there is room. */
   at: number;
-  pauseMs: number;
 }
 
 /** Its last host was asked to end. A person who interrupts does so with the lead. */
@@ -105,7 +108,7 @@ export function createHosting(opts: HostingOptions): Hosting {
     for (const context of wanted) {
       if (followed.has(context)) continue;
       try {
-        followed.set(context, { ...(await host.follow(context)), seen: 0 });
+        followed.set(context, { ...(await host.follow(context)), seen: -1 });
         fresh.push(context);
       } catch (error) {
         tellOnce(`${context} cannot be followed: ${messageOf(error)}`);
@@ -117,6 +120,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   function unfollow(context: string): void {
     followed.get(context)?.leave();
     followed.delete(context);
+    for (const [key, one] of waiting) if (one.context === context) waiting.delete(key);
   }
 
   /** For what is tried again at every look. */
@@ -132,7 +136,11 @@ export function createHosting(opts: HostingOptions): Hosting {
       const every = look.all || look.shared;
       const fresh = every || askAt <= began ? await follow() : [];
       for (const context of every ? [...followed.keys()] : new Set([...look.contexts.keys(), ...fresh]))
-        await lookAt(context, look.all ? Number.POSITIVE_INFINITY : (look.contexts.get(context) ?? 0), signal);
+        await lookAt(
+          context,
+          { upTo: look.all ? EVERYTHING : (look.contexts.get(context) ?? 0), always: every },
+          signal,
+        );
       for (const [key, one] of [...waiting])
         if (one.at <= began && waiting.get(key) === one) await lookAgain(key, one, signal);
       if (look.all) lookAtAllAt = Date.now() + LOOK_AT_ALL_MS;
@@ -143,16 +151,17 @@ export function createHosting(opts: HostingOptions): Hosting {
     }
   }
 
-  /** Takes every agent of that context that wants it. `upTo`: the event that has rung, 0 for none. */
-  async function lookAt(context: string, upTo: Seq, signal: AbortSignal): Promise<void> {
+  /** Takes every agent of that context that wants it. `upTo`: the event that has rung; `always`: something else has. */
+  async function lookAt(context: string, look: { upTo: Seq; always: boolean }, signal: AbortSignal): Promise<void> {
+    const { upTo, always } = look;
     const one = followed.get(context);
-    if (!one || (upTo > 0 && upTo <= one.seen)) return;
+    if (!one || (upTo <= one.seen && !always)) return;
     const { ledger } = one;
     waiting.delete(context);
     try {
       if (ledger.state.seq < upTo) await ledger.catchUp();
     } catch {
-      waiting.set(context, { context, at: Date.now() + LOOK_AGAIN_MS, pauseMs: LOOK_AGAIN_MS });
+      waiting.set(context, { context, at: Date.now() + LOOK_AGAIN_MS });
     }
     if (ledger.readOnly) return;
     one.seen = ledger.state.seq;
@@ -160,37 +169,38 @@ export function createHosting(opts: HostingOptions): Hosting {
   }
 
   /** Without a change: only whether the one that holds it still does. */
-  async function lookAgain(key: string, { context, agent, pauseMs }: Waiting, signal: AbortSignal): Promise<void> {
+  async function lookAgain(key: string, { context, agent }: Waiting, signal: AbortSignal): Promise<void> {
     waiting.delete(key);
     const { ledger } = followed.get(context) ?? {};
-    if (agent === undefined) return lookAt(context, Number.POSITIVE_INFINITY, signal);
+    if (agent === undefined) return lookAt(context, { upTo: EVERYTHING, always: true }, signal);
     if (!ledger || ledger.readOnly || signal.aborted || !opts.agents(ledger).includes(agent)) return;
     const held = running.size < concurrency && (await host.isHeld(context, agent));
-    if (held) waitFor({ context, agent }, Math.min(pauseMs * 2, LOOK_AGAIN_AT_MOST_MS));
+    if (held) waitFor({ context, agent });
     else await consider(context, agent, signal);
   }
 
-  function waitFor(whom: { context: string; agent: string }, pauseMs: number, at = Date.now() + pauseMs): void {
-    waiting.set(`${whom.context}/${whom.agent}`, { ...whom, at, pauseMs });
+  function waitFor(whom: { context: string; agent: string }, until?: number): void {
+    const soon = Date.now() + LOOK_AGAIN_MS * Math.ceil((waiting.size + 1) / LOOKED_AT_AGAIN);
+    waiting.set(`${whom.context}/${whom.agent}`, { ...whom, at: until ?? soon });
   }
 
   /** Takes the agent if it has work and nobody holds it; otherwise it is looked at again when that may have changed. */
   async function consider(context: string, agent: string, signal: AbortSignal): Promise<void> {
     const key = `${context}/${agent}`;
-    const { ledger } = followed.get(context)!;
+    const { ledger } = followed.get(context) ?? {};
     waiting.delete(key);
-    if (signal.aborted || running.has(key)) return;
+    if (!ledger || signal.aborted || running.has(key)) return;
     const restsUntil = resting.get(key) ?? 0;
-    if (restsUntil > Date.now()) return waitFor({ context, agent }, LOOK_AGAIN_MS, restsUntil);
+    if (restsUntil > Date.now()) return waitFor({ context, agent }, restsUntil);
     try {
       if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) return;
-      if (running.size >= concurrency) return waitFor({ context, agent }, LOOK_AGAIN_MS, Number.POSITIVE_INFINITY);
-      waitFor({ context, agent }, LOOK_AGAIN_MS);
+      if (running.size >= concurrency) return waitFor({ context, agent }, Number.POSITIVE_INFINITY);
+      waitFor({ context, agent });
       if (await host.isHeld(context, agent)) return;
       await take(context, agent, signal);
     } catch (error) {
       rest(key, error); // the others are looked at
-      waitFor({ context, agent }, LOOK_AGAIN_MS, resting.get(key));
+      waitFor({ context, agent });
     }
   }
 
@@ -208,7 +218,7 @@ export function createHosting(opts: HostingOptions): Hosting {
         .finally(() => {
           running.delete(key);
           for (const one of waiting.values()) if (one.at === Number.POSITIVE_INFINITY) one.at = 0; // there is room
-          ring(context, Number.POSITIVE_INFINITY);
+          ring(context, EVERYTHING);
         });
       waiting.delete(key);
       running.set(key, { taken, done });
@@ -242,7 +252,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   }
 
   function tick(): void {
-    for (const [context, { ledger }] of followed) if (opts.due?.(ledger)) ring(context, 0);
+    for (const [context, { ledger }] of followed) if (opts.due?.(ledger)) ring(context, EVERYTHING);
     askSoon();
   }
 

@@ -33,7 +33,7 @@ describe("schedule_cron, list_crons, cancel_cron", () => {
       new RegExp(`^${id} next Tue 2026-11-17 09:00.* cron "0 9 \\* \\* 1-5"; ends .*: stand-up$`),
     );
     const cancelled = await turn.call("cancel_cron", { id });
-    expect(cancelled.wake).toEqual([{ agent: "cron:ctx_test/lead", dueAt: null }]);
+    expect(cancelled.wake).toEqual([{ context: "ctx_test", agent: "lead", by: "cron", dueAt: null }]);
     expect(String((await turn.call("list_crons", {})).content).split("\n")[1]).toBe("(no schedules)");
     expect(await turn.call("cancel_cron", { id })).toEqual({
       content: `no schedule ${id}; see list_crons`,

@@ -122,9 +122,7 @@ describe("a store of an older Holdfast", () => {
     });
     // What the older code leaves behind: the event and the list of ledgers, nothing of references.
     const db = new DatabaseSync(file);
-    db.exec(
-      "DELETE FROM refs WHERE hash = x'" + blobHash(extra!) + "'; UPDATE ledgers SET refs = zeroblob(32) WHERE n = 1",
-    );
+    db.exec(`DELETE FROM refs WHERE hash = x'${blobHash(extra!)}'; UPDATE ledgers SET refs = zeroblob(32) WHERE n = 1`);
     db.close();
     await store.append([{ ledger: "ctx_old", events: [event(4)] }]);
     await store.collect();

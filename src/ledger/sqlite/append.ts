@@ -3,12 +3,12 @@ import { eventSum, genesis, hex, type Row, sameBytes } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError } from "../error.ts";
 import { newId } from "../id.ts";
-import { possibleReferences } from "../references.ts";
+import { mayRefer, possibleReferences } from "../references.ts";
 import type { AppendOptions, Base, EventInput, Seq, StoredEvent, Write } from "../store.ts";
 import { type PackedBlob, putBlob } from "./blobs.ts";
 import type { Connection } from "./connection.ts";
 import { checkLease } from "./lease-row.ts";
-import { freshMark, MOST_LOOKED_UP, recordReferences } from "./references.ts";
+import { advanceMark, freshMark, isUpToDate, MOST_LOOKED_UP, recordReference } from "./references.ts";
 import {
   damaged,
   entityVersion,
@@ -47,14 +47,16 @@ interface OpenLedger {
   /** A write that only guards changes nothing of its ledger. */
   changed: boolean;
   summarised: boolean;
+  /** What it names is recorded up to its last event. */
+  recorded: boolean;
   events: Row[];
 }
 
 /** One write, all but its place in the ledger. */
 interface DraftedWrite {
   events: Draft[];
-  /** What its events may name; undefined when that is too much to look up. */
-  possible: Set<string> | undefined;
+  /** What its events may name, as far as anything; "many": too much to look up. */
+  possible?: Set<string> | "many";
 }
 
 /** Checks what needs no database, before the lock is taken. */
@@ -76,12 +78,14 @@ export function draft(writes: Write[], { wake = [] }: AppendOptions): DraftedWri
   });
 }
 
-function possiblyNamed(events: Draft[]): Set<string> | undefined {
-  const possible = new Set<string>();
+function possiblyNamed(events: Draft[]): DraftedWrite["possible"] {
+  let possible: Set<string> | undefined;
   for (const { data } of events) {
+    if (!mayRefer(data)) continue;
+    possible ??= new Set();
     for (const hash of possibleReferences(data)) {
       possible.add(hash);
-      if (possible.size > MOST_LOOKED_UP) return undefined;
+      if (possible.size > MOST_LOOKED_UP) return "many";
     }
   }
   return possible;
@@ -129,7 +133,6 @@ export function appendRows(
     const open = ledgers.get(write.ledger)!;
     const ledger = open.row;
     open.changed = true;
-    const before = { ...ledger };
     const versions = new Map<string, Seq>();
     for (const one of opts.drafts[i]!.events) {
       const row = { ...one, seq: ledger.head + 1, at: one.at ?? at } as Row & { given?: boolean };
@@ -150,8 +153,7 @@ export function appendRows(
         version,
       );
     }
-    const hashes = namedBlobs(db, opts.drafts[i]!.possible, opts.packed);
-    ledger.refs = recordReferences(db, before, { hash: ledger.hash, hashes });
+    recordNamed(db, open, { possible: opts.drafts[i]!.possible, packed: opts.packed });
     if (write.summary !== undefined) {
       ledger.summary = joinSummaries(ledger.summary, write.summary);
       open.summarised = true;
@@ -170,15 +172,23 @@ export function appendRows(
   };
 }
 
-/** Those of which the blob is in the store, or comes with this append. */
-function namedBlobs(db: Connection, possible: Set<string> | undefined, packed: PackedBlob[]): Buffer[] | undefined {
-  if (!possible || possible.size === 0) return possible && [];
-  const coming = new Set(packed.map((blob) => hex(blob.hash)));
-  const there = (hash: Buffer) => db.get("SELECT 1 FROM blobs WHERE hash = ? LIMIT 1", hash) !== undefined;
-  return [...possible].flatMap((text) => {
+/** What its new events name, of blobs that are in the store or come with this append. */
+function recordNamed(
+  db: Connection,
+  open: OpenLedger,
+  { possible, packed }: Pick<DraftedWrite, "possible"> & { packed: PackedBlob[] },
+): void {
+  if (possible === "many") open.recorded = false;
+  if (!open.recorded || possible === "many") return; // a collection reads it
+  const { row } = open;
+  const there = (hash: Buffer) =>
+    packed.some((blob) => sameBytes(blob.hash, hash)) ||
+    db.get("SELECT 1 FROM blobs WHERE hash = ? LIMIT 1", hash) !== undefined;
+  for (const text of possible ?? []) {
     const hash = Buffer.from(text, "hex");
-    return coming.has(text) || there(hash) ? [hash] : [];
-  });
+    if (there(hash)) recordReference(db, row, hash);
+  }
+  advanceMark(row);
 }
 
 /** A clock that goes back by more was wrong before: what it had said then is not carried on. */
@@ -207,7 +217,7 @@ function openLedger(db: Connection, name: string, next: { n: number; at: number 
     // The list of ledgers and the events must agree before anything is chained to them.
     if (!sameBytes(sumAt(db, row, row.head), row.hash))
       throw damaged({ ledger: name, seq: row.head, what: "its last event is missing or changed" });
-    return { row, isNew: false, changed: false, summarised: false, events: [] };
+    return { row, isNew: false, changed: false, summarised: false, recorded: isUpToDate(row), events: [] };
   }
   next.n ||= (db.get<{ n: number | null }>("SELECT max(n) AS n FROM ledgers")?.n ?? 0) + 1;
   const n = next.n++;
@@ -224,7 +234,7 @@ function openLedger(db: Connection, name: string, next: { n: number; at: number 
     removed: 0,
     refs: freshMark(hash),
   };
-  return { row: fresh, isNew: true, changed: false, summarised: false, events: [] };
+  return { row: fresh, isNew: true, changed: false, summarised: false, recorded: true, events: [] };
 }
 
 /** The stored events when every id is known with the same content; undefined when none is. */

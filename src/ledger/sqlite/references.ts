@@ -20,24 +20,19 @@ export function freshMark(hash: Uint8Array): Mark {
 
 /** Whether what is recorded reaches up to the ledger's last event. */
 export function isUpToDate({ refs, hash }: Pick<LedgerRow, "refs" | "hash">): boolean {
-  return sameBytes(refs?.subarray(0, SUM_BYTES), hash);
+  return refs?.length === 2 * SUM_BYTES && sameBytes(refs.subarray(0, SUM_BYTES), hash);
 }
 
-/**
- * Contract: inside the transaction that appends, with the row as it was before. Answers the ledger's mark for its new hash; one that was
- * not up to date stays as it is.
- */
-export function recordReferences(
-  db: Connection,
-  before: Pick<LedgerRow, "n" | "refs" | "hash">,
-  next: { hash: Uint8Array; hashes: Iterable<Uint8Array> | undefined },
-): Mark | null {
-  const { n, refs } = before;
-  if (!refs || !isUpToDate(before) || !next.hashes) return refs ?? null;
-  const mark = Uint8Array.from(refs);
-  for (const hash of next.hashes) if (putReference(db, n, hash)) mix(mark, hash);
-  mark.set(next.hash);
-  return mark;
+type Marked = Pick<LedgerRow, "n" | "hash" | "refs">;
+
+/** Contract: inside the transaction that appends, for a ledger that was up to date; `advanceMark` after the last one. */
+export function recordReference(db: Connection, row: Marked, hash: Uint8Array): void {
+  if (putReference(db, row.n, hash)) mix(row.refs!, hash);
+}
+
+/** What is recorded reaches up to the row's new hash. */
+export function advanceMark(row: Marked): void {
+  row.refs!.set(row.hash);
 }
 
 /** Replaces what is recorded of a ledger, after all of it was read. */
@@ -53,7 +48,7 @@ export function referencesOf(db: Connection, n: number): Uint8Array[] {
 }
 
 /** Does the sum of the mark say the same as the rows? */
-export function referencesAddUp(db: Connection, { n, hash, refs }: Pick<LedgerRow, "n" | "hash" | "refs">): boolean {
+export function referencesAddUp(db: Connection, { n, hash, refs }: Marked): boolean {
   const mark = freshMark(hash);
   for (const one of referencesOf(db, n)) mix(mark, one);
   return sameBytes(refs, mark);

@@ -37,7 +37,7 @@ export function wakeOf(row: Pick<WakeRow, "agent" | "due_at">): Wake {
   return { ...whom, by: row.agent.slice(0, Math.max(colon, 0)), dueAt: row.due_at };
 }
 
-export function wakeSum({ agent, due_at }: Pick<WakeRow, "agent" | "due_at">): Uint8Array {
+function wakeSum({ agent, due_at }: Pick<WakeRow, "agent" | "due_at">): Uint8Array {
   return digest("wake", [agent, due_at]);
 }
 
