@@ -61,7 +61,7 @@ export interface JobListing extends Partial<Omit<JobEnd, "status">> {
   status: JobStatus;
 }
 
-export type Adopted =
+type Adopted =
   /** It started, whatever became of it. */
   | { kind: "job"; job: Job }
   /** It never will: it may be started anew. */

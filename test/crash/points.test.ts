@@ -16,6 +16,7 @@ const SAMPLE: [string, string, number][] = [
   ["write_file", "intent.durable", 1],
   ["write_file", "effect.done", 1],
   ["edit_file", "effect.done", 1],
+  ["bash", "job.planned", 1],
   ["bash", "intent.durable", 1],
   ["bash", "effect.done", 1],
   ["todo_write", "results.before", 1],

@@ -207,6 +207,23 @@ test("an intent of another boot that left no trace is unknown, never run", async
   );
 });
 
+test("a copy of a context does not take the original's job: unknown, never run, and the original's result is still there", async () => {
+  const { dir, root, turn, text } = setUp();
+  const input = { command: "echo run >> times; echo done" };
+  const plan = (await turn.intend("bash", input)) as JobPlan;
+  await runInDyingProcess({
+    dir,
+    root,
+    plan,
+    command: input.command,
+    killWhen: () => existsSync(join(plan.dir, "exit")),
+  });
+  const copy = testTurn([createJobs({ dir })], { root, context: "ctx_copy" });
+  expect((await copy.resume("bash", input, plan)).isError).toBe(true);
+  expect([copy.reran, text("times")]).toEqual([false, "run\n"]);
+  expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false });
+});
+
 test("a process that only has the same number is not the supervisor", async () => {
   const { turn } = setUp();
   const plan = (await turn.intend("bash", { command: "true" })) as JobPlan;
