@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { HarnessOptions } from "../../src/harness.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import type { LoggedRequest, Script } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
 import { type House, openHouse } from "../house.ts";
 import { byPrompt, promptOf, saidTo, task } from "../subagents/script.ts";
 
@@ -55,7 +56,7 @@ describe("a definition", () => {
   });
 
   it("gives its agent another model, and settles with the caller's where only the name of a family is known", async () => {
-    const env = () => ({ OPENAI_BASE_URL: house.server.openaiUrl, OPENAI_API_KEY: "dummy" });
+    const env = () => ({ OPENAI_BASE_URL: house.server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY });
     const open = (spec: string) => openModel(spec, { env: env() });
     house = await openHouse(lead([{ text: "ok" }]), withAgent({ model: "openai/gpt-5-mini" }, { openModel: open }));
     await (await house.harness.run("Go")).result;

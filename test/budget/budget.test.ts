@@ -5,6 +5,7 @@ import { createHub } from "../../src/hub/hub.ts";
 import { contextState } from "../../src/loop/agent.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import type { ScriptRequest } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
 import { type House, openHouse } from "../house.ts";
 import { promptOf, saidTo, task } from "../subagents/script.ts";
 
@@ -119,7 +120,7 @@ describe("other budgets", () => {
       calls: [{ name: "todo_write", input: { todos: [{ content: `${r.round}`, status: "pending" }] } }],
       usage: { input: 100_000, output: 10_000 },
     }));
-    const env = { ANTHROPIC_BASE_URL: house.server.anthropicUrl, ANTHROPIC_API_KEY: "dummy" };
+    const env = { ANTHROPIC_BASE_URL: house.server.anthropicUrl, ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY };
     const model = await openModel("anthropic/claude-sonnet-5-5", { env });
     const harness = await house.again({ model, budget: { usd: 0.75 } });
     const result = await (await harness.run("go")).result;

@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import { runCli } from "../cli/cli.ts";
+import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 
 let cwd: string;
@@ -29,7 +30,11 @@ const cli = (...args: string[]) =>
   runCli(["-p", ...args], {
     cwd,
     state,
-    env: { OPENAI_BASE_URL: server.openaiUrl, ANTHROPIC_BASE_URL: server.anthropicUrl, ANTHROPIC_API_KEY: "dummy" },
+    env: {
+      OPENAI_BASE_URL: server.openaiUrl,
+      ANTHROPIC_BASE_URL: server.anthropicUrl,
+      ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY,
+    },
   });
 const SONNET = ["--model", "anthropic/claude-sonnet-5-5"];
 

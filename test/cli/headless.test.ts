@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { runCli, startCli } from "./cli.ts";
 
@@ -26,9 +27,9 @@ const serving = async (script: Parameters<typeof startModelServer>[0]) => {
   server = await startModelServer(script);
   return {
     OPENAI_BASE_URL: server.openaiUrl,
-    OPENAI_API_KEY: "dummy",
+    OPENAI_API_KEY: KEYS.OPENAI_API_KEY,
     ANTHROPIC_BASE_URL: server.anthropicUrl,
-    ANTHROPIC_API_KEY: "dummy",
+    ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY,
   };
 };
 

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { runCli } from "./cli.ts";
 
@@ -21,7 +22,7 @@ afterEach(async () => {
 
 const serving = async (script: Script) => {
   server = await startModelServer({ script });
-  return { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" };
+  return { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
 };
 const run = (args: string[], env: Record<string, string>) => runCli(["-p", ...args], { cwd, state, env });
 const typesSent = () => server.log().requests.map((r) => r.body.input.map((item: { type: string }) => item.type));
@@ -75,7 +76,7 @@ it("works over the Responses wire, the reasoning sent back to its own model and 
 
 it("is what openai/NAME speaks on OpenAI's own host, and there alone", async () => {
   const env = await serving([{ text: "hi" }]);
-  const through = { HTTP_PROXY: server.url, OPENAI_API_KEY: "dummy" };
+  const through = { HTTP_PROXY: server.url, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
   const codes = [];
   for (const [model, more] of [
     ["openai/gpt-test", { ...through, OPENAI_BASE_URL: "http://api.openai.com/v1" }],

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { runCli, startCli } from "./cli.ts";
 
@@ -19,7 +20,7 @@ afterEach(async () => {
 });
 
 const FLAGS = ["-p", "--output-format", "stream-json", "--model", "openai-compatible/mock"];
-const env = () => ({ OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" });
+const env = () => ({ OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY });
 const linesOf = (stdout: string) =>
   stdout
     .trim()

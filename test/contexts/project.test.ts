@@ -167,7 +167,7 @@ describe("a moved folder", () => {
     folder("p-other");
     const contexts = await openContexts({ cwd: at("p"), state });
     const roots = [at("p"), at("p/sub"), at("p-other"), ""];
-    for (const root of roots) await contexts.create({ task: root, ...(root && { root }) });
+    for (const root of roots) await contexts.create({ task: "t", title: root, ...(root && { root }) });
     await contexts.close();
     fs.renameSync(at("p"), at("q"));
     const rootsNow = async () => {

@@ -14,6 +14,11 @@ export interface Pending {
 export const PENDING: Pending[] = [
   { pending: "A1", environment: "`git init` in between" },
   { pending: "A1", environment: "moved in between" },
+  { pending: "A6", point: "reply.taken" },
+  { pending: "A6", point: "results.before" },
+  { pending: "A6", point: "append.before-commit" },
+  { pending: "A6", point: "fdatasync" },
+  { pending: "A6", point: "fsync" },
   { pending: "A11", environment: "a workflow, taken up by -p -r" },
   { pending: "A12", environment: "stdout closed after its first line" },
   { pending: "A12", environment: "stdout on a full disk" },

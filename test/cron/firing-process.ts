@@ -4,11 +4,14 @@ import { createHarness } from "../../src/harness.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import { openModel } from "../../src/models/open-model.ts";
+import { KEYS } from "../environment.ts";
 import { fakeClock, withCron } from "./world.ts";
 
 const [file, root, context, now, url] = process.argv.slice(2) as [string, string, string, string, string];
 const store = await openSqliteStore(file);
-const model = await openModel("openai-compatible/mock", { env: { OPENAI_BASE_URL: url, OPENAI_API_KEY: "dummy" } });
+const model = await openModel("openai-compatible/mock", {
+  env: { OPENAI_BASE_URL: url, OPENAI_API_KEY: KEYS.OPENAI_API_KEY },
+});
 const harness = createHarness({
   model,
   store,

@@ -6,12 +6,13 @@ import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import { runCli, startCli } from "../cli/cli.ts";
+import { KEYS } from "../environment.ts";
 import { scratch } from "../tools/turn.ts";
 
 async function setUp() {
   const server = await startModelServer({ script: () => ({ text: "Time for the meeting!", chunkDelayMs: 100 }) });
   onTestFinished(() => server.close());
-  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" };
+  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
   const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished), env };
   const { ledgerFile } = openProject({ cwd: opts.cwd, state: `${opts.state}/holdfast` });
   const store = await openSqliteStore(ledgerFile);

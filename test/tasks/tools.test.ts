@@ -10,6 +10,7 @@ import type { Tool, ToolRun } from "../../src/loop/seams.ts";
 import { toolSpecs } from "../../src/loop/tool-specs.ts";
 import { createTasks } from "../../src/mechanisms/tasks/index.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
 import { type TestTurn, testTurn } from "../tools/turn.ts";
 import { agent, openWorld, states, type World } from "./world.ts";
 
@@ -161,7 +162,7 @@ describe("a call done twice", () => {
             env: {
               ...process.env,
               OPENAI_BASE_URL: server.openaiUrl,
-              OPENAI_API_KEY: "dummy",
+              OPENAI_API_KEY: KEYS.OPENAI_API_KEY,
               ...(crash && { HOLDFAST_CRASH_AT: crash }),
             },
           },

@@ -8,6 +8,7 @@ import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import { type ModelServer, type ScriptRound, startModelServer } from "../../src/testing/model-server.ts";
 import { type RunningCli, runCli, startCli } from "../cli/cli.ts";
+import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { call, type Seen, seenIn } from "./world.ts";
 
@@ -92,7 +93,7 @@ async function openWorld(): Promise<World> {
     state,
     server,
     store: await openSqliteStore(ledgerFile),
-    env: { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" },
+    env: { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY },
   };
   worlds.push(world);
   return world;

@@ -9,6 +9,7 @@ import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
@@ -37,7 +38,7 @@ export async function openFleet(opts: FleetOptions): Promise<Fleet> {
   const root = tempDir("project");
   const state = tempDir("state");
   const server = await startModelServer({ script: opts.script });
-  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" };
+  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
   const model = await openModel("openai-compatible/mock", { env });
   const project = openProject({ cwd: root, state });
   const store = await openSqliteStore(project.ledgerFile);

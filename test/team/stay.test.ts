@@ -3,6 +3,7 @@ import fs from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import { runCli } from "../cli/cli.ts";
+import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { call, type Play, seenIn } from "./world.ts";
 
@@ -13,7 +14,7 @@ async function stay(play: Play) {
     await server.close();
     for (const dir of [cwd, state]) fs.rmSync(dir, { recursive: true, force: true });
   });
-  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" };
+  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
   const args = ["-p", "begin", "--stay", "--model", "openai-compatible/mock", "--permission-mode", "bypass"];
   return runCli(args, { cwd, state, env });
 }

@@ -8,6 +8,7 @@ import { openProject } from "../../src/contexts/project.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { git, makeRepository, put, text } from "./world.ts";
 
@@ -26,7 +27,7 @@ async function setUp(script: Script, files?: Record<string, string>) {
   const root = makeRepository(join(base, "project"), files);
   const server = await startModelServer({ script });
   const env = { PATH: process.env.PATH, HOME: join(base, "home"), XDG_STATE_HOME: join(base, "state") };
-  const models = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" };
+  const models = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
   put(base, { "home/.keep": "" });
   onTestFinished(async () => {
     await server.close();

@@ -1,5 +1,5 @@
 // Owns `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
-import { isAbsolute, resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { type Context, type ContextInfo, type Contexts, openContexts } from "../../contexts/index.ts";
 import { createHub } from "../../hub/hub.ts";
 import {
@@ -32,7 +32,7 @@ export async function workflow(flags: Flags): Promise<number> {
     if (verb === "ls") return await list(contexts, flags);
     if (word === undefined) throw new HoldfastError("invalid", `use: holdfast ${USE}`);
     if (verb === "run") {
-      const spec = readWorkflow(resolve(flags.cwd, word));
+      const spec = fromRoot(readWorkflow(resolve(flags.cwd, word)), state.project.root);
       const context = await contexts.create({ task: spec.name, title: spec.name, root: state.project.root });
       return await run({ flags, state, contexts, context, spec });
     }
@@ -47,11 +47,18 @@ export async function workflow(flags: Flags): Promise<number> {
       return 0;
     }
     if (verb !== "retry") throw new HoldfastError("invalid", `use: holdfast ${USE}`);
-    const spec = readWorkflow(isAbsolute(status.file) ? status.file : resolve(state.project.root, status.file));
+    const { root } = state.project;
+    const spec = fromRoot(readWorkflow(resolve(root, status.file)), root);
     return await run({ flags, state, contexts, context, spec, info });
   } finally {
     await state.store.close();
   }
+}
+
+/** A file of the project is recorded by its place in it: the project may be moved before the workflow is gone on with. */
+function fromRoot(spec: Workflow, root: string): Workflow {
+  const place = relative(root, spec.file);
+  return place.startsWith("..") || isAbsolute(place) ? spec : { ...spec, file: place };
 }
 
 interface Running {
