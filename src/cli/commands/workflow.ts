@@ -1,5 +1,5 @@
 // Owns `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
-import { relative, resolve } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
 import { type Context, type ContextInfo, type Contexts, openContexts } from "../../contexts/index.ts";
 import { createHub } from "../../hub/hub.ts";
 import {
