@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import type { ContextInfo } from "../contexts/index.ts";
 import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
@@ -28,6 +29,11 @@ export async function headless(flags: Flags): Promise<number> {
   try {
     const context = await chosenContext(opened, flags);
     const state = stateAt(opened, flags, context);
+    if (context && prompt === undefined && flags.inputFormat === "text" && (await hasWorkflow(store, context.id))) {
+      const { resumeWorkflow } = await import("./commands/workflow.ts");
+      const code = await resumeWorkflow(flags, state, context);
+      if (code !== undefined) return code;
+    }
     const started = await startOf(flags, state, context);
     const { harness, model, settings, modelSpec } = await openHarness(started.flags, state);
     const mode = settings.permissions.policy?.mode ?? "default";
@@ -56,6 +62,10 @@ export async function headless(flags: Flags): Promise<number> {
     await store.close();
   }
 }
+
+/** Whether a workflow was ever begun in it; older Holdfasts recorded that under a shared key. */
+const hasWorkflow = async (store: Store, context: string): Promise<boolean> =>
+  (await store.version(context, "record:workflow")) > 0 || (await store.version(context, "key:workflow")) > 0;
 
 interface Work {
   flags: Flags;

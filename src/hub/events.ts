@@ -1,7 +1,8 @@
 // Owns the facts of the hub: what an agent was asked for, what it exported, how often it was corrected.
 import * as z from "zod";
 import type { EventDefs } from "../ledger/events.ts";
-import { type MechanismSlice, unchanged } from "../loop/timelines.ts";
+import type { Seq } from "../ledger/store.ts";
+import type { MechanismSlice } from "../loop/timelines.ts";
 
 export const hubEvents: EventDefs = {
   "hub.exported": { v: 1, schema: () => z.object({ keys: z.array(z.string()) }) },
@@ -15,27 +16,41 @@ export interface Assignment {
   question?: string;
   exported: string[];
   corrections: number;
+  /** The events that say so. */
+  seq: Seq;
+  exportedAt: Record<string, Seq>;
 }
 
 export type HubState = Record<string, Assignment>;
 
 export const hubSlice: MechanismSlice<HubState> = {
-  version: 2,
+  version: 3,
   types: ["hub.asked", "hub.exported", "hub.corrected"],
-  timelines: unchanged,
+  timelines: {
+    // Who was asked after the checkpoint was never asked: the same name may be asked anew.
+    restored: (state, { to }) => Object.fromEntries(Object.entries(state).flatMap((one) => upTo(one, to))),
+    copied: (state) => state,
+  },
   initial: () => ({}),
   apply(state, event) {
     const own = state[event.actor];
     if (event.type === "hub.asked") {
       const { type, exports, question } = event.data as Pick<Assignment, "type" | "exports" | "question">;
-      state[event.actor] = { type, exports, ...(question && { question }), exported: [], corrections: 0 };
+      const asked = { type, exports, ...(question && { question }), seq: event.seq };
+      state[event.actor] = { ...asked, exported: [], corrections: 0, exportedAt: {} };
     } else if (event.type === "hub.exported" && own) {
       const { keys } = event.data as { keys: string[] };
       own.exported = [...new Set([...own.exported, ...keys])];
+      for (const key of keys) own.exportedAt[key] ??= event.seq;
     } else if (event.type === "hub.corrected" && own) own.corrections++;
     return state;
   },
 };
+
+function upTo([agent, own]: [string, Assignment], to: Seq): [string, Assignment][] {
+  if (own.seq > to) return [];
+  return [[agent, { ...own, exported: own.exported.filter((key) => own.exportedAt[key]! <= to) }]];
+}
 
 /** What is still wanted of an agent. */
 export const wantedOf = (assignment: Assignment | undefined): string[] =>

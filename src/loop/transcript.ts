@@ -13,6 +13,7 @@ import {
   type Usage,
 } from "../models/model.ts";
 import { loopEvents } from "./events.ts";
+import { noteText, withoutMarks } from "./marks.ts";
 import { applyMoved } from "./moved.ts";
 import { applyRewind, type Marks, REWINDS } from "./rewind.ts";
 import type { AgentView, Effect, Grants } from "./seams.ts";
@@ -77,7 +78,7 @@ type Known = Fact<typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONT
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 2,
+  version: 3,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
@@ -166,7 +167,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
         kind: "result",
         callId: data.callId,
         name: data.name,
-        content: data.content,
+        content: data.content.map((part) => (part.type === "text" ? { ...part, text: withoutMarks(part.text) } : part)),
         isError: data.isError,
       });
       break;
@@ -240,9 +241,4 @@ function insertResult(agent: AgentState, result: Extract<Item, { kind: "result" 
     at = i;
   }
   agent.items.splice(at, 0, result);
-}
-
-/** How a note reads to the model: marked with where it comes from, so that it has no more authority than that; it cannot end itself, nor begin another. */
-function noteText(origin: string, text: string): string {
-  return `<note from="${origin}">\n${text.replace(/<(?=\/?note\b)/gi, "<\\")}\n</note>`;
 }

@@ -17,7 +17,7 @@ import { HoldfastError } from "../../ledger/error.ts";
 import type { Flags } from "../args.ts";
 import { commandLine } from "../command-line.ts";
 import { openHarness } from "../harness.ts";
-import { findContext, openState, stateAt } from "../open.ts";
+import { findContext, type OpenState, openState, stateAt } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
 import { startOf } from "../start.ts";
 
@@ -47,12 +47,23 @@ export async function workflow(flags: Flags): Promise<number> {
       return 0;
     }
     if (verb !== "retry") throw new HoldfastError("invalid", `use: holdfast ${USE}`);
-    const { root } = state.project;
-    const spec = fromRoot(readWorkflow(resolve(root, status.file)), root);
-    return await run({ flags, state, contexts, context, spec, info });
+    return await retry({ flags, state, contexts, context, info }, status);
   } finally {
     await state.store.close();
   }
+}
+
+/** Goes on with the workflow of a context, as `-r` means it. Contract: undefined when it runs none, or none that is unfinished. */
+export async function resumeWorkflow(flags: Flags, state: OpenState, info: ContextInfo): Promise<number | undefined> {
+  const contexts = await openContexts({ store: state.store });
+  const context = await contexts.get(info.id);
+  const status = await workflowStatus(context, { status: info.status });
+  return !status || status.state === "done" ? undefined : retry({ flags, state, contexts, context, info }, status);
+}
+
+function retry(running: Omit<Running, "spec">, { file }: WorkflowRun): Promise<number> {
+  const { root } = running.state.project;
+  return run({ ...running, spec: fromRoot(readWorkflow(resolve(root, file)), root) });
 }
 
 /** A file of the project is recorded by its place in it: the project may be moved before the workflow is gone on with. */
@@ -63,7 +74,7 @@ function fromRoot(spec: Workflow, root: string): Workflow {
 
 interface Running {
   flags: Flags;
-  state: Awaited<ReturnType<typeof openState>>;
+  state: OpenState;
   contexts: Contexts;
   context: Context;
   spec: Workflow;

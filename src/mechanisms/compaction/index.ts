@@ -33,7 +33,7 @@ interface Elided {
 
 type CompactionState = Record<string, Elided>;
 
-export const compactionSlice: MechanismSlice<CompactionState> = {
+const compactionSlice: MechanismSlice<CompactionState> = {
   version: 2,
   types: ["turn.started", "context.elided"],
   timelines: unchanged,

@@ -11,7 +11,7 @@ import { createCronTools } from "./tools.ts";
 import { localZone } from "./zone.ts";
 
 export { showSchedule } from "./plan.ts";
-export { armedAt, cancelling, cancellingAll, nextFiring, schedulesOf, scheduling } from "./standing.ts";
+export { cancelling, cancellingAll, schedulesOf, scheduling } from "./standing.ts";
 export { localZone } from "./zone.ts";
 
 /** Timers stop while a machine sleeps and know nothing of a clock that is set: the wall clock is looked at again after this long. */

@@ -1,4 +1,5 @@
 // Owns background work: commands run as supervised jobs, survive the harness, and report their end once.
+import { withoutMarks } from "../../loop/marks.ts";
 import type { Mechanism, Note, Turn } from "../../loop/seams.ts";
 import { createBashTool } from "../../tools/bash.ts";
 import { createJobKillTool } from "../../tools/job-kill.ts";
@@ -107,13 +108,13 @@ function endOf(attempt: string, job: RunningJob): JobEnd | undefined {
 }
 
 function notification(job: RunningJob, end: JobEnd, { text: output, missing }: ReturnType<typeof jobOutput>): Note {
-  const tail = output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, "");
+  const tail = withoutMarks(output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, ""));
   const facts = [
     `<id>${job.jobId}</id>`,
     `<status>${end.status}</status>`,
     ...(end.exitCode === undefined ? [] : [`<exit_code>${end.exitCode}</exit_code>`]),
     `<duration>${(end.durationMs / 1000).toFixed(1)} s</duration>`,
-    `<command>${job.command.slice(0, 200)}</command>`,
+    `<command>${withoutMarks(job.command.slice(0, 200))}</command>`,
     ...(missing === undefined ? [] : [`<output_missing>${missing}</output_missing>`]),
     `<output path="job:${job.jobId}" chars="${output.length}">${tail.length < output.length ? "…" : ""}${tail}</output>`,
   ];

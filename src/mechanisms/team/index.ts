@@ -13,7 +13,7 @@ import { deliver, inboxOf, stateOf, teamWake } from "./talk.ts";
 export * from "./decide.ts";
 export { doing } from "./standing.ts";
 export type { Plan, TeamState } from "./state.ts";
-export { activeMates, USER } from "./state.ts";
+export { USER } from "./state.ts";
 export { isTeamWake } from "./talk.ts";
 
 const MOST_TEAMMATES = 50;

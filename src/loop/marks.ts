@@ -1,0 +1,11 @@
+// The marks by which a model tells what the runtime says from what tools, peers and files say; nothing else may carry them.
+
+const MARK = /<(?=note from=|task_notification\b)/i;
+const MARKS = /<(?=\/?note\b|\/?task_notification\b)/gi;
+
+/** How a note reads to the model: marked with where it comes from, so that it has no more authority than that; it cannot end itself, nor begin another. */
+export const noteText = (origin: string, text: string): string =>
+  `<note from="${origin}">\n${text.replace(/<(?=\/?note\b)/gi, "<\\")}\n</note>`;
+
+/** Text of a tool, a command or a peer: where it imitates a note or a notification, its marks are broken. Anything else stays as it is. */
+export const withoutMarks = (text: string): string => (MARK.test(text) ? text.replace(MARKS, "<\\") : text);
