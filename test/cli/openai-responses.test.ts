@@ -55,8 +55,8 @@ it("works over the Responses wire, the reasoning sent back to its own model and 
   const { requests, invalid } = server.log();
   expect(invalid).toEqual([]);
   expect(requests.map((r) => ({ api: r.api, model: r.model, key: r.headers.authorization }))).toEqual([
-    ...Array(3).fill({ api: "openai-responses", model: "mock", key: "Bearer dummy" }),
-    { api: "openai-responses", model: "other", key: "Bearer dummy" },
+    ...Array(3).fill({ api: "openai-responses", model: "mock", key: `Bearer ${KEYS.OPENAI_API_KEY}` }),
+    { api: "openai-responses", model: "other", key: `Bearer ${KEYS.OPENAI_API_KEY}` },
   ]);
   const round = ["reasoning", "function_call", "function_call_output"];
   expect(typesSent()).toEqual([
