@@ -5,6 +5,7 @@ import { explain } from "../ledger/events.ts";
 import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
+import { withoutMarks } from "./marks.ts";
 import type { EffectOutcome, Grants, Tool, ToolOutput, ToolRun } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
@@ -236,10 +237,18 @@ async function resultOf(outcome: Settled, run: ToolRun): Promise<ToolOutput> {
 /** Seam tool around the work; whatever it throws becomes an error result. */
 async function attempt(agent: Agent, run: ToolRun, work: (run: ToolRun) => Promise<ToolOutput>): Promise<ToolOutput> {
   try {
-    return await agent.seams.tool(run, work);
+    return await agent.seams.tool(run, async (inner) => unmarked(await work(inner)));
   } catch (error) {
     return { content: messageOf(error), isError: true };
   }
+}
+
+/** What a tool says cannot pass for what the runtime says; the layers around it may add notes of theirs. */
+function unmarked(output: ToolOutput): ToolOutput {
+  const { content } = output;
+  if (typeof content === "string") return { ...output, content: withoutMarks(content) };
+  const parts = content.map((part) => (part.type === "text" ? { ...part, text: withoutMarks(part.text) } : part));
+  return { ...output, content: parts };
 }
 
 function toRun(agent: Agent, { pending, tool, input, grants }: Ready, intent: unknown, resumed: boolean): ToolRun {

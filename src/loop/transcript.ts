@@ -13,7 +13,7 @@ import {
   type Usage,
 } from "../models/model.ts";
 import { loopEvents } from "./events.ts";
-import { noteText, withoutMarks } from "./marks.ts";
+import { noteText } from "./marks.ts";
 import { applyMoved } from "./moved.ts";
 import { applyRewind, type Marks, REWINDS } from "./rewind.ts";
 import type { AgentView, Effect, Grants } from "./seams.ts";
@@ -78,7 +78,7 @@ type Known = Fact<typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONT
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 3,
+  version: 2,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
@@ -167,7 +167,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
         kind: "result",
         callId: data.callId,
         name: data.name,
-        content: data.content.map((part) => (part.type === "text" ? { ...part, text: withoutMarks(part.text) } : part)),
+        content: data.content,
         isError: data.isError,
       });
       break;

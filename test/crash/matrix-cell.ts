@@ -77,7 +77,8 @@ async function judge(work: Work, { cell, reference, counts, blame }: Judging): P
   const transcript = transcriptOf(world, events);
   const unknown = transcript.filter((line) => /\bunknown\b/.test(line)).length;
   counts.unknownOutcomes = unknown;
-  if (unknown > 0 && !environment.mayBeUnknown?.(scenario)) blame("needlesslyUnknown", transcript.join(" | "));
+  const excused = environment.mayBeUnknown?.(scenario) || environment.mayFail?.test(transcript.join(" "));
+  if (unknown > 0 && !excused) blame("needlesslyUnknown", transcript.join(" | "));
   const told = transcript.some((line) => environment.mayFail?.test(line));
   if (unknown === 0 && !told && JSON.stringify(transcript) !== JSON.stringify(reference.transcript))
     blame("stateDiffers", `${JSON.stringify(transcript)} instead of ${JSON.stringify(reference.transcript)}`);

@@ -7,7 +7,6 @@ import { type Environment, environment, environments } from "./environments.ts";
 import type { Format } from "./facts.ts";
 import { type Cell, countCallsOf, runMatrixCell } from "./matrix-cell.ts";
 import { type MatrixScenario, matrixScenario, matrixScenarios } from "./matrix-scenarios.ts";
-import { PENDING, waitsFor } from "./pending.ts";
 import { allPoints, at } from "./points.ts";
 import { hasStrace, killAtCall } from "./strace.ts";
 
@@ -29,9 +28,7 @@ const cellOf = ({ scenario, environment: where, point, n, kill = at(point, n) }:
   format: where.first?.stdout ? "stream-json" : FORMATS[i % FORMATS.length]!,
 });
 
-const isOn = ({ scenario, environment: where, point }: Place): boolean =>
-  (where.fits?.(scenario) ?? true) &&
-  waitsFor({ scenario: scenario.name, environment: where.name, point }) === undefined;
+const isOn = ({ scenario, environment: where }: Place): boolean => where.fits?.(scenario) ?? true;
 
 const runPlaces = (places: Place[]): Promise<Counts> =>
   runCells(places.filter(isOn).map(cellOf), (cell) => runMatrixCell(cell));
@@ -85,17 +82,6 @@ test.skipIf(LONG)(
     });
   },
 );
-
-test("what is pending names scenarios, environments and points that there are", () => {
-  const points = [...allPoints(), ...CALLS];
-  const unknown = PENDING.filter(
-    (one) =>
-      (one.environment !== undefined && !environments.some((e) => e.name.includes(one.environment!))) ||
-      (one.scenario !== undefined && !matrixScenarios.some((s) => s.name === one.scenario)) ||
-      (one.point !== undefined && !points.includes(one.point)),
-  );
-  expect(unknown).toEqual([]);
-});
 
 /** How often each scenario passes each point, learned where everything is as usual. */
 const passings = new Map<string, number>();

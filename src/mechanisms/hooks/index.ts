@@ -2,6 +2,7 @@
 import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { LEAD } from "../../loop/host.ts";
+import { harmless, noteText } from "../../loop/marks.ts";
 import { defineMechanism, type Mechanism, type Seams, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { callSeams } from "./call-seams.ts";
@@ -10,7 +11,6 @@ import { hookEvents, hooksSlice, turnHooks } from "./events.ts";
 import { createFiring, type MatchesRule, NOTHING_SAID } from "./firing.ts";
 import { type HandlerOptions, handlersOf } from "./handlers.ts";
 import type { Payload } from "./payload.ts";
-import { harmless, marked } from "./result-text.ts";
 
 export type { HookOutput } from "./answer.ts";
 export type { CommandHook, HookConfig, HookEvent } from "./config.ts";
@@ -77,7 +77,10 @@ export function createHooks(opts: HooksOptions): Hooks {
       if (fired.stop !== undefined) return { block: harmless(fired.stop) };
       if (fired.decision === "deny") return { block: `blocked by a UserPromptSubmit hook: ${fired.reason}` };
       if (fired.context.length === 0) return input;
-      return { ...input, content: [...input.content, { type: "text", text: marked(fired.context.join("\n")) }] };
+      return {
+        ...input,
+        content: [...input.content, { type: "text", text: noteText("hook", fired.context.join("\n")) }],
+      };
     },
     async stop(turn, reply) {
       const event = turn.agent === LEAD ? "Stop" : "SubagentStop";

@@ -1,11 +1,9 @@
 // Owns how a hook's text stands beside other text: marked as a hook's, so that it has no more authority than that.
+import { noteText } from "../../loop/marks.ts";
 import type { ToolOutput } from "../../loop/seams.ts";
 import { isRecord } from "./config.ts";
 
-/** Cannot close its own mark. */
-export const harmless = (text: string): string => text.replace(/<(?=\/?note\b)/gi, "<\\");
-
-export const marked = (text: string): string => `<note from="hook">\n${harmless(text)}\n</note>`;
+const marked = (text: string): string => noteText("hook", text);
 
 export function addNotes(output: ToolOutput, texts: readonly string[]): ToolOutput {
   if (texts.length === 0) return output;
