@@ -12,6 +12,7 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
   ["mechanisms/permissions/shell", "text", "a word of the command that is judged"],
   ["mechanisms/permissions/engine.ts", "text", "a part of the command as written: each is listed once"],
   ["mechanisms/tasks/files.ts", "text", "the content of a file"],
+  ["tools/bash.ts", "text", "what a command printed"],
   ["hub/templates", "text", "the content of a template file"],
   ["models/rehearsal", "text", "what a user or a tool says: the rehearsal is a model"],
   ["models/openai-responses.ts", "message", "the words of a provider, which gives no code for it"],

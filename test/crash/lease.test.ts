@@ -29,10 +29,12 @@ async function inWorld(rounds: Parameters<typeof openWorld>[0], body: (world: Wo
 const contextOf = async (world: World): Promise<string> => (await world.look()).contexts[0]!.id;
 
 const types = async (world: World): Promise<string[]> =>
-  (await world.look()).contexts[0]!.events.map((e) => e.type).filter((type) => type !== "checkpoint.kept"); // kept beside the model call
+  (await world.look()).contexts[0]!.events.map((e) => e.type).filter(
+    (type) => type !== "checkpoint.kept" && type !== "hook.ran",
+  ); // beside the model call; of the house
 
 const ONE_TURN = [
-  ...["context.created", "agent.created", "input.received", "turn.started"],
+  ...["context.created", "agent.created", "context.started", "input.received", "turn.started"],
   ...["context.checkpointed", "input.taken", "reply.received", "turn.ended"],
 ];
 

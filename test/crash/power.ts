@@ -114,7 +114,8 @@ export function materialize(
   const names = new Map<string, number>();
   for (const { op, inode } of steps.slice(0, namesUpTo)) {
     if (op.kind === "create") names.set(op.path, inode);
-    if (op.kind === "link" || op.kind === "rename") names.set(op.to, inode);
+    if (op.kind === "rename" && !names.has(op.path)) renameFolder(names, op.path, op.to);
+    else if (op.kind === "link" || op.kind === "rename") names.set(op.to, inode);
     if (op.kind === "unlink" || op.kind === "rename") names.delete(op.path);
   }
   for (const [name, inode] of names) {
@@ -123,6 +124,15 @@ export function materialize(
     const file = path.join(target, path.relative(folder, name));
     fs.mkdirSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(file, contentOf(own, { durable, mode, rnd }), { mode: 0o600 });
+  }
+}
+
+/** Nothing but its files is recorded of a folder. */
+function renameFolder(names: Map<string, number>, from: string, to: string): void {
+  for (const [name, inode] of [...names]) {
+    if (!name.startsWith(`${from}/`)) continue;
+    names.delete(name);
+    names.set(to + name.slice(from.length), inode);
   }
 }
 

@@ -166,7 +166,7 @@ export function writing<T>(home: string, work: () => T): T {
     const why = code === "ENOENT" ? "it cannot be made there: is that file system read-only?" : code;
     throw new HoldfastError(
       full ? "disk" : "invalid",
-      `the state directory ${home} cannot be written (${why}): ${full ? "make room" : "give --state or XDG_STATE_HOME a folder that can be written"}`,
+      `the state directory ${home} cannot be written (${why}): ${full ? "its disk is full or failing; make room, or give another --state" : "give --state or XDG_STATE_HOME a folder that can be written"}`,
       { cause: error },
     );
   }

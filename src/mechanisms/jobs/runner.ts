@@ -17,6 +17,7 @@ import {
   jobState,
   killAttempt,
   killLeftovers,
+  letGoOn,
   listJobs,
   makeJobDir,
   newAttempt,
@@ -170,6 +171,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       // After a power loss the file that says "started" may be lost while what the command did is not.
       if (!started && plan.boot !== bootId()) return { kind: "elsewhere" };
       if (!started && abandon(attempt)) return { kind: "unstarted" };
+      letGoOn(attempt);
       return meta ? { kind: "job", job: jobAt(attempt, meta) } : { kind: "elsewhere" };
     },
     discard(plan) {

@@ -170,9 +170,11 @@ fi
 [ "$n" -ge 5 ] && [ $((z-sizes[i])) -lt $((bound/16)) ] || quick=$fast
 sizes[i]=$z
 [ "$z" -gt "$bound" ] || continue
+kill -STOP -- -\${groups[i]} 2>/dev/null
 [ -e "$d/out.head" ] || head -c "$keep" "$d/out" >|"$d/out.head"
 tail -c "$keep" "$d/out" >|"$d/out.tail"
 : >|"$d/out"
+kill -CONT -- -\${groups[i]} 2>/dev/null
 lost[i]=$((lost[i]+z)) sizes[i]=0
 echo "\${lost[i]}" >|"$d/dropped"
 done
