@@ -73,8 +73,9 @@ async function loseAndLook(world: World, recording: Recording, loss: Loss, floor
 
 /** The same state, taken up by the command line. */
 async function loseAndResume(world: World, one: Scenario, recording: Recording, loss: Loss): Promise<string[]> {
-  for (const folder of [world.stateDir, world.project]) fs.rmSync(folder, { recursive: true, force: true });
-  fs.mkdirSync(world.project);
+  fs.rmSync(world.stateDir, { recursive: true, force: true });
+  // The same folder, as after a power loss: another one at its place would be another project.
+  for (const name of fs.readdirSync(world.project)) fs.rmSync(path.join(world.project, name), { recursive: true });
   one.setUp?.(world.project);
   materialize(recording, { ...loss, rnd: random(loss.seed), folder: world.dir, target: world.dir });
   const label = `resume after step ${loss.upTo} ${loss.mode} seed ${loss.seed}`;
