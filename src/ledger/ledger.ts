@@ -151,7 +151,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     });
     const own: Write = { ledger: name, events: writes, summary, base, ...(expect && { expect }) };
     const stored = await store
-      .append([own, ...beside], { ...appendOpts, ...(lease && { lease }), blobs })
+      .append([own, ...beside], { ...appendOpts, ...(lease && { lease }), ...(blobs.length > 0 && { blobs }) })
       .catch(async (error) => {
         // What it rests on is not there: because another past was put in its place, or because the whole was removed.
         if (missing && isHoldfastError(error, "rolled_back") && (await store.head(name)) === 0) throw missing();
