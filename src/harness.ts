@@ -1,6 +1,6 @@
 // Owns the map of the house: every mechanism, in order, one line each; and createHarness, which sets the loop going with them.
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Contexts, FileKeeper } from "./contexts/index.ts";
 import type { Hosting, HostTeamsOptions } from "./hosting.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
@@ -247,8 +247,9 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-export function createHarness(opts: HarnessOptions): Harness {
-  checkHarness(opts);
+export function createHarness(given: HarnessOptions): Harness {
+  checkHarness(given);
+  const opts = { ...given, root: resolve(given.root) }; // never relative to where the process happens to be later
   let opened: Promise<Contexts> | undefined;
   const contexts = () => {
     opened ??= import("./contexts/index.ts").then(({ openContexts }) => openContexts({ store: opts.store }));

@@ -129,7 +129,13 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const first = await run.result;
   const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
   if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
-    process.stderr.write(`Nothing is left to take up in ${run.context}; its last answer:\n`);
+    const others = busyBeside(run);
+    const again = resumeLine({ id: run.context, root: contextRoot(run.taken.agent.turn) }, { ...flags, stay: true });
+    process.stderr.write(
+      others.length > 0 && !flags.stay
+        ? `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${again}\n`
+        : `Nothing is left to take up in ${run.context}; its last answer:\n`,
+    );
   }
   for (const result of results) output.result(result);
   let interrupted = false;
@@ -142,6 +148,12 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
   return farewell(results.at(-1), run, { harness, flags, interrupted });
 }
+
+/** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */
+const busyBeside = ({ taken: { agent, ledger } }: Run): string[] =>
+  Object.values(contextState(ledger).agents)
+    .filter((one) => one.name !== agent.turn.agent && (one.turn || one.queue.length > 0))
+    .map((one) => one.name);
 
 /** A new context, with how it was started from its first moment. */
 async function begin({ flags, harness, prompt, state, record }: Work): Promise<string> {

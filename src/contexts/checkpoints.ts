@@ -7,6 +7,7 @@ import type { FileDiff, FileKeeper, FileReport } from "./file-keeper.ts";
 import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt, type RestoreFact } from "./fold.ts";
 import { foreignChanges, refuseForeign } from "./foreign-changes.ts";
 import { holderOf } from "./listing.ts";
+import { checkRestore } from "./settings.ts";
 
 /** So many paths that were left alone stand in the event; the report names all. */
 const NOTED = 50;
@@ -136,6 +137,7 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       return (await ledger.catchUp()).checkpoints.map((one) => ({ ...one }));
     },
     async restore(checkpoint, restore = {}) {
+      checkRestore(restore);
       return go(findCheckpoint(await ledger.catchUp(), checkpoint), restore);
     },
     async undo(restore = {}) {

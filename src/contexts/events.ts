@@ -13,6 +13,13 @@ const facts = { key: string, ...valueFacts, call: optional(string), ttlMs: optio
 const mark = object({ id: string });
 const names = optional(array(string));
 
+/** What only the runtime, a person at the front door, or the library's caller says: no tool brings these. */
+export const RESERVED_EVENTS: ReadonlySet<string> = new Set([
+  ...["context.created", "context.moved", "context.configured", "context.restored", "context.forked"],
+  ...["context.started", "context.imported", "workflow.begun", "workflow.recorded", "input.given", "hub.asked"],
+  ...["data.shared", "data.appended", "data.removed"],
+]);
+
 export const contextEvents = {
   "context.created": { v: 1, schema: () => object({ root: string, title: string, version: string }) },
   "agent.created": { v: 1, schema: () => object({ name: string, cwd: string }) },
@@ -89,8 +96,8 @@ export const contextEvents = {
         }),
       }),
   },
-  /** A copy from an exported file begins here: what was open belongs to the original. */
-  "context.imported": { v: 1, schema: () => object({ context: string, events: number }) },
+  /** A copy from an exported file begins here: what was open belongs to the original. `root`: the tree that it works in from here on, whatever the file says. */
+  "context.imported": { v: 1, schema: () => object({ context: string, events: number, root: optional(string) }) },
   "agent.updated": { v: 1, schema: () => object({ name: string, patch: record }) },
   "work.started": { v: 1, schema: () => object({ agent: string }) },
   "work.ended": {

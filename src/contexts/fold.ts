@@ -253,7 +253,14 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
     state.title = data.title ?? state.title;
     stopAgents(state, event.at);
   },
-  "context.imported": (state, event) => stopAgents(state, event.at),
+  "context.imported"(state, event, data) {
+    stopAgents(state, event.at);
+    state.root = data.root ?? "";
+    // A file may say anything: what a person answered elsewhere is asked again here, also where an older Holdfast recorded it.
+    const gates = new Set(state.declared.flatMap((one) => one.people));
+    forgetRecords(state, (name) => name.startsWith("input/") || gates.has(name.slice("phase/".length)));
+    for (const key of [...state.keys.keys()]) if (/^workflow(?:\.|$)/.test(key)) state.keys.delete(key);
+  },
   "agent.updated"(state, event, data) {
     const before = state.agents.get(data.name) ?? { at: 0 };
     const merged = Object.entries({ ...before, ...data.patch, at: event.at }).filter(([, value]) => value !== null);
@@ -273,7 +280,7 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
 
 /** Everything else in the ledger belongs to the loop and its mechanisms, and is not even read. */
 export const contextSlice: Slice<FoldState> = {
-  version: 3,
+  version: 4,
   types: Object.keys(CASES),
   initial: initialState,
   apply(state, event) {
@@ -304,6 +311,11 @@ function applyEvent(state: FoldState, event: StoredEvent): void {
     else if (entity === "ctx:quota") state.versions.quota = event.seq;
     else if (entity === "ctx:data") state.versions.data = event.seq;
   }
+}
+
+/** A person's answer was given to the original. */
+function forgetRecords({ records }: FoldState, isGone: (name: string) => boolean): void {
+  for (const name of [...records.keys()]) if (isGone(name)) records.delete(name);
 }
 
 /** Whoever works on the original does not work on its copy. */

@@ -22,6 +22,11 @@ export interface ImportReport {
   hash: string;
 }
 
+export interface ImportOptions {
+  /** The tree that its agents work in. What the file says does not count: it may name any folder. Default: that of the harness that runs them. */
+  root?: string;
+}
+
 interface Header {
   id: string;
   events: Seq;
@@ -29,7 +34,7 @@ interface Header {
 }
 
 /** Contract: refuses damage by line and byte before anything is written; overwrites nothing. */
-export async function importContext(store: Store, file: string): Promise<ImportReport> {
+export async function importContext(store: Store, file: string, opts: ImportOptions = {}): Promise<ImportReport> {
   const checked = await walk(file, {});
   const { header } = checked;
   const taken = (await store.head(header.id)) > 0;
@@ -61,8 +66,8 @@ export async function importContext(store: Store, file: string): Promise<ImportR
     if (again.hash !== checked.hash)
       throw new HoldfastError("damaged", `${file} changed while it was read: import it again`);
     const { importing: _, ...summary } = (header.summary ?? {}) as Record<string, unknown>;
-    events.push(importedEvent({ context: header.id, events: header.events }));
-    await flush({ ...summary, open: false, busy: [], work: false, importing: null });
+    events.push(importedEvent({ context: header.id, events: header.events, ...opts }));
+    await flush({ ...summary, root: opts.root ?? "", open: false, busy: [], work: false, importing: null });
     return { id, from: header.id, events: header.events, blobs: checked.blobs, hash: checked.hash };
   } catch (error) {
     await store.remove(id).catch(() => {}); // half an import is none; a killed one is swept by gc

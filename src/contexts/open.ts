@@ -1,4 +1,5 @@
 // Owns `openContexts`: the door to all contexts of a store, with or without the rest of Holdfast.
+import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";
 import type { Store } from "../ledger/store.ts";
@@ -6,13 +7,13 @@ import { type Context, type ContextOptions, configuredEvent, createContext, type
 import { type ContextLedger, openContextLedger } from "./context-ledger.ts";
 import { type ExportReport, exportContext } from "./export.ts";
 import { collectGarbage, deleteContext, type GcOptions, type GcReport } from "./gc.ts";
-import { type ImportReport, importContext } from "./import.ts";
+import { type ImportOptions, type ImportReport, importContext } from "./import.ts";
 import { type ContextInfo, type ContextStatus, listContexts } from "./listing.ts";
 import { newContext } from "./new-context.ts";
 import { settleMovedRoots } from "./project/moved-roots.ts";
 import { openProject } from "./project.ts";
 import type { LocalSchemas } from "./schemas.ts";
-import { checkCreate, checkHandle, checkId, checkPlace } from "./settings.ts";
+import { checkCreate, checkGc, checkHandle, checkId, checkPlace } from "./settings.ts";
 import { type ContextsVerdict, verifyContexts } from "./verify.ts";
 
 export interface CreateOptions extends Settings, ContextOptions {
@@ -41,7 +42,7 @@ export interface Contexts {
   gc(opts?: GcOptions): Promise<GcReport>;
   verify(id?: string): Promise<ContextsVerdict>;
   export(id: string, file: string): Promise<ExportReport>;
-  import(file: string): Promise<ImportReport>;
+  import(file: string, opts?: ImportOptions): Promise<ImportReport>;
   /** How many contexts this process keeps folded: a bounded number, the last used. */
   readonly kept: number;
   /** Closes the store if `openContexts` opened it. */
@@ -121,7 +122,7 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
       const settings = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as Settings;
       const configured = await configuredEvent({ task, ...settings }, localSchemas(id), author);
       const summary = ttlMs === undefined ? {} : { ttlMs };
-      const named = root === undefined ? {} : { root };
+      const named = root === undefined ? {} : { root: resolve(root) };
       await store.append([
         newContext({ id, title, ...named, author, version: "contexts", facts: [configured], summary }),
       ]);
@@ -142,13 +143,14 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
       forget(id);
     },
     async gc(opts) {
+      if (opts !== undefined) checkGc(opts);
       const report = await collectGarbage(store, opts);
       if (!opts?.dryRun) for (const { id } of report.removed) forget(id);
       return report;
     },
     verify: (id) => verifyContexts(store, (one) => get(one), id),
     export: (id, file) => exportContext(store, id, file),
-    import: (file) => importContext(store, file),
+    import: (file, importOpts) => importContext(store, file, importOpts),
     async close() {
       for (const id of [...ledgers.keys()]) await letGo(id).catch(() => {});
       if (!("store" in where)) await store.close();

@@ -49,7 +49,7 @@ export const startedEvent = (start: Start, given: GivenIn): EventInput => ({
 });
 
 /** Stands behind everything that was copied: what those events say of permissions counts no more. */
-export const importedEvent = (from: { context: string; events: Seq }): EventInput => ({
+export const importedEvent = (from: { context: string; events: Seq; root?: string }): EventInput => ({
   type: "context.imported",
   v: contextEvents["context.imported"].v,
   actor: FRONT_DOOR,

@@ -72,6 +72,8 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   const heldSince = Date.now();
   let abort = new AbortController();
   let begun = false;
+  let running = false;
+  let early = false;
   const state = (): AgentState => contextState(ledger).agents[name]!;
 
   const own: Omit<Turn, keyof AgentView> = {
@@ -167,6 +169,9 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     },
     async oneTurn() {
       abort = new AbortController(); // from here on: also what is taken in before the turn begins can be interrupted
+      if (early) abort.abort();
+      early = false;
+      running = true;
       if (hasWork()) return advance("input");
       const notes = await seams.intake(turn);
       if (notes.length === 0) return undefined;
@@ -177,7 +182,10 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       return advance("wake");
     },
     idle: () => seams.idle(turn),
-    interrupt: () => abort.abort(),
+    interrupt() {
+      early = !running; // before its first turn: that one does not begin
+      abort.abort();
+    },
     end: async (reason) => (begun ? seams.end(turn, reason) : undefined),
   };
 }

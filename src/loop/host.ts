@@ -5,6 +5,7 @@ import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec, type EventGroup } from "../ledger/events.ts";
 import { createFold, type Fold } from "../ledger/fold.ts";
+import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
@@ -100,6 +101,10 @@ export function readers(
     if (!events) return [];
     return [own.some((one) => one.name === name) ? { events, extension: { mechanism: name, required } } : { events }];
   });
+  const names = mechanisms.map((m) => m.name);
+  const taken = names.find((name, i) => names.indexOf(name) !== i || name === "transcript" || name === "extensions");
+  if (taken !== undefined)
+    throw new HoldfastError("invalid", `a mechanism may not be named ${taken}: the name is taken`);
   const slices = mechanisms.flatMap((m) => (m.fold ? [[m.name, acrossTimelines(m.fold)]] : []));
   return {
     codec: createCodec([{ events: contextEvents }, { events: loopEvents }, ...groups]),
@@ -168,6 +173,7 @@ export function createHost(opts: HostOptions): Host {
       const { ledger: opening, leave } = openShared(context);
       try {
         await (await opening).decide((state) => {
+          if (state.seq === 0) throw new HoldfastError("not_found", `there is no context ${context}`);
           const { agents, root } = state.slices.transcript as ContextState;
           if (agents[name]) return { events: [] };
           if (most !== undefined && Object.keys(agents).length >= most)
@@ -211,6 +217,8 @@ export function createHost(opts: HostOptions): Host {
         throw error;
       }
       const agent = createAgent({ ledger, lease, name, seams, model, ...takeOpts });
+      if (agent.turn.root === "" && opts.root !== undefined && !ledger.readOnly)
+        await agent.turn.append([{ type: "agent.moved", data: { cwd: opts.root, root: opts.root } }]);
       const renewing = setInterval(async () => {
         const kept = await lease.renew().catch(() => true); // a busy store is not a lost lease; fencing decides
         if (!kept) agent.interrupt();
@@ -232,13 +240,28 @@ export function createHost(opts: HostOptions): Host {
       return it;
     },
     async close() {
-      for (const m of mechanisms) await m.close?.().catch(() => undefined);
+      for (const m of mechanisms) await quietly(() => m.close?.());
       for (const it of taken) await it.release();
     },
   };
 }
 
+/** Whatever a mechanism makes of it, the others go on. */
+async function quietly(work: () => Promise<void> | undefined): Promise<void> {
+  try {
+    await work();
+  } catch {
+    // As its contract says.
+  }
+}
+
 function held(context: string, by: HeldBy): HoldfastError {
+  if (sameProcess(by.holder, thisHolder(false)))
+    return new HoldfastError(
+      "held",
+      `context ${context} is held by this very process (process ${by.holder.pid}): let it go first (\`await run.taken.release()\`), or work in another context`,
+      { detail: by },
+    );
   const where = `process ${by.holder.pid}${by.stopped ? " (stopped)" : ""} on ${by.holder.machine.slice(0, 8)}`;
   const seconds = Math.max(0, Math.ceil(by.expiresInMs / 1000));
   return new HoldfastError(

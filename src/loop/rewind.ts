@@ -1,6 +1,6 @@
 // Owns going back in a conversation: each agent's transcript as it was at a checkpoint, and forward again when that is undone.
 import type { StoredEvent } from "../ledger/store.ts";
-import type { Item } from "../models/model.ts";
+import { type Item, textOf } from "../models/model.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 /** Where an agent stood. `saved` once a restore went behind it: what it had is kept, so that the restore can be undone. */
@@ -23,6 +23,7 @@ export function applyRewind(state: ContextState, event: StoredEvent): boolean {
     state.marks[event.seq] = marksOf(state);
     return true;
   }
+  if (event.type === "context.imported") bringHome(state, (event.data as { root?: string }).root ?? "");
   if (event.type === "context.forked" || event.type === "context.imported") {
     // The original goes on with what was open, and its inputs wait there; this one begins with what was done.
     for (const agent of Object.values(state.agents)) settle(agent, closed(agent.items, COPIED));
@@ -32,6 +33,13 @@ export function applyRewind(state: ContextState, event: StoredEvent): boolean {
   const { seq, conversation } = event.data as { seq: number; conversation: boolean };
   if (conversation) rewind(state, seq, event.seq - 1);
   return true;
+}
+
+/** Whatever folders a file names: its agents work in the tree that it was imported into. */
+function bringHome(state: ContextState, root: string): void {
+  state.root = root;
+  const everyone = [...Object.values(state.agents), ...Object.values(state.marks ?? {}).flatMap(Object.values<Mark>)];
+  for (const one of everyone) Object.assign(one, { cwd: root, root: undefined });
 }
 
 const COPIED =
@@ -67,7 +75,9 @@ function settle(agent: AgentState, items: Item[]): void {
   agent.pending = [];
   agent.queue = [];
   agent.turn = undefined;
-  if (agent.lastTurn) agent.lastTurn = { ...agent.lastTurn, reason: "done", error: undefined };
+  const last = items.findLast((item) => item.kind === "reply");
+  const text = last?.kind === "reply" ? textOf(last.parts) : "";
+  if (agent.lastTurn) agent.lastTurn = { ...agent.lastTurn, reason: "done", text, error: undefined };
 }
 
 /** Every call of the last reply has a result: those that were open get `text`. */

@@ -9,7 +9,7 @@ export interface Timelines<S> {
    * world has happened all the same. `from` is the position that is left; undoing a restore goes back to it.
    */
   restored: (state: S, back: { to: Seq; from: Seq }) => S;
-  /** A second context begins as a copy of this one. What is open belongs to the first: jobs, schedules, questions, teammates, answers of a person. */
+  /** A second context begins as a copy of this one. What is open belongs to the first: jobs, schedules, questions, teammates, what a person allowed. */
   copied: (state: S, how: "fork" | "import") => S;
 }
 

@@ -1,4 +1,5 @@
 // Owns the calls of one reply: prepare (gates, in order) → execute → finalize. Exactly one result for each call, whatever fails.
+import { RESERVED_EVENTS } from "../contexts/events.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";
@@ -237,10 +238,20 @@ async function resultOf(outcome: Settled, run: ToolRun): Promise<ToolOutput> {
 /** Seam tool around the work; whatever it throws becomes an error result. */
 async function attempt(agent: Agent, run: ToolRun, work: (run: ToolRun) => Promise<ToolOutput>): Promise<ToolOutput> {
   try {
-    return await agent.seams.tool(run, async (inner) => unmarked(await work(inner)));
+    return await agent.seams.tool(run, async (inner) => permitted(unmarked(await work(inner))));
   } catch (error) {
     return { content: messageOf(error), isError: true };
   }
+}
+
+/** Who may say what is decided where it is written: a tool's own facts are those of its mechanism. */
+function permitted(output: ToolOutput): ToolOutput {
+  const forbidden = output.events?.find(({ type }) => RESERVED_EVENTS.has(type));
+  if (!forbidden) return output;
+  return {
+    content: `Not recorded: a tool may not say ${forbidden.type}. Its effect, if any, has happened.`,
+    isError: true,
+  };
 }
 
 /** What a tool says cannot pass for what the runtime says; the layers around it may add notes of theirs. */

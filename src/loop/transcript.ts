@@ -78,7 +78,7 @@ type Known = Fact<typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONT
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 2,
+  version: 3,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {

@@ -49,7 +49,8 @@ export const STORE_VERBS: Record<string, Verb> = {
     );
   },
   async import(contexts, flags, [file]) {
-    const done = await contexts.import(needed(file, "contexts import FILE"));
+    const { root } = await projectOf(flags);
+    const done = await contexts.import(needed(file, "contexts import FILE"), { root });
     if (flags.json) return print(done);
     process.stdout.write(
       `${done.id}${done.id === done.from ? "" : ` (was ${printable(done.from)})`}: ${done.events} events, ${done.blobs} blobs\n${done.hash}\n`,

@@ -61,8 +61,15 @@ export async function resumeWorkflow(flags: Flags, state: OpenState, info: Conte
   return !status || status.state === "done" ? undefined : retry({ flags, state, contexts, context, info }, status);
 }
 
-function retry(running: Omit<Running, "spec">, { file }: WorkflowRun): Promise<number> {
-  const { root } = running.state.project;
+async function retry(running: Omit<Running, "spec">, { file, context }: WorkflowRun): Promise<number> {
+  const { store, project } = running.state;
+  const { root } = project;
+  // A file of this project, where the context came in with an import: another machine's path may be anything here.
+  if ((await store.version(context, "ctx:import")) > 0 && relative(root, resolve(root, file)).startsWith(".."))
+    throw new HoldfastError(
+      "refused",
+      `${context} was imported, and names a workflow file outside this project (${file}): run one of this project's with \`holdfast workflow run FILE\``,
+    );
   return run({ ...running, spec: fromRoot(readWorkflow(resolve(root, file)), root) });
 }
 

@@ -58,6 +58,8 @@ export async function runWorkflow(opts: RunOptions): Promise<WorkflowRun> {
   for (const id of opts.repeat ?? []) known(workflow, id);
   const finished = await finishedAs(opts, inputs);
   if (finished) return finished;
+  // Before anybody is said to work on it: whoever finds it interrupted must find what to go on with.
+  if (!(await readHeader(opts.context))) await saveHeader(opts.context, headerOf(workflow, inputs, now()), inputs);
   const work = await opts.context.begin({ agent: AUTHOR });
   const own = new AbortController();
   const signal = AbortSignal.any([own.signal, work.signal, ...(opts.signal ? [opts.signal] : [])]);

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import { LEAD } from "../../loop/host.ts";
-import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
 
 export { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
@@ -40,7 +40,11 @@ export type AgentsState = Record<string, DefinedAgent>;
 export const agentsSlice: MechanismSlice<AgentsState> = {
   version: 1,
   types: ["agent.defined"],
-  timelines: unchanged,
+  timelines: {
+    restored: (state) => state,
+    // A file may name any model, any instructions: those of this machine's own definitions count.
+    copied: (state, how) => (how === "import" ? {} : state),
+  },
   initial: () => ({}),
   apply(state, event) {
     if (event.type !== "agent.defined") return state;

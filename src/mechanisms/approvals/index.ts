@@ -1,4 +1,5 @@
 // Owns asking a person: a durable request that outlives the process, answered here or from another terminal.
+import { realpathSync } from "node:fs";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { newId } from "../../ledger/id.ts";
 import {
@@ -45,20 +46,35 @@ const stateOf = (turn: Turn): ApprovalsState => turn.slice<ApprovalsState>("appr
 
 async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promise<Answer | undefined> {
   const { turn, tool, input } = call;
-  const { requests, remembered } = stateOf(turn);
-  const question: Question = { tool: tool.name, input, cwd: turn.cwd, root: turn.root, code: asked.code };
-  if (!asked.firm && remembered.some((r) => isSameQuestion(r, question))) return { decision: "allow" };
-  // A hook may rewrite the input, a call before it may change the directory: an answer holds for what was shown.
-  const known = Object.values(requests).find(
-    (r) => r.callId === call.call.id && r.agent === turn.agent && isSameQuestion(r, question),
-  );
-  if (known?.answer) return toAnswer(known.answer);
-  if (!opts.wait && !opts.onAsk) return undefined;
-  const request = known ?? (await record(call, question, asked));
-  crashPoint("approval.asked");
-  const text = `waiting for approval: holdfast approve ${request.requestId}`;
-  turn.emit({ type: "status", text });
-  return toAnswer(await answered(turn, request, opts));
+  for (;;) {
+    const { requests, remembered } = stateOf(turn);
+    // The folders themselves, not what leads to them: a link may be put in their place while somebody thinks.
+    const question: Question = { tool: tool.name, input, ...placeOf(turn), code: asked.code };
+    if (!asked.firm && remembered.some((r) => isSameQuestion(r, question))) return { decision: "allow" };
+    // A hook may rewrite the input, a call before it may change the directory: an answer holds for what was shown.
+    const known = Object.values(requests).find(
+      (r) => r.callId === call.call.id && r.agent === turn.agent && isSameQuestion(r, question),
+    );
+    if (known?.answer) return toAnswer(known.answer);
+    if (!opts.wait && !opts.onAsk) return undefined;
+    const request = known ?? (await record(call, question, asked));
+    crashPoint("approval.asked");
+    const text = `waiting for approval: holdfast approve ${request.requestId}`;
+    turn.emit({ type: "status", text });
+    const answer = toAnswer(await answered(turn, request, opts));
+    const now = placeOf(turn);
+    if (answer.decision === "deny" || (now.cwd === question.cwd && now.root === question.root)) return answer;
+  }
+}
+
+const placeOf = ({ cwd, root }: Turn): { cwd: string; root: string } => ({ cwd: realPath(cwd), root: realPath(root) });
+
+function realPath(dir: string): string {
+  try {
+    return realpathSync(dir);
+  } catch {
+    return dir; // it is gone: whatever runs there fails by itself
+  }
 }
 
 async function record({ turn, call }: GateCall, question: Question, asked: Asked): Promise<ApprovalRequest> {

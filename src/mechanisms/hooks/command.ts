@@ -38,7 +38,12 @@ export function runCommand(run: CommandRun): Promise<HookEnd> {
     } catch (error) {
       return resolve({ kind: "failed", message: `cannot be started: ${messageOf(error)}` });
     }
-    const stdout = keepHead(child.stdout!);
+    // Without a descriptor to spare there are no streams, and the error comes by itself.
+    if (!child.stdout) {
+      child.on("error", (error) => resolve({ kind: "failed", message: `cannot be started: ${messageOf(error)}` }));
+      return;
+    }
+    const stdout = keepHead(child.stdout);
     const stderr = keepHead(child.stderr!);
     let lingering: NodeJS.Timeout | undefined;
 

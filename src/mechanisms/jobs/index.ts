@@ -108,7 +108,10 @@ function endOf(attempt: string, job: RunningJob): JobEnd | undefined {
 }
 
 function notification(job: RunningJob, end: JobEnd, { text: output, missing }: ReturnType<typeof jobOutput>): Note {
-  const tail = withoutMarks(output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, ""));
+  const tail = withoutMarks(output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, "")).replace(
+    /<(?=\/?output\b)/g,
+    "<\\",
+  );
   const facts = [
     `<id>${job.jobId}</id>`,
     `<status>${end.status}</status>`,

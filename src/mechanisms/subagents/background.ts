@@ -1,6 +1,7 @@
 // Owns subagents that run beside their caller: launched again after a restart, their end recorded once and told once.
 
 import { messageOf } from "../../ledger/error.ts";
+import { withoutMarks } from "../../loop/marks.ts";
 import type { AgentView, Note, Turn } from "../../loop/seams.ts";
 import type { SubagentEnd, SubagentRunner, SubagentTask } from "../../tools/subagent-runner.ts";
 import { asides, failureText } from "../../tools/task.ts";
@@ -77,7 +78,7 @@ export function createBackground(opts: {
           : [
               {
                 origin: "subtask",
-                text: `Background subtask ${agent} (${description}) has ended.\n\n${report}`,
+                text: `Background subtask ${agent} (${description}) has ended.\n\n${withoutMarks(report)}`,
                 events: [{ type: "subagent.reported", data: { agent } }],
               },
             ],

@@ -14,8 +14,8 @@ export const CONTAINERS: Commands = {
 
 function agent(call: Call): Output | undefined {
   if (isVersion(call)) return { kind: "plain" };
-  if (call.name === "holdfast" && call.args.some((f) => /^(?:approve|deny|trust)$/.test(f.text))) {
-    call.say(deny("approval is for a person to give", "protected"));
+  if (call.name === "holdfast" && isForPeople(call)) {
+    call.say(deny("that is for a person to do", "protected"));
     return undefined;
   }
   const isFree = call.args.some((f) =>
@@ -25,6 +25,17 @@ function agent(call: Call): Output | undefined {
     isFree ? deny("it starts an agent without limits", "runs_code") : ask("it starts another agent", "runs_code"),
   );
   return undefined;
+}
+
+/** Answers, and what widens what may be reached. */
+function isForPeople({ args }: Call): boolean {
+  const words: string[] = args.map((f) => String(f.text));
+  if (words.some((word) => /^(?:approve|deny|trust)$/.test(word))) return true;
+  return (
+    (words.includes("workflow") && words.includes("input")) ||
+    (words.includes("project") && words.some((word) => word === "adopt" || word === "forget")) ||
+    (words.includes("contexts") && words.includes("import"))
+  );
 }
 
 /** They list. A flag before them may choose another daemon or another configuration, which runs plugins. */

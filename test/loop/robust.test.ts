@@ -1,0 +1,61 @@
+// What programs that embed the harness do wrong, or at the wrong moment.
+import { expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { openContexts } from "../../src/contexts/index.ts";
+import { createHub } from "../../src/hub/hub.ts";
+import { defineMechanism } from "../../src/loop/seams.ts";
+import { openHouse } from "../house.ts";
+
+test("a note whose fact cannot be recorded fails the turn once, and does not try for ever", async () => {
+  const bad = defineMechanism({
+    name: "bad",
+    events: { "bad.said": { v: 1, schema: () => z.object({ n: z.number() }) } },
+    seams: { intake: () => [{ origin: "bad", text: "x", events: [{ type: "bad.said", data: { n: "text" } }] }] },
+  });
+  const house = await openHouse([{ text: "never" }], { mechanisms: [bad] });
+  onTestFinished(() => house.close());
+  const run = await house.harness.run("go");
+  expect((await run.result).reason).toBe("failed");
+  const turns = (await house.events(run.context)).filter(({ type }) => type === "turn.started");
+  expect(turns.length).toBe(1);
+  await run.taken.release();
+});
+
+test("an interrupt right after the start is not lost", async () => {
+  const house = await openHouse([{ text: "never" }]);
+  onTestFinished(() => house.close());
+  const run = await house.harness.run("go");
+  run.interrupt();
+  expect([(await run.result).reason, house.server.log().requests.length]).toEqual(["interrupted", 0]);
+  await run.taken.release();
+});
+
+test("a context that is not there is not made by asking an agent in it", async () => {
+  const house = await openHouse([{ text: "never" }]);
+  onTestFinished(() => house.close());
+  const contexts = await openContexts({ store: house.store });
+  const hub = createHub({ host: house.harness.host, contexts, agents: house.harness.agents });
+  const asked = hub.run({ context: "ctx_typo", agent: "a", type: "general-purpose", prompt: "go" });
+  await expect(asked).rejects.toMatchObject({ code: "not_found" });
+  expect([await contexts.list(), house.server.log().requests.length]).toEqual([[], 0]);
+});
+
+test("a mechanism's name is its own, and its close disturbs nobody", async () => {
+  await expect(openHouse([], { mechanisms: [defineMechanism({ name: "todo" })] })).rejects.toMatchObject({
+    code: "invalid",
+  });
+  const rude = defineMechanism({
+    name: "rude",
+    close() {
+      throw new Error("no");
+    },
+  });
+  const house = await openHouse([{ text: "a" }, { text: "b" }], { mechanisms: [rude] });
+  const run = await house.harness.run("go");
+  await run.result;
+  await house.harness.close();
+  const again = await (await house.again({ mechanisms: [] })).run("go on", { context: run.context });
+  expect((await again.result).text).toBe("b");
+  await again.taken.release();
+  await house.close();
+});
