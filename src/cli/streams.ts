@@ -26,8 +26,8 @@ export function watchStreams(): Streams {
   return {
     async drained() {
       for (const stream of [process.stdout, process.stderr]) {
-        if (!stream.writableNeedDrain || failed.has(stream)) continue;
-        await new Promise((resolve) => stream.once("drain", resolve).once("error", resolve));
+        // Comes after everything that was written before, and after the word that it could not be.
+        if (!failed.has(stream)) await new Promise<void>((resolve) => stream.write("", () => setImmediate(resolve)));
       }
     },
     lost: () => failed.has(process.stdout) && failed.get(process.stdout) !== "EPIPE",

@@ -68,7 +68,8 @@ export interface Context extends SharedData, Checkpoints {
   /** Writes the last good version over each value that cannot be had; says what it did. */
   recover(): Promise<Problem[]>;
   /** Holds the context while this process works on it without the loop. */
-  begin(opts?: { agent?: string }): Promise<Work>;
+  /** `wait`: for a holder elsewhere whose lease has not lapsed yet, instead of `held` at once. */
+  begin(opts?: { agent?: string; wait?: AbortSignal }): Promise<Work>;
   /** Lets go of what this process keeps of the context. The handle is of no use any more; the context stays as it is. */
   close(): Promise<void>;
 }
@@ -208,7 +209,8 @@ export function createContext(
       }
       return found.map(({ value: _, ...problem }) => problem);
     },
-    begin: ({ agent: as = agent } = {}) => beginWork(ledger, as),
+    begin: ({ agent: as = agent, wait } = {}) =>
+      beginWork(ledger, { ...(as !== undefined && { agent: as }), ...(wait && { wait }) }),
     async close() {
       close();
       await opts.letGo();

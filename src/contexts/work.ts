@@ -19,9 +19,12 @@ export interface Work {
 }
 
 /** Contract: throws `held` while another live process works as that agent. */
-export async function beginWork(ledger: ContextLedger, agent: string = LEAD_AGENT): Promise<Work> {
+export async function beginWork(
+  ledger: ContextLedger,
+  { agent = LEAD_AGENT, wait }: { agent?: string; wait?: AbortSignal } = {},
+): Promise<Work> {
   const { store, id } = ledger;
-  const lease = await store.leases.acquire(agentLease(id, agent));
+  const lease = await store.leases.acquire(agentLease(id, agent), wait ? { wait } : {});
   if ("held" in lease) throw heldError(id, agent, lease.held);
   const fence = { lease: { name: lease.name, term: lease.term, token: lease.token } };
   const lost = new AbortController();

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { scratch } from "../tools/turn.ts";
-import { type RunningCli, runCli, startCli } from "./cli.ts";
+import { type RunningCli, runCli, runProgram, startCli } from "./cli.ts";
 
 const bin = path.join(import.meta.dirname, "../../bin/holdfast.js");
 
@@ -77,4 +77,11 @@ test("a lost terminal interrupts the turn cleanly, and it can be taken up", asyn
   expect((await contexts())[0].status).toEqual("paused");
   const again = await runCli(["-p", "-c", ...args.slice(2)], opts);
   expect([again.code, made()]).toEqual([0, ["a.txt", "b.txt"]]);
+});
+
+test("a command other than -p whose output is lost to a full disk says so too", async () => {
+  const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
+  const command = `${process.execPath} ${bin} contexts ls --json > /dev/full; echo "exit $?" >&2`;
+  const listed = await runProgram("sh", ["-c", command], opts);
+  expect(listed.stderr).toMatch(/the output cannot be written[\s\S]*exit 1/);
 });

@@ -28,10 +28,10 @@ export const TIME_VERBS: Record<string, Verb> = {
       force: flags.force,
       keepChanged: flags.keepChanged,
     });
-    report(await done.catch(sayHow), flags, context);
+    report(await done.catch(sayHow), flags, context, { isUndo: false });
   },
   async undo(context, flags) {
-    report(await context.undo({ force: flags.force }), flags, context);
+    report(await context.undo({ force: flags.force }), flags, context, { isUndo: true });
   },
   async diff(context, flags, [a, b]) {
     if (!a) throw new HoldfastError("invalid", "contexts diff ID A [B]: see `holdfast contexts checkpoints ID`");
@@ -86,7 +86,7 @@ function line({ seq, at, name, auto, note, files }: Checkpoint): string {
   return `${String(seq).padStart(6)}  ${when}  ${auto ? "·" : "★"} ${oneLine(name, 40)}${note ? `  ${oneLine(note, 60)}` : ""}${kept}`;
 }
 
-function report(done: RestoreReport, flags: Flags, { id }: Context): void {
+function report(done: RestoreReport, flags: Flags, { id }: Context, { isUndo }: { isUndo: boolean }): void {
   if (flags.json) {
     print(done);
     return;
@@ -99,5 +99,6 @@ function report(done: RestoreReport, flags: Flags, { id }: Context): void {
     for (const { path, reason } of skipped.slice(0, 20))
       process.stdout.write(`    ${oneLine(path)}: ${oneLine(reason)}\n`);
   }
-  process.stderr.write(`Take it back with: ${commandLine(["contexts", "undo", id], flags)}\n`);
+  const back = isUndo ? ["restore", id, done.undo.name] : ["undo", id];
+  process.stderr.write(`Take it back with: ${commandLine(["contexts", ...back], flags)}\n`);
 }

@@ -33,6 +33,7 @@ export async function workflow(flags: Flags): Promise<number> {
     if (word === undefined) throw new HoldfastError("invalid", `use: holdfast ${USE}`);
     if (verb === "run") {
       const spec = fromRoot(readWorkflow(resolve(flags.cwd, word)), state.project.root);
+      pairs(flags.input); // wrong ones are said before anything is recorded
       const context = await contexts.create({ task: spec.name, title: spec.name, root: state.project.root });
       return await run({ flags, state, contexts, context, spec });
     }
@@ -42,6 +43,7 @@ export async function workflow(flags: Flags): Promise<number> {
     if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);
     if (verb === "show") return show(status, flags);
     if (verb === "input") {
+      if (rest.length === 0) throw new HoldfastError("invalid", "workflow input ID needs what is given: KEY=VALUE");
       await giveInput(context, pairs(rest));
       process.stdout.write(`Given. Go on with: ${retryLine(info.id, flags)}\n`);
       return 0;
@@ -114,6 +116,7 @@ async function run({ flags, state: opened, contexts, context, spec, info }: Runn
       ...(flags.repeat ? { repeat: flags.repeat.split(",") } : {}),
       ...(flags.quiet ? {} : { onProgress: say }),
       signal: stop.signal,
+      wait: AbortSignal.timeout(60_000),
       fenced: (lease) => contexts.get(context.id, { lease }),
     });
     if (flags.json) process.stdout.write(`${JSON.stringify(done)}\n`);

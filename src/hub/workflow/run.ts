@@ -41,6 +41,8 @@ export interface RunOptions {
   /** Replaces how a prompt and the data that goes along are put together. */
   compose?: Compose;
   signal?: AbortSignal;
+  /** Waits for a runner elsewhere whose lease has not lapsed yet, instead of `held` at once. */
+  wait?: AbortSignal;
   /** Agents at one time; in place of what the workflow says. */
   concurrency?: number;
   now?: () => number;
@@ -60,7 +62,7 @@ export async function runWorkflow(opts: RunOptions): Promise<WorkflowRun> {
   if (finished) return finished;
   // Before anybody is said to work on it: whoever finds it interrupted must find what to go on with.
   if (!(await readHeader(opts.context))) await saveHeader(opts.context, headerOf(workflow, inputs, now()), inputs);
-  const work = await opts.context.begin({ agent: AUTHOR });
+  const work = await opts.context.begin({ agent: AUTHOR, ...(opts.wait && { wait: opts.wait }) });
   const own = new AbortController();
   const signal = AbortSignal.any([own.signal, work.signal, ...(opts.signal ? [opts.signal] : [])]);
   try {
