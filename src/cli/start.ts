@@ -35,7 +35,8 @@ export async function startOf(flags: Flags, state: OpenState, context?: ContextI
   const remembered = context && (await readStart(state.store, context.id));
   const given = givenStart(flags, state.project.root);
   const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id }));
-  const merged: Start = { ...taken?.start, ...given };
+  const { root } = state.project;
+  const merged: Start = { ...(taken && withModels(taken.start, (spec) => modelIn(root, spec))), ...given };
   if (flags.approvals === "terminal") delete merged.approvals; // that holds for this process, not for the next
   if (taken?.start.deny) merged.deny = [...new Set([...taken.start.deny, ...(given.deny ?? [])])];
   return {
@@ -43,7 +44,8 @@ export async function startOf(flags: Flags, state: OpenState, context?: ContextI
     says: (mode) => (context && taken ? saysOf({ context, taken, given, flags, mode }) : []),
     record({ modelSpec, settings }) {
       if (context && Object.keys(given).length === 0) return undefined;
-      const start = { ...merged, ...(modelSpec && { model: absoluteModel(modelSpec) }) };
+      const whole = { ...merged, ...(modelSpec && { model: absoluteModel(modelSpec) }) };
+      const start = withModels(whole, (spec) => modelFrom(root, spec));
       const isKnown = taken && Object.keys(taken.left).length === 0 && same(start, remembered.start);
       if (isKnown || Object.keys(start).length === 0) return undefined;
       return (id) => startedEvent(start, { ...placeOf(state.project), ledger: id, trust: trustHash(settings) });
@@ -73,7 +75,25 @@ function givenStart(flags: Flags, root: string): Start {
 
 /** A script is named from where the command was typed. */
 const absoluteModel = (spec: string): string =>
-  spec.startsWith("rehearsal:") ? `rehearsal:${path.resolve(spec.slice("rehearsal:".length))}` : spec;
+  spec.startsWith(SCRIPT) ? `${SCRIPT}${path.resolve(spec.slice(SCRIPT.length))}` : spec;
+
+const SCRIPT = "rehearsal:";
+
+/** A script of the project's own is remembered by its place in it: the project may be moved before it is gone on with. */
+function modelFrom(root: string, spec: string): string {
+  if (!spec.startsWith(SCRIPT)) return spec;
+  const place = path.relative(root, spec.slice(SCRIPT.length));
+  return place.startsWith("..") || path.isAbsolute(place) ? spec : `${SCRIPT}${place}`;
+}
+
+const modelIn = (root: string, spec: string): string =>
+  spec.startsWith(SCRIPT) ? `${SCRIPT}${path.resolve(root, spec.slice(SCRIPT.length))}` : spec;
+
+const withModels = (start: Start, change: (spec: string) => string): Start => ({
+  ...start,
+  ...(start.model !== undefined && { model: change(start.model) }),
+  ...(start.fallbackModels && { fallbackModels: start.fallbackModels.map(change) }),
+});
 
 /** The type of an agent is chosen once, and stands in the ledger. */
 const withStart = (flags: Flags, { agent: _, directories, permissionMode, ...start }: Start): Flags => ({

@@ -163,3 +163,14 @@ test("a tool cannot say how its context was started, and a program's run does no
   expect(events.filter((event) => event.type === "context.started")).toEqual([]);
   expect(await readStart(house.store, run.context)).toEqual(undefined);
 });
+
+test("a script of the project's own plays on after the project was moved", async () => {
+  const [base, state] = [scratch(onTestFinished), scratch(onTestFinished)];
+  const [before, after] = [path.join(base, "before"), path.join(base, "after")];
+  fs.mkdirSync(before);
+  fs.writeFileSync(path.join(before, "s.yaml"), "rounds:\n  - text: one\n  - text: two\n");
+  await runCli(["-p", "first", "--model", "rehearsal:s.yaml"], { cwd: before, state });
+  fs.renameSync(before, after);
+  const { code, stdout, stderr } = await runCli(["-p", "-c", "second"], { cwd: after, state });
+  expect([code, stdout, stderr]).toEqual([0, "two\n", expect.stringContaining("--model rehearsal:s.yaml")]);
+});
