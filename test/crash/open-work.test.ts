@@ -187,3 +187,19 @@ test("what a command prints cannot pass for a note or a notification of the runt
     true,
   ]);
 });
+
+test("a workflow killed at any of its first commits is not interrupted for ever", async () => {
+  const world = await worldOf([{ text: "phase done" }]);
+  fs.writeFileSync(path.join(world.project, "w.yaml"), "name: one\nphases:\n  - { id: a, prompt: First. }\n");
+  const flags = ["--model", "openai-compatible/mock"];
+  for (const n of [1, 2, 3, 4]) {
+    const known = new Set((await contextsOf(world)).map(({ id }) => id));
+    const at = { ...env, HOLDFAST_CRASH_AT: `append.committed:${n}` };
+    expect((await world.run(["workflow", "run", "w.yaml", ...flags], { env: at })).signal).toBe("SIGKILL");
+    const made = (await contextsOf(world)).find(({ id }) => !known.has(id));
+    if (made?.status !== "interrupted") continue;
+    const { code } = await world.run(["-p", "-r", made.id], { env });
+    const status = (await contextsOf(world)).find(({ id }) => id === made.id)!.status;
+    expect([n, code, status]).toEqual([n, 0, "completed"]);
+  }
+});

@@ -59,3 +59,20 @@ test("a mechanism's name is its own, and its close disturbs nobody", async () =>
   await again.taken.release();
   await house.close();
 });
+
+test("after a restore the last answer is that of the conversation as it is now", async () => {
+  const house = await openHouse([{ text: "answer 1" }, { text: "answer 2" }]);
+  onTestFinished(() => house.close());
+  const first = await house.harness.run("one");
+  await first.result;
+  await first.taken.release();
+  const { context } = first;
+  const second = await house.harness.run("two", { context });
+  await second.result;
+  await second.taken.release();
+  const opened = await (await openContexts({ store: house.store })).get(context);
+  await opened.restore("prompt 2", { conversation: true });
+  const looked = await house.harness.run(undefined, { context });
+  expect((await looked.result).text).toBe("answer 1");
+  await looked.taken.release();
+});
