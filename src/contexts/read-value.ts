@@ -87,6 +87,7 @@ async function assemble(ledger: ContextLedger, state: FoldState, key: string, en
 }
 
 const NO_SCHEMA: Checker = {
+  isFree: () => true,
   value: async () => {},
   item: async () => {},
   removal: () => {},

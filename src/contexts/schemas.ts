@@ -49,6 +49,8 @@ export async function schemaFacts(
 }
 
 export interface Checker {
+  /** Anything may stand there: there is nothing to check. */
+  isFree(state: FoldState, key: string): boolean;
   /** Contract: throws `invalid` with path and reason. */
   value(state: FoldState, key: string, value: unknown): Promise<void>;
   /** One item that is to be appended to a list. */
@@ -72,8 +74,8 @@ export function createChecker(local: LocalSchemas): Checker {
   }
 
   async function reason(state: FoldState, key: string, value: unknown): Promise<string | undefined> {
+    if (isFree(state, key)) return undefined;
     const schema = schemaOf(state.config, key);
-    if (schema === undefined || schema === true) return undefined;
     if (schema === false)
       return `the schema of this context knows no such key (it has ${Object.keys(state.config.schemas).join(", ") || "none"})`;
     const own = local.get(key);
@@ -83,13 +85,14 @@ export function createChecker(local: LocalSchemas): Checker {
   }
 
   return {
+    isFree,
     async value(state, key, value) {
       const why = await reason(state, key, value);
       if (why) throw misfitError(key, why);
     },
     async item(state, key, item) {
+      if (isFree(state, key)) return;
       const schema = schemaOf(state.config, key);
-      if (schema === undefined || schema === true) return;
       if (typeof schema !== "object" || (schema as JsonSchema).type !== "array")
         throw misfitError(
           key,
@@ -106,6 +109,11 @@ export function createChecker(local: LocalSchemas): Checker {
     },
     misfit: reason,
   };
+}
+
+function isFree({ config }: FoldState, key: string): boolean {
+  const schema = schemaOf(config, key);
+  return schema === undefined || schema === true;
 }
 
 function schemaOf(config: Config, key: string): unknown {

@@ -119,7 +119,7 @@ export function createSharedData(opts: DataOptions): SharedData {
     const author = authorOf(write);
     if (write.ttlMs !== undefined) checkTtl(write.ttlMs);
     const check = async (state: FoldState) => {
-      for (const [key, value] of values) await checker.value(state, key, value);
+      for (const [key, value] of values) if (!checker.isFree(state, key)) await checker.value(state, key, value);
     };
     const decide = (state: FoldState): Decision => {
       const reads: string[] = [];

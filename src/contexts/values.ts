@@ -43,7 +43,7 @@ export function encodeValue(key: string, value: unknown): Encoded {
     hash: inline ? whole.slice(0, 32) : whole,
     bytes: blob.length,
     type: textType(text),
-    preview: text.slice(0, PREVIEW_CHARS),
+    preview: beginningOf(text),
   };
   return inline ? { facts: { ...facts, preview: "", value: plain } } : { facts, blob };
 }
@@ -64,8 +64,12 @@ function jsonOf(key: string, value: unknown): string | undefined {
 
 /** For listings: inline values carry no second copy of their beginning in the event. */
 export function previewOf(facts: ValueFacts): string {
-  return facts.preview || (JSON.stringify(facts.value) ?? "").slice(0, PREVIEW_CHARS);
+  return facts.preview || beginningOf(JSON.stringify(facts.value) ?? "");
 }
+
+/** A copy: a slice would keep the whole text in memory for as long as the preview is kept. */
+const beginningOf = (text: string): string =>
+  text.length <= PREVIEW_CHARS ? text : Buffer.from(text.slice(0, PREVIEW_CHARS)).toString();
 
 export function decodeBlob(bytes: Uint8Array): Json {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")) as Json;

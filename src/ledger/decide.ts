@@ -60,7 +60,7 @@ export async function decideOn(
   for (let tries = 0; ; tries++) {
     ledger.refuseReadOnly();
     const position = ledger.state().seq;
-    const waited = monotonicMs() - from;
+    const waited = tries === 0 && how.since === undefined ? 0 : monotonicMs() - from;
     let decision: Decision | undefined;
     let refusal: unknown;
     try {
@@ -83,7 +83,7 @@ export async function decideOn(
   }
 }
 
-async function attempt(ledger: Deciding, decision: Decision, how: DecideOptions): Promise<StoredEvent[]> {
+function attempt(ledger: Deciding, decision: Decision, how: DecideOptions): Promise<StoredEvent[]> {
   const { events, reads = [], blobs = [], wake = [], summary, beside } = decision;
   const { id, lease, since } = how;
   const expect = Object.fromEntries([...reads].map((entity) => [entity, ledger.version(entity)]));

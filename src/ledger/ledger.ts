@@ -142,26 +142,28 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     const lease = appendOpts.lease ?? heldFor;
     const before = held;
     const blobs = [...(appendOpts.blobs ?? [])];
-    const whole = [...before.map(({ seq: _, at: __, ...e }) => e), ...encode(events)];
+    const encoded = encode(events);
+    const whole = before.length === 0 ? encoded : [...before.map(({ seq: _, at: __, ...e }) => e), ...encoded];
     if (whole.length === 0 && beside.length === 0) return [];
     const writes = whole.map((e) => {
       const spilled = spill(e.data);
+      if (!spilled) return e;
       blobs.push(...spilled.blobs);
       return { ...e, data: spilled.data };
     });
     const own: Write = { ledger: name, events: writes, summary, base, ...(expect && { expect }) };
-    const stored = await store
-      .append([own, ...beside], { ...appendOpts, ...(lease && { lease }), ...(blobs.length > 0 && { blobs }) })
-      .catch(async (error) => {
-        // What it rests on is not there: because another past was put in its place, or because the whole was removed.
-        if (missing && isHoldfastError(error, "rolled_back") && (await store.head(name)) === 0) throw missing();
-        throw error;
-      });
+    const stored = await appended([own, ...beside], {
+      ...appendOpts,
+      ...(lease && { lease }),
+      ...(blobs.length > 0 && { blobs }),
+    });
     clearTimeout(timer);
     timer = undefined;
     held = [];
     heldFor = undefined;
-    const mine = stored.slice(0, whole.length).map((s, i) => ({ ...s, data: whole[i]!.data }));
+    const asGiven = (event: StoredEvent, i: number) =>
+      writes[i] === whole[i] ? event : { ...event, data: whole[i]!.data };
+    const mine = stored.slice(0, whole.length).map(asGiven);
     const first = mine[0]?.seq ?? 0;
     const folded = state.seq - before.length;
     if (first > folded + 1) {
@@ -178,6 +180,16 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     return mine.slice(whole.length - events.length);
   }
 
+  async function appended(writes: Write[], appendOpts: AppendOptions): Promise<StoredEvent[]> {
+    try {
+      return await store.append(writes, appendOpts);
+    } catch (error) {
+      // What it rests on is not there: because another past was put in its place, or because the whole was removed.
+      if (missing && isHoldfastError(error, "rolled_back") && (await store.head(name)) === 0) throw missing();
+      throw error;
+    }
+  }
+
   /** Before the first event of a mechanism that other programs may lack stands whose it is. */
   function encode(events: EventInput[]): EventInput[] {
     const known = extensionsIn(state);
@@ -187,7 +199,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       if (extension && !known[type]) fresh.set(extension.mechanism, extension);
     }
     const declared = [...fresh.values()].map((data) => ({ type: EXTENDED, actor: "holdfast", data }));
-    return [...declared, ...events].map((e) => codec.encode(e));
+    return (declared.length === 0 ? events : [...declared, ...events]).map((e) => codec.encode(e));
   }
 
   function take(event: StoredEvent, { told = false } = {}): void {
@@ -283,7 +295,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       }),
     decide: (decide, how = {}) =>
       inTurn(async () => {
-        await flush();
+        if (held.length > 0) await flush();
         if (failed.has(keyOf(how.lease))) throw failed.get(keyOf(how.lease));
         return decideOn(
           { store, name, codec, state: () => state, version, readOn, write, refuseReadOnly },

@@ -76,12 +76,12 @@ export const record: Plain<Record<string, unknown>> = plain((value) =>
 );
 
 export function object<S extends Shape>(shape: S): Plain<ObjectOf<S>> {
-  const fields = Object.entries(shape);
+  const fields = Object.entries(shape).map(([key, { check }]) => ({ key, check }));
   return plain((value) => {
     if (!isObject(value)) return expected("object", value);
-    for (const [key, { check }] of fields) {
-      const issue = check(value[key]);
-      if (issue) return below(key, issue);
+    for (const field of fields) {
+      const issue = field.check(value[field.key]);
+      if (issue) return below(field.key, issue);
     }
     return undefined;
   });

@@ -9,9 +9,9 @@ interface Spilled {
   value: unknown;
 }
 
-/** Contract: data without a long string comes back as it is, at no cost beyond looking. */
-export function spill(data: unknown): { data: unknown; blobs: Uint8Array[] } {
-  if (!hasLong(data)) return { data, blobs: [] };
+/** Undefined: it has no long string, and stays as it is, at no cost beyond looking. */
+export function spill(data: unknown): { data: unknown; blobs: Uint8Array[] } | undefined {
+  if (!hasLong(data)) return undefined;
   const blobs: Uint8Array[] = [];
   const spilled: Spilled["$spill"] = [];
   const walk = (value: unknown, path: (string | number)[]): unknown => {

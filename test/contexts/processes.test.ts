@@ -72,6 +72,11 @@ describe("a process killed while it worked", () => {
 });
 
 describe("nine megabytes of shared data", () => {
+  it("stay out of the memory of a process that shares them", async () => {
+    const { stdout } = await run(process.execPath, ["--expose-gc", child("sharer"), world.file, "20"]);
+    expect(Number(stdout)).toBeLessThan(50_000); // of 500,000 characters each
+  });
+
   it("stay out of the memory of a process that reads a part", async () => {
     const empty = await world.contexts.create({ task: "empty" });
     const full = await world.contexts.create({ task: "full" });

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import { createFold } from "../../src/ledger/fold.ts";
+import { mayRefer } from "../../src/ledger/references.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { EventInput, Store, StoredEvent } from "../../src/ledger/store.ts";
 import { all } from "../../src/testing/store-conformance-steps.ts";
@@ -114,5 +115,14 @@ describe("any interleaving of two writers", () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe("a text", () => {
+  it("may refer to a blob exactly when 64 digits of a hash stand in a row", () => {
+    const digits = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), maxLength: 130 });
+    const other = fc.string({ unit: fc.constantFrom(..."gG\"{ ü"), maxLength: 2 });
+    const texts = fc.array(fc.oneof(digits, other), { maxLength: 12 }).map((parts) => parts.join(""));
+    fc.assert(fc.property(texts, (text) => mayRefer(text) === /[0-9a-f]{64}/.test(text)));
   });
 });

@@ -12,6 +12,7 @@ import { advanceMark, freshMark, isUpToDate, MOST_LOOKED_UP, recordReference } f
 import {
   damaged,
   entityVersion,
+  eventAs,
   type LedgerRow,
   ledgerRow,
   putEventRow,
@@ -134,14 +135,14 @@ export function appendRows(
     const ledger = open.row;
     open.changed = true;
     const versions = new Map<string, Seq>();
-    for (const one of opts.drafts[i]!.events) {
+    for (const [k, one] of opts.drafts[i]!.events.entries()) {
       const row = { ...one, seq: ledger.head + 1, at: one.at ?? at } as Row & { given?: boolean };
       row.sum = eventSum(ledger.hash, row);
       putEventRow(db, ledger, row);
       open.events.push(row);
       ledger.head = row.seq;
       ledger.hash = row.sum;
-      const event = toEvent(row);
+      const event = eventAs(row, write.events[k]!);
       for (const entity of event.touches) versions.set(entity, row.seq);
       events.push(event);
     }

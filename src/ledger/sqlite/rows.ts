@@ -1,7 +1,7 @@
 // Owns the rows of `ledgers` and `events`: how they are read, written, checked, and turned into events.
 import { digest, eventSum, genesis, hex, type Row, sameBytes } from "../checksum.ts";
 import { HoldfastError } from "../error.ts";
-import type { Damage, Seq, StoredEvent } from "../store.ts";
+import type { Damage, EventInput, Seq, StoredEvent } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { KEY_SPAN } from "./schema.ts";
 
@@ -123,17 +123,14 @@ export function follows(previous: Uint8Array, row: Row): boolean {
 }
 
 export function toEvent(row: Row): StoredEvent {
-  return {
-    seq: row.seq,
-    id: row.id,
-    at: row.at,
-    type: row.type,
-    v: row.v,
-    actor: row.actor,
-    touches: row.touches === null ? [] : JSON.parse(row.touches),
-    data: JSON.parse(row.data),
-    sum: hex(row.sum),
-  };
+  const touches = row.touches === null ? [] : JSON.parse(row.touches);
+  return eventAs(row, { touches, data: JSON.parse(row.data) });
+}
+
+/** For what was just written: it need not be read from its text. */
+export function eventAs(row: Row, { touches = [], data }: Pick<EventInput, "touches" | "data">): StoredEvent {
+  const { seq, id, at, type, v, actor } = row;
+  return { seq, id, at, type, v, actor, touches, data, sum: hex(row.sum) };
 }
 
 export function damaged(damage: Damage): HoldfastError {
