@@ -121,7 +121,7 @@ describe("any interleaving of two writers", () => {
 describe("a text", () => {
   it("may refer to a blob exactly when 64 digits of a hash stand in a row", () => {
     const digits = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), maxLength: 130 });
-    const other = fc.string({ unit: fc.constantFrom(..."gG\"{ ü"), maxLength: 2 });
+    const other = fc.string({ unit: fc.constantFrom(...'gG"{ ü'), maxLength: 2 });
     const texts = fc.array(fc.oneof(digits, other), { maxLength: 12 }).map((parts) => parts.join(""));
     fc.assert(fc.property(texts, (text) => mayRefer(text) === /[0-9a-f]{64}/.test(text)));
   });
