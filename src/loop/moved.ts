@@ -1,7 +1,7 @@
 // Owns what a moved project means for a context: every directory that is recorded below the old path is below the new one.
 import type { ContextState } from "./transcript.ts";
 
-interface Move {
+export interface Move {
   from: string;
   to: string;
 }
@@ -32,7 +32,8 @@ export function applyMoved(state: ContextState, move: Move, note: (origin: strin
     }
 }
 
-function relocate(value: string, { from, to }: Move): string {
+/** A path below the old folder is below the new one. */
+export function relocate(value: string, { from, to }: Move): string {
   return value === from || value.startsWith(`${from}/`) ? to + value.slice(from.length) : value;
 }
 

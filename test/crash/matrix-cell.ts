@@ -188,6 +188,12 @@ function workIn(world: World, { scenario, environment, format, strangers }: Part
     return code === 0 ? JSON.parse(stdout).state : undefined;
   };
 
+  /** Whether there is something to go on with, by its name. */
+  async function hasBegun(): Promise<boolean> {
+    const context = await mine();
+    return context !== undefined && (!scenario.workflow || (await stateOf(context.id)) !== undefined);
+  }
+
   async function words(resumed: { words?: string[] }): Promise<string[]> {
     const context = await mine();
     const more = [...scenario.flags, ...(resumed.words ?? [])];
@@ -206,6 +212,8 @@ function workIn(world: World, { scenario, environment, format, strangers }: Part
 
   const run = async (ways: Way[]): Promise<Exit> => {
     const resumed = begun ? (environment.resume?.(world) ?? {}) : {};
+    // Where nothing was acknowledged it is begun once more, in the folder it is for.
+    if (resumed.cwd !== undefined && !(await hasBegun())) delete resumed.cwd;
     begun = true;
     const all = [{ env: environment.env }, resumed, ...ways];
     const way: Way = {

@@ -48,6 +48,7 @@ const SAMPLE: [scenario: string, environment: string, point: string, n?: number]
   ["bash", "no git", "effect.done"],
   ["write", "git init", "intent.durable"],
   ["bash", "moved", "intent.durable"],
+  ["edit", "moved", "intent.durable"],
   ["edit", "another worktree", "intent.durable"],
   ["subagent", "another folder", "effect.done"],
   ["write", "pid namespace", "effect.done"],

@@ -1,5 +1,6 @@
 // Owns the agent's files: the tools that read, search and change them, and what each agent has seen of them.
 import * as z from "zod";
+import { type Move, relocate } from "../../loop/moved.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { editFileTool } from "../../tools/edit-file.ts";
@@ -11,8 +12,8 @@ import { SEEN_SLICE, type SeenFiles } from "../../tools/seen-files.ts";
 import { writeFileTool } from "../../tools/write-file.ts";
 
 const slice: MechanismSlice<SeenFiles> = {
-  version: 2,
-  types: ["file.seen"],
+  version: 3,
+  types: ["file.seen", "context.moved"],
   timelines: {
     // What was read after the checkpoint is no longer in the conversation: it must be read again before it is overwritten.
     restored: (state, { to }) =>
@@ -21,6 +22,8 @@ const slice: MechanismSlice<SeenFiles> = {
   },
   initial: () => ({}),
   apply(state, event) {
+    // What an agent has read it has read, wherever the project's folder is now.
+    if (event.type === "context.moved") return relocated(state, event.data as Move);
     if (event.type !== "file.seen") return state;
     const { path, hash } = event.data as { path: string; hash: string };
     state[event.actor] ??= {};
@@ -28,6 +31,12 @@ const slice: MechanismSlice<SeenFiles> = {
     return state;
   },
 };
+
+function relocated(state: SeenFiles, move: Move): SeenFiles {
+  const there = (seen: SeenFiles[string]) =>
+    Object.fromEntries(Object.entries(seen).map(([path, known]) => [relocate(path, move), known]));
+  return Object.fromEntries(Object.entries(state).map(([agent, seen]) => [agent, there(seen)]));
+}
 
 function upTo(seen: SeenFiles[string], to: number): SeenFiles[string] {
   return Object.fromEntries(Object.entries(seen).filter(([, { seq }]) => seq <= to));
