@@ -1,6 +1,7 @@
 // Owns the facts of approvals: what was asked, what a person answered, what was to be remembered.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { own, ownOr } from "../../ledger/own.ts";
 import type { VerdictCode } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
@@ -96,11 +97,11 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
   apply(state, event) {
     if (event.type === "approval.asked") {
       const asked = event.data as Omit<ApprovalRequest, "agent" | "askedAt">;
-      if (!(asked.requestId in state.requests)) drop(state, event.actor, asked.callId); // another directory: the question before it is void
-      state.requests[asked.requestId] ??= { ...asked, agent: event.actor, askedAt: event.at };
+      if (!own(state.requests, asked.requestId)) drop(state, event.actor, asked.callId); // another directory: the question before it is void
+      ownOr(state.requests, asked.requestId, () => ({ ...asked, agent: event.actor, askedAt: event.at }));
     } else if (event.type === "approval.answered") {
       const { requestId, ...answer } = event.data as ApprovalAnswer & { requestId: string };
-      const request = state.requests[requestId];
+      const request = own(state.requests, requestId);
       if (!request || request.answer || request.movedTo !== undefined) return state; // the first answer counts
       request.answer = answer;
       if (answer.decision === "allow" && answer.remember && !request.firm) {

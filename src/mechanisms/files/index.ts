@@ -1,5 +1,6 @@
 // Owns the agent's files: the tools that read, search and change them, and what each agent has seen of them.
 import * as z from "zod";
+import { ownOr } from "../../ledger/own.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { editFileTool } from "../../tools/edit-file.ts";
@@ -23,8 +24,7 @@ const slice: MechanismSlice<SeenFiles> = {
   apply(state, event) {
     if (event.type !== "file.seen") return state;
     const { path, hash } = event.data as { path: string; hash: string };
-    state[event.actor] ??= {};
-    state[event.actor]![path] = { hash, seq: event.seq };
+    ownOr(state, event.actor, () => ({}))[path] = { hash, seq: event.seq };
     return state;
   },
 };
