@@ -1,5 +1,6 @@
 // Owns one run as its caller sees it: what happened on the way, and the result at its end.
 import { HoldfastError } from "./ledger/error.ts";
+import { own } from "./ledger/own.ts";
 import type { StoredEvent } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
 import { type Drive, drive } from "./loop/drive.ts";
@@ -132,6 +133,6 @@ export async function driveRun(
 function sumByModel(all: Record<string, Usage>[]): Record<string, Usage> {
   const sum: Record<string, Usage> = {};
   for (const one of all)
-    for (const [model, usage] of Object.entries(one)) sum[model] = addUsage(sum[model] ?? noUsage(), usage);
+    for (const [model, usage] of Object.entries(one)) sum[model] = addUsage(own(sum, model) ?? noUsage(), usage);
   return sum;
 }

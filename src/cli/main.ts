@@ -1,5 +1,6 @@
 // Owns the command line's front door: which command, which exit code, one line for each error.
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { own } from "../ledger/own.ts";
 import { VERSION } from "../version.ts";
 import { type Flags, parseFlags } from "./args.ts";
 import { watchStreams } from "./streams.ts";
@@ -48,7 +49,7 @@ async function dispatch(flags: Flags): Promise<number> {
     process.stdout.write((await import("./help.ts")).HELP);
     return 0;
   }
-  const load = flags.print ? undefined : COMMANDS[flags.words[0] ?? ""];
+  const load = flags.print ? undefined : own(COMMANDS, flags.words[0] ?? "");
   if (load) return (await load())(flags);
   if (flags.print || flags.inputFormat === "stream-json" || flags.continue || flags.resume !== undefined) {
     return (await import("./headless.ts")).headless(flags);

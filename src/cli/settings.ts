@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import type { Project } from "../contexts/index.ts";
 import { messageOf } from "../ledger/error.ts";
+import { own } from "../ledger/own.ts";
 import { probeSandbox, type SandboxOptions, type SandboxState } from "../mechanisms/jobs/index.ts";
 import type { PermissionOptions } from "../mechanisms/permissions/index.ts";
 import { parseRule } from "../mechanisms/permissions/rules.ts";
@@ -113,7 +114,7 @@ const PREFIX: Record<string, string> = {
 function modelEnv({ settings }: LoadedSettings): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, { baseUrl, apiKeyEnv }] of Object.entries(settings.providers)) {
-    const prefix = PREFIX[name];
+    const prefix = own(PREFIX, name);
     if (!prefix) continue;
     if (baseUrl) env[`${prefix}_BASE_URL`] = baseUrl;
     if (apiKeyEnv && process.env[apiKeyEnv]) env[`${prefix}_API_KEY`] = process.env[apiKeyEnv];

@@ -200,11 +200,11 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
     const { schemas, ...rest } = data;
     const kept = Object.entries({ ...state.config, ...rest }).filter(([, value]) => value !== null);
     state.config = Object.fromEntries(kept) as unknown as Config;
-    for (const [key, schema] of Object.entries(schemas ?? {})) {
-      state.schemaAt.set(key, event.seq);
-      if (schema === null) delete state.config.schemas[key];
-      else state.config.schemas[key] = schema;
-    }
+    if (!schemas) return;
+    for (const key of Object.keys(schemas)) state.schemaAt.set(key, event.seq);
+    // Joined, not assigned one by one: a key may be named as what every object inherits.
+    const joined = Object.entries({ ...state.config.schemas, ...schemas }).filter(([, schema]) => schema !== null);
+    state.config.schemas = Object.fromEntries(joined);
   },
   "data.shared": (state, event, data) => put(state, data.key, event, "set"),
   "data.appended": (state, event, data) => put(state, data.key, event, "append"),

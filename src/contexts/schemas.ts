@@ -2,6 +2,7 @@
 import type { ZodType } from "zod";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";
+import { own } from "../ledger/own.ts";
 import type { Config, FoldState } from "./fold.ts";
 import type { Json } from "./values.ts";
 
@@ -17,7 +18,7 @@ export type LocalSchemas = Map<string, ZodType>;
 export interface SchemaOptions {
   /** One for each key; null takes it away. */
   schemas?: Record<string, Schema | null>;
-  /** For the whole: an object schema whose properties are the keys. `required` keys cannot be removed. */
+  /** For the whole: an object schema whose properties are the keys. `required` keys cannot be removed; they may not be there yet. */
   schema?: Schema;
 }
 
@@ -27,14 +28,16 @@ export async function schemaFacts(
   local: LocalSchemas,
 ): Promise<Partial<Pick<Config, "others" | "required">> & { schemas?: Record<string, unknown> }> {
   if (opts.schema === undefined && !opts.schemas) return {};
-  const facts: Awaited<ReturnType<typeof schemaFacts>> = { schemas: {} };
+  const facts: Awaited<ReturnType<typeof schemaFacts>> = {};
+  const byKey = new Map<string, unknown>();
   if (opts.schema !== undefined) {
     const { properties, additionalProperties, required = [], $defs } = await wholeSchema(opts.schema);
     const defs = $defs ? { $defs } : {};
     for (const [key, schema] of Object.entries(properties)) {
-      facts.schemas![key] = typeof schema === "object" ? { ...(schema as object), ...defs } : schema;
+      byKey.set(key, typeof schema === "object" ? { ...(schema as object), ...defs } : schema);
       const shape = isZod(opts.schema) ? (opts.schema as unknown as { shape: Record<string, ZodType> }).shape : {};
-      if (shape[key]) local.set(key, shape[key]);
+      const refined = own(shape, key);
+      if (refined) local.set(key, refined);
     }
     if (additionalProperties !== undefined) facts.others = additionalProperties;
     facts.required = required;
@@ -42,10 +45,10 @@ export async function schemaFacts(
   for (const [key, schema] of Object.entries(opts.schemas ?? {})) {
     local.delete(key);
     if (schema !== null && isZod(schema)) local.set(key, schema);
-    facts.schemas![key] = schema === null ? null : await asJsonSchema(schema, key);
+    byKey.set(key, schema === null ? null : await asJsonSchema(schema, key));
   }
-  for (const [key, schema] of Object.entries(facts.schemas!)) if (schema !== null) await compile(schema, key);
-  return facts;
+  for (const [key, schema] of byKey) if (schema !== null) await compile(schema, key);
+  return { schemas: Object.fromEntries(byKey), ...facts };
 }
 
 export interface Checker {

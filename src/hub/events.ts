@@ -1,6 +1,7 @@
 // Owns the facts of the hub: what an agent was asked for, what it exported, how often it was corrected.
 import * as z from "zod";
 import type { EventDefs } from "../ledger/events.ts";
+import { own, ownOr } from "../ledger/own.ts";
 import type { Seq } from "../ledger/store.ts";
 import type { MechanismSlice } from "../loop/timelines.ts";
 
@@ -33,23 +34,23 @@ export const hubSlice: MechanismSlice<HubState> = {
   },
   initial: () => ({}),
   apply(state, event) {
-    const own = state[event.actor];
+    const mine = own(state, event.actor);
     if (event.type === "hub.asked") {
       const { type, exports, question } = event.data as Pick<Assignment, "type" | "exports" | "question">;
       const asked = { type, exports, ...(question && { question }), seq: event.seq };
       state[event.actor] = { ...asked, exported: [], corrections: 0, exportedAt: {} };
-    } else if (event.type === "hub.exported" && own) {
+    } else if (event.type === "hub.exported" && mine) {
       const { keys } = event.data as { keys: string[] };
-      own.exported = [...new Set([...own.exported, ...keys])];
-      for (const key of keys) own.exportedAt[key] ??= event.seq;
-    } else if (event.type === "hub.corrected" && own) own.corrections++;
+      mine.exported = [...new Set([...mine.exported, ...keys])];
+      for (const key of keys) ownOr(mine.exportedAt, key, () => event.seq);
+    } else if (event.type === "hub.corrected" && mine) mine.corrections++;
     return state;
   },
 };
 
-function upTo([agent, own]: [string, Assignment], to: Seq): [string, Assignment][] {
-  if (own.seq > to) return [];
-  return [[agent, { ...own, exported: own.exported.filter((key) => own.exportedAt[key]! <= to) }]];
+function upTo([agent, asked]: [string, Assignment], to: Seq): [string, Assignment][] {
+  if (asked.seq > to) return [];
+  return [[agent, { ...asked, exported: asked.exported.filter((key) => asked.exportedAt[key]! <= to) }]];
 }
 
 /** What is still wanted of an agent. */

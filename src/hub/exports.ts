@@ -1,6 +1,7 @@
 // Owns what an agent hands in: checked against its schemas, written with provenance and on its own authority.
 import type { Context } from "../contexts/index.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import { own } from "../ledger/own.ts";
 import type { Assignment } from "./events.ts";
 
 interface From {
@@ -27,14 +28,15 @@ export async function exportValues(
     if (known.length > 0 && !known.includes(key)) {
       throw new HoldfastError("invalid", `${key} was not asked for: export ${known.join(", ")}`);
     }
-    if (assigned.exports[key] !== undefined) await check(key, assigned.exports[key], values[key]);
+    const schema = own(assigned.exports, key);
+    if (schema !== undefined) await check(key, schema, values[key]);
   }
-  const fresh: Record<string, unknown> = {};
+  const fresh: [string, unknown][] = [];
   for (const key of keys) {
     const given = (await context.history(key)).some((entry) => entry.author === agent && entry.call === call);
-    if (!given) fresh[key] = values[key];
+    if (!given) fresh.push([key, values[key]]);
   }
-  if (Object.keys(fresh).length > 0) await context.shareAll(fresh, { call });
+  if (fresh.length > 0) await context.shareAll(Object.fromEntries(fresh), { call });
   return keys;
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { Context, Contexts } from "../contexts/index.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import { type ErrorCode, HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { isInherited, own } from "../ledger/own.ts";
 import { contextState } from "../loop/agent.ts";
 import { drive } from "../loop/drive.ts";
 import type { Host, Taken, TakeOptions } from "../loop/host.ts";
@@ -61,7 +62,7 @@ export function createHub(opts: HubOptions): Hub {
     checkTask(task);
     const { ledger, leave } = await host.follow(task.context);
     try {
-      if (contextState(ledger).agents[task.agent]) return;
+      if (own(contextState(ledger).agents, task.agent)) return;
       const { root } = contextState(ledger);
       if (root !== "" && task.cwd === undefined && !existsSync(root))
         throw new HoldfastError(
@@ -159,15 +160,18 @@ async function addResult(contexts: Contexts, taken: Taken, task: HubTask, text: 
 const OTHERS = new Set(["user", "workflow"]);
 
 /** Private keys are `agent/NAME/…`: a slash in a name would let one agent into another's. */
-function checkTask({ context, agent, type, prompt }: HubTask): void {
+function checkTask({ context, agent, type, prompt, exports = {} }: HubTask): void {
   for (const [name, value] of Object.entries({ context, agent, type, prompt }))
     if (typeof value !== "string" || value === "")
       throw new HoldfastError(
         "invalid",
         `hub.run needs ${name}, a text, not ${value === "" ? "an empty one" : typeof value}`,
       );
-  if (OTHERS.has(agent))
+  if (OTHERS.has(agent) || isInherited(agent))
     throw new HoldfastError("invalid", `${agent} is not the name of an agent here: choose another`);
+  // Values are handed on in plain objects, by key: this one would be no entry there.
+  if (Object.hasOwn(exports, "__proto__"))
+    throw new HoldfastError("invalid", "__proto__ cannot be exported: choose another key");
   if (/[/\0-\x1f]/.test(agent) || agent.length > 200)
     throw new HoldfastError(
       "invalid",

@@ -4,6 +4,7 @@ import { HoldfastError, isHoldfastError } from "./error.ts";
 import { type Codec, EXTENDED, type Extension } from "./events.ts";
 import { extensionsIn, type Fold, type State, type Versions } from "./fold.ts";
 import { newId } from "./id.ts";
+import { own } from "./own.ts";
 import { spill, unspill } from "./spill.ts";
 import type { AppendOptions, Base, Damage, EventInput, ReadOnly, Seq, Store, StoredEvent, Write } from "./store.ts";
 
@@ -196,7 +197,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     const fresh = new Map<string, Extension>();
     for (const { type } of events) {
       const extension = codec.extensionOf(type);
-      if (extension && !known[type]) fresh.set(extension.mechanism, extension);
+      if (extension && !own(known, type)) fresh.set(extension.mechanism, extension);
     }
     const declared = [...fresh.values()].map((data) => ({ type: EXTENDED, actor: "holdfast", data }));
     return (declared.length === 0 ? events : [...declared, ...events]).map((e) => codec.encode(e));
@@ -248,7 +249,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
 
   /** An event that cannot be folded here: whether one may go on without it depends on whose it is. */
   function passOver(raw: StoredEvent, problem: "unknown" | "newer" | "invalid", reason: string): void {
-    const extension = problem === "unknown" ? extensionsIn(state)[raw.type] : undefined;
+    const extension = problem === "unknown" ? own(extensionsIn(state), raw.type) : undefined;
     if (extension) {
       if (!extension.required) return;
       const message = `its mechanism ${extension.mechanism} is missing here (event ${raw.seq}, ${raw.type}): open it with a program that has it`;

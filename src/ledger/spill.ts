@@ -44,12 +44,19 @@ export async function unspill(
       missing.push(hash);
       continue;
     }
-    let at = holder as Record<string | number, unknown>;
-    const full = ["value", ...path];
-    for (const key of full.slice(0, -1)) at = at[key] as Record<string | number, unknown>;
-    at[full.at(-1)!] = Buffer.from(bytes).toString("utf8");
+    putBack(holder, ["value", ...path], Buffer.from(bytes).toString("utf8"));
   }
   return { data: holder.value, missing };
+}
+
+/** Paths come with the data, perhaps from a file of somebody else's: only through what it holds itself, never into what all objects share. */
+function putBack(holder: object, path: (string | number)[], text: string): void {
+  let at: unknown = holder;
+  for (const [i, key] of path.entries()) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return;
+    if (i === path.length - 1) (at as Record<string | number, unknown>)[key] = text;
+    else at = (at as Record<string | number, unknown>)[key];
+  }
 }
 
 function isSpilled(data: unknown): data is Spilled {

@@ -8,6 +8,7 @@ import { createFold, type Fold } from "../ledger/fold.ts";
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
+import { own } from "../ledger/own.ts";
 import type { EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
@@ -175,7 +176,7 @@ export function createHost(opts: HostOptions): Host {
         await (await opening).decide((state) => {
           if (state.seq === 0) throw new HoldfastError("not_found", `there is no context ${context}`);
           const { agents, root } = state.slices.transcript as ContextState;
-          if (agents[name]) return { events: [] };
+          if (own(agents, name)) return { events: [] };
           if (most !== undefined && Object.keys(agents).length >= most)
             throw new HoldfastError(
               "limit",
@@ -206,7 +207,7 @@ export function createHost(opts: HostOptions): Host {
         // Who removes a context holds the leases of its agents: what is there now stays while this one is held.
         if (!fresh && (await store.head(context)) < ledger.state.seq)
           throw new HoldfastError("not_found", `context ${context} was removed`);
-        if (!contextState(ledger).agents[name])
+        if (!own(contextState(ledger).agents, name))
           throw new HoldfastError(
             "not_found",
             `context ${context} has no agent ${name}: see \`holdfast contexts show ${context}\``,

@@ -1,4 +1,5 @@
 // Owns going back in a conversation: each agent's transcript as it was at a checkpoint, and forward again when that is undone.
+import { own } from "../ledger/own.ts";
 import type { StoredEvent } from "../ledger/store.ts";
 import { type Item, textOf } from "../models/model.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
@@ -56,9 +57,9 @@ function rewind(state: ContextState, to: number, before: number): void {
   state.marks ??= {};
   state.marks[before] ??= marksOf(state);
   for (const agent of Object.values(state.agents)) {
-    const mark = state.marks[to]?.[agent.name];
+    const mark = own(state.marks[to] ?? {}, agent.name);
     const items = closed(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0), LEFT);
-    for (const at of Object.values(state.marks)) keepFor(at[agent.name], agent.items, items.length);
+    for (const at of Object.values(state.marks)) keepFor(own(at, agent.name), agent.items, items.length);
     if (mark) Object.assign(agent, { cwd: mark.cwd, root: mark.root });
     settle(agent, items);
   }

@@ -230,8 +230,8 @@ export interface Mechanism {
   name: string;
   events?: EventDefs;
   /**
-   * For mechanisms that are not Holdfast's own. True: a program without it may only read a context in which it has recorded something.
-   * Default: such a program passes over its events and goes on.
+   * For mechanisms that are not Holdfast's own. True: a program without it may only read a context in which it has recorded something
+   * (who only opens its shared data meets no event of it, and is not bound). Default: such a program passes over its events and goes on.
    */
   required?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: slices of every type

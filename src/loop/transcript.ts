@@ -2,6 +2,7 @@
 import type { contextEvents } from "../contexts/events.ts";
 import type { Fact } from "../ledger/events.ts";
 import type { Slice } from "../ledger/fold.ts";
+import { own } from "../ledger/own.ts";
 import {
   addUsage,
   type CallPart,
@@ -107,7 +108,7 @@ export const transcript: Slice<ContextState> = {
       return state;
     }
     if (applyRewind(state, event)) return state;
-    const agent = state.agents[type === "input.received" ? data.agent : event.actor];
+    const agent = own(state.agents, type === "input.received" ? data.agent : event.actor);
     if (agent) applyToAgent(agent, fact);
     return state;
   },
@@ -188,7 +189,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
 function applyReply(agent: AgentState, data: Extract<Known, { type: "reply.received" }>["data"]): void {
   const parts: ReplyPart[] = data.parts;
   agent.usage = addUsage(agent.usage, data.usage);
-  agent.usageByModel[data.model] = addUsage(agent.usageByModel[data.model] ?? noUsage(), data.usage);
+  agent.usageByModel[data.model] = addUsage(own(agent.usageByModel, data.model) ?? noUsage(), data.usage);
   agent.rounds++;
   if (agent.turn) {
     const text = textOf(parts);

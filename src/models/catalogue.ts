@@ -101,7 +101,8 @@ const CLAUDE: Record<string, string> = {
 };
 
 /** `sonnet`, `opus`, `haiku` or Anthropic's own name of a model, as provider/name. */
-export const claudeModel = (name: string): string => CLAUDE[name] ?? `anthropic/${name}`;
+export const claudeModel = (name: string): string =>
+  (Object.hasOwn(CLAUDE, name) && CLAUDE[name]) || `anthropic/${name}`;
 
 const SNAPSHOT = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?$/;
 

@@ -74,7 +74,10 @@ const KIND_OF_TYPE: Record<string, ModelErrorKind> = {
   permission_error: "auth",
 };
 
-const knownKind = (error: Described) => KIND_OF_TYPE[error.type] ?? KIND_OF_TYPE[error.code];
+const knownKind = ({ type, code }: Described): ModelErrorKind | undefined => {
+  const name = [type, code].find((one) => Object.hasOwn(KIND_OF_TYPE, one));
+  return name === undefined ? undefined : KIND_OF_TYPE[name];
+};
 
 /** What is wrong with the request stays wrong, however often it is sent. */
 const INVALID = /^(invalid|image|unsupported)_/;

@@ -1,4 +1,5 @@
 // Owns the one table between our tool names and those that existing scripts know (stream-json, hooks, rules).
+import { own } from "../ledger/own.ts";
 
 interface Names {
   name: string;
@@ -36,7 +37,7 @@ const TABLE: Record<string, Names> = {
 };
 
 export function toClaude(name: string, input: unknown): { name: string; input: unknown } {
-  const known = TABLE[name];
+  const known = own(TABLE, name);
   return known ? { name: known.name, input: rename(input, known) } : { name, input };
 }
 
@@ -47,7 +48,10 @@ export function fromClaude(name: string, input: unknown): { name: string; input:
 }
 
 /** Every name by which a script may mean this tool: who guards `Edit` guards several edits of one file too. */
-export const claudeNames = (name: string): string[] => [TABLE[name]?.name ?? name, ...(TABLE[name]?.also ?? [])];
+export function claudeNames(name: string): string[] {
+  const { name: theirs = name, also = [] } = own(TABLE, name) ?? {};
+  return [theirs, ...also];
+}
 
 type Renaming = Pick<Names, "keys" | "each" | "values">;
 
@@ -55,10 +59,10 @@ function rename(input: unknown, { keys = {}, each = {}, values = {} }: Renaming)
   if (!isRecord(input)) return input;
   return Object.fromEntries(
     Object.entries(input).map(([key, value]) => {
-      const inside = each[key];
+      const inside = own(each, key);
       if (inside && Array.isArray(value)) value = value.map((v) => rename(v, { keys: inside }));
-      if (typeof value === "string") value = values[key]?.[value] ?? value;
-      return [keys[key] ?? key, value];
+      if (typeof value === "string") value = own(own(values, key) ?? {}, value) ?? value;
+      return [own(keys, key) ?? key, value];
     }),
   );
 }

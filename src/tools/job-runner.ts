@@ -46,7 +46,7 @@ export interface Job {
   output(): { text: string; missing?: string };
   /** What it made and may not, and where that is kept. */
   taken(): { dir: string; names: string[] } | undefined;
-  /** The directory the command ended in, when that is not the one it began in. */
+  /** The directory the command ended in, by its path now: the tree may have been moved since. */
   movedTo(): string | undefined;
   remove(): void;
 }
@@ -79,8 +79,8 @@ export interface JobRunner {
   plan(spec: JobSpec): JobPlan;
   /** Contract: throws when the process cannot be started. */
   start(plan: JobPlan, spec: JobSpec): Promise<Job>;
-  /** Contract: called once the process that planned the job is dead. */
-  adopt(plan: JobPlan, of: Pick<JobSpec, "context" | "agent" | "callId">): Promise<Adopted>;
+  /** Contract: called once the process that planned the job is dead; `root` is where its tree is now. */
+  adopt(plan: JobPlan, of: Pick<JobSpec, "context" | "agent" | "callId" | "root">): Promise<Adopted>;
   /** What was planned and will not be started. */
   discard(plan: JobPlan): void;
   /** Contract: undefined when there is no such job in that context. */

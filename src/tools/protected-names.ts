@@ -1,4 +1,5 @@
 // Owns the names that no file tool writes by itself: git's own files, settings of agents. Pure.
+import { own } from "../ledger/own.ts";
 
 const REASONS: Record<string, string> = {
   ".git": "git runs what is in there",
@@ -13,7 +14,7 @@ const ALIASES: Record<string, string> = { "git~1": ".git", "claude~1": ".claude"
 export function isProtected(relativeComponents: string[]): string | undefined {
   for (const component of relativeComponents) {
     const name = folded(component);
-    const reason = REASONS[ALIASES[name] ?? name];
+    const reason = own(REASONS, own(ALIASES, name) ?? name);
     if (reason) return reason;
   }
   return undefined;

@@ -1,5 +1,5 @@
 // A yes holds for what was shown: tool, input, directory, tree. In another directory it is asked again, across a kill too.
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -123,4 +123,69 @@ test("an answer of an older version, which does not say for which tree, is asked
   expect([again.requestId === "apr_old", again.cwd, ran()[0]]).toEqual([false, cwd, false]);
   await runCli(["deny", again.requestId], opts);
   expect([(await second.exited).code, ran()[0]]).toEqual([0, false]);
+});
+
+/** Asked in the project, and the process that asked is killed; then the folder is moved. */
+async function askedThenMoved(answer?: string[]) {
+  const world = setUp(["./work.sh"]);
+  const { cwd, opts, args } = world;
+  const first = startCli(["-p", "go", ...args], opts);
+  const asked = await world.untilAsked();
+  first.child.kill("SIGKILL");
+  await first.exited;
+  if (answer) expect((await runCli(["approve", asked.requestId, ...answer], opts)).code).toBe(0);
+  const moved = `${cwd}-moved`;
+  onTestFinished(() => rmSync(moved, { recursive: true, force: true }));
+  renameSync(cwd, moved);
+  const there = { ...opts, cwd: moved };
+  const pending = async (): Promise<Listed[]> => JSON.parse((await runCli(["approve", "--json"], there)).stdout);
+  const times = (dir: string) =>
+    existsSync(join(dir, "times")) ? readFileSync(join(dir, "times"), "utf8").split("\n").length - 1 : 0;
+  return { ...world, asked, moved, there, pending, times };
+}
+
+const untilOther = async (past: Listed, pending: () => Promise<Listed[]>): Promise<Listed> => {
+  for (;;) {
+    const next = (await pending()).find((r) => r.requestId !== past.requestId);
+    if (next) return next;
+    await sleep(20);
+  }
+};
+
+test("a question from before the project was moved cannot be answered any more, says so, and is asked anew in the new place", async () => {
+  const { cwd, moved, there, asked, args, pending, times } = await askedThenMoved();
+  const line = `${asked.requestId} is void: it was asked in ${cwd}, and the project's folder has moved to ${moved} since. It is asked anew when its context goes on: holdfast -p -r ${asked.context} --cwd ${moved}\n`;
+  expect(await pending()).toEqual([]);
+  const listed = await runCli(["approve"], there);
+  expect(listed).toEqual({ code: 0, signal: null, stdout: "", stderr: `Nothing waits for approval.\n${line}` });
+  for (const verb of ["approve", "deny"]) {
+    const refused = await runCli([verb, asked.requestId], there);
+    expect(refused).toEqual({ code: 2, signal: null, stdout: "", stderr: `holdfast: ${line}` });
+  }
+  const again = startCli(["-p", "-r", asked.context, ...args], there);
+  const anew = await untilOther(asked, pending);
+  expect([anew.callId, anew.cwd, anew.root, times(moved)]).toEqual([asked.callId, moved, moved, 0]);
+  const late = await runCli(["approve", asked.requestId], there);
+  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("no request")]);
+  await runCli(["approve", anew.requestId], there);
+  expect([(await again.exited).code, times(moved), existsSync(cwd)]).toEqual([0, 1, false]);
+});
+
+test("an answer given before the move is not carried over: not to the new place, and not to another folder at the old one", async () => {
+  const { cwd, moved, opts, there, asked, args, pending, times } = await askedThenMoved(["--remember"]);
+  const first = startCli(["-p", "-r", asked.context, ...args], there);
+  const second = await untilOther(asked, pending);
+  expect([second.cwd, times(moved)]).toEqual([moved, 0]);
+  first.child.kill("SIGKILL");
+  await first.exited;
+  // A copy at the old path, which a person lets go on with the contexts: not the folder that the first answer spoke of.
+  cpSync(moved, cwd, { recursive: true });
+  rmSync(moved, { recursive: true });
+  expect((await runCli(["project", "adopt", moved], opts)).code).toBe(0);
+  const back = async (): Promise<Listed[]> => JSON.parse((await runCli(["approve", "--json"], opts)).stdout);
+  const last = startCli(["-p", "-r", asked.context, ...args], opts);
+  const third = await Promise.race([untilOther(asked, back), last.exited]);
+  expect([third, times(cwd)]).toEqual([expect.objectContaining({ callId: asked.callId, cwd, root: cwd }), 0]);
+  await runCli(["deny", (third as Listed).requestId], opts);
+  expect([(await last.exited).code, times(cwd)]).toEqual([0, 0]);
 });

@@ -151,6 +151,28 @@ describe("what changed around a folder is found again, with one line", () => {
     }
   });
 
+  it("a command that ended before the move ended where the tree is now: the model reads no note about it", async () => {
+    for (const [n, command] of ["pwd", "cd sub && pwd", "cd / && pwd"].entries()) {
+      const [was, is] = [at(`was${n}`), at(`is${n}`)];
+      fs.mkdirSync(path.join(was, "sub"), { recursive: true });
+      const calls = (text: string) => ({ calls: [{ name: "bash", input: { command: text } }] });
+      const env = await serve([calls(command), calls("pwd"), { text: "ALL DONE" }]);
+      const crash = { ...env, HOLDFAST_CRASH_AT: "effect.done:1" };
+      expect((await runCli(["-p", "go", ...MODEL], { cwd: was, state, env: crash })).signal).toBe("SIGKILL");
+      fs.renameSync(was, is);
+      expect((await runCli(["-c", "-p", ...MODEL], { cwd: is, state, env })).code).toBe(0);
+      const { messages } = server!.log().requests.at(-1)!.body as { messages: { role: string; content: string }[] };
+      expect(messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual(
+        [
+          [was, is],
+          [path.join(was, "sub"), path.join(is, "sub")],
+          [`/\n[directory stays ${is}: / is outside ${is}]`, is],
+        ][n],
+      );
+      await server!.close();
+    }
+  });
+
   it("the newest context stays the newest in a moved folder, and a checkpoint's files come back there", async () => {
     fs.writeFileSync(at("p/a.py"), "1\n");
     await cli("p", "-p", "run `echo 2 > a.py`", "--permission-mode", "bypassPermissions");

@@ -164,7 +164,10 @@ describe("a schema for the whole", () => {
       task: "t",
       schema: z.strictObject({ report: z.object({ title: z.string() }), notes: z.array(z.string()).optional() }),
     });
+    expect(await context.read("report")).toBeUndefined(); // required is what cannot be removed, not what is there
     await context.share("report", { title: "T" });
+    const other = await (await world.again()).get(context.id); // a program that only opened it
+    expect((await refusal(other.remove("report"))).code).toEqual("invalid");
     expect((await refusal(context.share("other", 1))).message).toEqual(
       "other: the schema of this context knows no such key (it has report, notes); nothing was changed: share a value that fits its schema",
     );

@@ -4,14 +4,16 @@ import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import type { Store } from "../../ledger/store.ts";
+import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
 import {
   type ApprovalRequest,
   type ApprovalsState,
   answerEvent,
-  openRequests,
+  listedRequests,
 } from "../../mechanisms/approvals/index.ts";
 import type { Flags } from "../args.ts";
+import { resumeLine } from "../command-line.ts";
 import { openState } from "../open.ts";
 import { escaped, oneLine } from "../printable.ts";
 
@@ -25,9 +27,10 @@ export async function approve(flags: Flags): Promise<number> {
   const [verb, id] = flags.words;
   const { store, project, jobsDir } = await openState(flags);
   try {
-    const open = await allOpen(store, { root: project.root, jobsDir });
-    if (id === undefined) return list(open, flags);
-    const found = chosen(open, id);
+    const all = await allListed(store, { root: project.root, jobsDir });
+    if (id === undefined) return list(all, flags);
+    const found = chosen(all, id);
+    if (found.request.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved(found, flags));
     const decision = verb === "deny" ? ("deny" as const) : ("allow" as const);
     const answer = {
       decision,
@@ -36,7 +39,9 @@ export async function approve(flags: Flags): Promise<number> {
       from: "another terminal",
     };
     await found.ledger.append([{ ...answerEvent(found.request.requestId, answer), actor: "user" }]);
-    const counted = (found.ledger.state.slices.approvals as ApprovalsState).requests[found.request.requestId]?.answer;
+    const now = (found.ledger.state.slices.approvals as ApprovalsState).requests[found.request.requestId];
+    if (now?.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved({ ...found, request: now }, flags));
+    const counted = now?.answer;
     if (counted && counted.decision !== decision) {
       throw new HoldfastError("invalid", `${found.request.requestId} was answered already: ${counted.decision}`);
     }
@@ -48,26 +53,34 @@ export async function approve(flags: Flags): Promise<number> {
   }
 }
 
-async function allOpen(store: Store, where: { root: string; jobsDir: string }): Promise<Found[]> {
+async function allListed(store: Store, where: { root: string; jobsDir: string }): Promise<Found[]> {
   const reading = readers(mechanismsOf(where));
   const found: Found[] = [];
   for (const { id: context, status } of await listContexts(store)) {
     if (status === "completed") continue;
     const ledger = await openLedger({ store, name: context, ...reading });
     const state = ledger.state.slices.approvals as ApprovalsState;
-    for (const request of openRequests(state)) found.push({ context, ledger, request });
+    for (const request of listedRequests(state)) found.push({ context, ledger, request });
   }
   return found;
 }
 
-function chosen(open: Found[], id: string): Found {
-  const near = open.filter((f) => f.request.requestId === id || f.request.requestId.startsWith(id));
+function chosen(all: Found[], id: string): Found {
+  const near = all.filter((f) => f.request.requestId === id || f.request.requestId.startsWith(id));
   if (near.length === 1) return near[0]!;
   const why = near.length > 1 ? `${near.length} requests begin with ${id}` : `no request ${id} waits for an answer`;
   throw new HoldfastError("not_found", `${why}: see \`holdfast approve\``);
 }
 
-function list(open: Found[], flags: Flags): number {
+/** What was shown named the old folder: an answer to it would have to hold for another. */
+function sayMoved({ context, ledger, request }: Found, flags: Flags): string {
+  const { requestId, cwd, movedTo = "" } = request;
+  const again = resumeLine({ id: context, root: contextState(ledger).root }, flags);
+  return `${requestId} is void: it was asked in ${escaped(cwd)}, and the project's folder has moved to ${escaped(movedTo)} since. It is asked anew when its context goes on: ${again}`;
+}
+
+function list(all: Found[], flags: Flags): number {
+  const open = all.filter(({ request }) => request.movedTo === undefined);
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(open.map(({ context, request }) => ({ context, ...request })))}\n`);
     return 0;
@@ -76,6 +89,7 @@ function list(open: Found[], flags: Flags): number {
   for (const { context, request } of open) {
     process.stdout.write(`${request.requestId}  ${context}  ${request.agent}\n${describe(request)}\n\n`);
   }
+  for (const one of all) if (one.request.movedTo !== undefined) process.stderr.write(`${sayMoved(one, flags)}\n`);
   if (open.length > 0)
     process.stderr.write("Answer with: holdfast approve ID [--remember] | holdfast deny ID [--reason TEXT]\n");
   return 0;

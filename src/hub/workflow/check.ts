@@ -101,7 +101,7 @@ export function checkNames(workflow: Workflow, places: Places): void {
       const at: At = ["phases", i, "exports", key];
       if (RESERVED.includes(key))
         places.report(at, `${quoted(key)} cannot be exported`, "This name has a meaning already: choose another one.");
-      if (key in inputs)
+      if (Object.hasOwn(inputs, key))
         places.report(at, `${quoted(key)} is an input already`, "Choose another name for one of them.");
       const others = givers.get(key) ?? [];
       const rival = others.find((one) => !related(one, phase, above) && !(one.when && phase.when));
@@ -129,7 +129,7 @@ export function checkNames(workflow: Workflow, places: Places): void {
       key: string,
       opts: { optional: boolean; own?: boolean },
     ): { what: string; advice: string } | undefined => {
-      if (key in inputs) return undefined;
+      if (Object.hasOwn(inputs, key)) return undefined;
       const by = givers.get(key);
       if (!by)
         return {

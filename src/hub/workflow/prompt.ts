@@ -32,9 +32,10 @@ export async function fillTemplate(context: Context, phase: Phase, item?: ItemVa
     const [root, second] = keysOf(name).map(String);
     const key = root === "data" ? second! : root!;
     const info = infos.get(key);
-    if (!info || (item && root! in item)) continue;
-    if (root === "data") marked[key] ??= asData(await context.read(key), { origin: originOf(info) });
-    else if (!(key in values)) values[key] = await context.read(key);
+    if (!info || (item && Object.hasOwn(item, root!))) continue;
+    if (Object.hasOwn(root === "data" ? marked : values, key)) continue;
+    if (root === "data") marked[key] = asData(await context.read(key), { origin: originOf(info) });
+    else values[key] = await context.read(key);
   }
   return template.render({ ...values, data: marked }, { include });
 }

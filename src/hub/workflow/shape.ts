@@ -1,5 +1,6 @@
 // Owns the shape of a workflow as it is written: which keys there are and of what kind, each mistake with its place.
 import * as z from "zod";
+import { own } from "../../ledger/own.ts";
 import { didYouMean } from "../templates/near.ts";
 import { quoted } from "../templates/source.ts";
 import type { PhaseSpec, WorkflowSpec } from "./definition.ts";
@@ -30,7 +31,12 @@ function shape() {
   const duration = z
     .string()
     .refine((one) => durationMs(one) !== undefined, 'write a time with its unit, as "90s" or "10m"');
-  const schemas = z.record(key, z.unknown());
+  // A record passes over this one without a word.
+  const nameable = z.custom(
+    (one) => !isRecord(one) || !Object.hasOwn(one, "__proto__"),
+    "no key can be called __proto__",
+  );
+  const schemas = nameable.pipe(z.record(key, z.unknown()));
   const phase = z.strictObject({
     id,
     title: text.optional(),
@@ -66,6 +72,8 @@ function shape() {
   });
 }
 
+const isRecord = (value: unknown): value is object => typeof value === "object" && value !== null;
+
 /** Reports what is wrong with the shape; undefined when something is. */
 export function readShape(value: unknown, places: Places): WorkflowSpec | undefined {
   const parsed = shape().safeParse(value);
@@ -92,7 +100,7 @@ export function readShape(value: unknown, places: Places): WorkflowSpec | undefi
 function knownAt(at: At): readonly string[] {
   if (at.length === 0) return KNOWN.workflow!;
   const last = at.at(-1);
-  return (typeof last === "string" && KNOWN[last]) || KNOWN.phase!;
+  return (typeof last === "string" && own(KNOWN, last)) || KNOWN.phase!;
 }
 
 export function durationMs(text: string): number | undefined {

@@ -1,6 +1,7 @@
 // Owns the facts of agent types: the copy of a definition that an agent keeps, so that a resume uses the same one.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { own } from "../../ledger/own.ts";
 import { LEAD } from "../../loop/host.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
@@ -58,7 +59,7 @@ export const agentsSlice: MechanismSlice<AgentsState> = {
 export function lineOf(state: AgentsState, agent: string): DefinedAgent[] {
   const line: DefinedAgent[] = [];
   for (let name = agent; name !== ""; name = callerOf(name)) {
-    const defined = state[name];
+    const defined = own(state, name);
     if (defined) line.push(defined);
   }
   return line;

@@ -1,5 +1,6 @@
 // Owns reading one definition: Markdown with front matter as Claude Code writes it; mistakes by file and line.
 import { isMap, isScalar, LineCounter, type ParsedNode, parseDocument } from "yaml";
+import { own } from "../../ledger/own.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./events.ts";
 import { isUnknownTool } from "./tool-list.ts";
@@ -35,7 +36,7 @@ export function readDefinition(text: string, source: string, { repository }: { r
     source,
   };
   for (const [key, { value }] of Object.entries(read)) {
-    const take = FIELDS[key];
+    const take = own(FIELDS, key);
     if (take) {
       const says = take(definition, value, { repository, note: (note) => notes.push(`${at(key)}: ${note}`) });
       if (says !== undefined) mistake(key, says);

@@ -1,6 +1,7 @@
 // Owns the facts of approvals: what was asked, what a person answered, what was to be remembered.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { own, ownOr } from "../../ledger/own.ts";
 import type { VerdictCode } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
@@ -49,6 +50,8 @@ export interface ApprovalRequest {
   reason: string;
   firm: boolean;
   askedAt: number;
+  /** The project's folder was moved there since: what was shown names a place that is no longer the project's. Nobody can answer it any more. */
+  movedTo?: string;
 }
 
 /** What a person was shown: a yes holds for this, and for nothing else. */
@@ -60,8 +63,9 @@ export interface Question {
   code: VerdictCode;
 }
 
-/** Contract: a request that does not say all of it is none for any question. */
+/** Contract: a request that does not say all of it is none for any question, and so is one from before the folder was moved. */
 export const isSameQuestion = (request: ApprovalRequest, question: Question): boolean =>
+  request.movedTo === undefined &&
   request.tool === question.tool &&
   request.cwd === question.cwd &&
   request.root === question.root &&
@@ -82,8 +86,8 @@ export interface ApprovalsState {
 }
 
 export const approvalsSlice: MechanismSlice<ApprovalsState> = {
-  version: 2,
-  types: ["approval.asked", "approval.answered", "tool.finished"],
+  version: 3,
+  types: ["approval.asked", "approval.answered", "tool.finished", "context.moved"],
   timelines: {
     // The calls that were asked about are gone; what a person allowed for this context stays allowed in it, and in no copy.
     restored: (state) => ({ ...state, requests: {} }),
@@ -93,12 +97,12 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
   apply(state, event) {
     if (event.type === "approval.asked") {
       const asked = event.data as Omit<ApprovalRequest, "agent" | "askedAt">;
-      if (!(asked.requestId in state.requests)) drop(state, event.actor, asked.callId); // another directory: the question before it is void
-      state.requests[asked.requestId] ??= { ...asked, agent: event.actor, askedAt: event.at };
+      if (!own(state.requests, asked.requestId)) drop(state, event.actor, asked.callId); // another directory: the question before it is void
+      ownOr(state.requests, asked.requestId, () => ({ ...asked, agent: event.actor, askedAt: event.at }));
     } else if (event.type === "approval.answered") {
       const { requestId, ...answer } = event.data as ApprovalAnswer & { requestId: string };
-      const request = state.requests[requestId];
-      if (!request || request.answer) return state; // the first answer counts
+      const request = own(state.requests, requestId);
+      if (!request || request.answer || request.movedTo !== undefined) return state; // the first answer counts
       request.answer = answer;
       if (answer.decision === "allow" && answer.remember && !request.firm) {
         const { answer: _, ...asked } = request;
@@ -106,10 +110,18 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
       }
     } else if (event.type === "tool.finished") {
       drop(state, event.actor, (event.data as { callId: string }).callId); // its call has its result: nobody waits any more
+    } else if (event.type === "context.moved") {
+      // A person's word names the old place. Another folder may stand there, or have been adopted here: it is not carried over.
+      const { from, to } = event.data as { from: string; to: string };
+      for (const request of Object.values(state.requests)) if (isOf(from, request)) request.movedTo = to;
+      state.remembered = state.remembered.filter((request) => !isOf(from, request));
     }
     return state;
   },
 };
+
+const isOf = (folder: string, { cwd, root = cwd }: ApprovalRequest): boolean =>
+  [cwd, root].some((dir) => dir === folder || dir.startsWith(`${folder}/`));
 
 function drop(state: ApprovalsState, agent: string, callId: string): undefined {
   for (const [id, r] of Object.entries(state.requests))

@@ -38,9 +38,9 @@ export function createApprovals(opts: ApprovalsOptions = {}): Mechanism {
   });
 }
 
-/** Requests that nobody has answered yet. */
-export const openRequests = (state: ApprovalsState): ApprovalRequest[] =>
-  Object.values(state.requests).filter((r) => !r.answer);
+/** Requests that wait for an answer, and those with `movedTo`, which can have none any more. */
+export const listedRequests = (state: ApprovalsState): ApprovalRequest[] =>
+  Object.values(state.requests).filter((r) => !r.answer || r.movedTo !== undefined);
 
 const stateOf = (turn: Turn): ApprovalsState => turn.slice<ApprovalsState>("approvals");
 

@@ -1,4 +1,5 @@
 // Owns the sums of a budget: what was spent, what stands reserved before a call, and whether that call may be made.
+import { own } from "../../ledger/own.ts";
 import { costUsd } from "../../models/catalogue.ts";
 import { addUsage, noUsage, type Usage } from "../../models/model.ts";
 import { BUDGET_KINDS, type Budget, type BudgetState } from "./events.ts";
@@ -15,7 +16,8 @@ export const tokensOf = (usage: Usage): number => usage.input + usage.output + u
 
 export function spentIn({ rounds, byModel, unrecorded }: BudgetState): Spent {
   const models: Record<string, Usage> = { ...byModel };
-  for (const { model, usage } of Object.values(unrecorded)) models[model] = addUsage(models[model] ?? noUsage(), usage);
+  for (const { model, usage } of Object.values(unrecorded))
+    models[model] = addUsage(own(models, model) ?? noUsage(), usage);
   const spent: Spent = { tokens: 0, usd: 0, rounds };
   for (const [model, usage] of Object.entries(models)) {
     spent.tokens += tokensOf(usage);

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { contextEvents } from "../../contexts/events.ts";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
+import { own } from "../../ledger/own.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { addUsage, noUsage, type Usage } from "../../models/model.ts";
@@ -72,13 +73,13 @@ export const budgetSlice: MechanismSlice<BudgetState> = {
         state.standing[actor] = { seq: event.seq, at: event.at, tokens: data.tokens, usd: data.usd };
         break;
       case "budget.spent": {
-        const before = state.unrecorded[actor]?.usage ?? noUsage();
+        const before = own(state.unrecorded, actor)?.usage ?? noUsage();
         state.unrecorded[actor] = { model: data.model, usage: addUsage(before, data.usage) };
         break;
       }
       case "reply.received":
         state.rounds++;
-        state.byModel[data.model] = addUsage(state.byModel[data.model] ?? noUsage(), data.usage);
+        state.byModel[data.model] = addUsage(own(state.byModel, data.model) ?? noUsage(), data.usage);
         state.last[actor] = data.usage;
         delete state.standing[actor];
         delete state.unrecorded[actor];

@@ -1,6 +1,7 @@
 // Owns what the model sees when a conversation no longer fits: old tool results become one line. The ledger keeps all.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { own } from "../../ledger/own.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
 import type { Content, Item } from "../../models/model.ts";
@@ -39,7 +40,7 @@ const compactionSlice: MechanismSlice<CompactionState> = {
   timelines: unchanged,
   initial: () => ({}),
   apply(state, event) {
-    const mine = state[event.actor];
+    const mine = own(state, event.actor);
     if (event.type === "turn.started" && mine) mine.tries = 0;
     if (event.type === "context.elided") {
       const { calls } = event.data as { calls: string[] };

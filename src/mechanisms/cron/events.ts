@@ -1,6 +1,7 @@
 // Owns the facts of schedules and their slice: what is set, for whom, when it is due next. The fold needs no calendar.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
+import { own, ownOr } from "../../ledger/own.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export const MISSED_POLICIES = ["once", "skip", "all"] as const;
@@ -95,8 +96,8 @@ export const cronSlice: MechanismSlice<CronState> = {
   },
   initial: () => ({}),
   apply(state, event) {
-    state[event.actor] ??= { schedules: {}, armed: null };
-    applyTo(state[event.actor]!, event as Fact<typeof cronEvents>);
+    const agent = ownOr(state, event.actor, () => ({ schedules: {}, armed: null }));
+    applyTo(agent, event as Fact<typeof cronEvents>);
     return state;
   },
 };
@@ -117,7 +118,7 @@ function applyTo(agent: OfAgent, { type, data }: Fact<typeof cronEvents>): void 
       delete agent.schedules[data.scheduleId];
       break;
     default: {
-      const standing = agent.schedules[data.scheduleId];
+      const standing = own(agent.schedules, data.scheduleId);
       if (!standing) break;
       standing.skipped += data.skipped;
       standing.lastDue = data.due;

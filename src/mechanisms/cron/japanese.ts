@@ -1,4 +1,5 @@
 // Owns the Japanese phrases for time: 3分後, 明日の9時に, 毎週月曜日の10時半. A pure grammar; every character must fit.
+import { own } from "../../ledger/own.ts";
 import { type Clock, type Day, daily, everyN, type Said, unclear } from "./said.ts";
 
 const DIGITS = "〇一二三四五六七八九";
@@ -132,7 +133,7 @@ const OFFSETS: Record<string, number> = {
 };
 
 function readDay(text: string): Day | undefined {
-  const days = OFFSETS[text];
+  const days = own(OFFSETS, text);
   if (days !== undefined) return { kind: "offset", days };
   const weekday = new RegExp(`^(来週|今週|次|今度)?の?([${WEEKDAYS}])曜日?$`).exec(text);
   if (weekday) {

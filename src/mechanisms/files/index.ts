@@ -1,5 +1,6 @@
 // Owns the agent's files: the tools that read, search and change them, and what each agent has seen of them.
 import * as z from "zod";
+import { ownOr } from "../../ledger/own.ts";
 import { type Move, relocate } from "../../loop/moved.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -26,8 +27,7 @@ const slice: MechanismSlice<SeenFiles> = {
     if (event.type === "context.moved") return relocated(state, event.data as Move);
     if (event.type !== "file.seen") return state;
     const { path, hash } = event.data as { path: string; hash: string };
-    state[event.actor] ??= {};
-    state[event.actor]![path] = { hash, seq: event.seq };
+    ownOr(state, event.actor, () => ({}))[path] = { hash, seq: event.seq };
     return state;
   },
 };

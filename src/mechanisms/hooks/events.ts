@@ -1,6 +1,7 @@
 // Owns the facts of hooks: every run, and what of them the rest of a turn must remember, over a resume too.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { own } from "../../ledger/own.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
 
@@ -47,7 +48,7 @@ export const hooksSlice: MechanismSlice<HooksState> = {
   timelines: forgotten(() => ({})),
   initial: () => ({}),
   apply(state, { type, actor, data }) {
-    const before = state[actor] ?? NOTHING_YET;
+    const before = own(state, actor) ?? NOTHING_YET;
     if (type === "hook.continued") state[actor] = { ...before, continued: (data as { count: number }).count };
     else if (type === "hook.stopped") state[actor] = { ...before, stop: (data as { reason: string }).reason };
     else if (type === "hook.advised") {

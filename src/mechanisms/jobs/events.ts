@@ -1,6 +1,7 @@
 // Owns the facts of background jobs and their slice: which ones run, for whom.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
+import { own, ownOr } from "../../ledger/own.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export interface RunningJob {
@@ -58,10 +59,9 @@ export const jobsSlice: MechanismSlice<JobsState> = {
     const fact = event as Fact<typeof jobEvents>;
     if (fact.type === "job.started") {
       const { jobId, callId, command, dir, boot } = fact.data;
-      state[fact.actor] ??= {};
-      state[fact.actor]![jobId] = { jobId, callId, command, dir, boot, startedAt: fact.at };
+      ownOr(state, fact.actor, () => ({}))[jobId] = { jobId, callId, command, dir, boot, startedAt: fact.at };
     } else if (fact.type === "job.ended") {
-      delete state[fact.actor]?.[fact.data.jobId];
+      delete own(state, fact.actor)?.[fact.data.jobId];
     }
     return state;
   },

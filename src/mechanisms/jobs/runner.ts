@@ -1,12 +1,13 @@
 // Owns running jobs: planning, starting, waiting, and adopting those of a dead process.
 import { existsSync, type FSWatcher, rmSync, watch } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
 import type { Job, JobRunner, JobSpec } from "../../tools/job-runner.ts";
+import { isInside } from "../../tools/paths.ts";
 import {
   abandon,
   currentAttempt,
@@ -122,10 +123,15 @@ export function createRunner(opts: RunnerOptions): Runner {
     const gone = removeDir(join(opts.dir, jobId)).finally(() => removing.delete(gone));
     removing.add(gone);
   };
-  const jobAt = (attempt: string, meta: JobMeta, supervised?: Supervised) =>
+  const jobAt = (
+    attempt: string,
+    meta: JobMeta,
+    { supervised, root }: { supervised?: Supervised; root?: string } = {},
+  ) =>
     createJob({
       attempt,
       meta,
+      root,
       dir: opts.dir,
       supervised,
       remove: () => (supervised ? void supervised.over.then(() => remove(meta.jobId)) : remove(meta.jobId)),
@@ -156,7 +162,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       const supervised = await open(enclosed(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
       void seeOff(attempt, supervised);
-      return jobAt(attempt, meta, supervised);
+      return jobAt(attempt, meta, { supervised });
     },
     async adopt(plan, of) {
       const dir = join(opts.dir, plan.jobId);
@@ -172,7 +178,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       if (!started && plan.boot !== bootId()) return { kind: "elsewhere" };
       if (!started && abandon(attempt)) return { kind: "unstarted" };
       letGoOn(attempt);
-      return meta ? { kind: "job", job: jobAt(attempt, meta) } : { kind: "elsewhere" };
+      return meta ? { kind: "job", job: jobAt(attempt, meta, { root: of.root }) } : { kind: "elsewhere" };
     },
     discard(plan) {
       planned.delete(plan.jobId);
@@ -194,6 +200,8 @@ export function createRunner(opts: RunnerOptions): Runner {
 interface JobParts {
   attempt: string;
   meta: JobMeta;
+  /** Where its tree is now, if that is known. */
+  root?: string;
   dir: string;
   supervised?: Supervised;
   remove: () => void;
@@ -248,7 +256,13 @@ function createJob(of: JobParts): Job {
     end: () => jobEnd(attempt, meta.startedAt, told),
     output: () => jobOutput(attempt),
     taken: () => takenFrom(of.dir, attempt.slice(of.dir.length + 1)),
-    movedTo: () => shellEnd(attempt).dir,
+    movedTo() {
+      const { dir } = shellEnd(attempt);
+      const { root: began } = meta;
+      // It was said where the tree was then.
+      if (dir === undefined || began === undefined || of.root === undefined || !isInside(began, dir)) return dir;
+      return join(of.root, relative(began, dir));
+    },
     // Not now: a model call comes next, and there is time during it.
     remove: of.remove,
   };

@@ -1,6 +1,7 @@
 // Owns rules in Claude's grammar: reading one, and whether it matches a command, a path, a tool.
 import { isAbsolute, join, relative } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
+import { own } from "../../ledger/own.ts";
 import { toClaude } from "../../tools/claude-names.ts";
 import { matchesComponents, matchesStars } from "../../tools/glob-match.ts";
 import { isInside } from "../../tools/paths.ts";
@@ -46,7 +47,7 @@ export function parseRule(text: string): Rule {
   if (/[\0-\x08\x0b-\x1f\x7f]/.test(specifier)) throw wrong("contains control characters");
   if (name.startsWith("mcp__")) throw wrong("names an MCP tool: it takes no parentheses");
   if (name === "Bash" || name === "bash") return bashRule(specifier);
-  const access = PATH_TOOLS[name];
+  const access = own(PATH_TOOLS, name);
   if (access) return { kind: "path", access, pattern: specifier };
   const colon = specifier.indexOf(":");
   if (name === "WebFetch" || name === "web_fetch") {

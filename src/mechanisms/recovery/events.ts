@@ -1,6 +1,7 @@
 // Owns the facts of recovery, and what of them the rest of a turn must remember, over a resume too.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
+import { own } from "../../ledger/own.ts";
 import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
 
 export const recoveryEvents = {
@@ -56,7 +57,7 @@ export const recoverySlice: MechanismSlice<RecoveryState> = {
       return state;
     }
     const change = changeOf(event as Fact<typeof recoveryEvents>);
-    if (change) state[actor] = { ...(state[actor] ?? freshTurn()), ...change };
+    if (change) state[actor] = { ...(own(state, actor) ?? freshTurn()), ...change };
     return state;
   },
 };

@@ -1,6 +1,7 @@
 // Owns the facts of subagents and their slice: whose they are, how deep, which of those in the background are still to be reported.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
+import { own } from "../../ledger/own.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
@@ -63,13 +64,13 @@ export const subagentsSlice: MechanismSlice<SubagentsState> = {
     const { type, actor, data } = event as Known;
     if (type === "subagent.started") state.agents[actor] = { ...data };
     else if (type === "subagent.ended") {
-      const ended = state.agents[data.agent];
+      const ended = own(state.agents, data.agent);
       if (!ended || ended.ended) return state;
       ended.ended = true;
       if (ended.task && data.report !== undefined) ended.report = data.report;
-      if (data.denials > 0) state.refused[ended.parent] = (state.refused[ended.parent] ?? 0) + 1;
+      if (data.denials > 0) state.refused[ended.parent] = (own(state.refused, ended.parent) ?? 0) + 1;
     } else if (type === "subagent.reported") {
-      const told = state.agents[data.agent];
+      const told = own(state.agents, data.agent);
       if (told) delete told.report;
     } else if (type === "turn.started") delete state.refused[actor];
     return state;

@@ -1,6 +1,7 @@
 // Owns what may happen in a team: a command becomes facts, or is refused with the reason. Pure; the same for agents and for the user.
 import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
+import { isInherited, own } from "../../ledger/own.ts";
 import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/host.ts";
 import { activeMates, type Plan, pendingPlan, type Teammate, type TeamState, USER } from "./state.ts";
@@ -20,10 +21,6 @@ const named = (state: TeamState): string =>
 
 /** `plan_alice_x1y2`: readable, and never given twice by two processes. */
 const requestId = (kind: string, name: string): string => `${kind}_${name}_${newId("r").slice(-4).toLowerCase()}`;
-
-/** A model may ask for anything: `constructor` is in every record. */
-const own = <T>(record: Record<string, T>, key: string): T | undefined =>
-  Object.hasOwn(record, key) ? record[key] : undefined;
 
 function mateNamed(state: TeamState, name: string): Teammate {
   const mate = own(state.mates, name);
@@ -51,7 +48,8 @@ export function joining(
     throw refuse(
       `a teammate's name is a letter, then up to 31 letters, digits, - or _: not ${JSON.stringify(name.slice(0, 60))}`,
     );
-  if (RESERVED.has(name.toLowerCase()) || name in {}) throw refuse(`the name ${name} is reserved: choose another`);
+  if (RESERVED.has(name.toLowerCase()) || isInherited(name))
+    throw refuse(`the name ${name} is reserved: choose another`);
   const same = scene.taken.find((one) => one.toLowerCase() === name.toLowerCase());
   if (same !== undefined)
     throw refuse(

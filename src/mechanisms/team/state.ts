@@ -1,5 +1,6 @@
 // Owns the fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
 import type { Fact } from "../../ledger/events.ts";
+import { own, ownOr } from "../../ledger/own.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { LEAD } from "../../loop/host.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -126,17 +127,17 @@ function apply(state: TeamState, event: Known): void {
     case "message.sent": {
       const entry = { id: data.messageId, from: actor, text: data.content };
       for (const to of recipients(state, actor, data.to))
-        if (state.mates[to]?.status === "left") bounce(state, to, entry);
+        if (own(state.mates, to)?.status === "left") bounce(state, to, entry);
         else put(state, to, entry);
       break;
     }
     case "inbox.delivered": {
       const seen = new Set(data.ids);
-      state.inboxes[actor] = (state.inboxes[actor] ?? []).filter((entry) => !seen.has(entry.id));
+      state.inboxes[actor] = (own(state.inboxes, actor) ?? []).filter((entry) => !seen.has(entry.id));
       break;
     }
     case "plan.wanted": {
-      const mate = state.mates[data.name];
+      const mate = own(state.mates, data.name);
       if (!mate) break;
       mate.gate = "closed";
       put(state, data.name, { id: event.id, from: TEAM, text: say.planWanted(data.about) });
@@ -161,12 +162,12 @@ function apply(state: TeamState, event: Known): void {
       answer(state, actor, data);
       break;
     case "team.assigned": {
-      const mate = state.mates[actor];
-      if (mate) mate.assigned[data.taskId] = (mate.assigned[data.taskId] ?? 0) + 1;
+      const mate = own(state.mates, actor);
+      if (mate) mate.assigned[data.taskId] = (own(mate.assigned, data.taskId) ?? 0) + 1;
       break;
     }
     case "team.unplaced": {
-      const mate = state.mates[actor];
+      const mate = own(state.mates, actor);
       if (mate) mate.assigned[data.taskId] = Number.MAX_SAFE_INTEGER;
       put(state, LEAD, { id: event.id, from: TEAM, text: say.unplaced(actor, data.taskId, data.reason) });
       break;
@@ -174,11 +175,11 @@ function apply(state: TeamState, event: Known): void {
     case "turn.ended": {
       if (data.reason === "interrupted") break; // its next host goes on with it
       const text = data.reason === "done" ? data.text : `(${data.reason}) ${data.error ?? data.text}`;
-      state.mates[actor]?.unreported.push(text);
+      own(state.mates, actor)?.unreported.push(text);
       break;
     }
     case "team.held": {
-      const mate = state.mates[actor];
+      const mate = own(state.mates, actor);
       if (mate) mate.held = (mate.held ?? 0) + 1;
       break;
     }
@@ -186,7 +187,7 @@ function apply(state: TeamState, event: Known): void {
       state.over = true;
       break;
     case "team.idled": {
-      const mate = state.mates[actor];
+      const mate = own(state.mates, actor);
       if (!mate) break;
       mate.unreported = [];
       mate.held = 0;
@@ -198,10 +199,10 @@ function apply(state: TeamState, event: Known): void {
 
 /** A second answer to one request never counts. */
 function review(state: TeamState, by: string, { requestId, approve, feedback }: DataOf<"plan.reviewed">): void {
-  const plan = state.plans[requestId];
+  const plan = own(state.plans, requestId);
   if (plan?.status !== "pending") return;
   Object.assign(plan, { status: approve ? "approved" : "rejected", reviewedBy: by, feedback });
-  const mate = state.mates[plan.by];
+  const mate = own(state.mates, plan.by);
   if (mate && approve) mate.gate = "open";
   put(state, plan.by, {
     id: `${requestId}/review`,
@@ -211,7 +212,7 @@ function review(state: TeamState, by: string, { requestId, approve, feedback }: 
 }
 
 function answer(state: TeamState, by: string, { requestId, approve, reason }: DataOf<"shutdown.answered">): void {
-  const shutdown = state.shutdowns[requestId];
+  const shutdown = own(state.shutdowns, requestId);
   if (shutdown?.status !== "pending" || shutdown.name !== by) return;
   Object.assign(shutdown, { status: approve ? "approved" : "refused", answer: reason });
   if (approve) leave(state, by);
@@ -224,16 +225,17 @@ function answer(state: TeamState, by: string, { requestId, approve, reason }: Da
 }
 
 function leave(state: TeamState, name: string): void {
-  state.mates[name]!.status = "left";
+  const mate = own(state.mates, name);
+  if (mate) mate.status = "left";
   const plan = pendingPlan(state, name);
   if (plan) Object.assign(plan, { status: "withdrawn", reviewedBy: name });
-  for (const entry of state.inboxes[name] ?? []) bounce(state, name, entry);
+  for (const entry of own(state.inboxes, name) ?? []) bounce(state, name, entry);
   delete state.inboxes[name];
 }
 
 /** What was said to someone who left without seeing it goes back to who said it; the user looks for himself. */
 function bounce(state: TeamState, to: string, { id, from, text }: Entry): void {
-  if (from !== LEAD && state.mates[from]?.status !== "active") return;
+  if (from !== LEAD && own(state.mates, from)?.status !== "active") return;
   put(state, from, { id: `${id}/returned`, from: TEAM, text: say.returned(to, text) });
 }
 
@@ -244,6 +246,5 @@ function recipients(state: TeamState, from: string, to: string): string[] {
 }
 
 function put(state: TeamState, to: string, entry: Entry): void {
-  if (!Object.hasOwn(state.inboxes, to)) state.inboxes[to] = [];
-  state.inboxes[to]!.push(entry);
+  ownOr(state.inboxes, to, () => []).push(entry);
 }

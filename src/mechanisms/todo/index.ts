@@ -1,5 +1,6 @@
 // Owns the todo list of each agent: kept in the ledger, and a reminder when it is forgotten.
 import * as z from "zod";
+import { own } from "../../ledger/own.ts";
 import type { Seq } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -33,7 +34,7 @@ const slice: MechanismSlice<TodoState> = {
   },
   initial: () => ({ lists: {}, marks: [], changed: false }),
   apply(state, event) {
-    const list = state.lists[event.actor];
+    const list = own(state.lists, event.actor);
     if (event.type === "todo.written") {
       state.lists[event.actor] = { todos: (event.data as { todos: Todo[] }).todos, rounds: 0 };
       state.changed = true;

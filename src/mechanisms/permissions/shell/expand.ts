@@ -1,5 +1,6 @@
 // Owns the expansion of words: quotes, tildes, variables, substitutions, braces, splitting, as far as constants reach.
 import type { ArithmeticExpression, ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
+import { own } from "../../../ledger/own.ts";
 import { matchesComponent } from "../../../tools/glob-match.ts";
 import { LIMITS, record, spend } from "../court.ts";
 import { askFirm, askRead, deny } from "../finding.ts";
@@ -231,7 +232,7 @@ function variable(shell: Shell, name: string): Field[] {
     const size = bound.reduce((sum, f) => sum + f.text.length, 0);
     return spend(shell.court, "expanded", size) ? bound : [holeField()];
   }
-  const special = SPECIAL[name];
+  const special = own(SPECIAL, name);
   if (special !== undefined) return [fieldOf(special)];
   if (/^[1-9]$/.test(name)) {
     const given = shell.scope.vars.get("@")!;
