@@ -137,10 +137,11 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       return (await ledger.catchUp()).checkpoints.map((one) => ({ ...one }));
     },
     async restore(checkpoint, restore = {}) {
-      checkRestore(restore);
+      checkRestore(restore, "restore");
       return go(findCheckpoint(await ledger.catchUp(), checkpoint), restore);
     },
     async undo(restore = {}) {
+      checkRestore(restore, "undo");
       const state = await ledger.catchUp();
       const last = lastRestore(state);
       if (!last)

@@ -77,11 +77,16 @@ test("what its agents were defined as is not taken up, nor what a person answere
     { type: "workflow.recorded", touches: ["record:phase/gate"], data: { phase: "gate", ...facts } },
     { type: "workflow.recorded", touches: ["record:phase/plan"], data: { phase: "plan", ...facts } },
     { type: "input.given", touches: ["record:input/gate/1/ok"], data: { phase: "gate", run: 1, key: "ok", ...facts } },
+    // As older Holdfasts recorded workflows.
+    ...["workflow", "workflow.gate", "workflows", "mine"].map((key) => ({
+      ...{ type: "data.shared", touches: [`key:${key}`], data: { key, ...facts } },
+    })),
   ]);
   expect(ledger.state.slices.agents).toEqual({});
   const { openContextLedger } = await import("../../src/contexts/context-ledger.ts");
   const { state } = await openContextLedger((await contexts).store, id);
   expect([...state.records.keys()].sort()).toEqual(["phase/plan", "workflow"]);
+  expect([...state.keys.keys()].sort()).toEqual(["mine", "workflows"]);
 });
 
 test("a tool cannot bring what only the runtime or a person says", async () => {
