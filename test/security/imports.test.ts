@@ -64,7 +64,10 @@ test("without a root of its own it works in that of the harness", async () => {
   const { id } = await contexts.import(file);
   const again = await house.harness.run("where?", { context: id });
   await again.result;
-  expect(JSON.stringify(house.server.log().requests.at(-1)!.body)).toContain(house.root);
+  const { messages } = house.server.log().requests.at(-1)!.body;
+  expect(messages.findLast((one: { role: string }) => one.role === "tool").content).toBe(house.root);
+  const state = contextState(again.taken.ledger).agents.lead!;
+  expect([state.cwd, state.root]).toEqual([house.root, house.root]);
   await again.taken.release();
 });
 
