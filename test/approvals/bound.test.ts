@@ -1,5 +1,5 @@
 // A yes holds for what was shown: tool, input, directory, tree. In another directory it is asked again, across a kill too.
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -123,4 +123,33 @@ test("an answer of an older version, which does not say for which tree, is asked
   expect([again.requestId === "apr_old", again.cwd, ran()[0]]).toEqual([false, cwd, false]);
   await runCli(["deny", again.requestId], opts);
   expect([(await second.exited).code, ran()[0]]).toEqual([0, false]);
+});
+
+test("a link that is put in the place of the folder while somebody thinks is another folder: it is asked again, with that one shown", async () => {
+  const { cwd, evil, opts, args, untilAsked, ran } = setUp(["./work.sh"]);
+  const [work, kept] = [join(cwd, "work"), join(cwd, "kept")];
+  mkdirSync(work);
+  writeFileSync(join(work, "work.sh"), "#!/bin/sh\necho ran >> times\n", { mode: 0o755 });
+  writeFileSync(
+    join(opts.state, "script.yaml"),
+    JSON.stringify({
+      rounds: [
+        { calls: [{ name: "bash", input: { command: "cd work" } }] },
+        { calls: [{ name: "bash", input: { command: "./work.sh" } }] },
+        { text: "finished" },
+      ],
+    }),
+  );
+  const run = startCli(["-p", "go", ...args], opts);
+  const first = await untilAsked();
+  expect([first.input.command, first.cwd]).toEqual(["./work.sh", work]);
+  renameSync(work, kept);
+  symlinkSync(evil, work);
+  await runCli(["approve", first.requestId], opts);
+  await Promise.race([untilAsked(first), run.exited]);
+  expect([ran(), existsSync(join(kept, "times"))]).toEqual([[false, false], false]);
+  const second = await untilAsked(first);
+  expect([second.callId, second.input, second.cwd]).toEqual([first.callId, first.input, evil]);
+  await runCli(["deny", second.requestId], opts);
+  expect([(await run.exited).code, ran()]).toEqual([0, [false, false]]);
 });
