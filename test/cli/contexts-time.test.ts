@@ -136,7 +136,10 @@ test("an imported context works in the project that it was imported into", async
   await runCli(["contexts", "import", file], other);
   const listed = JSON.parse((await runCli(["contexts", "ls", "--json"], other)).stdout);
   expect(listed.map((one: { id: string; root: string }) => [one.id, one.root])).toEqual([[id, other.cwd]]);
-  const made = await runCli(["-p", "-r", id, "make it", ...script(`  - text: one\n${write("b.txt", "here")}  - text: made\n`)], other);
+  const made = await runCli(
+    ["-p", "-r", id, "make it", ...script(`  - text: one\n${write("b.txt", "here")}  - text: made\n`)],
+    other,
+  );
   expect([made.code, fs.readdirSync(opts.cwd), fs.readdirSync(other.cwd)]).toEqual([0, [], ["b.txt"]]);
 });
 

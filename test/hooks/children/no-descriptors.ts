@@ -8,7 +8,7 @@ import { on } from "../fixture.ts";
 const taken: number[] = [];
 function takeAll(): void {
   try {
-    for (;;) taken.push(fs.openSync("/dev/null"));
+    for (;;) taken.push(fs.openSync("/dev/null", "r"));
   } catch {
     // That was the last one.
   }
