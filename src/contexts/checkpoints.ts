@@ -11,6 +11,7 @@ import { checkRestore } from "./settings.ts";
 
 /** So many paths that were left alone stand in the event; the report names all. */
 const NOTED = 50;
+const NAME_CHARS = 200;
 
 export interface CheckpointOptions {
   note?: string;
@@ -99,7 +100,8 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     const asks = parts.files && !undoes && !restore.force;
     const keep = asks ? await foreignChanges(ledger, keeper!, target.files!) : [];
     if (keep.length > 0 && !restore.keepChanged) refuseForeign(target.name, keep);
-    const name = `before ${undoes ? "undoing" : "restoring"} ${target.name}`;
+    const of = target.name.replace(/^(?:before (?:undoing|restoring) )+/, ""); // there and back any number of times
+    const name = `before ${undoes ? "undoing" : "restoring"} ${of}`.slice(0, NAME_CHARS);
     const state = await ledger.catchUp();
     const changes = diffData(state, undefined, target.seq);
     const first = checkpointEvent({ name, auto: true, ...(saved && { files: saved }) }, author);
@@ -137,10 +139,11 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       return (await ledger.catchUp()).checkpoints.map((one) => ({ ...one }));
     },
     async restore(checkpoint, restore = {}) {
-      checkRestore(restore);
+      checkRestore(restore, "restore");
       return go(findCheckpoint(await ledger.catchUp(), checkpoint), restore);
     },
     async undo(restore = {}) {
+      checkRestore(restore, "undo");
       const state = await ledger.catchUp();
       const last = lastRestore(state);
       if (!last)
@@ -166,8 +169,8 @@ export function checkpointEvent(
   data: Pick<CheckpointFact, "name" | "auto"> & Partial<Pick<CheckpointFact, "note" | "files">>,
   author: string,
 ): EventInput {
-  if (data.name === "" || data.name.length > 200)
-    throw new HoldfastError("invalid", "the name of a checkpoint has 1 to 200 characters");
+  if (data.name === "" || data.name.length > NAME_CHARS)
+    throw new HoldfastError("invalid", `the name of a checkpoint has 1 to ${NAME_CHARS} characters`);
   return { type: "context.checkpointed", actor: author, touches: [`checkpoint:${data.name}`], data };
 }
 

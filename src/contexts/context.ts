@@ -67,8 +67,7 @@ export interface Context extends SharedData, Checkpoints {
   problems(): Promise<Problem[]>;
   /** Writes the last good version over each value that cannot be had; says what it did. */
   recover(): Promise<Problem[]>;
-  /** Holds the context while this process works on it without the loop. */
-  /** `wait`: for a holder elsewhere whose lease has not lapsed yet, instead of `held` at once. */
+  /** Holds the context while this process works on it without the loop. `wait`: for a holder elsewhere whose lease has not lapsed yet, instead of `held` at once. */
   begin(opts?: { agent?: string; wait?: AbortSignal }): Promise<Work>;
   /** Lets go of what this process keeps of the context. The handle is of no use any more; the context stays as it is. */
   close(): Promise<void>;

@@ -1,4 +1,5 @@
 // Owns the import of an exported context: the file is checked whole first, then recorded batch by batch under an id that nobody has.
+import { resolve } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { blobHash } from "../ledger/checksum.ts";
 import { HoldfastError } from "../ledger/error.ts";
@@ -7,6 +8,7 @@ import type { EventInput, Seq, Store } from "../ledger/store.ts";
 import { createContentHash } from "./export.ts";
 import { agentLease, LEAD_AGENT } from "./listing.ts";
 import { damagedFile, FORMAT, type Placed, readLines } from "./portable-lines.ts";
+import { checkImport } from "./settings.ts";
 import { importedEvent } from "./start.ts";
 
 const BATCH_EVENTS = 500;
@@ -35,6 +37,8 @@ interface Header {
 
 /** Contract: refuses damage by line and byte before anything is written; overwrites nothing. */
 export async function importContext(store: Store, file: string, opts: ImportOptions = {}): Promise<ImportReport> {
+  checkImport(opts);
+  const named = opts.root === undefined ? {} : { root: resolve(opts.root) };
   const checked = await walk(file, {});
   const { header } = checked;
   const taken = (await store.head(header.id)) > 0;
@@ -66,8 +70,8 @@ export async function importContext(store: Store, file: string, opts: ImportOpti
     if (again.hash !== checked.hash)
       throw new HoldfastError("damaged", `${file} changed while it was read: import it again`);
     const { importing: _, ...summary } = (header.summary ?? {}) as Record<string, unknown>;
-    events.push(importedEvent({ context: header.id, events: header.events, ...opts }));
-    await flush({ ...summary, root: opts.root ?? "", open: false, busy: [], work: false, importing: null });
+    events.push(importedEvent({ context: header.id, events: header.events, ...named }));
+    await flush({ ...summary, root: named.root ?? "", open: false, busy: [], work: false, importing: null });
     return { id, from: header.id, events: header.events, blobs: checked.blobs, hash: checked.hash };
   } catch (error) {
     await store.remove(id).catch(() => {}); // half an import is none; a killed one is swept by gc

@@ -35,14 +35,28 @@ function texts(what: string, value: unknown): void {
 }
 
 /** A time span: `"7d"` or a negative one would decide when data is removed. */
-/** Options that decide what is removed or overwritten: a misspelt one is not as good as none. */
-export const checkGc = (opts: unknown): void => void known("gc", opts, ["dryRun", "now", "defaultTtlMs"]);
-export const checkRestore = (opts: unknown): void =>
-  void known("restore", opts, ["conversation", "data", "files", "force", "keepChanged", "author"]);
-
-export function checkTtl(value: unknown): void {
+export function checkTtl(value: unknown, name = "ttlMs"): void {
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0)
-    throw invalid(`ttlMs is a number of milliseconds from 0 on, not ${shown(value)}`);
+    throw invalid(`${name} is a number of milliseconds from 0 on, not ${shown(value)}`);
+}
+
+function yesOrNo(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "boolean") throw invalid(`${name} is true or false, not ${shown(value)}`);
+}
+
+/** Options that decide what is removed or overwritten: a misspelt one is not as good as none. */
+export function checkGc(opts: unknown): void {
+  const { dryRun, ...times } = known("gc", opts, ["dryRun", "now", "defaultTtlMs"]);
+  yesOrNo("dryRun", dryRun);
+  for (const [name, value] of Object.entries(times)) if (value !== undefined) checkTtl(value, name);
+}
+
+const RESTORE = ["conversation", "data", "files", "force", "keepChanged"];
+
+export function checkRestore(opts: unknown, what: "restore" | "undo"): void {
+  const { author, ...chosen } = known(what, opts, [...(what === "undo" ? ["force"] : RESTORE), "author"]);
+  if (author !== undefined) text("author", author);
+  for (const [name, value] of Object.entries(chosen)) yesOrNo(name, value);
 }
 
 function checkQuotas(value: unknown): void {
@@ -73,6 +87,14 @@ export function checkCreate(opts: unknown): void {
   const { task, root, title } = opts as Record<string, unknown>;
   if (task === undefined) throw invalid("contexts.create needs a task: what this piece of work is about");
   if (title !== undefined && typeof title !== "string") throw invalid(`title is a text, not ${shown(title)}`);
+  checkRoot(root);
+}
+
+export function checkImport(opts: unknown): void {
+  checkRoot(known("import", opts, ["root"]).root);
+}
+
+function checkRoot(root: unknown): void {
   if (root === undefined) return;
   text("root", root);
   if (!statSync(root as string, { throwIfNoEntry: false })?.isDirectory())

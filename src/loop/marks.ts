@@ -1,10 +1,11 @@
 // The marks by which a model tells what the runtime says from what tools, peers and files say; nothing else may carry them.
 
-/** However it is spaced, and whether it begins or ends one. */
-const NOTIFICATION = /<(?=\s*\/?\s*task_notification\b)/gi;
-const NOTE = /<(?=\s*\/?\s*note\b)/gi;
+/** Where an element of that name begins or ends, however it is spaced. No blank is looked at twice: a tool may print any number of them. */
+const edgesOf = (name: string): RegExp => new RegExp(`<(?=\\s*(?:/\\s*)?${name}\\b)`, "gi");
+const NOTIFICATION = edgesOf("task_notification");
+const NOTE = edgesOf("note");
 /** An element of that name in some XML is none: a note says where it comes from. */
-const NOTE_FROM = /<\s{0,20}note\s[^>]{0,200}?\bfrom\s{0,20}=/i;
+const NOTE_FROM = /<\s*note[\s/](?:[^>]{0,200}?|[^<>]*?)\bfrom\s*=/i;
 
 /** Of text that stands inside a note: it cannot end the note, nor begin another. */
 export const harmless = (text: string): string => text.replace(NOTE, "<\\");
@@ -18,3 +19,6 @@ export function withoutMarks(text: string): string {
   const unnoted = NOTE_FROM.test(text) ? harmless(text) : text;
   return unnoted.replace(NOTIFICATION, "<\\");
 }
+
+/** Of text that stands inside an element of that name: it cannot end it, nor begin another. */
+export const inside = (name: string, text: string): string => text.replace(edgesOf(name), "<\\");

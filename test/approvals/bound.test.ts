@@ -1,5 +1,5 @@
 // A yes holds for what was shown: tool, input, directory, tree. In another directory it is asked again, across a kill too.
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -188,4 +188,32 @@ test("an answer given before the move is not carried over: not to the new place,
   expect([third, times(cwd)]).toEqual([expect.objectContaining({ callId: asked.callId, cwd, root: cwd }), 0]);
   await runCli(["deny", (third as Listed).requestId], opts);
   expect([(await last.exited).code, times(cwd)]).toEqual([0, 0]);
+
+test("a link that is put in the place of the folder while somebody thinks is another folder: it is asked again, with that one shown", async () => {
+  const { cwd, evil, opts, args, untilAsked, ran } = setUp(["./work.sh"]);
+  const [work, kept] = [join(cwd, "work"), join(cwd, "kept")];
+  mkdirSync(work);
+  writeFileSync(join(work, "work.sh"), "#!/bin/sh\necho ran >> times\n", { mode: 0o755 });
+  writeFileSync(
+    join(opts.state, "script.yaml"),
+    JSON.stringify({
+      rounds: [
+        { calls: [{ name: "bash", input: { command: "cd work" } }] },
+        { calls: [{ name: "bash", input: { command: "./work.sh" } }] },
+        { text: "finished" },
+      ],
+    }),
+  );
+  const run = startCli(["-p", "go", ...args], opts);
+  const first = await untilAsked();
+  expect([first.input.command, first.cwd]).toEqual(["./work.sh", work]);
+  renameSync(work, kept);
+  symlinkSync(evil, work);
+  await runCli(["approve", first.requestId], opts);
+  await Promise.race([untilAsked(first), run.exited]);
+  expect([ran(), existsSync(join(kept, "times"))]).toEqual([[false, false], false]);
+  const second = await untilAsked(first);
+  expect([second.callId, second.input, second.cwd]).toEqual([first.callId, first.input, evil]);
+  await runCli(["deny", second.requestId], opts);
+  expect([(await run.exited).code, ran()]).toEqual([0, [false, false]]);
 });

@@ -91,6 +91,23 @@ describe("a checkpoint of files", () => {
     expect(treeOf(root)).toEqual(later);
   });
 
+  it("does not hold what was removed before the next process looked, however young it was when it was kept", async () => {
+    const { root, keeper, write, git, again } = openWorld();
+    write(".gitignore", "*.log\n");
+    write("tracked.log", "ignored, and tracked all the same");
+    git("add", "-f", "tracked.log");
+    write("deep/er/young", "kept the moment it was written");
+    write("young", "likewise");
+    await keeper.save();
+    await keeper.settled();
+    const gone = ["deep/er/young", "tracked.log", "young"];
+    for (const name of gone) fs.rmSync(path.join(root, name));
+    const other = again();
+    const without = await other.save();
+    expect(await other.diff(without, "now")).toEqual([]);
+    expect(without.files).toBe(1);
+  });
+
   it("sees a change that leaves size and time as they were", async () => {
     const { root, keeper, write } = openWorld();
     write("a", "one");

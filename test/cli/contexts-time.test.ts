@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { scratch } from "../tools/turn.ts";
-import { runCli, startCli } from "./cli.ts";
+import { bin, runCli, runProgram, startCli } from "./cli.ts";
 
 function setUp() {
   const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
@@ -65,6 +65,82 @@ test("a restore over what somebody else changed is refused by name; --force goes
   expect([fs.readdirSync(at("")), fs.readFileSync(at("mine.txt"), "utf8")]).toEqual([["mine.txt"], "as it was"]);
   await cli("contexts", "undo", id);
   expect(fs.readFileSync(at("mine.txt"), "utf8")).toEqual("by hand");
+});
+
+/** Runs the command that a run printed, as printed, from somewhere else. */
+async function asPrinted({ stderr }: { stderr: string }, opts: { cwd: string; state: string }) {
+  const line = /^Take it back with: (holdfast .*)$/m.exec(stderr)![1]!;
+  const script = `holdfast() { "${process.execPath}" "${bin}" "$@"; }; ${line}`;
+  const done = await runProgram("bash", ["-c", script], opts);
+  expect([line, done.stderr, done.code]).toEqual([line, done.stderr, 0]);
+  return { ...done, line };
+}
+
+test("the lines that restore and undo print take them back as printed, from another directory, and no more than that", async () => {
+  const { opts, at, script, cli, json } = setUp();
+  const state = path.join(opts.state, "a state");
+  const two = [...script(`${write("a.txt", "first")}  - text: one\n  - text: two\n`), "--state", state];
+  await cli("-p", "make a", ...two);
+  const [{ id }] = await json("contexts", "ls", "--state", state);
+  await cli("-p", "-r", id, "and?", ...two);
+  const elsewhere = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
+  const files = () => fs.readdirSync(at(""));
+  const shown = () => cli("contexts", "show", id, "--state", state);
+  const long = "n".repeat(200);
+  await cli("contexts", "checkpoint", id, long, "--state", state);
+  fs.rmSync(at("a.txt"));
+  const named = [long, "--only", "files", "--state", path.relative(opts.cwd, state)];
+  let last = await runCli(["contexts", "restore", id, ...named, "--force"], opts);
+  const after = [[last.code, files()]];
+  const lines: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    const { line, ...next } = await asPrinted(last, elsewhere);
+    lines.push(line);
+    after.push([next.code, files()]);
+    last = next;
+  }
+
+  const there = (_: unknown, i: number) => [0, i % 2 === 0 ? ["a.txt"] : []];
+  expect(after).toEqual(Array.from({ length: 5 }, there));
+  const places = `--cwd ${opts.cwd} --state '${state}'`;
+  const [undo, restore] = [`contexts undo ${id}`, `contexts restore ${id} N --only files`];
+  const position = (line: string) => line.replace(/(ctx_\w+) \d+/, "$1 N");
+  expect(lines.map(position)).toEqual([undo, restore, undo, restore].map((words) => `holdfast ${words} ${places}`));
+  expect(await shown()).toContain("and?");
+  const checkpoints = (await json("contexts", "checkpoints", id, "--state", state)) as { name: string }[];
+  const made = ["restoring", "undoing", "restoring", "undoing", "restoring"].map((what) => `before ${what} n`);
+  expect(checkpoints.slice(-5).map(({ name }) => name.replace(/n{100,}$/, "n"))).toEqual(made);
+});
+
+test("the line that an undo prints works where a person's change was overwritten by force", async () => {
+  const { opts, at, script, cli, json } = setUp();
+  fs.writeFileSync(at("mine.txt"), "as it was");
+  await cli("-p", "make a", ...script(`${write("a.txt", "by the agent")}  - text: one\n`));
+  const [{ id }] = await json("contexts", "ls");
+  await sleep(100);
+  fs.writeFileSync(at("mine.txt"), "by hand");
+  await cli("contexts", "restore", id, "prompt 1", "--force");
+  const undone = await runCli(["contexts", "undo", id], opts);
+  expect(fs.readFileSync(at("mine.txt"), "utf8")).toBe("by hand");
+  await asPrinted(undone, opts);
+  expect([fs.readdirSync(at("")), fs.readFileSync(at("mine.txt"), "utf8")]).toEqual([["mine.txt"], "as it was"]);
+});
+
+test("an imported context works in the project that it was imported into", async () => {
+  const { opts, script, cli, json } = setUp();
+  await cli("-p", "first", ...script("  - text: one\n"));
+  const [{ id }] = await json("contexts", "ls");
+  const file = path.join(opts.state, "out.holdfast");
+  await cli("contexts", "export", id, file);
+  const other = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
+  await runCli(["contexts", "import", file], other);
+  const listed = JSON.parse((await runCli(["contexts", "ls", "--json"], other)).stdout);
+  expect(listed.map((one: { id: string; root: string }) => [one.id, one.root])).toEqual([[id, other.cwd]]);
+  const made = await runCli(
+    ["-p", "-r", id, "make it", ...script(`  - text: one\n${write("b.txt", "here")}  - text: made\n`)],
+    other,
+  );
+  expect([made.code, fs.readdirSync(opts.cwd), fs.readdirSync(other.cwd)]).toEqual([0, [], ["b.txt"]]);
 });
 
 test("a fork goes on beside the first timeline", async () => {

@@ -34,7 +34,7 @@ function setUp() {
   );
   const cli = (...args: string[]) => runCli([...args, "--model", `rehearsal:${script}`], opts);
   const json = async (...args: string[]) => JSON.parse((await cli(...args, "--json")).stdout);
-  return { cli, json };
+  return { opts, cli, json };
 }
 
 test("a workflow runs, waits for a person, and goes on with what it has; finished phases are not asked again", async () => {
@@ -59,4 +59,44 @@ test("a mistake in a workflow is named by file and line, and nothing starts", as
   const wrong = await cli("workflow", "run", "w.yaml");
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("topic")]);
   expect(await json("workflow", "ls")).toEqual([]);
+});
+
+test("inputs that are no KEY=VALUE are said before anything is recorded, and an answer needs one", async () => {
+  const { cli, json } = setUp();
+  const wrong = await cli("workflow", "run", "w.yaml", "--input", "topic");
+  expect([wrong.code, wrong.stderr]).toEqual([2, 'holdfast: "topic" is not KEY=VALUE\n']);
+  expect(await json("contexts", "ls")).toEqual([]);
+  await cli("workflow", "run", "w.yaml", "--input", "topic=knots");
+  const [{ context }] = await json("workflow", "ls");
+  const empty = await cli("workflow", "input", context);
+  expect([empty.code, empty.stdout, empty.stderr]).toEqual([
+    ...[2, "", "holdfast: workflow input ID needs what is given: KEY=VALUE\n"],
+  ]);
+});
+
+test("an imported workflow that names a file outside the project is not gone on with, nor is a fork of it; one of the project's is", async () => {
+  const { opts, cli, json } = setUp();
+  const outside = path.join(opts.state, "outside.yaml");
+  fs.copyFileSync(path.join(opts.cwd, "w.yaml"), outside);
+  const copies: string[] = [];
+  for (const file of [outside, "w.yaml"]) {
+    await cli("workflow", "run", file, "--input", "topic=knots");
+    const [{ context }] = await json("workflow", "ls");
+    const exported = path.join(opts.state, `${copies.length}.hfctx`);
+    await cli("contexts", "export", context, exported);
+    copies.push((await json("contexts", "import", exported)).id);
+  }
+  const [foreign, own] = copies as [string, string];
+  const forked = (await json("contexts", "fork", foreign)).id;
+  for (const id of [foreign, forked]) {
+    for (const words of [
+      ["workflow", "retry", id],
+      ["-p", "-r", id],
+    ]) {
+      const { code, stderr } = await cli(...words);
+      const why = `${id} was imported, and names a workflow file outside this project (${outside})`;
+      expect([code, stderr]).toEqual([4, expect.stringContaining(why)]);
+    }
+  }
+  expect((await json("workflow", "retry", own)).state).toBe("waiting");
 });

@@ -96,7 +96,7 @@ describe("a checkpoint", () => {
     expect(await data(context)).toEqual({ a: 1, list: ["x", "z"] });
     expect((await context.history("list")).map((one) => one.current)).toEqual([true, false, true]);
     expect((await refusal(context.restore("three"))).message).toEqual(
-      "there is no checkpoint three: the last ones are one, two, before restoring one, before restoring two, before restoring before restoring two",
+      "there is no checkpoint three: the last ones are one, two, before restoring one, before restoring two, before restoring two",
     );
   });
 

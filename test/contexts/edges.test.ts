@@ -57,6 +57,54 @@ describe("options", () => {
     expect((await context.details()).ttlMs).toBeUndefined();
   });
 
+  it("of what removes or overwrites are refused when they are misspelt or mean nothing, and nothing is removed or overwritten", async () => {
+    const { contexts } = world;
+    const context = await contexts.create({ task: "t" });
+    await context.share("k", "before");
+    await context.checkpoint("c");
+    await context.share("k", "after");
+    const file = path.join(world.folder, "x.hfctx");
+    await contexts.export(context.id, file);
+    const far = Date.now() + 1e9;
+    const restores = "it takes conversation, data, files, force, keepChanged, author";
+    const wrong: [work: () => Promise<unknown>, message: string][] = [
+      [() => contexts.gc(untyped({ dryrun: true, now: far, defaultTtlMs: 1 })), "gc knows no option dryrun"],
+      [() => contexts.gc(untyped(7)), "gc takes an object of options, not 7"],
+      [() => contexts.gc(untyped({ defaultTtlMs: -1 })), "defaultTtlMs is a number of milliseconds from 0 on, not -1"],
+      [() => contexts.gc(untyped({ defaultTtlMs: "7d" })), "defaultTtlMs is a number of milliseconds from 0 on"],
+      [() => contexts.gc(untyped({ now: "later", defaultTtlMs: 1 })), "now is a number of milliseconds from 0 on"],
+      [() => context.restore("c", untyped({ date: false })), `restore knows no option date: ${restores}`],
+      [() => context.restore("c", untyped("data")), 'restore takes an object of options, not "data"'],
+      [() => context.restore("c", untyped({ data: "no" })), 'data is true or false, not "no"'],
+      [() => contexts.import(file, untyped({ rot: "x" })), "import knows no option rot: it takes root"],
+      [() => contexts.import(file, { root: path.join(world.folder, "nowhere") }), "is no folder"],
+    ];
+    for (const [work, message] of wrong)
+      expect(await refusal(work())).toEqual({ code: "invalid", message: expect.stringContaining(message) });
+    expect([(await contexts.list()).map(({ id }) => id), await context.read("k")]).toEqual([[context.id], "after"]);
+    await context.restore("c", { data: true });
+    expect(await refusal(context.undo(untyped({ date: false })))).toMatchObject({ code: "invalid" });
+    expect(await context.read("k")).toBe("before");
+    await context.undo();
+    expect(await context.read("k")).toBe("after");
+    expect(await refusal(context.undo())).toEqual({
+      code: "not_found",
+      message: "there is no restore to undo: the list of checkpoints says where one can go",
+    });
+  });
+
+  it("that name a folder from where the process is are recorded as the folder that was meant", async () => {
+    const { contexts, folder } = world;
+    const root = path.relative(process.cwd(), folder);
+    const context = await contexts.create({ task: "t", root });
+    const file = path.join(folder, "x.hfctx");
+    await contexts.export(context.id, file);
+    const { id } = await contexts.import(file, { root });
+    const roots = [(await context.details()).root, (await (await contexts.get(id)).details()).root];
+    expect([path.isAbsolute(root), roots]).toEqual([false, [folder, folder]]);
+    expect((await contexts.list()).map((one) => one.root)).toEqual([folder, folder]);
+  });
+
   it("refuse JSON that is too deep, or that cannot be written, by its place", async () => {
     const context = await world.contexts.create({ task: "t" });
     let deep: unknown = 1;

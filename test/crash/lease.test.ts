@@ -1,6 +1,7 @@
 // Leases: a stopped harness is killed and replaced after its lease, a zombie is fenced, two resumes never both work, a dead one is not waited for.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { openWorld, type Running, until, type World } from "./driver.ts";
 
@@ -138,3 +139,25 @@ test("a resume right after kill -9 does not wait for the lease", () =>
     measured("resume after kill -9 to its first request", world.server.log().requests.at(-1)!.at - startedAt);
     expect({ code: second.code, events: await types(world) }).toEqual({ code: 0, events: ONE_TURN });
   }));
+
+test.each([
+  ["workflow", "retry"],
+  ["-p", "-r"],
+])("%s %s of a workflow whose runner is stopped waits for its lease, and goes on with it", (...words) =>
+  inWorld([{ text: "phase done", faults: [{ pauseAt: 1 }] }], async (world) => {
+    // Long enough that the second one comes while it still holds.
+    const longer = { HOLDFAST_LEASE_MS: "4000" };
+    fs.writeFileSync(path.join(world.project, "w.yaml"), "name: one\nphases:\n  - { id: a, prompt: First. }\n");
+    const flags = ["--model", "openai-compatible/mock"];
+    const first = world.start(["workflow", "run", "w.yaml", ...flags], { env: longer });
+    await world.server.paused();
+    first.child.kill("SIGSTOP");
+    const second = await world.run([...words, await contextOf(world)], { env: longer });
+    const listed = JSON.parse((await world.run(["workflow", "ls", "--json"])).stdout) as { state: string }[];
+    expect({
+      first: (await first.ended).signal,
+      second: [second.code, second.stderr.includes("end it first")],
+      states: listed.map(({ state }) => state),
+    }).toEqual({ first: "SIGKILL", second: [0, false], states: ["done"] });
+  }),
+);

@@ -203,3 +203,34 @@ test("a workflow killed at any of its first commits is not interrupted for ever"
     expect([n, code, status]).toEqual([n, 0, "completed"]);
   }
 });
+
+test("a teammate's work that a kill left open is named by a resume of the lead, and the line that it prints goes on with it", async () => {
+  const spawn = { name: "spawn_teammate", input: { name: "alice", role: "poet", prompt: "Write it" } };
+  let answers = 0;
+  const script = ({ body, round }: ScriptRequest): ScriptRound => {
+    const isLead = body.messages.some((one: { content: unknown }) => String(one.content).includes("Get a poem"));
+    if (isLead) return round === 0 ? { calls: [spawn] } : { text: "alice is at it" };
+    return { text: "THE POEM", ...(answers++ === 0 && { faults: [{ pauseAt: 1 }] }) };
+  };
+  const world = await worldOf(script);
+  const endedBy = async (agent: string): Promise<boolean> =>
+    (await world.look()).contexts[0]!.events.some(({ type, actor }) => type === "turn.ended" && actor === agent);
+  const killed = world.start(["-p", "Get a poem", "--stay"], { env });
+  await world.server.paused();
+  await until(() => endedBy("lead"));
+  killed.child.kill("SIGKILL");
+  await killed.ended;
+  const [{ id } = { id: "" }] = await contextsOf(world);
+  const resumed = await world.run(["-p", "-r", id], { env });
+  const line = `-p -r ${id} --stay --cwd ${world.project}`;
+  expect([resumed.code, resumed.stdout, resumed.stderr.split("\n")[0]]).toEqual([
+    0,
+    "alice is at it\n",
+    `The lead has nothing left to do; alice has. Go on with: holdfast ${line}`,
+  ]);
+  expect(await endedBy("alice")).toBe(false);
+  const staying = world.start(line.split(" "), { env, cwd: world.dir });
+  expect(await until(() => endedBy("alice"))).toBe(true);
+  staying.child.kill("SIGTERM");
+  await staying.ended;
+});

@@ -1,6 +1,8 @@
 // Hooks as processes: time, size, order; nothing they do holds up or breaks the turn.
+import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import type { InProcessHook } from "../../src/mechanisms/hooks/index.ts";
 import { command, fireHooks, on } from "./fixture.ts";
@@ -108,6 +110,27 @@ describe("input and output", () => {
     });
     const missing = fired({ hooks: on("PreToolUse", [command("no-such-program", { args: [] })]) });
     expect((await missing.gate()).verdict).toEqual(refusal("cannot be started: spawn no-such-program ENOENT"));
+  });
+});
+
+describe("a hook that cannot be started", () => {
+  it("refuses the call and says why, also when no descriptor is left for its streams; the turn goes on", async () => {
+    const child = path.join(import.meta.dirname, "children/no-descriptors.ts");
+    const command = 'ulimit -n 128; exec "$0" "$1"';
+    const { stdout } = await promisify(execFile)("sh", ["-c", command, process.execPath, child]);
+    const why = "cannot be started: spawn /bin/sh EMFILE";
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ reason: "done", text: "told", hooks: [["error", why]] },
+      answer: expect.stringContaining(`blocked by a PreToolUse hook: ${why}`),
+    });
+  });
+
+  it("refuses the call and says why, when its folder is gone or its arguments are too long", async () => {
+    const long = fired({ hooks: on("PreToolUse", [command("node", { args: ["x".repeat(5_000_000)] })]) });
+    expect((await long.gate()).verdict).toEqual(refusal("cannot be started: spawn E2BIG"));
+    const gone = fired({ hooks: on("PreToolUse", ["exit 0"]) });
+    fs.rmSync(gone.dir, { recursive: true });
+    expect((await gone.gate()).verdict).toEqual(refusal("cannot be started: spawn /bin/sh ENOENT"));
   });
 });
 

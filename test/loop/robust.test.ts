@@ -1,10 +1,12 @@
 // What programs that embed the harness do wrong, or at the wrong moment.
+import fs from "node:fs";
+import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { openContexts } from "../../src/contexts/index.ts";
 import { createHub } from "../../src/hub/hub.ts";
 import { defineMechanism } from "../../src/loop/seams.ts";
-import { openHouse } from "../house.ts";
+import { openHouse, tempDir } from "../house.ts";
 
 test("a note whose fact cannot be recorded fails the turn once, and does not try for ever", async () => {
   const bad = defineMechanism({
@@ -41,9 +43,11 @@ test("a context that is not there is not made by asking an agent in it", async (
 });
 
 test("a mechanism's name is its own, and its close disturbs nobody", async () => {
-  await expect(openHouse([], { mechanisms: [defineMechanism({ name: "todo" })] })).rejects.toMatchObject({
-    code: "invalid",
-  });
+  for (const name of ["todo", "transcript", "extensions"])
+    await expect(openHouse([], { mechanisms: [defineMechanism({ name })] })).rejects.toMatchObject({
+      code: "invalid",
+      message: `a mechanism may not be named ${name}: the name is taken`,
+    });
   const rude = defineMechanism({
     name: "rude",
     close() {
@@ -75,4 +79,38 @@ test("after a restore the last answer is that of the conversation as it is now",
   const looked = await house.harness.run(undefined, { context });
   expect((await looked.result).text).toBe("answer 1");
   await looked.taken.release();
+});
+
+test("a root that is named from where the process is stays the folder that was meant, wherever the process goes", async () => {
+  const calls = [{ name: "write_file", input: { path: "made.txt", content: "here" } }];
+  const [before, folder] = [process.cwd(), tempDir("relative")];
+  const house = await openHouse([{ calls }, { text: "made" }], { root: path.relative(before, folder) });
+  onTestFinished(async () => {
+    process.chdir(before);
+    await house.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+  process.chdir(house.state);
+  const run = await house.harness.run("go");
+  expect((await run.result).reason).toBe("done");
+  await run.taken.release();
+  const [made] = (await house.events(run.context)).filter(({ type }) => type === "context.created");
+  expect([made!.data, fs.readdirSync(folder)]).toEqual([expect.objectContaining({ root: folder }), ["made.txt"]]);
+});
+
+test("a context that this very process holds is said to be so, with how to let it go", async () => {
+  const house = await openHouse([{ text: "one" }, { text: "two" }]);
+  onTestFinished(() => house.close());
+  const first = await house.harness.run("one");
+  await first.result;
+  const { context } = first;
+  const refused = house.harness.run("two", { context });
+  await expect(refused).rejects.toMatchObject({
+    code: "held",
+    message: `context ${context} is held by this very process (process ${process.pid}): let it go first (\`await run.taken.release()\`), or work in another context`,
+  });
+  await first.taken.release();
+  const second = await house.harness.run("two", { context });
+  expect((await second.result).text).toBe("two");
+  await second.taken.release();
 });

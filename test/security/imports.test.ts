@@ -64,7 +64,10 @@ test("without a root of its own it works in that of the harness", async () => {
   const { id } = await contexts.import(file);
   const again = await house.harness.run("where?", { context: id });
   await again.result;
-  expect(JSON.stringify(house.server.log().requests.at(-1)!.body)).toContain(house.root);
+  const { messages } = house.server.log().requests.at(-1)!.body;
+  expect(messages.findLast((one: { role: string }) => one.role === "tool").content).toBe(house.root);
+  const state = contextState(again.taken.ledger).agents.lead!;
+  expect([state.cwd, state.root]).toEqual([house.root, house.root]);
   await again.taken.release();
 });
 
@@ -77,11 +80,16 @@ test("what its agents were defined as is not taken up, nor what a person answere
     { type: "workflow.recorded", touches: ["record:phase/gate"], data: { phase: "gate", ...facts } },
     { type: "workflow.recorded", touches: ["record:phase/plan"], data: { phase: "plan", ...facts } },
     { type: "input.given", touches: ["record:input/gate/1/ok"], data: { phase: "gate", run: 1, key: "ok", ...facts } },
+    // As older Holdfasts recorded workflows.
+    ...["workflow", "workflow.gate", "workflows", "mine"].map((key) => ({
+      ...{ type: "data.shared", touches: [`key:${key}`], data: { key, ...facts } },
+    })),
   ]);
   expect(ledger.state.slices.agents).toEqual({});
   const { openContextLedger } = await import("../../src/contexts/context-ledger.ts");
   const { state } = await openContextLedger((await contexts).store, id);
   expect([...state.records.keys()].sort()).toEqual(["phase/plan", "workflow"]);
+  expect([...state.keys.keys()].sort()).toEqual(["mine", "workflows"]);
 });
 
 test("a tool cannot bring what only the runtime or a person says", async () => {

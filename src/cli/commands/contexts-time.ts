@@ -99,6 +99,8 @@ function report(done: RestoreReport, flags: Flags, { id }: Context, { isUndo }: 
     for (const { path, reason } of skipped.slice(0, 20))
       process.stdout.write(`    ${oneLine(path)}: ${oneLine(reason)}\n`);
   }
-  const back = isUndo ? ["restore", id, done.undo.name] : ["undo", id];
+  // By its position, which is always that one, and no more than what was undone.
+  const only = parts.length < PARTS.length ? ["--only", parts.join(",")] : [];
+  const back = isUndo ? ["restore", id, String(done.undo.seq), ...only] : ["undo", id];
   process.stderr.write(`Take it back with: ${commandLine(["contexts", ...back], flags)}\n`);
 }

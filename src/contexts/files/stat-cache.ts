@@ -7,7 +7,8 @@ import { type DirNode, newDir } from "./scan.ts";
 type Kept = [name: RawPath, mode: number, size: number, mtimeMs: number, ctimeMs: number, ino: number, oid: string];
 type KeptDir = [name: RawPath, mode: number, files: Kept[], links: Kept[], dirs: KeptDir[], tree: string];
 
-const VERSION = 1;
+/** 1: trees of folders of which not everything was kept. */
+const VERSION = 2;
 
 /** Contract: what cannot be read is an empty memory. */
 export function loadLook(dir: string, root: string): DirNode {
@@ -34,6 +35,7 @@ export async function storeLook(dir: string, root: string, top: DirNode): Promis
   await fs.promises.rename(fresh, file);
 }
 
+/** A tree speaks for its folder only where all that is in it stands here too: what is left out may be gone by the next look, and nothing would tell. */
 function pack(name: RawPath, dir: DirNode): KeptDir {
   const kept: KeptDir = [name, dir.mode, [], [], [], dir.tree ?? ""];
   for (const [child, node] of dir.children) {
@@ -48,6 +50,7 @@ function pack(name: RawPath, dir: DirNode): KeptDir {
         node.ino,
         node.oid,
       ]);
+    else kept[5] = "";
   }
   return kept;
 }

@@ -39,7 +39,7 @@ export const agentEvents: EventDefs = {
 export type AgentsState = Record<string, DefinedAgent>;
 
 export const agentsSlice: MechanismSlice<AgentsState> = {
-  version: 1,
+  version: 2, // 1: kept how the agents of an import were defined
   types: ["agent.defined"],
   timelines: {
     restored: (state) => state,

@@ -1,5 +1,5 @@
 // Owns background work: commands run as supervised jobs, survive the harness, and report their end once.
-import { withoutMarks } from "../../loop/marks.ts";
+import { inside, withoutMarks } from "../../loop/marks.ts";
 import type { Mechanism, Note, Turn } from "../../loop/seams.ts";
 import { createBashTool } from "../../tools/bash.ts";
 import { createJobKillTool } from "../../tools/job-kill.ts";
@@ -108,10 +108,7 @@ function endOf(attempt: string, job: RunningJob): JobEnd | undefined {
 }
 
 function notification(job: RunningJob, end: JobEnd, { text: output, missing }: ReturnType<typeof jobOutput>): Note {
-  const tail = withoutMarks(output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, "")).replace(
-    /<(?=\/?output\b)/g,
-    "<\\",
-  );
+  const tail = inside("output", withoutMarks(output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, "")));
   const facts = [
     `<id>${job.jobId}</id>`,
     `<status>${end.status}</status>`,

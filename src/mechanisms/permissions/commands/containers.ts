@@ -1,6 +1,6 @@
 // Owns containers, and other agents: both run whatever they are told, elsewhere.
 import { ask, askNetwork, deny } from "../finding.ts";
-import { beginsWithHole, cut, fieldOf, join, match } from "../shell/field.ts";
+import { beginsWithHole, cut, fieldOf, isKnown, join, match } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { lookupNames } from "./names.ts";
@@ -27,15 +27,20 @@ function agent(call: Call): Output | undefined {
   return undefined;
 }
 
-/** Answers, and what widens what may be reached. */
+/** Answers, and what widens what may be reached; also where only the run would tell that it is that. */
 function isForPeople({ args }: Call): boolean {
   const words: string[] = args.map((f) => String(f.text));
-  if (words.some((word) => /^(?:approve|deny|trust)$/.test(word))) return true;
-  return (
+  if (words.some((word) => /^(?:approve|deny|(?:--)?trust)$/.test(word))) return true;
+  if (
     (words.includes("workflow") && words.includes("input")) ||
     (words.includes("project") && words.some((word) => word === "adopt" || word === "forget")) ||
     (words.includes("contexts") && words.includes("import"))
-  );
+  )
+    return true;
+  const isPrompt = words.some((word) => /^(?:-p|--print)$/.test(word));
+  const plain = args.filter((f) => !f.text.startsWith("-"));
+  const verbs = plain.filter((_, i) => i === 0 || /^(?:workflow|project|contexts)$/.test(plain[i - 1]!.text));
+  return !isPrompt && verbs.some((f) => !isKnown(f));
 }
 
 /** They list. A flag before them may choose another daemon or another configuration, which runs plugins. */
