@@ -1,5 +1,15 @@
 // A yes holds for what was shown: tool, input, directory, tree. In another directory it is asked again, across a kill too.
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -188,6 +198,7 @@ test("an answer given before the move is not carried over: not to the new place,
   expect([third, times(cwd)]).toEqual([expect.objectContaining({ callId: asked.callId, cwd, root: cwd }), 0]);
   await runCli(["deny", (third as Listed).requestId], opts);
   expect([(await last.exited).code, times(cwd)]).toEqual([0, 0]);
+});
 
 test("a link that is put in the place of the folder while somebody thinks is another folder: it is asked again, with that one shown", async () => {
   const { cwd, evil, opts, args, untilAsked, ran } = setUp(["./work.sh"]);
