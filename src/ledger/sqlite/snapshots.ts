@@ -14,10 +14,24 @@ interface SnapshotRow {
 }
 
 const compress = promisify(zstdCompress);
+/** Most slices are small: packing them costs more than it saves. */
+const PACKED_FROM = 8_192;
+/** What packed data begins with; text of JSON never does. */
+const PACKED = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Two versions of Holdfast may share a ledger. */
 const KEPT_VERSIONS = 2;
 
 const nameOf = (key: string): string => key.slice(0, key.indexOf("@"));
+
+async function pack(state: unknown): Promise<Uint8Array> {
+  const text = Buffer.from(JSON.stringify(state));
+  return text.length < PACKED_FROM ? text : compress(text);
+}
+
+function unpack(data: Uint8Array): unknown {
+  const isPacked = PACKED.equals(data.subarray(0, PACKED.length));
+  return JSON.parse((isPacked ? zstdDecompressSync(data) : Buffer.from(data)).toString());
+}
 
 export function createSnapshots(db: Connection, ledger: string): Snapshots {
   return {
@@ -32,7 +46,7 @@ export function createSnapshots(db: Connection, ledger: string): Snapshots {
       for (const { fold, seq, data, sum } of await rows) {
         if (!sameBytes(sum, bytesSum([ledger, fold, seq], data))) continue;
         try {
-          found.set(fold, { seq, state: JSON.parse(zstdDecompressSync(data).toString()) });
+          found.set(fold, { seq, state: unpack(data) });
         } catch {
           // Left out: what it would have said is folded from the events.
         }
@@ -40,9 +54,8 @@ export function createSnapshots(db: Connection, ledger: string): Snapshots {
       return found;
     },
     async save(seq, states) {
-      const packed = await Promise.all(
-        [...states].map(async ([key, state]) => ({ key, data: await compress(Buffer.from(JSON.stringify(state))) })),
-      );
+      const packed: { key: string; data: Uint8Array }[] = [];
+      for (const [key, state] of states) packed.push({ key, data: await pack(state) }); // one after another: each takes memory
       await db.write(() => {
         const row = ledgerRow(db, ledger);
         if (!row || row.head < seq) return;
