@@ -15,7 +15,7 @@ export type ReplyPart =
   | { type: "call"; id: string; name: string; input: unknown; broken?: string; provider?: ProviderData };
 
 /** What a provider sent with a part and wants back with it. Only the adapter that wrote it looks inside. */
-export type ProviderData = object;
+type ProviderData = object;
 
 export type CallPart = Extract<ReplyPart, { type: "call" }>;
 

@@ -13,7 +13,7 @@ interface Provider {
   refuses?(request: ScriptRequest): Refusal | undefined;
 }
 
-export interface Refusal {
+interface Refusal {
   message: string;
   type?: string;
   code?: string;
