@@ -255,6 +255,24 @@ export const countCallsOf = (scenario: MatrixScenario, calls: readonly Call[]): 
     return Object.fromEntries(calls.map((call) => [call, text.match(new RegExp(`^${call}\\(`, "gm"))?.length ?? 0]));
   });
 
+const passings = new Map<string, Promise<Map<string, number>>>();
+
+/** How often an undisturbed run passes each point. */
+export function passingsOf(scenario: MatrixScenario): Promise<Map<string, number>> {
+  const found =
+    passings.get(scenario.name) ??
+    inWorld({ scenario, environment: environments[0]!, format: "stream-json" }, async (work) => {
+      const log = path.join(work.world.dir, "points.log");
+      await work.run([{ env: { HOLDFAST_CRASH_AT: `>${log}` } }]);
+      const passed = new Map<string, number>();
+      for (const name of fs.readFileSync(log, "utf8").split("\n").filter(Boolean))
+        passed.set(name, (passed.get(name) ?? 0) + 1);
+      return passed;
+    });
+  passings.set(scenario.name, found);
+  return found;
+}
+
 interface Reference {
   transcript: string[];
   outcome: string;

@@ -5,7 +5,7 @@ import { addCounts, type Counts, emptyCounts, LONG, LONG_MS, NO_FAULTS, publishE
 import type { Way } from "./driver.ts";
 import { type Environment, environment, environments } from "./environments.ts";
 import type { Format } from "./facts.ts";
-import { type Cell, countCallsOf, runMatrixCell } from "./matrix-cell.ts";
+import { type Cell, countCallsOf, passingsOf, runMatrixCell } from "./matrix-cell.ts";
 import { type MatrixScenario, matrixScenario, matrixScenarios } from "./matrix-scenarios.ts";
 import { allPoints, at } from "./points.ts";
 import { hasStrace, killAtCall } from "./strace.ts";
@@ -84,9 +84,6 @@ test.skipIf(LONG)(
   },
 );
 
-/** How often each scenario passes each point, learned where everything is as usual. */
-const passings = new Map<string, number>();
-
 async function everyPassingOf(scenario: MatrixScenario, point: string): Promise<Counts> {
   const total = emptyCounts();
   for (let n = 1; n <= 60; n++) {
@@ -96,7 +93,6 @@ async function everyPassingOf(scenario: MatrixScenario, point: string): Promise<
     if (counts.kills === 0 && counts.notes.length === 0) break;
     addCounts(total, counts);
     if (counts.kills === 0) break;
-    passings.set(`${scenario.name} ${point}`, n);
   }
   return total;
 }
@@ -136,12 +132,14 @@ test.runIf(LONG).each(environments.slice(1).map((one) => [one.name, one] as cons
   { timeout: LONG_MS },
   async (name, where) => {
     // Of several passings the first and the last by turns: they differ most.
-    const places = matrixScenarios.flatMap((scenario) =>
-      allPoints().flatMap((point, i) => {
-        const last = passings.get(`${scenario.name} ${point}`);
-        return last === undefined ? [] : [{ scenario, environment: where, point, n: i % 2 === 0 ? 1 : last }];
-      }),
-    );
+    const places: Place[] = [];
+    for (const scenario of matrixScenarios) {
+      const passed = await passingsOf(scenario);
+      for (const [i, point] of allPoints().entries()) {
+        const last = passed.get(point);
+        if (last !== undefined) places.push({ scenario, environment: where, point, n: i % 2 === 0 ? 1 : last });
+      }
+    }
     const total = await runPlaces(places);
     publishEnvironment(`${name} · all scenarios · every named point`, total);
     expect({ faults: total.faults, notes: total.notes }).toEqual({ faults: NO_FAULTS, notes: [] });
