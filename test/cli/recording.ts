@@ -39,7 +39,7 @@ const TURNS: Record<string, (ScriptRound | ((request: ScriptRequest) => ScriptRo
       faults: [{ status: 529, type: "overloaded_error", message: "busy" }],
     },
     { calls: [call("read_file", { path: "b.txt" })], usage },
-    { text: "It says hello.", usage },
+    { text: "It says hello.", usage, faults: [{ errorAt: 4, type: "overloaded_error" }] },
   ],
   BACKGROUND: [
     {
@@ -83,17 +83,22 @@ const textsOf = (content: string | { type: string; text?: string }[]): string[] 
 function script(request: ScriptRequest): ScriptRound {
   const messages: { role: string; content: string | { type: string; text?: string }[] }[] = request.body.messages;
   const said = messages.map(({ role, content }) => (role === "user" ? textsOf(content) : []));
-  if (said[0]!.some((text) => text.includes("SUBTASK")))
-    return request.round === 0
-      ? { text: "Searching.", calls: [call("glob", { pattern: "*.txt" })], usage }
-      : { text: "two files", usage };
+  const pause = { faults: [{ pauseAt: 0 }] };
+  const subtask = said[0]!.find((text) => text.includes("SUBTASK"));
+  if (subtask && request.round === 0)
+    return {
+      ...{ text: "Searching.", calls: [call("glob", { pattern: "*.txt" })], usage },
+      ...(subtask.includes("beside") && pause),
+    };
+  if (subtask) return { text: "two files", usage };
   const wordOf = (text: string) => TURN_WORDS.find((word) => text.startsWith(word));
   const asked = (texts: string[]) => texts.map(wordOf).findLast((word) => word !== undefined);
   const from = said.findLastIndex((texts) => asked(texts) !== undefined);
   const round = messages.slice(from).filter(({ role }) => role === "assistant").length;
   const turn = TURNS[asked(said[from]!)!]!;
   const next = turn[Math.min(round, turn.length - 1)]!;
-  if (round >= turn.length && turn.length > 1) return { text: "noted", usage };
+  const isWoken = round >= turn.length && turn.length > 1;
+  if (isWoken) return { text: "noted", usage, ...(said.at(-1)!.join().includes("<status>failed") && pause) };
   return typeof next === "function" ? next(request) : next;
 }
 
@@ -130,12 +135,17 @@ export async function record(): Promise<Recording> {
         await new Promise((resolve) => setTimeout(resolve, 300));
         talk.running.child.kill("SIGINT");
       }
+      if (word === "SUBAGENT") {
+        await talk.until(() => later().some((line) => line.isReplay));
+        server.release(); // the turn that the job began: it takes this in too
+      }
       await talk.until(() => later().some(isResult));
       if (word === "BACKGROUND") {
-        const isTold = (what: string) => JSON.stringify(server.log().requests.at(-1)!.body).includes(what);
-        await talk.until(() => isTold("(look around) has ended") && isResult(talk.lines.at(-1)));
+        await server.paused();
+        server.release(); // the subtask
+        await talk.until(() => later().filter(isResult).length === 2);
         fs.writeFileSync(`${cwd}/sub/go`, "");
-        await talk.until(() => isTold("<status>failed</status>") && isResult(talk.lines.at(-1)));
+        await server.paused();
       }
     }
     const conversation = await talk.end();
