@@ -7,7 +7,7 @@ import type { Usage } from "../models/model.ts";
 import type { Told } from "./stream-json.ts";
 import { callIdOf } from "./stream-json-message.ts";
 
-export interface SeenAgent {
+interface SeenAgent {
   cwd: string;
   /** Of the last prompt that a model counted. */
   promptTokens: number;

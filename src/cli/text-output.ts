@@ -31,7 +31,7 @@ export interface Output {
 const RESULT_LINES = 12;
 
 /** What is shown; the rest passes by. */
-export type Shown = Fact<typeof loopEvents & typeof teamEvents & typeof recoveryEvents & typeof compactionEvents>;
+type Shown = Fact<typeof loopEvents & typeof teamEvents & typeof recoveryEvents & typeof compactionEvents>;
 
 export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Output {
   const calls = new Map<string, Extract<ReplyPart, { type: "call" }>>();

@@ -132,7 +132,6 @@ export async function record(): Promise<Recording> {
       talk.say(word);
       if (word === "CUT") {
         await talk.until(() => later().some(isAssistant));
-        await new Promise((resolve) => setTimeout(resolve, 300));
         talk.running.child.kill("SIGINT");
       }
       if (word === "SUBAGENT") {
