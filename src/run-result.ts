@@ -4,12 +4,13 @@ import { own } from "./ledger/own.ts";
 import type { StoredEvent } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
 import { type Drive, drive } from "./loop/drive.ts";
-import type { TurnEndReason } from "./loop/events.ts";
+import type { TurnEndReason, TurnLimit } from "./loop/events.ts";
 import { LEAD, type Taken } from "./loop/host.ts";
+import type { ModelCalls } from "./loop/model-calls.ts";
 import type { Progress } from "./loop/seams.ts";
 import { type Budget, budgetReached } from "./mechanisms/budget/index.ts";
 import { costUsd } from "./models/catalogue.ts";
-import { addUsage, type Content, noUsage, type Usage } from "./models/model.ts";
+import { addUsage, type Content, noUsage, subtractUsage, type Usage } from "./models/model.ts";
 
 export type HarnessEvent = { type: "event"; event: StoredEvent } | { type: "progress"; progress: Progress };
 
@@ -22,8 +23,16 @@ export interface RunResult {
   /** Of all agents of the context. */
   usage: Usage;
   usageByModel: Record<string, Usage>;
+  /** What the lead alone used, since this run or the result before it began. */
+  turnUsageByModel: Record<string, Usage>;
+  /** How long the lead's model calls took in that time, in this process. */
+  modelMs: number;
   /** The limit of the context's budget that ended it. */
   budget?: keyof Budget;
+  /** The limit of the turn that ended it. */
+  limit?: TurnLimit;
+  /** Where an interrupt met it. */
+  interruptedIn?: "model" | "tools";
   /** Undefined when a model's price is unknown. */
   costUsd: number | undefined;
   denials: { name: string; callId: string; input: unknown; reason: string }[];
@@ -77,11 +86,18 @@ export const titleOf = (input: string | Content[] | undefined): string => {
 interface Counts {
   rounds: number;
   denials: number;
+  usageByModel: Record<string, Usage>;
+  modelCalls: ModelCalls;
 }
 
 export function countsOf(taken: Taken): Counts {
-  const { rounds, denials } = taken.agent.turn.state;
-  return { rounds, denials: denials.length };
+  const { rounds, denials, usageByModel } = taken.agent.turn.state;
+  return {
+    rounds,
+    denials: denials.length,
+    usageByModel: { ...usageByModel },
+    modelCalls: { ...taken.agent.modelCalls },
+  };
 }
 
 interface Ended {
@@ -99,15 +115,23 @@ export function resultOf({ context, taken, reason, before, durationMs }: Ended):
   const budget = reason === "limit" ? budgetReached(taken.agent.turn) : undefined;
   const costs = Object.entries(usageByModel).map(([model, usage]) => costUsd(model, usage));
   const last = agent.lastTurn;
+  const { ms, aborted } = taken.agent.modelCalls;
+  const limit = reason === "limit" && budget === undefined ? last?.limit : undefined;
+  const rounds = agent.rounds - before.rounds;
+  const met = aborted > before.modelCalls.aborted ? "model" : rounds > 0 ? "tools" : undefined;
   return {
     context,
     reason: reason ?? "done",
     text: last?.text ?? "",
     ...(last?.error === undefined ? {} : { error: last.error }),
-    rounds: agent.rounds - before.rounds,
+    rounds,
     usage: Object.values(usageByModel).reduce(addUsage, noUsage()),
     usageByModel,
+    turnUsageByModel: usedSince(before.usageByModel, agent.usageByModel),
+    modelMs: Math.round(ms - before.modelCalls.ms),
     ...(budget === undefined ? {} : { budget }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(reason === "interrupted" && met ? { interruptedIn: met } : {}),
     costUsd: costs.some((c) => c === undefined) ? undefined : costs.reduce<number>((sum, c) => sum + c!, 0),
     denials: agent.denials.slice(before.denials),
     durationMs,
@@ -128,6 +152,15 @@ export async function driveRun(
       before = countsOf(taken);
     },
   });
+}
+
+function usedSince(before: Record<string, Usage>, now: Record<string, Usage>): Record<string, Usage> {
+  const used: Record<string, Usage> = {};
+  for (const [model, usage] of Object.entries(now)) {
+    const then = own(before, model);
+    if (then !== usage) used[model] = then ? subtractUsage(usage, then) : usage;
+  }
+  return used;
 }
 
 function sumByModel(all: Record<string, Usage>[]): Record<string, Usage> {

@@ -20,7 +20,7 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
   ["models/openai-responses-reading.ts", "reason", "a code of the provider's protocol"],
   ["run-result.ts", "reason", "how a turn ended: a code of the loop"],
   ["cli/headless.ts", "reason", "how a turn ended: a code of the loop"],
-  ["cli/stream-json.ts", "reason", "how a turn ended: a code of the loop"],
+  ["cli/stream-json-result.ts", "reason", "how a turn ended: a code of the loop"],
   ["contexts/listing.ts", "reason", "how a turn ended: a code of the loop"],
   ["hub/hub.ts", "reason", "how a turn ended: a code of the loop"],
   ["loop/agent.ts", "reason", "how a turn ended: a code of the loop"],

@@ -14,6 +14,8 @@ const OPTIONS = {
   "max-budget-usd": { type: "string" },
   "output-format": { type: "string" },
   "input-format": { type: "string" },
+  "include-partial-messages": { type: "boolean" },
+  "replay-user-messages": { type: "boolean" },
   "append-system-prompt": { type: "string" },
   agent: { type: "string" },
   approvals: { type: "string" },
@@ -73,6 +75,10 @@ export interface Flags {
   maxBudgetUsd?: number;
   outputFormat: "text" | "json" | "stream-json";
   inputFormat: "text" | "stream-json";
+  /** stream-json: also what is being written, before it is a fact. */
+  includePartialMessages: boolean;
+  /** stream-json: each input line is answered with itself once it is durable. */
+  replayUserMessages: boolean;
   appendSystemPrompt?: string;
   /** The type of the lead of a new context. */
   agent?: string;
@@ -110,6 +116,8 @@ export function parseFlags(argv: string[]): Flags {
     throw usage((error as Error).message.split("\n")[0]!.replace(/\. To specify.*$/, ""));
   }
   const { values: v, positionals } = parsed;
+  for (const flag of ["include-partial-messages", "replay-user-messages"] as const)
+    if (v[flag] && v["output-format"] !== "stream-json") throw usage(`--${flag} needs --output-format stream-json`);
   return {
     print: v.print ?? false,
     model: v.model,
@@ -131,6 +139,8 @@ export function parseFlags(argv: string[]): Flags {
     maxBudgetUsd: dollars("--max-budget-usd", v["max-budget-usd"]),
     outputFormat: oneOf("--output-format", v["output-format"], ["text", "json", "stream-json"]) ?? "text",
     inputFormat: oneOf("--input-format", v["input-format"], ["text", "stream-json"]) ?? "text",
+    includePartialMessages: v["include-partial-messages"] ?? false,
+    replayUserMessages: v["replay-user-messages"] ?? false,
     appendSystemPrompt: v["append-system-prompt"],
     agent: v.agent,
     continue: v.continue ?? false,

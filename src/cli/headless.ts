@@ -16,7 +16,6 @@ import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
-import { createJsonOutput } from "./stream-json.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
@@ -42,7 +41,10 @@ export async function headless(flags: Flags): Promise<number> {
     const output =
       flags.outputFormat === "text"
         ? createTextOutput(flags)
-        : createJsonOutput({ stream: flags.outputFormat === "stream-json" });
+        : (await import("./stream-json.ts")).createJsonOutput({
+            stream: flags.outputFormat === "stream-json",
+            partial: flags.includePartialMessages,
+          });
     try {
       return await work({
         flags,
@@ -93,6 +95,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const { flags, harness, output, prompt, modelId, mode, state, record } = work;
   if (flags.agent !== undefined && work.context)
     throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
+  const agents = flags.outputFormat === "stream-json" ? (await harness.agents.list()).map(({ name }) => name) : [];
   const context = work.context?.id ?? (await begin(work));
   let recording: Promise<unknown> = Promise.resolve();
   const run = await harness.run(prompt, {
@@ -114,6 +117,8 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         model: modelId,
         cwd: turn.cwd,
         tools: harness.toolNames(turn),
+        agents,
+        lead: turn,
         permissionMode: mode,
       });
     },
@@ -145,7 +150,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     results.push(...stayed.results);
     interrupted = stayed.interrupted;
   }
-  if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
+  if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output, flags)));
   return farewell(results.at(-1), run, { harness, flags, interrupted });
 }
 
@@ -163,7 +168,7 @@ async function begin({ flags, harness, prompt, state, record }: Work): Promise<s
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
-async function converse(run: Run, output: Output): Promise<RunResult[]> {
+async function converse(run: Run, output: Output, { replayUserMessages }: Flags): Promise<RunResult[]> {
   const { agent } = run.taken;
   const results: RunResult[] = [];
   const idle = new AbortController();
@@ -174,7 +179,9 @@ async function converse(run: Run, output: Output): Promise<RunResult[]> {
     try {
       for await (const line of lines) {
         if (line.trim() === "") continue;
-        await agent.send(messageIn(line));
+        const { content, ...said } = messageIn(line);
+        await agent.send(content);
+        if (replayUserMessages) output.accepted?.(said);
         arrived();
       }
     } finally {
@@ -203,8 +210,14 @@ async function converse(run: Run, output: Output): Promise<RunResult[]> {
   return results;
 }
 
-function messageIn(line: string): Content[] {
-  let parsed: { type?: string; message?: { content?: string | { type: string; text?: string }[] } };
+interface InputLine {
+  type?: string;
+  message?: { content?: string | { type: string; text?: string }[] };
+  uuid?: string;
+}
+
+function messageIn(line: string): { content: Content[]; message: unknown; uuid?: string } {
+  let parsed: InputLine;
   try {
     parsed = JSON.parse(line);
   } catch (error) {
@@ -213,12 +226,14 @@ function messageIn(line: string): Content[] {
       `stdin: not a line of JSON (${messageOf(error)}): send {"type":"user","message":{"role":"user","content":"…"}}`,
     );
   }
-  const content = parsed.message?.content;
+  const { message, uuid } = parsed;
+  const content = message?.content;
   if (parsed.type !== "user" || content === undefined) {
     throw new HoldfastError("invalid", 'stdin: expected {"type":"user","message":{"role":"user","content":"…"}}');
   }
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return content.map((c) => ({ type: "text", text: c.text ?? "" }));
+  const said = { message, ...(typeof uuid === "string" && { uuid }) };
+  if (typeof content === "string") return { ...said, content: [{ type: "text", text: content }] };
+  return { ...said, content: content.map((c) => ({ type: "text", text: c.text ?? "" })) };
 }
 
 /** `interrupted`: it stayed, and was told to end before everyone had. */

@@ -10,6 +10,7 @@ export const HELP = `holdfast: a coding agent whose work survives
     --fallback-model P/NAME[,…]     used when the first stays overloaded
     --output-format FORMAT          text (default), json, stream-json
     --input-format FORMAT           text (default), stream-json
+    --include-partial-messages      stream-json: also what is being written (and --replay-user-messages: each input, once it is kept)
     --permission-mode MODE          default, acceptEdits, plan, auto, dontAsk, bypassPermissions
     --allowedTools RULES            allow besides: "Bash(npm test *), Edit" (and --disallowedTools)
     --add-dir DIR                   one more directory to read and write

@@ -1,183 +1,227 @@
-// Owns the json and stream-json formats: the shape that existing wrappers script against (docs/stream-json.md).
+// Owns the json and stream-json formats: the lines that Anthropic's SDKs and existing wrappers read (docs/stream-json.md). Facts are printed once they are durable.
 import { randomUUID } from "node:crypto";
-import type { RunResult } from "../harness.ts";
-import type { StoredEvent } from "../ledger/store.ts";
+import type { contextEvents } from "../contexts/events.ts";
+import type { Fact } from "../ledger/events.ts";
+import type { loopEvents } from "../loop/events.ts";
 import { LEAD } from "../loop/host.ts";
-import type { Content, ReplyPart, Usage } from "../models/model.ts";
+import type { AgentView } from "../loop/seams.ts";
+import type { compactionEvents } from "../mechanisms/compaction/index.ts";
+import type { jobEvents } from "../mechanisms/jobs/events.ts";
+import type { recoveryEvents } from "../mechanisms/recovery/events.ts";
+import { MAX_ATTEMPTS } from "../mechanisms/recovery/index.ts";
+import type { subagentEvents } from "../mechanisms/subagents/events.ts";
+import type { teamEvents } from "../mechanisms/team/events.ts";
+import { type ModelErrorKind, textOf } from "../models/model.ts";
 import { toClaude } from "../tools/claude-names.ts";
-import type { Output, Shown } from "./text-output.ts";
+import { createSeenAgents } from "./stream-json-agents.ts";
+import { initFields } from "./stream-json-init.ts";
+import { createLiveMessage, type LiveMessage } from "./stream-json-live.ts";
+import {
+  blocksOf,
+  callIdOf,
+  callSaid,
+  messageId,
+  messageOf,
+  originOf,
+  resultContent,
+  stopReasonOf,
+  usageOfReply,
+} from "./stream-json-message.ts";
+import { resultLine, type TurnSaid } from "./stream-json-result.ts";
+import { createTaskLines } from "./stream-json-tasks.ts";
+import type { Output } from "./text-output.ts";
 
-const SUBTYPE: Record<RunResult["reason"], string> = {
-  done: "success",
-  interrupted: "error_during_execution",
-  failed: "error_during_execution",
-  blocked: "error_during_execution",
-  limit: "error_max_turns",
-};
+/** Every event that makes a line, or is remembered for one. */
+export type Told = Fact<
+  typeof loopEvents &
+    typeof teamEvents &
+    typeof recoveryEvents &
+    typeof compactionEvents &
+    typeof jobEvents &
+    typeof subagentEvents &
+    Pick<typeof contextEvents, "agent.created">
+>;
 
-export function createJsonOutput(opts: { stream: boolean }): Output {
+const RETRY_ERRORS: Partial<Record<string, string>> = {
+  rate_limit: "rate_limit",
+  overloaded: "overloaded",
+  server: "server_error",
+  overflow: "invalid_request",
+} satisfies Partial<Record<ModelErrorKind, string>>;
+
+export interface JsonOutputOptions {
+  stream: boolean;
+  /** Also what is being written, before it is a fact. */
+  partial?: boolean;
+}
+
+export function createJsonOutput(opts: JsonOutputOptions): Output {
   let session = "";
+  /** That of the lead, and the one that answers it now. */
+  let ownModel = "";
+  let model = "";
+  let lead: AgentView | undefined;
+  let live: LiveMessage | undefined;
+  let said: TurnSaid = { stopReason: null };
+  let isWoken = false;
+  /** Where the lead was when a call of it was refused. */
+  const refusedIn = new Map<string, string>();
+  const agents = createSeenAgents(LEAD);
+  const tasks = createTaskLines(agents);
   const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
-  const line = (fields: object) => {
-    if (opts.stream) print({ ...fields, session_id: session, uuid: randomUUID() });
+  const line = (fields: object, uuid: string = randomUUID()) => {
+    if (opts.stream) print({ ...fields, session_id: session, uuid });
   };
+  const system = (subtype: string, fields: object, actor: string = LEAD) =>
+    line({ type: "system", subtype, ...fields, ...(actor === LEAD ? {} : { agent_id: actor }) });
 
-  function show(event: StoredEvent): void {
-    const { type, data } = event as Shown;
-    const from = originOf(event.actor);
+  function show(event: Told): void {
+    const { actor, type, data } = event;
+    const from = () => ({ ...agents.fields(actor), timestamp: new Date(event.at).toISOString() });
+    for (const task of tasks.of(event)) line(task);
     switch (type) {
-      case "reply.received":
+      case "turn.started":
+        if (actor !== LEAD) break;
+        isWoken = data.cause === "wake";
+        model = ownModel;
+        break;
+      case "turn.ended":
+        if (actor !== LEAD) break;
+        live?.end(); // of a reply that never became whole
+        if (said.stopReason === "refusal")
+          system("model_refusal_no_fallback", { original_model: model, request_id: null, content: data.error ?? "" });
+        break;
+      case "reply.received": {
+        const stopReason = data.interrupted ? null : stopReasonOf(data.finish);
+        const content = blocksOf(data.parts, actor, agents.of(actor).cwd);
+        let id: string | undefined;
+        if (actor === LEAD) {
+          said.stopReason = stopReason;
+          model = data.model;
+          id = live?.end({ content, stopReason, used: { [data.model]: data.usage } });
+        }
         line({
           type: "assistant",
-          message: {
-            id: `msg_${event.id}`,
-            type: "message",
-            role: "assistant",
+          message: messageOf(id ?? messageId(event), {
             model: data.model,
-            // Sealed reasoning has nothing to show.
-            content: data.parts
-              .filter((part) => part.type === "call" || part.text !== "")
-              .map((part) => block(part, event.actor)),
-            stop_reason: data.finish === "calls" ? "tool_use" : data.finish === "length" ? "max_tokens" : "end_turn",
-            usage: usageOf(data.usage),
-          },
-          ...from,
+            content,
+            stopReason,
+            usage: usageOfReply(data),
+          }),
+          ...(data.interrupted && { aborted: true }),
+          ...from(),
         });
         break;
-      case "tool.finished":
+      }
+      case "tool.finished": {
+        const tool_use_id = callIdOf(actor, data.callId);
+        if (data.denied !== undefined) {
+          if (actor === LEAD) refusedIn.set(data.callId, agents.of(actor).cwd);
+          const tool_name = toClaude(data.name, {}).name;
+          const message = textOf(data.content);
+          system("permission_denied", { tool_name, tool_use_id, decision_reason: data.denied, message }, actor);
+        }
+        const result = {
+          type: "tool_result",
+          tool_use_id,
+          content: resultContent(data.content),
+          is_error: data.isError,
+        };
+        line({ type: "user", message: { role: "user", content: [result] }, ...from() });
+        break;
+      }
+      case "note.added": {
+        const origin = originOf(data.origin, agents.has(data.origin));
+        if (actor === LEAD && isWoken) said.origin ??= origin;
+        if (data.origin === "jobs" || data.origin === "subtask") break; // the end itself has a line
         line({
           type: "user",
-          message: {
-            role: "user",
-            content: [
-              {
-                type: "tool_result",
-                tool_use_id: callIdOf(event.actor, data.callId),
-                content: resultContent(data.content),
-                is_error: data.isError,
-              },
-            ],
-          },
-          ...from,
+          message: { role: "user", content: [{ type: "text", text: data.text }] },
+          isSynthetic: true,
+          ...(origin && { origin }),
+          note: data.origin,
+          ...from(),
         });
         break;
-      case "note.added":
-        line(
-          data.origin === "jobs" || data.origin === "subtask"
-            ? { type: "system", subtype: "task_notification", text: data.text, ...agentOf(event.actor) }
-            : {
-                type: "user",
-                message: { role: "user", content: [{ type: "text", text: data.text }] },
-                origin: data.origin,
-                ...from,
-              },
-        );
+      }
+      case "input.taken":
+        if (actor !== LEAD) break;
+        isWoken = false; // somebody's words: from here on it is their turn
+        said.origin = undefined;
         break;
       case "input.blocked":
-        line({ type: "system", subtype: "input_blocked", input_id: data.inputId, reason: data.reason, ...from });
+        informational("input_blocked", data.reason, { input_id: data.inputId }, actor);
         break;
       case "message.sent":
         if (data.to === "user" || data.to === "*")
-          line({ type: "system", subtype: "message", from: event.actor, text: data.content });
+          informational("message", `${actor}: ${data.content}`, { from: actor, level: "notice" }, actor);
         break;
       case "model.retried":
-        line({
-          type: "system",
-          subtype: "api_retry",
-          attempt: data.attempt,
-          retry_delay_ms: data.delayMs,
-          error_status: data.status ?? null,
-          error: data.kind,
-          ...agentOf(event.actor),
-        });
+        system(
+          "api_retry",
+          {
+            attempt: data.attempt,
+            max_retries: MAX_ATTEMPTS - 1,
+            retry_delay_ms: data.delayMs,
+            error_status: data.status ?? null,
+            error: RETRY_ERRORS[data.kind] ?? "unknown",
+          },
+          actor,
+        );
         break;
       case "model.switched":
-        line({
-          type: "system",
-          subtype: "model_switched",
-          from: data.from,
-          to: data.to,
-          reason: data.reason,
-          ...agentOf(event.actor),
-        });
+        if (actor === LEAD) model = data.to;
+        informational(
+          "model_switched",
+          `${data.reason}; going on with ${data.to}`,
+          { from: data.from, to: data.to },
+          actor,
+        );
         break;
-      case "context.elided":
-        line({ type: "system", subtype: "compact_boundary", ...agentOf(event.actor) });
+      case "context.elided": {
+        const compact_metadata = { trigger: "auto", pre_tokens: agents.of(actor).promptTokens };
+        system("compact_boundary", { compact_metadata }, actor);
         break;
+      }
     }
   }
+
+  const informational = (tag: string, content: string, fields: object, actor: string) =>
+    system("informational", { level: "warning", tag, content, ...fields }, actor);
 
   return {
     init(info) {
       session = info.context;
-      const tools = info.tools.map((name) => toClaude(name, {}).name);
-      line({
-        type: "system",
-        subtype: "init",
-        cwd: info.cwd,
-        model: info.model,
-        tools,
-        mcp_servers: [],
-        permissionMode: info.permissionMode,
-        slash_commands: [],
-        skills: [],
-      });
+      ownModel = info.model;
+      model = info.model;
+      lead = info.lead;
+      agents.begin(info.lead);
+      tasks.begin(info.lead);
+      if (opts.stream && opts.partial)
+        live = createLiveMessage({
+          event: (event) => line({ type: "stream_event", event, parent_tool_use_id: null }),
+          model: () => model,
+          nextCall: () => `c${info.lead.state.calls + 1}`,
+        });
+      system("init", initFields(info));
     },
     event(event) {
-      if (event.type === "event") show(event.event);
+      if (event.type === "event") {
+        show(event.event as Told);
+        agents.note(event.event as Told);
+      } else if (event.progress.type === "delta") live?.delta(event.progress.delta);
+    },
+    accepted({ message, uuid }) {
+      line({ type: "user", message, parent_tool_use_id: null, isReplay: true }, uuid);
     },
     result(result) {
-      session = result.context;
-      const isError = result.reason !== "done";
-      print({
-        type: "result",
-        subtype: result.budget ? "error_max_budget_usd" : SUBTYPE[result.reason],
-        is_error: isError,
-        duration_ms: result.durationMs,
-        num_turns: result.rounds,
-        result: isError && result.text === "" ? (result.error ?? result.reason) : result.text,
-        ...(result.error === undefined ? {} : { error: result.error }),
-        session_id: session,
-        total_cost_usd: result.costUsd ?? null,
-        usage: usageOf(result.usage),
-        modelUsage: Object.fromEntries(
-          Object.entries(result.usageByModel).map(([model, usage]) => [model, usageOf(usage)]),
-        ),
-        permission_denials: result.denials.map((d) => {
-          const { name, input } = toClaude(d.name, d.input);
-          return { tool_name: name, tool_use_id: d.callId, tool_input: input, reason: d.reason };
-        }),
+      const denials = result.denials.map(({ name, callId, input, reason }) => {
+        const call = callSaid(name, input, refusedIn.get(callId) ?? lead?.cwd ?? "");
+        return { tool_name: call.name, tool_use_id: callId, tool_input: call.input, reason };
       });
+      print({ ...resultLine(result, said, denials), session_id: result.context, uuid: randomUUID() });
+      said = { stopReason: null };
+      refusedIn.clear();
     },
   };
 }
-
-/** Calls are numbered by each agent: outside the lead's the agent makes them unique. */
-const callIdOf = (actor: string, callId: string): string => (actor === LEAD ? callId : `${actor}.${callId}`);
-
-const agentOf = (actor: string): { agent?: string } => (actor === LEAD ? {} : { agent: actor });
-
-/** Whose words these are. A subagent is named after the call it works for: `lead.c7` for the lead's c7. */
-function originOf(actor: string): { parent_tool_use_id: string | null; agent?: string } {
-  const call = /^(.+)\.(c\d+)$/.exec(actor);
-  return { parent_tool_use_id: call ? callIdOf(call[1]!, call[2]!) : null, ...agentOf(actor) };
-}
-
-function block(part: ReplyPart, actor: string): object {
-  if (part.type === "text") return { type: "text", text: part.text };
-  if (part.type === "reasoning") return { type: "thinking", thinking: part.text, signature: part.signature ?? "" };
-  const { name, input } = toClaude(part.name, part.input);
-  return { type: "tool_use", id: callIdOf(actor, part.id), name, input };
-}
-
-const resultContent = (content: Content[]) =>
-  content.map((c) =>
-    c.type === "text" ? c : { type: c.type, source: { type: "base64", media_type: c.mediaType, data: c.data } },
-  );
-
-const usageOf = (u: Usage) => ({
-  input_tokens: u.input,
-  output_tokens: u.output,
-  cache_read_input_tokens: u.cacheRead,
-  cache_creation_input_tokens: u.cacheWrite,
-});

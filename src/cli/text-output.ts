@@ -4,6 +4,7 @@ import type { Fact } from "../ledger/events.ts";
 import type { StoredEvent } from "../ledger/store.ts";
 import type { loopEvents } from "../loop/events.ts";
 import { LEAD } from "../loop/host.ts";
+import type { AgentView } from "../loop/seams.ts";
 import type { compactionEvents } from "../mechanisms/compaction/index.ts";
 import type { recoveryEvents } from "../mechanisms/recovery/events.ts";
 import type { teamEvents } from "../mechanisms/team/events.ts";
@@ -11,15 +12,26 @@ import { type ReplyPart, textOf } from "../models/model.ts";
 import { oneLine, printable } from "./printable.ts";
 
 export interface Output {
-  init(info: { context: string; model: string; cwd: string; tools: string[]; permissionMode: string }): void;
+  init(info: {
+    context: string;
+    model: string;
+    cwd: string;
+    tools: string[];
+    /** The types of agents there are; only looked up for a format that says them. */
+    agents: string[];
+    permissionMode: string;
+    lead: AgentView;
+  }): void;
   event(event: HarnessEvent): void;
+  /** An input is durable. */
+  accepted?(input: { message: unknown; uuid?: string }): void;
   result(result: RunResult): void;
 }
 
 const RESULT_LINES = 12;
 
 /** What is shown; the rest passes by. */
-export type Shown = Fact<typeof loopEvents & typeof teamEvents & typeof recoveryEvents & typeof compactionEvents>;
+type Shown = Fact<typeof loopEvents & typeof teamEvents & typeof recoveryEvents & typeof compactionEvents>;
 
 export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Output {
   const calls = new Map<string, Extract<ReplyPart, { type: "call" }>>();

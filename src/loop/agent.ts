@@ -8,11 +8,13 @@ import type { Content, Model } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
+import type { ModelCalls } from "./model-calls.ts";
 import type { AgentView, Note, Progress, Turn } from "./seams.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 export interface AgentHandle {
   readonly turn: Turn;
+  readonly modelCalls: Readonly<ModelCalls>;
   /** Durable when it resolves; shown to the model at the next round, or begins the next turn. */
   send(content: Content[] | string, origin?: string): Promise<void>;
   /** Opens a turn that goes on where the last one ended early (interrupted, failed, at a limit). Contract: nothing when it was done. */
@@ -70,6 +72,7 @@ export function viewOf(ledger: Ledger, agent: string): AgentView {
 export function createAgent(opts: AgentOptions): AgentHandle {
   const { ledger, lease, name, seams } = opts;
   const heldSince = Date.now();
+  const modelCalls: ModelCalls = { ms: 0, aborted: 0 };
   let abort = new AbortController();
   let begun = false;
   let running = false;
@@ -126,7 +129,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
     if (!state().turn) await turn.append([{ type: "turn.started", data: { turnId: newId("trn"), cause } }]);
     if (!begun) await begin();
-    const reason = await runTurn({ turn, seams, heldSince });
+    const reason = await runTurn({ turn, seams, heldSince, modelCalls });
     await ledger.saveSnapshot();
     return reason;
   }
@@ -141,6 +144,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
 
   return {
     turn,
+    modelCalls,
     async send(content, origin = "user") {
       const whole = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
       const data = { inputId: newId("inp"), agent: name, content: whole, origin };

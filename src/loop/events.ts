@@ -38,6 +38,10 @@ const usage = () => z.object({ input: z.number(), output: z.number(), cacheRead:
 const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] as const;
 export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 
+/** Limits of one turn. What a whole context may spend is its budget. */
+export const TURN_LIMITS = ["rounds", "repetition"] as const;
+export type TurnLimit = (typeof TURN_LIMITS)[number];
+
 export const loopEvents = {
   /** `root`: the tree it works in from here on (a worktree); null: the context's own again. */
   "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string(), root: z.string().nullish() }) },
@@ -105,6 +109,8 @@ export const loopEvents = {
         reason: z.enum(TURN_END_REASONS),
         text: z.string(),
         error: z.string().optional(),
+        /** Of a turn that ended at a limit: which, where it was one of the turn's own. */
+        limit: z.enum(TURN_LIMITS).optional(),
       }),
   },
 } satisfies EventDefs;

@@ -1,13 +1,15 @@
 // Owns the turn: the one order in which things happen. Mechanisms attach at the seams; none is named here.
 import { crashPoint } from "../ledger/crash-point.ts";
-import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { EventInput } from "../ledger/store.ts";
 import { type Finish, ModelError, type ModelRequest, noUsage, type Reply } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
+import { type ModelCalls, timed } from "./model-calls.ts";
 import type { ModelCall, Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { toolSpecs } from "./tool-specs.ts";
+import { endBy, type TurnEnd } from "./turn-end.ts";
 
 const FIRST_OUTPUT_TOKENS = 16_000;
 
@@ -16,6 +18,7 @@ export interface Agent {
   readonly seams: Merged;
   /** Since when this process holds the agent: what was asked for before that, an earlier one took in. */
   readonly heldSince: number;
+  readonly modelCalls: ModelCalls;
 }
 
 type Facts = Omit<EventInput, "actor">[];
@@ -30,13 +33,13 @@ export async function runTurn(agent: Agent): Promise<TurnEndReason> {
     while (!turn.signal.aborted) {
       if (turn.state.pending.length > 0) await runCalls(agent);
       else if (!turn.state.turn!.answered) await round(agent);
-      else if (!(await goesOn(agent))) return await endTurn(agent, "done");
+      else if (!(await goesOn(agent))) return await endTurn(agent, { reason: "done" });
     }
-    return await endTurn(agent, "interrupted");
+    return await endTurn(agent, { reason: "interrupted" });
   } catch (error) {
     if (isHoldfastError(error, "fenced") || isHoldfastError(error, "disk")) throw error; // nothing more can be recorded
-    if (turn.signal.aborted) return await endTurn(agent, "interrupted");
-    return await endTurn(agent, reasonOf(error), messageOf(error));
+    if (turn.signal.aborted) return await endTurn(agent, { reason: "interrupted" });
+    return await endTurn(agent, endBy(error));
   }
 }
 
@@ -48,13 +51,18 @@ async function round(agent: Agent): Promise<void> {
   let reply: Reply;
   try {
     reply = await seams.model(await modelCall(agent), (call) =>
-      call.model.reply(call.request, {
-        signal: call.signal,
-        onDelta: (delta) => turn.emit({ type: "delta", delta }),
-      }),
+      timed(agent.modelCalls, () =>
+        call.model.reply(call.request, {
+          signal: call.signal,
+          onDelta: (delta) => turn.emit({ type: "delta", delta }),
+        }),
+      ),
     );
   } catch (error) {
-    if (error instanceof ModelError && error.kind === "aborted") await keepPartial(turn, error);
+    if (error instanceof ModelError && error.kind === "aborted") {
+      agent.modelCalls.aborted++;
+      await keepPartial(turn, error);
+    }
     throw error;
   }
   crashPoint("reply.arrived");
@@ -152,19 +160,11 @@ async function keepPartial(turn: Turn, error: ModelError): Promise<void> {
 }
 
 /** No call stays open behind a turn: the next one begins with what its input says. */
-async function endTurn(agent: Agent, reason: TurnEndReason, error?: string): Promise<TurnEndReason> {
+async function endTurn(agent: Agent, end: TurnEnd): Promise<TurnEndReason> {
   const { turn } = agent;
-  if (turn.state.pending.length > 0) await closeCalls(agent, `the turn ended (${reason})`);
+  if (turn.state.pending.length > 0) await closeCalls(agent, `the turn ended (${end.reason})`);
   const { turnId, text } = turn.state.turn!;
-  await turn.append([
-    { type: "turn.ended", data: { turnId, reason, text, ...(error === undefined ? {} : { error }) } },
-  ]);
+  await turn.append([{ type: "turn.ended", data: { turnId, text, ...end } }]);
   crashPoint("turn.ended");
-  return reason;
-}
-
-function reasonOf(error: unknown): TurnEndReason {
-  if (isHoldfastError(error, "limit")) return "limit";
-  if (isHoldfastError(error, "refused")) return "blocked";
-  return "failed";
+  return end.reason;
 }

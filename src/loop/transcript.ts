@@ -13,7 +13,7 @@ import {
   textOf,
   type Usage,
 } from "../models/model.ts";
-import { loopEvents } from "./events.ts";
+import { loopEvents, type TurnLimit } from "./events.ts";
 import { noteText } from "./marks.ts";
 import { applyMoved } from "./moved.ts";
 import { applyRewind, type Marks, REWINDS } from "./rewind.ts";
@@ -53,7 +53,7 @@ export interface AgentState {
     /** The model, or a filter, would not answer. */
     refused?: boolean;
   };
-  lastTurn?: { turnId: string; reason: string; text: string; error?: string; rounds: number };
+  lastTurn?: { turnId: string; reason: string; text: string; error?: string; limit?: TurnLimit; rounds: number };
   rounds: number;
   usage: Usage;
   usageByModel: Record<string, Usage>;
@@ -181,6 +181,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
         reason: data.reason,
         text: data.text,
         error: data.error,
+        ...(data.limit !== undefined && { limit: data.limit }),
         rounds: agent.turn?.rounds ?? 0,
       };
       agent.turn = undefined;

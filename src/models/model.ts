@@ -130,5 +130,14 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+export function subtractUsage(from: Usage, less: Usage): Usage {
+  return {
+    input: from.input - less.input,
+    output: from.output - less.output,
+    cacheRead: from.cacheRead - less.cacheRead,
+    cacheWrite: from.cacheWrite - less.cacheWrite,
+  };
+}
+
 export const textOf = (parts: readonly (ReplyPart | Content)[]): string =>
   parts.map((p) => (p.type === "text" ? p.text : "")).join("");

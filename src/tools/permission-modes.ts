@@ -10,3 +10,6 @@ export const PERMISSION_MODES = [
   "bypass",
 ] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+/** As existing scripts know it. */
+export const claudeMode = (mode: string): string => (mode === "bypass" ? "bypassPermissions" : mode);

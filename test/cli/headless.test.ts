@@ -128,7 +128,8 @@ describe("holdfast -p with a server", () => {
       is_error: false,
       num_turns: 2,
       result: "It was refused.",
-      total_cost_usd: null,
+      total_cost_usd: 0,
+      modelUsage: { "openai-compatible/mock": { inputTokens: 30, outputTokens: 12, costUSD: 0, costBasis: "unknown" } },
       usage: { input_tokens: 30, output_tokens: 12 },
       permission_denials: [
         { tool_name: "Write", tool_use_id: "c1", tool_input: { file_path: "/etc/holdfast-test", content: "x" } },
@@ -182,6 +183,7 @@ describe("wrong usage", () => {
     ["an unknown flag", ["-p", "x", "--nonsense"], /--nonsense/],
     ["a bad number", ["-p", "x", "--max-rounds", "many"], /--max-rounds takes a whole number/],
     ["an unknown format", ["-p", "x", "--output-format", "xml"], /text, json, stream-json/],
+    ["live lines without their format", ["-p", "x", "--include-partial-messages"], /needs --output-format stream-json/],
     ["an unknown context", ["-p", "-r", "ctx_nothere", "x"], /no context ctx_nothere/],
     ["nothing to continue", ["-p", "-c"], /no context to go on with/],
     ["an unknown provider", ["-p", "x", "--model", "nowhere/model"], /nowhere/],

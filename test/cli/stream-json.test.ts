@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import { KEYS } from "../environment.ts";
@@ -52,8 +53,8 @@ describe("stream-json", () => {
       expect.arrayContaining(["Bash", "Read", "Write", "Edit", "Glob", "Grep", "TodoWrite"]),
     );
     expect(lines[1].message.content).toEqual([
-      { type: "text", text: "Looking." },
-      { type: "tool_use", id: "c1", name: "Read", input: { file_path: "a.txt" } },
+      { type: "text", text: "Looking.", citations: null },
+      { type: "tool_use", id: "c1", name: "Read", input: { file_path: path.join(cwd, "a.txt") } },
     ]);
     expect(lines[2].message.content[0]).toMatchObject({ type: "tool_result", tool_use_id: "c1", is_error: false });
     expect(lines[4]).toMatchObject({ num_turns: 2, result: "It says hello.", is_error: false });

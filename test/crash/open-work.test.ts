@@ -72,8 +72,8 @@ test("a message that a hook blocks is refused by itself: those that came with it
     0,
     expect.arrayContaining(["success"]),
   ]);
-  expect(lines.find((line) => line.subtype === "input_blocked")).toMatchObject({
-    reason: "blocked by a UserPromptSubmit hook: no such words",
+  expect(lines.find((line) => line.tag === "input_blocked")).toMatchObject({
+    content: "blocked by a UserPromptSubmit hook: no such words",
   });
   const shown = messagesOf(world)
     .filter(({ role }) => role === "user")

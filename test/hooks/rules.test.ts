@@ -209,6 +209,12 @@ describe("what a hook is told", () => {
     expect([read("env.txt"), read("dirs.txt")]).toEqual(["0\n", `${dir} ${dir}\n`]);
   });
 
+  it("is the permission mode in Claude's word", async () => {
+    const { gate, read } = fired({ hooks: on("PreToolUse", ["cat > told.json"]), permissionMode: () => "bypass" });
+    await gate("glob", { pattern: "*" });
+    expect(JSON.parse(read("told.json")).permission_mode).toBe("bypassPermissions");
+  });
+
   it("is the result too, once there is one, and which agent", async () => {
     const now = (() => {
       let at = 0;

@@ -2,8 +2,8 @@
 import { LEAD } from "../../loop/host.ts";
 import type { ToolOutput, Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
-import { toClaude } from "../../tools/claude-names.ts";
-import { resolvePath } from "../../tools/paths.ts";
+import { claudeCall } from "../../tools/claude-call.ts";
+import { claudeMode } from "../../tools/permission-modes.ts";
 import { cutText } from "../../tools/text.ts";
 import { type HookEvent, isRecord } from "./config.ts";
 
@@ -42,7 +42,7 @@ export function hookInput(
     session_id: turn.context,
     transcript_path: "",
     cwd: turn.cwd,
-    permission_mode: told.permissionMode,
+    permission_mode: claudeMode(told.permissionMode),
     ...(turn.agent === LEAD ? {} : { agent_id: turn.agent, agent_type: told.agentType ?? turn.agent }),
     hook_event_name: event,
     ...payload,
@@ -51,13 +51,8 @@ export function hookInput(
 
 /** A call as scripts know it; paths of files are absolute, as they expect. */
 export function callPayload(call: { id: string }, tool: { name: string }, input: unknown, cwd: string): Payload {
-  const theirs = toClaude(tool.name, input);
-  return { tool_name: theirs.name, tool_input: absolute(theirs.input, cwd), tool_use_id: call.id };
-}
-
-function absolute(input: unknown, cwd: string): unknown {
-  if (!isRecord(input) || typeof input.file_path !== "string" || input.file_path.startsWith("blob:")) return input;
-  return { ...input, file_path: resolvePath(cwd, input.file_path) };
+  const theirs = claudeCall(tool.name, input, cwd);
+  return { tool_name: theirs.name, tool_input: theirs.input, tool_use_id: call.id };
 }
 
 /** The result beside its call: the text, and under the names of the tools whose results scripts look into. */

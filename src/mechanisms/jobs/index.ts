@@ -13,7 +13,7 @@ import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 import { type OwedJobs, sweepJobs } from "./sweep.ts";
 
 export { commandEnvironment } from "./environment.ts";
-export { jobsIn, killJob, listJobs, showJob } from "./job-dir.ts";
+export { jobsIn, killJob, listJobs, outputFile, showJob } from "./job-dir.ts";
 export { createSandbox, type SandboxOptions } from "./sandbox.ts";
 export { probeSandbox, type SandboxState } from "./sandbox-state.ts";
 export { owedJobs } from "./sweep.ts";

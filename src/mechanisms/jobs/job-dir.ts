@@ -193,6 +193,9 @@ function leaderIn(line: string): Leader | undefined {
   return { pid, startedAt, session };
 }
 
+/** Where what it prints goes; past its bound only the end of it, the beginning is in `out.head` beside it. */
+export const outputFile = (dir: string): string => join(currentAttempt(dir), "out");
+
 /** All that was kept: everything, or head and tail once it had passed its bound; and in words what was not. */
 export function jobOutput(attempt: string): { text: string; missing?: string } {
   const head = readBytes(join(attempt, "out.head"));

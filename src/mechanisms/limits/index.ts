@@ -23,6 +23,7 @@ export function limits(opts: { maxRounds?: number } = {}): Mechanism {
           throw new HoldfastError(
             "limit",
             `stopped after ${rounds} rounds (--max-rounds ${opts.maxRounds}); continue with a higher limit`,
+            { detail: { limit: "rounds" } },
           );
         }
         const { count, name } = repetition(state.items, state.turn?.from);
@@ -30,6 +31,7 @@ export function limits(opts: { maxRounds?: number } = {}): Mechanism {
           throw new HoldfastError(
             "limit",
             `stopped: the same ${name} call gave the same result ${count} times in a row`,
+            { detail: { limit: "repetition" } },
           );
         }
         return next(call);

@@ -13,6 +13,9 @@ export interface RecoveryOptions {
   maxAttempts?: number;
 }
 
+/** With one model, unless the harness says otherwise. */
+export const MAX_ATTEMPTS = 8;
+
 const MAX_CONTINUATIONS = 3;
 const CONTINUE =
   "Your reply was cut off by the output limit. Continue exactly where you stopped, in the middle of the sentence if need be: no apology, no repetition, no summary of what you already wrote.";
@@ -20,7 +23,7 @@ const CONTINUE =
 export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
   const policy: Policy = {
     backoff: createBackoff(opts.backoff),
-    maxAttempts: opts.maxAttempts ?? 8,
+    maxAttempts: opts.maxAttempts ?? MAX_ATTEMPTS,
     patience: 3,
     retryAfterCapMs: 30_000,
     longestWaitMs: 10 * 60_000,

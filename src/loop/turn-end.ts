@@ -1,0 +1,18 @@
+// Owns how an error ends a turn: its code says the reason, its line is for people.
+import { isHoldfastError, messageOf } from "../ledger/error.ts";
+import { TURN_LIMITS, type TurnEndReason, type TurnLimit } from "./events.ts";
+
+export interface TurnEnd {
+  reason: TurnEndReason;
+  error?: string;
+  limit?: TurnLimit;
+}
+
+export function endBy(error: unknown): TurnEnd {
+  const said = messageOf(error);
+  if (isHoldfastError(error, "refused")) return { reason: "blocked", error: said };
+  if (!isHoldfastError(error, "limit")) return { reason: "failed", error: said };
+  // Whoever stops a turn at one of its own limits says which in the detail.
+  const limit = TURN_LIMITS.find((one) => one === (error.detail as { limit?: unknown } | undefined)?.limit);
+  return { reason: "limit", error: said, ...(limit && { limit }) };
+}
