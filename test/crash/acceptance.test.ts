@@ -2,21 +2,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { openWorld, until, type World } from "./driver.ts";
+import { killNow, openWorld, until, type World } from "./driver.ts";
 
 /** A supervisor may need a moment to end after its last command. */
 async function left(world: World): Promise<number[]> {
   await until(() => world.processes().length === 0, 3_000);
   return world.processes();
-}
-
-/** One may have died with another that was killed before it. */
-function killNow(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // gone already
-  }
 }
 
 test("kill -9 during a command: the resume reports that command's own output and exit code, and it ran once", async () => {

@@ -146,7 +146,7 @@ export async function openWorld(script: Script, door: Door = {}): Promise<World>
     look: async () => joined(await Promise.all(ledgersIn(state).map(lookAt))),
     processes: () => processesOf(dir),
     async close() {
-      for (const pid of processesOf(dir)) kill(pid);
+      for (const pid of processesOf(dir)) killNow(pid);
       await server.close();
       await until(() => processesOf(dir).length === 0, 2_000);
       fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
@@ -248,10 +248,13 @@ function quietly(read: () => string): string {
   }
 }
 
-function kill(pid: number): void {
+/** One may have died with another that was killed before it. */
+export function killNow(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
-  } catch {}
+  } catch {
+    // gone already
+  }
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

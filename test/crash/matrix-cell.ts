@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { type Counts, emptyCounts } from "./counts.ts";
-import { type Exit, type Look, openWorld, until, type Way, type World } from "./driver.ts";
+import { type Exit, killNow, type Look, openWorld, until, type Way, type World } from "./driver.ts";
 import { type Environment, environments, makeRepository } from "./environments.ts";
 import { type Format, notKept } from "./facts.ts";
 import { type MatrixScenario, PROMPT } from "./matrix-scenarios.ts";
@@ -160,7 +160,7 @@ async function inWorld<T>(
     await environment.before?.(world);
     return await use(workIn(world, { scenario, environment, format, strangers: await idsIn(world) }));
   } finally {
-    for (const pid of world.processes()) process.kill(pid, "SIGKILL");
+    for (const pid of world.processes()) killNow(pid);
     environment.after?.(world);
     await world.close();
   }
