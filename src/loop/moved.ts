@@ -21,9 +21,8 @@ export function applyMoved(state: ContextState, move: Move, note: (origin: strin
       started.grants = relocated(started.grants, move);
     }
     // The transcript speaks of the old path: whoever reads on must know.
-    const text = `The project's folder was moved: ${move.from} is now ${move.to}. Paths below the old one are below the new one.`;
     if (agent.items.length > 0)
-      agent.items.push({ kind: "user", content: [{ type: "text", text: note("holdfast", text) }] });
+      agent.items.push({ kind: "user", content: [{ type: "text", text: note("holdfast", movedText(move)) }] });
   }
   for (const marks of Object.values(state.marks ?? {}))
     for (const mark of Object.values(marks)) {
@@ -32,7 +31,10 @@ export function applyMoved(state: ContextState, move: Move, note: (origin: strin
     }
 }
 
-function relocate(value: string, { from, to }: Move): string {
+export const movedText = ({ from, to }: Move): string =>
+  `The project's folder was moved: ${from} is now ${to}. Paths below the old one are below the new one.`;
+
+export function relocate(value: string, { from, to }: Move): string {
   return value === from || value.startsWith(`${from}/`) ? to + value.slice(from.length) : value;
 }
 

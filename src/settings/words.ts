@@ -1,46 +1,9 @@
 // Owns the words of settings: what a file may say, what comes out of all of them. No effects.
+import type { HookEvent, HookGroup } from "../tools/hook-events.ts";
 import type { PermissionMode } from "../tools/permission-modes.ts";
 
+export { HOOK_EVENTS, HOOK_SHELLS, type HookEvent, ruleOf } from "../tools/hook-events.ts";
 export { PERMISSION_MODES, type PermissionMode } from "../tools/permission-modes.ts";
-
-export const HOOK_EVENTS = [
-  "UserPromptSubmit",
-  "PreToolUse",
-  "PostToolUse",
-  "PostToolUseFailure",
-  "PermissionRequest",
-  "Stop",
-  "SubagentStart",
-  "SubagentStop",
-  "SessionStart",
-  "SessionEnd",
-  "PreCompact",
-  "PostCompact",
-  "Notification",
-  "TaskCreated",
-  "TaskCompleted",
-  "TeammateIdle",
-  "WorktreeCreate",
-  "WorktreeRemove",
-] as const;
-export type HookEvent = (typeof HOOK_EVENTS)[number];
-
-interface CommandHook {
-  type: "command";
-  command: string;
-  args?: string[];
-  /** Seconds. */
-  timeout?: number;
-  if?: string;
-  once?: boolean;
-  async?: boolean;
-  statusMessage?: string;
-}
-
-interface HookGroup {
-  matcher?: string;
-  hooks: CommandHook[];
-}
 
 interface Provider {
   baseUrl?: string;

@@ -10,6 +10,7 @@ import type { Handler } from "./handlers.ts";
 import { boundText } from "./long-text.ts";
 import { type HookInput, hookInput, type Payload } from "./payload.ts";
 import { resultText } from "./result-text.ts";
+import type { Transcripts } from "./transcripts.ts";
 
 /** What all hooks of one event said together. */
 export interface Fired {
@@ -21,6 +22,8 @@ export interface Fired {
   /** For the model, in the order of the configuration. */
   context: string[];
   stop?: string;
+  /** A refused call may be tried again. */
+  retry?: boolean;
 }
 
 export const NOTHING_SAID: Fired = { context: [] };
@@ -36,12 +39,15 @@ export interface FiringOptions {
   agentType?: (turn: Turn) => string | undefined;
   now: () => number;
   matchesRule?: MatchesRule;
+  transcripts?: Transcripts;
 }
 
 export interface Firing {
   fire(event: HookEvent, payload: Payload, turn: Turn, signal?: AbortSignal): Promise<Fired>;
   /** What hooks that nobody waited for said since the last time. */
   late(turn: Turn): string[];
+  /** Contract: resolves when one of them that may wake the idle agent has said something, or with the signal. */
+  untilSaid(turn: Turn, signal: AbortSignal): Promise<void>;
   /** Ends what still runs for that agent. */
   end(turn: Turn): Promise<void>;
 }
@@ -50,12 +56,17 @@ export interface Firing {
 type Chosen = { handler: Handler; unsure: boolean };
 
 const REASON_CHARS = 500;
+const SHOWN_CHARS = 80;
+const REWAKES = 2;
 /** As much as any result may have. */
 const RESULT_CHARS = 30_000;
 const END_GRACE_MS = 1000;
 const NO_TURN_TO_END = new Set<HookEvent>(["UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd"]);
 
-export function createFiring({ handlers, dir, permissionMode, agentType, now, matchesRule }: FiringOptions): Firing {
+export function createFiring(opts: FiringOptions): Firing {
+  const { handlers, dir, permissionMode, agentType, now, matchesRule, transcripts } = opts;
+  const told = new Set<string>();
+  const wakers = new Map<string, Set<() => void>>();
   const done = new Map<string, Set<Handler>>();
   const running = new Map<string, Map<Promise<void>, AbortController>>();
   const said = new Map<string, string[]>();
@@ -89,6 +100,8 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
 
   async function run({ handler, unsure }: Chosen, input: HookInput, turn: Turn, signal?: AbortSignal) {
     const startedAt = now();
+    const known = handler.says?.();
+    if (known !== undefined) tellOnce(known, turn);
     if (handler.statusMessage) turn.emit({ type: "status", text: handler.statusMessage });
     const place = { cwd: input.cwd, background: handler.async ?? false, ...(signal ? { signal } : {}) };
     const end = await handler.start(input, place);
@@ -99,9 +112,19 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
     }
     if (answer.message) turn.emit({ type: "status", text: `hook: ${answer.message}` });
     if (answer.outcome === "error" || answer.outcome === "timeout") {
-      turn.emit({ type: "status", text: `${handler.event} hook ${handler.command}: ${answer.reason}` });
+      turn.emit({ type: "status", text: `${handler.event} hook ${shortOf(handler.command)}: ${answer.reason}` });
     }
     return { answer, fact: factOf(handler, input, answer, Math.max(0, now() - startedAt)) };
+  }
+
+  function tellOnce(text: string, turn: Turn): void {
+    if (told.has(text)) return;
+    told.add(text);
+    turn.emit({ type: "status", text });
+  }
+
+  function keepForLater(text: string, turn: Turn): void {
+    said.set(agentKey(turn), [...(said.get(agentKey(turn)) ?? []), text]);
   }
 
   /** Beside the turn: it can refuse nothing, and what it says comes with the next round. */
@@ -111,8 +134,11 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
     running.set(agentKey(turn), ours);
     const work = run(chosen, input, turn, abort.signal)
       .then(async ({ answer, fact }) => {
-        if (answer.context) said.set(agentKey(turn), [...(said.get(agentKey(turn)) ?? []), answer.context]);
+        if (answer.context) keepForLater(answer.context, turn);
         await turn.append([fact], { soon: true });
+        if (!chosen.handler.rewakes || answer.exitCode !== REWAKES) return;
+        keepForLater(answer.reason ?? "", turn);
+        for (const wake of wakers.get(agentKey(turn)) ?? []) wake();
       })
       .catch(() => undefined) // the agent was let go meanwhile
       .finally(() => ours.delete(work));
@@ -124,14 +150,18 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
       const input = hookInput(event, payload, turn, {
         permissionMode: permissionMode(),
         agentType: agentType?.(turn),
+        ...transcripts?.pathsOf(turn),
       });
       const chosen = choose(event, input, turn);
       if (chosen.length === 0) return NOTHING_SAID;
       await turn.durable(); // a hook acts outside: on nothing that a kill could take back
+      const failed = await transcripts?.update(turn);
+      if (failed !== undefined) tellOnce(failed, turn);
       const onces = chosen.filter((c) => c.handler.once).map((c) => c.handler);
       if (onces.length > 0) done.set(turn.context, new Set([...(done.get(turn.context) ?? []), ...onces]));
-      for (const c of chosen) if (c.handler.async) runBeside(c, input, turn);
-      const runs = await Promise.all(chosen.filter((c) => !c.handler.async).map((c) => run(c, input, turn, signal)));
+      const isBeside = ({ handler }: Chosen) => handler.async || ruleOf(event).beside;
+      for (const c of chosen) if (isBeside(c)) runBeside(c, input, turn);
+      const runs = await Promise.all(chosen.filter((c) => !isBeside(c)).map((c) => run(c, input, turn, signal)));
       const fired = merge(runs.map((r) => r.answer));
       const facts = runs.map((r) => r.fact);
       if (fired.stop !== undefined && !NO_TURN_TO_END.has(event)) {
@@ -144,6 +174,16 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
       const texts = said.get(agentKey(turn)) ?? [];
       said.delete(agentKey(turn));
       return texts;
+    },
+    async untilSaid(turn, signal) {
+      const ours = wakers.get(agentKey(turn)) ?? new Set();
+      wakers.set(agentKey(turn), ours);
+      if (signal.aborted || (said.get(agentKey(turn)) ?? []).length > 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ours.add(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      await promise;
+      ours.delete(resolve);
     },
     async end(turn) {
       const ours = running.get(agentKey(turn));
@@ -162,6 +202,12 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
       if (turn.agent === LEAD) done.delete(turn.context);
     },
   };
+}
+
+/** The first line that says something: many commands in settings are whole scripts. */
+function shortOf(command: string): string {
+  const line = command.split("\n").find((text) => !/^\s*(?:#|$)/.test(text)) ?? command;
+  return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line;
 }
 
 /** What a matcher is compared with; undefined: the event has none. */
@@ -196,7 +242,8 @@ function merge(answers: readonly Bounded[]): Fired {
     const reasons = answers.filter((a) => a.decision === strictest).flatMap((a) => a.reason ?? []);
     if (reasons.length > 0) fired.reason = reasons.join("\n");
   }
-  for (const { updatedInput, updatedToolOutput, stop } of answers) {
+  for (const { updatedInput, updatedToolOutput, stop, retry } of answers) {
+    if (retry) fired.retry = true;
     if (updatedInput) fired.updatedInput = updatedInput;
     if (updatedToolOutput !== undefined) fired.updatedToolOutput = updatedToolOutput;
     if (stop !== undefined) fired.stop ??= stop;
@@ -219,7 +266,7 @@ function factOf(handler: Handler, input: HookInput, answer: Bounded, durationMs:
       ...(exitCode === undefined ? {} : { exitCode }),
       ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARS) }),
       ...(input.tool_use_id === undefined ? {} : { callId: input.tool_use_id }),
-      ...(handler.async ? { async: true } : {}),
+      ...(handler.async || ruleOf(event).beside ? { async: true } : {}),
     },
   };
 }
