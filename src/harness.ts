@@ -149,6 +149,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
   const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root: opts.root });
   const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
   const runningIn = (dir: string) => jobsIn(opts.jobsDir, dir);
+  const hide = redactor(process.env);
   const hooks: HookPort = {};
   const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => hooks.fire?.(...event);
   return [
@@ -169,7 +170,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
       agentType: agentTypeOf,
       matchesRule,
       port: hooks,
-      transcripts: opts.recorded && { recorded: opts.recorded, version: VERSION, hide: redactor(process.env) },
+      transcripts: opts.recorded && { recorded: opts.recorded, version: VERSION, hide },
     }), // input, gate, ask, tool, stop: the user's commands at events
     createPermissions({
       home: homedir(),

@@ -2,7 +2,7 @@
 import type { HookEvent, HookGroup } from "../tools/hook-events.ts";
 import type { PermissionMode } from "../tools/permission-modes.ts";
 
-export { HOOK_EVENTS, HOOK_SHELLS, type HookEvent, ruleOf } from "../tools/hook-events.ts";
+export { HOOK_EVENTS, HOOK_SHELLS, type HookEvent, type HookGroup, ruleOf } from "../tools/hook-events.ts";
 export { PERMISSION_MODES, type PermissionMode } from "../tools/permission-modes.ts";
 
 interface Provider {
@@ -20,6 +20,7 @@ export interface SettingsFile {
     deny?: string[];
     defaultMode?: PermissionMode;
     additionalDirectories?: string[];
+    disableBypassPermissionsMode?: "disable";
   };
   hooks?: Partial<Record<HookEvent, HookGroup[]>>;
   sandbox?: { enabled?: boolean; network?: "off" | "on"; readable?: string[]; writable?: string[] };
@@ -70,6 +71,8 @@ export interface Settings {
     deny: SourcedRule[];
     /** Absolute. */
     additionalDirectories: string[];
+    /** Given: nobody may bypass permissions; where that is said, as `FILE:LINE:COLUMN`. */
+    bypassOff?: string;
   };
   /** Of each event, in the order of the scopes. What `disableAllHooks` switches off is not in it. */
   hooks: Partial<Record<HookEvent, SourcedHooks[]>>;

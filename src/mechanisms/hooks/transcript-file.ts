@@ -11,7 +11,8 @@ export interface Place {
 }
 
 export interface LastLine {
-  text: string;
+  /** As it stands in the file. */
+  written: string;
   line: { cwd: string; version: string; parentUuid: string | null; holdfast: LineMark };
   place: Place;
 }
@@ -35,9 +36,9 @@ export function lastLine(file: string): LastLine | undefined {
     if (end === 0) return undefined;
     const whole = place.size - (tail.length - end);
     if (whole < place.size) fs.ftruncateSync(fd, whole);
-    const text = tail.subarray(tail.lastIndexOf("\n", end - 2) + 1, end).toString("utf8");
-    const line = parsed(text);
-    return line && { text, line, place: { ...place, size: whole } };
+    const written = tail.subarray(tail.lastIndexOf("\n", end - 2) + 1, end).toString("utf8");
+    const line = parsed(written);
+    return line && { written, line, place: { ...place, size: whole } };
   } finally {
     fs.closeSync(fd);
   }

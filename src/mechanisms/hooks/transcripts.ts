@@ -92,7 +92,7 @@ export function createTranscripts(dir: string, { recorded, version, hide }: Tran
     const at: Standing = { ...newStanding(), cwd, parent };
     for await (const event of recorded(whose.context, { after: needs - 1, upTo: seq, types: TYPES })) {
       if (event.seq === seq)
-        return lineOf(event, at, { ...whose, version: then }) === last.text
+        return lineOf(event, at, { ...whose, version: then }) === last.written
           ? { place: last.place, seq, at }
           : undefined;
       lineOf(event, { ...at }, whose); // only what waits is not known from the line
