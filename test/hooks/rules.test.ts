@@ -49,15 +49,16 @@ describe("matchers", () => {
     const { hooks, turn, ran } = fired({
       hooks: {
         ...on("PreCompact", ["exit 0"], "auto"),
-        ...on("Notification", ["exit 0"], "idle_.*"),
+        ...on("StopFailure", ["exit 0"], "rate_.*"),
         ...on("TaskCreated", ["exit 0"], "anything at all"),
       },
     });
     await hooks.fire("PreCompact", { trigger: "manual" }, turn);
     await hooks.fire("PreCompact", { trigger: "auto" }, turn);
-    await hooks.fire("Notification", { notification_type: "idle_prompt" }, turn);
+    await hooks.fire("StopFailure", { error: "rate_limit" }, turn);
+    await hooks.fire("StopFailure", { error: "unknown" }, turn);
     await hooks.fire("TaskCreated", {}, turn);
-    expect(ran().map((r) => (r as { event: string }).event)).toEqual(["PreCompact", "Notification", "TaskCreated"]);
+    expect(ran().map((r) => (r as { event: string }).event)).toEqual(["PreCompact", "StopFailure", "TaskCreated"]);
   });
 
   it("that are no regular expression are refused at once", () => {

@@ -1,5 +1,4 @@
 // Owns hooks: the user's commands and the embedding program's functions, at the seams of the loop. Without hooks all goes by as it is.
-import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { LEAD } from "../../loop/host.ts";
 import { harmless, noteText } from "../../loop/marks.ts";
@@ -12,14 +11,14 @@ import { hookEvents, hooksSlice, turnHooks } from "./events.ts";
 import { createFiring, type MatchesRule, NOTHING_SAID } from "./firing.ts";
 import { type HandlerOptions, handlersOf } from "./handlers.ts";
 import type { Payload } from "./payload.ts";
-import { forgetTranscripts } from "./transcript-upkeep.ts";
-import { createTranscripts, type TranscriptOptions, transcriptDir } from "./transcripts.ts";
+import { forgetTranscript, longTextDir } from "./transcript-upkeep.ts";
+import { createTranscripts, type TranscriptOptions } from "./transcripts.ts";
 
 export type { HookOutput } from "./answer.ts";
 export type { CommandHook, HookConfig, HookEvent } from "./config.ts";
 export type { InProcessHook } from "./handlers.ts";
 export type { HookInput } from "./payload.ts";
-export { forgetTranscripts } from "./transcript-upkeep.ts";
+export { forgetHookFiles } from "./transcript-upkeep.ts";
 export type { TranscriptOptions } from "./transcripts.ts";
 
 export interface HooksOptions extends HandlerOptions {
@@ -67,12 +66,12 @@ export function createHooks(opts: HooksOptions): Hooks {
   const maxContinuations = Number(process.env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP) || MAX_CONTINUATIONS;
   const firing = createFiring({
     handlers,
-    dir: path.join(stateDir, "hooks"),
+    dir: longTextDir(stateDir),
     permissionMode,
     agentType: opts.agentType,
     now,
     ...(matchesRule ? { matchesRule } : {}),
-    ...(opts.transcripts ? { transcripts: createTranscripts(transcriptDir(stateDir), opts.transcripts) } : {}),
+    ...(opts.transcripts ? { transcripts: createTranscripts(stateDir, opts.transcripts) } : {}),
   });
   const has = (...events: HookEvent[]) => handlers.some((h) => events.includes(h.event));
   const fire = async (event: HookEvent, payload: Payload, turn: Turn) =>
@@ -124,7 +123,7 @@ export function createHooks(opts: HooksOptions): Hooks {
       seams,
       async start(turn) {
         if (handlers.length === 0) {
-          if (turn.agent === LEAD) forgetTranscripts(stateDir, [turn.context]); // no hook wants it any more
+          if (turn.agent === LEAD) forgetTranscript(stateDir, turn.context); // no hook wants it any more
           return [];
         }
         between.begin(turn);

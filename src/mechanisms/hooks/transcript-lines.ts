@@ -54,7 +54,7 @@ export const newStanding = (): Standing => ({ cwd: "", parent: null, waiting: ne
 /** What of a line is ours: by it a later process finds where to go on. */
 export interface LineMark {
   seq: Seq;
-  /** The first event that must be read again to go on from here, where that is an earlier one. */
+  /** The first event that must be read again to go on with this line, where that is an earlier one. */
   needs?: Seq;
   /** What hooks added to the prompt for the model. */
   notes?: string[];
@@ -87,9 +87,10 @@ export function lineOf(event: StoredEvent, at: Standing, whose: Whose): string |
       return undefined;
     case "input.taken": {
       const received = at.waiting.get(data.inputId)?.content ?? [];
-      at.waiting.delete(data.inputId);
       const { content, notes } = promptOf(received, data.content ?? received);
-      return line(event, { type: "user", message: { role: "user", content } }, at, whose, notes);
+      const written = line(event, { type: "user", message: { role: "user", content } }, at, whose, notes);
+      at.waiting.delete(data.inputId);
+      return written;
     }
     case "note.added":
       return noteLine(event, data.text, data.origin, at, whose);

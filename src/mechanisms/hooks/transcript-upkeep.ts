@@ -1,16 +1,50 @@
-// Owns when transcripts go: with their context, or when no hook wants them any more.
+// Owns when what was written for hooks goes: with its context; transcripts also when no hook wants them any more.
 import fs from "node:fs";
 import path from "node:path";
-import { transcriptDir } from "./transcripts.ts";
 
-/** Contract: what was written for hooks of these contexts is gone, as far as it can be; never throws. */
-export function forgetTranscripts(stateDir: string, contexts: readonly string[]): void {
-  const dir = transcriptDir(stateDir);
+const DAY_MS = 86_400_000;
+/** Its time says when everything was last looked through. */
+const SWEPT = ".swept";
+
+export const transcriptDir = (stateDir: string): string => path.join(stateDir, "transcripts");
+export const longTextDir = (stateDir: string): string => path.join(stateDir, "hooks");
+
+/** Contract: never throws. */
+export function forgetTranscript(stateDir: string, context: string): void {
+  remove(path.join(transcriptDir(stateDir), `${context}.jsonl`));
+  remove(path.join(transcriptDir(stateDir), context));
+}
+
+/** Everything that hooks of these contexts were given as files. Contract: never throws. */
+export function forgetHookFiles(stateDir: string, contexts: readonly string[]): void {
   for (const context of contexts) {
-    for (const name of [`${context}.jsonl`, context]) {
-      try {
-        fs.rmSync(path.join(dir, name), { recursive: true, force: true });
-      } catch {} // somebody else's by now
-    }
+    forgetTranscript(stateDir, context);
+    remove(path.join(longTextDir(stateDir), context));
   }
+}
+
+/** Once a day: files of contexts that are not there any more. */
+export async function sweepHookFiles(stateDir: string, isThere: (context: string) => Promise<boolean>): Promise<void> {
+  const mark = path.join(transcriptDir(stateDir), SWEPT);
+  const swept = fs.statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (Date.now() - swept < DAY_MS) return;
+  fs.writeFileSync(mark, "", { mode: 0o600 });
+  const names = [...namesIn(transcriptDir(stateDir)), ...namesIn(longTextDir(stateDir))];
+  const contexts = new Set(names.map((name) => name.replace(/\.(?:jsonl|lock|tmp)$/, "")));
+  for (const context of contexts)
+    if (!context.startsWith(".") && !(await isThere(context))) forgetHookFiles(stateDir, [context]);
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return fs.readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+function remove(place: string): void {
+  try {
+    fs.rmSync(place, { recursive: true, force: true });
+  } catch {} // somebody else's by now
 }

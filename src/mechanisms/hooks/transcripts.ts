@@ -19,6 +19,7 @@ import {
   type Standing,
   type Whose,
 } from "./transcript-lines.ts";
+import { sweepHookFiles, transcriptDir } from "./transcript-upkeep.ts";
 
 export interface TranscriptOptions {
   /** What is durable of a context, as it is recorded. */
@@ -57,13 +58,13 @@ const WAIT_MS = 5_000;
 const COPIES = ["context.forked", "context.imported"];
 const TYPES = [...new Set<string>([...LINE_EVENTS, ...REWINDING])];
 
-export const transcriptDir = (stateDir: string): string => path.join(stateDir, "transcripts");
-
 /** A name of an agent is one of a file. */
 const fileName = (name: string): string =>
   name.replace(/[^A-Za-z0-9._-]/g, (c) => `%${c.codePointAt(0)!.toString(16)}`);
 
-export function createTranscripts(dir: string, { recorded, version, hide }: TranscriptOptions): Transcripts {
+export function createTranscripts(stateDir: string, { recorded, version, hide }: TranscriptOptions): Transcripts {
+  const dir = transcriptDir(stateDir);
+  let swept = false;
   const written = new Map<string, Written>();
   const busy = new Map<string, Promise<unknown>>();
 
@@ -142,6 +143,11 @@ export function createTranscripts(dir: string, { recorded, version, hide }: Tran
     if (last?.seq === upTo) yield* closeOpen(last.event, LEFT, at, whose);
   }
 
+  async function isThere(context: string): Promise<boolean> {
+    for await (const _ of recorded(context, { after: 0, upTo: 1, types: ["context.created"] })) return true;
+    return false;
+  }
+
   return {
     pathsOf: ({ context, agent }) => ({
       transcriptPath: fileOf(context, LEAD),
@@ -156,6 +162,8 @@ export function createTranscripts(dir: string, { recorded, version, hide }: Tran
           await withLock(lock, WAIT_MS, async () => {
             for (const one of new Set([LEAD, agent])) await updateOne(context, one);
           });
+          if (!swept) sweepHookFiles(stateDir, isThere).catch(() => undefined); // beside: nobody waits for it
+          swept = true;
           return undefined;
         } catch (error) {
           return `the transcript for hooks could not be written (${messageOf(error)}): hooks that read it see an older one`;
