@@ -20,14 +20,14 @@ const CLAUDES: Partial<Record<ModelErrorKind, string>> = {
 };
 
 export async function tellFailure(error: unknown, turn: Turn, fire: FireModelHook | undefined): Promise<void> {
-  if (!(error instanceof ModelError) || error.kind === "aborted") return;
+  if (!fire || !(error instanceof ModelError) || error.kind === "aborted") return;
   const last = turn.state.turn?.text;
   const payload = {
     error: CLAUDES[error.kind] ?? "unknown",
     error_details: error.message,
     ...(last && { last_assistant_message: last }),
   };
-  await fire?.("StopFailure", payload, turn);
+  await fire("StopFailure", payload, turn);
 }
 
 /** What Claude Code knows beyond this (cache, prices) is not known here, and left out. */
