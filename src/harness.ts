@@ -26,13 +26,7 @@ import { createCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
 import { type CronOptions, cancellingAll, createCron } from "./mechanisms/cron/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
-import {
-  createHooks,
-  type HookPort,
-  type HooksOptions,
-  type InProcessHook,
-  type TranscriptOptions,
-} from "./mechanisms/hooks/index.ts";
+import { createHooks, type HookPort, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
 import {
   commandEnvironment,
@@ -136,7 +130,7 @@ interface Running {
   runner?: () => Promise<SubagentRunner>;
   agentsIn?: (tree: string) => Promise<string[]>;
   owedJobs?: (context: string) => Promise<ReadonlySet<string>>;
-  recorded?: TranscriptOptions["recorded"];
+  recorded?: NonNullable<HooksOptions["transcripts"]>["recorded"];
 }
 
 /** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */

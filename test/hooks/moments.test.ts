@@ -184,6 +184,22 @@ describe("a model", () => {
   });
 });
 
+describe("a prompt", () => {
+  it("whose hook is interrupted is neither refused nor lost: it is answered when the work is taken up", async () => {
+    house = await openHookHouse([{ text: "answered" }]);
+    const hooks = on("UserPromptSubmit", ["touch started; sleep 100"]);
+    const harness = await house.again({ hooks });
+    const run = await harness.run("Go");
+    while (!fs.existsSync(path.join(house.root, "started"))) await new Promise((resolve) => setTimeout(resolve, 5));
+    run.interrupt();
+    expect((await run.result).reason).toBe("interrupted");
+    await harness.close();
+    const again = await (await house.again({ hooks: {} })).run(undefined, { context: run.context });
+    expect((await again.result).text).toBe("answered");
+    expect((await house.events(run.context)).filter((e) => e.type === "input.blocked")).toEqual([]);
+  });
+});
+
 describe("a conversation that no longer fits", () => {
   const rounds = (): ScriptRound[] => [
     bash("printf 'x%.0s' $(seq 5000)"),

@@ -176,6 +176,15 @@ describe("an exit code, event by event", () => {
   });
 });
 
+it("an event that nothing fires yet is said to a program that has hooks for it", async () => {
+  const { hooks, turn, status } = fired({
+    hooks: on("Setup", ["exit 0"]),
+    inProcess: [{ event: "Setup", run: () => undefined }],
+  });
+  await hooks.start!(turn);
+  expect(status()).toEqual(["hooks for Setup are not run: there is no --init and no --maintenance"]);
+});
+
 describe("the shell of a hook", () => {
   it("is bash, which reads nobody's rc file; sh where it says so; and no other, which is said", async () => {
     const { input, dir, ran, status } = fired({

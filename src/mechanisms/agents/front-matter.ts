@@ -1,7 +1,7 @@
 // Owns reading front matter as people write it: YAML; where it is none, line by line, since many descriptions are plain text with colons and examples.
 import { isMap, isScalar, type ParsedNode, parseDocument } from "yaml";
 
-export type Values = Record<string, { value: unknown; line: number }>;
+type Values = Record<string, { value: unknown; line: number }>;
 
 export interface FrontMatter {
   values: Values;

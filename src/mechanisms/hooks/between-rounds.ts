@@ -3,7 +3,7 @@ import { LEAD } from "../../loop/host.ts";
 import { harmless } from "../../loop/marks.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
 import type { HookEvent } from "./config.ts";
-import type { Fired } from "./firing.ts";
+import type { Fired } from "./fired.ts";
 import { callPayload, type Payload, resultPayload } from "./payload.ts";
 
 interface Firing {

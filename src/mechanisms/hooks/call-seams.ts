@@ -6,7 +6,7 @@ import { schemaOf } from "../../loop/tool-specs.ts";
 import { fromClaude, toClaude } from "../../tools/claude-names.ts";
 import type { HookEvent } from "./config.ts";
 import { turnHooks } from "./events.ts";
-import { type Fired, NOTHING_SAID } from "./firing.ts";
+import { type Fired, NOTHING_SAID } from "./fired.ts";
 import { callPayload, type Payload, resultPayload } from "./payload.ts";
 import { addNotes, replaced } from "./result-text.ts";
 

@@ -1,32 +1,15 @@
 // Owns firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
 import path from "node:path";
-import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/host.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { claudeNames, fromClaude } from "../../tools/claude-names.ts";
-import { type Answered, answerOf, type Decision } from "./answer.ts";
+import { answerOf } from "./answer.ts";
 import { type HookEvent, isToolEvent, ruleOf } from "./config.ts";
+import { bounded, type Fired, factOf, merge, NOTHING_SAID } from "./fired.ts";
 import type { Handler } from "./handlers.ts";
-import { boundText } from "./long-text.ts";
 import { type HookInput, hookInput, type Payload } from "./payload.ts";
-import { resultText } from "./result-text.ts";
+import type { TranscriptPaths } from "./transcript-places.ts";
 import type { Transcripts } from "./transcripts.ts";
-
-/** What all hooks of one event said together. */
-export interface Fired {
-  decision?: Decision;
-  /** Why, where the decision is not `allow`. */
-  reason?: string;
-  updatedInput?: Record<string, unknown>;
-  updatedToolOutput?: string;
-  /** For the model, in the order of the configuration. */
-  context: string[];
-  stop?: string;
-  /** A refused call may be tried again. */
-  retry?: boolean;
-}
-
-export const NOTHING_SAID: Fired = { context: [] };
 
 /** Whether a call fits a permission rule such as `Bash(git *)`; both name and input as scripts know them; `root`: the agent's tree. */
 export type MatchesRule = (rule: string, toolName: string, input: unknown, root: string) => boolean;
@@ -39,7 +22,7 @@ export interface FiringOptions {
   agentType?: (turn: Turn) => string | undefined;
   now: () => number;
   matchesRule?: MatchesRule;
-  transcripts?: Transcripts;
+  transcripts?: Transcripts & { pathsOf(turn: Turn): TranscriptPaths };
 }
 
 export interface Firing {
@@ -55,11 +38,8 @@ export interface Firing {
 /** `unsure`: its `if` could not be read, so that it may tighten and nothing else. */
 type Chosen = { handler: Handler; unsure: boolean };
 
-const REASON_CHARS = 500;
 const SHOWN_CHARS = 80;
 const REWAKES = 2;
-/** As much as any result may have. */
-const RESULT_CHARS = 30_000;
 const END_GRACE_MS = 1000;
 const NO_TURN_TO_END = new Set<HookEvent>(["UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd"]);
 
@@ -216,57 +196,4 @@ function subjects(event: HookEvent, input: HookInput): string[] | undefined {
   if (matches === undefined) return undefined;
   if (matches === "tool") return claudeNames(fromClaude(input.tool_name ?? "", undefined).name);
   return typeof input[matches] === "string" ? [input[matches]] : undefined;
-}
-
-/** An answer whose texts are short enough to show. */
-type Bounded = Omit<Answered, "updatedToolOutput"> & { updatedToolOutput?: string };
-
-async function bounded({ updatedToolOutput: result, ...answer }: Answered, dir: string): Promise<Bounded> {
-  for (const key of ["reason", "context", "stop", "message"] as const) {
-    const text = answer[key];
-    if (text !== undefined) answer[key] = await boundText(text, dir);
-  }
-  if (result === undefined) return answer;
-  return { ...answer, updatedToolOutput: await boundText(resultText(result), dir, RESULT_CHARS) };
-}
-
-const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
-
-/** Contract: the strictest decision counts, with the reasons of all who gave it; of two replacements the later one. */
-function merge(answers: readonly Bounded[]): Fired {
-  const fired: Fired = { context: answers.flatMap((a) => (a.context === undefined ? [] : [a.context])) };
-  const decisions = answers.flatMap((a) => (a.decision ? [a.decision] : []));
-  const strictest = decisions.sort((a, b) => STRICTNESS[b] - STRICTNESS[a])[0];
-  if (strictest) {
-    fired.decision = strictest;
-    const reasons = answers.filter((a) => a.decision === strictest).flatMap((a) => a.reason ?? []);
-    if (reasons.length > 0) fired.reason = reasons.join("\n");
-  }
-  for (const { updatedInput, updatedToolOutput, stop, retry } of answers) {
-    if (retry) fired.retry = true;
-    if (updatedInput) fired.updatedInput = updatedInput;
-    if (updatedToolOutput !== undefined) fired.updatedToolOutput = updatedToolOutput;
-    if (stop !== undefined) fired.stop ??= stop;
-  }
-  return fired;
-}
-
-function factOf(handler: Handler, input: HookInput, answer: Bounded, durationMs: number): Omit<EventInput, "actor"> {
-  const { event, source, command, matcher } = handler;
-  const { outcome, exitCode, reason } = answer;
-  return {
-    type: "hook.ran",
-    data: {
-      event,
-      source,
-      command,
-      matcher,
-      durationMs,
-      outcome,
-      ...(exitCode === undefined ? {} : { exitCode }),
-      ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARS) }),
-      ...(input.tool_use_id === undefined ? {} : { callId: input.tool_use_id }),
-      ...(handler.async || ruleOf(event).beside ? { async: true } : {}),
-    },
-  };
 }

@@ -6,20 +6,20 @@ import { defineMechanism, type Mechanism, type Seams, type Turn } from "../../lo
 import { textOf } from "../../models/model.ts";
 import { betweenRounds } from "./between-rounds.ts";
 import { callSeams, refusals } from "./call-seams.ts";
-import type { HookEvent } from "./config.ts";
+import { type HookEvent, ruleOf } from "./config.ts";
 import { hookEvents, hooksSlice, turnHooks } from "./events.ts";
-import { createFiring, type MatchesRule, NOTHING_SAID } from "./firing.ts";
+import { NOTHING_SAID } from "./fired.ts";
+import { createFiring, type MatchesRule } from "./firing.ts";
 import { type HandlerOptions, handlersOf } from "./handlers.ts";
 import type { Payload } from "./payload.ts";
-import { forgetTranscript, longTextDir } from "./transcript-upkeep.ts";
-import { createTranscripts, type TranscriptOptions } from "./transcripts.ts";
+import { forgetTranscript, longTextDir, transcriptPaths } from "./transcript-places.ts";
+import type { TranscriptOptions, Transcripts } from "./transcripts.ts";
 
 export type { HookOutput } from "./answer.ts";
 export type { CommandHook, HookConfig, HookEvent } from "./config.ts";
 export type { InProcessHook } from "./handlers.ts";
 export type { HookInput } from "./payload.ts";
-export { forgetHookFiles } from "./transcript-upkeep.ts";
-export type { TranscriptOptions } from "./transcripts.ts";
+export { forgetHookFiles } from "./transcript-places.ts";
 
 export interface HooksOptions extends HandlerOptions {
   /** Texts of hooks over 10,000 characters are kept below it, in `hooks/CONTEXT/`; transcripts in `transcripts/`. */
@@ -55,6 +55,11 @@ export interface Hooks extends Mechanism {
   fire: FireHook;
 }
 
+const neverText = (event: HookEvent): string[] => {
+  const { never } = ruleOf(event);
+  return never === undefined ? [] : [`hooks for ${event} are not run: ${never}`];
+};
+
 const MAX_CONTINUATIONS = 8;
 const IDLE_AFTER_MS = 60_000;
 
@@ -71,11 +76,13 @@ export function createHooks(opts: HooksOptions): Hooks {
     agentType: opts.agentType,
     now,
     ...(matchesRule ? { matchesRule } : {}),
-    ...(opts.transcripts ? { transcripts: createTranscripts(stateDir, opts.transcripts) } : {}),
+    ...(opts.transcripts ? { transcripts: transcriptsIn(stateDir, opts.transcripts) } : {}),
   });
   const has = (...events: HookEvent[]) => handlers.some((h) => events.includes(h.event));
   const fire = async (event: HookEvent, payload: Payload, turn: Turn) =>
     has(event) ? firing.fire(event, payload, turn, turn.signal) : NOTHING_SAID;
+  /** Settings leave such hooks out by themselves, with their place. */
+  const silent = new Set(handlers.flatMap(({ event }) => neverText(event)));
   const between = betweenRounds({ fire, has, idleAfterMs });
   const seams: Partial<Seams> = {
     ...callSeams(fire, has, now),
@@ -127,6 +134,7 @@ export function createHooks(opts: HooksOptions): Hooks {
           return [];
         }
         between.begin(turn);
+        for (const says of turn.agent === LEAD ? silent : []) turn.emit({ type: "status", text: says });
         const first = turn.state.items.length === 0;
         if (turn.agent !== LEAD && !first) return [];
         const { context } =
@@ -157,4 +165,16 @@ export function createHooks(opts: HooksOptions): Hooks {
   };
   if (opts.port) opts.port.fire = hooks.fire;
   return hooks;
+}
+
+/** Loaded when the first hook starts. */
+function transcriptsIn(stateDir: string, opts: TranscriptOptions) {
+  let opened: Promise<Transcripts> | undefined;
+  return {
+    pathsOf: (turn: Turn) => transcriptPaths(stateDir, turn),
+    async update(turn: Turn) {
+      opened ??= import("./transcripts.ts").then(({ createTranscripts }) => createTranscripts(stateDir, opts));
+      return (await opened).update(turn);
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { toClaude } from "../../tools/claude-names.ts";
 import { resolvePath } from "../../tools/paths.ts";
 import { cutText } from "../../tools/text.ts";
 import { type HookEvent, isRecord } from "./config.ts";
-import type { TranscriptPaths } from "./transcripts.ts";
+import type { TranscriptPaths } from "./transcript-places.ts";
 
 /** Longer results are cut for hooks: they are made for looking, not for carrying megabytes. */
 const MAX_RESPONSE_CHARS = 1_000_000;

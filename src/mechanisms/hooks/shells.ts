@@ -3,7 +3,7 @@ import { findProgram, searchPath } from "../../ledger/programs.ts";
 import { HOOK_SHELLS } from "../../tools/hook-events.ts";
 
 /** `args`: before the command. `says`: what people should know. `unusable`: why the command is not run. */
-export type Shell = { program: string; args: string[]; says?: string } | { unusable: string };
+type Shell = { program: string; args: string[]; says?: string } | { unusable: string };
 
 export type FindShell = (wanted?: string) => Shell;
 

@@ -19,7 +19,7 @@ import {
   type Standing,
   type Whose,
 } from "./transcript-lines.ts";
-import { sweepHookFiles, transcriptDir } from "./transcript-upkeep.ts";
+import { fileName, sweepHookFiles, transcriptDir, transcriptFile } from "./transcript-places.ts";
 
 export interface TranscriptOptions {
   /** What is durable of a context, as it is recorded. */
@@ -28,15 +28,7 @@ export interface TranscriptOptions {
   hide?: (text: string) => string;
 }
 
-export interface TranscriptPaths {
-  /** The lead's: that of the session. */
-  transcriptPath: string;
-  /** The agent's own, where that is another. */
-  agentTranscriptPath?: string;
-}
-
 export interface Transcripts {
-  pathsOf(turn: Pick<Turn, "context" | "agent">): TranscriptPaths;
   /** Contract: all that is durable now is in the files, whoever wrote there before; never throws: says what is wrong. */
   update(turn: Pick<Turn, "context" | "agent">): Promise<string | undefined>;
 }
@@ -58,24 +50,14 @@ const WAIT_MS = 5_000;
 const COPIES = ["context.forked", "context.imported"];
 const TYPES = [...new Set<string>([...LINE_EVENTS, ...REWINDING])];
 
-/** A name of an agent is one of a file. */
-const fileName = (name: string): string =>
-  name.replace(/[^A-Za-z0-9._-]/g, (c) => `%${c.codePointAt(0)!.toString(16)}`);
-
 export function createTranscripts(stateDir: string, { recorded, version, hide }: TranscriptOptions): Transcripts {
   const dir = transcriptDir(stateDir);
   let swept = false;
   const written = new Map<string, Written>();
   const busy = new Map<string, Promise<unknown>>();
 
-  /** As Claude Code lays them out: SESSION.jsonl, and those of its subagents in SESSION/subagents. */
-  const fileOf = (context: string, agent: string): string =>
-    agent === LEAD
-      ? path.join(dir, `${fileName(context)}.jsonl`)
-      : path.join(dir, fileName(context), "subagents", `agent-${fileName(agent)}.jsonl`);
-
   async function updateOne(context: string, agent: string): Promise<void> {
-    const file = fileOf(context, agent);
+    const file = transcriptFile(stateDir, context, agent);
     const whose: Whose = { context, agent, version, ...(hide && { hide }) };
     const known = written.get(file);
     written.delete(file); // until it is known again
@@ -149,10 +131,6 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
   }
 
   return {
-    pathsOf: ({ context, agent }) => ({
-      transcriptPath: fileOf(context, LEAD),
-      ...(agent !== LEAD && { agentTranscriptPath: fileOf(context, agent) }),
-    }),
     update({ context, agent }) {
       const before = busy.get(context) ?? Promise.resolve();
       const work = before.then(async () => {

@@ -1,6 +1,8 @@
-// Owns when what was written for hooks goes: with its context; transcripts also when no hook wants them any more.
+// Owns where what is written for hooks stands, and when it goes: with its context; transcripts also when no hook wants them any more.
 import fs from "node:fs";
 import path from "node:path";
+import { LEAD } from "../../loop/host.ts";
+import type { Turn } from "../../loop/seams.ts";
 
 const DAY_MS = 86_400_000;
 /** Its time says when everything was last looked through. */
@@ -8,6 +10,29 @@ const SWEPT = ".swept";
 
 export const transcriptDir = (stateDir: string): string => path.join(stateDir, "transcripts");
 export const longTextDir = (stateDir: string): string => path.join(stateDir, "hooks");
+
+export interface TranscriptPaths {
+  /** The lead's: that of the session. */
+  transcriptPath: string;
+  /** The agent's own, where that is another. */
+  agentTranscriptPath?: string;
+}
+
+export const transcriptPaths = (stateDir: string, { context, agent }: Pick<Turn, "context" | "agent">) => ({
+  transcriptPath: transcriptFile(stateDir, context, LEAD),
+  ...(agent !== LEAD && { agentTranscriptPath: transcriptFile(stateDir, context, agent) }),
+});
+
+/** As Claude Code lays them out: SESSION.jsonl, and those of its subagents in SESSION/subagents. */
+export function transcriptFile(stateDir: string, context: string, agent: string): string {
+  const dir = transcriptDir(stateDir);
+  if (agent === LEAD) return path.join(dir, `${fileName(context)}.jsonl`);
+  return path.join(dir, fileName(context), "subagents", `agent-${fileName(agent)}.jsonl`);
+}
+
+/** Any name is one of a file. */
+export const fileName = (name: string): string =>
+  name.replace(/[^A-Za-z0-9._-]/g, (c) => `%${c.codePointAt(0)!.toString(16)}`);
 
 /** Contract: never throws. */
 export function forgetTranscript(stateDir: string, context: string): void {
