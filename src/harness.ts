@@ -5,6 +5,7 @@ import type { Contexts, FileKeeper } from "./contexts/index.ts";
 import type { Hosting, HostTeamsOptions } from "./hosting.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
+import { readFacts } from "./ledger/read-facts.ts";
 import type { Store } from "./ledger/store.ts";
 import { agentsIn } from "./loop/agents-in.ts";
 import { drive } from "./loop/drive.ts";
@@ -44,7 +45,7 @@ import {
   type PermissionOptions,
 } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
-import { createRedaction } from "./mechanisms/redaction/index.ts";
+import { createRedaction, redactor } from "./mechanisms/redaction/index.ts";
 import { createSubagents, type SubagentsOptions } from "./mechanisms/subagents/index.ts";
 import { type Board, createTasks, entering, openBoard, placeFor } from "./mechanisms/tasks/index.ts";
 import { createTeam, type TeamOptions } from "./mechanisms/team/index.ts";
@@ -129,6 +130,7 @@ interface Running {
   runner?: () => Promise<SubagentRunner>;
   agentsIn?: (tree: string) => Promise<string[]>;
   owedJobs?: (context: string) => Promise<ReadonlySet<string>>;
+  recorded?: NonNullable<HooksOptions["transcripts"]>["recorded"];
 }
 
 /** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */
@@ -141,15 +143,16 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
   const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root: opts.root });
   const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
   const runningIn = (dir: string) => jobsIn(opts.jobsDir, dir);
+  const hide = redactor(process.env);
   const hooks: HookPort = {};
   const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => hooks.fire?.(...event);
   return [
     identity({ append: opts.appendSystemPrompt }), // system: who the agent is, where it works
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
-    createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
+    createRecovery({ fallbacks: opts.fallbackModels, fire }), // model, stop: retry, fallback, escalation, overflow, continuation
     createBudget({ budget: opts.budget }), // model: what all agents of the context may spend together
-    compaction(), // context: shrinks what the model sees when it no longer fits
+    compaction({ fire }), // context: shrinks what the model sees when it no longer fits
     createCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({
       hooks: opts.hooks,
@@ -161,6 +164,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
       agentType: agentTypeOf,
       matchesRule,
       port: hooks,
+      transcripts: opts.recorded && { recorded: opts.recorded, version: VERSION, hide },
     }), // input, gate, ask, tool, stop: the user's commands at events
     createPermissions({
       home: homedir(),
@@ -171,7 +175,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
       modesOf,
       trustedTools: [...SHARED_READS, ...(opts.tools ?? []).map((tool) => tool.name)],
     }), // gate: rules, modes, the policy for commands and paths
-    createApprovals(opts.approvals), // ask: durable requests, answered by a person
+    createApprovals({ ...opts.approvals, fire }), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
     createRedaction(process.env), // tool: known secrets do not come back in results
     createTodo(), // tool, intake: todo_write and its reminder
@@ -207,7 +211,12 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
         }),
     }), // tools, model, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
     createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron
-    createSubagents({ isolate: worktrees && isolateIn(worktrees), ...opts.subagents, runner: opts.runner, catalogue }), // tools, intake, wake: task, for children that run the same loop
+    createSubagents({
+      isolate: worktrees && isolateIn(worktrees, fire),
+      ...opts.subagents,
+      runner: opts.runner,
+      catalogue,
+    }), // tools, intake, wake: task, for children that run the same loop
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
@@ -282,6 +291,7 @@ export function createHarness(given: HarnessOptions): Harness {
     runner,
     agentsIn: (tree) => agentsIn(opts.store, (context) => host.open(context), tree),
     owedJobs: async (context) => owedJobs(await host.open(context)),
+    recorded: (context, range) => readFacts(opts.store, host.codec, context, range),
   });
   const { store, model, root, mechanisms: own } = opts;
   const host = createHost({ store, mechanisms, model, version: VERSION, root, ...(own && { own }) });

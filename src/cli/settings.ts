@@ -52,7 +52,7 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
   const sandboxState: SandboxState = wanted
     ? probeSandbox(stateRoot(flags, project), project.root)
     : { works: false, why: "switched off in your settings" };
-  const { additionalDirectories, defaultMode = "default", ...rules } = settings.permissions;
+  const { additionalDirectories, defaultMode = "default", bypassOff: _, ...rules } = settings.permissions;
   const sandbox = sandboxState.works
     ? {
         bwrap: sandboxState.bwrap,

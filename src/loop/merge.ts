@@ -18,6 +18,7 @@ import type {
   ToolRun,
   Turn,
   Verdict,
+  VerdictCode,
 } from "./seams.ts";
 
 export interface Merged {
@@ -30,6 +31,8 @@ export interface Merged {
   ask(call: GateCall, asked: Asked): Promise<Answer>;
   tool(run: ToolRun, base: (run: ToolRun) => Promise<ToolOutput>): Promise<ToolOutput>;
   beforeEffect(run: ToolRun): Promise<void>;
+  /** What is to be said beside the refusal of a call. */
+  refused(call: GateCall, refusal: { code: VerdictCode; reason: string }): Promise<Note[]>;
   stop(turn: Turn, reply: Reply): Promise<Note[]>;
   tools(turn: Turn): Tool[];
   start(turn: Turn): Promise<Note[]>;
@@ -131,9 +134,10 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
           if (answer) return answer;
         }
       } catch (error) {
-        return { decision: "deny", reason: `asking failed: ${messageOf(error)}` };
+        return { decision: "deny", code: "failed", reason: `asking failed: ${messageOf(error)}` };
       }
-      return { decision: "deny", reason: `${asked.reason} (needs approval, and no one is there to ask)` };
+      const reason = `${asked.reason} (needs approval, and no one is there to ask)`;
+      return { decision: "deny", code: "unanswered", reason };
     },
     tool: around(attached("tool")),
     async beforeEffect(run) {
@@ -144,6 +148,11 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
           run.turn.emit({ type: "status", text: `${m.name} failed before ${run.tool.name}: ${messageOf(error)}` });
         }
       }
+    },
+    async refused(call, refusal) {
+      const notes: Note[] = [];
+      for (const m of mechanisms) notes.push(...((await m.refused?.(call, refusal).catch(() => [])) ?? []));
+      return notes;
     },
     async stop(turn, reply) {
       const notes: Note[] = [];

@@ -21,9 +21,8 @@ export function applyMoved(state: ContextState, move: Move, note: (origin: strin
       started.grants = relocated(started.grants, move);
     }
     // The transcript speaks of the old path: whoever reads on must know.
-    const text = `The project's folder was moved: ${move.from} is now ${move.to}. Paths below the old one are below the new one.`;
     if (agent.items.length > 0)
-      agent.items.push({ kind: "user", content: [{ type: "text", text: note("holdfast", text) }] });
+      agent.items.push({ kind: "user", content: [{ type: "text", text: note("holdfast", movedText(move)) }] });
   }
   for (const marks of Object.values(state.marks ?? {}))
     for (const mark of Object.values(marks)) {
@@ -31,6 +30,9 @@ export function applyMoved(state: ContextState, move: Move, note: (origin: strin
       if (mark.root !== undefined) mark.root = there(mark.root);
     }
 }
+
+export const movedText = ({ from, to }: Move): string =>
+  `The project's folder was moved: ${from} is now ${to}. Paths below the old one are below the new one.`;
 
 /** A path below the old folder is below the new one. */
 export function relocate(value: string, { from, to }: Move): string {

@@ -43,9 +43,11 @@ function bringHome(state: ContextState, root: string): void {
   for (const one of everyone) Object.assign(one, { cwd: root, root: undefined });
 }
 
-const COPIED =
+/** What stands for the result of a call that was open then, in a copy and after going back. */
+export const COPIED =
   "Open where this conversation was copied from: it is finished there, not here. Whether it had an effect is unknown; look before you repeat it.";
-const LEFT = "The conversation went back to a checkpoint before this call had a result. Look before you repeat it.";
+export const LEFT =
+  "The conversation went back to a checkpoint before this call had a result. Look before you repeat it.";
 
 const marksOf = (state: ContextState): Record<string, Mark> =>
   Object.fromEntries(

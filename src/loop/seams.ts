@@ -171,13 +171,16 @@ export type VerdictCode =
   | "hook" // a hook of the user says so
   | "team" // the place in the team does not allow it
   | "program" // the program around the harness says so
+  | "person" // a person said no
+  | "unanswered" // it needs a person's yes, and nobody is there to ask
   | "failed"; // a gate failed
 
 /** `firm`: only a person may answer. `grants` hold once the call is allowed. */
 export type Asked = { decision: "ask"; code: VerdictCode; reason: string; firm?: boolean; grants?: Grants };
 type Denied = { decision: "deny"; code: VerdictCode; reason: string };
 export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;
-export type Answer = { decision: "allow" } | { decision: "deny"; reason: string };
+/** `code`: who says no; default: the program around the harness. */
+export type Answer = { decision: "allow" } | { decision: "deny"; reason: string; code?: VerdictCode };
 
 interface Gate {
   /** Contract: returns the input to use from here on; runs before any judge. A throw refuses the call. */
@@ -248,6 +251,11 @@ export interface Mechanism {
    * with `soon` is durable with that intent. A throw is reported and skipped.
    */
   beforeEffect?: (run: ToolRun) => Promise<void>;
+  /**
+   * Contract: told when a call was refused before it ran, by whomever; its notes stand beside what the model reads of that. A throw is
+   * ignored.
+   */
+  refused?: (call: GateCall, refusal: { code: VerdictCode; reason: string }) => Promise<Note[]>;
   /** Contract: false keeps a tool from that agent; the pool of one agent stays the same between rounds unless a fact changed. */
   offers?: (tool: Tool, turn: Turn) => boolean;
   /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */

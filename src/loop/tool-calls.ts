@@ -6,7 +6,7 @@ import { explain } from "../ledger/events.ts";
 import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
-import { withoutMarks } from "./marks.ts";
+import { noteText, withoutMarks } from "./marks.ts";
 import type { EffectOutcome, Grants, Tool, ToolOutput, ToolRun } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
@@ -146,7 +146,12 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
   const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
   if (turn.signal.aborted) return refuse("Not run: the turn was interrupted."); // nobody has said no
-  if (answer.decision === "deny") return { ...refuse(`Refused: ${answer.reason}`), denied: answer.reason };
+  if (answer.decision === "deny") {
+    const { reason, code = "program" } = answer;
+    const notes = await seams.refused({ call, tool, input, turn }, { code, reason });
+    const beside = notes.map(({ origin, text }) => `\n${noteText(origin, text)}`).join("");
+    return { ...refuse(`Refused: ${reason}${beside}`), denied: reason };
+  }
   const grants = (verdict.decision !== "deny" && verdict.grants) || {};
   return { pending, tool, input, grants, root, cwd };
 }

@@ -3,7 +3,15 @@ import type * as z from "zod";
 import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
 import { nearestName } from "./spelling.ts";
-import { HOOK_EVENTS, PERMISSION_MODES, type SettingsFile } from "./words.ts";
+import {
+  HOOK_EVENTS,
+  HOOK_SHELLS,
+  type HookEvent,
+  type HookGroup,
+  PERMISSION_MODES,
+  ruleOf,
+  type SettingsFile,
+} from "./words.ts";
 
 /** Says in one sentence, which names the rule, what is wrong with it and what to do; or nothing. */
 export type CheckRule = (text: string) => string | undefined;
@@ -23,19 +31,20 @@ const RULE_LISTS = ["allow", "ask", "deny"] as const;
 export function checkSettings(text: string, shown: string, claude: boolean, checkRule: CheckRule): CheckedFile {
   const json = readJsonText(text);
   const problems: { place: Place; says: string }[] = json.problems.filter((p) => !claude || isOurs(p.path));
-  const warnings: string[] = [];
-  const line = (place: Place, says: string) => `${shown}:${place.line}:${place.column}: ${says}`;
+  const warnings: { place: Place; says: string }[] = [];
+  const inOrder = (all: { place: Place; says: string }[]) =>
+    all
+      .sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
+      .map(({ place, says }) => `${shown}:${place.line}:${place.column}: ${says}`);
   const at = (path: JsonPath) => {
     const { line: row, column } = json.keyPlace(path);
     return `${shown}:${row}:${column}`;
   };
-  const warn = (path: JsonPath, says: string) => warnings.push(line(json.valuePlace(path), says));
+  const warn = (path: JsonPath, says: string) => warnings.push({ place: json.valuePlace(path), says });
   const finish = (value: SettingsFile): CheckedFile => ({
     value: problems.length > 0 ? {} : value,
-    problems: problems
-      .sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
-      .map((p) => line(p.place, p.says)),
-    warnings,
+    problems: inOrder(problems),
+    warnings: inOrder(warnings),
     at,
   });
   if (json.value === undefined) return finish({});
@@ -48,8 +57,7 @@ export function checkSettings(text: string, shown: string, claude: boolean, chec
     return finish({});
   }
   const value = parsed.data as SettingsFile;
-  for (const groups of Object.values(value.hooks ?? {}))
-    for (const group of groups) group.hooks = group.hooks.filter((hook) => hook !== undefined);
+  leaveSilent(value, warn);
   for (const list of RULE_LISTS) {
     const kept = value.permissions?.[list]?.filter((rule, i) => {
       const says = checkRule(rule);
@@ -83,6 +91,27 @@ function conditionProblems(value: SettingsFile, json: JsonText, checkRule: Check
 
 const isOurs = (path: JsonPath): boolean => path.length === 0 || path[0] === "permissions" || path[0] === "hooks";
 
+/** Takes out hooks that would never run, each with a warning: of events that nothing fires yet, for shells that are not ours. */
+function leaveSilent(value: SettingsFile, warn: (path: JsonPath, says: string) => void): void {
+  for (const [event, groups] of Object.entries(value.hooks ?? {}) as [HookEvent, HookGroup[]][]) {
+    const { never } = ruleOf(event);
+    if (never !== undefined) {
+      warn(["hooks", event], `hooks for ${quoted(event)} are not run: ${never}`);
+      delete value.hooks![event];
+      continue;
+    }
+    for (const [i, group] of groups.entries()) {
+      group.hooks = group.hooks.filter((hook, j) => {
+        if (hook === undefined) return false; // said already
+        if (hook.args || hook.shell === undefined || HOOK_SHELLS.some((known) => known === hook.shell)) return true;
+        const says = `a hook for the shell ${quoted(hook.shell)} is not run: hooks run under ${HOOK_SHELLS.join(" or ")}`;
+        warn(["hooks", event, i, "hooks", j, "shell"], says);
+        return false;
+      });
+    }
+  }
+}
+
 /** Takes out of a Claude file what only Claude Code knows: its events, its other kinds of hooks, its modes. */
 function leaveOthers(file: unknown, warn: (path: JsonPath, says: string) => void): void {
   const { hooks, permissions, disableAllHooks } = asObject(file);
@@ -101,6 +130,12 @@ function leaveOthers(file: unknown, warn: (path: JsonPath, says: string) => void
   if (typeof mode === "string" && !PERMISSION_MODES.some((known) => known === mode)) {
     warn(["permissions", "defaultMode"], `the mode ${quoted(mode)} is not used: Holdfast has no such mode`);
     delete asObject(permissions).defaultMode;
+  }
+  const bypass = asObject(permissions).disableBypassPermissionsMode;
+  if (bypass !== undefined && bypass !== "disable") {
+    const path = ["permissions", "disableBypassPermissionsMode"];
+    warn(path, `${quoted("disableBypassPermissionsMode")} is not used: it can only be "disable"`);
+    delete asObject(permissions).disableBypassPermissionsMode;
   }
 }
 

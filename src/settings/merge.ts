@@ -1,5 +1,6 @@
 // Owns putting the scopes together: lists are joined, each rule with its source; of anything else the highest scope wins, and a repository only tightens.
 import path from "node:path";
+import { HoldfastError } from "../ledger/error.ts";
 import { quoted } from "./json-text.ts";
 import { tightens } from "./repository.ts";
 import {
@@ -29,13 +30,15 @@ export function mergeSettings(layers: readonly Layer[], home: string): { setting
   const warnings: string[] = [];
   const own = layers.filter((layer) => !layer.repository);
   const disableAllHooks = firstOf(own, (value) => value.disableAllHooks) ?? false;
+  const bypassOff = bypassOffIn(layers);
   const settings: Settings = {
     permissions: {
-      defaultMode: modeOf(layers, warnings),
+      defaultMode: withoutBypass(modeOf(layers, warnings), { layers, bypassOff, warnings }),
       allow: rulesOf(layers, "allow"),
       ask: rulesOf(layers, "ask"),
       deny: rulesOf(layers, "deny"),
       additionalDirectories: directories(layers, home, (value) => value.permissions?.additionalDirectories),
+      ...(bypassOff !== undefined && { bypassOff }),
     },
     hooks: hooksOf(layers, disableAllHooks),
     sandbox: {
@@ -137,6 +140,31 @@ const modeOf = (layers: readonly Layer[], warnings: string[]): PermissionMode | 
     stricter: tightens,
     warnings,
   });
+
+/** It only tightens: whoever says it, in whichever file, is heard. */
+function bypassOffIn(layers: readonly Layer[]): string | undefined {
+  const key = "disableBypassPermissionsMode";
+  return layers.find(({ value }) => value.permissions?.[key] === "disable")?.at(["permissions", key]);
+}
+
+/** What a person asks for now is refused; what a file has as its default is left out, and that is said. */
+function withoutBypass(
+  mode: PermissionMode | undefined,
+  { layers, bypassOff, warnings }: { layers: readonly Layer[]; bypassOff: string | undefined; warnings: string[] },
+): PermissionMode | undefined {
+  if (bypassOff === undefined || !isBypass(mode)) return mode;
+  const asked = layers.find(({ scope }) => scope === "command line")?.value.permissions?.defaultMode;
+  if (isBypass(asked))
+    throw new HoldfastError(
+      "refused",
+      `${bypassOff} switches bypassing permissions off: use another mode, such as --permission-mode auto`,
+    );
+  warnings.push(`${bypassOff} switches bypassing permissions off: the mode is default instead of ${mode}`);
+  return "default";
+}
+
+export const isBypass = (mode: PermissionMode | undefined): boolean =>
+  mode === "bypassPermissions" || mode === "bypass";
 
 const roundsOf = (layers: readonly Layer[], warnings: string[]): number | undefined =>
   tightest<number>(layers, (value) => value.maxRounds, {

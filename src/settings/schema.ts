@@ -1,6 +1,6 @@
 // Owns the schema of a settings file and its JSON Schema. Loaded only when there is a file to check.
 import * as z from "zod";
-import { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, type SettingsFile, timeOf } from "./words.ts";
+import { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, ruleOf, type SettingsFile, timeOf } from "./words.ts";
 
 const texts = (says: string) => z.array(z.string()).optional().describe(says);
 const address = () =>
@@ -34,15 +34,24 @@ function parts(object: typeof z.strictObject, anyHook = false) {
       .optional()
       .describe("The permission mode to start in. A repository can only tighten it: default, plan, dontAsk."),
     additionalDirectories: texts("More directories that may be read and written. Not from a repository."),
+    disableBypassPermissionsMode: z
+      .literal("disable")
+      .optional()
+      .describe("`disable`: the mode bypassPermissions is refused, whoever asks for it. Counts in every file."),
   });
   const hook = object({
     type: z.literal("command"),
     command: z.string().min(1, "give a command").describe("A shell command; with `args`, the program itself."),
     args: texts("Arguments, handed over without a shell."),
+    shell: z.string().optional().describe("What the command is written for: bash (default) or sh."),
     timeout: z.number().positive("give seconds above 0").optional().describe("Seconds until it is ended."),
     if: z.string().optional().describe("A permission rule: the hook runs only for calls that match it."),
     once: z.boolean().optional().describe("Run it once a context."),
     async: z.boolean().optional().describe("Do not wait for it; its answer changes nothing."),
+    asyncRewake: z
+      .boolean()
+      .optional()
+      .describe("The same; with exit code 2 its stderr is for the model, also an idle one."),
     statusMessage: z.string().optional().describe("What is shown while it runs."),
   });
   const group = object({
@@ -53,7 +62,11 @@ function parts(object: typeof z.strictObject, anyHook = false) {
       .describe("Empty or `*`: all. Names with | or , between: exactly these. Anything else: a regular expression."),
     hooks: z.array(anyHook ? (hook.optional() as unknown as typeof hook) : hook),
   });
-  const events = Object.fromEntries(HOOK_EVENTS.map((event) => [event, z.array(group).optional()]));
+  const groups = (event: HookEvent) => {
+    const { never } = ruleOf(event);
+    return never === undefined ? z.array(group).optional() : z.array(group).optional().describe(`Not run: ${never}.`);
+  };
+  const events = Object.fromEntries(HOOK_EVENTS.map((event) => [event, groups(event)]));
   const hooks = object(events as Record<HookEvent, z.ZodOptional<z.ZodArray<typeof group>>>);
   return {
     permissions: permissions.optional().describe("Who may do what, unasked. Lists of all scopes are joined."),

@@ -1,46 +1,9 @@
 // Owns the words of settings: what a file may say, what comes out of all of them. No effects.
+import type { HookEvent, HookGroup } from "../tools/hook-events.ts";
 import type { PermissionMode } from "../tools/permission-modes.ts";
 
+export { HOOK_EVENTS, HOOK_SHELLS, type HookEvent, type HookGroup, ruleOf } from "../tools/hook-events.ts";
 export { PERMISSION_MODES, type PermissionMode } from "../tools/permission-modes.ts";
-
-export const HOOK_EVENTS = [
-  "UserPromptSubmit",
-  "PreToolUse",
-  "PostToolUse",
-  "PostToolUseFailure",
-  "PermissionRequest",
-  "Stop",
-  "SubagentStart",
-  "SubagentStop",
-  "SessionStart",
-  "SessionEnd",
-  "PreCompact",
-  "PostCompact",
-  "Notification",
-  "TaskCreated",
-  "TaskCompleted",
-  "TeammateIdle",
-  "WorktreeCreate",
-  "WorktreeRemove",
-] as const;
-export type HookEvent = (typeof HOOK_EVENTS)[number];
-
-interface CommandHook {
-  type: "command";
-  command: string;
-  args?: string[];
-  /** Seconds. */
-  timeout?: number;
-  if?: string;
-  once?: boolean;
-  async?: boolean;
-  statusMessage?: string;
-}
-
-interface HookGroup {
-  matcher?: string;
-  hooks: CommandHook[];
-}
 
 interface Provider {
   baseUrl?: string;
@@ -57,6 +20,7 @@ export interface SettingsFile {
     deny?: string[];
     defaultMode?: PermissionMode;
     additionalDirectories?: string[];
+    disableBypassPermissionsMode?: "disable";
   };
   hooks?: Partial<Record<HookEvent, HookGroup[]>>;
   sandbox?: { enabled?: boolean; network?: "off" | "on"; readable?: string[]; writable?: string[] };
@@ -107,6 +71,8 @@ export interface Settings {
     deny: SourcedRule[];
     /** Absolute. */
     additionalDirectories: string[];
+    /** Given: nobody may bypass permissions; where that is said, as `FILE:LINE:COLUMN`. */
+    bypassOff?: string;
   };
   /** Of each event, in the order of the scopes. What `disableAllHooks` switches off is not in it. */
   hooks: Partial<Record<HookEvent, SourcedHooks[]>>;

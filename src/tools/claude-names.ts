@@ -32,9 +32,35 @@ const TABLE: Record<string, Names> = {
   web_fetch: { name: "WebFetch" },
   ask_user: { name: "AskUserQuestion" },
   load_skill: { name: "Skill", keys: { name: "skill", arguments: "args" } },
-  job_output: { name: "BashOutput", keys: { id: "bash_id" } },
-  job_kill: { name: "KillShell", keys: { id: "shell_id" } },
+  job_output: { name: "BashOutput", keys: { id: "bash_id" }, also: ["TaskOutput"] },
+  job_kill: { name: "KillShell", keys: { id: "shell_id" }, also: ["KillBash", "TaskStop"] },
+  // These do what Claude's do, with other arguments: they keep their names, and are meant by Claude's too.
+  ...meantBy({
+    create_task: ["TaskCreate"],
+    get_task: ["TaskGet"],
+    list_tasks: ["TaskList"],
+    update_task: ["TaskUpdate"],
+    claim_task: ["TaskUpdate"],
+    complete_task: ["TaskUpdate"],
+    send_message: ["SendMessage"],
+    spawn_teammate: ["TeamCreate"],
+    request_shutdown: ["TeamDelete"],
+    submit_plan: ["ExitPlanMode"],
+    schedule_cron: ["CronCreate"],
+    list_crons: ["CronList"],
+    cancel_cron: ["CronDelete"],
+    create_worktree: ["EnterWorktree"],
+    remove_worktree: ["ExitWorktree"],
+  }),
 };
+
+function meantBy(names: Record<string, string[]>): Record<string, Names> {
+  return Object.fromEntries(Object.entries(names).map(([name, also]) => [name, { name, also }]));
+}
+
+/** Whether one of our tools goes by that name of Claude's. */
+export const isClaudeName = (name: string): boolean =>
+  Object.values(TABLE).some((known) => known.name === name || known.also?.includes(name));
 
 export function toClaude(name: string, input: unknown): { name: string; input: unknown } {
   const known = own(TABLE, name);

@@ -1,4 +1,5 @@
 // Owns the port to whoever runs subagents: an agent of its own in the same context, continued after a crash, never begun twice.
+import type { Turn } from "../loop/seams.ts";
 import type { Facts } from "./agent-catalogue.ts";
 
 export interface SubagentTask {
@@ -48,4 +49,6 @@ export type Isolate = (wanted: {
   agent: string;
   /** The tree its caller works in. */
   root: string;
+  /** Its caller's: hooks are told in it. */
+  turn?: Turn;
 }) => Promise<{ root: string; events?: Facts }>;

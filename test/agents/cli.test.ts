@@ -31,14 +31,20 @@ const cli = (...args: string[]) =>
 describe("holdfast agents", () => {
   it("lists built-in and the user's own, the project's only when it is trusted, and says what is wrong by file and line", async () => {
     put(path.join(cwd, ".claude/agents/theirs.md"), "name: theirs\ndescription: of the repository\nskills: x");
-    put(path.join(state, ".claude/agents/own.md"), "name: own\ndescription: of the user");
+    put(path.join(cwd, ".claude/agents/twice.md"), "name: theirs\ndescription: again");
+    put(path.join(state, ".claude/agents/own.md"), "name: own\ndescription: of: the user\ntools: Read, WebSearch");
     const before = await cli("agents", "ls", "--json");
     const names = (stdout: string) => JSON.parse(stdout).map((one: { name: string }) => one.name);
     expect(names(before.stdout)).toEqual(["own", "general-purpose", "code-reviewer", "explorer", "planner"]);
     expect(before.stderr).toContain("not trusted: .claude/agents not used");
     const after = await cli("agents", "ls", "--json", "--trust");
     expect(names(after.stdout)).toEqual(["theirs", "own", "general-purpose", "code-reviewer", "explorer", "planner"]);
-    expect(after.stderr).toContain(".claude/agents/theirs.md:4: skills is not supported yet: it has no effect");
+    expect(after.stderr.split("\n")).toEqual([
+      "holdfast: .claude/agents/theirs.md:4: skills is not supported yet: it has no effect",
+      "holdfast: .claude/agents/twice.md: .claude/agents/theirs.md is named theirs too, and is the one that is used: rename one",
+      "holdfast: tools that are not here, and that agents do without: WebSearch (own)",
+      "",
+    ]);
     const shown = await cli("agents", "show", "theirs", "--json");
     expect(JSON.parse(shown.stdout)).toEqual({
       name: "theirs",
@@ -74,10 +80,12 @@ describe("--agent", () => {
   it("makes the lead of a new context an agent of that type, for good", async () => {
     server = await startModelServer({ script: [{ text: "one" }, { text: "two" }] });
     const flags = ["-p", "--model", "openai-compatible/mock"];
-    expect((await cli(...flags, "--agent", "explorer", "look")).code).toBe(0);
+    const front = "name: shell-5.1\ndescription: it\nmodel: fable\ndisallowedTools: Write";
+    put(path.join(state, ".claude/agents/five.md"), front, "KNOWS 5.1");
+    expect((await cli(...flags, "--agent", "shell-5.1", "look")).code).toBe(0);
     expect((await cli(...flags, "-c", "again")).code).toBe(0);
     for (const { body } of server.log().requests) {
-      expect(JSON.stringify(body.messages[0])).toContain("You look things up");
+      expect(JSON.stringify(body.messages[0])).toContain("KNOWS 5.1");
       expect(body.tools.map((t: { function: { name: string } }) => t.function.name)).not.toContain("write_file");
     }
     const late = await cli(...flags, "-c", "--agent", "planner", "again");

@@ -4,6 +4,8 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAgentCatalogue } from "../../src/mechanisms/agents/index.ts";
 import { readDefinition } from "../../src/mechanisms/agents/read-definition.ts";
+import { leaves } from "../../src/mechanisms/agents/tool-list.ts";
+import { claudeNames } from "../../src/tools/claude-names.ts";
 import { tempDir } from "../house.ts";
 
 const read = (text: string, repository = false) => readDefinition(text, ".claude/agents/x.md", { repository });
@@ -29,6 +31,7 @@ describe("a definition", () => {
     );
     expect(read(text)).toEqual({
       problems: [],
+      missingTools: [],
       definition: {
         name: "test-runner",
         description: "Runs the tests",
@@ -57,17 +60,67 @@ describe("a definition", () => {
     });
   });
 
-  it("says what is not supported yet, and what is not known, by file and line", () => {
+  it("may have a description of many lines with examples, which is no YAML: what is certain is read without a word", () => {
+    const description = [
+      'Use this agent when somebody asks to "make a thing". It is thorough: it looks twice. Examples:',
+      "",
+      "<example>",
+      "Context: somebody wants a thing",
+      'user: "Make one"',
+      'assistant: "I use the maker."',
+      "tools: none of the definition's",
+      "</example>",
+      "",
+      "Note: it says so.",
+    ].join("\n");
+    const text = file(`name: maker\ndescription: ${description}\n\nmodel: sonnet\ntools: ["Write", "Read"]`);
+    expect(read(text.replaceAll("\n", "\r\n"))).toEqual(read(text));
+    expect(read(text)).toEqual({
+      problems: [],
+      missingTools: [],
+      definition: {
+        ...{ name: "maker", description, instructions: "You help.", source: ".claude/agents/x.md" },
+        ...{ model: "sonnet", tools: ["Write", "Read"] },
+      },
+    });
+  });
+
+  it("says how it was read where that had to be guessed", () => {
     const { definition, problems } = read(
-      file("name: a\ndescription: b\nskills: x\nmemory: user\nfoo: 1\ntools: Read, LS"),
+      file('name: a\ndescription: "Say "yes": always"\ncatgory: x: y\ntools: Read'),
     );
-    expect(definition?.name).toBe("a");
+    expect([definition?.description, definition?.tools]).toEqual(['"Say "yes": always"\ncatgory: x: y', ["Read"]]);
+    expect(problems).toEqual([".claude/agents/x.md:4: this is no YAML: `catgory:` was read as part of description"]);
+  });
+
+  it("may have dots in its name, as versions have; and a model of a family that is not known means its caller's", () => {
+    const { definition, problems } = read(file("name: powershell-5.1-expert\ndescription: b\nmodel: fable"));
+    expect([definition?.name, definition?.model, problems]).toEqual([
+      "powershell-5.1-expert",
+      undefined,
+      [
+        ".claude/agents/x.md:4: model fable is not known (sonnet, opus, haiku, provider/name): it works with its caller's",
+      ],
+    ]);
+  });
+
+  it("says what is not supported yet, and what is not known, by file and line", () => {
+    const { definition, problems, missingTools } = read(
+      file("name: a\ndescription: b\nskills: x\nmemory: user\nfoo: 1\ntools: Read, LS, SendMessage"),
+    );
+    expect([definition?.name, missingTools]).toEqual(["a", ["LS"]]);
     expect(problems).toEqual([
       ".claude/agents/x.md:4: skills is not supported yet: it has no effect",
       ".claude/agents/x.md:5: memory is not supported yet: it has no effect",
       ".claude/agents/x.md:6: foo is not known: it has no effect",
-      ".claude/agents/x.md:7: there is no tool LS here",
     ]);
+  });
+
+  it("names Claude's tools for teams, tasks and schedules, and means ours", () => {
+    const { definition } = read(file("name: a\ndescription: b\ntools: SendMessage, TaskCreate, TaskUpdate, CronList"));
+    const ours = ["send_message", "create_task", "update_task", "claim_task", "complete_task", "list_crons", "bash"];
+    expect(ours.filter((tool) => leaves(definition!, tool, []))).toEqual(ours.slice(0, -1));
+    expect(claudeNames("create_task")).toEqual(["create_task", "TaskCreate"]);
   });
 
   it.each([
@@ -78,7 +131,7 @@ describe("a definition", () => {
     ["turns that are none", file("name: a\ndescription: c\nmaxTurns: 0"), 4, /maxTurns must be/],
     ["another isolation", file("name: a\ndescription: c\nisolation: vm"), 4, /isolation can only be worktree/],
     ["part of a tool", file("name: a\ndescription: c\ntools: Bash(git *), Read"), 4, /takes whole tools/],
-    ["a model that is none", file("name: a\ndescription: c\nmodel: gpt"), 4, /is not inherit, sonnet/],
+    ["a name that ends with a dot", file("name: a.\ndescription: c"), 2, /name must be/],
     ["broken YAML", file("name: [a\ndescription: c"), 2, /not valid YAML/],
   ])("is left out for %s, with its line", (_, text, line, says) => {
     const { definition, problems } = read(text);
@@ -121,6 +174,21 @@ describe("the catalogue", () => {
       ["planner", "Works out a plan for a change, with the files concerned; only reads.", "built-in"],
     ]);
     expect((await catalogue.about("Explore")).source).toBe("two/explorer.md");
+  });
+
+  it("uses the first of two of one name in one folder, and says so; tools that are not here are one line for all", async () => {
+    put("one", "helper", "first");
+    fs.writeFileSync(path.join(dir, "one/z.md"), file("name: Helper\ndescription: second"));
+    fs.writeFileSync(path.join(dir, "one/s.md"), file("name: s\ndescription: d\ntools: Read, WebSearch, LS"));
+    fs.writeFileSync(path.join(dir, "one/t.md"), file("name: t\ndescription: d\ntools: Read, WebSearch"));
+    const catalogue = createAgentCatalogue({ places: places() });
+    expect((await catalogue.about("helper")).description).toBe("first");
+    expect(catalogue.problems()).toEqual([
+      "one/z.md: one/helper.md is named helper too, and is the one that is used: rename one",
+      "tools that are not here, and that agents do without: WebSearch (2 agents), LS (s)",
+    ]);
+    await catalogue.list();
+    expect(catalogue.problems()).toEqual([]);
   });
 
   it("sees a changed, a new and a removed file at the next use, and says each problem once", async () => {

@@ -109,7 +109,10 @@ describe("input and output", () => {
       content: [{ text: "hi" }, { text: `<note from="hook">\n${dir}/$(id) *\n</note>` }],
     });
     const missing = fired({ hooks: on("PreToolUse", [command("no-such-program", { args: [] })]) });
-    expect((await missing.gate()).verdict).toEqual(refusal("cannot be started: spawn no-such-program ENOENT"));
+    expect((await missing.gate()).verdict).toEqual({ decision: "allow" });
+    expect(missing.status()).toEqual([
+      "PreToolUse hook no-such-program: could not be started: spawn no-such-program ENOENT",
+    ]);
   });
 });
 

@@ -1,8 +1,12 @@
 // What a matcher matches, what an exit code and an answer mean, what is told: the rules, one table each.
+import fs from "node:fs";
+import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { HoldfastError } from "../../src/ledger/error.ts";
-import { createHooks, type HookEvent } from "../../src/mechanisms/hooks/index.ts";
+import { type CommandHook, createHooks, type HookEvent } from "../../src/mechanisms/hooks/index.ts";
+import { createShells } from "../../src/mechanisms/hooks/shells.ts";
 import { fromClaude, toClaude } from "../../src/tools/claude-names.ts";
+import { HOOK_EVENTS, ruleOf } from "../../src/tools/hook-events.ts";
 import { command, fireHooks, on } from "./fixture.ts";
 
 const open: { clean(): void }[] = [];
@@ -45,15 +49,16 @@ describe("matchers", () => {
     const { hooks, turn, ran } = fired({
       hooks: {
         ...on("PreCompact", ["exit 0"], "auto"),
-        ...on("Notification", ["exit 0"], "idle_.*"),
+        ...on("StopFailure", ["exit 0"], "rate_.*"),
         ...on("TaskCreated", ["exit 0"], "anything at all"),
       },
     });
     await hooks.fire("PreCompact", { trigger: "manual" }, turn);
     await hooks.fire("PreCompact", { trigger: "auto" }, turn);
-    await hooks.fire("Notification", { notification_type: "idle_prompt" }, turn);
+    await hooks.fire("StopFailure", { error: "rate_limit" }, turn);
+    await hooks.fire("StopFailure", { error: "unknown" }, turn);
     await hooks.fire("TaskCreated", {}, turn);
-    expect(ran().map((r) => (r as { event: string }).event)).toEqual(["PreCompact", "Notification", "TaskCreated"]);
+    expect(ran().map((r) => (r as { event: string }).event)).toEqual(["PreCompact", "StopFailure", "TaskCreated"]);
   });
 
   it("that are no regular expression are refused at once", () => {
@@ -78,8 +83,9 @@ describe("answers to PreToolUse", () => {
     ["exit 2 without a word", ["exit 2"], deny("no reason given"), ["blocked"]],
     ["exit 2 over a JSON allow", [`${says("allow")}; echo no >&2; exit 2`], deny("no"), ["blocked"]],
     ["exit 1 with a JSON deny", [`${says("deny")}; exit 1`], allow, ["error"]],
-    ["a program that is not there", ["no-such-program-here"], deny("exit code 127: "), ["error"]],
-    ["killed", ["kill -9 $$"], deny("was killed by SIGKILL"), ["error"]],
+    ["a program that is not there", ["no-such-program-here"], allow, ["error"]],
+    ["a script that may not be executed", ["echo exit 2 > guard.sh; ./guard.sh"], allow, ["error"]],
+    ["killed", ["kill -9 $$"], allow, ["error"]],
     ["allow", [says("allow")], allow, ["ok"]],
     ["ask", [says("ask")], ask("so"), ["ok"]],
     ["defer", [says("defer")], ask("so"), ["ok"]],
@@ -87,8 +93,14 @@ describe("answers to PreToolUse", () => {
     ["the older block", [json({ decision: "block", reason: "old" })], deny("old"), ["blocked"]],
     ["the older approve", [json({ decision: "approve" })], allow, ["ok"]],
     ["nulls", [json({ decision: null, hookSpecificOutput: { updatedInput: null } })], allow, ["ok"]],
-    ["a decision nobody knows", [says("maybe")], deny("its output does not fit: "), ["error"]],
-    ["broken JSON", ["echo '{ no'"], deny("its output begins like JSON and is none"), ["error"]],
+    ["a decision nobody knows", [says("maybe")], allow, ["error"]],
+    ["broken JSON", ["echo '{ no'"], allow, ["error"]],
+    [
+      "a test that only bash knows",
+      [`[[ "rm -rf" =~ ^(rm|mv)\\ -r ]] && { echo no >&2; exit 2; }`],
+      deny("no"),
+      ["blocked"],
+    ],
     ["JSON after words", [`echo log; ${says("deny")}`], allow, ["ok"]],
     ["allow and deny", [says("allow"), says("deny")], deny("so"), ["ok", "blocked"]],
     ["ask and allow", [says("ask"), says("allow")], ask("so"), ["ok", "ok"]],
@@ -97,9 +109,7 @@ describe("answers to PreToolUse", () => {
     const { gate, ran } = fired({ hooks: on("PreToolUse", hooks) });
     const got = (await gate()).verdict as { reason?: string };
     const wanted = verdict as { reason?: string };
-    if (wanted.reason?.endsWith(": "))
-      expect(got).toMatchObject({ ...wanted, reason: expect.stringContaining(wanted.reason) });
-    else expect(got).toEqual(wanted);
+    expect(got).toEqual(wanted);
     expect(ran().map((r) => (r as { outcome: string }).outcome)).toEqual(outcomes);
   });
 
@@ -120,21 +130,94 @@ describe("answers to PreToolUse", () => {
   });
 });
 
-describe("exit code 2", () => {
-  it.each<[HookEvent, boolean]>([
-    ["PreCompact", true],
-    ["SubagentStop", true],
-    ["TeammateIdle", true],
-    ["TaskCreated", true],
-    ["TaskCompleted", true],
-    ["Notification", false],
-    ["SubagentStart", false],
-    ["PermissionRequest", false],
-    ["PostCompact", false],
-    ["WorktreeCreate", false],
-  ])("on %s blocks: %s", async (event, blocks) => {
-    const { hooks, turn } = fired({ hooks: on(event, ["echo no >&2; exit 2"]) });
-    expect(await hooks.fire(event, {}, turn)).toEqual(blocks ? { blocked: "no", context: [] } : { context: [] });
+/** In Claude's table, event by event: what exit code 2 does, and what no answer in time does (here we are stricter). */
+const BLOCKS: HookEvent[] = [
+  ...(["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch"] as const),
+  ...(["Stop", "SubagentStop", "PreCompact", "TaskCreated", "TaskCompleted", "TeammateIdle"] as const),
+];
+const REFUSES_LATE: HookEvent[] = ["UserPromptSubmit", "PreToolUse", "TaskCreated", "TaskCompleted"];
+const FIRED = HOOK_EVENTS.filter((event) => ruleOf(event).never === undefined);
+
+describe("an exit code, event by event", () => {
+  it.each(FIRED)("on %s", async (event) => {
+    const ends = async (hook: string | CommandHook) => {
+      const { hooks, turn } = fired({ hooks: on(event, [hook]) });
+      return (await hooks.fire(event, {}, turn)).blocked;
+    };
+    const ended = {
+      0: await ends("exit 0"),
+      1: await ends("echo no >&2; exit 1"),
+      2: await ends("echo no >&2; exit 2"),
+      126: await ends("./"),
+      127: await ends("no-such-program-here"),
+      late: await ends(command("sleep 100", { timeout: 0.05 })),
+    };
+    expect(ended).toEqual({
+      2: BLOCKS.includes(event) ? "no" : undefined,
+      late: REFUSES_LATE.includes(event) ? "gave no answer within 0.05 s" : undefined,
+    });
+  });
+
+  it("of a hook that cannot be started is told in one line, with what to do, and the prompt is taken", async () => {
+    const { input, status, dir } = fired({
+      hooks: on("UserPromptSubmit", ['"$CLAUDE_PROJECT_DIR"/hook.sh', "\n# my notes\nno-such-program-here --now"]),
+    });
+    fs.writeFileSync(path.join(dir, "hook.sh"), "#!/bin/bash\nexit 2\n", { mode: 0o644 });
+    const taken = { content: [{ type: "text", text: "hi" }], origin: "user" };
+    expect(await input("hi")).toEqual(taken);
+    expect(status().sort()).toEqual([
+      expect.stringMatching(
+        /^UserPromptSubmit hook "\$CLAUDE_PROJECT_DIR"\/hook\.sh: exit code 126 \(it may not be executed: chmod \+x\): .*denied$/,
+      ),
+      expect.stringMatching(
+        /^UserPromptSubmit hook no-such-program-here --now: exit code 127 \(there is no such program\): .*not found$/,
+      ),
+    ]);
+  });
+});
+
+it("an event that nothing fires yet is said to a program that has hooks for it", async () => {
+  const { hooks, turn, status } = fired({
+    hooks: on("Setup", ["exit 0"]),
+    inProcess: [{ event: "Setup", run: () => undefined }],
+  });
+  await hooks.start!(turn);
+  expect(status()).toEqual(["hooks for Setup are not run: there is no --init and no --maintenance"]);
+});
+
+describe("the shell of a hook", () => {
+  it("is bash, which reads nobody's rc file; sh where it says so; and no other, which is said", async () => {
+    const { input, dir, ran, status } = fired({
+      env: { PATH: process.env.PATH!, HOME: "/nowhere" },
+      hooks: on("UserPromptSubmit", [
+        '[[ "$HOME$BASH_VERSION" =~ ^/nowhere[0-9] ]] && echo bash',
+        command('echo "sh$BASH_VERSION"', { shell: "sh" }),
+        command("Write-Output x", { shell: "powershell" }),
+      ]),
+    });
+    const taken = (await input("hi")) as { content: { text: string }[] };
+    expect(taken.content[1]!.text).toMatch(/^<note from="hook">\nbash\nsh.*\n<\/note>$/);
+    expect(ran().map((r) => (r as { outcome: string }).outcome)).toEqual(["ok", "ok", "error"]);
+    expect(status()).toEqual([
+      "UserPromptSubmit hook Write-Output x: could not be started: it is written for powershell, and hooks run under bash or sh: not run",
+    ]);
+    const home = fired({ env: { PATH: process.env.PATH!, HOME: dir }, hooks: on("UserPromptSubmit", ["echo mine"]) });
+    fs.writeFileSync(path.join(dir, ".bashrc"), "echo from the rc file\n");
+    expect(await home.input("hi")).toMatchObject({
+      content: [{ text: "hi" }, { text: '<note from="hook">\nmine\n</note>' }],
+    });
+  });
+
+  it("is sh where there is no bash, and that is said once", async () => {
+    const { input, status } = fired({
+      shells: createShells("/", () => undefined),
+      hooks: on("UserPromptSubmit", ["echo one", "echo two"]),
+    });
+    await input("hi");
+    expect(await input("hi")).toMatchObject({
+      content: [{ text: "hi" }, { text: expect.stringContaining("one\ntwo") }],
+    });
+    expect(status()).toEqual([expect.stringMatching(/^there is no bash here: hooks run under sh/)]);
   });
 });
 
@@ -305,6 +388,7 @@ describe("a hook with `if`", () => {
     await seams.gate(call);
     expect(await seams.ask(call, { decision: "ask", code: "program", reason: "sure?" })).toEqual({
       decision: "deny",
+      code: "unanswered",
       reason: "sure? (needs approval, and no one is there to ask)",
     });
     const guard = fired({ hooks: on("PreToolUse", [command("exit 2", { if: "Bash(rm *)" })]) });

@@ -48,7 +48,7 @@ describe("a mistake in settings", () => {
       ),
       at(
         "8:5",
-        "unknown key `color` in `permissions`: take it out; known are allow, ask, deny, defaultMode, additionalDirectories",
+        "unknown key `color` in `permissions`: take it out; known are allow, ask, deny, defaultMode, additionalDirectories, disableBypassPermissionsMode",
       ),
       at("11:5", "unknown key `PreTooluse` in `hooks`: did you mean `PreToolUse`?"),
       at(

@@ -172,12 +172,14 @@ describe("the scopes of settings", () => {
       },
       hooks: {
         ConfigChange: [hookOf("x")],
+        SwarmSpawned: [hookOf("x")],
         PreToolUse: [
           {
             matcher: "Bash",
             hooks: [
               { type: "prompt", prompt: "ok?" },
               { type: "command", command: "c", shell: "bash" },
+              { type: "command", command: "d", shell: "powershell" },
             ],
           },
         ],
@@ -191,13 +193,57 @@ describe("the scopes of settings", () => {
     expect(settings.permissions.allow.map((rule) => rule.text)).toEqual(["Bash(ls)", "Read"]);
     expect(settings.permissions.defaultMode).toBeUndefined();
     expect(settings.hooks.PreToolUse).toEqual([
-      expect.objectContaining({ matcher: "Bash", hooks: [{ type: "command", command: "c" }] }),
+      expect.objectContaining({ matcher: "Bash", hooks: [{ type: "command", command: "c", shell: "bash" }] }),
     ]);
     expect(warnings.map((line) => line.replaceAll(`${desk.dir}/`, ""))).toEqual([
-      "home/.claude/settings.json:12:21: hooks for `ConfigChange` are not run: Holdfast has no such event",
-      "home/.claude/settings.json:26:11: a hook of type `prompt` is not run: Holdfast runs commands",
       "home/.claude/settings.json:5:7: the rule `Odd((` cannot be used: close the parenthesis (left out)",
+      'home/.claude/settings.json:9:37: `disableBypassPermissionsMode` is not used: it can only be "disable"',
+      "home/.claude/settings.json:12:21: hooks for `ConfigChange` are not run: settings are read once, at the start",
+      "home/.claude/settings.json:22:21: hooks for `SwarmSpawned` are not run: Holdfast has no such event",
+      "home/.claude/settings.json:36:11: a hook of type `prompt` is not run: Holdfast runs commands",
+      "home/.claude/settings.json:48:22: a hook for the shell `powershell` is not run: hooks run under bash or sh",
       "home/.claude/settings.json:8:5: bypassPermissions is for Claude Code and not used; put it into config/holdfast/settings.json if you want it here",
+    ]);
+  });
+
+  it("hear whoever switches bypassing off: what a person asks for is refused, a default is left out", async () => {
+    const off = { permissions: { disableBypassPermissionsMode: "disable" } };
+    const asks = { commandLine: { permissions: { defaultMode: "bypass" as const } } };
+    const files = [
+      ...["managed.json", "repo/.holdfast/settings.json", "repo/.claude/settings.local.json"],
+      ...["config/holdfast/settings.json", "home/.claude/settings.json"],
+    ];
+    for (const file of files) {
+      desk.put(file, off);
+      const refused = await desk.load({ ...asks, trustFlag: true }).catch((error) => error);
+      const shown = refused.message.replaceAll(`${desk.dir}/`, "");
+      expect([refused.code, shown]).toEqual([
+        "refused",
+        `${file.replace("repo/", "")}:3:5 switches bypassing permissions off: use another mode, such as --permission-mode auto`,
+      ]);
+      const { settings } = await desk.load({ commandLine: { permissions: { defaultMode: "auto" } } });
+      expect(settings.permissions.defaultMode).toBe("auto");
+      desk.put(file, {});
+    }
+    desk.put("config/holdfast/settings.json", { permissions: { defaultMode: "bypassPermissions" } });
+    desk.put("repo/.claude/settings.json", off);
+    const { settings, warnings } = await desk.load();
+    expect([settings.permissions.defaultMode, warnings]).toEqual([
+      "default",
+      [
+        ".claude/settings.json:3:5 switches bypassing permissions off: the mode is default instead of bypassPermissions",
+      ],
+    ]);
+  });
+
+  it("warn of hooks that nothing runs, by file and event, also in our own files", async () => {
+    const hooks = { Setup: [hookOf("x")], Stop: [{ hooks: [{ type: "command", command: "s", shell: "/bin/zsh" }] }] };
+    desk.put("config/holdfast/settings.json", { hooks });
+    const { settings, warnings } = await desk.load();
+    expect(settings.hooks).toEqual({ Stop: [{ hooks: [], source: desk.userFile, scope: "user" }] });
+    expect(warnings.map((line) => line.replaceAll(`${desk.dir}/`, ""))).toEqual([
+      "config/holdfast/settings.json:3:14: hooks for `Setup` are not run: there is no --init and no --maintenance",
+      "config/holdfast/settings.json:19:22: a hook for the shell `/bin/zsh` is not run: hooks run under bash or sh",
     ]);
   });
 

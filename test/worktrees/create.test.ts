@@ -270,10 +270,13 @@ test("files that could not be written leave a worktree that the next call goes o
 
 test("a subagent that is to have a tree of its own gets one, and the same one when asked again", async () => {
   const { root, at, worktrees, says } = await setUp();
-  const isolate = isolateIn(worktrees);
+  const told: unknown[] = [];
+  const isolate = isolateIn(worktrees, async (event, payload) => told.push([event, payload]));
   const wanted = { context: "ctx_01abcdefgh", agent: "General Purpose.1", root };
-  const { root: tree } = await isolate(wanted);
+  const { root: tree } = await isolate({ ...wanted, turn: {} as never });
   expect(tree).toBe(at("general-purpose-1-abcdefgh"));
+  const name = "general-purpose-1-abcdefgh";
+  expect(told).toEqual([["WorktreeCreate", { name, worktree_path: tree, branch: `holdfast/${name}` }]]);
   expect([await isolate(wanted), git(tree, "rev-parse", "--abbrev-ref", "HEAD")]).toEqual([
     { root: tree },
     "holdfast/general-purpose-1-abcdefgh",

@@ -1,6 +1,7 @@
 // Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
 import { type Contexts, openContexts } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { forgetHookFiles } from "../../mechanisms/hooks/index.ts";
 import { loadSettings, settingsPlaces } from "../../settings/index.ts";
 import type { Flags } from "../args.ts";
 import { projectOf } from "../open.ts";
@@ -58,6 +59,8 @@ export const STORE_VERBS: Record<string, Verb> = {
   },
   async gc(contexts, flags) {
     const report = await contexts.gc({ dryRun: flags.dryRun, defaultTtlMs: await ttlOf(flags) });
+    const removed = flags.dryRun ? [] : report.removed.map(({ id }) => id);
+    if (removed.length > 0) forgetHookFiles((await projectOf(flags)).stateDir, removed);
     if (flags.json) return print(report);
     for (const { id, title, bytes } of report.removed)
       process.stdout.write(`${flags.dryRun ? "would go" : "removed"}  ${id}  ${bytes} bytes  ${oneLine(title, 50)}\n`);
@@ -66,6 +69,7 @@ export const STORE_VERBS: Record<string, Verb> = {
   },
   async rm(contexts, flags, [id]) {
     await contexts.delete(needed(id, "contexts rm ID"));
+    forgetHookFiles((await projectOf(flags)).stateDir, [id!]);
     if (flags.json) print({ id, removed: true });
     else process.stdout.write(`Removed ${id}\n`);
   },

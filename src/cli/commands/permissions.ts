@@ -9,6 +9,7 @@ import {
   worldOf,
 } from "../../mechanisms/permissions/index.ts";
 import type { ToolCall } from "../../mechanisms/permissions/words.ts";
+import { isBypass } from "../../settings/index.ts";
 import type { Flags } from "../args.ts";
 import { projectOf } from "../open.ts";
 import { escaped, oneLine } from "../printable.ts";
@@ -42,9 +43,13 @@ export async function permissions(flags: Flags): Promise<number> {
     );
   }
   const project = await projectOf(flags);
-  const { permissions: options, says } = await openSettings(flags, project);
+  const { permissions: options, says, settings } = await openSettings(flags, project);
+  const { bypassOff } = settings.permissions;
   for (const line of says) process.stderr.write(`holdfast: ${line}\n`);
-  const judge = (question: Question) => judgeOne(question, options, project.root);
+  const judge = (question: Question) => {
+    if (bypassOff !== undefined && isBypass(question.mode)) throw new Error(`${bypassOff} switches that mode off`);
+    return judgeOne(question, options, project.root);
+  };
   if (flags.jsonLines) {
     for await (const line of createInterface({ input: process.stdin })) {
       if (line.trim() !== "") process.stdout.write(`${JSON.stringify(await answerTo(line, judge))}\n`);

@@ -42,7 +42,9 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
 
   async function all(): Promise<AgentDefinition[]> {
     const found: AgentDefinition[] = definitions.map((one) => ({ ...one, source: "the program" }));
-    for (const place of places) for (const file of filesOf(place.dir)) found.push(...(await read(place, file)));
+    const missing = new Map<string, string[]>();
+    for (const place of places) found.push(...(await readPlace(place, missing)));
+    tell(missing.size === 0 ? [] : [missingText(missing)]);
     const names = new Set<string>();
     return [...found, ...BUILT_IN].filter(({ name }) => {
       if (names.has(name.toLowerCase())) return false;
@@ -51,7 +53,29 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
     });
   }
 
-  async function read({ dir, shown, repository }: AgentPlace, name: string): Promise<AgentDefinition[]> {
+  /** Of two of one name in one folder the first by its file's name is used. */
+  async function readPlace(place: AgentPlace, missing: Map<string, string[]>): Promise<AgentDefinition[]> {
+    const found: AgentDefinition[] = [];
+    const files = filesOf(place.dir);
+    if (files.length > MOST_FILES)
+      tell([`${place.shown}: ${files.length} definitions, and only the first ${MOST_FILES} are read: take some away`]);
+    for (const file of files.slice(0, MOST_FILES)) {
+      const { definition, missingTools } = (await read(place, file)) ?? {};
+      if (!definition) continue;
+      const first = found.find(({ name }) => name.toLowerCase() === definition.name.toLowerCase());
+      if (first) {
+        tell([
+          `${definition.source}: ${first.source} is named ${first.name} too, and is the one that is used: rename one`,
+        ]);
+        continue;
+      }
+      found.push(definition);
+      for (const tool of missingTools ?? []) missing.set(tool, [...(missing.get(tool) ?? []), definition.name]);
+    }
+    return found;
+  }
+
+  async function read({ dir, shown, repository }: AgentPlace, name: string): Promise<ReadDefinition | undefined> {
     const file = path.join(dir, name);
     const source = path.join(shown, name);
     try {
@@ -66,10 +90,10 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
         cache.set(file, cached);
       }
       tell(cached.read.problems);
-      return cached.read.definition ? [cached.read.definition] : [];
+      return cached.read;
     } catch (error) {
       tell([`${source}: cannot be read (${messageOf(error)}); this agent is left out`]);
-      return [];
+      return undefined;
     }
   }
 
@@ -109,11 +133,17 @@ function filesOf(dir: string): string[] {
     return fs
       .readdirSync(dir)
       .filter((name) => name.endsWith(".md"))
-      .sort()
-      .slice(0, MOST_FILES);
+      .sort();
   } catch {
     return [];
   }
+}
+
+/** One line for all of them: it is nobody's mistake. */
+function missingText(missing: ReadonlyMap<string, readonly string[]>): string {
+  const all = [...missing].sort(([, a], [, b]) => b.length - a.length);
+  const who = (agents: readonly string[]) => (agents.length > 1 ? `${agents.length} agents` : agents[0]);
+  return `tools that are not here, and that agents do without: ${all.map(([tool, by]) => `${tool} (${who(by)})`).join(", ")}`;
 }
 
 const typeOf = ({ name, description, source, isolation, background }: AgentDefinition): AgentType => ({

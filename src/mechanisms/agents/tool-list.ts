@@ -1,5 +1,5 @@
 // Owns which tools a definition leaves to its agent; names are Claude's or ours.
-import { claudeNames, fromClaude } from "../../tools/claude-names.ts";
+import { claudeNames, isClaudeName } from "../../tools/claude-names.ts";
 import type { DefinedAgent } from "./events.ts";
 
 /** Whoever may run commands may look after those that run in the background. */
@@ -25,4 +25,4 @@ function means(entry: string, tool: string): boolean {
 
 /** A name that no tool has here. Ours are lower case, those of servers begin with mcp__. */
 export const isUnknownTool = (entry: string): boolean =>
-  entry !== "*" && /[A-Z]/.test(entry[0] ?? "") && entry !== "Agent" && fromClaude(entry, undefined).name === entry;
+  entry !== "*" && /[A-Z]/.test(entry[0] ?? "") && !isClaudeName(entry);

@@ -10,6 +10,7 @@ import {
   type Mechanism,
   type Turn,
 } from "../../loop/seams.ts";
+import { toClaude } from "../../tools/claude-names.ts";
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -29,7 +30,14 @@ export interface ApprovalsOptions {
   onAsk?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>;
 }
 
-export function createApprovals(opts: ApprovalsOptions = {}): Mechanism {
+/** Told that a person is waited for; never waited for itself. */
+type FireNotification = (event: "Notification", payload: Record<string, unknown>, turn: Turn) => Promise<unknown>;
+
+interface Ports {
+  fire?: FireNotification;
+}
+
+export function createApprovals(opts: ApprovalsOptions & Ports = {}): Mechanism {
   return defineMechanism({
     name: "approvals",
     events: approvalEvents,
@@ -44,7 +52,7 @@ export const listedRequests = (state: ApprovalsState): ApprovalRequest[] =>
 
 const stateOf = (turn: Turn): ApprovalsState => turn.slice<ApprovalsState>("approvals");
 
-async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promise<Answer | undefined> {
+async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions & Ports): Promise<Answer | undefined> {
   const { turn, tool, input } = call;
   for (;;) {
     const { requests, remembered } = stateOf(turn);
@@ -61,6 +69,8 @@ async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promis
     crashPoint("approval.asked");
     const text = `waiting for approval: holdfast approve ${request.requestId}`;
     turn.emit({ type: "status", text });
+    const message = `Holdfast needs your permission to use ${toClaude(tool.name, input).name}`;
+    await opts.fire?.("Notification", { message, notification_type: "permission_prompt" }, turn);
     const answer = toAnswer(await answered(turn, request, opts));
     const now = placeOf(turn);
     if (answer.decision === "deny" || (now.cwd === question.cwd && now.root === question.root)) return answer;
@@ -111,4 +121,4 @@ export const answerEvent = (requestId: string, answer: ApprovalAnswer) => ({
 const toAnswer = (answer: ApprovalAnswer): Answer =>
   answer.decision === "allow"
     ? { decision: "allow" }
-    : { decision: "deny", reason: answer.reason ?? "the user said no" };
+    : { decision: "deny", code: "person", reason: answer.reason ?? "the user said no" };

@@ -1,5 +1,6 @@
 // Owns what the model sees when a conversation no longer fits: old tool results become one line. The ledger keeps all.
 import * as z from "zod";
+import { HoldfastError } from "../../ledger/error.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
@@ -52,14 +53,21 @@ const compactionSlice: MechanismSlice<CompactionState> = {
   },
 };
 
-export function compaction(): Mechanism {
+/** The user's hooks around it. Contract: `blocked` of PreCompact keeps everything as it is. */
+type FireCompact = (
+  event: "PreCompact" | "PostCompact",
+  payload: Record<string, unknown>,
+  turn: Turn,
+) => Promise<{ blocked?: string } | undefined>;
+
+export function compaction({ fire = async () => undefined }: { fire?: FireCompact } = {}): Mechanism {
   return defineMechanism({
     name: "compaction",
     events: compactionEvents,
     fold: compactionSlice,
     seams: {
       async context(items, turn, { overflow }) {
-        if (overflow) await elideMore(items, turn);
+        if (overflow) await elideMore(items, turn, fire);
         const { calls } = stateOf(turn);
         if (calls === NOTHING_ELIDED.calls) return items;
         return items.map((item) => (item.kind === "result" && calls[item.callId] ? lineFor(item) : item));
@@ -73,7 +81,7 @@ const NOTHING_ELIDED: Elided = { calls: {}, tries: 0 };
 const stateOf = (turn: Turn): Elided => turn.slice<CompactionState>("compaction")[turn.agent] ?? NOTHING_ELIDED;
 
 /** Decides, and records, that all results before the last reply are elided: those after it the model has not seen yet. */
-async function elideMore(items: readonly Item[], turn: Turn): Promise<void> {
+async function elideMore(items: readonly Item[], turn: Turn, fire: FireCompact): Promise<void> {
   const { calls, tries } = stateOf(turn);
   if (tries >= MAX_TRIES) return;
   const lastReply = items.findLastIndex((item) => item.kind === "reply");
@@ -82,11 +90,16 @@ async function elideMore(items: readonly Item[], turn: Turn): Promise<void> {
   if (elided.length === 0) return;
   const bytes = elided.reduce((sum, item) => sum + sizeOf(item.content), 0);
   const data = { calls: elided.map((item) => item.callId), results: elided.length, bytes };
+  const held = await fire("PreCompact", { trigger: "auto", custom_instructions: null }, turn);
+  if (held?.blocked !== undefined)
+    throw new HoldfastError(
+      "refused",
+      `the conversation no longer fits, and a PreCompact hook keeps it as it is: ${held.blocked}`,
+    );
   await turn.append([{ type: "context.elided", data }]);
-  turn.emit({
-    type: "status",
-    text: `the conversation no longer fits: ${elided.length} old tool results were left out`,
-  });
+  const says = `${elided.length} old tool results were left out`;
+  turn.emit({ type: "status", text: `the conversation no longer fits: ${says}` });
+  await fire("PostCompact", { trigger: "auto", compact_summary: says }, turn);
 }
 
 type Result = Extract<Item, { kind: "result" }>;

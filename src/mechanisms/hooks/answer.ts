@@ -1,4 +1,4 @@
-// Owns what a hook's end means: exit codes and JSON, as Claude reads them; where a decision gave no answer, it refuses.
+// Owns what a hook's end means: exit codes and JSON, as Claude reads them; where a decision was not given in time, it refuses.
 import * as z from "zod";
 import { explain } from "../../ledger/events.ts";
 import type { HookEnd } from "./command.ts";
@@ -20,6 +20,8 @@ export interface HookOutput {
     updatedInput?: Record<string, unknown>;
     additionalContext?: string;
     updatedToolOutput?: unknown;
+    /** PermissionDenied: the model may try that call again. */
+    retry?: boolean;
     decision?: PermissionAnswer;
   };
 }
@@ -44,37 +46,53 @@ export interface Answered {
   /** The turn is to end, with this reason. */
   stop?: string;
   message?: string;
+  retry?: boolean;
 }
 
 const NO_REASON = "no reason given";
-/** A shell's own codes for what cannot be started. */
-const NOT_STARTED = [126, 127];
+/** A shell's own codes for what cannot be started, and what to do then. */
+const NOT_STARTED: Record<number, string> = {
+  126: "it may not be executed: chmod +x",
+  127: "there is no such program",
+};
 
 export function answerOf(event: HookEvent, end: HookEnd): Answered {
   switch (end.kind) {
     case "timeout":
       return { ...noAnswer(event, `gave no answer within ${end.afterMs / 1000} s`), outcome: "timeout" };
-    case "failed":
-      return noAnswer(event, end.message);
-    case "output":
-      return end.output === undefined ? { outcome: "ok" } : said(event, end.output);
+    case "threw":
+      return noAnswer(event, `threw: ${end.message}`);
+    case "interrupted":
+      return noAnswer(event, "interrupted");
+    case "not started":
+      return unusable(`could not be started: ${end.message}`);
+    case "killed":
+      return unusable(`was killed by ${end.signal}`);
+    case "output": {
+      if (end.output === undefined) return { outcome: "ok" };
+      const output = readOutput(end.output);
+      return "wrong" in output ? noAnswer(event, output.wrong) : said(event, output.says);
+    }
     case "exit":
       return { ...exited(event, end), exitCode: end.code };
   }
 }
 
-/** Contract: a decision that failed is a refusal, whatever else the hook said. */
+/** Contract: where the event decides something, it is a refusal. */
 function noAnswer(event: HookEvent, reason: string): Answered {
   return { outcome: "error", reason, ...(ruleOf(event).failsClosed ? { decision: "deny" as const } : {}) };
 }
+
+/** A command that is broken, as opposed to one that says no: reported, and all goes on without it. */
+const unusable = (reason: string): Answered => ({ outcome: "error", reason });
 
 function exited(event: HookEvent, { code, stdout, stderr }: Extract<HookEnd, { kind: "exit" }>): Answered {
   if (code === 2 && ruleOf(event).blocks) {
     return { outcome: "blocked", decision: "deny", reason: stderr.trim() || NO_REASON };
   }
   if (code !== 0) {
-    const reason = `exit code ${code}${stderr.trim() === "" ? "" : `: ${stderr.trim()}`}`;
-    return NOT_STARTED.includes(code) ? noAnswer(event, reason) : { outcome: "error", reason };
+    const todo = NOT_STARTED[code] === undefined ? "" : ` (${NOT_STARTED[code]})`;
+    return unusable(`exit code ${code}${todo}${stderr.trim() === "" ? "" : `: ${stderr.trim()}`}`);
   }
   const text = stdout.trim();
   const { speaks } = ruleOf(event);
@@ -83,15 +101,20 @@ function exited(event: HookEvent, { code, stdout, stderr }: Extract<HookEnd, { k
   try {
     value = JSON.parse(text);
   } catch {
-    return speaks ? { outcome: "ok", context: text } : noAnswer(event, "its output begins like JSON and is none");
+    return speaks ? { outcome: "ok", context: text } : unusable("its output begins like JSON and is none");
   }
-  return said(event, value);
+  const output = readOutput(value);
+  return "wrong" in output ? unusable(output.wrong) : said(event, output.says);
 }
 
-function said(event: HookEvent, value: unknown): Answered {
+type Output = z.infer<ReturnType<typeof makeSchema>>;
+
+function readOutput(value: unknown): { says: Output } | { wrong: string } {
   const parsed = outputSchema().safeParse(withoutNulls(value));
-  if (!parsed.success) return noAnswer(event, `its output does not fit: ${explain(parsed.error)}`);
-  const output = parsed.data;
+  return parsed.success ? { says: parsed.data } : { wrong: `its output does not fit: ${explain(parsed.error)}` };
+}
+
+function said(event: HookEvent, output: Output): Answered {
   const specific = output.hookSpecificOutput ?? {};
   const { decision, reason } = decided(event, output);
   const answer: Answered = { outcome: decision === "deny" ? "blocked" : "ok" };
@@ -102,13 +125,11 @@ function said(event: HookEvent, value: unknown): Answered {
   if (specific.additionalContext) answer.context = specific.additionalContext;
   if (output.continue === false) answer.stop = output.stopReason || reason || NO_REASON;
   if (output.systemMessage) answer.message = output.systemMessage;
+  if (specific.retry) answer.retry = true;
   return answer;
 }
 
-function decided(
-  event: HookEvent,
-  output: z.infer<ReturnType<typeof makeSchema>>,
-): { decision?: Decision; reason?: string } {
+function decided(event: HookEvent, output: Output): { decision?: Decision; reason?: string } {
   const { decision, reason, hookSpecificOutput: specific } = output;
   if (event === "PermissionRequest") {
     const answer = specific?.decision ?? (isRecord(decision) ? decision : undefined);
@@ -154,6 +175,7 @@ function makeSchema() {
         updatedInput: z.record(z.string(), z.unknown()).optional(),
         additionalContext: z.string().optional(),
         updatedToolOutput: z.unknown().optional(),
+        retry: z.boolean().optional(),
         decision: answer.optional(),
       })
       .optional(),

@@ -1,12 +1,12 @@
 // Owns hooks around one call: asked once before it, for the input and the decision; told after it, about the result.
 import { HoldfastError, isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { explain } from "../../ledger/events.ts";
-import type { GateCall, Seams, ToolOutput, ToolRun, Turn } from "../../loop/seams.ts";
+import type { GateCall, Mechanism, Seams, ToolOutput, ToolRun, Turn, VerdictCode } from "../../loop/seams.ts";
 import { schemaOf } from "../../loop/tool-specs.ts";
 import { fromClaude, toClaude } from "../../tools/claude-names.ts";
 import type { HookEvent } from "./config.ts";
 import { turnHooks } from "./events.ts";
-import { type Fired, NOTHING_SAID } from "./firing.ts";
+import { type Fired, NOTHING_SAID } from "./fired.ts";
 import { callPayload, type Payload, resultPayload } from "./payload.ts";
 import { addNotes, replaced } from "./result-text.ts";
 
@@ -50,8 +50,9 @@ export function callSeams(
       if (!has("PermissionRequest")) return undefined;
       const payload = callPayload(call.call, call.tool, call.input, call.turn.cwd);
       const { decision, reason, stop } = await fire("PermissionRequest", payload, call.turn);
-      if (stop !== undefined) return { decision: "deny", reason: `a hook ended the turn: ${stop}` };
-      if (decision === "deny") return { decision, reason: `denied by a PermissionRequest hook: ${reason}` };
+      if (stop !== undefined) return { decision: "deny", code: "hook", reason: `a hook ended the turn: ${stop}` };
+      if (decision === "deny")
+        return { decision, code: "hook", reason: `denied by a PermissionRequest hook: ${reason}` };
       return decision === "allow" && !firm ? { decision } : undefined;
     },
     async tool(run, next) {
@@ -73,6 +74,23 @@ export function callSeams(
       const feedback = after.decision === "deny" ? [`${event} hook: ${after.reason}`] : [];
       return addNotes(replaced(output, after.updatedToolOutput), [...advice, ...after.context, ...feedback]);
     },
+  };
+}
+
+/** Whose no needs no telling: a rule the user wrote, a hook, a person, the team, the program around. */
+const SAID_BY_SOMEONE: VerdictCode[] = ["rule", "hook", "person", "team", "program"];
+
+/** PermissionDenied: what the mode or the policy refused, or nobody was there to allow. */
+export function refusals(
+  fire: (event: HookEvent, payload: Payload, turn: Turn) => Promise<Fired>,
+  has: (...events: HookEvent[]) => boolean,
+): NonNullable<Mechanism["refused"]> {
+  return async ({ call, tool, input, turn }, { code, reason }) => {
+    if (!has("PermissionDenied") || SAID_BY_SOMEONE.includes(code)) return [];
+    const payload = { ...callPayload(call, tool, input, turn.cwd), reason };
+    const { context, retry } = await fire("PermissionDenied", payload, turn);
+    const texts = [...context, ...(retry ? ["A PermissionDenied hook says that this call may be tried again."] : [])];
+    return texts.map((text) => ({ origin: "hook", text }));
   };
 }
 

@@ -12,12 +12,17 @@ export type HookEnd =
   /** An in-process hook returned. */
   | { kind: "output"; output: unknown }
   | { kind: "timeout"; afterMs: number }
-  /** Could not be started, was killed, threw, or the turn was interrupted. */
-  | { kind: "failed"; message: string };
+  /** There is no such program, it may not be executed, the machine has no room for it. */
+  | { kind: "not started"; message: string }
+  | { kind: "killed"; signal: string }
+  /** An in-process hook threw. */
+  | { kind: "threw"; message: string }
+  /** The turn was. */
+  | { kind: "interrupted" };
 
 export interface CommandRun {
-  command: string;
-  args?: string[];
+  program: string;
+  args: string[];
   cwd: string;
   env: Record<string, string>;
   stdin: string;
@@ -31,16 +36,16 @@ export interface CommandRun {
 export function runCommand(run: CommandRun): Promise<HookEnd> {
   return new Promise((resolve) => {
     let child: ChildProcess;
-    if (run.signal?.aborted) return resolve({ kind: "failed", message: "interrupted" });
+    if (run.signal?.aborted) return resolve({ kind: "interrupted" });
+    const notStarted = (error: unknown): HookEnd => ({ kind: "not started", message: messageOf(error) });
     try {
-      const [program, args] = run.args ? [run.command, run.args] : ["/bin/sh", ["-c", run.command]];
-      child = spawn(program, args, { cwd: run.cwd, env: run.env, stdio: "pipe", detached: true });
+      child = spawn(run.program, run.args, { cwd: run.cwd, env: run.env, stdio: "pipe", detached: true });
     } catch (error) {
-      return resolve({ kind: "failed", message: `cannot be started: ${messageOf(error)}` });
+      return resolve(notStarted(error));
     }
     // Without a descriptor to spare there are no streams, and the error comes by itself.
     if (!child.stdout) {
-      child.on("error", (error) => resolve({ kind: "failed", message: `cannot be started: ${messageOf(error)}` }));
+      child.on("error", (error) => resolve(notStarted(error)));
       return;
     }
     const stdout = keepHead(child.stdout);
@@ -64,15 +69,15 @@ export function runCommand(run: CommandRun): Promise<HookEnd> {
       }
       finish(end);
     };
-    const onAbort = () => killGroup({ kind: "failed", message: "interrupted" });
+    const onAbort = () => killGroup({ kind: "interrupted" });
     const deadline = setTimeout(() => killGroup({ kind: "timeout", afterMs: run.timeoutMs }), run.timeoutMs);
     run.signal?.addEventListener("abort", onAbort);
 
-    child.on("error", (error) => finish({ kind: "failed", message: `cannot be started: ${messageOf(error)}` }));
+    child.on("error", (error) => finish(notStarted(error)));
     const ended = (code: number | null, signal: string | null) =>
       finish(
         code === null
-          ? { kind: "failed", message: `was killed by ${signal}` }
+          ? { kind: "killed", signal: `${signal}` }
           : { kind: "exit", code, stdout: stdout(), stderr: stderr() },
       );
     child.on("exit", (code, signal) => {

@@ -1,29 +1,15 @@
 // Owns firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
 import path from "node:path";
-import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/host.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { claudeNames, fromClaude } from "../../tools/claude-names.ts";
-import { type Answered, answerOf, type Decision } from "./answer.ts";
+import { answerOf } from "./answer.ts";
 import { type HookEvent, isToolEvent, ruleOf } from "./config.ts";
+import { bounded, type Fired, factOf, merge, NOTHING_SAID } from "./fired.ts";
 import type { Handler } from "./handlers.ts";
-import { boundText } from "./long-text.ts";
 import { type HookInput, hookInput, type Payload } from "./payload.ts";
-import { resultText } from "./result-text.ts";
-
-/** What all hooks of one event said together. */
-export interface Fired {
-  decision?: Decision;
-  /** Why, where the decision is not `allow`. */
-  reason?: string;
-  updatedInput?: Record<string, unknown>;
-  updatedToolOutput?: string;
-  /** For the model, in the order of the configuration. */
-  context: string[];
-  stop?: string;
-}
-
-export const NOTHING_SAID: Fired = { context: [] };
+import type { TranscriptPaths } from "./transcript-places.ts";
+import type { Transcripts } from "./transcripts.ts";
 
 /** Whether a call fits a permission rule such as `Bash(git *)`; both name and input as scripts know them; `root`: the agent's tree. */
 export type MatchesRule = (rule: string, toolName: string, input: unknown, root: string) => boolean;
@@ -36,12 +22,15 @@ export interface FiringOptions {
   agentType?: (turn: Turn) => string | undefined;
   now: () => number;
   matchesRule?: MatchesRule;
+  transcripts?: Transcripts & { pathsOf(turn: Turn): TranscriptPaths };
 }
 
 export interface Firing {
   fire(event: HookEvent, payload: Payload, turn: Turn, signal?: AbortSignal): Promise<Fired>;
   /** What hooks that nobody waited for said since the last time. */
   late(turn: Turn): string[];
+  /** Contract: resolves when one of them that may wake the idle agent has said something, or with the signal. */
+  untilSaid(turn: Turn, signal: AbortSignal): Promise<void>;
   /** Ends what still runs for that agent. */
   end(turn: Turn): Promise<void>;
 }
@@ -49,13 +38,15 @@ export interface Firing {
 /** `unsure`: its `if` could not be read, so that it may tighten and nothing else. */
 type Chosen = { handler: Handler; unsure: boolean };
 
-const REASON_CHARS = 500;
-/** As much as any result may have. */
-const RESULT_CHARS = 30_000;
+const SHOWN_CHARS = 80;
+const REWAKES = 2;
 const END_GRACE_MS = 1000;
 const NO_TURN_TO_END = new Set<HookEvent>(["UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd"]);
 
-export function createFiring({ handlers, dir, permissionMode, agentType, now, matchesRule }: FiringOptions): Firing {
+export function createFiring(opts: FiringOptions): Firing {
+  const { handlers, dir, permissionMode, agentType, now, matchesRule, transcripts } = opts;
+  const told = new Set<string>();
+  const wakers = new Map<string, Set<() => void>>();
   const done = new Map<string, Set<Handler>>();
   const running = new Map<string, Map<Promise<void>, AbortController>>();
   const said = new Map<string, string[]>();
@@ -89,6 +80,8 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
 
   async function run({ handler, unsure }: Chosen, input: HookInput, turn: Turn, signal?: AbortSignal) {
     const startedAt = now();
+    const known = handler.says?.();
+    if (known !== undefined) tellOnce(known, turn);
     if (handler.statusMessage) turn.emit({ type: "status", text: handler.statusMessage });
     const place = { cwd: input.cwd, background: handler.async ?? false, ...(signal ? { signal } : {}) };
     const end = await handler.start(input, place);
@@ -99,9 +92,19 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
     }
     if (answer.message) turn.emit({ type: "status", text: `hook: ${answer.message}` });
     if (answer.outcome === "error" || answer.outcome === "timeout") {
-      turn.emit({ type: "status", text: `${handler.event} hook ${handler.command}: ${answer.reason}` });
+      turn.emit({ type: "status", text: `${handler.event} hook ${shortOf(handler.command)}: ${answer.reason}` });
     }
     return { answer, fact: factOf(handler, input, answer, Math.max(0, now() - startedAt)) };
+  }
+
+  function tellOnce(text: string, turn: Turn): void {
+    if (told.has(text)) return;
+    told.add(text);
+    turn.emit({ type: "status", text });
+  }
+
+  function keepForLater(text: string, turn: Turn): void {
+    said.set(agentKey(turn), [...(said.get(agentKey(turn)) ?? []), text]);
   }
 
   /** Beside the turn: it can refuse nothing, and what it says comes with the next round. */
@@ -111,8 +114,11 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
     running.set(agentKey(turn), ours);
     const work = run(chosen, input, turn, abort.signal)
       .then(async ({ answer, fact }) => {
-        if (answer.context) said.set(agentKey(turn), [...(said.get(agentKey(turn)) ?? []), answer.context]);
+        if (answer.context) keepForLater(answer.context, turn);
         await turn.append([fact], { soon: true });
+        if (!chosen.handler.rewakes || answer.exitCode !== REWAKES) return;
+        keepForLater(answer.reason ?? "", turn);
+        for (const wake of wakers.get(agentKey(turn)) ?? []) wake();
       })
       .catch(() => undefined) // the agent was let go meanwhile
       .finally(() => ours.delete(work));
@@ -124,14 +130,18 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
       const input = hookInput(event, payload, turn, {
         permissionMode: permissionMode(),
         agentType: agentType?.(turn),
+        ...transcripts?.pathsOf(turn),
       });
       const chosen = choose(event, input, turn);
       if (chosen.length === 0) return NOTHING_SAID;
       await turn.durable(); // a hook acts outside: on nothing that a kill could take back
+      const failed = await transcripts?.update(turn);
+      if (failed !== undefined) tellOnce(failed, turn);
       const onces = chosen.filter((c) => c.handler.once).map((c) => c.handler);
       if (onces.length > 0) done.set(turn.context, new Set([...(done.get(turn.context) ?? []), ...onces]));
-      for (const c of chosen) if (c.handler.async) runBeside(c, input, turn);
-      const runs = await Promise.all(chosen.filter((c) => !c.handler.async).map((c) => run(c, input, turn, signal)));
+      const isBeside = ({ handler }: Chosen) => handler.async || ruleOf(event).beside;
+      for (const c of chosen) if (isBeside(c)) runBeside(c, input, turn);
+      const runs = await Promise.all(chosen.filter((c) => !isBeside(c)).map((c) => run(c, input, turn, signal)));
       const fired = merge(runs.map((r) => r.answer));
       const facts = runs.map((r) => r.fact);
       if (fired.stop !== undefined && !NO_TURN_TO_END.has(event)) {
@@ -144,6 +154,16 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
       const texts = said.get(agentKey(turn)) ?? [];
       said.delete(agentKey(turn));
       return texts;
+    },
+    async untilSaid(turn, signal) {
+      const ours = wakers.get(agentKey(turn)) ?? new Set();
+      wakers.set(agentKey(turn), ours);
+      if (signal.aborted || (said.get(agentKey(turn)) ?? []).length > 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ours.add(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      await promise;
+      ours.delete(resolve);
     },
     async end(turn) {
       const ours = running.get(agentKey(turn));
@@ -164,62 +184,16 @@ export function createFiring({ handlers, dir, permissionMode, agentType, now, ma
   };
 }
 
+/** The first line that says something: many commands in settings are whole scripts. */
+function shortOf(command: string): string {
+  const line = command.split("\n").find((text) => !/^\s*(?:#|$)/.test(text)) ?? command;
+  return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line;
+}
+
 /** What a matcher is compared with; undefined: the event has none. */
 function subjects(event: HookEvent, input: HookInput): string[] | undefined {
   const { matches } = ruleOf(event);
   if (matches === undefined) return undefined;
   if (matches === "tool") return claudeNames(fromClaude(input.tool_name ?? "", undefined).name);
   return typeof input[matches] === "string" ? [input[matches]] : undefined;
-}
-
-/** An answer whose texts are short enough to show. */
-type Bounded = Omit<Answered, "updatedToolOutput"> & { updatedToolOutput?: string };
-
-async function bounded({ updatedToolOutput: result, ...answer }: Answered, dir: string): Promise<Bounded> {
-  for (const key of ["reason", "context", "stop", "message"] as const) {
-    const text = answer[key];
-    if (text !== undefined) answer[key] = await boundText(text, dir);
-  }
-  if (result === undefined) return answer;
-  return { ...answer, updatedToolOutput: await boundText(resultText(result), dir, RESULT_CHARS) };
-}
-
-const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
-
-/** Contract: the strictest decision counts, with the reasons of all who gave it; of two replacements the later one. */
-function merge(answers: readonly Bounded[]): Fired {
-  const fired: Fired = { context: answers.flatMap((a) => (a.context === undefined ? [] : [a.context])) };
-  const decisions = answers.flatMap((a) => (a.decision ? [a.decision] : []));
-  const strictest = decisions.sort((a, b) => STRICTNESS[b] - STRICTNESS[a])[0];
-  if (strictest) {
-    fired.decision = strictest;
-    const reasons = answers.filter((a) => a.decision === strictest).flatMap((a) => a.reason ?? []);
-    if (reasons.length > 0) fired.reason = reasons.join("\n");
-  }
-  for (const { updatedInput, updatedToolOutput, stop } of answers) {
-    if (updatedInput) fired.updatedInput = updatedInput;
-    if (updatedToolOutput !== undefined) fired.updatedToolOutput = updatedToolOutput;
-    if (stop !== undefined) fired.stop ??= stop;
-  }
-  return fired;
-}
-
-function factOf(handler: Handler, input: HookInput, answer: Bounded, durationMs: number): Omit<EventInput, "actor"> {
-  const { event, source, command, matcher } = handler;
-  const { outcome, exitCode, reason } = answer;
-  return {
-    type: "hook.ran",
-    data: {
-      event,
-      source,
-      command,
-      matcher,
-      durationMs,
-      outcome,
-      ...(exitCode === undefined ? {} : { exitCode }),
-      ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARS) }),
-      ...(input.tool_use_id === undefined ? {} : { callId: input.tool_use_id }),
-      ...(handler.async ? { async: true } : {}),
-    },
-  };
 }

@@ -11,6 +11,7 @@ import {
   timeoutMs,
 } from "./config.ts";
 import type { HookInput } from "./payload.ts";
+import { createShells, type FindShell } from "./shells.ts";
 
 /** A hook of the embedding program. Contract: a throw, or no answer in time, refuses where the event decides something. */
 export interface InProcessHook {
@@ -40,11 +41,15 @@ export interface Handler {
   if?: string;
   once?: boolean;
   async?: boolean;
+  /** Where it ends with exit code 2, the model is told why, also when it is idle. */
+  rewakes?: boolean;
   statusMessage?: string;
   /** Two with the same are one. */
   key: unknown;
   /** Contract: never throws. */
   start(input: HookInput, place: Place): Promise<HookEnd>;
+  /** What people should know about how it runs. */
+  says?(): string | undefined;
 }
 
 export interface HandlerOptions {
@@ -52,43 +57,59 @@ export interface HandlerOptions {
   inProcess?: readonly InProcessHook[];
   root: string;
   env?: Record<string, string>;
+  /** Default: those of the machine. */
+  shells?: FindShell;
 }
 
 const RECORDED_CHARS = 200;
 
-export function handlersOf({ hooks = {}, inProcess = [], root, env = {} }: HandlerOptions): Handler[] {
-  const environment = { ...env, CLAUDE_PROJECT_DIR: root, HOLDFAST_PROJECT_DIR: root };
+export function handlersOf(opts: HandlerOptions): Handler[] {
+  const { hooks = {}, inProcess = [], root, env = {}, shells = createShells(root) } = opts;
+  const around = { env: { ...env, CLAUDE_PROJECT_DIR: root, HOLDFAST_PROJECT_DIR: root }, shells };
   const commands = (Object.entries(hooks) as [HookEvent, HookGroup[]][]).flatMap(([event, groups]) =>
-    groups.flatMap((group) => group.hooks.map((hook) => commandHandler(event, group, hook, environment))),
+    groups.flatMap((group) => group.hooks.map((hook) => commandHandler(event, group, hook, around))),
   );
   return [...commands, ...inProcess.map(functionHandler)];
 }
 
-function commandHandler(event: HookEvent, group: HookGroup, hook: CommandHook, env: Record<string, string>): Handler {
+interface Around {
+  env: Record<string, string>;
+  shells: FindShell;
+}
+
+function commandHandler(event: HookEvent, group: HookGroup, hook: CommandHook, { env, shells }: Around): Handler {
   const place = (text: string) => text.replace(/\$\{CLAUDE_PROJECT_DIR\}/g, () => env.CLAUDE_PROJECT_DIR!);
-  // Without a shell nobody else would put the directory in.
-  const run = hook.args ? { command: place(hook.command), args: hook.args.map(place) } : { command: hook.command };
-  const { if: rule, once, async, statusMessage } = hook;
+  const { if: rule, once, statusMessage, args, asyncRewake: rewakes } = hook;
+  const async = hook.async || rewakes;
+  /** Without a shell nobody else would put the directory in. */
+  const plan = (): { program: string; args: string[] } | { unusable: string } => {
+    if (args) return { program: place(hook.command), args: args.map(place) };
+    const shell = shells(hook.shell);
+    return "unusable" in shell ? shell : { program: shell.program, args: [...shell.args, hook.command] };
+  };
   const source = group.source ?? "settings";
   return {
     event,
     source,
     matcher: group.matcher ?? "",
-    command: [hook.command, ...(hook.args ?? [])].join(" ").slice(0, RECORDED_CHARS),
+    command: [hook.command, ...(args ?? [])].join(" ").slice(0, RECORDED_CHARS),
     matches: compileMatcher(group.matcher, source),
     ...(rule === undefined ? {} : { if: rule }),
     ...(once ? { once } : {}),
     ...(async ? { async } : {}),
+    ...(rewakes ? { rewakes } : {}),
     ...(statusMessage ? { statusMessage } : {}),
-    key: JSON.stringify([hook.command, hook.args, async ?? false]),
-    start: (input, at) =>
-      runCommand({
-        ...run,
-        ...at,
-        env,
-        stdin: `${JSON.stringify(input)}\n`,
-        timeoutMs: timeoutMs(event, hook.timeout),
-      }),
+    key: JSON.stringify([hook.command, args, hook.shell, async ?? false]),
+    says() {
+      const shell = args ? undefined : shells(hook.shell);
+      return shell && "says" in shell ? shell.says : undefined;
+    },
+    async start(input, at) {
+      const run = plan();
+      if ("unusable" in run) return { kind: "not started", message: run.unusable };
+      const stdin = `${JSON.stringify(input)}\n`;
+      return runCommand({ ...run, ...at, env, stdin, timeoutMs: timeoutMs(event, hook.timeout) });
+    },
   };
 }
 
@@ -108,7 +129,7 @@ function functionHandler(hook: InProcessHook): Handler {
 /** A function cannot be killed: at its timeout it is told by its signal, and no longer waited for. */
 async function callHook(hook: InProcessHook, input: HookInput, afterMs: number, outer?: AbortSignal): Promise<HookEnd> {
   const abort = new AbortController();
-  const interrupted: HookEnd = { kind: "failed", message: "interrupted" };
+  const interrupted: HookEnd = { kind: "interrupted" };
   if (outer?.aborted) return interrupted;
   return new Promise((resolve) => {
     const finish = (end: HookEnd) => {
@@ -129,7 +150,7 @@ async function callHook(hook: InProcessHook, input: HookInput, afterMs: number, 
       .then(() => hook.run(input, { signal: abort.signal }))
       .then(
         (output) => finish({ kind: "output", output }),
-        (error) => finish({ kind: "failed", message: `threw: ${messageOf(error)}` }),
+        (error) => finish({ kind: "threw", message: messageOf(error) }),
       );
   });
 }

@@ -6,6 +6,7 @@ import { claudeCall } from "../../tools/claude-call.ts";
 import { claudeMode } from "../../tools/permission-modes.ts";
 import { cutText } from "../../tools/text.ts";
 import { type HookEvent, isRecord } from "./config.ts";
+import type { TranscriptPaths } from "./transcript-places.ts";
 
 /** Longer results are cut for hooks: they are made for looking, not for carrying megabytes. */
 const MAX_RESPONSE_CHARS = 1_000_000;
@@ -13,8 +14,10 @@ const MAX_RESPONSE_CHARS = 1_000_000;
 export interface HookInput {
   /** The context. */
   session_id: string;
-  /** Always empty: the transcript is a ledger, no file. */
+  /** The conversation as JSON lines, in Claude's shape; empty where none is kept (the embedding program's own mechanism). */
   transcript_path: string;
+  /** The same of the agent, where it is not the lead. */
+  agent_transcript_path?: string;
   cwd: string;
   permission_mode: string;
   hook_event_name: HookEvent;
@@ -32,21 +35,25 @@ export interface HookInput {
 
 export type Payload = Record<string, unknown>;
 
-export function hookInput(
-  event: HookEvent,
-  payload: Payload,
-  turn: Turn,
-  told: { permissionMode: string; agentType?: string },
-): HookInput {
+export function hookInput(event: HookEvent, payload: Payload, turn: Turn, told: Told): HookInput {
+  const { permissionMode, agentType, transcriptPath = "", agentTranscriptPath } = told;
+  const type = agentType ?? (turn.agent === LEAD ? undefined : turn.agent);
   return {
     session_id: turn.context,
-    transcript_path: "",
+    transcript_path: transcriptPath,
+    ...(agentTranscriptPath !== undefined && { agent_transcript_path: agentTranscriptPath }),
     cwd: turn.cwd,
-    permission_mode: claudeMode(told.permissionMode),
-    ...(turn.agent === LEAD ? {} : { agent_id: turn.agent, agent_type: told.agentType ?? turn.agent }),
+    permission_mode: claudeMode(permissionMode),
+    ...(turn.agent !== LEAD && { agent_id: turn.agent }),
+    ...(type !== undefined && { agent_type: type }),
     hook_event_name: event,
     ...payload,
   };
+}
+
+interface Told extends Partial<TranscriptPaths> {
+  permissionMode: string;
+  agentType?: string;
 }
 
 /** A call as scripts know it; paths of files are absolute, as they expect. */

@@ -4,6 +4,7 @@ import { type Model, ModelError } from "../../models/model.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
 import { freshTurn, type RecoveryState, recoveryEvents, recoverySlice, type TurnRecovery } from "./events.ts";
 import { callModel, type Policy } from "./model-call.ts";
+import { type FireModelHook, tellFailure } from "./model-hooks.ts";
 
 export interface RecoveryOptions {
   /** Opened only when the models before them stay overloaded or rate-limited. */
@@ -11,6 +12,8 @@ export interface RecoveryOptions {
   backoff?: Partial<Backoff>;
   /** Attempts with one model. */
   maxAttempts?: number;
+  /** The user's hooks: a turn that ends because the model cannot be had, another model. */
+  fire?: FireModelHook;
 }
 
 /** With one model, unless the harness says otherwise. */
@@ -28,13 +31,21 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
     retryAfterCapMs: 30_000,
     longestWaitMs: 10 * 60_000,
     fallbacks: (opts.fallbacks ?? []).map(once),
+    ...(opts.fire && { fire: opts.fire }),
   };
   return defineMechanism({
     name: "recovery",
     events: recoveryEvents,
     fold: recoverySlice,
     seams: {
-      model: (call, next) => callModel(call, next, policy, pastOf(call.turn)),
+      async model(call, next) {
+        try {
+          return await callModel(call, next, policy, pastOf(call.turn));
+        } catch (error) {
+          await tellFailure(error, call.turn, opts.fire);
+          throw error;
+        }
+      },
       stop(turn, reply) {
         if (reply.finish === "refused") throw refused(reply.model);
         if (reply.finish !== "length" || reply.parts.some((part) => part.type === "call")) return [];

@@ -12,6 +12,7 @@ import {
 } from "../../models/model.ts";
 import { type Backoff, delayFor } from "./backoff.ts";
 import type { TurnRecovery } from "./events.ts";
+import { type FireModelHook, tellSwitch } from "./model-hooks.ts";
 
 export interface Policy {
   backoff: Backoff;
@@ -23,6 +24,7 @@ export interface Policy {
   /** Longer than this nobody waits: the turn ends and says when to come back. */
   longestWaitMs: number;
   fallbacks: (() => Promise<Model>)[];
+  fire?: FireModelHook;
 }
 
 type Next = (call: ModelCall) => Promise<Reply>;
@@ -165,6 +167,7 @@ async function switched(call: ModelCall, policy: Policy, now: Progress, error: M
     await call.turn.append([{ type: "model.switched", data }]);
     call.turn.emit({ type: "status", text: `${error.message}; going on with ${model.id}` });
     call.turn.emit({ type: "delta", delta: { type: "reset" } });
+    await tellSwitch(now.model.id, model.id, call.turn, policy.fire);
     now.model = model;
     now.tried.push(model.id);
     now.attempt = 0;

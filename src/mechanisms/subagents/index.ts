@@ -158,7 +158,7 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
         `${about.name} wants a worktree of its own (${about.source}), and none can be made here: use another agent`,
       );
     }
-    const { root, events = [] } = await opts.isolate({ context: turn.context, agent, root: turn.root });
+    const { root, events = [] } = await opts.isolate({ context: turn.context, agent, root: turn.root, turn });
     return { type: about.name, background, cwd: root, facts: [...moved(root, root), ...events] };
   }
 

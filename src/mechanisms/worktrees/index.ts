@@ -2,11 +2,11 @@
 import * as z from "zod";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import { unchanged } from "../../loop/timelines.ts";
-import { type CreateWorktreePorts, createWorktreeTool } from "../../tools/create-worktree.ts";
+import { type CreateWorktreePorts, createWorktreeTool, type FireHook } from "../../tools/create-worktree.ts";
 import { keepWorktreeTool } from "../../tools/keep-worktree.ts";
 import { type RemoveWorktreePorts, removeWorktreeTool } from "../../tools/remove-worktree.ts";
 import type { Isolate } from "../../tools/subagent-runner.ts";
-import type { Worktrees } from "../../tools/worktrees.ts";
+import { branchOf, type Worktrees } from "../../tools/worktrees.ts";
 
 export interface WorktreesPlace {
   /** Holds one directory a worktree; outside the project's tree. */
@@ -40,14 +40,17 @@ export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktre
 
 /** A tree for a subagent that is to have its own; after its end it is there for review. */
 export const isolateIn =
-  (worktrees: Worktrees): Isolate =>
-  async ({ context, agent, root }) => {
+  (worktrees: Worktrees, fire?: FireHook): Isolate =>
+  async ({ context, agent, root, turn }) => {
     const name = `${agent}-${context.slice(-8)}`.toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
     const fitting = name
       .replace(/^[^a-z0-9]+/, "")
       .slice(-41)
       .replace(/^[^a-z0-9]+/, "");
-    return { root: await worktrees.ensure(fitting, { from: root, mark: `${context}/${agent}` }) };
+    const path = await worktrees.ensure(fitting, { from: root, mark: `${context}/${agent}` });
+    const made = { name: fitting, worktree_path: path, branch: branchOf(fitting) };
+    if (turn) await fire?.("WorktreeCreate", made, turn);
+    return { root: path };
   };
 
 const named = { name: z.string(), path: z.string(), branch: z.string() };
