@@ -15,6 +15,7 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
   ["tools/bash.ts", "text", "what a command printed"],
   ["hub/templates", "text", "the content of a template file"],
   ["models/rehearsal", "text", "what a user or a tool says: the rehearsal is a model"],
+  ["models/http-error.ts", "message", "the words of a provider behind a gateway that drops its codes"],
   ["models/openai-responses.ts", "message", "the words of a provider, which gives no code for it"],
   ["models/openai-responses-reading.ts", "reason", "a code of the provider's protocol"],
   ["run-result.ts", "reason", "how a turn ended: a code of the loop"],

@@ -9,7 +9,7 @@ import { openSqliteStore } from "../src/ledger/sqlite/index.ts";
 import type { Store, StoredEvent } from "../src/ledger/store.ts";
 import type { Effect, Tool, ToolOutput, ToolRun } from "../src/loop/seams.ts";
 import { openModel } from "../src/models/open-model.ts";
-import { type ModelServer, type Script, startModelServer } from "../src/testing/model-server.ts";
+import { type ModelServer, type ProviderName, type Script, startModelServer } from "../src/testing/model-server.ts";
 import { enterProduction, HOUSE_HOOKS, harmlessHooks, KEYS, sandboxFor } from "./environment.ts";
 
 export interface House {
@@ -32,19 +32,20 @@ export const tempDir = (name = "holdfast"): string =>
 
 export async function openHouse(
   script: Script,
-  more: Partial<HarnessOptions> & { api?: "openai" | "anthropic" } = {},
+  more: Partial<HarnessOptions> & { api?: "openai" | "anthropic"; provider?: ProviderName } = {},
 ): Promise<House> {
   const root = tempDir("project");
   const state = tempDir("state");
-  const server = await startModelServer({ script });
+  const { api = "openai", provider, ...options } = more;
+  const server = await startModelServer({ script, ...(provider && { provider }) });
   enterProduction();
   const env = {
     OPENAI_BASE_URL: server.openaiUrl,
     ANTHROPIC_BASE_URL: server.anthropicUrl,
     ...KEYS,
   };
-  const { api = "openai", ...options } = more;
-  const model = await openModel(api === "openai" ? "openai-compatible/mock" : "anthropic/mock", { env });
+  const spec = api === "openai" ? `openai-compatible/${provider ?? "mock"}` : "anthropic/mock";
+  const model = await openModel(spec, { env });
   const store = await openSqliteStore(path.join(state, "ledger.db"));
   const production = productionOptions(state, root);
   const make = (extra: Partial<HarnessOptions> = {}) =>

@@ -119,6 +119,7 @@ function modelEnv({ settings }: LoadedSettings): NodeJS.ProcessEnv {
     if (baseUrl) env[`${prefix}_BASE_URL`] = baseUrl;
     if (apiKeyEnv && process.env[apiKeyEnv]) env[`${prefix}_API_KEY`] = process.env[apiKeyEnv];
   }
-  if (settings.proxy) process.env.HTTPS_PROXY ??= settings.proxy;
-  return { ...env, ...process.env };
+  const known = { ...env, ...process.env };
+  const isGiven = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].some((name) => known[name]);
+  return settings.proxy && !isGiven ? { ...known, HTTPS_PROXY: settings.proxy } : known;
 }

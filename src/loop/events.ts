@@ -20,6 +20,7 @@ const parts = () =>
         text: z.string(),
         signature: z.string().optional(),
         redacted: z.string().optional(),
+        provider: z.looseObject({}).optional(),
       }),
       z.object({
         type: z.literal("call"),
@@ -27,6 +28,7 @@ const parts = () =>
         name: z.string(),
         input: z.unknown(),
         broken: z.string().optional(),
+        provider: z.looseObject({}).optional(),
       }),
     ]),
   );

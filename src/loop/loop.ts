@@ -2,7 +2,7 @@
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import type { EventInput } from "../ledger/store.ts";
-import { ModelError, type ModelRequest, noUsage, type Reply } from "../models/model.ts";
+import { type Finish, ModelError, type ModelRequest, noUsage, type Reply } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCall, Turn } from "./seams.ts";
@@ -123,7 +123,7 @@ async function goesOn(agent: Agent): Promise<boolean> {
   const reply: Reply = {
     model: last?.model ?? "",
     parts: last?.parts ?? [],
-    finish: turn.state.turn!.cutOff ? "length" : "stop",
+    finish: finishOf(turn),
     usage: noUsage(),
   };
   const notes = await seams.stop(turn, reply);
@@ -136,6 +136,11 @@ async function goesOn(agent: Agent): Promise<boolean> {
   if (turn.state.queue.length === 0) return false;
   await takeIn(agent);
   return !turn.state.turn!.answered;
+}
+
+function finishOf({ state: { turn } }: Turn): Finish {
+  if (turn!.cutOff) return "length";
+  return turn!.refused ? "refused" : "stop";
 }
 
 /** What the user saw before an interrupt stays in the transcript. */

@@ -50,6 +50,8 @@ export interface AgentState {
     from: number;
     /** The last reply was cut off by its output limit: the next one continues it. */
     cutOff?: boolean;
+    /** The model, or a filter, would not answer. */
+    refused?: boolean;
   };
   lastTurn?: { turnId: string; reason: string; text: string; error?: string; rounds: number };
   rounds: number;
@@ -197,6 +199,7 @@ function applyReply(agent: AgentState, data: Extract<Known, { type: "reply.recei
     agent.turn.text = agent.turn.cutOff ? joinReplies(agent.turn.text, text) : text;
     agent.turn.answered = !parts.some((p) => p.type === "call");
     agent.turn.cutOff = data.finish === "length" && agent.turn.answered;
+    agent.turn.refused = data.finish === "refused" && agent.turn.answered;
   }
   if (parts.length === 0) return; // nothing to show: an empty assistant message is not valid on the wire
   agent.items.push({ kind: "reply", model: data.model, parts });

@@ -1,4 +1,5 @@
 // Owns what every native adapter is told: which model, where, with which key.
+import type { Environment } from "./http-transport.ts";
 import type { Limits } from "./model.ts";
 
 export interface AdapterOptions {
@@ -13,6 +14,8 @@ export interface AdapterOptions {
   limits?: Limits;
   /** No byte for this long means `stalled`. */
   stallMs?: number;
+  /** Proxies and certificates; the process's own unless given. */
+  env?: Environment;
   /** More fields of the request, such as `thinking` or `reasoning_effort`. */
   extra?: Record<string, unknown>;
 }

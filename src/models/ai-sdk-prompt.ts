@@ -9,6 +9,7 @@ import type {
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
 import type { Keepsake } from "./ai-sdk-reading.ts";
+import { nineCharacterId } from "./call-ids.ts";
 import type { Content, Item, Limits, ModelRequest, ReplyPart, ToolSpec } from "./model.ts";
 import { insteadOf, plainText, rememberItems, takes } from "./wire-memo.ts";
 
@@ -73,7 +74,8 @@ function mapItem(item: Item, view: { id: string; limits: Limits }): Mapped {
     const content = assistantContent(item.parts, item.model === view.id);
     return content.length > 0 ? { role: "assistant", content } : null;
   }
-  const { callId: toolCallId, name: toolName, isError } = item;
+  const { name: toolName, isError } = item;
+  const toolCallId = nineCharacterId(item.callId);
   const shown = item.content.some((c) => c.type !== "text" && takes(view.limits, c));
   const output: LanguageModelV4ToolResultPart["output"] = shown
     ? { type: "content", value: item.content.map((c) => mapContent(c, view.limits)) }
@@ -102,7 +104,7 @@ function assistantContent(parts: readonly ReplyPart[], own: boolean): AssistantC
       const options = forCall ? { providerOptions: forCall } : {};
       content.push({
         type: "tool-call",
-        toolCallId: part.id,
+        toolCallId: nineCharacterId(part.id),
         toolName: part.name,
         input: part.input ?? {},
         ...options,

@@ -23,6 +23,7 @@ export function createAnthropic(opts: AdapterOptions): Model {
     },
     label: id,
     stallMs: opts.stallMs,
+    env: opts.env,
   });
   const body = createAnthropicBody({ id, name: opts.name, limits, extra: opts.extra });
   return {

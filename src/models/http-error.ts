@@ -7,6 +7,8 @@ interface Described {
   message: string;
   type: string;
   code: string;
+  /** The field of the request that is meant. */
+  param?: string;
 }
 
 /** Error bodies of all providers: `{error: {message, type, code}}`, `{error: "…"}`, `{message}`, `{detail}`, or a list of one of these. */
@@ -25,6 +27,7 @@ function describeError(body: unknown): Described {
     message: typeof message === "string" ? message : JSON.stringify(message),
     type: String(inner.type ?? inner.status ?? ""),
     code: String(inner.code ?? ""),
+    ...(typeof inner.param === "string" && { param: inner.param }),
   };
 }
 
@@ -40,7 +43,13 @@ export function errorFromStatus(label: string, status: number, headers: Incoming
   return new ModelError(kindOfStatus(status, described), `${label} answered ${status}: ${said}${advice(status)}`, {
     status,
     retryAfterMs: retryAfterMs(headers),
+    ...(status === 400 && { field: refusedField(described) }),
   });
+}
+
+/** Gateways keep OpenAI's sentence where they drop its fields. */
+function refusedField({ param, message }: Described): string | undefined {
+  return param ?? /unsupported parameter:? ['"`](\w+)['"`]/i.exec(message)?.[1];
 }
 
 export function errorFromEvent(label: string, event: unknown): ModelError {

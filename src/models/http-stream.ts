@@ -1,8 +1,9 @@
 // Owns the wire below every native adapter: one POST over a kept-alive connection, server-sent events read by hand, and what each failure means.
 import type http from "node:http";
-import type https from "node:https";
 import type { Body } from "./growing-bytes.ts";
 import { errorFromStatus } from "./http-error.ts";
+import { connectionFault } from "./http-fault.ts";
+import { type Environment, transportFor } from "./http-transport.ts";
 import { ModelError, type ReplyPart } from "./model.ts";
 
 export const DEFAULT_STALL_MS = 90_000;
@@ -30,30 +31,15 @@ export interface PostOptions {
   label: string;
   /** No byte for this long means `stalled`. */
   stallMs?: number;
+  /** Proxies and certificates; the process's own unless given. */
+  env?: Environment;
 }
 
 export type Post = (body: Body, sink: Sink, signal: AbortSignal) => Promise<void>;
 
-const PROXY_VARIABLES = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
-const agents = new Map<string, http.Agent>();
-
-function transportOf(protocol: string) {
-  const proxied = PROXY_VARIABLES.some((name) => process.env[name]);
-  // Asked for by name: an ES import of node:http also loads everything that only fetch needs, and TLS is not for local models.
-  const module = process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http") as
-    | typeof http
-    | typeof https;
-  let agent = agents.get(protocol);
-  if (!agent) {
-    agent = new module.Agent({ keepAlive: true, ...(proxied ? { proxyEnv: process.env } : {}) });
-    agents.set(protocol, agent);
-  }
-  return { request: module.request, agent, proxied };
-}
-
 export function createPost(opts: PostOptions): Post {
   const url = new URL(opts.url);
-  const { request, agent, proxied } = transportOf(url.protocol);
+  const { request, agent, proxied } = transportFor(url, opts.env ?? process.env);
   const stallMs = opts.stallMs ?? DEFAULT_STALL_MS;
   const fixed = { "content-type": "application/json", accept: "text/event-stream", ...opts.headers };
   const flat = ["host", url.host, ...Object.entries(fixed).flat(), "content-length"];
@@ -65,6 +51,8 @@ export function createPost(opts: PostOptions): Post {
     method: "POST",
     agent,
   };
+  /** Whether this host has ever answered: then its name is right, and a failure is the weather's. */
+  let hasAnswered = false;
   // A flat list skips the checks of each header; a proxy needs the object, because it adds to it.
   const headersFor = (length: number) => (proxied ? { ...fixed, "content-length": length } : [...flat, String(length)]);
 
@@ -91,7 +79,7 @@ export function createPost(opts: PostOptions): Post {
           req.destroy();
         }
       };
-      const fail = (kind: "network" | "cut" | "stalled", message: string, cause?: unknown) =>
+      const fail = (kind: "cut" | "stalled", message: string, cause?: unknown) =>
         finish(new ModelError(kind, `${opts.label}: ${message}`, { partial: sink.partial(), cause }));
       const onAbort = () => finish(aborted());
       const timer = setTimeout(() => {
@@ -106,15 +94,20 @@ export function createPost(opts: PostOptions): Post {
 
       const req = request({ ...target, headers: headersFor(lengthOf(body)) }, (res) => {
         const status = res.statusCode ?? 0;
-        const read = status !== 200 || /json/.test(res.headers["content-type"] ?? "") ? collect() : events();
-        res.on("data", (chunk: Buffer) => {
+        const type = res.headers["content-type"] ?? "";
+        hasAnswered = true;
+        if (status === 200 && /html/.test(type)) return finish(webPage(opts.label, url));
+        const read = status !== 200 || /json/.test(type) ? collect() : events();
+        const body = unpacked(res);
+        body.on("data", (chunk: Buffer) => {
           timer.refresh();
           attempt(() => read.data(chunk));
           if (!settled && sink.marked()) grace ??= setTimeout(close, GRACE_AFTER_END_MS);
         });
-        res.on("end", () => attempt(() => read.end()));
+        body.on("end", () => attempt(() => read.end()));
+        body.on("error", (error) => attempt(() => read.broken(error)));
         res.on("error", (error) => attempt(() => read.broken(error)));
-        res.on("close", () => attempt(() => read.broken()));
+        res.on("close", () => (body === res || !res.complete) && attempt(() => read.broken()));
         const attempt = (work: () => void) => {
           if (settled) return;
           try {
@@ -160,13 +153,36 @@ export function createPost(opts: PostOptions): Post {
           };
         }
       });
-      req.on("error", (error: NodeJS.ErrnoException) =>
-        fail("network", `cannot reach ${url.host} (${error.code ?? error.message})`, error),
-      );
+      req.on("error", (error: NodeJS.ErrnoException) => {
+        const fault = connectionFault(error, url, { hasAnswered });
+        finish(
+          new ModelError(fault.kind, `${opts.label}: ${fault.message}`, { partial: sink.partial(), cause: error }),
+        );
+      });
       req.write(body.head);
       if (body.middle.length > 0) req.write(body.middle);
       req.end(body.tail);
     });
+}
+
+const webPage = (label: string, url: URL): ModelError =>
+  new ModelError(
+    "invalid",
+    `${label}: ${url.host} answered with a web page: check the base URL, and whether the network wants you to sign in first`,
+  );
+
+/** Nobody asked for it, but some gateways compress all the same. */
+function unpacked(res: http.IncomingMessage): NodeJS.ReadableStream {
+  const encoding = res.headers["content-encoding"] ?? "identity";
+  if (encoding === "identity") return res;
+  const zlib = process.getBuiltinModule("node:zlib");
+  const flush = zlib.constants.Z_SYNC_FLUSH;
+  const brotli = zlib.constants.BROTLI_OPERATION_FLUSH;
+  return res.pipe(
+    encoding === "br"
+      ? zlib.createBrotliDecompress({ flush: brotli })
+      : zlib.createUnzip({ flush, finishFlush: flush }),
+  );
 }
 
 const lengthOf = (body: Body) => Buffer.byteLength(body.head) + body.middle.length + Buffer.byteLength(body.tail);

@@ -10,9 +10,12 @@ export type Content =
 export type ReplyPart =
   | { type: "text"; text: string }
   /** Round-trips verbatim to the model that wrote it, and to no other. */
-  | { type: "reasoning"; text: string; signature?: string; redacted?: string }
+  | { type: "reasoning"; text: string; signature?: string; redacted?: string; provider?: ProviderData }
   /** `broken`: the arguments were cut off or are not JSON; such a call is answered, never executed. */
-  | { type: "call"; id: string; name: string; input: unknown; broken?: string };
+  | { type: "call"; id: string; name: string; input: unknown; broken?: string; provider?: ProviderData };
+
+/** What a provider sent with a part and wants back with it. Only the adapter that wrote it looks inside. */
+type ProviderData = object;
 
 export type CallPart = Extract<ReplyPart, { type: "call" }>;
 
@@ -90,7 +93,8 @@ export type ModelErrorKind =
   | "cut" // the stream ended before its end mark
   | "overflow" // the prompt does not fit
   | "auth" // 401, 403
-  | "invalid" // other 4xx
+  | "invalid" // other 4xx, and what stays wrong however often it is asked: a certificate, a web page, a port where nobody listens
+  | "refused" // the model, or a filter of its provider, will not answer this
   | "aborted";
 
 export class ModelError extends HoldfastError {
@@ -98,17 +102,20 @@ export class ModelError extends HoldfastError {
   readonly status?: number;
   readonly retryAfterMs?: number;
   readonly partial?: ReplyPart[];
+  /** The field of the request that the provider does not take. */
+  readonly field?: string;
 
   constructor(
     kind: ModelErrorKind,
     message: string,
-    opts: { status?: number; retryAfterMs?: number; partial?: ReplyPart[]; cause?: unknown } = {},
+    opts: { status?: number; retryAfterMs?: number; partial?: ReplyPart[]; field?: string; cause?: unknown } = {},
   ) {
     super("model", message, { cause: opts.cause });
     this.kind = kind;
     if (opts.status !== undefined) this.status = opts.status;
     if (opts.retryAfterMs !== undefined) this.retryAfterMs = opts.retryAfterMs;
     if (opts.partial !== undefined) this.partial = opts.partial;
+    if (opts.field !== undefined) this.field = opts.field;
   }
 }
 

@@ -33,6 +33,7 @@ export async function openModel(spec: string, opts: OpenModelOptions): Promise<M
     limits: { ...limitsOf(spec), ...opts.limits },
     stallMs: opts.stallMs ?? stallOf(opts.env),
     extra: opts.extra,
+    env: opts.env,
   };
   const { env } = opts;
   switch (provider) {

@@ -3,18 +3,30 @@ import { parseCallInput } from "./call-input.ts";
 import { errorFromEvent } from "./http-error.ts";
 import { parseJson, type Sink } from "./http-stream.ts";
 import { type Delta, type Finish, noUsage, type Reply, type ReplyPart, type Usage } from "./model.ts";
+import { addDetails, type CallData, type Detail, type ReasoningData } from "./openai-provider-data.ts";
+import { createThinkSplitter } from "./think-tags.ts";
 
 interface ChunkCall {
   index?: number;
   id?: string | null;
   function?: { name?: string | null; arguments?: string | Record<string, unknown> | null };
+  extra_content?: unknown;
+}
+
+/** Mistral's reasoning models send their content in parts. */
+interface ChunkPart {
+  type?: string;
+  text?: string;
+  thinking?: string | { text?: string }[];
 }
 
 interface ChunkMessage {
-  content?: string | null;
+  content?: string | ChunkPart[] | null;
   refusal?: string | null;
   reasoning_content?: string | null;
   reasoning?: string | null;
+  reasoning_details?: Detail[] | null;
+  extra_content?: unknown;
   tool_calls?: ChunkCall[] | null;
 }
 
@@ -33,30 +45,73 @@ interface OpenCall {
   index: number;
   name: string;
   args: string;
+  extra?: unknown;
+}
+
+export interface OpenAIReadingOptions {
+  onDelta?: (delta: Delta) => void;
+  /** Take `<think>` at the beginning of an answer for reasoning, as local models write it. */
+  thinkTags: boolean;
 }
 
 export function createOpenAIReading(
   model: string,
-  onDelta: ((delta: Delta) => void) | undefined,
+  { onDelta, thinkTags }: OpenAIReadingOptions,
 ): Sink & { reply(): Reply } {
   let text = "";
   let refusal = "";
   let reasoning = "";
+  const came: ReasoningData = {};
+  const details: Detail[] = [];
+  const think = thinkTags ? createThinkSplitter() : undefined;
   let finish: string | undefined;
   let done = false;
   let usage: Usage = noUsage();
   const calls: OpenCall[] = [];
 
+  const takeReasoning = (thought: string, field?: ReasoningData["field"]) => {
+    if (thought === "") return;
+    if (field) came.field = field;
+    reasoning += thought;
+    onDelta?.({ type: "reasoning", text: thought });
+  };
+
+  const takeText = (piece: string) => {
+    if (piece === "") return;
+    text += piece;
+    onDelta?.({ type: "text", text: piece });
+  };
+
+  const takePart = (part: ChunkPart) => {
+    if (part.type === "thinking") {
+      const { thinking = "" } = part;
+      const thought = typeof thinking === "string" ? thinking : thinking.map((one) => one.text ?? "").join("");
+      takeReasoning(thought, "content");
+    } else if (part.text) takeText(part.text);
+  };
+
+  const takeContent = (content: string | ChunkPart[]) => {
+    if (typeof content !== "string") return content.forEach(takePart);
+    if (!think) return takeText(content);
+    const split = think.feed(content);
+    takeReasoning(split.reasoning);
+    takeText(split.text);
+  };
+
+  /** What was held back because it might have been the beginning of a tag. */
+  const flush = () => {
+    const rest = think?.end();
+    if (!rest) return;
+    takeReasoning(rest.reasoning);
+    takeText(rest.text);
+  };
+
   const take = (message: ChunkMessage) => {
-    const thought = message.reasoning_content ?? message.reasoning;
-    if (thought) {
-      reasoning += thought;
-      onDelta?.({ type: "reasoning", text: thought });
-    }
-    if (message.content) {
-      text += message.content;
-      onDelta?.({ type: "text", text: message.content });
-    }
+    if (message.reasoning_content) takeReasoning(message.reasoning_content, "reasoning_content");
+    else if (message.reasoning) takeReasoning(message.reasoning, "reasoning");
+    if (Array.isArray(message.reasoning_details)) addDetails(details, message.reasoning_details);
+    if (message.extra_content) came.extra = message.extra_content;
+    if (message.content) takeContent(message.content);
     if (message.refusal) {
       refusal += message.refusal;
       onDelta?.({ type: "text", text: message.refusal });
@@ -70,14 +125,15 @@ export function createOpenAIReading(
     const last = calls.at(-1);
     const index = delta.index ?? (delta.id && delta.id !== last?.id ? calls.length : (last?.index ?? 0));
     const open = calls.findLast((call) => call.index === index);
-    // Some servers number every call 0: another id with a name is another call.
-    if (open && !(delta.id && delta.id !== open.id && delta.function?.name)) {
+    if (open && !isAnother(delta, open)) {
       open.args += given;
       if (open.name === "" && delta.function?.name) open.name = delta.function.name;
+      if (delta.extra_content) open.extra = delta.extra_content;
       return;
     }
     const name = delta.function?.name ?? "";
-    calls.push({ id: delta.id || `call_${calls.length + 1}`, index, name, args: given });
+    const extra = delta.extra_content ? { extra: delta.extra_content } : {};
+    calls.push({ id: delta.id || `call_${calls.length + 1}`, index, name, args: given, ...extra });
     onDelta?.({ type: "call", name });
   };
 
@@ -103,7 +159,12 @@ export function createOpenAIReading(
 
   const spoken = (): ReplyPart[] => {
     const parts: ReplyPart[] = [];
-    if (reasoning !== "") parts.push({ type: "reasoning", text: reasoning });
+    // Details hold the text too, and more than it.
+    const { field, ...rest } = came;
+    const provider: ReasoningData = details.length > 0 ? { ...rest, details } : came;
+    const hasData = Object.keys(provider).length > 0;
+    if (reasoning !== "" || hasData)
+      parts.push({ type: "reasoning", text: reasoning, ...(hasData ? { provider } : {}) });
     if (text + refusal !== "") parts.push({ type: "text", text: text + refusal });
     return parts;
   };
@@ -122,14 +183,31 @@ export function createOpenAIReading(
     marked: () => done,
     partial: spoken,
     reply() {
+      flush();
       const parts = spoken();
-      calls.forEach((call, i) => {
-        const cutShort = finish === "length" && i === calls.length - 1;
-        parts.push({ type: "call", id: call.id, name: call.name, ...parseCallInput(call.args, { cutShort }) });
+      calls.forEach(({ id, name, args, extra }, i) => {
+        const cutShort = (finish === "length" || finish === "content_filter") && i === calls.length - 1;
+        const provider: CallData | undefined = extra === undefined ? undefined : { extra };
+        parts.push({ type: "call", id, name, ...parseCallInput(args, { cutShort }), ...(provider && { provider }) });
       });
       return { model, parts, finish: finishOf(finish, calls.length, refusal), usage };
     },
   };
+}
+
+/** Some servers number every call 0: another id, or without ids another name behind whole arguments, is another call. */
+function isAnother({ id, function: called }: ChunkCall, open: OpenCall): boolean {
+  if (!called?.name) return false;
+  return id ? id !== open.id : open.name !== "" && isWhole(open.args);
+}
+
+function isWhole(args: string): boolean {
+  try {
+    JSON.parse(args);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function finishOf(reason: string | undefined, calls: number, refusal: string): Finish {

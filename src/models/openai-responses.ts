@@ -25,6 +25,7 @@ export function createOpenAIResponses(opts: AdapterOptions): Model {
     headers: { ...(opts.apiKey ? { authorization: `Bearer ${opts.apiKey}` } : {}), ...opts.headers },
     label: id,
     stallMs: opts.stallMs,
+    env: opts.env,
   });
   const view: View = { id, limits, unreadable: new WeakSet() };
   const bodyOf = (sealed: boolean) =>

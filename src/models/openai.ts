@@ -1,9 +1,28 @@
 // Owns the OpenAI Chat Completions wire, as OpenAI, Ollama, vLLM, llama.cpp and many others speak it.
 import type { AdapterOptions } from "./adapter-options.ts";
+import { nineCharacterId } from "./call-ids.ts";
 import { limitsOf } from "./catalogue.ts";
 import { type Body, createGrowingBytes } from "./growing-bytes.ts";
 import { createPost } from "./http-stream.ts";
-import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./model.ts";
+import {
+  type Content,
+  type Item,
+  type Limits,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type ReplyPart,
+} from "./model.ts";
+import {
+  type CallData,
+  type Family,
+  familyOf,
+  type LimitField,
+  limitFieldOf,
+  otherLimitField,
+  type ReasoningData,
+  UNSIGNED,
+} from "./openai-provider-data.ts";
 import { createOpenAIReading } from "./openai-reading.ts";
 import { insteadOf, moreFields, plainText, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
 
@@ -18,26 +37,35 @@ export function createOpenAI(opts: AdapterOptions): Model {
     headers: { ...(opts.apiKey ? { authorization: `Bearer ${opts.apiKey}` } : {}), ...opts.headers },
     label: id,
     stallMs: opts.stallMs,
+    env: opts.env,
   });
   const own = isOpenAIs(base);
   const body = createOpenAIBody({
-    name: opts.name,
-    limits,
-    limitField: own ? "max_completion_tokens" : "max_tokens",
+    ...{ id, name: opts.name, limits },
     extra: own && REASONS_WITHOUT_TOOLS.test(opts.name) ? { reasoning_effort: "none", ...opts.extra } : opts.extra,
   });
+  let limitField: LimitField = own ? "max_completion_tokens" : limitFieldOf(opts.name);
+  const ask = async (request: ModelRequest, { signal, onDelta }: Parameters<Model["reply"]>[1]) => {
+    const reading = createOpenAIReading(id, { thinkTags: !own, ...(onDelta && { onDelta }) });
+    await post(body(request, limitField), reading, signal);
+    return reading.reply();
+  };
   return {
     id,
     limits,
-    async reply(request, { signal, onDelta }) {
-      const reading = createOpenAIReading(id, onDelta);
-      await post(body(request), reading, signal);
-      return reading.reply();
+    async reply(request, asked) {
+      const sent = limitField;
+      try {
+        return await ask(request, asked);
+      } catch (error) {
+        if (!(error instanceof ModelError) || error.field !== sent) throw error;
+        limitField = otherLimitField(sent); // a gateway's name for a model does not tell which one it is
+        return await ask(request, asked);
+      }
     },
   };
 }
 
-/** OpenAI's own models refuse `max_tokens`; Ollama reads nothing else, and vLLM, llama.cpp and the rest all take it. */
 function isOpenAIs(base: string): boolean {
   const host = new URL(base).hostname;
   return host === "api.openai.com" || host.endsWith(".openai.azure.com");
@@ -47,13 +75,13 @@ function isOpenAIs(base: string): boolean {
 const REASONS_WITHOUT_TOOLS = /^gpt-(5\.[456]|6-)(?!astra)/;
 
 export function createOpenAIBody(opts: {
+  id: string;
   name: string;
   limits: Limits;
-  limitField: string;
   extra?: Record<string, unknown>;
-}): (request: ModelRequest) => Body {
+}): (request: ModelRequest, limitField: LimitField) => Body {
   const extra = moreFields(opts.extra);
-  const head = `{"model":${JSON.stringify(opts.name)},"stream":true,"stream_options":{"include_usage":true}${extra},"${opts.limitField}":`;
+  const head = `{"model":${JSON.stringify(opts.name)},"stream":true,"stream_options":{"include_usage":true}${extra},"`;
   const tools = rememberTools(
     (tool) =>
       JSON.stringify({
@@ -66,7 +94,8 @@ export function createOpenAIBody(opts: {
     const text = parts.filter((part) => part !== "").join("\n\n");
     return text === "" ? "" : JSON.stringify({ role: "system", content: text });
   });
-  const item = rememberItems((i) => renderItem(i, opts.limits));
+  const reader: Reader = { id: opts.id, limits: opts.limits, family: familyOf(opts.name) };
+  const item = rememberItems((i) => renderItem(i, reader));
   const bytes = createGrowingBytes((items, from, to) => {
     let text = "";
     for (let i = from; i < to; i++) {
@@ -76,11 +105,11 @@ export function createOpenAIBody(opts: {
     return text;
   });
 
-  return ({ items, maxOutputTokens, ...request }) => {
+  return ({ items, maxOutputTokens, ...request }, limitField) => {
     const first = system(request.system);
     const all = bytes(items, items.length);
     return {
-      head: `${head}${maxOutputTokens}${tools(request.tools)},"messages":[${first}`,
+      head: `${head}${limitField}":${maxOutputTokens}${tools(request.tools)},"messages":[${first}`,
       middle: first === "" ? all.subarray(1) : all,
       tail: `${imagesBefore(items, items.length, item)}]}`,
     };
@@ -97,16 +126,24 @@ function imagesBefore(items: readonly Item[], end: number, wire: (item: Item) =>
   return images === "" ? "" : `,{"role":"user","content":[${images}]}`;
 }
 
+/** For whom the past is written. */
+interface Reader {
+  id: string;
+  limits: Limits;
+  family: Family;
+}
+
 /** `message` starts with a comma, or is empty where there is nothing to say. */
-function renderItem(item: Item, limits: Limits): { message: string; images: string } {
+function renderItem(item: Item, reader: Reader): { message: string; images: string } {
+  const { limits } = reader;
   if (item.kind === "user") {
     return { message: `,{"role":"user","content":${userContent(item.content, limits)}}`, images: "" };
   }
-  if (item.kind === "reply") return { message: assistant(item.parts), images: "" };
+  if (item.kind === "reply") return { message: assistant(item, reader), images: "" };
   const shown = item.content.filter((c) => c.type !== "text" && takes(limits, c));
   const text = item.content.map((c) => (shown.includes(c) ? attachedLine(c) : plainText([c]))).join("\n");
   return {
-    message: `,{"role":"tool","tool_call_id":${JSON.stringify(item.callId)},"content":${JSON.stringify(text)}}`,
+    message: `,{"role":"tool","tool_call_id":"${nineCharacterId(item.callId)}","content":${JSON.stringify(text)}}`,
     images: shown.map((c) => userPart(c, limits)).join(","),
   };
 }
@@ -126,18 +163,41 @@ function userPart(c: Content, limits: Limits): string {
   return JSON.stringify({ type: "file", file: { filename: c.name, file_data: url } });
 }
 
-/** Reasoning is not sent back: this wire has no field for it that all providers take. */
-function assistant(parts: readonly ReplyPart[]): string {
+/** Reasoning, signatures and whatever else came with a reply go back to the model that wrote it, as they came. */
+function assistant({ model, parts }: Extract<Item, { kind: "reply" }>, { id, family }: Reader): string {
+  const isOwn = model === id;
   let text = "";
   let calls = "";
+  let data = "";
+  let thoughts = "";
   for (const part of parts) {
     if (part.type === "text") text += part.text;
-    else if (part.type === "call") {
-      const args = JSON.stringify(JSON.stringify(part.input ?? {}));
-      calls += `,{"id":${JSON.stringify(part.id)},"type":"function","function":{"name":${JSON.stringify(part.name)},"arguments":${args}}}`;
+    else if (part.type === "call")
+      calls += `,${callOf(part, isOwn ? part.provider : calls === "" && family.unsignedCalls ? UNSIGNED : undefined)}`;
+    else if (isOwn && part.provider) {
+      const { field, details, extra } = part.provider as ReasoningData;
+      if (field === "content") thoughts += `,${thinkingPart(part.text)}`;
+      else if (field) data += `,"${field}":${JSON.stringify(part.text)}`;
+      if (details) data += `,"reasoning_details":${JSON.stringify(details)}`;
+      if (extra !== undefined) data += `,"extra_content":${JSON.stringify(extra)}`;
     }
   }
   if (text === "" && calls === "") return "";
-  const content = text === "" ? "" : `,"content":${JSON.stringify(text)}`;
-  return `,{"role":"assistant"${content}${calls === "" ? "" : `,"tool_calls":[${calls.slice(1)}]`}}`;
+  if (family.emptyReasoning && !data.includes('"reasoning_content":')) data += ',"reasoning_content":""';
+  return `,{"role":"assistant"${contentOf(thoughts, text)}${data}${calls === "" ? "" : `,"tool_calls":[${calls.slice(1)}]`}}`;
+}
+
+function contentOf(thoughts: string, text: string): string {
+  if (thoughts === "") return text === "" ? "" : `,"content":${JSON.stringify(text)}`;
+  const said = text === "" ? "" : `,${JSON.stringify({ type: "text", text })}`;
+  return `,"content":[${thoughts.slice(1)}${said}]`;
+}
+
+const thinkingPart = (text: string): string => JSON.stringify({ type: "thinking", thinking: [{ type: "text", text }] });
+
+function callOf(call: Extract<ReplyPart, { type: "call" }>, data: CallData = {}): string {
+  const args = JSON.stringify(JSON.stringify(call.input ?? {}));
+  const { extra } = data;
+  const signature = extra === undefined ? "" : `,"extra_content":${JSON.stringify(extra)}`;
+  return `{"id":"${nineCharacterId(call.id)}","type":"function","function":{"name":${JSON.stringify(call.name)},"arguments":${args}}${signature}}`;
 }

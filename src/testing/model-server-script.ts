@@ -1,4 +1,5 @@
 // Owns the language of scripts for the model server: what each round says, and what goes wrong with it on which attempt.
+import type { ProviderName } from "./model-server-providers.ts";
 
 export interface ScriptCall {
   name: string;
@@ -31,7 +32,15 @@ export interface ScriptRound {
 
 export type Fault =
   /** Answered with this status; `message` and `type` go into the provider's error body. */
-  | { status: number; message?: string; type?: string; code?: string; headers?: Record<string, string>; body?: string }
+  | {
+      status: number;
+      message?: string;
+      type?: string;
+      code?: string;
+      param?: string;
+      headers?: Record<string, string>;
+      body?: string;
+    }
   /** Sends this many chunks, then nothing more, and keeps the connection open. */
   | { stallAt: number }
   /** Sends this many chunks, then destroys the connection; 0 destroys it before any answer. */
@@ -44,6 +53,8 @@ export type Fault =
   | { pauseAt: number };
 
 export interface ScriptRequest {
+  /** Behind the Chat Completions wire: whom the server plays. */
+  provider?: ProviderName;
   api: "anthropic" | "openai" | "openai-responses";
   model: string;
   /** Assistant messages in the request: the same for a repeated or resumed one. */

@@ -1,5 +1,6 @@
 // Owns how the scripted model server speaks: a round as the chunks of a stream, or as one body, in each wire format.
 import { argumentsOf, named, pieces, reasoningOf, sse, usageOf } from "./model-server-pieces.ts";
+import { providerOf } from "./model-server-providers.ts";
 import { responsesChunks, responsesErrorChunk, responsesWhole } from "./model-server-responses.ts";
 import type { ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 
@@ -14,9 +15,13 @@ export function wholeOf(request: ScriptRequest, round: ScriptRound): unknown {
   return request.api === "anthropic" ? anthropicMessage(request, round) : openaiCompletion(request, round);
 }
 
-export function errorBody(api: ScriptRequest["api"], error: { type: string; message: string; code?: string }): unknown {
+export function errorBody(
+  api: ScriptRequest["api"],
+  error: { type: string; message: string; code?: string; param?: string },
+): unknown {
   if (api === "anthropic") return { type: "error", error: { type: error.type, message: error.message } };
-  return { error: { message: error.message, type: error.type, code: error.code ?? null } };
+  const { message, type, code = null, param = null } = error;
+  return { error: { message, type, param, code } };
 }
 
 export function errorChunk(
@@ -119,12 +124,18 @@ function openaiChunks(request: ScriptRequest, round: ScriptRound): string[] {
   const chunk = (delta: unknown, finish: string | null = null) =>
     sse({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] });
   const out = [chunk({ role: "assistant", content: "" })];
-  const reasoning = reasoningOf(round);
-  if (reasoning?.text) out.push(chunk({ reasoning_content: reasoning.text }));
+  const reasoning = reasoningOf(round)?.text;
+  const provider = providerOf(request);
+  if (reasoning) {
+    const deltas = provider.reasoning?.(reasoning, request) ?? [{ reasoning_content: reasoning }];
+    out.push(...deltas.map((delta) => chunk(delta)));
+  }
   for (const content of pieces(round.text ?? "", round.pieces ?? 3)) out.push(chunk({ content }));
   round.calls?.forEach((call, index) => {
     const id = openaiCallId(request, call, index);
-    out.push(chunk({ tool_calls: [{ index, id, type: "function", function: { name: call.name, arguments: "" } }] }));
+    const more = index === 0 ? provider.firstCall?.(request) : {};
+    const called = { name: call.name, arguments: "" };
+    out.push(chunk({ tool_calls: [{ index, id, type: "function", function: called, ...more }] }));
     for (const part of pieces(argumentsOf(call), 2)) {
       out.push(chunk({ tool_calls: [{ index, function: { arguments: part } }] }));
     }

@@ -3,10 +3,12 @@ import { createHash } from "node:crypto";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { problemsOf } from "./model-server-check.ts";
+import { type ProviderName, providerOf } from "./model-server-providers.ts";
 import { repliesIn } from "./model-server-responses.ts";
 import type { Fault, Script, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 import { chunksOf, errorBody, errorChunk, wholeOf } from "./model-server-wire.ts";
 
+export type { ProviderName } from "./model-server-providers.ts";
 export type { Fault, Script, ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 
 export interface LoggedRequest extends ScriptRequest {
@@ -39,6 +41,8 @@ export interface ModelServerOptions {
   /** `round`: by the assistant messages in the request (the same answer for a repeated one). `arrival`: one round a request. */
   match?: "round" | "arrival";
   port?: number;
+  /** Behind the Chat Completions wire: speak, and refuse, as this provider does. */
+  provider?: ProviderName;
 }
 
 export interface ModelServer {
@@ -100,6 +104,7 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
     if (repeatOf === undefined) bodies.set(hash, arrival);
     const entry: LoggedRequest = {
       api,
+      ...(api === "openai" && opts.provider && { provider: opts.provider }),
       model: body.model,
       round,
       attempt,
@@ -120,6 +125,11 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
   };
 
   const answer = async (entry: LoggedRequest, res: http.ServerResponse) => {
+    const refusal = providerOf(entry).refuses?.(entry);
+    if (refusal) {
+      entry.problems.push(refusal.message);
+      return sendError(entry, res, { status: 400, ...refusal });
+    }
     const round = await roundFor(script, entry, opts.match ?? "round");
     if (!round) {
       const message = `the script has no round ${opts.match === "arrival" ? entry.arrival - 1 : entry.round}`;
@@ -254,7 +264,10 @@ function sendError(entry: LoggedRequest, res: http.ServerResponse, fault: Extrac
   entry.status = fault.status;
   const type = fault.type ?? TYPE_OF_STATUS[fault.status] ?? "api_error";
   const body =
-    fault.body ?? JSON.stringify(errorBody(entry.api, { type, message: fault.message ?? type, code: fault.code }));
+    fault.body ??
+    JSON.stringify(
+      errorBody(entry.api, { type, message: fault.message ?? type, code: fault.code, param: fault.param }),
+    );
   res.writeHead(fault.status, { "content-type": "application/json", ...fault.headers });
   res.end(body);
 }

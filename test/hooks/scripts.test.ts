@@ -56,7 +56,11 @@ describe("three scripts that work unchanged", () => {
     const reason = `blocked by a PreToolUse hook: ${why}`;
     expect(() => house.read(".env")).toThrow();
     expect(house.read("ok.txt")).toBe("fine");
-    expect(house.messages(1).at(-1)).toEqual({ role: "tool", tool_call_id: "c1", content: `Refused: ${reason}` });
+    expect(house.messages(1).at(-1)).toEqual({
+      role: "tool",
+      tool_call_id: "c00000001",
+      content: `Refused: ${reason}`,
+    });
     expect(result.denials).toEqual([
       { name: "write_file", callId: "c1", input: { path: ".env", content: "KEY=1" }, reason },
     ]);

@@ -98,9 +98,9 @@ describe("one result for each call", () => {
     const sent = house.server.log().requests[1]!.body.messages.filter((m: { role: string }) => m.role === "tool");
     expect(most).toBe(3);
     expect(sent.map((m: { tool_call_id: string; content: string }) => [m.tool_call_id, m.content])).toEqual([
-      ["c1", "saw 1"],
-      ["c2", "saw 2"],
-      ["c3", "saw 3"],
+      ["c00000001", "saw 1"],
+      ["c00000002", "saw 2"],
+      ["c00000003", "saw 3"],
     ]);
   });
 

@@ -52,7 +52,7 @@ describe("a turn that another process began", () => {
     expect(ran()).toBe(1);
     expect(house.server.log().requests.at(-1)!.body.messages.at(-1)).toMatchObject({
       role: "tool",
-      tool_call_id: "c1",
+      tool_call_id: "c00000001",
       content: expect.stringContaining("outcome is unknown"),
     });
     expect(house.server.log().invalid).toEqual([]);

@@ -132,6 +132,6 @@ describe("the other seams, through the loop", () => {
     });
     await (await house.harness.run("look")).result;
     const last = house.server.log().requests[1]!.body.messages.at(-1);
-    expect(last).toEqual({ role: "tool", tool_call_id: "c1", content: "outer(inner(it))" });
+    expect(last).toEqual({ role: "tool", tool_call_id: "c00000001", content: "outer(inner(it))" });
   });
 });

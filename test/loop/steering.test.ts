@@ -19,7 +19,7 @@ describe("steering and interrupting", () => {
     send = (text) => run.send(text);
     await run.result;
     expect(house.server.log().requests[1]!.body.messages.slice(-2)).toEqual([
-      { role: "tool", tool_call_id: "c1", content: "worked" },
+      { role: "tool", tool_call_id: "c00000001", content: "worked" },
       { role: "user", content: "in blue, please" },
     ]);
   });
@@ -74,8 +74,8 @@ describe("steering and interrupting", () => {
     await run.taken.agent.send("go on");
     expect(await run.taken.agent.oneTurn()).toBe("done");
     expect(house.server.log().requests[1]!.body.messages.slice(-3)).toEqual([
-      { role: "tool", tool_call_id: "c1", content: "stopped half-way" },
-      { role: "tool", tool_call_id: "c2", content: "Not run: the turn was interrupted." },
+      { role: "tool", tool_call_id: "c00000001", content: "stopped half-way" },
+      { role: "tool", tool_call_id: "c00000002", content: "Not run: the turn was interrupted." },
       { role: "user", content: "go on" },
     ]);
     expect(house.server.log().invalid).toEqual([]);

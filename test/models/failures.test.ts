@@ -136,14 +136,16 @@ describe.each(WIRES)("over the %s wire", (wire) => {
     expect((await call).answer.parts).toEqual([{ type: "text", text: "one two three" }]);
   });
 
-  test("nobody listening is a network error that names the address", async () => {
+  test("nobody listening on this machine ends at once and names the address", async () => {
     const probe = createServer();
     await new Promise<void>((done) => probe.listen(0, "127.0.0.1", done));
     const { port } = probe.address() as { port: number };
     await new Promise((done) => probe.close(done));
     const gone = { anthropicUrl: `http://127.0.0.1:${port}`, openaiUrl: `http://127.0.0.1:${port}/v1` } as ModelServer;
     const error = await failure(open(wire, gone), asking([user("go")]));
-    expect(error.kind).toBe("network");
-    expect(error.message).toBe(`${wire}/test-model: cannot reach 127.0.0.1:${port} (ECONNREFUSED)`);
+    expect(error.kind).toBe("invalid");
+    expect(error.message).toBe(
+      `${wire}/test-model: nothing listens on 127.0.0.1:${port}: is the server running, and is the base URL right?`,
+    );
   });
 });

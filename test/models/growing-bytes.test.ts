@@ -33,7 +33,10 @@ const pool: Item[] = [
 ];
 
 const wires: Record<string, () => (request: ModelRequest) => Body> = {
-  openai: () => createOpenAIBody({ name: "m", limits, limitField: "max_tokens" }),
+  openai: () => {
+    const body = createOpenAIBody({ id: "m", name: "m", limits });
+    return (request) => body(request, "max_tokens");
+  },
   anthropic: () => createAnthropicBody({ id: "anthropic/m", name: "m", limits }),
   "openai-responses": () =>
     createOpenAIResponsesBody({ id: "anthropic/m", name: "m", limits, sealed: true, unreadable: new WeakSet() }),

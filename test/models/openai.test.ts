@@ -28,7 +28,7 @@ test("a streamed reply with reasoning, text and calls arrives whole and as delta
   expect(answer).toEqual({
     model: "openai/test-model",
     parts: [
-      { type: "reasoning", text: "hmm" },
+      { type: "reasoning", text: "hmm", provider: { field: "reasoning_content" } },
       { type: "text", text: "日本語 and more" },
       { type: "call", id: "call_0_0", name: "read_file", input: { path: "a" } },
       { type: "call", id: "call_0_1", name: "read_file", input: {} },
@@ -83,12 +83,12 @@ test("the request carries the transcript in the least that the wire needs, and n
       {
         role: "assistant",
         tool_calls: [
-          { id: "c1", type: "function", function: { name: "read_file", arguments: '{"path":"a\\"b"}' } },
-          { id: "c2", type: "function", function: { name: "read_file", arguments: "{}" } },
+          { id: "c00000001", type: "function", function: { name: "read_file", arguments: '{"path":"a\\"b"}' } },
+          { id: "c00000002", type: "function", function: { name: "read_file", arguments: "{}" } },
         ],
       },
-      { role: "tool", tool_call_id: "c1", content: "one" },
-      { role: "tool", tool_call_id: "c2", content: "two" },
+      { role: "tool", tool_call_id: "c00000001", content: "one" },
+      { role: "tool", tool_call_id: "c00000002", content: "two" },
       { role: "assistant", content: "done" },
       { role: "user", content: "more" },
     ],
@@ -192,8 +192,8 @@ test("images of results follow in a user message once all results are there", as
   const limits = { contextTokens: 1000, outputTokens: 1000, images: true, documents: false };
   await reply(open("openai", server, { limits }), asking([user("go"), asked, picture, result("c2", "two")]));
   expect(server.log().requests[0]?.body.messages.slice(3)).toEqual([
-    { role: "tool", tool_call_id: "c1", content: "a picture:\n[image: see below]" },
-    { role: "tool", tool_call_id: "c2", content: "two" },
+    { role: "tool", tool_call_id: "c00000001", content: "a picture:\n[image: see below]" },
+    { role: "tool", tool_call_id: "c00000002", content: "two" },
     { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,QUJD" } }] },
   ]);
   expect(server.log().invalid).toEqual([]);
@@ -205,9 +205,9 @@ test("a model that takes no images reads a line instead", async () => {
   expect(server.log().requests[0]?.body.messages.slice(3)).toEqual([
     {
       role: "tool",
-      tool_call_id: "c1",
+      tool_call_id: "c00000001",
       content: "a picture:\n[image image/png, 1 kB: left out, this model does not take it]",
     },
-    { role: "tool", tool_call_id: "c2", content: "two" },
+    { role: "tool", tool_call_id: "c00000002", content: "two" },
   ]);
 });

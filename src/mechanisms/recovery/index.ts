@@ -1,6 +1,6 @@
 // Owns recovery: a model call that fails is made again, elsewhere or smaller; a reply that was cut off goes on. Every retry is a fact.
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
-import type { Model } from "../../models/model.ts";
+import { type Model, ModelError } from "../../models/model.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
 import { freshTurn, type RecoveryState, recoveryEvents, recoverySlice, type TurnRecovery } from "./events.ts";
 import { callModel, type Policy } from "./model-call.ts";
@@ -33,6 +33,7 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
     seams: {
       model: (call, next) => callModel(call, next, policy, pastOf(call.turn)),
       stop(turn, reply) {
+        if (reply.finish === "refused") throw refused(reply.model);
         if (reply.finish !== "length" || reply.parts.some((part) => part.type === "call")) return [];
         const count = pastOf(turn).continuations + 1;
         if (count > MAX_CONTINUATIONS) return [];
@@ -41,6 +42,12 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
     },
   });
 }
+
+const refused = (model: string): ModelError =>
+  new ModelError(
+    "refused",
+    `${model} will not answer this (the model refused, or a filter of its provider stopped it): say it in another way, or take another model with --model`,
+  );
 
 const pastOf = (turn: Turn): TurnRecovery => turn.slice<RecoveryState>("recovery")[turn.agent] ?? freshTurn();
 
