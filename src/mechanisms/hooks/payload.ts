@@ -3,6 +3,7 @@ import { LEAD } from "../../loop/host.ts";
 import type { ToolOutput, Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { toClaude } from "../../tools/claude-names.ts";
+import { isKept } from "../../tools/kept-results.ts";
 import { resolvePath } from "../../tools/paths.ts";
 import { cutText } from "../../tools/text.ts";
 import { type HookEvent, isRecord } from "./config.ts";
@@ -56,7 +57,7 @@ export function callPayload(call: { id: string }, tool: { name: string }, input:
 }
 
 function absolute(input: unknown, cwd: string): unknown {
-  if (!isRecord(input) || typeof input.file_path !== "string" || input.file_path.startsWith("blob:")) return input;
+  if (!isRecord(input) || typeof input.file_path !== "string" || isKept(input.file_path)) return input;
   return { ...input, file_path: resolvePath(cwd, input.file_path) };
 }
 

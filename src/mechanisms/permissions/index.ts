@@ -10,10 +10,10 @@ import {
 } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { splitPattern } from "../../tools/glob-pattern.ts";
+import { isKept } from "../../tools/kept-results.ts";
 import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
 import { decide } from "./engine.ts";
 import { compileRules, coveredBy } from "./rules.ts";
-import { isBlob } from "./tool-calls.ts";
 import { policyIn } from "./tree-policy.ts";
 import type { Judgement, PermissionMode, Policy, World } from "./words.ts";
 
@@ -103,7 +103,7 @@ function pathGrant(
 ): Grants {
   const { path: given, pattern } = (input ?? {}) as { path?: unknown; pattern?: unknown };
   const written = SEARCHES.has(tool) ? (given ?? ".") : given;
-  if (!FILE_TOOLS.has(tool) || typeof written !== "string" || (tool === "read_file" && isBlob(written))) return {};
+  if (!FILE_TOOLS.has(tool) || typeof written !== "string" || (tool === "read_file" && isKept(written))) return {};
   const path = tool === "glob" ? splitPattern({ pattern: String(pattern), path: written }).path : written;
   const real = judged.get(resolvePath(world.cwd, path));
   if (real === undefined) return {};
