@@ -181,7 +181,7 @@ type Denied = { decision: "deny"; code: VerdictCode; reason: string };
 export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;
 export type Answer = { decision: "allow" } | { decision: "deny"; reason: string };
 
-interface Gate {
+export interface Gate {
   /** Contract: returns the input to use from here on; runs before any judge. A throw refuses the call. */
   rewrite?: (call: GateCall) => Promise<unknown>;
   /** Contract: judges the final input; the strictest answer of all gates wins; a throw or no answer in time refuses. */

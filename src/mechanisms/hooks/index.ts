@@ -13,7 +13,7 @@ import { type HandlerOptions, handlersOf } from "./handlers.ts";
 import type { Payload } from "./payload.ts";
 
 export type { HookOutput } from "./answer.ts";
-export type { CommandHook, HookConfig, HookEvent } from "./config.ts";
+export type { CommandHook, HookConfig, HookEvent, HookGroup } from "./config.ts";
 export type { InProcessHook } from "./handlers.ts";
 export type { HookInput } from "./payload.ts";
 

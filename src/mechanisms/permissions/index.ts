@@ -19,7 +19,7 @@ import type { Judgement, PermissionMode, Policy, World } from "./words.ts";
 
 export { decide } from "./engine.ts";
 export { fitsRule } from "./fits.ts";
-export type { Judgement, PermissionMode, Policy, World } from "./words.ts";
+export type { Judgement, PermissionMode, Policy, RuleText, World } from "./words.ts";
 
 export interface PermissionOptions {
   policy?: Partial<Policy>;
@@ -29,7 +29,7 @@ export interface PermissionOptions {
   readable?: string[];
   /** Whether commands run inside the sandbox. */
   sandboxed?: boolean;
-  /** Tools that the embedding program brought: it answers for them. */
+  /** Tools that the embedding program answers for: those in its `tools`, and whichever of its mechanisms' it names here. */
   trustedTools?: string[];
   /** Modes that hold for an agent besides: a call is judged under each, and the strictest answer counts. */
   modesOf?: (turn: Turn) => readonly PermissionMode[];
