@@ -26,6 +26,7 @@ const SLOW = [
   "test/jobs/{adoption,ends,escapes,sandbox}.test.ts",
   "test/ledger/{contention,copies,copies-proof,copies-writing,damage,disk,repair}.test.ts",
   "test/models/event-reader.test.ts",
+  "test/package/**",
   "test/scenarios/**",
   "test/security/**",
   "test/settings/trust.test.ts",

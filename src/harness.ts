@@ -105,8 +105,9 @@ export interface HarnessOptions {
   worktrees?: Omit<WorktreesPlace, "root"> & { offer?: boolean };
   /** Clock and zone of schedules; default: the machine's. */
   cron?: CronOptions;
-  /** Your own tools and mechanisms, after those of the house. */
+  /** Your own tools, after those of the house. You answer for them: they run unasked, whatever their effect; rules and gates still hold. */
   tools?: Tool[];
+  /** Your own mechanisms, after those of the house. Their tools are judged like ours: all but `internal` ones ask, unless `permissions.trustedTools` or a rule allows them. */
   mechanisms?: Mechanism[];
 }
 
@@ -173,7 +174,11 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
       sandboxed: opts.sandbox !== undefined,
       readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks"), ...treesDir],
       modesOf,
-      trustedTools: [...SHARED_READS, ...(opts.tools ?? []).map((tool) => tool.name)],
+      trustedTools: [
+        ...SHARED_READS,
+        ...(opts.permissions?.trustedTools ?? []),
+        ...(opts.tools ?? []).map((tool) => tool.name),
+      ],
     }), // gate: rules, modes, the policy for commands and paths
     createApprovals({ ...opts.approvals, fire }), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob

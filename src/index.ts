@@ -1,4 +1,5 @@
-// Owns the public API: named exports only.
+// Owns the public API: named exports only. What a store, a model, a tool or a mechanism is made of has its name here too, so that one can be
+// written elsewhere.
 export {
   createHarness,
   type Harness,
@@ -8,12 +9,17 @@ export {
   type RunOptions,
   type RunResult,
 } from "./harness.ts";
+export type { Hosting, HostTeamsOptions } from "./hosting.ts";
 export { blobHash } from "./ledger/checksum.ts";
+export type { DecideOptions, Decision } from "./ledger/decide.ts";
 export { type ErrorCode, HoldfastError, isHoldfastError } from "./ledger/error.ts";
+export type { Codec, EventDef, EventDefs, EventSchema, Fact } from "./ledger/events.ts";
+export type { Fold, Slice, State } from "./ledger/fold.ts";
 export { inspectHolder, type ProcessState, thisHolder } from "./ledger/holder.ts";
 export { createLeases, type LeaseRow, type LeaseRows } from "./ledger/leases.ts";
+export type { Ledger } from "./ledger/ledger.ts";
 export { possibleReferences } from "./ledger/references.ts";
-export { openSqliteStore } from "./ledger/sqlite/index.ts";
+export { openSqliteStore, type SqliteStoreOptions } from "./ledger/sqlite/index.ts";
 export type {
   AppendOptions,
   Base,
@@ -38,24 +44,77 @@ export type {
   WakeInput,
   Write,
 } from "./ledger/store.ts";
+export type { AgentHandle } from "./loop/agent.ts";
+export type { TurnEndReason } from "./loop/events.ts";
+export type { Host, NewAgent, NewContext, Taken, TakeOptions } from "./loop/host.ts";
 export {
+  type AgentView,
+  type Answer,
+  type Asked,
   defineMechanism,
   defineTool,
   type Effect,
   type EffectOutcome,
+  type Gate,
+  type GateCall,
+  type Grants,
+  type Input,
   type Mechanism,
+  type ModelCall,
+  type Note,
+  type Outstanding,
+  type Progress,
   type Seams,
   type Tool,
   type ToolOutput,
+  type ToolRun,
   type Turn,
+  type Verdict,
   type VerdictCode,
+  type ViewOptions,
 } from "./loop/seams.ts";
-export type { AgentDefinition } from "./mechanisms/agents/index.ts";
-export type { ApprovalAnswer, ApprovalRequest } from "./mechanisms/approvals/index.ts";
+export {
+  forgotten as forgottenTimelines,
+  type MechanismSlice,
+  type Timelines,
+  unchanged as unchangedTimelines,
+} from "./loop/timelines.ts";
+export type { AgentState, PendingCall } from "./loop/transcript.ts";
+export type { AgentDefinition, AgentPlace, Catalogue, CatalogueOptions } from "./mechanisms/agents/index.ts";
+export type { ApprovalAnswer, ApprovalRequest, ApprovalsOptions } from "./mechanisms/approvals/index.ts";
 export type { Budget } from "./mechanisms/budget/index.ts";
-export type { HookInput, HookOutput, InProcessHook } from "./mechanisms/hooks/index.ts";
-export type { PermissionMode } from "./mechanisms/permissions/index.ts";
-export { type Model, ModelError, type ModelRequest, type Reply, type Usage } from "./models/model.ts";
-export { openModel } from "./models/open-model.ts";
+export type { CronClock, CronOptions } from "./mechanisms/cron/index.ts";
+export type {
+  CommandHook,
+  HookConfig,
+  HookEvent,
+  HookGroup,
+  HookInput,
+  HookOutput,
+  InProcessHook,
+} from "./mechanisms/hooks/index.ts";
+export type { SandboxOptions } from "./mechanisms/jobs/index.ts";
+export type { PermissionMode, PermissionOptions, Policy, RuleText } from "./mechanisms/permissions/index.ts";
+export type { SubagentsOptions } from "./mechanisms/subagents/index.ts";
+export type { TeamOptions } from "./mechanisms/team/index.ts";
+export type { WorktreesPlace } from "./mechanisms/worktrees/index.ts";
+export {
+  type CallPart,
+  type Content,
+  type Delta,
+  type Finish,
+  type Item,
+  type Limits,
+  type Model,
+  ModelError,
+  type ModelErrorKind,
+  type ModelRequest,
+  type Reply,
+  type ReplyPart,
+  type ToolSpec,
+  type Usage,
+} from "./models/model.ts";
+export { type OpenModelOptions, openModel } from "./models/open-model.ts";
 export { createRehearsal } from "./models/rehearsal/index.ts";
+export type { Isolate } from "./tools/subagent-runner.ts";
 export { VERSION } from "./version.ts";

@@ -6,6 +6,7 @@ export type {
   Change,
   Checkpoint,
   CheckpointOptions,
+  Checkpoints,
   DataDiff,
   Diff,
   RestoreOptions,
@@ -24,9 +25,9 @@ export type { FileDiff, FileKeeper, FileMark, FileReport } from "./file-keeper.t
 export type { AgentNote } from "./fold.ts";
 export type { Changes, ForkOptions } from "./fork.ts";
 export type { GcOptions, GcReport } from "./gc.ts";
-export type { ImportReport } from "./import.ts";
+export type { ImportOptions, ImportReport } from "./import.ts";
 export { select } from "./json-path.ts";
-export { type ContextInfo, type ContextStatus, listContexts } from "./listing.ts";
+export { type ContextInfo, type ContextStatus, type ForkOrigin, listContexts } from "./listing.ts";
 export { type Contexts, type CreateOptions, openContexts, type Resumable, type Where } from "./open.ts";
 export { type Adopted, adoptProject, forgetProject, type KnownProject, listProjects } from "./project/links.ts";
 export { settleMovedRoots } from "./project/moved-roots.ts";
@@ -34,7 +35,7 @@ export { findProject, openProject, type Project, type ProjectOptions, stateHome,
 export { projectFiles } from "./project-files.ts";
 export type { Problem } from "./read-value.ts";
 export type { Schema } from "./schemas.ts";
-export type { HistoryEntry, Reducer, SharedInfo, WriteOptions } from "./shared-data.ts";
+export type { HistoryEntry, Reducer, SharedData, SharedInfo, WriteOptions } from "./shared-data.ts";
 export { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "./start.ts";
 export type { Json, JsonType } from "./values.ts";
 export type { ContextsVerdict, ContextVerdict } from "./verify.ts";

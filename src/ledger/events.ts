@@ -11,7 +11,7 @@ interface SchemaError {
   issues: { path: PropertyKey[]; message: string }[];
 }
 
-interface EventDef {
+export interface EventDef {
   /** Current schema version; older data passes through `upcast`. */
   v: number;
   /** Built on first use, so that start-up pays only for the events of this run. */

@@ -95,6 +95,7 @@ export const loopEvents = {
         name: z.string(),
         content: content(),
         isError: z.boolean(),
+        exitCode: z.number().optional(),
         display: z.string().optional(),
         /** Refused by a gate: recorded, not run. */
         denied: z.string().optional(),

@@ -49,7 +49,7 @@ export interface Host {
 
 const leaseOf = (context: string, agent: string): string => `agent:${context}/${agent}`;
 
-interface NewContext {
+export interface NewContext {
   root: string;
   title: string;
   facts?: NewAgent["events"];
@@ -57,7 +57,7 @@ interface NewContext {
   said?: (context: string) => EventInput[];
 }
 
-interface NewAgent {
+export interface NewAgent {
   name: string;
   cwd?: string;
   /** Facts recorded in the same append. */

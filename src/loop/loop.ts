@@ -101,25 +101,22 @@ async function takeIn({ turn, seams }: Agent): Promise<void> {
 
 async function modelCall(agent: Agent): Promise<ModelCall> {
   const { turn } = agent;
-  const request = await buildRequest(agent, { overflow: false });
-  return {
-    model: turn.model,
-    request,
-    turn,
-    signal: turn.signal,
-    async shrink() {
-      const smaller = await buildRequest(agent, { overflow: true });
-      const same = smaller.items.every((item, i) => item === request.items[i]);
-      return same ? undefined : smaller;
-    },
+  let request = await buildRequest(agent, false);
+  const shrink = async () => {
+    const before = request.items;
+    request = await buildRequest(agent, true);
+    const { items } = request;
+    return items.length === before.length && items.every((item, i) => item === before[i]) ? undefined : request;
   };
+  return { model: turn.model, request, turn, signal: turn.signal, shrink };
 }
 
-async function buildRequest({ turn, seams }: Agent, opts: { overflow: boolean }): Promise<ModelRequest> {
+async function buildRequest({ turn, seams }: Agent, overflow: boolean): Promise<ModelRequest> {
+  const tools = toolSpecs(seams.tools(turn));
   return {
     system: await seams.system(turn),
-    tools: toolSpecs(seams.tools(turn)),
-    items: await seams.context(turn.state.items, turn, opts),
+    tools,
+    items: await seams.context(turn.state.items, turn, { overflow, tools }),
     maxOutputTokens: Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens),
   };
 }

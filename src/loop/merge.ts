@@ -19,12 +19,13 @@ import type {
   Turn,
   Verdict,
   VerdictCode,
+  ViewOptions,
 } from "./seams.ts";
 
 export interface Merged {
   input(input: Input, turn: Turn): Promise<Input | { block: string }>;
   intake(turn: Turn): Promise<Note[]>;
-  context(items: readonly Item[], turn: Turn, opts: { overflow: boolean }): Promise<readonly Item[]>;
+  context(items: readonly Item[], turn: Turn, opts: ViewOptions): Promise<readonly Item[]>;
   system(turn: Turn): Promise<string[]>;
   model(call: ModelCall, base: (call: ModelCall) => Promise<Reply>): Promise<Reply>;
   gate(call: GateCall): Promise<{ verdict: Verdict; input: unknown }>;

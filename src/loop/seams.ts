@@ -2,7 +2,7 @@
 import type { ZodType } from "zod";
 import type { EventDefs } from "../ledger/events.ts";
 import type { AppendOptions, EventInput, StoredEvent, WakeInput } from "../ledger/store.ts";
-import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply } from "../models/model.ts";
+import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply, ToolSpec } from "../models/model.ts";
 import type { MechanismSlice } from "./timelines.ts";
 import type { AgentState } from "./transcript.ts";
 
@@ -68,6 +68,8 @@ export interface ToolOutput {
   /** What the model sees. */
   content: string | Content[];
   isError?: boolean;
+  /** Of a command that ended by itself: for those who tell of the result without its text. */
+  exitCode?: number;
   /** What a person sees instead, where that differs (a diff, a table). */
   display?: string;
   /** Facts that become durable in the same append as the result. */
@@ -130,7 +132,7 @@ export interface ModelCall {
   readonly request: ModelRequest;
   readonly turn: Turn;
   readonly signal: AbortSignal;
-  /** Rebuilds the request after the context seam was asked to shrink. Contract: undefined when nothing could be shrunk. */
+  /** Rebuilds the request after the context seam was asked to shrink. Contract: undefined when that changed nothing since the last request; may be asked again. */
   shrink(): Promise<ModelRequest | undefined>;
 }
 
@@ -182,11 +184,18 @@ export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;
 /** `code`: who says no; default: the program around the harness. */
 export type Answer = { decision: "allow" } | { decision: "deny"; reason: string; code?: VerdictCode };
 
-interface Gate {
+export interface Gate {
   /** Contract: returns the input to use from here on; runs before any judge. A throw refuses the call. */
   rewrite?: (call: GateCall) => Promise<unknown>;
   /** Contract: judges the final input; the strictest answer of all gates wins; a throw or no answer in time refuses. */
   judge?: (call: GateCall) => Promise<Verdict> | Verdict;
+}
+
+export interface ViewOptions {
+  /** The model said that what it was sent is too long: less is asked for, if less is possible. */
+  overflow: boolean;
+  /** What the agent is offered in this call. */
+  tools: readonly ToolSpec[];
 }
 
 export interface Seams {
@@ -195,11 +204,7 @@ export interface Seams {
   /** Collect, appended at the tail in order. Contract: empty means nothing to say; a throw is reported and skipped. */
   intake: (turn: Turn) => Promise<Note[]> | Note[];
   /** Chain: the only place that changes what the model sees. Contract: must be the same for the same facts; `overflow` asks to shrink. */
-  context: (
-    items: readonly Item[],
-    turn: Turn,
-    opts: { overflow: boolean },
-  ) => Promise<readonly Item[]> | readonly Item[];
+  context: (items: readonly Item[], turn: Turn, opts: ViewOptions) => Promise<readonly Item[]> | readonly Item[];
   /** Collect, in the order of the harness. Contract: byte-stable between rounds unless its source changed; "" adds nothing. */
   system: (turn: Turn) => Promise<string> | string;
   /** Around. Contract: calls `next` as often as it needs; what it throws ends the turn with that error. */

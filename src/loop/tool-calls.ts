@@ -316,6 +316,7 @@ function finalize(
         content,
         isError: output.isError ?? false,
         durationMs: Math.max(0, Date.now() - info.at),
+        ...(output.exitCode === undefined ? {} : { exitCode: output.exitCode }),
         ...(output.display === undefined ? {} : { display: output.display }),
         ...(info.denied === undefined ? {} : { denied: info.denied }),
       },

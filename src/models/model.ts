@@ -23,7 +23,8 @@ export type CallPart = Extract<ReplyPart, { type: "call" }>;
 export type Item =
   | { kind: "user"; content: Content[] }
   | { kind: "reply"; model: string; parts: ReplyPart[] }
-  | { kind: "result"; callId: string; name: string; content: Content[]; isError: boolean };
+  /** `exitCode`: of a command; no wire carries it, its text says so too. */
+  | { kind: "result"; callId: string; name: string; content: Content[]; isError: boolean; exitCode?: number };
 
 export interface ToolSpec {
   name: string;

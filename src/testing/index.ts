@@ -4,6 +4,7 @@ export {
   type LoggedRequest,
   type ModelServer,
   type ModelServerOptions,
+  type ProviderName,
   type Script,
   type ScriptCall,
   type ScriptRequest,
@@ -11,4 +12,5 @@ export {
   type ServerLog,
   startModelServer,
 } from "./model-server.ts";
-export { storeConformance } from "./store-conformance.ts";
+export { type StoreUnderTest, storeConformance } from "./store-conformance.ts";
+export type { Framework, OpenOptions } from "./store-conformance-steps.ts";

@@ -112,7 +112,13 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
     lines.push(`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`);
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
-  return { content: lines.join("\n"), isError: how !== undefined, ...(events && { events }) };
+  const { exitCode } = end;
+  return {
+    content: lines.join("\n"),
+    isError: how !== undefined,
+    ...(exitCode !== undefined && interrupted === undefined && { exitCode }),
+    ...(events && { events }),
+  };
 }
 
 /** Undefined when there is nothing to say: it ended well. */

@@ -1,11 +1,12 @@
 // Owns a call as existing scripts know it: names and arguments of the table, paths of files absolute.
 import { toClaude } from "./claude-names.ts";
+import { isKept } from "./kept-results.ts";
 import { resolvePath } from "./paths.ts";
 
 /** Contract: throws `refused` for the name of a file that misleads. */
 export function claudeCall(name: string, input: unknown, cwd: string): { name: string; input: unknown } {
   const theirs = toClaude(name, input);
   const file = (theirs.input as { file_path?: unknown } | null | undefined)?.file_path;
-  if (typeof file !== "string" || file.startsWith("blob:")) return theirs;
+  if (typeof file !== "string" || isKept(file)) return theirs;
   return { name: theirs.name, input: { ...(theirs.input as object), file_path: resolvePath(cwd, file) } };
 }

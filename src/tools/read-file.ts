@@ -1,7 +1,8 @@
-// Owns the tool read_file: text by lines, images and documents as model content, blobs of bounded outputs.
+// Owns the tool read_file: text by lines, images and documents as model content, the whole of bounded outputs, results that left the view.
 import { basename } from "node:path";
 import * as z from "zod";
 import { defineTool, type ToolOutput, type Turn } from "../loop/seams.ts";
+import { readResult } from "./kept-results.ts";
 import { nearbyNames } from "./nearby-names.ts";
 import { displayPath, resolvePath } from "./paths.ts";
 import { permitOf } from "./permit.ts";
@@ -35,6 +36,7 @@ export const readFileTool = defineTool<ReadInput>({
   async execute(run) {
     const { input, cwd, turn } = run;
     if (input.path.startsWith("blob:")) return readBlob(turn, input);
+    if (input.path.startsWith("call:")) return readResult(turn, input.path, input);
     const asked = resolvePath(cwd, input.path);
     const permit = permitOf(run);
     const held = hold(permit, asked, { shown: input.path });

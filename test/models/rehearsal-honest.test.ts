@@ -70,10 +70,13 @@ describe("the rehearsal model is honest", () => {
   });
 
   it("does not take a list that was left out for an empty one", async () => {
-    const { text } = await say("list Go files", {
-      glob: () => "[result elided: glob, 3 kB; call it again if it is needed]",
-    });
-    expect(text).toBe("The Go files could not be listed: [result elided: glob, 3 kB; call it again if it is needed]");
+    for (const line of [
+      "[c1 glob: 3 kB, left out to make room; to see it again: read_file path call:c1]",
+      "[result elided: glob, 3 kB; call it again if it is needed]", // as older versions put it
+    ]) {
+      const { text } = await say("list Go files", { glob: () => line });
+      expect(text).toBe(`The Go files could not be listed: ${line}`);
+    }
   });
 
   it("leaves a failed step open in the todo list", async () => {

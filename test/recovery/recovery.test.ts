@@ -43,6 +43,10 @@ async function drive(
 }
 
 const script = (faults: (Fault | null)[]): Script => [{ text: "fine", faults }];
+/** Whatever is asked: the requests of a conversation that is made smaller differ from each other. */
+const byArrival =
+  (faults: (Fault | null)[]): Script =>
+  ({ arrival, attempt }) => ({ text: "fine", faults: [...Array(attempt - 1).fill(null), faults[arrival - 1] ?? null] });
 const resets = (turn: FakeTurn) => turn.progress.filter((p) => p.type === "delta" && p.delta.type === "reset").length;
 
 describe.each(WIRES)("over the %s wire", (wire) => {
@@ -89,34 +93,44 @@ describe.each(WIRES)("over the %s wire", (wire) => {
     });
   });
 
-  test("a prompt that is too long is shrunk once and asked again", async () => {
-    server = await startModelServer({
-      script: [{ text: "fine", faults: [{ status: 400, message: "prompt is too long: 3 tokens > 2 maximum" }] }],
-    });
-    const { mechanism } = recording();
+  const tooLong: Fault = { status: 400, message: "prompt is too long: 3 tokens > 2 maximum" };
+
+  test("a prompt that is too long is made smaller and asked again, as often as that makes it smaller; it is no failure of the model", async () => {
+    const overloaded: Fault = { status: 529, type: "overloaded_error" };
+    server = await startModelServer({ script: byArrival([tooLong, tooLong, tooLong, overloaded]) });
+    const { mechanism } = recording({ maxAttempts: 2 });
     const turn = createFakeTurn(mechanism, open(wire, server));
-    const { reply } = await drive(mechanism, turn, { shrink: async () => asking([user("go")], { system: ["short"] }) });
-    expect(reply?.parts).toEqual([{ type: "text", text: "fine" }]);
-    expect(turn.events).toMatchObject([{ type: "model.retried", data: { kind: "overflow", attempt: 1, delayMs: 0 } }]);
-    expect(JSON.stringify(server.log().requests[1]?.body)).toContain("short");
+    const sizes = [30, 20, 10];
+    const shrink = async () => asking([user("x".repeat(sizes.shift()!))], { system: [] });
+    const { reply } = await drive(mechanism, turn, { shrink });
+    expect([reply?.parts, sizes]).toEqual([[{ type: "text", text: "fine" }], []]);
+    expect(turn.events.map(({ data }) => data)).toMatchObject([
+      { kind: "overflow", attempt: 1, delayMs: 0 },
+      { kind: "overflow", attempt: 2, delayMs: 0 },
+      { kind: "overflow", attempt: 3, delayMs: 0 },
+      { attempt: 1 },
+    ]);
+    expect(JSON.stringify(server.log().requests[3]?.body)).toContain(`"${"x".repeat(10)}"`);
   });
 
-  test("a prompt that is still too long, or cannot be shrunk, ends with a clear error", async () => {
-    const tooLong = { status: 400, message: "prompt is too long: 3 tokens > 2 maximum" };
-    server = await startModelServer({ script: script([tooLong, tooLong, tooLong]) });
+  test("a prompt of which nothing can be left out, or that twice in a row becomes no smaller, ends with an error that says so", async () => {
+    server = await startModelServer({ script: byArrival([tooLong, tooLong, tooLong, tooLong]) });
     const { mechanism } = recording();
     const model = open(wire, server);
-    const once = await drive(mechanism, createFakeTurn(mechanism, model), { shrink: async () => asking([user("go")]) });
-    expect(once.error).toMatchObject({
-      kind: "overflow",
-      message: expect.stringContaining("even after old tool results were left out: start a new context"),
-    });
+    const asked = () => server.log().requests.length;
     const never = await drive(mechanism, createFakeTurn(mechanism, model));
-    expect(never.error).toMatchObject({
-      kind: "overflow",
-      message: expect.stringContaining("nothing more can be left out: start a new context"),
-    });
-    expect(server.log().requests.length).toBe(3);
+    expect([never.error?.kind, never.error?.message, asked()]).toEqual([
+      "overflow",
+      `the conversation does not fit ${model.id} (${model.limits.contextTokens} tokens), and nothing more can be left out: start a new context, or use a model with a larger window`,
+      1,
+    ]);
+    const shrink = async () => asking([user("another, and longer than what was asked before")]);
+    const futile = await drive(mechanism, createFakeTurn(mechanism, model), { shrink });
+    expect([futile.error?.kind, futile.error?.message, asked()]).toEqual([
+      "overflow",
+      `the conversation does not fit ${model.id} (${model.limits.contextTokens} tokens), and leaving things out does not make it smaller: start a new context, or use a model with a larger window`,
+      4,
+    ]);
   });
 
   test("a reply cut by max_tokens is asked again once with the model's own limit, and both are paid", async () => {

@@ -1,57 +1,12 @@
 // Owns what the model sees when a conversation no longer fits: old tool results become one line. The ledger keeps all.
-import * as z from "zod";
 import { HoldfastError } from "../../ledger/error.ts";
-import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";
-import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
-import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
-import type { Content, Item } from "../../models/model.ts";
+import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";
+import type { Item } from "../../models/model.ts";
+import { type CompactionState, compactionEvents, compactionSlice, type Masks } from "./events.ts";
+import { lineFor, type Result, sizeOf, withLine } from "./line.ts";
 
-const MAX_TRIES = 2;
-/** Below this a result is hardly longer than the line that would stand for it. */
-const WORTH_ELIDING = 200;
-
-export const compactionEvents = {
-  "context.elided": {
-    v: 2,
-    schema: () =>
-      z.object({
-        /** The results of these calls are shown as one line from here on. */
-        calls: z.array(z.string()),
-        results: z.number(),
-        bytes: z.number(),
-      }),
-    /** Version 1 named a position among the items, which meant others after a restore: those results are shown again, and left out anew when they must. */
-    upcast: (data: unknown) => ({ calls: [], ...(data as { results: number; bytes: number }) }),
-  },
-} satisfies EventDefs;
-
-interface Elided {
-  /** By id: an id is never given twice, so that a mask can only mean what the model has seen. */
-  calls: Record<string, true>;
-  /** In this turn. */
-  tries: number;
-}
-
-type CompactionState = Record<string, Elided>;
-
-const compactionSlice: MechanismSlice<CompactionState> = {
-  version: 2,
-  types: ["turn.started", "context.elided"],
-  timelines: unchanged,
-  initial: () => ({}),
-  apply(state, event) {
-    const mine = own(state, event.actor);
-    if (event.type === "turn.started" && mine) mine.tries = 0;
-    if (event.type === "context.elided") {
-      const { calls } = event.data as { calls: string[] };
-      const masked = { ...mine?.calls };
-      for (const id of calls) masked[id] = true;
-      state[event.actor] = { calls: masked, tries: (mine?.tries ?? 0) + 1 };
-    }
-    return state;
-  },
-};
+export { compactionEvents } from "./events.ts";
 
 /** The user's hooks around it. Contract: `blocked` of PreCompact keeps everything as it is. */
 type FireCompact = (
@@ -66,60 +21,53 @@ export function compaction({ fire = async () => undefined }: { fire?: FireCompac
     events: compactionEvents,
     fold: compactionSlice,
     seams: {
-      async context(items, turn, { overflow }) {
-        if (overflow) await elideMore(items, turn, fire);
-        const { calls } = stateOf(turn);
-        if (calls === NOTHING_ELIDED.calls) return items;
-        return items.map((item) => (item.kind === "result" && calls[item.callId] ? lineFor(item) : item));
+      async context(items, turn, opts) {
+        if (opts.overflow) await maskMore(items, turn, { ...opts, fire });
+        const masks = masksOf(turn);
+        if (masks === NONE) return items;
+        return items.map((item) => {
+          const mask = item.kind === "result" ? own(masks, item.callId) : undefined;
+          return mask === undefined ? item : withLine(item as Result, mask);
+        });
       },
     },
   });
 }
 
-const NOTHING_ELIDED: Elided = { calls: {}, tries: 0 };
+const NONE: Masks = {};
 
-const stateOf = (turn: Turn): Elided => turn.slice<CompactionState>("compaction")[turn.agent] ?? NOTHING_ELIDED;
+const masksOf = (turn: Turn): Masks => own(turn.slice<CompactionState>("compaction"), turn.agent) ?? NONE;
 
-/** Decides, and records, that all results before the last reply are elided: those after it the model has not seen yet. */
-async function elideMore(items: readonly Item[], turn: Turn, fire: FireCompact): Promise<void> {
-  const { calls, tries } = stateOf(turn);
-  if (tries >= MAX_TRIES) return;
+/**
+ * Decides, and records, that all results before the last reply are masked: those after it the model has not seen yet. Each time at least
+ * one more, and each shorter than before: so it may be asked for as often as a conversation overflows.
+ */
+async function maskMore(
+  items: readonly Item[],
+  turn: Turn,
+  { tools, fire }: ViewOptions & { fire: FireCompact },
+): Promise<void> {
+  const masked = masksOf(turn);
   const lastReply = items.findLastIndex((item) => item.kind === "reply");
-  const seen = items.slice(0, Math.max(0, lastReply));
-  const elided = seen.flatMap((item) => (isWorth(item) && !calls[item.callId] ? [item] : []));
-  if (elided.length === 0) return;
-  const bytes = elided.reduce((sum, item) => sum + sizeOf(item.content), 0);
-  const data = { calls: elided.map((item) => item.callId), results: elided.length, bytes };
+  const readable = tools.some(({ name }) => name === "read_file");
+  const masks: { call: string; line: string }[] = [];
+  let bytes = 0;
+  for (const item of items.slice(0, Math.max(0, lastReply))) {
+    if (item.kind !== "result" || own(masked, item.callId) !== undefined) continue;
+    const line = lineFor(item, { readable });
+    if (sizeOf(item.content) < 2 * line.length) continue; // hardly shorter, and worse to read
+    masks.push({ call: item.callId, line });
+    bytes += sizeOf(item.content);
+  }
+  if (masks.length === 0) return;
   const held = await fire("PreCompact", { trigger: "auto", custom_instructions: null }, turn);
   if (held?.blocked !== undefined)
     throw new HoldfastError(
       "refused",
       `the conversation no longer fits, and a PreCompact hook keeps it as it is: ${held.blocked}`,
     );
-  await turn.append([{ type: "context.elided", data }]);
-  const says = `${elided.length} old tool results were left out`;
-  turn.emit({ type: "status", text: `the conversation no longer fits: ${says}` });
-  await fire("PostCompact", { trigger: "auto", compact_summary: says }, turn);
+  await turn.append([{ type: "context.elided", data: { masks, bytes } }]);
+  const what = masks.length === 1 ? "one old tool result was" : `${masks.length} old tool results were`;
+  turn.emit({ type: "status", text: `the conversation no longer fits: ${what} left out` });
+  await fire("PostCompact", { trigger: "auto", compact_summary: `${what} left out` }, turn);
 }
-
-type Result = Extract<Item, { kind: "result" }>;
-
-const isWorth = (item: Item): item is Result => item.kind === "result" && sizeOf(item.content) > WORTH_ELIDING;
-
-/** Items never change, and adapters remember them by identity: the line that stands for one is made once. */
-const lines = new WeakMap<Result, Result>();
-
-function lineFor(result: Result): Result {
-  let line = lines.get(result);
-  if (!line) {
-    const text = `[result elided: ${result.name}, ${readable(sizeOf(result.content))}; call it again if it is needed]`;
-    line = { ...result, content: [{ type: "text", text }] };
-    lines.set(result, line);
-  }
-  return line;
-}
-
-const sizeOf = (content: readonly Content[]): number =>
-  content.reduce((sum, c) => sum + (c.type === "text" ? c.text.length : c.data.length), 0);
-
-const readable = (size: number) => (size < 1000 ? `${size} B` : `${Math.round(size / 1000)} kB`);

@@ -16,7 +16,7 @@ import { forgetTranscript, longTextDir, transcriptPaths } from "./transcript-pla
 import type { TranscriptOptions, Transcripts } from "./transcripts.ts";
 
 export type { HookOutput } from "./answer.ts";
-export type { CommandHook, HookConfig, HookEvent } from "./config.ts";
+export type { CommandHook, HookConfig, HookEvent, HookGroup } from "./config.ts";
 export type { InProcessHook } from "./handlers.ts";
 export type { HookInput } from "./payload.ts";
 export { forgetHookFiles } from "./transcript-places.ts";

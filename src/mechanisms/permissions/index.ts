@@ -10,16 +10,16 @@ import {
 } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { splitPattern } from "../../tools/glob-pattern.ts";
+import { isKept } from "../../tools/kept-results.ts";
 import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
 import { decide } from "./engine.ts";
 import { compileRules, coveredBy } from "./rules.ts";
-import { isBlob } from "./tool-calls.ts";
 import { policyIn } from "./tree-policy.ts";
 import type { Judgement, PermissionMode, Policy, World } from "./words.ts";
 
 export { decide } from "./engine.ts";
 export { fitsRule } from "./fits.ts";
-export type { Judgement, PermissionMode, Policy, World } from "./words.ts";
+export type { Judgement, PermissionMode, Policy, RuleText, World } from "./words.ts";
 
 export interface PermissionOptions {
   policy?: Partial<Policy>;
@@ -29,7 +29,7 @@ export interface PermissionOptions {
   readable?: string[];
   /** Whether commands run inside the sandbox. */
   sandboxed?: boolean;
-  /** Tools that the embedding program brought: it answers for them. */
+  /** Tools that the embedding program answers for: those in its `tools`, and whichever of its mechanisms' it names here. */
   trustedTools?: string[];
   /** Modes that hold for an agent besides: a call is judged under each, and the strictest answer counts. */
   modesOf?: (turn: Turn) => readonly PermissionMode[];
@@ -103,7 +103,7 @@ function pathGrant(
 ): Grants {
   const { path: given, pattern } = (input ?? {}) as { path?: unknown; pattern?: unknown };
   const written = SEARCHES.has(tool) ? (given ?? ".") : given;
-  if (!FILE_TOOLS.has(tool) || typeof written !== "string" || (tool === "read_file" && isBlob(written))) return {};
+  if (!FILE_TOOLS.has(tool) || typeof written !== "string" || (tool === "read_file" && isKept(written))) return {};
   const path = tool === "glob" ? splitPattern({ pattern: String(pattern), path: written }).path : written;
   const real = judged.get(resolvePath(world.cwd, path));
   if (real === undefined) return {};

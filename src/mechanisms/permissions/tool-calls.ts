@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { splitPattern } from "../../tools/glob-pattern.ts";
+import { isKept } from "../../tools/kept-results.ts";
 import { type Court, record } from "./court.ts";
 import { allow, ask, askFirm, askRead, deny, type Verdict } from "./finding.ts";
 import { judgePath } from "./path-place.ts";
@@ -41,7 +42,7 @@ function judgeFileTool(court: Court, { tool, input }: ToolCall): undefined {
   const given = input as { path?: unknown; pattern?: unknown; glob?: unknown } | null;
   const path = given?.path === undefined && tool !== "read_file" && READS.has(tool) ? "." : given?.path;
   if (typeof path !== "string" || path.trim() === "") return record(court, tool, deny("the path is missing"));
-  if (tool === "read_file" && isBlob(path)) return record(court, path, allow());
+  if (tool === "read_file" && isKept(path)) return record(court, path, allow());
   if (READS.has(tool)) {
     const isGlob = tool === "glob" && typeof given?.pattern === "string";
     const at = isGlob ? splitPattern({ pattern: given.pattern as string, path }) : { path, pattern: given?.glob };
@@ -103,9 +104,6 @@ function judgeWrite(court: Court, path: string): Verdict {
   if (mayEdit && verdict.decision === "allow") return verdict;
   return verdict.decision === "ask" ? verdict : ask("it changes a file", "changes");
 }
-
-/** What a bounded output keeps, not a file: only read_file knows it. */
-export const isBlob = (path: string): boolean => path.startsWith("blob:");
 
 /** `~` is the home directory, unless something of that name lies here: as `resolvePath` takes it. */
 function locate(court: Court, path: string): string {

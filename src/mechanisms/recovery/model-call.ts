@@ -27,6 +27,9 @@ export interface Policy {
   fire?: FireModelHook;
 }
 
+/** A try that makes nothing smaller is repeated once at most. */
+const MAX_FUTILE = 2;
+
 type Next = (call: ModelCall) => Promise<Reply>;
 
 const RETRIED = new Set<ModelErrorKind>(["rate_limit", "overloaded", "server", "network", "stalled", "cut"]);
@@ -41,7 +44,10 @@ interface Progress {
   attemptsInAll: number;
   /** Failures of one kind in a row. */
   streak: { kind?: ModelErrorKind; length: number };
-  shrunk: boolean;
+  /** How often the prompt was too long for a model. */
+  overflows: number;
+  /** Tries in a row to leave something out after which the request was no smaller. */
+  futile: number;
   escalated: boolean;
   tried: string[];
 }
@@ -77,7 +83,8 @@ async function begin(call: ModelCall, policy: Policy, past: TurnRecovery): Promi
     attempt: 0,
     attemptsInAll: 0,
     streak: { length: 0 },
-    shrunk: false,
+    overflows: 0,
+    futile: 0,
     escalated: past.maxOutputTokens !== undefined,
     tried: [model.id],
   };
@@ -96,9 +103,9 @@ async function escalate(call: ModelCall, now: Progress, to: number): Promise<voi
 async function afterFailure(call: ModelCall, policy: Policy, now: Progress, error: unknown): Promise<void> {
   if (!(error instanceof ModelError) || error.kind === "aborted") throw error;
   if (call.signal.aborted) throw interrupted(now.model, error);
-  now.attempt++;
   now.attemptsInAll++;
   if (error.kind === "overflow") return shrink(call, now, error);
+  now.attempt++;
   if (!RETRIED.has(error.kind)) throw error;
   now.streak = { kind: error.kind, length: now.streak.kind === error.kind ? now.streak.length + 1 : 1 };
   if (await switched(call, policy, now, error)) return;
@@ -106,30 +113,29 @@ async function afterFailure(call: ModelCall, policy: Policy, now: Progress, erro
   await retry(call, policy, now, error);
 }
 
+/** As often as it helps: what did not fit is no failure of the model, and there is an end of what can be left out. */
 async function shrink(call: ModelCall, now: Progress, error: ModelError): Promise<void> {
-  const smaller = now.shrunk ? undefined : await call.shrink();
-  if (!smaller) {
-    const size = now.model.limits.contextTokens;
-    const how = now.shrunk ? "even after old tool results were left out" : "and nothing more can be left out";
-    const advice = "start a new context, or use a model with a larger window";
-    throw new ModelError(
-      "overflow",
-      `the conversation does not fit ${now.model.id} (${size} tokens), ${how}: ${advice}`,
-      {
-        status: error.status,
-        cause: error,
-      },
-    );
-  }
-  now.shrunk = true;
+  now.overflows++;
+  if (now.futile >= MAX_FUTILE) throw doesNotFit(now, error, "and leaving things out does not make it smaller");
+  const smaller = await call.shrink();
+  if (!smaller) throw doesNotFit(now, error, "and nothing more can be left out");
+  now.futile = sizeOf(smaller) < sizeOf(now.request) ? 0 : now.futile + 1;
   now.request = limited(smaller, now.request.maxOutputTokens);
-  await recordRetry(call, now, error, 0);
+  await recordRetry(call, now, error, { attempt: now.overflows, delayMs: 0 });
 }
+
+function doesNotFit({ model }: Progress, error: ModelError, how: string): ModelError {
+  const advice = "start a new context, or use a model with a larger window";
+  const message = `the conversation does not fit ${model.id} (${model.limits.contextTokens} tokens), ${how}: ${advice}`;
+  return new ModelError("overflow", message, { status: error.status, cause: error });
+}
+
+const sizeOf = ({ system, items }: ModelRequest): number => JSON.stringify([system, items]).length;
 
 async function retry(call: ModelCall, policy: Policy, now: Progress, error: ModelError): Promise<void> {
   const delayMs = waitFor(policy, now, error);
   if (delayMs > policy.longestWaitMs) throw tooLong(now, error, delayMs);
-  await recordRetry(call, now, error, delayMs);
+  await recordRetry(call, now, error, { attempt: now.attempt, delayMs });
   await policy.backoff.sleep(delayMs, call.signal);
   if (call.signal.aborted) throw interrupted(now.model, error);
 }
@@ -141,12 +147,17 @@ function waitFor(policy: Policy, now: Progress, error: ModelError): number {
   return Math.max(own, hasFallback ? Math.min(error.retryAfterMs, policy.retryAfterCapMs) : error.retryAfterMs);
 }
 
-async function recordRetry(call: ModelCall, now: Progress, error: ModelError, delayMs: number): Promise<void> {
+async function recordRetry(
+  call: ModelCall,
+  now: Progress,
+  error: ModelError,
+  { attempt, delayMs }: { attempt: number; delayMs: number },
+): Promise<void> {
   const { kind, status, message } = error;
-  const data = { kind, attempt: now.attempt, delayMs, ...(status ? { status } : {}), model: now.model.id, message };
+  const data = { kind, attempt, delayMs, ...(status ? { status } : {}), model: now.model.id, message };
   await call.turn.append([{ type: "model.retried", data }]);
   const wait = delayMs >= 1000 ? ` in ${Math.round(delayMs / 1000)} s` : "";
-  call.turn.emit({ type: "status", text: `${message}; asking again${wait} (attempt ${now.attempt + 1})` });
+  call.turn.emit({ type: "status", text: `${message}; asking again${wait} (attempt ${attempt + 1})` });
   call.turn.emit({ type: "delta", delta: { type: "reset" } });
 }
 

@@ -76,8 +76,9 @@ function underWay(previous: Item | undefined): boolean {
 function outcomeOf(result: Extract<Item, { kind: "result" }>): Outcome {
   const text = withoutReminder(textOf(result.content));
   // A list that was left out to save room must not be taken for an empty one.
-  const elided = text.startsWith("[result elided") && /^(?:glob|grep)$/.test(result.name);
-  return { text, isError: result.isError || elided };
+  const left =
+    /^\[(?:result elided|c\d+ \w+: .* left out to make room)/.test(text) && /^(?:glob|grep)$/.test(result.name);
+  return { text, isError: result.isError || left };
 }
 
 /** A reminder that a mechanism put at the end of a result is no part of what the tool said. */

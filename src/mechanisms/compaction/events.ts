@@ -1,0 +1,42 @@
+// Owns the facts of compaction: which results are shown as a line, and the line itself, so that no later version says another one.
+import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import { own } from "../../ledger/own.ts";
+import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
+
+export const compactionEvents = {
+  "context.elided": {
+    v: 3,
+    schema: () =>
+      z.object({
+        /** The results of these calls are shown as this line from here on. */
+        masks: z.array(z.object({ call: z.string(), line: z.string() })),
+        bytes: z.number(),
+      }),
+    upcast: (data: unknown, v: number) => {
+      const { calls = [], bytes } = data as { calls?: string[]; bytes: number };
+      // Version 1 named a position among the items, which meant others after a restore: those results are shown again, and left out anew when they must.
+      return { masks: v < 2 ? [] : calls.map((call) => ({ call, line: "" })), bytes };
+    },
+  },
+} satisfies EventDefs;
+
+/** The line that stands for the result of a call; "" as version 2 put it. By id: an id is never given twice, so that a mask can only mean what the model has seen. */
+export type Masks = Record<string, string>;
+
+/** By agent. */
+export type CompactionState = Record<string, Masks>;
+
+export const compactionSlice: MechanismSlice<CompactionState> = {
+  version: 3,
+  types: ["context.elided"],
+  timelines: unchanged,
+  initial: () => ({}),
+  apply(state, event) {
+    const { masks } = event.data as { masks: { call: string; line: string }[] };
+    const mine: Masks = { ...own(state, event.actor) };
+    for (const { call, line } of masks) mine[call] = line;
+    state[event.actor] = mine;
+    return state;
+  },
+};
