@@ -19,7 +19,7 @@ import {
   createAgents,
   modesOf,
 } from "./mechanisms/agents/index.ts";
-import { type ApprovalsOptions, createApprovals } from "./mechanisms/approvals/index.ts";
+import { type ApprovalsOptions, createApprovals, keptRules } from "./mechanisms/approvals/index.ts";
 import { type Budget, createBudget } from "./mechanisms/budget/index.ts";
 import { createCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
@@ -169,6 +169,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
       sandboxed: opts.sandbox !== undefined,
       readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks"), ...treesDir],
       modesOf,
+      keptRules,
       trustedTools: [...SHARED_READS, ...(opts.tools ?? []).map((tool) => tool.name)],
     }), // gate: rules, modes, the policy for commands and paths
     createApprovals(opts.approvals), // ask: durable requests, answered by a person

@@ -14,6 +14,7 @@ import { commandLine, resumeLine } from "./command-line.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
+import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createJsonOutput } from "./stream-json.ts";
@@ -35,19 +36,21 @@ export async function headless(flags: Flags): Promise<number> {
       if (code !== undefined) return code;
     }
     const started = await startOf(flags, state, context);
-    const { harness, model, settings, modelSpec } = await openHarness(started.flags, state);
+    const screen = createScreen({ isLive: isLiveTerminal(flags) });
+    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, screen);
     const mode = settings.permissions.policy?.mode ?? "default";
     for (const line of [...settings.says, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
     const output =
       flags.outputFormat === "text"
-        ? createTextOutput(flags)
+        ? createTextOutput({ quiet: flags.quiet, screen, asksHere })
         : createJsonOutput({ stream: flags.outputFormat === "stream-json" });
     try {
       return await work({
         flags,
         harness,
         output,
+        screen,
         prompt,
         context,
         modelId: model.id,
@@ -56,6 +59,7 @@ export async function headless(flags: Flags): Promise<number> {
         record: started.record({ settings, ...(modelSpec && { modelSpec }) }),
       });
     } finally {
+      screen.close();
       await harness.close();
     }
   } finally {
@@ -71,6 +75,7 @@ interface Work {
   flags: Flags;
   harness: Harness;
   output: Output;
+  screen: Screen;
   prompt: string | undefined;
   context: ContextInfo | undefined;
   modelId: string;
@@ -81,7 +86,7 @@ interface Work {
 }
 
 async function work(work: Work): Promise<number> {
-  const signals = interruptOnSignals();
+  const signals = interruptOnSignals((line) => work.screen.print(["", line]));
   try {
     return await workOn(work, signals);
   } finally {
@@ -90,7 +95,7 @@ async function work(work: Work): Promise<number> {
 }
 
 async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>): Promise<number> {
-  const { flags, harness, output, prompt, modelId, mode, state, record } = work;
+  const { flags, harness, output, screen, prompt, modelId, mode, state, record } = work;
   if (flags.agent !== undefined && work.context)
     throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
   const context = work.context?.id ?? (await begin(work));
@@ -106,15 +111,14 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         recording = state.store.append([{ ledger: id, events: [harness.host.codec.encode(record(id))] }]);
       recording.catch(() => undefined); // awaited below
       if (!work.context && flags.outputFormat !== "stream-json" && !flags.quiet)
-        process.stderr.write(
-          `${id}: should it be interrupted, go on with: ${resumeLine({ id, root: turn.root }, flags)}\n`,
-        );
+        screen.print([`${id}: should it be interrupted, go on with: ${resumeLine({ id, root: turn.root }, flags)}`]);
       output.init({
         context: id,
         model: modelId,
         cwd: turn.cwd,
         tools: harness.toolNames(turn),
         permissionMode: mode,
+        slice: turn.slice,
       });
     },
   });
@@ -131,11 +135,11 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
     const others = busyBeside(run);
     const again = resumeLine({ id: run.context, root: contextRoot(run.taken.agent.turn) }, { ...flags, stay: true });
-    process.stderr.write(
+    screen.print([
       others.length > 0 && !flags.stay
-        ? `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${again}\n`
-        : `Nothing is left to take up in ${run.context}; its last answer:\n`,
-    );
+        ? `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${again}`
+        : `Nothing is left to take up in ${run.context}; its last answer:`,
+    ]);
   }
   for (const result of results) output.result(result);
   let interrupted = false;
@@ -146,6 +150,8 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     interrupted = stayed.interrupted;
   }
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
+  output.end?.();
+  screen.close();
   return farewell(results.at(-1), run, { harness, flags, interrupted });
 }
 

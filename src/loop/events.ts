@@ -36,6 +36,8 @@ const usage = () => z.object({ input: z.number(), output: z.number(), cacheRead:
 const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] as const;
 export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 
+const COMMAND_ENDS = ["completed", "failed", "killed", "timeout", "interrupted", "unknown"] as const;
+
 export const loopEvents = {
   /** `root`: the tree it works in from here on (a worktree); null: the context's own again. */
   "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string(), root: z.string().nullish() }) },
@@ -92,7 +94,16 @@ export const loopEvents = {
         display: z.string().optional(),
         /** Refused by a gate: recorded, not run. */
         denied: z.string().optional(),
+        refusal: z
+          .object({ code: z.string(), unanswered: z.boolean().optional(), rules: z.array(z.string()).optional() })
+          .optional(),
         durationMs: z.number(),
+        /** Begun by an earlier process: what this one found. */
+        resumed: z.enum(["finished", "adopted", "unknown"]).optional(),
+        /** Of a command. */
+        ran: z.object({ status: z.enum(COMMAND_ENDS), exitCode: z.number().optional(), ms: z.number() }).optional(),
+        /** Of the whole output, where `content` is a part of it. */
+        lines: z.number().optional(),
       }),
   },
   "turn.ended": {

@@ -133,7 +133,8 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
       } catch (error) {
         return { decision: "deny", reason: `asking failed: ${messageOf(error)}` };
       }
-      return { decision: "deny", reason: `${asked.reason} (needs approval, and no one is there to ask)` };
+      const reason = `${asked.reason} (needs approval, and no one is there to ask)`;
+      return { decision: "deny", reason, unanswered: true };
     },
     tool: around(attached("tool")),
     async beforeEffect(run) {

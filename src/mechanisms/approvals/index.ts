@@ -1,6 +1,8 @@
 // Owns asking a person: a durable request that outlives the process, answered here or from another terminal.
 import { realpathSync } from "node:fs";
+import { userInfo } from "node:os";
 import { crashPoint } from "../../ledger/crash-point.ts";
+import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
 import {
   type Answer,
@@ -17,6 +19,7 @@ import {
   approvalEvents,
   approvalsSlice,
   isSameQuestion,
+  type KeptRule,
   type Question,
 } from "./events.ts";
 
@@ -42,7 +45,21 @@ export function createApprovals(opts: ApprovalsOptions = {}): Mechanism {
 export const openRequests = (state: ApprovalsState): ApprovalRequest[] =>
   Object.values(state.requests).filter((r) => !r.answer);
 
-const stateOf = (turn: Turn): ApprovalsState => turn.slice<ApprovalsState>("approvals");
+/** What was kept here, by whoever runs this. */
+export function keptRules(turn: Pick<Turn, "slice">): string[] {
+  const { user, machine } = whoAnswers();
+  return stateOf(turn)
+    .rules.filter((one) => one.user === user && one.machine === machine)
+    .map((one) => one.text);
+}
+
+/** Whose answer it is, and on which machine. */
+export const whoAnswers = (): Omit<KeptRule, "text"> => ({
+  user: String(process.getuid?.() ?? userInfo().username),
+  machine: thisHolder(false).machine.split("#")[0]!,
+});
+
+const stateOf = (turn: Pick<Turn, "slice">): ApprovalsState => turn.slice<ApprovalsState>("approvals");
 
 async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promise<Answer | undefined> {
   const { turn, tool, input } = call;
@@ -60,7 +77,7 @@ async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promis
     const request = known ?? (await record(call, question, asked));
     crashPoint("approval.asked");
     const text = `waiting for approval: holdfast approve ${request.requestId}`;
-    turn.emit({ type: "status", text });
+    turn.emit({ type: "status", text, recorded: true });
     const answer = toAnswer(await answered(turn, request, opts));
     const now = placeOf(turn);
     if (answer.decision === "deny" || (now.cwd === question.cwd && now.root === question.root)) return answer;
@@ -79,7 +96,8 @@ function realPath(dir: string): string {
 
 async function record({ turn, call }: GateCall, question: Question, asked: Asked): Promise<ApprovalRequest> {
   const requestId = newId("apr");
-  const data = { requestId, callId: call.id, ...question, reason: asked.reason, firm: asked.firm ?? false };
+  const { reason, firm = false, rules } = asked;
+  const data = { requestId, callId: call.id, ...question, reason, firm, ...(rules && { rules }) };
   await turn.append([{ type: "approval.asked", data }]);
   return stateOf(turn).requests[requestId]!;
 }

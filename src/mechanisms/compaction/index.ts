@@ -85,6 +85,7 @@ async function elideMore(items: readonly Item[], turn: Turn): Promise<void> {
   turn.emit({
     type: "status",
     text: `the conversation no longer fits: ${elided.length} old tool results were left out`,
+    recorded: true,
   });
 }
 
