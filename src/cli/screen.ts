@@ -31,7 +31,7 @@ const END = "\0";
 
 interface Piece {
   to: NodeJS.WriteStream;
-  text: string;
+  out: string;
 }
 
 export function createScreen({ isLive }: { isLive: boolean }): Screen {
@@ -53,7 +53,7 @@ export function createScreen({ isLive }: { isLive: boolean }): Screen {
 
   function draw(): void {
     if (!line || questions > 0 || midLine) return;
-    const text = line(Math.max(20, stderr.columns ?? 80) - 3);
+    const text = line(Math.max(20, stderr.columns || 80) - 3);
     if (text === undefined) {
       clear();
       return;
@@ -63,11 +63,11 @@ export function createScreen({ isLive }: { isLive: boolean }): Screen {
   }
 
   function write(piece: Piece): void {
-    if (piece.text === END) piece.text = midLine ? "\n" : "";
-    if (piece.text === "") return;
+    const out = piece.out === END ? (midLine ? "\n" : "") : piece.out;
+    if (out === "") return;
     clear();
-    piece.to.write(piece.text);
-    if (piece.to === stdout && isLive) midLine = !piece.text.endsWith("\n");
+    piece.to.write(out);
+    if (piece.to === stdout && isLive) midLine = !out.endsWith("\n");
   }
 
   function put(piece: Piece): void {
@@ -86,8 +86,8 @@ export function createScreen({ isLive }: { isLive: boolean }): Screen {
   }
 
   function endLine(): void {
-    if (questions > 0) put({ to: stdout, text: END });
-    else if (midLine) write({ to: stdout, text: "\n" });
+    if (questions > 0) put({ to: stdout, out: END });
+    else if (midLine) write({ to: stdout, out: "\n" });
     flush();
   }
 
@@ -101,10 +101,10 @@ export function createScreen({ isLive }: { isLive: boolean }): Screen {
   return {
     isLive,
     print(lines) {
-      if (lines.length > 0) put({ to: stderr, text: `${lines.join("\n")}\n` });
+      if (lines.length > 0) put({ to: stderr, out: `${lines.join("\n")}\n` });
     },
     answer(text) {
-      put({ to: stdout, text });
+      put({ to: stdout, out: text });
     },
     endAnswer: endLine,
     status(next) {

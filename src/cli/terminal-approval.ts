@@ -38,9 +38,9 @@ async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<Appro
   return answer;
 }
 
-function outcomeOf({ decision, remember, rule, reason }: ApprovalAnswer): string {
+function outcomeOf({ decision, remember, keeps, reason }: ApprovalAnswer): string {
   if (decision === "deny") return reason === undefined ? "refused" : "refused; the model is told why";
-  if (rule) return `allowed, and ${rule.text} is in this context from now on`;
+  if (keeps) return `allowed; in this context from now on: ${escaped(keeps.rule)}`;
   return remember ? "allowed, and in this context again" : "allowed this once";
 }
 
@@ -100,17 +100,17 @@ function nextLine(lines: Interface, signal: AbortSignal): Promise<string | undef
   return new Promise((resolve) => {
     const end = (line?: string) => {
       signal.removeEventListener("abort", stop);
-      lines.removeAllListeners("SIGINT").removeAllListeners("close").removeAllListeners("line");
+      lines.removeListener("SIGINT", pressed).removeListener("close", stop).removeListener("line", end);
       resolve(line);
     };
     const stop = () => end();
-    if (signal.aborted) return end();
-    signal.addEventListener("abort", stop, { once: true });
-    lines.once("line", end).once("close", stop);
-    lines.once("SIGINT", () => {
+    const pressed = () => {
       end();
       interrupt();
-    });
+    };
+    if (signal.aborted) return end();
+    signal.addEventListener("abort", stop, { once: true });
+    lines.on("line", end).on("close", stop).on("SIGINT", pressed);
     lines.setPrompt("  > ");
     lines.prompt();
   });
@@ -129,7 +129,7 @@ function meaning(typed: string, request: ApprovalRequest, choices: Choice[]): Ap
     case "exactly":
       return rest === "" ? { decision: "allow", remember: true, from } : undefined;
     case "rule":
-      return rest === "" ? { decision: "allow", rule: { text: ruleOf(request)!, ...whoAnswers() }, from } : undefined;
+      return rest === "" ? { decision: "allow", keeps: { rule: ruleOf(request)!, ...whoAnswers() }, from } : undefined;
     default:
       return undefined;
   }

@@ -64,14 +64,14 @@ function answerOf(word: string, request: ApprovalRequest, reason: string | undef
       "invalid",
       `${request.requestId} can only be allowed this once: holdfast approve ${request.requestId} allow`,
     );
-  if (scope === "rule") return { decision: "allow", rule: { text: ruleOf(request)!, ...whoAnswers() }, from };
+  if (scope === "rule") return { decision: "allow", keeps: { rule: ruleOf(request)!, ...whoAnswers() }, from };
   return { decision: "allow", from, ...(scope === "exactly" && { remember: true }) };
 }
 
 const SCOPES: Record<string, Scope> = { allow: "once", remember: "exactly", rule: "rule", deny: "no" };
 
-function scopeOf({ remember, rule }: ApprovalAnswer): string {
-  if (rule) return `; in this context from now on: ${escaped(rule.text)}`;
+function scopeOf({ remember, keeps }: ApprovalAnswer): string {
+  if (keeps) return `; in this context from now on: ${escaped(keeps.rule)}`;
   return remember ? "; in this context again, exactly this" : "";
 }
 

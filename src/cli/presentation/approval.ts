@@ -1,7 +1,9 @@
 // What a person sees who is asked: who asks, what exactly, where, why, and which answers there are. Nothing is cut and nothing hides.
+import { resolve } from "node:path";
 import type { ApprovalRequest } from "../../mechanisms/approvals/index.ts";
 import type { ChangePreview } from "../../tools/change-preview.ts";
 import { collapsed, escaped, lookalikes } from "../printable.ts";
+import { diffBody } from "./results.ts";
 import { PLAIN, type Style } from "./style.ts";
 
 /** Past this many lines it is said how many there are. */
@@ -15,27 +17,27 @@ export interface Shown {
 }
 
 export function describeRequest({ request, change, style = PLAIN }: Shown): string[] {
-  const text = change && change.diff !== "" ? change.diff : contentOf(request.input);
+  const text = change && change.diff !== "" ? diffBody(change.diff).join("\n") : contentOf(request.input);
   const lines = escaped(collapsed(text)).split("\n");
   const mixed = lookalikes(text).slice(0, 3);
   return [
-    `  ${style.bold(request.tool)} in ${escaped(request.cwd)}`,
-    ...placeOf(request, change),
+    ...headOf(request, change, style),
     ...lines.map((line) => `  │ ${change ? diffLine(line, style) : line}`),
     ...(lines.length > LONG ? [`  ${style.yellow(`${lines.length} lines: read all of them`)}`] : []),
     ...(mixed.length > 0
       ? [`  ${style.yellow(`letters of several alphabets in one word: ${mixed.map(spelt).join(", ")}`)}`]
       : []),
-    `  ${request.firm ? "Protected: " : ""}${escaped(request.reason)}`,
+    `  why: ${request.firm ? "protected: " : ""}${escaped(request.reason)}`,
   ];
 }
 
-/** Where the change really goes, and what it is when there is no difference to show. */
-function placeOf({ input, cwd }: ApprovalRequest, change: ChangePreview | undefined): string[] {
-  if (!change) return [];
-  const { path } = input as { path: string };
-  const leads = change.path !== `${cwd}/${path}` && change.path !== path ? [`  leads to ${escaped(change.path)}`] : [];
-  return [...leads, ...(change.diff === "" ? ["  the file has this content already"] : [])];
+/** What it is, and where: of a change the file itself, whatever link leads to it. */
+function headOf({ tool, input, cwd }: ApprovalRequest, change: ChangePreview | undefined, style: Style): string[] {
+  if (!change) return [`  ${style.bold(tool)} in ${escaped(cwd)}`];
+  const path = escaped((input as { path: string }).path);
+  const leads = change.path !== resolve(cwd, path) ? [`  leads to ${escaped(change.path)}`] : [];
+  const same = change.diff === "" ? ["  the file has this content already"] : [];
+  return [`  ${style.bold(tool)} ${path}${change.isNew ? " (a new file)" : ""} in ${escaped(cwd)}`, ...leads, ...same];
 }
 
 /** A command as it is; other arguments one by one, texts of several lines below their name. */

@@ -12,7 +12,7 @@ import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
 import type { SubagentsState, subagentEvents } from "../../mechanisms/subagents/events.ts";
 import type { teamEvents } from "../../mechanisms/team/events.ts";
 import type { TodoState, todoEvents } from "../../mechanisms/todo/index.ts";
-import { textOf } from "../../models/model.ts";
+import { type Content, textOf } from "../../models/model.ts";
 import { oneLine, printable } from "../printable.ts";
 import type { Call, FactBlock } from "./blocks.ts";
 import { counted, duration } from "./format.ts";
@@ -51,6 +51,7 @@ export function createPresenter(): Presenter {
   const calls = new Map<string, Call>();
   const subtasks = new Map<string, Subtask>();
   const todos = new Map<string, string[]>();
+  const inputs = new Map<string, string>();
   const remembered: Remembered = { jobs: new Map(), schedules: new Map(), subtasks: new Map() };
 
   const keyOf = (agent: string, callId: string): string => `${agent} ${callId}`;
@@ -85,7 +86,15 @@ export function createPresenter(): Presenter {
     const { actor: agent, type, data } = fact;
     switch (type) {
       case "input.received":
+        inputs.set(data.inputId, textOf(data.content));
         return [{ kind: "prompt", agent: data.agent, from: data.origin, text: printable(textOf(data.content)) }];
+      case "input.taken":
+        return addedTo(inputs.get(data.inputId) ?? "", data.content ?? []).map((text) => ({
+          kind: "note",
+          agent,
+          origin: "what was added to the prompt",
+          text,
+        }));
       case "reply.received": {
         const goesOn = data.parts.some((part) => part.type === "call");
         const cutOff = data.finish === "length" && !goesOn;
@@ -201,5 +210,12 @@ export function createPresenter(): Presenter {
     },
   };
 }
+
+/** What a mechanism put beside the words of whoever said them. */
+const addedTo = (said: string, content: readonly Content[]): string[] =>
+  content
+    .map((part) => textOf([part]))
+    .filter((added) => added !== "" && !said.includes(added))
+    .map((added) => printable(added.replace(/^<note from="[^"]*">\n([\s\S]*)\n<\/note>$/, "$1")));
 
 const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

@@ -42,8 +42,10 @@ export function endOf(call: Call, data: Finished): Ended {
 }
 
 function outputOf(data: Finished): Output {
-  const diff = data.display === undefined || data.display === "" ? undefined : diffLines(printable(data.display));
-  if (diff) return { kind: "diff", lines: diff, total: diff.length };
+  if (data.display !== undefined && isDiff(data.display)) {
+    const lines = diffBody(printable(data.display));
+    return { kind: "diff", lines, total: lines.length };
+  }
   const lines = printable(data.display || textOf(data.content))
     .trimEnd()
     .split("\n");
@@ -59,13 +61,13 @@ function commandOutput(data: Finished): Output {
   return { ...output, lines: output.lines.toSpliced(at, 1), total: output.total - 1 };
 }
 
-/** A unified diff without the names above it: the call says them. Undefined: it is none. */
-function diffLines(text: string): string[] | undefined {
-  const lines = text.trimEnd().split("\n");
-  if (!lines[0]?.startsWith("--- ") || !lines[1]?.startsWith("+++ ")) return undefined;
-  const body = lines.slice(2);
-  return body.length > 0 && body[0]!.startsWith("@@ -0,0 ") ? body.slice(1) : body;
+/** A unified diff without the names above it, and without the place where there is only one: the call says what it is about. */
+export function diffBody(diff: string): string[] {
+  const body = diff.trimEnd().split("\n").slice(2);
+  return body[0]?.startsWith("@@ -0,0 ") ? body.slice(1) : body;
 }
+
+const isDiff = (text: string): boolean => /^--- .*\n\+\+\+ .*\n@@ /.test(text);
 
 /** What would have allowed it, where nobody could be asked. */
 function flagsFor({ tool }: Call, { refusal }: Finished): string[] {

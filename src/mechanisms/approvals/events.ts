@@ -33,7 +33,7 @@ export const approvalEvents = {
         /** The same call again, in this context and directory, is not asked again. */
         remember: z.boolean().optional(),
         /** One of the rules that were shown: it holds for all agents of this context, for whoever gave it, where it was given. */
-        rule: z.object({ text: z.string(), user: z.string(), machine: z.string() }).optional(),
+        keeps: z.object({ rule: z.string(), user: z.string(), machine: z.string() }).optional(),
         /** Where the answer came from, for people. */
         from: z.string(),
       }),
@@ -59,7 +59,7 @@ export interface ApprovalRequest {
 
 /** A rule that somebody kept, and who: a copy of the store on another machine, or in other hands, does not widen what is allowed there. */
 export interface KeptRule {
-  text: string;
+  rule: string;
   user: string;
   machine: string;
 }
@@ -85,7 +85,7 @@ export interface ApprovalAnswer {
   decision: "allow" | "deny";
   reason?: string;
   remember?: boolean;
-  rule?: KeptRule;
+  keeps?: KeptRule;
   from: string;
 }
 
@@ -120,8 +120,8 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
         const { answer: _, ...asked } = request;
         state.remembered.push(asked);
       }
-      if (answer.decision === "allow" && answer.rule && request.rules?.includes(answer.rule.text))
-        state.rules.push(answer.rule);
+      if (answer.decision === "allow" && answer.keeps && request.rules?.includes(answer.keeps.rule))
+        state.rules.push(answer.keeps);
     } else if (event.type === "tool.finished") {
       drop(state, event.actor, (event.data as { callId: string }).callId); // its call has its result: nobody waits any more
     }

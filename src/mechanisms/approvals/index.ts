@@ -50,11 +50,11 @@ export function keptRules(turn: Pick<Turn, "slice">): string[] {
   const { user, machine } = whoAnswers();
   return stateOf(turn)
     .rules.filter((one) => one.user === user && one.machine === machine)
-    .map((one) => one.text);
+    .map((one) => one.rule);
 }
 
 /** Whose answer it is, and on which machine. */
-export const whoAnswers = (): Omit<KeptRule, "text"> => ({
+export const whoAnswers = (): Omit<KeptRule, "rule"> => ({
   user: String(process.getuid?.() ?? userInfo().username),
   machine: thisHolder(false).machine.split("#")[0]!,
 });
