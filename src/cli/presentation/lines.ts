@@ -1,12 +1,14 @@
 // Blocks as lines of text, for whatever takes lines: standard error, a log, `contexts show`.
 import type { Call, FactBlock, Output } from "./blocks.ts";
-import { duration } from "./format.ts";
+import { duration, fitted } from "./format.ts";
 import type { Style } from "./style.ts";
 
 /** How many lines of a result are shown: of what went well, of what failed, of a diff. */
 const SHOWN = { done: 5, failed: 12, diff: 24 };
 /** What others than the lead do is shown shorter. */
 const SHOWN_OF_OTHERS = { done: 2, failed: 6, diff: 8 };
+/** Of one line of a result: minified files are not for people. */
+const MOST_COLUMNS = 300;
 const MOST_TODOS = 12;
 const TODO_MARKS = { pending: "☐", in_progress: "▸", completed: "☑" };
 
@@ -37,7 +39,7 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
     const isBelow = open?.agent === call.agent && open.callId === call.callId;
     const shown = call.agent === lead ? SHOWN : SHOWN_OF_OTHERS;
     const lines = output ? excerpt(output, outcome === "done" ? "start" : "end", shown) : [];
-    const body = lines.map((line) => `  ${coloured(line, output!.kind)}`);
+    const body = lines.map((line) => `  ${coloured(fitted(line, MOST_COLUMNS), output!.kind)}`);
     const end = [
       ...(resumed ? [RESUMED[resumed]] : []),
       ...(outcome === "refused" ? [`refused: ${block.says}`] : block.says === "" ? [] : [block.says]),

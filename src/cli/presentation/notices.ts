@@ -71,6 +71,8 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
       return notice(`${agent} works on ${data.taskId}`);
     case "team.unplaced":
       return notice(`${agent} cannot take ${data.taskId}: ${data.reason}`, "bad");
+    case "team.over":
+      return notice("Team: nobody is left.");
     case "shutdown.answered":
       return notice(
         `${agent} ${data.approve ? "has shut down" : "does not shut down"}${data.reason === "" ? "" : `: ${data.reason}`}`,
