@@ -1,4 +1,5 @@
 // Owns the terminal while a turn runs: what is printed, the reply as it streams, one status line below, and questions that nothing runs over.
+import type { Writable } from "node:stream";
 import { isDumb } from "./presentation/style.ts";
 
 const CLEAR = "\r\u001b[K";
@@ -30,12 +31,18 @@ export interface Screen {
 const END = "\0";
 
 interface Piece {
-  to: NodeJS.WriteStream;
+  to: Writable;
   out: string;
 }
 
-export function createScreen({ isLive }: { isLive: boolean }): Screen {
-  const { stdout, stderr } = process;
+interface ScreenOptions {
+  isLive: boolean;
+  /** Default: those of the process. */
+  stdout?: Writable;
+  stderr?: Writable & { columns?: number };
+}
+
+export function createScreen({ isLive, stdout = process.stdout, stderr = process.stderr }: ScreenOptions): Screen {
   let line: ((columns: number) => string | undefined) | undefined;
   let drawn = false;
   let frame = 0;

@@ -10,6 +10,8 @@ import type { Screen } from "./screen.ts";
 /** What is typed before the question has been on the screen for so long was not meant for it. */
 const UNREAD_MS = 300;
 
+const WITH_REASON = " (n TEXT: no, and the model is told why)";
+
 type Ask = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>;
 
 /** Contract: one question at a time; undefined leaves it to others: it was answered elsewhere, the turn was interrupted, or the input has ended. */
@@ -27,10 +29,7 @@ async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<Appro
   say(["", style.yellow(style.bold(`${who} asks: may I?`)), ...describeRequest({ request, change, style })]);
   const choices = choicesFor(request);
   if (!(await typedBefore(signal))) return undefined;
-  say([
-    ...choices.map(({ key, says }) => `  ${style.bold(`[${key}]`)} ${says}`),
-    style.dim("  no because …, or n and the reason: the model is told why"),
-  ]);
+  say(choices.map(({ key, scope, says }) => `  ${style.bold(`[${key}]`)} ${says}${scope === "no" ? WITH_REASON : ""}`));
   const answer = await readAnswer(request, choices, signal);
   if (answer) say([style.dim(`  ${outcomeOf(answer)}`), ""]);
   else if (signal.aborted) say(["", style.dim("  (no longer asked)")]);

@@ -9,7 +9,10 @@ const SHOWN = { done: 5, failed: 12, diff: 24 };
 const SHOWN_OF_OTHERS = { done: 2, failed: 6, diff: 8 };
 /** Of one line of a result: minified files are not for people. */
 const MOST_COLUMNS = 300;
+const MOST_TITLE = 120;
 const MOST_TODOS = 12;
+/** What they record is shown, not the call. */
+const SHOWN_BY_FACTS = new Set(["todo_write", "send_message"]);
 const TODO_MARKS = { pending: "☐", in_progress: "▸", completed: "☑" };
 
 export interface LineOptions {
@@ -32,7 +35,7 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
   let open: Call | undefined;
 
   const heading = ({ tool, title }: Call, mark = "●"): string =>
-    `${style.cyan(mark)} ${style.bold(tool)}${title === "" ? "" : ` ${title}`}`;
+    `${style.cyan(mark)} ${style.bold(tool)}${title === "" ? "" : ` ${fitted(title, MOST_TITLE)}`}`;
 
   function ended(block: Extract<FactBlock, { kind: "ended" }>): string[] {
     const { call, outcome, output, resumed } = block;
@@ -49,7 +52,7 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
     ].join(" · ");
     const last = outcome === "done" ? style.dim(end) : `${style.red("✗")} ${end}`;
     const rest = [...body, ...(end === "" && outcome === "done" ? [] : [`  ${last}`])];
-    if (isBelow || (rest.length === 0 && call.tool === "todo_write")) return rest;
+    if (isBelow || (rest.length === 0 && SHOWN_BY_FACTS.has(call.tool))) return rest;
     return [heading(call, rest.length > 0 && outcome === "done" ? "└" : "●"), ...rest];
   }
 
@@ -79,7 +82,7 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
       case "reply":
         return block.text.trim() === "" ? [] : block.text.trim().split("\n");
       case "begun":
-        if (block.call.tool === "todo_write") return [];
+        if (SHOWN_BY_FACTS.has(block.call.tool)) return [];
         return [`${heading(block.call)}${block.before ? style.dim(" · was running when the last process ended") : ""}`];
       case "ended":
         return ended(block);

@@ -61,21 +61,22 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
       return notice(`the conversation no longer fits: ${counted(data.results, "old tool result")} left out`);
     case "plan.submitted":
       return notice(
-        `${agent} submitted a plan: holdfast team approve ${data.requestId} | holdfast team reject ${data.requestId} "why"`,
+        `submitted a plan: holdfast team approve ${data.requestId} | holdfast team reject ${data.requestId} "why"`,
       );
-    case "plan.reviewed":
-      return notice(
-        `plan ${data.requestId} ${data.approve ? "approved" : "rejected"}${data.feedback === "" ? "" : `: ${data.feedback}`}`,
-      );
+    case "plan.reviewed": {
+      if (agent !== "user") return []; // the call of whoever reviewed it says so
+      const why = data.feedback === "" ? "" : `: ${data.feedback}`;
+      return notice(`plan ${data.requestId} ${data.approve ? "approved" : "rejected"}${why}`);
+    }
     case "team.assigned":
-      return notice(`${agent} works on ${data.taskId}`);
+      return notice(`works on ${data.taskId}`);
     case "team.unplaced":
-      return notice(`${agent} cannot take ${data.taskId}: ${data.reason}`, "bad");
+      return notice(`cannot take ${data.taskId}: ${data.reason}`, "bad");
     case "team.over":
       return notice("Team: nobody is left.");
     case "shutdown.answered":
       return notice(
-        `${agent} ${data.approve ? "has shut down" : "does not shut down"}${data.reason === "" ? "" : `: ${data.reason}`}`,
+        `${data.approve ? "has shut down" : "does not shut down"}${data.reason === "" ? "" : `: ${data.reason}`}`,
       );
     default:
       return [];

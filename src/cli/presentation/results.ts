@@ -14,7 +14,7 @@ type Ended = Extract<FactBlock, { kind: "ended" }>;
 const LONG_MS = 1_000;
 
 /** Their results are shown by other facts, or say nothing that their title does not. */
-const SHOWN_ELSEWHERE = new Set(["todo_write", "schedule_cron", "task", "send_message"]);
+const SHOWN_ELSEWHERE = new Set(["todo_write", "schedule_cron", "task", "send_message", "submit_plan"]);
 const READS = new Set(["read_file"]);
 
 export function endOf(call: Call, data: Finished): Ended {

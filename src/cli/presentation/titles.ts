@@ -18,6 +18,8 @@ const TITLES: Record<string, (input: Input) => string> = {
   grep: ({ pattern, path, glob }) => `${text(pattern)}${inside(glob ?? path)}`,
   todo_write: () => "",
   task: ({ description, agent }) => `${text(description)}${text(agent) === "" ? "" : ` (${text(agent)})`}`,
+  spawn_teammate: ({ name, role }) => `${text(name)} (${text(role)})`,
+  submit_plan: () => "",
   send_message: ({ to, content }) => `to ${text(to)}: ${text(content)}`,
 };
 
