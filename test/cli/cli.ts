@@ -35,7 +35,10 @@ export const runProgram = (program: string, args: string[], opts: CliOptions): P
 export function startInTerminal(args: string[], opts: CliOptions): RunningCli {
   const quoted = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
   const env = { TERM: "xterm", ...opts.env };
-  return start("script", ["-qec", `stty -echo cols 100 rows 40; exec ${quoted.join(" ")}`, "/dev/null"], { ...opts, env });
+  return start("script", ["-qec", `stty -echo cols 100 rows 40; exec ${quoted.join(" ")}`, "/dev/null"], {
+    ...opts,
+    env,
+  });
 }
 
 function start(program: string, args: string[], opts: CliOptions): RunningCli {

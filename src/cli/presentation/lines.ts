@@ -33,6 +33,9 @@ export interface LineRenderer {
 export function createLineRenderer({ style, lead, past = false, asksHere = false }: LineOptions): LineRenderer {
   /** The call whose heading was the last thing printed. */
   let open: Call | undefined;
+  /** Calls whose heading stands somewhere above. */
+  const headed = new Set<string>();
+  const keyOf = ({ agent, callId }: Call): string => `${agent} ${callId}`;
 
   const heading = ({ tool, title }: Call, mark = "●"): string =>
     `${style.cyan(mark)} ${style.bold(tool)}${title === "" ? "" : ` ${fitted(title, MOST_TITLE)}`}`;
@@ -52,8 +55,9 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
     ].join(" · ");
     const last = outcome === "done" ? style.dim(end) : `${style.red("✗")} ${end}`;
     const rest = [...body, ...(end === "" && outcome === "done" ? [] : [`  ${last}`])];
-    if (isBelow || (rest.length === 0 && SHOWN_BY_FACTS.has(call.tool))) return rest;
-    return [heading(call, rest.length > 0 && outcome === "done" ? "└" : "●"), ...rest];
+    const isHeaded = headed.delete(keyOf(call));
+    if (isBelow || (rest.length === 0 && (isHeaded || SHOWN_BY_FACTS.has(call.tool)))) return rest;
+    return [heading(call, isHeaded ? "└" : "●"), ...rest];
   }
 
   function coloured(line: string, kind: Output["kind"]): string {
@@ -83,7 +87,7 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
         return block.text.trim() === "" ? [] : block.text.trim().split("\n");
       case "begun":
         if (SHOWN_BY_FACTS.has(block.call.tool)) return [];
-        return [`${heading(block.call)}${block.before ? style.dim(" · was running when the last process ended") : ""}`];
+        return [`${heading(block.call)}${block.before ? style.dim(" · begun before the last process ended") : ""}`];
       case "ended":
         return ended(block);
       case "todos":
@@ -111,8 +115,8 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
     render(block) {
       const agent = "call" in block ? block.call.agent : "agent" in block ? block.agent : lead;
       const lines = linesOf(block);
-      if (block.kind === "begun" && lines.length > 0) open = block.call;
-      else if (lines.length > 0) open = undefined;
+      if (lines.length > 0) open = block.kind === "begun" ? block.call : undefined;
+      if (block.kind === "begun" && open) headed.add(keyOf(block.call));
       return agent === lead ? lines : lines.map((line) => `  ${style.dim(`[${agent}]`)} ${line}`);
     },
   };
@@ -121,7 +125,7 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
 const RESUMED = {
   adopted: "adopted after the crash",
   finished: "found done after the crash",
-  unknown: "what became of it is not known",
+  unknown: "after the crash",
 };
 
 const quoted = (text: string, mark: string): string[] =>

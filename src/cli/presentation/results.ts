@@ -19,7 +19,7 @@ const READS = new Set(["read_file"]);
 
 export function endOf(call: Call, data: Finished): Ended {
   const { isError, ran, resumed } = data;
-  const ms = ran?.ms ?? data.durationMs;
+  const ms = ran?.ms ?? (resumed ? 0 : data.durationMs); // the time in which no process ran is not its own
   const block: Ended = {
     kind: "ended",
     call,
