@@ -50,6 +50,7 @@ test("a non-zero exit code is an error result with the code", async () => {
     content: "no\n[exit code 3]",
     isError: true,
   });
+  expect(turn.ran).toEqual({ status: "failed", exitCode: 3, ms: expect.any(Number) });
 });
 
 test("a command killed by a signal names it", async () => {

@@ -135,7 +135,7 @@ const quoted = (text: string, mark: string): string[] =>
     .map((line, i) => `${i === 0 ? mark : " "} ${line}`.trimEnd());
 
 /** The first lines, or the last, with the count of those that are left out. */
-export function excerpt(output: Output, from: "start" | "end", shown: typeof SHOWN): string[] {
+function excerpt(output: Output, from: "start" | "end", shown: typeof SHOWN): string[] {
   const { lines, total, kind } = output;
   const most = kind === "diff" ? shown.diff : from === "start" ? shown.done : shown.failed;
   if (lines.length <= most + 1 && total === lines.length) return lines;
