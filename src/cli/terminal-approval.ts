@@ -46,6 +46,7 @@ function outcomeOf({ decision, remember, keeps, reason }: ApprovalAnswer): strin
 /** Contract: false when it need not be asked any more. Whatever was typed up to now is dropped, but for Ctrl-C. */
 function typedBefore(signal: AbortSignal): Promise<boolean> {
   const { stdin } = process;
+  if (!stdin.isTTY) return Promise.resolve(true); // whoever pipes answers in means them
   return new Promise((resolve) => {
     const end = (goesOn: boolean) => {
       clearTimeout(timer);

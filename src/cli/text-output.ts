@@ -3,7 +3,7 @@ import type { HarnessEvent, RunResult } from "../harness.ts";
 import type { StoredEvent } from "../ledger/store.ts";
 import { LEAD } from "../loop/host.ts";
 import type { Turn } from "../loop/seams.ts";
-import { joinReplies } from "../loop/transcript.ts";
+import { type ContextState, joinReplies } from "../loop/transcript.ts";
 import { textOf } from "../models/model.ts";
 import { createActivity } from "./presentation/activity.ts";
 import type { FactBlock, LiveBlock, Refusal } from "./presentation/blocks.ts";
@@ -115,6 +115,7 @@ export function createTextOutput({ quiet, screen, asksHere }: TextOutputOptions)
         activity.fact(block);
         print(block);
       }
+      if (info.slice<ContextState>("transcript").agents[LEAD]?.turn) activity.turnStarted(LEAD, Date.now());
       if (!quiet) screen.status((columns) => activity.line({ at: Date.now(), columns, spent: tally.short() }));
     },
     event(event) {
