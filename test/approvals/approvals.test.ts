@@ -151,10 +151,9 @@ test("what is to be approved is shown whole, with nothing that a terminal acts o
 test("a rule that is kept for the context holds for what it says, in that context and in no copy of it", async () => {
   const { opts, args, untilAsked, text } = setUp("./work.sh a");
   const script = args[1]!.replace("rehearsal:", "");
-  const rounds = ["./work.sh a", "./work.sh b && ./work.sh", "./other.sh"].map((command) => ({
-    calls: [{ name: "bash", input: { command } }],
-  }));
-  writeFileSync(script, JSON.stringify({ rounds: [...rounds, { text: "finished" }] }));
+  const bash = (command: string) => ({ calls: [{ name: "bash", input: { command } }] });
+  const rounds = ["./work.sh a", "./work.sh b && ./work.sh", "./other.sh"].map(bash);
+  writeFileSync(script, JSON.stringify({ rounds: [...rounds, { text: "finished" }, bash("./work.sh c")] }));
   const run = startCli(["-p", "go", ...args], opts);
   const first = await untilAsked();
   const answered = await runCli(["approve", first.requestId, "rule"], opts);
@@ -164,7 +163,7 @@ test("a rule that is kept for the context holds for what it says, in that contex
   expect([last.input.command, text("times")]).toEqual(["./other.sh", "ran\nran\nran\n"]);
   await runCli(["approve", last.requestId, "deny"], opts);
   expect((await run.exited).code).toBe(0);
-  const fork = JSON.parse((await runCli(["contexts", "fork", first.context, "prompt 1", "--json"], opts)).stdout);
+  const fork = JSON.parse((await runCli(["contexts", "fork", first.context, "--json"], opts)).stdout);
   const { stderr } = await runCli(["-p", "again", "-r", fork.id, ...args.slice(0, 2), "--approvals", "deny"], opts);
-  expect(stderr).toContain("bash ./work.sh a\n  ✗ refused");
+  expect(stderr).toContain("bash ./work.sh c\n  ✗ refused");
 });
