@@ -20,7 +20,7 @@ import {
   createAgents,
   modesOf,
 } from "./mechanisms/agents/index.ts";
-import { type ApprovalsOptions, createApprovals } from "./mechanisms/approvals/index.ts";
+import { type ApprovalsOptions, createApprovals, keptRules } from "./mechanisms/approvals/index.ts";
 import { type Budget, createBudget } from "./mechanisms/budget/index.ts";
 import { createCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
@@ -174,6 +174,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
       sandboxed: opts.sandbox !== undefined,
       readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks"), ...treesDir],
       modesOf,
+      keptRules,
       trustedTools: [
         ...SHARED_READS,
         ...(opts.permissions?.trustedTools ?? []),

@@ -3,14 +3,17 @@ import path from "node:path";
 import type { Flags } from "./args.ts";
 
 /** What would act on a terminal, or hide in it. */
-const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;
 
 /** One word for a shell. */
 export function shellWord(text: string): string {
   if (/^[A-Za-z0-9_@%+=:,./-]+$/.test(text)) return text;
   const hidden = text.replace(UNSEEN, "");
   if (hidden === text) return `'${text.replaceAll("'", `'\\''`)}'`;
-  const spelt = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const spelt = (char: string) => {
+    const code = char.codePointAt(0)!.toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
+  };
   return `$'${text.replace(/[\\']/g, "\\$&").replace(UNSEEN, spelt)}'`;
 }
 

@@ -10,17 +10,20 @@ import { defaultModelSpec } from "../models/open-model.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { Flags } from "./args.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
+import type { Screen } from "./screen.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
 
 export async function openHarness(
   flags: Flags,
   { project, store, jobsDir }: OpenState,
-): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string }> {
+  screen: Screen,
+): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string; asksHere: boolean }> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
   const spec = flags.model ?? chosen.model;
   const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
+  const approvals = approvalsOf(flags, screen);
   const harness = createHarness({
     model,
     store,
@@ -31,7 +34,7 @@ export async function openHarness(
     sandbox: settings.sandbox,
     env: chosen.env,
     files: keepersIn(`${project.stateDir}/files`),
-    approvals: approvalsOf(flags),
+    approvals,
     team: { offer: flags.stay },
     worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
     maxRounds: flags.maxRounds ?? chosen.maxRounds,
@@ -44,7 +47,7 @@ export async function openHarness(
   // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
   const byDefault = defaultModelSpec(env);
   const modelSpec = spec ?? (byDefault === "rehearsal" ? undefined : byDefault);
-  return { harness, model, settings, ...(modelSpec && { modelSpec }) };
+  return { harness, model, settings, ...(modelSpec && { modelSpec }), asksHere: approvals.onAsk !== undefined };
 }
 
 /** One keeper for each tree: a process may go on with contexts that were started in several. */
@@ -67,13 +70,13 @@ function budgetOf({ maxBudgetUsd }: Flags, chosen: Budget, { id }: Model): Budge
 }
 
 /** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
-function approvalsOf({ approvals, outputFormat }: Flags): ApprovalsOptions {
+function approvalsOf({ approvals, outputFormat }: Flags, screen: Screen): ApprovalsOptions {
   const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
   const way = approvals ?? (terminal ? "terminal" : "deny");
   if (way === "deny") return {};
   if (way === "wait") return { wait: true };
   return {
     wait: true,
-    onAsk: async (request, signal) => (await import("./terminal-approval.ts")).askAtTerminal(request, signal),
+    onAsk: async (request, signal) => (await import("./terminal-approval.ts")).askingOn(screen)(request, signal),
   };
 }

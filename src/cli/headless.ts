@@ -14,6 +14,7 @@ import { commandLine, resumeLine } from "./command-line.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
+import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
@@ -34,13 +35,14 @@ export async function headless(flags: Flags): Promise<number> {
       if (code !== undefined) return code;
     }
     const started = await startOf(flags, state, context);
-    const { harness, model, settings, modelSpec } = await openHarness(started.flags, state);
+    const screen = createScreen({ isLive: isLiveTerminal(flags) });
+    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, screen);
     const mode = settings.permissions.policy?.mode ?? "default";
     for (const line of [...settings.says, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
     const output =
       flags.outputFormat === "text"
-        ? createTextOutput(flags)
+        ? createTextOutput({ quiet: flags.quiet, screen, asksHere })
         : (await import("./stream-json.ts")).createJsonOutput({
             stream: flags.outputFormat === "stream-json",
             partial: flags.includePartialMessages,
@@ -50,6 +52,7 @@ export async function headless(flags: Flags): Promise<number> {
         flags,
         harness,
         output,
+        screen,
         prompt,
         context,
         modelId: model.id,
@@ -58,6 +61,7 @@ export async function headless(flags: Flags): Promise<number> {
         record: started.record({ settings, ...(modelSpec && { modelSpec }) }),
       });
     } finally {
+      screen.close();
       await harness.close();
     }
   } finally {
@@ -73,6 +77,7 @@ interface Work {
   flags: Flags;
   harness: Harness;
   output: Output;
+  screen: Screen;
   prompt: string | undefined;
   context: ContextInfo | undefined;
   modelId: string;
@@ -83,7 +88,7 @@ interface Work {
 }
 
 async function work(work: Work): Promise<number> {
-  const signals = interruptOnSignals();
+  const signals = interruptOnSignals((line) => work.screen.print(["", line]));
   try {
     return await workOn(work, signals);
   } finally {
@@ -92,7 +97,7 @@ async function work(work: Work): Promise<number> {
 }
 
 async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>): Promise<number> {
-  const { flags, harness, output, prompt, modelId, mode, state, record } = work;
+  const { flags, harness, output, screen, prompt, modelId, mode, state, record } = work;
   if (flags.agent !== undefined && work.context)
     throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
   const agents = flags.outputFormat === "stream-json" ? (await harness.agents.list()).map(({ name }) => name) : [];
@@ -109,9 +114,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         recording = state.store.append([{ ledger: id, events: [harness.host.codec.encode(record(id))] }]);
       recording.catch(() => undefined); // awaited below
       if (!work.context && flags.outputFormat !== "stream-json" && !flags.quiet)
-        process.stderr.write(
-          `${id}: should it be interrupted, go on with: ${resumeLine({ id, root: turn.root }, flags)}\n`,
-        );
+        screen.print([`${id}: should it be interrupted, go on with: ${resumeLine({ id, root: turn.root }, flags)}`]);
       output.init({
         context: id,
         model: modelId,
@@ -120,6 +123,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         agents,
         lead: turn,
         permissionMode: mode,
+        slice: turn.slice,
       });
     },
   });
@@ -136,11 +140,11 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
     const others = busyBeside(run);
     const again = resumeLine({ id: run.context, root: contextRoot(run.taken.agent.turn) }, { ...flags, stay: true });
-    process.stderr.write(
+    screen.print([
       others.length > 0 && !flags.stay
-        ? `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${again}\n`
-        : `Nothing is left to take up in ${run.context}; its last answer:\n`,
-    );
+        ? `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${again}`
+        : `Nothing is left to take up in ${run.context}; its last answer:`,
+    ]);
   }
   for (const result of results) output.result(result);
   let interrupted = false;
@@ -151,6 +155,8 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     interrupted = stayed.interrupted;
   }
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output, flags)));
+  output.end?.();
+  screen.close();
   return farewell(results.at(-1), run, { harness, flags, interrupted });
 }
 

@@ -42,7 +42,7 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast workflow run FILE [--input KEY=VALUE]   phases of agents over one context; each finished phase is kept
   holdfast workflow ls | show ID | retry ID [--repeat PHASE,…] | input ID KEY=VALUE
   holdfast jobs ls|show|kill [ID]   commands that run in the background
-  holdfast approve [ID]             what waits for approval; allow it (--remember), or holdfast deny ID [--reason TEXT]
+  holdfast approve [ls]             what waits for approval; approve ID allow|remember|rule|deny [--reason TEXT] answers it
   holdfast permissions check "CMD"  what would be allowed and why; --json-lines reads {"command": "…"} lines
   holdfast project ls | adopt ID|DIR|new | forget ID     whose state lies where; take over that of a moved or replaced folder
   holdfast trust [add|remove]       whether this repository's own configuration is used

@@ -1,15 +1,23 @@
-// Owns the text format: the answer on stdout, what happens on the way on stderr.
+// Owns the text format: the answer on stdout, what happens on the way on stderr; on a terminal as it comes, elsewhere only what is recorded.
 import type { HarnessEvent, RunResult } from "../harness.ts";
-import type { Fact } from "../ledger/events.ts";
 import type { StoredEvent } from "../ledger/store.ts";
-import type { loopEvents } from "../loop/events.ts";
 import { LEAD } from "../loop/host.ts";
-import type { AgentView } from "../loop/seams.ts";
-import type { compactionEvents } from "../mechanisms/compaction/index.ts";
-import type { recoveryEvents } from "../mechanisms/recovery/events.ts";
-import type { teamEvents } from "../mechanisms/team/events.ts";
-import { type ReplyPart, textOf } from "../models/model.ts";
-import { oneLine, printable } from "./printable.ts";
+import type { AgentView, Turn } from "../loop/seams.ts";
+import { type ContextState, joinReplies } from "../loop/transcript.ts";
+import { textOf } from "../models/model.ts";
+import { createActivity } from "./presentation/activity.ts";
+import type { FactBlock, LiveBlock, Refusal } from "./presentation/blocks.ts";
+import { closingLines } from "./presentation/closing.ts";
+import { createLineRenderer } from "./presentation/lines.ts";
+import { createLiveReader } from "./presentation/live.ts";
+import { createMarkdownStream, styledMarkdown } from "./presentation/markdown.ts";
+import { createPresenter, type ShownFact } from "./presentation/presenter.ts";
+import { styleFor } from "./presentation/style.ts";
+import { createTally } from "./presentation/tally.ts";
+import { printable } from "./printable.ts";
+import type { Screen } from "./screen.ts";
+
+export type { ShownFact as Shown } from "./presentation/presenter.ts";
 
 export interface Output {
   init(info: {
@@ -21,84 +29,115 @@ export interface Output {
     agents: string[];
     permissionMode: string;
     lead: AgentView;
+    /** What the context holds already. */
+    slice: Turn["slice"];
   }): void;
   event(event: HarnessEvent): void;
   /** An input is durable. */
   accepted?(input: { message: unknown; uuid?: string }): void;
   result(result: RunResult): void;
+  /** After the last result. */
+  end?(): void;
 }
 
-const RESULT_LINES = 12;
+export interface TextOutputOptions {
+  quiet: boolean;
+  screen: Screen;
+  /** Requests for approval are asked at this terminal. */
+  asksHere: boolean;
+}
 
-/** What is shown; the rest passes by. */
-type Shown = Fact<typeof loopEvents & typeof teamEvents & typeof recoveryEvents & typeof compactionEvents>;
+export function createTextOutput({ quiet, screen, asksHere }: TextOutputOptions): Output {
+  const presenter = createPresenter();
+  const reader = createLiveReader();
+  const activity = createActivity();
+  const tally = createTally();
+  const style = styleFor(process.stdout, process.env);
+  const lines = createLineRenderer({ style: styleFor(process.stderr, process.env), lead: LEAD, asksHere });
+  const markdown = createMarkdownStream(style);
+  /** The reply is shown as it comes. */
+  const streams = screen.isLive && process.stdout.isTTY === true && !quiet;
+  const startedAt = Date.now();
+  const refusals: Refusal[] = [];
+  let context = "";
+  let rounds = 0;
+  /** What the lead has said last, and whether people have seen it. */
+  let said = { text: "", isShown: true, cutOff: false };
 
-export function createTextOutput(opts: { quiet: boolean; debug: boolean }): Output {
-  const calls = new Map<string, Extract<ReplyPart, { type: "call" }>>();
-  const tell = (line: string) => {
-    if (!opts.quiet) process.stderr.write(`${line}\n`);
-  };
+  const print = (block: FactBlock) => quiet || screen.print(lines.render(block));
+
+  function live(block: LiveBlock): void {
+    activity.live(block);
+    if (block.kind === "status") {
+      if (!quiet) screen.print([`· ${block.text}`]);
+    } else if (!streams) return;
+    else if (block.kind === "saying") screen.answer(markdown.push(block.text));
+    else if (block.kind === "again") {
+      endOfStream("");
+      screen.print(["· what stands above does not count: the model is asked again"]);
+    }
+  }
+
+  function endOfStream(rest: string): void {
+    screen.answer(`${markdown.push(rest)}${markdown.end()}`);
+    screen.endAnswer();
+  }
+
+  /** The lead has said something for good. Its last words are the answer, and printed as that; all others here. */
+  function reply(block: Extract<FactBlock, { kind: "reply" }>, text: string): void {
+    const shown = streams ? reader.recorded(text) : { kind: "unseen" as const };
+    if (!said.isShown && !said.cutOff && said.text.trim() !== "" && !quiet)
+      screen.print(printable(said.text).trim().split("\n"));
+    const whole = said.cutOff ? joinReplies(said.text, text) : text;
+    if (shown.kind === "same") endOfStream(shown.rest);
+    else if (shown.kind === "other") {
+      endOfStream("");
+      screen.print(["· recorded was this instead of what stands above:"]);
+      screen.answer(`${styledMarkdown(block.text.trimEnd(), style)}\n`);
+    } else if (block.goesOn) print(block);
+    const isShown = (shown.kind !== "unseen" || block.goesOn) && !quiet && (said.isShown || !said.cutOff);
+    said = { text: whole, isShown, cutOff: block.cutOff };
+  }
 
   function show(event: StoredEvent): void {
-    const { actor, type, data } = event as Shown;
-    const say = (line: string) => tell(actor === LEAD ? line : indented(actor, line));
-    switch (type) {
-      case "reply.received": {
-        const asked = data.parts.filter((part) => part.type === "call");
-        for (const call of asked) calls.set(`${actor} ${call.id}`, call);
-        const text = textOf(data.parts);
-        if (asked.length > 0 && text.trim() !== "") say(printable(text));
-        break;
-      }
-      case "tool.finished": {
-        const call = calls.get(`${actor} ${data.callId}`);
-        say(`● ${data.name} ${call ? oneLine(argumentsOf(call.input), 100) : ""}`.trimEnd());
-        const lines = printable(data.display ?? textOf(data.content))
-          .trimEnd()
-          .split("\n");
-        for (const line of lines.slice(0, RESULT_LINES)) say(`  ${data.isError ? "✗ " : ""}${line}`);
-        if (lines.length > RESULT_LINES) say(`  … ${lines.length - RESULT_LINES} more lines`);
-        break;
-      }
-      case "input.blocked":
-        say(`✗ not taken: ${oneLine(data.reason)}`);
-        break;
-      case "note.added":
-        say(`· ${oneLine(data.text)}`);
-        break;
-      case "message.sent":
-        if (data.to === "user" || data.to === "*") tell(`✉ ${actor}: ${printable(data.content)}`);
-        break;
+    if (event.type === "turn.started") activity.turnStarted(event.actor, event.at);
+    if (event.type === "turn.ended") activity.turnEnded(event.actor);
+    for (const block of presenter.fact(event)) {
+      activity.fact(block);
+      if (block.kind === "reply") tally.add(block.model, block.usage);
+      if (block.kind === "ended" && block.refusal) refusals.push(block.refusal);
+      if (block.kind === "reply" && block.agent === LEAD) {
+        const fact = event as Extract<ShownFact, { type: "reply.received" }>;
+        reply(block, textOf(fact.data.parts));
+      } else if (block.kind !== "turnEnded" || block.agent !== LEAD) print(block);
     }
   }
 
   return {
-    init: () => undefined,
+    init(info) {
+      context = info.context;
+      for (const block of presenter.resume(info)) {
+        activity.fact(block);
+        print(block);
+      }
+      if (info.slice<ContextState>("transcript").agents[LEAD]?.turn) activity.turnStarted(LEAD, Date.now());
+      if (!quiet) screen.status((columns) => activity.line({ at: Date.now(), columns, spent: tally.short() }));
+    },
     event(event) {
       if (event.type === "event") show(event.event);
-      else if (event.progress.type === "status" && event.progress.text) tell(`· ${oneLine(event.progress.text, 200)}`);
+      else for (const block of reader.live(event.progress)) live(block);
     },
     result(result) {
-      if (result.text !== "") process.stdout.write(`${printable(result.text).trimEnd()}\n`);
+      rounds += result.rounds;
+      const isShown = said.isShown && said.text === result.text;
+      if (!isShown && result.text.trim() !== "")
+        screen.answer(`${styledMarkdown(printable(result.text).trimEnd(), style)}\n`);
+      said = { text: result.text, isShown: true, cutOff: false };
+    },
+    end() {
+      screen.status(undefined);
+      if (!quiet)
+        screen.print(closingLines({ context, rounds, spent: tally.text(), ms: Date.now() - startedAt, refusals }));
     },
   };
-}
-
-/** What other agents do stands apart, each line with who does it. */
-const indented = (actor: string, text: string): string =>
-  text
-    .split("\n")
-    .map((line) => `  [${actor}] ${line}`)
-    .join("\n");
-
-/** The arguments as a person reads them: the one that matters bare, the rest by name. */
-function argumentsOf(input: unknown): string {
-  if (typeof input !== "object" || input === null) return "";
-  return Object.entries(input)
-    .map(([key, value], i) => {
-      const text =
-        typeof value === "string" ? value : Array.isArray(value) ? `${value.length} ${key}` : JSON.stringify(value);
-      return i === 0 || Array.isArray(value) ? text : `${key}=${text}`;
-    })
-    .join(" ");
 }

@@ -17,7 +17,7 @@ const names = optional(array(string));
 export const RESERVED_EVENTS: ReadonlySet<string> = new Set([
   ...["context.created", "context.moved", "context.configured", "context.restored", "context.forked"],
   ...["context.started", "context.imported", "workflow.begun", "workflow.recorded", "input.given", "hub.asked"],
-  ...["data.shared", "data.appended", "data.removed"],
+  ...["data.shared", "data.appended", "data.removed", "approval.answered"],
 ]);
 
 export const contextEvents = {

@@ -58,5 +58,5 @@ export function createSubagentRunner(opts: { host: Host; contexts: Contexts; age
 const asHubTask = ({ onStatus, ...task }: SubagentTask): HubTask => ({
   ...task,
   results: "exports",
-  onProgress: (progress) => progress.type === "status" && onStatus?.(progress.text),
+  onProgress: (progress) => progress.type === "status" && !progress.recorded && onStatus?.(progress.text),
 });

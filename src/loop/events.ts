@@ -41,6 +41,7 @@ export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 /** Limits of one turn. What a whole context may spend is its budget. */
 export const TURN_LIMITS = ["rounds", "repetition"] as const;
 export type TurnLimit = (typeof TURN_LIMITS)[number];
+const COMMAND_ENDS = ["completed", "failed", "killed", "timeout", "interrupted", "unknown"] as const;
 
 export const loopEvents = {
   /** `root`: the tree it works in from here on (a worktree); null: the context's own again. */
@@ -95,11 +96,19 @@ export const loopEvents = {
         name: z.string(),
         content: content(),
         isError: z.boolean(),
-        exitCode: z.number().optional(),
         display: z.string().optional(),
         /** Refused by a gate: recorded, not run. */
         denied: z.string().optional(),
+        refusal: z
+          .object({ code: z.string(), unanswered: z.boolean().optional(), rules: z.array(z.string()).optional() })
+          .optional(),
         durationMs: z.number(),
+        /** Begun by an earlier process: what this one found. */
+        resumed: z.enum(["finished", "adopted", "unknown"]).optional(),
+        /** Of a command. */
+        ran: z.object({ status: z.enum(COMMAND_ENDS), exitCode: z.number().optional(), ms: z.number() }).optional(),
+        /** Of the whole output, where `content` is a part of it. */
+        lines: z.number().optional(),
       }),
   },
   "turn.ended": {

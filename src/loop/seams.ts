@@ -40,7 +40,8 @@ export type AgentView = Pick<Turn, "context" | "agent" | "root" | "cwd" | "state
 export type Progress =
   | { type: "delta"; delta: Delta }
   | { type: "output"; callId: string; text: string }
-  | { type: "status"; text: string };
+  /** `recorded`: an event says the same; whoever shows events leaves this out. */
+  | { type: "status"; text: string; recorded?: boolean };
 
 export type Effect = "internal" | "read" | "reconcile" | "job" | "external";
 
@@ -68,16 +69,24 @@ export interface ToolOutput {
   /** What the model sees. */
   content: string | Content[];
   isError?: boolean;
-  /** Of a command that ended by itself: for those who tell of the result without its text. */
-  exitCode?: number;
   /** What a person sees instead, where that differs (a diff, a table). */
   display?: string;
+  /** How a command ended, and how long it ran: for people and programs; the model reads `content`. */
+  ran?: CommandEnd;
+  /** How many lines the whole output has, where `content` is a part of it. */
+  lines?: number;
   /** Facts that become durable in the same append as the result. */
   events?: Omit<EventInput, "actor">[];
   blobs?: Uint8Array[];
   wake?: WakeInput[];
   /** Runs after the result is durable (cleaning up); must not throw, may be lost in a crash. */
   after?: () => void;
+}
+
+export interface CommandEnd {
+  status: "completed" | "failed" | "killed" | "timeout" | "interrupted" | "unknown";
+  exitCode?: number;
+  ms: number;
 }
 
 /** What became of an effect that an earlier process began, and whose result was not recorded. */
@@ -177,8 +186,15 @@ export type VerdictCode =
   | "unanswered" // it needs a person's yes, and nobody is there to ask
   | "failed"; // a gate failed
 
-/** `firm`: only a person may answer. `grants` hold once the call is allowed. */
-export type Asked = { decision: "ask"; code: VerdictCode; reason: string; firm?: boolean; grants?: Grants };
+/** `firm`: only a person may answer. `grants` hold once the call is allowed. `rules`: each of them would have allowed it, the narrowest first. */
+export type Asked = {
+  decision: "ask";
+  code: VerdictCode;
+  reason: string;
+  firm?: boolean;
+  grants?: Grants;
+  rules?: string[];
+};
 type Denied = { decision: "deny"; code: VerdictCode; reason: string };
 export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;
 /** `code`: who says no; default: the program around the harness. */

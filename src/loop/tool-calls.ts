@@ -7,7 +7,7 @@ import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
 import { noteText, withoutMarks } from "./marks.ts";
-import type { EffectOutcome, Grants, Tool, ToolOutput, ToolRun } from "./seams.ts";
+import type { Answer, EffectOutcome, Grants, Tool, ToolOutput, ToolRun, Verdict, VerdictCode } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
 
@@ -57,23 +57,29 @@ export async function closeCalls(agent: Agent, why: string): Promise<void> {
   const outbox: Outbox = { facts: [], blobs: [], wake: [], after: [] };
   for (const pending of [...agent.turn.state.pending]) {
     const at = pending.started?.at ?? Date.now();
-    finalize(outbox, pending, await closed(agent, pending, why), { at });
+    const { output, resumed } = await closed(agent, pending, why);
+    finalize(outbox, pending, output, { at, resumed });
   }
   await flush(agent, outbox);
 }
 
-async function closed(agent: Agent, pending: PendingCall, why: string): Promise<ToolOutput> {
-  const notRun = { content: `Not run: ${why}.`, isError: true };
+async function closed(
+  agent: Agent,
+  pending: PendingCall,
+  why: string,
+): Promise<{ output: ToolOutput; resumed?: Settled["kind"] }> {
+  const notRun = { output: { content: `Not run: ${why}.`, isError: true } };
   if (!pending.started || pending.started.effect === "internal") return notRun;
   const call = await prepare(agent, pending);
-  if (!("tool" in call)) return call.refused;
+  if (!("tool" in call)) return { output: call.refused };
   if (call.tool.effect === "read") return notRun;
   const run = toRun(agent, call, pending.started.intent, true);
   const outcome = await resumeEffect(run);
   if (outcome.kind === "undone") return notRun;
   // Whoever interrupts a command ends it; otherwise nobody waits for it here.
   const looked: Settled = outcome.kind === "adopted" && !run.signal.aborted ? { kind: "unknown" } : outcome;
-  return attempt(agent, run, (inner) => resultOf(looked, inner));
+  const output = await attempt(agent, run, (inner) => resultOf(looked, inner));
+  return { output, ...(pending.started.at < agent.heldSince && { resumed: looked.kind }) };
 }
 
 async function runGroup(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
@@ -95,8 +101,8 @@ async function judgedHere(agent: Agent, group: Ready[], outbox: Outbox): Promise
   return out;
 }
 
-function finalizeRefused(outbox: Outbox, pending: PendingCall, { refused, denied }: Refusal): void {
-  finalize(outbox, pending, refused, { at: Date.now(), ...(denied && { denied }) });
+function finalizeRefused(outbox: Outbox, pending: PendingCall, { refused, denied, refusal }: Refusal): void {
+  finalize(outbox, pending, refused, { at: Date.now(), denied, refusal });
 }
 
 const MOVED: ToolOutput = {
@@ -123,7 +129,14 @@ function groups(ready: Ready[]): Ready[][] {
 const together = ({ tool }: Ready): "read" | "parallel" | undefined =>
   tool.effect === "read" ? "read" : tool.parallel ? "parallel" : undefined;
 
-type Refusal = { refused: ToolOutput; denied?: string };
+type Refusal = { refused: ToolOutput; denied?: string; refusal?: WhyRefused };
+
+/** For whoever decides or advises by it; the sentence is `denied`. */
+interface WhyRefused {
+  code: VerdictCode;
+  unanswered?: boolean;
+  rules?: string[];
+}
 
 async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refusal> {
   const { turn, seams } = agent;
@@ -150,10 +163,17 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
     const { reason, code = "program" } = answer;
     const notes = await seams.refused({ call, tool, input, turn }, { code, reason });
     const beside = notes.map(({ origin, text }) => `\n${noteText(origin, text)}`).join("");
-    return { ...refuse(`Refused: ${reason}${beside}`), denied: reason };
+    const refusal = verdict.decision === "allow" ? undefined : whyRefused(verdict, answer);
+    return { ...refuse(`Refused: ${reason}${beside}`), denied: reason, refusal };
   }
   const grants = (verdict.decision !== "deny" && verdict.grants) || {};
   return { pending, tool, input, grants, root, cwd };
+}
+
+function whyRefused(verdict: Exclude<Verdict, { decision: "allow" }>, answer: Answer | Verdict): WhyRefused {
+  if (answer.decision !== "deny" || answer.code !== "unanswered" || verdict.decision === "deny")
+    return { code: verdict.code };
+  return { code: verdict.code, unanswered: true, ...(verdict.rules && { rules: verdict.rules }) };
 }
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
@@ -191,7 +211,8 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
     const run = toRun(agent, call, call.pending.started.intent, true);
     const outcome = await resumeEffect(run);
     if (outcome.kind !== "undone") {
-      return finalize(outbox, call.pending, await attempt(agent, run, (inner) => resultOf(outcome, inner)), { at });
+      const output = await attempt(agent, run, (inner) => resultOf(outcome, inner));
+      return finalize(outbox, call.pending, output, { at, resumed: outcome.kind });
     }
   }
   if (agent.turn.signal.aborted) {
@@ -303,26 +324,22 @@ function finalize(
   outbox: Outbox,
   { call }: PendingCall,
   output: ToolOutput,
-  info: { at: number; denied?: string },
+  info: { at: number; denied?: string; refusal?: WhyRefused; resumed?: Settled["kind"] },
 ): void {
   const content: Content[] =
     typeof output.content === "string" ? [{ type: "text", text: output.content }] : output.content;
-  outbox.facts.push(
-    {
-      type: "tool.finished",
-      data: {
-        callId: call.id,
-        name: call.name,
-        content,
-        isError: output.isError ?? false,
-        durationMs: Math.max(0, Date.now() - info.at),
-        ...(output.exitCode === undefined ? {} : { exitCode: output.exitCode }),
-        ...(output.display === undefined ? {} : { display: output.display }),
-        ...(info.denied === undefined ? {} : { denied: info.denied }),
-      },
-    },
-    ...(output.events ?? []),
-  );
+  const { denied, refusal, resumed } = info;
+  const { display, ran, lines } = output;
+  const more = { display, denied, refusal, resumed, ran, lines };
+  const finished = {
+    callId: call.id,
+    name: call.name,
+    content,
+    isError: output.isError ?? false,
+    durationMs: Math.max(0, Date.now() - info.at),
+    ...Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined)),
+  };
+  outbox.facts.push({ type: "tool.finished", data: finished }, ...(output.events ?? []));
   outbox.blobs.push(...(output.blobs ?? []));
   outbox.wake.push(...(output.wake ?? []));
   if (output.after) outbox.after.push(output.after);

@@ -172,7 +172,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
         name: data.name,
         content: data.content,
         isError: data.isError,
-        ...(data.exitCode !== undefined && { exitCode: data.exitCode }),
+        ...(data.ran?.exitCode !== undefined && { exitCode: data.ran.exitCode }),
       });
       break;
     }

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import * as z from "zod";
 import { messageOf } from "../ledger/error.ts";
-import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../loop/seams.ts";
+import { type CommandEnd, defineTool, type Tool, type ToolOutput, type ToolRun } from "../loop/seams.ts";
 import type { Job, JobEnd, JobPlan, JobRunner, JobSpec } from "./job-runner.ts";
 import { isInside } from "./paths.ts";
 import { refused } from "./refused.ts";
@@ -93,11 +93,22 @@ async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
   if (outcome === "waiting") return inBackground(run, plan, job);
   if (outcome === "aborted") await job.kill();
   const end = job.end() ?? { status: "unknown", durationMs: 0 };
+  const isAborted = outcome === "aborted";
+  const { exitCode, durationMs: ms } = end;
   return {
-    ...finished(run, job, end, outcome === "aborted" ? "interrupted by the user; the command was killed" : undefined),
+    ...finished(run, job, end, isAborted ? INTERRUPTED : undefined),
+    ran: { status: isAborted ? "interrupted" : end.status, ...(exitCode !== undefined && { exitCode }), ms },
     after: () => job.remove(),
   };
 }
+
+const INTERRUPTED = "interrupted by the user; the command was killed";
+
+/** In words; undefined when it ended well. The last line of the result says so too, in brackets. */
+export const describeRan = ({ status, exitCode, ms }: CommandEnd): string | undefined =>
+  status === "interrupted"
+    ? INTERRUPTED
+    : describeEnd({ status, durationMs: ms, ...(exitCode !== undefined && { exitCode }) });
 
 function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOutput {
   const lines: string[] = [];
@@ -112,11 +123,9 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
     lines.push(`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`);
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
-  const { exitCode } = end;
   return {
     content: lines.join("\n"),
     isError: how !== undefined,
-    ...(exitCode !== undefined && interrupted === undefined && { exitCode }),
     ...(events && { events }),
   };
 }

@@ -10,7 +10,7 @@ interface WriteInput {
   content: string;
 }
 
-const make: MakeChange<WriteInput> = (existing, { content }, path) => {
+export const writing: MakeChange<WriteInput> = (existing, { content }, path) => {
   const old = existing && isText(existing.bytes) ? parseText(existing.bytes, path) : undefined;
   const bare = content.replace(/^\ufeff/, "");
   const bytes = old
@@ -25,8 +25,8 @@ export const writeFileTool = defineTool<WriteInput>({
   description: "Create a file or replace all of it (read it first).",
   schema: () => z.strictObject({ path: z.string().min(1), content: z.string() }),
   effect: "reconcile",
-  intend: async (run) => planChange(run, make).intent,
-  execute: async (run) => executeChange(run, make),
+  intend: async (run) => planChange(run, writing).intent,
+  execute: async (run) => executeChange(run, writing),
   reconcile: async (run) => reconcileChange(run),
 });
 

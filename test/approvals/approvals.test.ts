@@ -1,5 +1,5 @@
 // Approvals through the command line: asked, killed, asked again, answered from a second terminal.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -127,12 +127,43 @@ test("without anybody to ask the call is refused with the reason, and recorded",
   expect(text("times")).toBe(undefined);
 });
 
-test("what is to be approved is shown whole, with nothing that a terminal acts on", async () => {
-  const { opts, args, untilAsked } = setUp(`./work.sh # \u001b[2J\u202e${"x".repeat(300)} end`);
+test("what is to be approved is shown whole, with nothing that a terminal acts on or hides, and with every answer there is", async () => {
+  const { opts, args, untilAsked } = setUp(`./work.sh # \u001b[2J\u202e\u{e0041}${"x".repeat(300)} end`);
   const run = startCli(["-p", "go", ...args], opts);
-  await untilAsked();
-  const { stdout } = await runCli(["approve"], opts);
-  expect(stdout).toContain(`# \\u001b[2J\\u202e${"x".repeat(300)} end`);
-  run.child.kill("SIGKILL");
-  await run.exited;
+  const { requestId: id, context } = await untilAsked();
+  const { stdout } = await runCli(["approve", "ls"], opts);
+  expect(stdout.split("\n")).toEqual([
+    `${id}  ${context}  lead asks`,
+    `  bash in ${realpathSync(opts.cwd)}`,
+    `  │ ./work.sh # \\u001b[2J\\u202e\\u{e0041}${"x".repeat(300)} end`,
+    expect.stringMatching(/^ {2}why: protected: .*the command contains control characters/),
+    `  holdfast approve ${id} allow   yes, this once`,
+    `  holdfast approve ${id} deny [--reason "why"]   no`,
+    "",
+    "",
+  ]);
+  const wrong = await runCli(["approve", id, "rule"], opts); // nothing that hides is kept
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("can only be allowed this once")]);
+  await runCli(["approve", id, "deny", "--reason", "no"], opts);
+  expect((await run.exited).stderr).toContain("  ✗ refused: no\n");
+});
+
+test("a rule that is kept for the context holds for what it says, in that context and in no copy of it", async () => {
+  const { opts, args, untilAsked, text } = setUp("./work.sh a");
+  const script = args[1]!.replace("rehearsal:", "");
+  const bash = (command: string) => ({ calls: [{ name: "bash", input: { command } }] });
+  const rounds = ["./work.sh a", "./work.sh b && ./work.sh", "./other.sh"].map(bash);
+  writeFileSync(script, JSON.stringify({ rounds: [...rounds, { text: "finished" }, bash("./work.sh c")] }));
+  const run = startCli(["-p", "go", ...args], opts);
+  const first = await untilAsked();
+  const answered = await runCli(["approve", first.requestId, "rule"], opts);
+  expect(answered.stdout).toBe("Allowed: bash ./work.sh a; in this context from now on: Bash(./work.sh *)\n");
+  let last = first;
+  while (last.requestId === first.requestId) last = await untilAsked();
+  expect([last.input.command, text("times")]).toEqual(["./other.sh", "ran\nran\nran\n"]);
+  await runCli(["approve", last.requestId, "deny"], opts);
+  expect((await run.exited).code).toBe(0);
+  const fork = JSON.parse((await runCli(["contexts", "fork", first.context, "--json"], opts)).stdout);
+  const { stderr } = await runCli(["-p", "again", "-r", fork.id, ...args.slice(0, 2), "--approvals", "deny"], opts);
+  expect(stderr).toContain("bash ./work.sh c\n  ✗ refused");
 });

@@ -15,6 +15,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openProject } from "../../src/contexts/index.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { approvalsSlice } from "../../src/mechanisms/approvals/events.ts";
+import { keptRules, whoAnswers } from "../../src/mechanisms/approvals/index.ts";
 import { runCli, startCli } from "../cli/cli.ts";
 import { scratch } from "../tools/turn.ts";
 
@@ -227,4 +229,23 @@ test("a link that is put in the place of the folder while somebody thinks is ano
   expect([second.callId, second.input, second.cwd]).toEqual([first.callId, first.input, evil]);
   await runCli(["deny", second.requestId], opts);
   expect([(await run.exited).code, ran()]).toEqual([0, [false, false]]);
+});
+
+test("a rule is kept only if it was shown, and holds only for whoever gave it, where it was given", () => {
+  const event = (type: string, data: object) =>
+    ({ seq: 1, id: "e", v: 1, at: 0, actor: "lead", touches: [], type, data }) as never;
+  const asked = { callId: "c1", tool: "bash", input: {}, cwd: "/p", reason: "", firm: false, rules: ["Bash(a *)"] };
+  const answers = [
+    { requestId: "own", keeps: { rule: "Bash(a *)", ...whoAnswers() } },
+    { requestId: "unshown", keeps: { rule: "Bash", ...whoAnswers() } },
+    { requestId: "elsewhere", keeps: { rule: "Bash(a *)", ...whoAnswers(), machine: "another" } },
+    { requestId: "somebody", keeps: { rule: "Bash(a *)", ...whoAnswers(), user: "another" } },
+  ];
+  let state = approvalsSlice.initial();
+  for (const answer of answers) {
+    state = approvalsSlice.apply(state, event("approval.asked", { ...asked, ...answer, callId: answer.requestId }));
+    state = approvalsSlice.apply(state, event("approval.answered", { ...answer, decision: "allow", from: "here" }));
+  }
+  expect(state.rules.length).toBe(3);
+  expect(keptRules({ slice: <T>() => state as T })).toEqual(["Bash(a *)"]);
 });

@@ -31,6 +31,16 @@ export const startCli = (args: string[], opts: CliOptions): RunningCli => start(
 export const runProgram = (program: string, args: string[], opts: CliOptions): Promise<Exited> =>
   start(program, args, opts).exited;
 
+/** In a terminal of its own, 100 columns wide, that does not show what is typed: keys go to the child's stdin, stdout is what the terminal was sent. */
+export function startInTerminal(args: string[], opts: CliOptions): RunningCli {
+  const quoted = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  const env = { TERM: "xterm", ...opts.env };
+  return start("script", ["-qec", `stty -echo cols 100 rows 40; exec ${quoted.join(" ")}`, "/dev/null"], {
+    ...opts,
+    env,
+  });
+}
+
 function start(program: string, args: string[], opts: CliOptions): RunningCli {
   const env = { PATH: process.env.PATH, HOME: opts.state, XDG_STATE_HOME: opts.state, ...opts.env };
   const child = spawn(program, args, { cwd: opts.cwd, env, stdio: ["pipe", "pipe", "pipe"] });

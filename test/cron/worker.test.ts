@@ -44,7 +44,8 @@ test("a schedule of a fresh context fires once in a worker; one killed between f
   while (!(await events(context)).some((e) => e.type === "turn.ended")) await sleep(50);
   await sleep(1_500);
   for (const { child } of workers) child.kill("SIGTERM");
-  expect((await Promise.all(workers.map((w) => w.exited))).map((e) => e.code)).toEqual([0, 0]);
+  const ended = await Promise.all(workers.map((w) => w.exited));
+  expect([ended.map((e) => e.code), ended.map((e) => e.stdout).join("")]).toEqual([[0, 0], "Time for the meeting!\n"]);
   const all = await events(context);
   expect(all.filter((e) => e.type === "cron.fired").length).toBe(1);
   expect(all.filter((e) => e.type === "turn.ended").map((e) => (e.data as { text: string }).text)).toEqual([

@@ -51,6 +51,7 @@ test("a non-zero exit code is an error result with the code", async () => {
     isError: true,
     exitCode: 3,
   });
+  expect(turn.ran).toEqual({ status: "failed", exitCode: 3, ms: expect.any(Number) });
 });
 
 test("a command killed by a signal names it", async () => {

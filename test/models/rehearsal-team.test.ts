@@ -122,7 +122,7 @@ describe("the rehearsal model leads a team", () => {
     const meanwhile = [[], [], [planOf("alice"), status]];
     const first = await play([user(REQUEST)], tools, { meanwhile });
     const decision = (name: string) =>
-      `The decision is yours: \`holdfast team approve plan_${name}_ab12\` or \`holdfast team reject plan_${name}_ab12 "why"\`; or tell me “approve ${name}” or “reject ${name}: why”.`;
+      `The decision is yours: \`holdfast team approve plan_${name}_ab12\` or \`holdfast team reject plan_${name}_ab12 "why"\`, in another terminal; \`holdfast team send lead "approve ${name}"\` tells me to.`;
     const told = (name: string) =>
       `${name} asks for approval of a plan (plan_${name}_ab12):\n\`\`\`\n1. Look\n2. Write\n\`\`\`\n${decision(name)}`;
     expect(first.text.endsWith(`I report each one.\n\n${told("alice")}`)).toBe(true);
@@ -139,6 +139,8 @@ describe("the rehearsal model leads a team", () => {
     const told = await play([...rejected.items, planOf("bob", "3. Test", "plan_bob_cd34")], tools);
     const again = await say(told.items, "ボブの計画を承認");
     const all = await say(items, "approve both plans");
+    const sent = await play([...items, note("user", "approve alice")], tools); // `holdfast team send lead …`, as its advice says
+    expect(sent.calls).toEqual(approved.calls);
     expect([approved, rejected, none, again, all].map(({ calls }) => calls.flat())).toEqual([
       [["review_plan", { request_id: ids[0], approve: true }]],
       [["review_plan", { request_id: ids[1], approve: false, feedback: "add tests" }]],

@@ -18,6 +18,7 @@ test("a longer one shows head and tail, and the whole is a blob named by its has
     content: `head-\n[… 20 of 30 characters left out; all of this text: read_file path blob:${hashOf(bytes)} …]\n-tail`,
     isError: true,
     events: [],
+    lines: 1,
     blobs: [bytes],
   });
 });

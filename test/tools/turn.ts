@@ -25,6 +25,8 @@ export interface TestTurn extends Turn {
   resume(name: string, input: unknown, intent: unknown): Promise<ToolOutput>;
   /** Whether a reconcile asked for the effect to be run. */
   reran: boolean;
+  /** How the last command ended. */
+  ran?: ToolOutput["ran"];
 }
 
 export function testTurn(
@@ -61,7 +63,8 @@ export function testTurn(
     for (const bytes of output.blobs ?? []) blobs.set(createHash("sha256").update(bytes).digest("hex"), bytes);
     await turn.append(output.events ?? []);
     output.after?.();
-    const { after: _, ...seen } = output;
+    const { after: _, ran, ...seen } = output;
+    turn.ran = ran;
     return seen;
   };
   const turn: TestTurn = {

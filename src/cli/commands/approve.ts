@@ -1,4 +1,4 @@
-// Owns `holdfast approve [ID]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
+// Owns `holdfast approve [ls | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 import { listContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -7,14 +7,20 @@ import type { Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
 import {
+  type ApprovalAnswer,
   type ApprovalRequest,
   type ApprovalsState,
   answerEvent,
   listedRequests,
+  whoAnswers,
 } from "../../mechanisms/approvals/index.ts";
+import { previewChange } from "../../tools/change-preview.ts";
 import type { Flags } from "../args.ts";
 import { resumeLine } from "../command-line.ts";
 import { openState } from "../open.ts";
+import { choicesFor, describeRequest, ruleOf, type Scope } from "../presentation/approval.ts";
+import { styleFor } from "../presentation/style.ts";
+import { titleOf } from "../presentation/titles.ts";
 import { escaped, oneLine } from "../printable.ts";
 
 interface Found {
@@ -24,20 +30,15 @@ interface Found {
 }
 
 export async function approve(flags: Flags): Promise<number> {
-  const [verb, id] = flags.words;
+  const [verb, id, word = verb === "deny" ? "deny" : flags.remember ? "remember" : "allow"] = flags.words;
   const { store, project, jobsDir } = await openState(flags);
   try {
-    const all = await allListed(store, { root: project.root, jobsDir });
-    if (id === undefined) return list(all, flags);
-    const found = chosen(all, id);
+    const open = await allOpen(store, { root: project.root, jobsDir });
+    if (id === undefined || id === "ls") return list(open, flags);
+    const found = chosen(open, id);
     if (found.request.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved(found, flags));
-    const decision = verb === "deny" ? ("deny" as const) : ("allow" as const);
-    const answer = {
-      decision,
-      ...(flags.reason === undefined ? {} : { reason: flags.reason }),
-      ...(flags.remember ? { remember: true } : {}),
-      from: "another terminal",
-    };
+    const answer = answerOf(word, found.request, flags.reason);
+    const { decision } = answer;
     await found.ledger.append([{ ...answerEvent(found.request.requestId, answer), actor: "user" }]);
     const now = (found.ledger.state.slices.approvals as ApprovalsState).requests[found.request.requestId];
     if (now?.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved({ ...found, request: now }, flags));
@@ -46,14 +47,40 @@ export async function approve(flags: Flags): Promise<number> {
       throw new HoldfastError("invalid", `${found.request.requestId} was answered already: ${counted.decision}`);
     }
     if (flags.json) process.stdout.write(`${JSON.stringify({ ...found.request, context: found.context, decision })}\n`);
-    else process.stdout.write(`${decision === "allow" ? "Allowed" : "Denied"}: ${summary(found.request)}\n`);
+    else
+      process.stdout.write(
+        `${decision === "allow" ? "Allowed" : "Denied"}: ${summary(found.request)}${scopeOf(answer)}\n`,
+      );
     return 0;
   } finally {
     await store.close();
   }
 }
 
-async function allListed(store: Store, where: { root: string; jobsDir: string }): Promise<Found[]> {
+const USE = "holdfast approve ID allow | remember | rule | deny [--reason TEXT]";
+
+function answerOf(word: string, request: ApprovalRequest, reason: string | undefined): ApprovalAnswer {
+  const from = "another terminal";
+  const scope = Object.hasOwn(SCOPES, word) ? SCOPES[word]! : undefined;
+  if (!scope) throw new HoldfastError("invalid", `"${oneLine(word, 40)}" is no answer: ${USE}`);
+  if (scope === "no") return { decision: "deny", from, ...(reason !== undefined && { reason }) };
+  if (!choicesFor(request).some((choice) => choice.scope === scope) && (scope === "rule" || request.firm))
+    throw new HoldfastError(
+      "invalid",
+      `${request.requestId} can only be allowed this once: holdfast approve ${request.requestId} allow`,
+    );
+  if (scope === "rule") return { decision: "allow", keeps: { rule: ruleOf(request)!, ...whoAnswers() }, from };
+  return { decision: "allow", from, ...(scope === "exactly" && { remember: true }) };
+}
+
+const SCOPES: Record<string, Scope> = { allow: "once", remember: "exactly", rule: "rule", deny: "no" };
+
+function scopeOf({ remember, keeps }: ApprovalAnswer): string {
+  if (keeps) return `; in this context from now on: ${escaped(keeps.rule)}`;
+  return remember ? "; in this context again, exactly this" : "";
+}
+
+async function allOpen(store: Store, where: { root: string; jobsDir: string }): Promise<Found[]> {
   const reading = readers(mechanismsOf(where));
   const found: Found[] = [];
   for (const { id: context, status } of await listContexts(store)) {
@@ -87,28 +114,21 @@ function list(all: Found[], flags: Flags): number {
   }
   if (open.length === 0) process.stderr.write("Nothing waits for approval.\n");
   for (const { context, request } of open) {
-    process.stdout.write(`${request.requestId}  ${context}  ${request.agent}\n${describe(request)}\n\n`);
+    const { requestId: id, agent, tool, input, cwd } = request;
+    const change = previewChange(tool, input, cwd);
+    const style = styleFor(process.stdout, process.env);
+    const answers = choicesFor(request).map(({ scope, says }) => {
+      const reason = scope === "no" ? ' [--reason "why"]' : "";
+      return `  holdfast approve ${id} ${wordFor(scope)}${reason}   ${style.dim(says)}`;
+    });
+    process.stdout.write(
+      `${[`${id}  ${context}  ${escaped(agent)} asks`, ...describeRequest({ request, change, style }), ...answers].join("\n")}\n\n`,
+    );
   }
   for (const one of all) if (one.request.movedTo !== undefined) process.stderr.write(`${sayMoved(one, flags)}\n`);
-  if (open.length > 0)
-    process.stderr.write("Answer with: holdfast approve ID [--remember] | holdfast deny ID [--reason TEXT]\n");
   return 0;
 }
 
-const summary = (request: ApprovalRequest): string => oneLine(`${request.tool} ${textOf(request)}`, 100);
+const wordFor = (scope: Scope): string => Object.keys(SCOPES).find((word) => SCOPES[word] === scope)!;
 
-/** The whole of what would happen, nothing cut, nothing that a terminal acts on. */
-export function describe(request: ApprovalRequest): string {
-  return [
-    `  ${request.tool} in ${escaped(request.cwd)}`,
-    ...escaped(textOf(request))
-      .split("\n")
-      .map((line) => `  │ ${line}`),
-    `  ${request.firm ? "Protected: " : ""}${escaped(request.reason)}`,
-  ].join("\n");
-}
-
-function textOf({ input }: ApprovalRequest): string {
-  const { command } = (input ?? {}) as { command?: unknown };
-  return typeof command === "string" ? command : JSON.stringify(input, null, 2);
-}
+const summary = ({ tool, input }: ApprovalRequest): string => oneLine(`${tool} ${titleOf(tool, input)}`, 100);

@@ -7,7 +7,6 @@ import { type Repair, repairSqliteStore } from "../../ledger/sqlite/index.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
-import { type Item, textOf } from "../../models/model.ts";
 import type { Flags } from "../args.ts";
 import { resumeLine } from "../command-line.ts";
 import { findContext, openState } from "../open.ts";
@@ -96,13 +95,14 @@ async function show(store: Store, flags: Flags, where: Where): Promise<number> {
     );
     return ledger.problems.length > 0 ? 1 : 0;
   }
-  process.stdout.write(`${info.id}  ${info.status}  ${printable(info.title)}\n${info.root}\n\n`);
-  for (const agent of Object.values(contextState(ledger).agents)) {
-    for (const item of agent.items) process.stdout.write(`${itemLine(agent.name, item)}\n`);
-    for (const p of agent.pending) process.stdout.write(`${agent.name} … ${p.call.name} has no result yet\n`);
-    const { input, output, cacheRead, cacheWrite } = agent.usage;
+  const { pastOf } = await import("../past-output.ts");
+  process.stdout.write(`${info.id}  ${info.status}  ${oneLine(info.title, 200)}\n${printable(info.root)}\n\n`);
+  for await (const line of pastOf(store, ledger, readers(mechanismsOf(where)).codec)) process.stdout.write(`${line}\n`);
+  for (const { name, pending, rounds, usage } of Object.values(contextState(ledger).agents)) {
+    for (const { call } of pending) process.stdout.write(`${name} … ${oneLine(call.name, 60)} has no result yet\n`);
+    const { input, output, cacheRead, cacheWrite } = usage;
     process.stdout.write(
-      `\n${agent.rounds} rounds; tokens: ${input} in, ${output} out, ${cacheRead} from cache, ${cacheWrite} to cache\n`,
+      `\n${printable(name)}: ${rounds} rounds; tokens: ${input} in, ${output} out, ${cacheRead} from cache, ${cacheWrite} to cache\n`,
     );
   }
   if (isResumable(info)) process.stderr.write(`Take it up again with: ${resumeLine(info, flags)}\n`);
@@ -116,20 +116,6 @@ async function eventsOf(store: Store, info: ContextInfo, ledger: Ledger): Promis
   const events: unknown[] = [];
   for await (const event of store.read(info.id, { upTo: ledger.state.seq })) events.push(event);
   return events;
-}
-
-function itemLine(agent: string, item: Item): string {
-  if (item.kind === "user") return `> ${printable(textOf(item.content))}`;
-  if (item.kind === "result")
-    return `  ${item.isError ? "✗" : "└"} ${item.name}: ${oneLine(textOf(item.content), 160)}`;
-  return item.parts
-    .map((p) => {
-      if (p.type === "text") return `${agent}: ${printable(p.text)}`;
-      if (p.type === "call") return `  ● ${p.name} ${oneLine(JSON.stringify(p.input), 160)}`;
-      return "";
-    })
-    .filter(Boolean)
-    .join("\n");
 }
 
 async function verify(store: Store, flags: Flags, where: Where & { file: string }): Promise<number> {

@@ -5,7 +5,14 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { contextState } from "../../loop/agent.ts";
 import { LEAD, readers } from "../../loop/host.ts";
-import { cancelling, localZone, schedulesOf, scheduling, showSchedule } from "../../mechanisms/cron/index.ts";
+import {
+  cancelling,
+  localZone,
+  onlyLocal,
+  schedulesOf,
+  scheduling,
+  showSchedule,
+} from "../../mechanisms/cron/index.ts";
 import type { Flags } from "../args.ts";
 import { findContext, type OpenState, openState } from "../open.ts";
 import { printable } from "../printable.ts";
@@ -33,7 +40,7 @@ export async function cron(flags: Flags): Promise<number> {
         done.events.map((event) => ({ ...event, actor: of.agent })),
         wake ? { wake } : {},
       );
-      process.stdout.write(`Cancelled: ${printable(showSchedule(done.was))}\n`);
+      process.stdout.write(`Cancelled: ${printable(onlyLocal(showSchedule(done.was)))}\n`);
       return 0;
     }
     throw new HoldfastError("not_found", `there is no schedule ${id}: see \`holdfast cron ls\``);
@@ -86,6 +93,6 @@ function list(owners: Owner[], flags: Flags): number {
   else if (found.length === 0) process.stderr.write("Nothing is scheduled.\n");
   else
     for (const one of found)
-      process.stdout.write(`${one.context}  ${one.agent}  ${printable(showSchedule(one.standing))}\n`);
+      process.stdout.write(`${one.context}  ${one.agent}  ${printable(onlyLocal(showSchedule(one.standing)))}\n`);
   return 0;
 }

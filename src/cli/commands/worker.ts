@@ -1,42 +1,38 @@
 // Owns `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
-import type { Ledger } from "../../ledger/ledger.ts";
 import type { Flags } from "../args.ts";
 import { openHarness } from "../harness.ts";
+import { createHostedOutput } from "../hosted-output.ts";
 import { openState } from "../open.ts";
 import { printable } from "../printable.ts";
-import { createTextOutput } from "../text-output.ts";
+import { createScreen, isLiveTerminal } from "../screen.ts";
 
 export async function worker(flags: Flags): Promise<number> {
   const state = await openState(flags);
   try {
-    const { harness, settings } = await openHarness(flags, state);
+    const screen = createScreen({ isLive: isLiveTerminal(flags) });
+    const { harness, settings, asksHere } = await openHarness(flags, state, screen);
     for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
-    const output = createTextOutput(flags);
+    const show = createHostedOutput({ quiet: flags.quiet, screen, asksHere });
     const over = new AbortController();
     let times = 0;
     const leave = (signal: NodeJS.Signals) => {
       if (signal !== "SIGHUP" && ++times > 1) process.exit(130);
-      process.stderr.write("Ending; what runs is taken up by the next host.\n");
       over.abort();
+      screen.print(["Ending; what runs is taken up by the next host."]);
     };
     process.on("SIGINT", leave).on("SIGTERM", leave).on("SIGHUP", leave);
-    const here = new Map<Ledger, Set<string>>();
     const hosting = await harness.hosting({
       ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
-      onProblem: (text) => process.stderr.write(`holdfast: ${printable(text)}\n`),
-      onTaken({ ledger }, agent) {
-        const agents = here.get(ledger) ?? new Set();
-        if (agents.size === 0)
-          ledger.subscribe((event) => agents.has(event.actor) && output.event({ type: "event", event }));
-        here.set(ledger, agents.add(agent));
-      },
+      onProblem: (text) => screen.print([`holdfast: ${printable(text)}`]),
+      onTaken: ({ ledger }, agent) => show(ledger, agent),
     });
     if (!flags.quiet)
-      process.stderr.write(`Hosting the teams and schedules of ${printable(state.project.root)}. Ctrl-C ends it.\n`);
+      screen.print([`Hosting the teams and schedules of ${printable(state.project.root)}. Ctrl-C ends it.`]);
     try {
       await hosting.run(over.signal);
     } finally {
       process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave).removeListener("SIGHUP", leave);
+      screen.close();
       await harness.close();
     }
     return 0;

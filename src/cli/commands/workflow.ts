@@ -19,6 +19,7 @@ import { commandLine } from "../command-line.ts";
 import { openHarness } from "../harness.ts";
 import { findContext, type OpenState, openState, stateAt } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
+import { createScreen, isLiveTerminal } from "../screen.ts";
 import { startOf } from "../start.ts";
 
 const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };
@@ -96,7 +97,8 @@ const retryLine = (id: string, flags: Flags): string => commandLine(["workflow",
 async function run({ flags, state: opened, contexts, context, spec, info }: Running): Promise<number> {
   const state = stateAt(opened, flags, info);
   const started = await startOf(flags, state, info);
-  const { harness, settings, modelSpec } = await openHarness(started.flags, state);
+  const screen = createScreen({ isLive: isLiveTerminal(flags) });
+  const { harness, settings, modelSpec } = await openHarness(started.flags, state, screen);
   const mode = settings.permissions.policy?.mode ?? "default";
   for (const line of [...settings.says, ...started.says(mode)]) process.stderr.write(`holdfast: ${printable(line)}\n`);
   const record = started.record({ settings, ...(modelSpec && { modelSpec }) });
@@ -114,7 +116,7 @@ async function run({ flags, state: opened, contexts, context, spec, info }: Runn
       runner: { run: (task) => hub.run(task) },
       ...(flags.input.length > 0 ? { inputs: pairs(flags.input) } : {}),
       ...(flags.repeat ? { repeat: flags.repeat.split(",") } : {}),
-      ...(flags.quiet ? {} : { onProgress: say }),
+      ...(flags.quiet ? {} : { onProgress: (progress: Progress) => screen.print(linesOf(progress)) }),
       signal: stop.signal,
       wait: AbortSignal.timeout(60_000),
       fenced: (lease) => contexts.get(context.id, { lease }),
@@ -125,11 +127,12 @@ async function run({ flags, state: opened, contexts, context, spec, info }: Runn
     return stop.signal.aborted ? 130 : (EXIT[done.state] ?? 1);
   } finally {
     process.removeListener("SIGINT", onSignal).removeListener("SIGTERM", onSignal).removeListener("SIGHUP", onSignal);
+    screen.close();
     await harness.close();
   }
 }
 
-function say(progress: Progress): void {
+function linesOf(progress: Progress): string[] {
   const { kind, state, ...more } = progress as {
     kind: string;
     state?: string;
@@ -137,8 +140,7 @@ function say(progress: Progress): void {
     text?: string;
     error?: string;
   };
-  if (kind === "phase")
-    process.stderr.write(`· ${oneLine(`${more.phase ?? ""} ${state ?? ""} ${more.error ?? ""}`, width())}\n`);
+  return kind === "phase" ? [`· ${oneLine(`${more.phase ?? ""} ${state ?? ""} ${more.error ?? ""}`, width())}`] : [];
 }
 
 async function list(contexts: Contexts, flags: Flags): Promise<number> {

@@ -5,7 +5,7 @@ import { own, ownOr } from "../../ledger/own.ts";
 import type { VerdictCode } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
-export const approvalEvents: EventDefs = {
+export const approvalEvents = {
   "approval.asked": {
     v: 1,
     schema: () =>
@@ -20,6 +20,8 @@ export const approvalEvents: EventDefs = {
         code: z.string().optional(),
         reason: z.string(),
         firm: z.boolean(),
+        /** Each of them would have allowed it: what may be kept instead of a yes for this once. */
+        rules: z.array(z.string()).optional(),
       }),
   },
   "approval.answered": {
@@ -31,11 +33,13 @@ export const approvalEvents: EventDefs = {
         reason: z.string().optional(),
         /** The same call again, in this context and directory, is not asked again. */
         remember: z.boolean().optional(),
+        /** One of the rules that were shown: it holds for all agents of this context, for whoever gave it, where it was given. */
+        keeps: z.object({ rule: z.string(), user: z.string(), machine: z.string() }).optional(),
         /** Where the answer came from, for people. */
         from: z.string(),
       }),
   },
-};
+} satisfies EventDefs;
 
 export interface ApprovalRequest {
   requestId: string;
@@ -49,9 +53,18 @@ export interface ApprovalRequest {
   code?: VerdictCode;
   reason: string;
   firm: boolean;
+  /** The narrowest first. */
+  rules?: string[];
   askedAt: number;
   /** The project's folder was moved there since: what was shown names a place that is no longer the project's. Nobody can answer it any more. */
   movedTo?: string;
+}
+
+/** A rule that somebody kept, and who: a copy of the store on another machine, or in other hands, does not widen what is allowed there. */
+export interface KeptRule {
+  rule: string;
+  user: string;
+  machine: string;
 }
 
 /** What a person was shown: a yes holds for this, and for nothing else. */
@@ -76,6 +89,7 @@ export interface ApprovalAnswer {
   decision: "allow" | "deny";
   reason?: string;
   remember?: boolean;
+  keeps?: KeptRule;
   from: string;
 }
 
@@ -83,6 +97,8 @@ export interface ApprovalsState {
   requests: Record<string, ApprovalRequest & { answer?: ApprovalAnswer }>;
   /** Requests that were allowed for good. */
   remembered: ApprovalRequest[];
+  /** Rules that a person kept for this context. */
+  rules: KeptRule[];
 }
 
 export const approvalsSlice: MechanismSlice<ApprovalsState> = {
@@ -91,9 +107,9 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
   timelines: {
     // The calls that were asked about are gone; what a person allowed for this context stays allowed in it, and in no copy.
     restored: (state) => ({ ...state, requests: {} }),
-    copied: () => ({ requests: {}, remembered: [] }),
+    copied: () => ({ requests: {}, remembered: [], rules: [] }),
   },
-  initial: () => ({ requests: {}, remembered: [] }),
+  initial: () => ({ requests: {}, remembered: [], rules: [] }),
   apply(state, event) {
     if (event.type === "approval.asked") {
       const asked = event.data as Omit<ApprovalRequest, "agent" | "askedAt">;
@@ -108,6 +124,8 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
         const { answer: _, ...asked } = request;
         state.remembered.push(asked);
       }
+      if (answer.decision === "allow" && answer.keeps && request.rules?.includes(answer.keeps.rule))
+        state.rules.push(answer.keeps);
     } else if (event.type === "tool.finished") {
       drop(state, event.actor, (event.data as { callId: string }).callId); // its call has its result: nobody waits any more
     } else if (event.type === "context.moved") {

@@ -1,6 +1,8 @@
 // Owns asking a person: a durable request that outlives the process, answered here or from another terminal.
 import { realpathSync } from "node:fs";
+import { userInfo } from "node:os";
 import { crashPoint } from "../../ledger/crash-point.ts";
+import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
 import {
   type Answer,
@@ -18,6 +20,7 @@ import {
   approvalEvents,
   approvalsSlice,
   isSameQuestion,
+  type KeptRule,
   type Question,
 } from "./events.ts";
 
@@ -50,7 +53,21 @@ export function createApprovals(opts: ApprovalsOptions & Ports = {}): Mechanism 
 export const listedRequests = (state: ApprovalsState): ApprovalRequest[] =>
   Object.values(state.requests).filter((r) => !r.answer || r.movedTo !== undefined);
 
-const stateOf = (turn: Turn): ApprovalsState => turn.slice<ApprovalsState>("approvals");
+/** What was kept here, by whoever runs this. */
+export function keptRules(turn: Pick<Turn, "slice">): string[] {
+  const { user, machine } = whoAnswers();
+  return stateOf(turn)
+    .rules.filter((one) => one.user === user && one.machine === machine)
+    .map((one) => one.rule);
+}
+
+/** Whose answer it is, and on which machine. */
+export const whoAnswers = (): Omit<KeptRule, "rule"> => ({
+  user: String(process.getuid?.() ?? userInfo().username),
+  machine: thisHolder(false).machine.split("#")[0]!,
+});
+
+const stateOf = (turn: Pick<Turn, "slice">): ApprovalsState => turn.slice<ApprovalsState>("approvals");
 
 async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions & Ports): Promise<Answer | undefined> {
   const { turn, tool, input } = call;
@@ -68,7 +85,7 @@ async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions & Ports)
     const request = known ?? (await record(call, question, asked));
     crashPoint("approval.asked");
     const text = `waiting for approval: holdfast approve ${request.requestId}`;
-    turn.emit({ type: "status", text });
+    turn.emit({ type: "status", text, recorded: true });
     const message = `Holdfast needs your permission to use ${toClaude(tool.name, input).name}`;
     await opts.fire?.("Notification", { message, notification_type: "permission_prompt" }, turn);
     const answer = toAnswer(await answered(turn, request, opts));
@@ -89,7 +106,8 @@ function realPath(dir: string): string {
 
 async function record({ turn, call }: GateCall, question: Question, asked: Asked): Promise<ApprovalRequest> {
   const requestId = newId("apr");
-  const data = { requestId, callId: call.id, ...question, reason: asked.reason, firm: asked.firm ?? false };
+  const { reason, firm = false, rules } = asked;
+  const data = { requestId, callId: call.id, ...question, reason, firm, ...(rules && { rules }) };
   await turn.append([{ type: "approval.asked", data }]);
   return stateOf(turn).requests[requestId]!;
 }

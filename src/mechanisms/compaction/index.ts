@@ -68,6 +68,6 @@ async function maskMore(
     );
   await turn.append([{ type: "context.elided", data: { masks, bytes } }]);
   const what = masks.length === 1 ? "one old tool result was" : `${masks.length} old tool results were`;
-  turn.emit({ type: "status", text: `the conversation no longer fits: ${what} left out` });
+  turn.emit({ type: "status", text: `the conversation no longer fits: ${what} left out`, recorded: true });
   await fire("PostCompact", { trigger: "auto", compact_summary: `${what} left out` }, turn);
 }

@@ -12,7 +12,7 @@ import { localZone } from "./zone.ts";
 
 export { showSchedule } from "./plan.ts";
 export { cancelling, cancellingAll, schedulesOf, scheduling } from "./standing.ts";
-export { localZone } from "./zone.ts";
+export { localZone, onlyLocal } from "./zone.ts";
 
 /** Timers stop while a machine sleeps and know nothing of a clock that is set: the wall clock is looked at again after this long. */
 const LONGEST_SLEEP_MS = 30_000;

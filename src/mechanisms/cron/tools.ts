@@ -4,7 +4,7 @@ import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { MISSED_POLICIES } from "./events.ts";
 import { type Asked, MOST_JITTER_S, MOST_PROMPT_CHARS, showSchedule } from "./plan.ts";
 import { cancelling, schedulesOf, scheduling } from "./standing.ts";
-import { showTime } from "./zone.ts";
+import { onlyLocal, showTime } from "./zone.ts";
 
 export interface ToolOptions {
   now: () => number;
@@ -50,9 +50,10 @@ function listCrons({ now, zone }: ToolOptions): Tool<Record<string, never>> {
     effect: "internal",
     async execute({ turn }) {
       const lines = schedulesOf(turn).map(showSchedule);
-      return {
-        content: [`Now: ${showTime(now(), zone())}`, ...(lines.length > 0 ? lines : ["(no schedules)"])].join("\n"),
-      };
+      const content = [`Now: ${showTime(now(), zone())}`, ...(lines.length > 0 ? lines : ["(no schedules)"])].join(
+        "\n",
+      );
+      return { content, display: onlyLocal(content) };
     },
   });
 }
@@ -67,7 +68,8 @@ function cancelCron(): Tool<{ id: string }> {
       const cancelled = cancelling(turn, input.id, `agent ${turn.agent}`);
       if (!cancelled) return { content: `no schedule ${input.id}; see list_crons`, isError: true };
       const { events, wake, was } = cancelled;
-      return { content: `Cancelled ${showSchedule(was)}`, events, wake };
+      const content = `Cancelled ${showSchedule(was)}`;
+      return { content, display: onlyLocal(content), events, wake };
     },
   });
 }

@@ -90,10 +90,13 @@ export function isDate(year: number, month: number, day: number): boolean {
 
 const two = (n: number): string => String(n).padStart(2, "0");
 
-/** `Mon 2026-11-16 15:30 Europe/Berlin (2026-11-16T14:30:00Z)`: local time, zone, UTC. */
+/** `Mon 2026-11-16 15:30 Europe/Berlin (2026-11-16T14:30:00Z)`: local time, zone, UTC where that is another. */
 export function showTime(at: number, zone: string): string {
   const w = wallOf(at, zone);
   const time = `${two(w.hour)}:${two(w.minute)}${w.second === 0 ? "" : `:${two(w.second)}`}`;
-  const utc = `${new Date(at).toISOString().slice(0, 19)}Z`;
-  return `${WEEKDAYS[weekdayOf(w)]} ${w.year}-${two(w.month)}-${two(w.day)} ${time} ${zone} (${utc})`;
+  const utc = /^(?:Etc\/)?UTC$/.test(zone) ? "" : ` (${new Date(at).toISOString().slice(0, 19)}Z)`;
+  return `${WEEKDAYS[weekdayOf(w)]} ${w.year}-${two(w.month)}-${two(w.day)} ${time} ${zone}${utc}`;
 }
+
+/** For people: each time once, as the clock on the wall shows it. */
+export const onlyLocal = (text: string): string => text.replace(/ \(\d{4}-\d\d-\d\dT[\d:]{8}Z\)/g, "");

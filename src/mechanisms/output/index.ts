@@ -1,7 +1,7 @@
 // Owns the one bound on what a tool may show the model: head and tail, the whole kept as a blob that read_file opens.
 import { hash } from "node:crypto";
 import { defineMechanism, type Mechanism, type ToolOutput } from "../../loop/seams.ts";
-import type { Content } from "../../models/model.ts";
+import { type Content, textOf } from "../../models/model.ts";
 import { cutText, cutTextTail } from "../../tools/text.ts";
 
 export interface OutputBoundOptions {
@@ -37,5 +37,9 @@ function boundOutput(output: ToolOutput, bound: (text: string, blobs: Uint8Array
     typeof output.content === "string"
       ? bound(output.content, blobs)
       : output.content.map((c): Content => (c.type === "text" ? { ...c, text: bound(c.text, blobs) } : c));
-  return blobs.length === 0 ? output : { ...output, content, blobs: [...(output.blobs ?? []), ...blobs] };
+  if (blobs.length === 0) return output;
+  return { ...output, content, lines: linesOf(output.content), blobs: [...(output.blobs ?? []), ...blobs] };
 }
+
+const linesOf = (content: ToolOutput["content"]): number =>
+  (typeof content === "string" ? content : textOf(content)).trimEnd().split("\n").length;

@@ -14,6 +14,7 @@ import { isKept } from "../../tools/kept-results.ts";
 import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
 import { decide } from "./engine.ts";
 import { compileRules, coveredBy } from "./rules.ts";
+import { rulesFor } from "./rules-for-call.ts";
 import { policyIn } from "./tree-policy.ts";
 import type { Judgement, PermissionMode, Policy, World } from "./words.ts";
 
@@ -33,6 +34,8 @@ export interface PermissionOptions {
   trustedTools?: string[];
   /** Modes that hold for an agent besides: a call is judged under each, and the strictest answer counts. */
   modesOf?: (turn: Turn) => readonly PermissionMode[];
+  /** Allow rules that a person kept for the context, each about the tree that the agent works in. */
+  keptRules?: (turn: Turn) => readonly string[];
 }
 
 const NO_RULES: Policy = { mode: "default", allow: [], ask: [], deny: [] };
@@ -54,27 +57,43 @@ type Trees = { trees: Map<string, string> };
 
 async function judge(
   { tool, input, turn }: GateCall,
-  policy: Policy,
+  given: Policy,
   opts: PermissionOptions & Trees,
 ): Promise<Verdict> {
+  const policy = withRules(given, opts.keptRules?.(turn) ?? [], turn);
   for (const tree of [turn.root, opts.home, ...(opts.additionalDirectories ?? []), ...(opts.readable ?? [])]) {
     if (!opts.trees.has(tree)) opts.trees.set(tree, realPath(tree));
   }
   const judged = new Map(opts.trees);
   const world = onceResolved(worldOf(turn, opts, apartFrom(turn)), judged);
   const modes = new Set([policy.mode, ...(opts.modesOf?.(turn) ?? [])]);
-  const judgements: Judgement[] = [];
-  for (const mode of modes)
-    judgements.push(await decide({ ...policy, mode }, { tool: tool.name, effect: tool.effect, input }, world));
-  const { decision, code = "command", reason, firm, network } = strictest(judgements);
+  const call = { tool: tool.name, effect: tool.effect, input };
+  const under = async (rules: Policy): Promise<Judgement> => {
+    const judgements: Judgement[] = [];
+    for (const mode of modes) judgements.push(await decide({ ...rules, mode }, call, world));
+    return strictest(judgements);
+  };
+  const { decision, code = "command", reason, firm, network } = await under(policy);
   if (decision === "deny") return { decision, code, reason };
   const grants: Grants = {
     ...(network ? { network } : {}),
     ...pathGrant(tool.name, input, { world, firm, judged }),
     ...(SEARCHES.has(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
   };
-  return decision === "allow" ? { decision, grants } : { decision, code, reason, firm, grants };
+  if (decision === "allow") return { decision, grants };
+  const rules: string[] = [];
+  for (const rule of firm ? [] : rulesFor(call))
+    if ((await under(withRules(policy, [rule], turn))).decision === "allow") rules.push(rule);
+  return { decision, code, reason, firm, grants, ...(rules.length > 0 && { rules }) };
 }
+
+const withRules = (policy: Policy, rules: readonly string[], { root }: Turn): Policy =>
+  rules.length === 0
+    ? policy
+    : {
+        ...policy,
+        allow: [...policy.allow, ...rules.map((text) => ({ text, source: "kept in this context", base: root }))],
+      };
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 

@@ -95,7 +95,7 @@ async function escalate(call: ModelCall, now: Progress, to: number): Promise<voi
   now.escalated = true;
   now.request = limited(now.request, to);
   await call.turn.append([{ type: "model.escalated", data: { model: now.model.id, from, to } }]);
-  call.turn.emit({ type: "status", text: `the reply reached ${from} tokens: asking again with ${to}` });
+  call.turn.emit({ type: "status", text: `the reply reached ${from} tokens: asking again with ${to}`, recorded: true });
   call.turn.emit({ type: "delta", delta: { type: "reset" } });
 }
 
@@ -157,7 +157,8 @@ async function recordRetry(
   const data = { kind, attempt, delayMs, ...(status ? { status } : {}), model: now.model.id, message };
   await call.turn.append([{ type: "model.retried", data }]);
   const wait = delayMs >= 1000 ? ` in ${Math.round(delayMs / 1000)} s` : "";
-  call.turn.emit({ type: "status", text: `${message}; asking again${wait} (attempt ${attempt + 1})` });
+  const text = `${message}; asking again${wait} (attempt ${attempt + 1})`;
+  call.turn.emit({ type: "status", text, recorded: true });
   call.turn.emit({ type: "delta", delta: { type: "reset" } });
 }
 
@@ -176,7 +177,7 @@ async function switched(call: ModelCall, policy: Policy, now: Progress, error: M
     }
     const data = { from: now.model.id, to: model.id, reason: error.message, fallback: now.fallback };
     await call.turn.append([{ type: "model.switched", data }]);
-    call.turn.emit({ type: "status", text: `${error.message}; going on with ${model.id}` });
+    call.turn.emit({ type: "status", text: `${error.message}; going on with ${model.id}`, recorded: true });
     call.turn.emit({ type: "delta", delta: { type: "reset" } });
     await tellSwitch(now.model.id, model.id, call.turn, policy.fire);
     now.model = model;

@@ -1,5 +1,6 @@
 // Owns the todo list of each agent: kept in the ledger, and a reminder when it is forgotten.
 import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";
 import type { Seq } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
@@ -14,7 +15,18 @@ interface TodoList {
   rounds: number;
 }
 
-interface TodoState {
+export const todoEvents = {
+  "todo.written": {
+    v: 1,
+    schema: () =>
+      z.object({
+        todos: z.array(z.object({ id: z.number(), content: z.string(), status: z.enum(TODO_STATUSES) })),
+      }),
+  },
+  "todo.reminded": { v: 1, schema: () => z.object({}) },
+} satisfies EventDefs;
+
+export interface TodoState {
   /** By agent. */
   lists: Record<string, TodoList>;
   /** What they were at checkpoints, where they had changed since the one before. */
@@ -59,16 +71,7 @@ export const todosOf = (turn: Pick<Turn, "agent" | "slice">): readonly Todo[] =>
 export function createTodo(): Mechanism {
   return defineMechanism({
     name: "todo",
-    events: {
-      "todo.written": {
-        v: 1,
-        schema: () =>
-          z.object({
-            todos: z.array(z.object({ id: z.number(), content: z.string(), status: z.enum(TODO_STATUSES) })),
-          }),
-      },
-      "todo.reminded": { v: 1, schema: () => z.object({}) },
-    },
+    events: todoEvents,
     fold: slice,
     tools: [createTodoWriteTool(todosOf)],
     seams: {

@@ -44,7 +44,7 @@ export const japaneseTeam: typeof englishTeam = {
 
   planArrived: ({ name, id }) => `${name} が計画の承認を求めています (${id}):`,
   yourDecision: ({ name, id }) =>
-    `決めるのはあなたです: \`holdfast team approve ${id}\` または \`holdfast team reject ${id} "理由"\`。ここで「${name} の計画を承認」「${name} の計画を却下: 理由」と言うこともできます。`,
+    `決めるのはあなたです: \`holdfast team approve ${id}\` または \`holdfast team reject ${id} "理由"\`（別の端末で）。\`holdfast team send lead "${name} の計画を承認"\` で私に頼むこともできます。`,
   idle: (name, text) => `${name} は待機中です: ${text}`,
   message: (name, text) => `${name} からのメッセージ: ${text}`,
 

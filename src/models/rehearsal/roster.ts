@@ -1,6 +1,6 @@
 // Owns what a lead knows of its team, read from its whole transcript: who was spawned, which plans wait for an answer.
 import type { Item } from "../model.ts";
-import { callsOf, heardIn, outcomesOf, type Recorded } from "./situation.ts";
+import { callsOf, heardByLead, outcomesOf, type Recorded } from "./situation.ts";
 import { readTeamNote } from "./team-notes.ts";
 import type { PlanRequest } from "./words-team.ts";
 
@@ -17,12 +17,12 @@ export interface Roster {
 export function rosterOf(items: readonly Item[], made: readonly Recorded[]): Roster {
   const results = outcomesOf(items);
   const inHand = new Set(made.filter((one) => one.name === "review_plan").map((one) => requestId(one)));
-  const lastWords = items.findLastIndex((item) => item.kind === "user" && heardIn(item.content).words !== "");
+  const lastWords = items.findLastIndex((item) => item.kind === "user" && heardByLead(item.content).words !== "");
   const mates = new Set<string>();
   const plans = new Map<string, PlanRequest>();
   for (const [at, item] of items.entries()) {
     if (item.kind === "user" && at <= lastWords) {
-      for (const note of heardIn(item.content).notes) {
+      for (const note of heardByLead(item.content).notes) {
         const said = readTeamNote(note);
         const kept = said?.kind === "asks" && inHand.has(plans.get(said.name)?.id);
         if (said?.kind === "asks" && !kept) plans.set(said.name, { name: said.name, id: said.id, plan: said.plan });

@@ -108,8 +108,17 @@ const TEMPLATE = /^# Role\n[\s\S]*?\n# Instruction\n+([\s\S]*?)(?=\n+# (?:Shared
 /** A child is given its prompt in the hub's template: only the instruction is a request. */
 const instructionIn = (text: string): string => TEMPLATE.exec(text)?.[1]?.trim() ?? text;
 
-function hear(now: Situation, content: readonly Content[], busy: boolean): Situation {
+const isUsers = ({ from }: Note): boolean => from === "user";
+
+/** To a lead a message of the user's is a request like any other: the runtime says whose it is. */
+export function heardByLead(content: readonly Content[]): { words: string; notes: Note[] } {
   const { words, notes } = heardIn(content);
+  const sent = notes.filter(isUsers).map((note) => note.text);
+  return { words: [words, ...sent].filter(Boolean).join("\n"), notes: notes.filter((note) => !isUsers(note)) };
+}
+
+function hear(now: Situation, content: readonly Content[], busy: boolean): Situation {
+  const { words, notes } = heardByLead(content);
   const heard = { ...now, notes: [...now.notes, ...notes] };
   if (words === "" && notes.length > 0) return { ...heard, latest: now.latest === "nothing" ? "note" : now.latest };
   if (isContinuation(words)) return { ...heard, latest: now.latest === "request" ? "request" : "continuation" };

@@ -52,7 +52,7 @@ export const englishTeam = {
 
   planArrived: ({ name, id }: PlanRequest) => `${name} asks for approval of a plan (${id}):`,
   yourDecision: ({ name, id }: PlanRequest) =>
-    `The decision is yours: \`holdfast team approve ${id}\` or \`holdfast team reject ${id} "why"\`; or tell me “approve ${name}” or “reject ${name}: why”.`,
+    `The decision is yours: \`holdfast team approve ${id}\` or \`holdfast team reject ${id} "why"\`, in another terminal; \`holdfast team send lead "approve ${name}"\` tells me to.`,
   idle: (name: string, text: string) => `${name} is idle: ${text}`,
   message: (name: string, text: string) => `${name} says: ${text}`,
 

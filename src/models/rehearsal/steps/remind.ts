@@ -7,5 +7,6 @@ export function* remind(stage: Stage, when: string, what: string): Step {
   const prompt = words.reminderPrompt(what);
   const { text, isError } = yield* call(stage, "schedule_cron", { when, prompt }, words.sayRemind);
   if (isError) return { text: words.remindFailed(what, firstLine(text)), ok: false };
-  return { text: [words.willRemind(what, firstLine(text)), words.remindHost].join("\n"), ok: true };
+  const once = firstLine(text).replace(/ \(\d{4}-\d\d-\d\dT[\d:]+Z\)/g, ""); // the time in UTC, behind the one on the wall
+  return { text: [words.willRemind(what, once), words.remindHost].join("\n"), ok: true };
 }

@@ -1,0 +1,47 @@
+// How numbers are written for people: durations, tokens, money, and how wide a text is on a terminal.
+
+/** `0.3 s`, `4.1 s`, `2 min 5 s`, `1 h 3 min`. */
+export function duration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/** For what changes every moment: whole seconds. */
+export const elapsed = (ms: number): string => (ms < 59_950 ? `${Math.floor(ms / 1000)} s` : duration(ms));
+
+/** `950`, `12.3k`, `1.2M`. */
+export function tokens(n: number): string {
+  if (n < 1000) return String(n);
+  return n < 999_950 ? `${(n / 1000).toFixed(1)}k` : `${(n / 1_000_000).toFixed(1)}M`;
+}
+
+/** Undefined: a price is not known, and none is guessed. */
+export function money(usd: number | undefined): string {
+  if (usd === undefined) return "cost unknown";
+  return `$${usd === 0 ? "0" : usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}
+
+export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+const NO_WIDTH = /\p{Mn}|\p{Me}|\p{Cf}/u;
+
+const widthOf = (char: string): number => (NO_WIDTH.test(char) ? 0 : WIDE.test(char) ? 2 : 1);
+
+/** At most `columns` wide on a terminal. */
+export function fitted(text: string, columns: number): string {
+  let width = 0;
+  let out = "";
+  let short = ""; // as far as there is room for the mark that something is left out
+  for (const char of text) {
+    width += widthOf(char);
+    if (width > columns) return `${short}…`;
+    out += char;
+    if (width < columns) short = out;
+  }
+  return out;
+}
