@@ -34,8 +34,6 @@ import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./s
 const FILES = ["job", "started", "out", "cwd", "exit"];
 /** Nothing of an abort is shown: without a reason of our own an error would be made for each. */
 const NO_MORE = "no more";
-/** A command that said its end and is still there after this is ended. */
-const LEAVE_MS = 1_000;
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
 /** One for each way in which commands are shut in: two for each agent with a tree of its own (with and without git). */
@@ -71,20 +69,16 @@ export function createRunner(opts: RunnerOptions): Runner {
   const prepared = new Set<string>();
   /** Their directories are made, and they are not started yet. */
   const planned = new Map<string, JobMeta>();
-  /** Commands that said that they ended, and whose processes are about to. */
+  /** Commands that ended, and what is left around them is about to. */
   const leaving = new Set<Promise<void>>();
-  const seeOff = async (attempt: string, { ended, over }: Supervised): Promise<void> => {
+  const seeOff = async ({ ended, over }: Supervised): Promise<void> => {
     let isOver = false;
     over.then(() => {
       isOver = true;
     });
     await ended;
     if (isOver) return;
-    const late = setTimeout(() => void killAttempt(attempt).catch(() => undefined), LEAVE_MS).unref();
-    const gone = over.finally(() => {
-      clearTimeout(late);
-      leaving.delete(gone);
-    });
+    const gone = over.finally(() => leaving.delete(gone));
     leaving.add(gone);
   };
   /** A command that runs may have made what was missing when it started: no mount relies on that. */
@@ -155,7 +149,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       if (leaving.size > 0) await stayFor(Promise.all(leaving));
       const supervised = await open(enclosed(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
-      void seeOff(attempt, supervised);
+      void seeOff(supervised);
       return jobAt(attempt, meta, supervised);
     },
     async adopt(plan, of) {

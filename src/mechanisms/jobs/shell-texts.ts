@@ -1,34 +1,37 @@
 // Owns what the shells run: the supervisor with its workers, and the shell around each command.
 
-/** Where the command's shell says at its end where it is, and that it ended; numbers that scripts do not use, below any limit. */
-const MOVED = 57;
-const DONE = 56;
-/** Names are as the command left them: a function may be called `pwd`. */
-const AT_EXIT = `{ builtin set +x; [ -n "$hf_c" ] || builtin pwd -P >&${MOVED}; } 2>&-`;
-/** What a shell says of its traps when the command set none. */
-export const OWN_TRAP = `trap -- '${AT_EXIT}' EXIT\n`;
+/** Where the command's shell says at its end where it is, and what it ended with: a number that scripts do not use, below any limit. */
+const MOVED = 27;
+/** Where the shell itself keeps that descriptor while the command runs: after those below it, which are taken until then. */
+const KEPT = MOVED + 1;
+const TAKEN = Array.from({ length: MOVED - 10 }, (_, i) => i + 10);
+const each = (numbers: number[], how: string): string => numbers.map((n) => `${n}${how}`).join(" ");
+/** Names are as the command left them: a function may be called `pwd`. Whoever calls `exit` in a function has not got the descriptor back. */
+const SAY = `{ [ -n "$hf_m" ] || builtin pwd -P; builtin echo "=$hf_c"; }`;
+const AT_EXIT = `{ hf_c=$?; builtin set +x; ${SAY} >&${MOVED} || ${SAY} >&${KEPT}; } 2>&-`;
 
 /**
  * What a command's own shell does. It is started ahead of need and waits for its job (its directory's name, where to run), so that
  * a command does not wait for a shell to start. Its first act is to create `started`, exclusively: who loses does nothing.
  * Its arguments: the directory of all jobs as it sees it; its worker and itself, each a pid with its line of /proc; what it says
- * of itself; its supervisor's tag. An empty name, or ten minutes without one, and it goes. Nothing of this is left when the command runs, but for the
- * descriptors on which it says where it is, and that it ended: who waits need not wait for all the processes around it to end as well.
- * A command that calls `exit` or is killed comes no further than its own end: then its worker says it. One with a trap of its own is
- * not done yet when it says so, and says that too.
+ * of itself; its supervisor's tag; the rights that are kept from new files. An empty name, or ten minutes without one, and it goes.
+ * Nothing of this is left when the command runs, but for the descriptor on which its shell says where it is. That is closed while
+ * the command runs: the shell keeps it to itself, and closes it in every program. Where a limit leaves no number to keep it under,
+ * it is not opened. What the shell ended with is its last word; a command with a trap of its own has it say only where it is.
  */
 export const COMMAND = [
+  `exec ${each([...TAKEN, MOVED, KEPT], "</dev/null")} && hf_k='${MOVED}>&-'; exec ${KEPT}<&-`,
   'hf_d=; until IFS= read -r -t 600 hf_c <&6; do [ -n "$hf_c" ] || { echo i >&6; exit; }; hf_d=$hf_d$hf_c; done',
   'hf_d=$hf_d$hf_c; [ -n "$hf_d" ] || { echo q >&6; exit; }; IFS= read -r hf_c <&6',
   "hf_b=$1/$hf_d; set -C",
   `{ printf '%s\\n' "$2" "$3" "$5" >"$hf_b/started"; } 2>/dev/null || { echo "l $hf_d" >&6; exit; }`,
-  'echo "t $hf_d" >&6; echo "t $4 $hf_d" >&8; set +C --',
+  'echo "t $hf_d" >&6; echo "t $4 $hf_d" >&8; set +C',
   `{ IFS= read -r; IFS= read -rd "" REPLY; } <"$hf_b/job"`,
   'exec >>"$hf_b/out" 2>&1',
-  `exec ${MOVED}>"$hf_b/cwd" ${DONE}>&3 3>&- 6<&- 8>&- 9<&-`,
-  'cd -P "$hf_c" || exit 1',
+  `[ -z "$hf_k" ] || exec ${MOVED}>"$hf_b/cwd"; exec 3>&- 6<&- 8>&- 9<&-`,
+  'umask "$6"; set --; cd -P "$hf_c" || exit 1',
   `trap '${AT_EXIT}' EXIT`,
-  `eval "unset hf_b hf_c hf_d OLDPWD; eval \\"\\$REPLY\\"; { hf_c=\\$?; builtin trap - DEBUG ERR; builtin set +ex; builtin trap '' PIPE; { builtin trap -p EXIT; builtin echo \\$hf_c; builtin pwd -P; } >&${MOVED}; builtin echo $hf_d >&${DONE}; } 2>&-; builtin exit \\$hf_c"`,
+  `eval "unset hf_b hf_c hf_d hf_k hf_m OLDPWD; { exec ${each(TAKEN, "<&-")}; eval \\"\\$REPLY\\"; } $hf_k; { hf_c=\\$?; builtin trap - DEBUG ERR; builtin set +ex; builtin trap '' PIPE; builtin pwd -P >&${MOVED} && hf_m=1; } 2>&-; builtin exit \\$hf_c"`,
 ].join("; "); // on one line: the lines of the command count from 1
 
 /**
@@ -43,7 +46,7 @@ export const COMMAND = [
  * The line that tells a worker to go may come before the word of the shell that just took a job: it is kept for later.
  * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
  * The search path is the user's, and may begin with what a command could write: the programs used here are looked for in the system first.
- * Descriptors: 3 what a command's shell says at its end, 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
+ * Descriptors: 3 open as long as any of them lives, 5 what a worker's sandbox says of its commands, 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
  * Messages: `t WORKER PID NUMBER NAME` taken, `e NUMBER` ended, `x NUMBER` worker gone, `q` no more jobs. A signal or the clock may end
  * a `read` in the middle of one: what it had is kept.
  * The harness is told: `r NUMBER` a worker is there, `CODE NAME [NUMBER]` ended (and the worker is free again), where `?` for a code
@@ -58,6 +61,8 @@ limit=$1 bound=$2 keep=$3 stock=$4 base=$5 inner=$6 run=$7 tag=$8 n=$9
 shift 9
 absent=("\${@:1:n}")
 shift $n
+mask=$(umask)
+umask 077
 open=1 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
 for f in /proc/self/fd/*; do
@@ -97,7 +102,7 @@ g=
 { read -r g </proc/self/stat; } 2>/dev/null
 p=\${g%% *}
 : \${p:=$(exec sh -c 'echo $PPID')}
-exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" "$tag" >/dev/null 2>|"$base/.err$tag.$k"
+exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" "$tag" $mask >/dev/null 2>|"$base/.err$tag.$k"
 ) &
 p=$!
 wait $p
@@ -129,15 +134,19 @@ sleep 1 ;;
 esac
 [ -z "$quit" ] && kill -0 $$ 2>/dev/null || break
 done
-[ $k -le $stock ] || rm -f "$base/.go$tag.$k" "$base/.err$tag.$k"
+[ $k -le $stock ] || rm -f "$base/.go$tag.$k" "$base/.end$tag.$k" "$base/.err$tag.$k"
 echo "x $k" >&8
 }
 hire() {
 last=$((last+1)) free=$((free+1))
-[ -p "$base/.go$tag.$last" ] || mkfifo -m 600 "$base/.go$tag.$last"
+[ -p "$base/.go$tag.$last" ] || mkfifo "$base/.go$tag.$last"
 exec 6<>"$base/.go$tag.$last"
+[ $# = 0 ] || {
+[ -p "$base/.end$tag.$last" ] || mkfifo "$base/.end$tag.$last"
+exec 5<>"$base/.end$tag.$last"
+}
 worker $last "$@" 2>/dev/null &
-exec 6<&-
+exec 5<&- 6<&-
 hired[last]=$!
 }
 forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"; }
@@ -180,8 +189,11 @@ echo "\${lost[i]}" >|"$d/dropped"
 done
 }
 pipes=("$base/.done$tag")
-for ((i=1; i<=stock; i++)); do pipes+=("$base/.go$tag.$i"); done
-mkfifo -m 600 "\${pipes[@]}"
+for ((i=1; i<=stock; i++)); do
+pipes+=("$base/.go$tag.$i")
+[ $# = 0 ] || pipes+=("$base/.end$tag.$i")
+done
+mkfifo "\${pipes[@]}"
 exec 3<>"$base/.done$tag"
 eye
 while [ $last -lt $stock ]; do hire "$@"; done
@@ -218,4 +230,4 @@ if [ -p "$f" ]; then echo 1<>"$f"
 else kill \${hired[k]} 2>/dev/null
 fi
 done
-rm -f "$base"/.go$tag.* "$base"/.err$tag.* "$base/.done$tag"`;
+rm -f "$base"/.go$tag.* "$base"/.end$tag.* "$base"/.err$tag.* "$base/.done$tag"`;

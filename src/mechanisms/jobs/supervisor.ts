@@ -15,12 +15,10 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
-import { shellEnd } from "./job-dir.ts";
+import { hasStarted } from "./job-dir.ts";
 import { pidNamespace } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
-
-const LONGEST_NAME = 200;
 
 export interface SupervisorOptions {
   hardLimitMs: number;
@@ -31,7 +29,7 @@ export interface SupervisorOptions {
 }
 
 export interface Supervised {
-  /** Its exit code when its shell or its supervisor said so; undefined when that said no more than that it is over, or died: look for yourself. */
+  /** Its exit code when its sandbox or its supervisor said so; undefined when that said no more than that it is over, or died: look for yourself. */
   ended: Promise<number | undefined>;
   /** Nothing of it is left, and nobody writes into its directory any more. It may have `ended` a moment before. */
   over: Promise<void>;
@@ -57,8 +55,8 @@ interface Shell {
   child: ChildProcess;
   /** Part of the names of its files. */
   tag: string;
-  /** Where the commands' shells say that they ended. */
-  ends?: Socket;
+  /** Where the sandbox of each worker's commands says that they ended. */
+  ends: Map<string, Socket>;
   /** Workers that wait for a job, the longest waiting first. */
   free: string[];
   /** The pipe of each worker. */
@@ -112,7 +110,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       stdio: ["pipe", "pipe", stderr],
     });
     closeSync(stderr);
-    const mine: Shell = { child, tag, free: [], pipes: new Map(), queue: [], running: new Map() };
+    const mine: Shell = { child, tag, ends: new Map(), free: [], pipes: new Map(), queue: [], running: new Map() };
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
     for (const stream of [child.stdin, child.stdout]) {
@@ -129,7 +127,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       if (shell === mine) shell = undefined;
       const problem = code ? (textOf(errors) ?? `the supervisor of commands ended with exit code ${code}`) : undefined;
       rmSync(errors, { force: true });
-      mine.ends?.destroy();
+      for (const ends of mine.ends.values()) ends.destroy();
       child.stdout?.removeAllListeners("data").resume(); // workers may outlive it: nobody is left to listen
       for (const pipe of mine.pipes.values()) closeSync(pipe);
       mine.pipes.clear();
@@ -143,38 +141,42 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     return mine;
   };
 
-  /** Commands hold this pipe too: it says no more than whose directory to look into. It is read to the end, or writers would wait. */
-  const hearShells = (mine: Shell) => {
-    const fd = openPipe(join(dir, `.done${mine.tag}`), constants.O_RDONLY | constants.O_NONBLOCK);
+  /**
+   * Who waits for a command need not wait until all the processes around it have ended one after the other: the sandbox's own process,
+   * which commands do not see, says what a command's shell ended with, a line each.
+   */
+  const hearEnds = (mine: Shell, worker: string) => {
+    const fd = openPipe(join(dir, `.end${mine.tag}.${worker}`), constants.O_RDONLY | constants.O_NONBLOCK);
     if (fd === undefined) return;
     const ends = new Socket({ fd, readable: true, writable: false });
-    mine.ends = ends;
+    mine.ends.set(worker, ends);
     ends.on("error", () => {}).unref();
     let heard = "";
     ends.setEncoding("latin1").on("data", (text: string) => {
       const lines = (heard + text).split("\n");
-      heard = lines.pop()!.slice(-LONGEST_NAME);
-      for (const name of lines) {
-        const code = mine.running.has(name) ? doneWith(name) : undefined;
-        if (code !== undefined) mine.running.get(name)!.resolve(code);
+      heard = lines.pop()!;
+      for (const line of lines) {
+        const code = /^\{ "exit-code": (\d+) \}$/.exec(line)?.[1];
+        if (code !== undefined) shellEnded(mine, worker, Number(code));
       }
     });
   };
 
-  /** The exit code, when nothing is left to do after the command's shell said that it ended. */
-  const doneWith = (name: string): number | undefined => {
-    if (limits.enclosure?.absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) return undefined;
-    const { ownTrap, code } = shellEnd(join(dir, name));
-    return ownTrap ? code : undefined;
+  /** It may have been one that found no job; and what must not be there is taken away first. */
+  const shellEnded = ({ running }: Shell, worker: string, code: number) => {
+    for (const { name, ...job } of running.values()) {
+      if (job.worker !== worker || !hasStarted(join(dir, name))) continue;
+      if (!limits.enclosure?.absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) job.resolve(code);
+    }
   };
 
   const hear = (mine: Shell, line: string) => {
     const [said = "", what = "", again] = line.split(" ");
     if (said === "r") {
-      if (!mine.ends) hearShells(mine);
       const pipe = openPipe(join(dir, `.go${mine.tag}.${what}`));
       if (pipe === undefined) return; // somebody removed the directory
       mine.pipes.set(what, pipe);
+      if (limits.enclosure) hearEnds(mine, what);
       mine.free.push(what);
     } else if (said === "!") {
       for (const job of mine.running.values()) {
@@ -190,6 +192,8 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       else if (worker !== undefined) {
         closeSync(mine.pipes.get(worker)!);
         mine.pipes.delete(worker);
+        mine.ends.get(worker)?.destroy();
+        mine.ends.delete(worker);
       }
     }
     const job = mine.free.length > 0 && mine.queue.shift();
