@@ -99,12 +99,6 @@ export function jobState(attempt: string): JobState {
   return last === undefined ? { phase: "lost" } : { phase: "ended", said: last };
 }
 
-/** Whether a shell took it. */
-export function hasStarted(attempt: string): boolean {
-  const started = read(join(attempt, "started"));
-  return started !== undefined && started !== ABANDONED;
-}
-
 /** Its supervisor died before it could write what came of it; its shell had said so. */
 function shellSaid(attempt: string): string | undefined {
   const { code } = shellEnd(attempt);

@@ -15,7 +15,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
-import { hasStarted } from "./job-dir.ts";
+import { shellEnd } from "./job-dir.ts";
 import { pidNamespace } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
@@ -162,10 +162,10 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     });
   };
 
-  /** It may have been one that found no job; and what must not be there is taken away first. */
+  /** Not told of a shell that found no job, or could not write its last word; and what must not be there is taken away first. */
   const shellEnded = ({ running }: Shell, worker: string, code: number) => {
     for (const { name, ...job } of running.values()) {
-      if (job.worker !== worker || !hasStarted(join(dir, name))) continue;
+      if (job.worker !== worker || shellEnd(join(dir, name)).code !== code) continue;
       if (!limits.enclosure?.absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) job.resolve(code);
     }
   };
