@@ -211,12 +211,20 @@ export function jobOutput(attempt: string): { text: string; missing?: string } {
   };
 }
 
+/** Nobody waits for it any more: what it makes and may not is taken away while it runs. */
+export function leaveBehind(attempt: string): void {
+  writeFileSync(join(attempt, "behind"), "", OWN);
+}
+
+/** It made what it may not again and again, and was ended for that. */
+export const wasRemaking = (attempt: string): boolean => read(join(attempt, "killed")) === "remade\n";
+
 /** What the command made and may not: taken away, and kept here. */
 export function takenFrom(dir: string, name: string): { dir: string; names: string[] } | undefined {
   const kept = join(dir, "..", "taken", name);
   if (!lstatSync(kept, { throwIfNoEntry: false })) return undefined;
   try {
-    return { dir: kept, names: readdirSync(kept) };
+    return { dir: kept, names: readdirSync(kept).filter((name) => !/^\d+$/.test(name)) }; // what was made again lies in numbered folders
   } catch {
     return undefined;
   }

@@ -17,6 +17,7 @@ import {
   jobState,
   killAttempt,
   killLeftovers,
+  leaveBehind,
   letGoOn,
   listJobs,
   makeJobDir,
@@ -31,7 +32,7 @@ import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
 
 /** What lies in the directory of nearly every job. */
-const FILES = ["job", "started", "out", "cwd", "exit"];
+const FILES = ["job", "started", "out", "cwd", "exit", "behind"];
 /** Nothing of an abort is shown: without a reason of our own an error would be made for each. */
 const NO_MORE = "no more";
 const PROGRESS_MS = 500;
@@ -146,6 +147,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       const meta = made ?? { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
       const attempt = made ? dir : newAttempt(dir, meta);
       crashPoint("job.intended");
+      if (spec.background) leaveBehind(attempt);
       if (leaving.size > 0) await stayFor(Promise.all(leaving));
       const supervised = await open(enclosed(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
@@ -221,7 +223,10 @@ function createJob(of: JobParts): Job {
       try {
         return await new Promise<"ended" | "waiting" | "aborted">((resolve, reject) => {
           ended(stop.signal).then(() => resolve("ended"), reject);
-          timer = setTimeout(resolve, waitMs, "waiting");
+          timer = setTimeout(() => {
+            leaveBehind(attempt);
+            resolve("waiting");
+          }, waitMs);
           signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: stop.signal });
           if (!onOutput) return;
           progress = setInterval(() => {

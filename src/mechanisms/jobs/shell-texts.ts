@@ -52,18 +52,26 @@ export const COMMAND = [
  * The harness is told: `r NUMBER` a worker is there, `CODE NAME [NUMBER]` ended (and the worker is free again), where `?` for a code
  * means look, and `?CODE` that it could not be written; `! NUMBER` its shell could not be started.
  * A full disk takes no more text, but a link's short target still: an `exit` that is a link says with it what could not be written.
+ * What must not be there is taken away when a command has ended; while one runs in the background, or after the harness, about every
+ * second; made again and again, whatever runs so is ended. `.beat` says when any of them was last seen alive.
  * Who waits for the harness's end is looked after: killed alone, it would leave a supervisor that never ends.
  */
 export const SUPERVISOR = `set -m -C
 exec 2>/dev/null
 path=$PATH PATH=/usr/bin:/bin:$PATH
-limit=$1 bound=$2 keep=$3 stock=$4 base=$5 inner=$6 run=$7 tag=$8 n=$9
+limit=$1 bound=$2 keep=$3 stock=$4 most=$5 base=$6 inner=$7 run=$8 tag=$9
 shift 9
+n=$1
+shift
 absent=("\${@:1:n}")
+shift $n
+n=$1
+shift
+links=("\${@:1:n}")
 shift $n
 mask=$(umask)
 umask 077
-open=1 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
+open=1 remade=0 looked=0 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
 for f in /proc/self/fd/*; do
 f=\${f##*/}
@@ -78,6 +86,31 @@ full() {
 if [ -s "$2" ] || [ -L "$2" ]; then c='?'
 else c="?$1"; ln -sfn $1 "$2"
 fi
+}
+away() {
+[ -e "$1" ] || [ -L "$1" ] || return
+local d=$base/../taken/$2 k=2
+while [ -e "$d/\${1##*/}" ] || [ -L "$d/\${1##*/}" ]; do d=$base/../taken/$2/$k k=$((k+1)); done
+mkdir -p "$d"
+mv "$1" "$d/" && return
+[ -L "$1" ] || chmod -R u+rwX "$1"
+rm -rf "$1"
+}
+take() {
+local f k none=1
+for f in "\${absent[@]}"; do
+[ -e "$f" ] || [ -L "$f" ] || continue
+none=0
+away "$f" $1
+done
+for ((k=0; k<\${#links[@]}; k+=3)); do
+f=\${links[k]}
+[ "$f" -ef "\${links[k+2]}" ] && continue
+none=0
+away "$f" $1
+ln -s "\${links[k+1]}" "$f"
+done
+return $none
 }
 eye() {
 { read -r _ <&7; echo q >&8; } >/dev/null &
@@ -111,13 +144,7 @@ n= quit=
 while IFS= read -r -t 2 -u 6 n && [ -z "$n" ]; do quit=1; done
 case $n in
 t*) n=\${n#t }
-for f in "\${absent[@]}"; do
-[ -e "$f" ] || [ -L "$f" ] || continue
-mkdir -p "$base/../taken/$n"
-mv "$f" "$base/../taken/$n/" && continue
-[ -L "$f" ] || chmod -R u+rwX "$f"
-rm -rf "$f"
-done
+take $n
 { echo $c >"$base/$n/exit"; } 2>/dev/null || full $c "$base/$n/exit"
 kill -9 -- -$p 2>/dev/null
 if [ $k -gt $stock ]; then
@@ -151,12 +178,14 @@ hired[last]=$!
 }
 forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"; }
 watch() {
-quick=5
-local i d n z c
+quick=5 looked=$SECONDS
+local i d n z c behind=()
+[ \${#names[@]} = 0 ] || [ ! -e "$base/.absent$tag" ] || echo >|"$base/.beat$tag"
 [ $open = 0 ] || kill -0 $eye 2>/dev/null || eye
 for i in "\${!names[@]}"; do
 d=$base/\${names[i]} n=$((SECONDS-begun[i])) z=0
 [ $quick != 5 ] || quick=1
+[ $open = 1 ] && [ ! -e "$d/behind" ] || behind+=($i)
 if ! kill -0 \${workers[i]} 2>/dev/null; then
 : \${gone[i]:=$SECONDS}
 [ $((SECONDS-gone[i])) -lt 2 ] || kill -0 \${groups[i]} 2>/dev/null || {
@@ -187,6 +216,14 @@ kill -CONT -- -\${groups[i]} 2>/dev/null
 lost[i]=$((lost[i]+z)) sizes[i]=0
 echo "\${lost[i]}" >|"$d/dropped"
 done
+if [ \${#behind[@]} = 0 ]; then remade=0
+elif take \${names[\${behind[0]}]}; then
+remade=$((remade+1))
+[ $remade -lt $most ] || for i in "\${behind[@]}"; do
+echo remade >|"$base/\${names[i]}/killed"
+kill -9 -- -\${groups[i]}
+done
+fi
 }
 pipes=("$base/.done$tag")
 for ((i=1; i<=stock; i++)); do
@@ -215,6 +252,7 @@ unset "hired[i]"
 [ -n "\${names[i]-}" ] || free=$((free-1))
 forget $i ;;
 esac
+[ $SECONDS = $looked ] || watch
 else
 part=$part$m
 if [ $open = 1 ] && [ $free -lt 1 ]; then
@@ -230,4 +268,4 @@ if [ -p "$f" ]; then echo 1<>"$f"
 else kill \${hired[k]} 2>/dev/null
 fi
 done
-rm -f "$base"/.go$tag.* "$base"/.end$tag.* "$base"/.err$tag.* "$base/.done$tag"`;
+rm -f "$base"/.go$tag.* "$base"/.end$tag.* "$base"/.err$tag.* "$base/.done$tag" "$base/.absent$tag" "$base/.beat$tag"`;

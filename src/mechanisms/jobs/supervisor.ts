@@ -16,9 +16,14 @@ import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
 import { shellEnd } from "./job-dir.ts";
+import { recordAbsent } from "./left-behind.ts";
+import { realOr } from "./mounts.ts";
 import { pidNamespace } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
+
+/** What must not be there and is made in the background this often ends whatever runs there. */
+const MOST_REMADE = 3;
 
 export interface SupervisorOptions {
   hardLimitMs: number;
@@ -93,17 +98,19 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   const open = (): Shell => {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
-    const { outer, wrap, absent } = limits.enclosure ?? { outer: [], wrap: [], absent: [] };
+    const { outer, wrap, absent, links } = limits.enclosure ?? { outer: [], wrap: [], absent: [], links: [] };
     // A sandbox takes longer to start than a command; two are kept ready. In it the directory of the jobs is seen through descriptor 9 alone.
     const enclosed = wrap.length > 0;
     const [stock, inner, base] = enclosed ? [2, "/proc/self/fd/9", `${JOBS_SEEN}/jobs`] : [1, dir, dir];
-    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, stock];
+    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, stock, MOST_REMADE];
     const tag = `${pidNamespace()}.${process.pid}-${++opened}`;
     const command = [...outer, ...(enclosed ? seen() : []), "/bin/bash", "--norc", "-c", SUPERVISOR, "holdfast-jobs"];
-    const args = [...numbers.map(String), base, inner, COMMAND, tag, `${absent.length}`, ...absent, ...wrap];
+    const args = [...numbers.map(String), base, inner, COMMAND, tag, `${absent.length}`, ...absent];
+    const putBack = links.flatMap(({ path, to, real }) => [path, to, real]);
+    recordAbsent(dir, tag, absent);
     const errors = join(dir, `.err${tag}.0`);
     const stderr = openSync(errors, "w", 0o600);
-    const child = spawn(command[0]!, [...command.slice(1), ...args], {
+    const child = spawn(command[0]!, [...command.slice(1), ...args, `${putBack.length}`, ...putBack, ...wrap], {
       cwd: "/",
       env: limits.env ?? commandEnvironment(process.env),
       detached: true,
@@ -166,7 +173,9 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   const shellEnded = ({ running }: Shell, worker: string, code: number) => {
     for (const { name, ...job } of running.values()) {
       if (job.worker !== worker || shellEnd(join(dir, name)).code !== code) continue;
-      if (!limits.enclosure?.absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) job.resolve(code);
+      const { absent = [], links = [] } = limits.enclosure ?? {};
+      if (absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) continue;
+      if (links.every(({ path, real }) => realOr(path) === real)) job.resolve(code);
     }
   };
 
