@@ -23,7 +23,7 @@ const SECRETS: [patterns: string, samples: string, hit: Hit, kind?: "file"][] = 
     "file",
   ],
   [
-    ".ssh .gnupg .aws .azure .kube .password-store .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .docker .vault-token .boto .s3cfg .config/gh .config/gcloud .config/hub .config/rclone .config/op .terraform.d .terraformrc credentials.tfrc.json .cargo/credentials .cargo/credentials.toml .gem/credentials .composer/auth.json .config/doctl .config/flyctl .fly .netlify .databrickscfg .snowsql .config/holdfast .claude/.credentials.json .config/github-copilot .config/configstore .npm/_logs .cloudflared .wrangler .config/git/credentials uv/credentials etc/npmrc .deno/deployctl",
+    ".ssh .gnupg .aws .azure .kube .password-store .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .docker .vault-token .boto .s3cfg .config/gh .config/gcloud .config/hub .config/rclone .config/op .terraform.d .terraformrc credentials.tfrc.json .cargo/credentials .cargo/credentials.toml .gem/credentials .composer/auth.json .config/doctl .config/flyctl .fly .netlify .databrickscfg .snowsql .config/holdfast .claude/.credentials.json .config/github-copilot .config/configstore .npm/_logs .cloudflared .wrangler .config/git/credentials uv/credentials etc/npmrc .deno/deployctl .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties",
     ".ssh .gnupg .aws .azure .kube .netrc .pgpass .git-credentials .docker",
     { decision: "deny", reason: "credentials are not read" },
   ],

@@ -7,7 +7,7 @@ import { exists, type Layer, mask, maskAt, pinned, realOr } from "./mounts.ts";
 import { PACKAGES, PRIVATE, TOOLS } from "./sandbox-places.ts";
 
 const AFRESH_MS = 1_000;
-const DEEPEST = 5;
+const DEEPEST = 6;
 const MOST_LOOKED_AT = 5_000;
 /** Certificates of others are no secrets, and nothing works without them. */
 const CERTIFICATES = /(?:^|[-_.])(?:ca|cacerts?|certs?|bundle|chain|roots?|public)[-_.].*\.pem$|^cacerts?\.pem$|^cert\.pem$|\.asc$/i;

@@ -82,7 +82,7 @@ export const GIT_CONFIGS = [".gitconfig", ".config/git/config"];
 export const PRIVATE = [".config", ".local/state", ".claude", ".codex", ".gemini"];
 /** Below tools: what was installed, thousands of files, none of them a person's. */
 export const PACKAGES = new Set(
-  "node_modules site-packages dist-packages include share man doc docs src pkgs registry mod repository store toolchains Cellar test tests".split(
+  "node_modules site-packages dist-packages lib lib64 include share man doc docs src pkgs registry mod repository store toolchains Cellar test tests".split(
     " ",
   ),
 );
