@@ -107,12 +107,17 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
   if (how !== undefined) lines.push(`[${how}]`);
   else if (text === "") lines.push("(no output)");
   if (missing !== undefined) lines.push(`[${missing}]`);
-  const taken = job.taken();
-  if (taken)
-    lines.push(`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`);
+  lines.push(...describeTaken(job));
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
   return { content: lines.join("\n"), isError: how !== undefined, ...(events && { events }) };
+}
+
+/** What it made and may not. */
+export function describeTaken(job: Job): string[] {
+  const taken = job.taken();
+  if (!taken) return [];
+  return [`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`];
 }
 
 /** Undefined when there is nothing to say: it ended well. */
@@ -123,7 +128,7 @@ export function describeEnd(end: JobEnd): string | undefined {
     case "timeout":
       return "killed at its hard time limit";
     case "killed":
-      return "killed";
+      return end.because === "remade" ? "killed: it made again and again what commands may not make here" : "killed";
     case "unknown":
       return "interrupted: its supervisor is gone; whether the command finished is unknown";
     case "failed": {

@@ -26,6 +26,8 @@ export interface JobSpec {
 
 export interface JobEnd {
   status: Exclude<JobStatus, "running">;
+  /** `remade`: it was killed because it made again and again what commands may not make. */
+  because?: "remade";
   exitCode?: number;
   durationMs: number;
 }

@@ -31,6 +31,8 @@ export const startCli = (args: string[], opts: CliOptions): RunningCli => start(
 export const runProgram = (program: string, args: string[], opts: CliOptions): Promise<Exited> =>
   start(program, args, opts).exited;
 
+export const startProgram = start;
+
 function start(program: string, args: string[], opts: CliOptions): RunningCli {
   const env = { PATH: process.env.PATH, HOME: opts.state, XDG_STATE_HOME: opts.state, ...opts.env };
   const child = spawn(program, args, { cwd: opts.cwd, env, stdio: ["pipe", "pipe", "pipe"] });

@@ -38,6 +38,7 @@ export const jobEvents = {
       z.object({
         jobId: z.string(),
         status: z.enum(JOB_END_STATUSES),
+        because: z.enum(["remade"]).optional(),
         exitCode: z.number().optional(),
         durationMs: z.number(),
         tail: z.string(),

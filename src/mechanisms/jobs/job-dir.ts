@@ -45,6 +45,8 @@ export type JobState =
   | { phase: "ended"; said: string };
 
 const ABANDONED = "abandoned\n";
+/** Why a supervisor killed it: what it took away was there again and again. */
+const REMADE = "remade\n";
 /** A command and what it prints are nobody else's. */
 const OWN = { mode: 0o600 };
 const MAX_END_BYTES = 16_384;
@@ -109,17 +111,20 @@ function shellSaid(attempt: string): string | undefined {
 export function jobEnd(attempt: string, startedAt: number, told?: number): JobEnd | undefined {
   const state: JobState = told === undefined ? jobState(attempt) : { phase: "ended", said: String(told) };
   if (state.phase === "running") return undefined;
-  const killed = read(join(attempt, "killed")) !== undefined;
-  if (state.phase === "unstarted" && !killed) return undefined;
+  const killed = read(join(attempt, "killed"));
+  if (state.phase === "unstarted" && killed === undefined) return undefined;
+  const because = killed === REMADE ? { because: "remade" as const } : {};
   if (state.phase !== "ended") {
-    const at = modifiedAt(join(attempt, killed ? "killed" : "out")) || startedAt;
-    return { status: killed ? "killed" : "unknown", durationMs: Math.max(0, Math.round(at - startedAt)) };
+    const at = modifiedAt(join(attempt, killed === undefined ? "out" : "killed")) || startedAt;
+    const durationMs = Math.max(0, Math.round(at - startedAt));
+    return { status: killed === undefined ? "unknown" : "killed", ...because, durationMs };
   }
   const at = told === undefined ? modifiedAt(join(attempt, "exit")) || modifiedAt(join(attempt, "cwd")) : Date.now();
   const durationMs = Math.max(0, Math.round(at - startedAt));
   if (state.said === "timeout") return { status: "timeout", durationMs };
   const exitCode = Number(state.said);
-  return { status: killed ? "killed" : exitCode === 0 ? "completed" : "failed", exitCode, durationMs };
+  if (killed !== undefined) return { status: "killed", ...because, exitCode, durationMs };
+  return { status: exitCode === 0 ? "completed" : "failed", exitCode, durationMs };
 }
 
 /** Contract: true when this attempt will never run; false when its supervisor was faster, or its directory is gone. */
@@ -215,9 +220,6 @@ export function jobOutput(attempt: string): { text: string; missing?: string } {
 export function leaveBehind(attempt: string): void {
   writeFileSync(join(attempt, "behind"), "", OWN);
 }
-
-/** It made what it may not again and again, and was ended for that. */
-export const wasRemaking = (attempt: string): boolean => read(join(attempt, "killed")) === "remade\n";
 
 /** What the command made and may not: taken away, and kept here. */
 export function takenFrom(dir: string, name: string): { dir: string; names: string[] } | undefined {

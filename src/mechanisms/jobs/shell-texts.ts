@@ -42,6 +42,7 @@ export const COMMAND = [
  * output, adds a worker that serves once when all others have been busy for a moment, and stays until the last command has ended.
  *
  * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
+ * A supervisor stays until its last worker has gone: one may just have been handed a job.
  * A worker that has said that it is there serves once before it looks whether the supervisor is: it may have been handed a job since.
  * The line that tells a worker to go may come before the word of the shell that just took a job: it is kept for later.
  * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
@@ -71,7 +72,7 @@ links=("\${@:1:n}")
 shift $n
 mask=$(umask)
 umask 077
-open=1 remade=0 looked=0 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
+open=1 told=0 remade=0 looked=0 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
 for f in /proc/self/fd/*; do
 f=\${f##*/}
@@ -181,7 +182,9 @@ watch() {
 quick=5 looked=$SECONDS
 local i d n z c behind=()
 [ \${#names[@]} = 0 ] || [ ! -e "$base/.absent$tag" ] || echo >|"$base/.beat$tag"
-[ $open = 0 ] || kill -0 $eye 2>/dev/null || eye
+if [ $open = 1 ]; then kill -0 $eye 2>/dev/null || eye
+else for i in "\${!hired[@]}"; do kill -0 \${hired[i]} 2>/dev/null || unset "hired[i]"; done
+fi
 for i in "\${!names[@]}"; do
 d=$base/\${names[i]} n=$((SECONDS-begun[i])) z=0
 [ $quick != 5 ] || quick=1
@@ -225,6 +228,16 @@ kill -9 -- -\${groups[i]}
 done
 fi
 }
+bye() {
+local k f
+told=1
+for k in "\${!hired[@]}"; do
+f=$base/.go$tag.$k
+if [ -p "$f" ]; then echo 1<>"$f"
+else kill \${hired[k]} 2>/dev/null
+fi
+done
+}
 pipes=("$base/.done$tag")
 for ((i=1; i<=stock; i++)); do
 pipes+=("$base/.go$tag.$i")
@@ -234,7 +247,8 @@ mkfifo "\${pipes[@]}"
 exec 3<>"$base/.done$tag"
 eye
 while [ $last -lt $stock ]; do hire "$@"; done
-while [ $open = 1 ] || [ \${#names[@]} -gt 0 ]; do
+while [ $open = 1 ] || [ \${#names[@]} -gt 0 ] || [ \${#hired[@]} -gt 0 ]; do
+[ $open = 1 ] || [ \${#names[@]} -gt 0 ] || [ $told = 1 ] || bye
 m=
 if IFS= read -r -t $quick -u 8 m; then
 m=$part$m part=
@@ -260,12 +274,6 @@ hire "$@"
 quick=$fast
 else watch
 fi
-fi
-done
-for k in "\${!hired[@]}"; do
-f=$base/.go$tag.$k
-if [ -p "$f" ]; then echo 1<>"$f"
-else kill \${hired[k]} 2>/dev/null
 fi
 done
 rm -f "$base"/.go$tag.* "$base"/.end$tag.* "$base"/.err$tag.* "$base/.done$tag" "$base/.absent$tag" "$base/.beat$tag"`;
