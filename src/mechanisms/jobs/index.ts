@@ -22,6 +22,7 @@ import { bootId } from "./process.ts";
 import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 import { type OwedJobs, sweepJobs } from "./sweep.ts";
 
+export { canWrite, ownPaths } from "./can-write.ts";
 export { commandEnvironment } from "./environment.ts";
 export { jobsIn, killJob, listJobs, showJob } from "./job-dir.ts";
 export { createSandbox, type SandboxOptions } from "./sandbox.ts";
