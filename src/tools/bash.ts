@@ -107,11 +107,16 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
   if (how !== undefined) lines.push(`[${how}]`);
   else if (text === "") lines.push("(no output)");
   if (missing !== undefined) lines.push(`[${missing}]`);
+  if (end.lackedNetwork) lines.push(`[${LACKED_NETWORK}]`);
   lines.push(...describeTaken(job));
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
   return { content: lines.join("\n"), isError: how !== undefined, ...(events && { events }) };
 }
+
+/** Said of a fact that the kernel counts, not of what was printed. */
+export const LACKED_NETWORK =
+  'the sandbox has no network for this call, and something in it asked for another machine; the user can allow a command that needs it by a rule (permissions.allow, such as "Bash(npm install *)"), or all of them with "sandbox": { "network": "on" } in their own settings';
 
 /** What it made and may not. */
 export function describeTaken(job: Job): string[] {

@@ -28,6 +28,8 @@ export interface JobEnd {
   status: Exclude<JobStatus, "running">;
   /** `remade`: it was killed because it made again and again what commands may not make. */
   because?: "remade";
+  /** It failed, and something in it asked for another machine while its sandbox has no network. */
+  lackedNetwork?: true;
   exitCode?: number;
   durationMs: number;
 }

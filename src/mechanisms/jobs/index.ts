@@ -1,7 +1,7 @@
 // Owns background work: commands run as supervised jobs, survive the harness, and report their end once.
 import { withoutMarks } from "../../loop/marks.ts";
 import type { Mechanism, Note, Turn } from "../../loop/seams.ts";
-import { createBashTool, describeEnd } from "../../tools/bash.ts";
+import { createBashTool, describeEnd, LACKED_NETWORK } from "../../tools/bash.ts";
 import { createJobKillTool } from "../../tools/job-kill.ts";
 import { createJobOutputTool } from "../../tools/job-output.ts";
 import type { JobEnd } from "../../tools/job-runner.ts";
@@ -145,6 +145,7 @@ function notification(job: RunningJob, end: JobEnd, { text: output, missing, tak
     `<duration>${(end.durationMs / 1000).toFixed(1)} s</duration>`,
     `<command>${withoutMarks(job.command.slice(0, 200))}</command>`,
     ...(taken ? [`<taken_away kept_in="${taken.dir}">${taken.names.join(", ")}</taken_away>`] : []),
+    ...(end.lackedNetwork ? [`<no_network>${LACKED_NETWORK}</no_network>`] : []),
     ...(end.because ? [`<ended_because>${describeEnd(end)}</ended_because>`] : []),
     ...(missing === undefined ? [] : [`<output_missing>${missing}</output_missing>`]),
     `<output path="job:${job.jobId}" chars="${output.length}">${tail.length < output.length ? "…" : ""}${tail}</output>`,

@@ -124,7 +124,9 @@ export function jobEnd(attempt: string, startedAt: number, told?: number): JobEn
   if (state.said === "timeout") return { status: "timeout", durationMs };
   const exitCode = Number(state.said);
   if (killed !== undefined) return { status: "killed", ...because, exitCode, durationMs };
-  return { status: exitCode === 0 ? "completed" : "failed", exitCode, durationMs };
+  if (exitCode === 0) return { status: "completed", exitCode, durationMs };
+  const isOffline = lstatSync(join(attempt, "offline"), { throwIfNoEntry: false }) !== undefined;
+  return { status: "failed", ...(isOffline && { lackedNetwork: true }), exitCode, durationMs };
 }
 
 /** Contract: true when this attempt will never run; false when its supervisor was faster, or its directory is gone. */
@@ -214,6 +216,13 @@ export function jobOutput(attempt: string): { text: string; missing?: string } {
     text: `${head.toString("utf8")}\n[… ${gone} were not kept …]\n${tail.toString("utf8")}`,
     missing: [`${gone} of its output were not kept, only the first and the last ${head.length}`, ...full].join("; "),
   };
+}
+
+/** It asked for another machine, and its sandbox has no network. */
+export function markOffline(attempt: string): void {
+  try {
+    writeFileSync(join(attempt, "offline"), "", OWN);
+  } catch {} // it is over, and its directory gone
 }
 
 /** Nobody waits for it any more: what it makes and may not is taken away while it runs. */

@@ -32,7 +32,7 @@ import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
 
 /** What lies in the directory of nearly every job. */
-const FILES = ["job", "started", "out", "cwd", "exit", "behind"];
+const FILES = ["job", "started", "out", "cwd", "exit", "behind", "offline"];
 /** Nothing of an abort is shown: without a reason of our own an error would be made for each. */
 const NO_MORE = "no more";
 const PROGRESS_MS = 500;

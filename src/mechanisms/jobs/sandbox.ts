@@ -58,6 +58,8 @@ const HIDDEN = ["/home", "/root", "/mnt", "/media"];
 export interface Enclosure {
   /** Which kind. */
   kind: string;
+  /** Whether it has the machine's. */
+  network: boolean;
   /** Goes before the supervisor: what these commands see, and a network of their own. The directories of jobs come after it. */
   outer: string[];
   /** Goes before the shell; empty: nothing holds it. */
@@ -162,6 +164,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     ];
     return {
       kind,
+      network,
       stamp: `${mounted.join()}\n${changesOf(config)}\n${mountTable()}`,
       watched: git === "none" ? [root] : [root, repository],
       ofOurs,

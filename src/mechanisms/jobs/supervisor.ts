@@ -15,10 +15,10 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "./environment.ts";
-import { shellEnd } from "./job-dir.ts";
+import { markOffline, shellEnd } from "./job-dir.ts";
 import { recordAbsent } from "./left-behind.ts";
 import { realOr } from "./mounts.ts";
-import { pidNamespace } from "./process.ts";
+import { childrenOf, pidNamespace, unreachedFrom } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
 
@@ -76,6 +76,8 @@ interface Waiting {
   name: string;
   cwd: string;
   worker?: string;
+  /** What `unreachedFrom` said before it began; none when others run beside it. */
+  unreached?: number;
   supervised: Supervised;
   handed: () => void;
   resolve: (code: number | undefined) => void;
@@ -170,13 +172,28 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   };
 
   /** Not told of a shell that found no job, or could not write its last word; and what must not be there is taken away first. */
-  const shellEnded = ({ running }: Shell, worker: string, code: number) => {
-    for (const { name, ...job } of running.values()) {
+  const shellEnded = (mine: Shell, worker: string, code: number) => {
+    for (const { name, ...job } of mine.running.values()) {
       if (job.worker !== worker || shellEnd(join(dir, name)).code !== code) continue;
       const { absent = [], links = [] } = limits.enclosure ?? {};
       if (absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) continue;
-      if (links.every(({ path, real }) => realOr(path) === real)) job.resolve(code);
+      if (!links.every(({ path, real }) => realOr(path) === real)) continue;
+      noteOffline(mine, { name, ...job }, code);
+      job.resolve(code);
     }
+  };
+
+  const unreached = ({ child }: Shell): number | undefined => {
+    if (limits.enclosure === undefined || limits.enclosure.network) return undefined;
+    const [inside] = childrenOf(child.pid ?? 0);
+    return inside === undefined ? undefined : unreachedFrom(inside);
+  };
+
+  /** A command that failed, and asked for another machine where it had no network, is told so. */
+  const noteOffline = (mine: Shell, { name, unreached: before }: Waiting, code: number | undefined) => {
+    if (!code || before === undefined) return;
+    const now = unreached(mine);
+    if (now !== undefined && now > before) markOffline(join(dir, name));
   };
 
   const hear = (mine: Shell, line: string) => {
@@ -209,19 +226,24 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     if (job) hand(mine, job);
   };
 
-  const end = ({ running }: Shell, name: string, code: number | undefined): string | undefined => {
-    const job = running.get(name);
+  const end = (mine: Shell, name: string, code: number | undefined): string | undefined => {
+    const job = mine.running.get(name);
+    if (job) noteOffline(mine, job, code);
     job?.resolve(code);
     job?.over();
-    running.delete(name);
+    mine.running.delete(name);
     return job?.worker;
   };
 
   const hand = (mine: Shell, job: Waiting) => {
     const worker = mine.free.shift();
     if (worker === undefined) return void mine.queue.push(job);
-    mine.running.set(job.name, { ...job, worker });
+    for (const other of mine.running.values()) other.unreached = undefined;
+    const given: Waiting = { ...job, worker };
+    const isAlone = mine.running.size === 0;
+    mine.running.set(job.name, given);
     writeSync(mine.pipes.get(worker)!, `${job.name}\n${job.cwd}\n`);
+    if (isAlone) given.unreached = unreached(mine); // its shell takes longer to begin
     job.handed();
   };
 
