@@ -60,7 +60,11 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
         home,
         dir: join(project.stateDir, "private"),
         state: project.stateDir,
-        hidden: [stateRoot(flags, project), stateHome(), ...["", "-wal", "-shm"].map((end) => project.ledgerFile + end)],
+        hidden: [
+          stateRoot(flags, project),
+          stateHome(),
+          ...["", "-wal", "-shm"].map((end) => project.ledgerFile + end),
+        ],
         xdg: { config: configHome, ...(isAbsolute(XDG_DATA_HOME) && { data: XDG_DATA_HOME }) },
         readable: settings.sandbox.readable,
         writable: [...settings.sandbox.writable, ...additionalDirectories],

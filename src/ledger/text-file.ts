@@ -8,7 +8,8 @@ export function readTextFile(file: string, mostBytes = MOST_BYTES): string {
   const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Error(`it is ${stat.isDirectory() ? "a directory" : "a pipe or a device"}, not a file`);
+    if (!stat.isFile())
+      throw new Error(`it is ${stat.isDirectory() ? "a directory" : "a pipe or a device"}, not a file`);
     if (stat.size > mostBytes) throw new Error(`it has ${stat.size} bytes, at most ${mostBytes} are read`);
     return readFileSync(fd, "utf8");
   } finally {

@@ -114,7 +114,8 @@ export function reaches(part: string, name: string): boolean {
 
 /** `path` is folded, and absolute or below the project. */
 export function secretBy(path: string): Hit | undefined {
-  if (KERNEL_SECRETS.test(path) || systemSecrets().some((place) => path.startsWith(place))) return { decision: "deny", reason: "the system keeps secrets there" };
+  if (KERNEL_SECRETS.test(path) || systemSecrets().some((place) => path.startsWith(place)))
+    return { decision: "deny", reason: "the system keeps secrets there" };
   const parts = path.split("/").filter((p) => p !== "");
   if (NOT_SECRET.includes(parts.at(-1) ?? "")) return undefined;
   const globbed = parts.some(isGlob) ? find(secretSamples(), parts, reaches) : undefined;

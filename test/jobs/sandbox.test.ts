@@ -157,7 +157,12 @@ test.runIf(works)("a command that failed and asked for another machine is told t
   expect(await run(`bash -c '${connect}'; (exit 3)`)).toContain(`[exit code 3]\n[${note}`);
   expect(await run("node -e 'fetch(\"http://registry.example/\").catch(() => process.exit(4))'")).toContain(note);
   // Not what failed for another reason, what asked its own machine, or what went well without it.
-  for (const other of ["false", "exec 3<>/dev/tcp/127.0.0.1/9", `(${connect}); true`, `echo '${note}: EAI_AGAIN'; false`])
+  for (const other of [
+    "false",
+    "exec 3<>/dev/tcp/127.0.0.1/9",
+    `(${connect}); true`,
+    `echo '${note}: EAI_AGAIN'; false`,
+  ])
     expect(await run(other)).not.toContain(`\n[${note}`);
   const granted = await turn.call("bash", { command: "false" }, { grants: { network: true } });
   expect(granted.content).toBe("[exit code 1]");

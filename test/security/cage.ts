@@ -1,5 +1,5 @@
 // Owns running commands as a user does: the built command line in a throw-away project with a throw-away home, commands in files, mode auto.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type CliOptions, runCli } from "../cli/cli.ts";
@@ -42,5 +42,3 @@ export function openCage(files: Record<string, string> = {}): Cage {
   };
   return { base, root: at("project"), home: at("home"), opts, write, run };
 }
-
-export const textOf = (file: string): string => readFileSync(file, "utf8");

@@ -36,8 +36,7 @@ const TOOLS = {
   ".nvm/nvm.sh": 'nvm() { PATH="$HOME/.nvm/versions/node/$(cat "$HOME/.nvm/alias/default")/bin:$PATH"; }\n',
   ".nvm/alias/default": "v20.0.0\n",
   ".nvm/versions/node/v20.0.0/bin/fakenode": "#!/bin/sh\necho node-ran\n",
-  ".pyenv/shims/fakepython":
-    '#!/bin/sh\nexec "$HOME/.pyenv/versions/$(cat "$HOME/.pyenv/version")/bin/fakepython"\n',
+  ".pyenv/shims/fakepython": '#!/bin/sh\nexec "$HOME/.pyenv/versions/$(cat "$HOME/.pyenv/version")/bin/fakepython"\n',
   ".pyenv/version": "3.12.0\n",
   ".pyenv/versions/3.12.0/bin/fakepython":
     '#!/bin/sh\ncat "$HOME/.pyenv/versions/3.12.0/lib/python3.12/site-packages/certifi/cacert.pem"\n',
@@ -68,7 +67,7 @@ const GIT = {
 `,
   ".gitconfig-work": "[user]\n\temail = ada@work.example\n[github]\n\ttoken = CANARY-TOKEN\n",
   "more/other": "[commit]\n\tverbose\n[http]\n\tproxy = http://u:CANARY-PROXY@proxy.example\n",
-  ".config/git/config": "[init]\n\tdefaultBranch = trunk\n[url \"https://CANARY-USER@x.example\"]\n\tinsteadOf = x:\n",
+  ".config/git/config": '[init]\n\tdefaultBranch = trunk\n[url "https://CANARY-USER@x.example"]\n\tinsteadOf = x:\n',
   ".config/git/ignore": "*.log\n",
 };
 
@@ -116,15 +115,23 @@ test.runIf(works)(
   },
 );
 
-test.runIf(works)("a project that is the home shows none of them, nor can they be moved to where they are seen", async () => {
-  const { base } = openCage(
-    below("project", Object.fromEntries([...CREDENTIALS, ".gitconfig"].map((name) => [name, "[github]\n\ttoken = CANARY\n"]))),
-  );
-  symlinkSync("shared/rc", join(base, "project/.nvm/versions/node/v20.0.0/etc/link"));
-  const { run } = setUpOver(base, { home: join(base, "project") });
-  await run("for d in .nvm .deno .local .m2 .pyenv miniconda3 .cargo; do mv $d moved$d; done; mv .gitconfig .netrc /tmp; touch made");
-  expect(await run("grep -rs CANARY . /tmp; ls made")).toBe("made");
-});
+test.runIf(works)(
+  "a project that is the home shows none of them, nor can they be moved to where they are seen",
+  async () => {
+    const { base } = openCage(
+      below(
+        "project",
+        Object.fromEntries([...CREDENTIALS, ".gitconfig"].map((name) => [name, "[github]\n\ttoken = CANARY\n"])),
+      ),
+    );
+    symlinkSync("shared/rc", join(base, "project/.nvm/versions/node/v20.0.0/etc/link"));
+    const { run } = setUpOver(base, { home: join(base, "project") });
+    await run(
+      "for d in .nvm .deno .local .m2 .pyenv miniconda3 .cargo; do mv $d moved$d; done; mv .gitconfig .netrc /tmp; touch made",
+    );
+    expect(await run("grep -rs CANARY . /tmp; ls made")).toBe("made");
+  },
+);
 
 test("what is shown of a git configuration is what git reads in it, but for credentials", () => {
   const dir = scratch(onTestFinished);
@@ -139,7 +146,7 @@ test("what is shown of a git configuration is what git reads in it, but for cred
     '[Alias "a\\"b\\\\c"]',
     "  x = one \\\n   two\t # three",
     '  y = "  kept  "  ',
-    "  z = a\\tb\\nc\\\\d\\\"e",
+    '  z = a\\tb\\nc\\\\d\\"e',
     "  empty =",
     "  alone",
     "[branch.Dotted.Name]\r\n\tkey-1 = v\r\n",
@@ -159,7 +166,9 @@ test.runIf(works)("commands of root see no secret of the system that the engine 
   const calls = [{ name: "bash", input: { command: "bash look.sh > seen" } }];
   writeFileSync(script, JSON.stringify({ rounds: [{ calls }, { text: "done" }] }));
   // An /etc of its own: nothing of the machine is touched.
-  const plant = places.map((path) => `mkdir -p ${join(path, "..")}; echo CANARY > ${path}x; mkdir -p ${path}d; echo CANARY > ${path}d/key`);
+  const plant = places.map(
+    (path) => `mkdir -p ${join(path, "..")}; echo CANARY > ${path}x; mkdir -p ${path}d; echo CANARY > ${path}d/key`,
+  );
   const inside = `cp -a /run/etc/. /etc/ 2>/dev/null; rm -rf /etc/ssl/private; ${plant.join("; ")}; exec "$@"`;
   const args = ["--dev-bind", "/", "/", "--tmpfs", "/run", "--ro-bind", "/etc", "/run/etc", "--tmpfs", "/etc"];
   const cli = [process.execPath, bin, "-p", "go", "--model", `rehearsal:${script}`, "--permission-mode", "auto"];

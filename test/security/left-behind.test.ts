@@ -15,47 +15,59 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
     if (Date.now() > end) throw new Error("it never came");
 }
 
-test.runIf(works)("a job in the background that makes what it may not loses it at once; one that makes it again and again is ended", async () => {
-  const { root, turn } = setUp();
-  const start = async (command: string) =>
-    /job_\w+/.exec((await turn.call("bash", { command, run_in_background: true })).content as string)![0];
-  const once = await start("mkdir .vscode; echo evil > .vscode/tasks.json; touch made; exec sleep 60");
-  await until(() => existsSync(join(root, "made")) && !existsSync(join(root, ".vscode")));
-  expect((await turn.call("list_jobs", {})).content).toMatch(new RegExp(`${once}.*running`));
-  await turn.call("job_kill", { id: once });
+test.runIf(works)(
+  "a job in the background that makes what it may not loses it at once; one that makes it again and again is ended",
+  async () => {
+    const { root, turn } = setUp();
+    const start = async (command: string) =>
+      /job_\w+/.exec((await turn.call("bash", { command, run_in_background: true })).content as string)![0];
+    const once = await start("mkdir .vscode; echo evil > .vscode/tasks.json; touch made; exec sleep 60");
+    await until(() => existsSync(join(root, "made")) && !existsSync(join(root, ".vscode")));
+    expect((await turn.call("list_jobs", {})).content).toMatch(new RegExp(`${once}.*running`));
+    await turn.call("job_kill", { id: once });
 
-  const again = await start("while :; do echo evil > .npmrc; sleep 0.05; done");
-  const shown = async () => (await turn.call("job_output", { id: again })).content as string;
-  await until(async () => !(await shown()).includes("still running"));
-  expect(existsSync(join(root, ".npmrc"))).toBe(false);
-  expect(await shown()).toMatch(
-    /^\(no output\)\n\[taken away, because commands may not make it here: .npmrc \(kept in .+\)\]\n\[killed: it made again and again what commands may not make here\]$/,
-  );
-});
+    const again = await start("while :; do echo evil > .npmrc; sleep 0.05; done");
+    const shown = async () => (await turn.call("job_output", { id: again })).content as string;
+    await until(async () => !(await shown()).includes("still running"));
+    expect(existsSync(join(root, ".npmrc"))).toBe(false);
+    expect(await shown()).toMatch(
+      /^\(no output\)\n\[taken away, because commands may not make it here: .npmrc \(kept in .+\)\]\n\[killed: it made again and again what commands may not make here\]$/,
+    );
+  },
+);
 
 const NAMESPACE = ["--pid", "--mount", "--fork", "--mount-proc", "--kill-child"];
 const canUnshare = spawnSync("unshare", [...NAMESPACE, "true"]).status === 0;
 
-test.runIf(works && canUnshare)("what a job made when everything was killed at once is taken away at the next start", async () => {
-  const cage = openCage({ "project/make.sh": "echo evil > .npmrc; mkdir .husky; sleep 60" });
-  const script = join(cage.base, "s.json");
-  const calls = [{ name: "bash", input: { command: "bash make.sh" } }];
-  writeFileSync(script, JSON.stringify({ rounds: [{ calls }, { text: "done" }] }));
-  const cli = [process.execPath, bin, "-p", "go", "--model", `rehearsal:${script}`, "--permission-mode", "auto"];
-  // With the first process of a namespace everything in it is gone, as in a container that is stopped.
-  const { child, exited } = startProgram("unshare", [...NAMESPACE, "sh", "-c", '"$@"; exit $?', "sh", ...cli], cage.opts);
-  await until(() => existsSync(join(cage.root, ".husky")));
-  child.kill("SIGKILL");
-  await exited;
-  expect(readdirSync(cage.root).sort()).toEqual([".husky", ".npmrc", "make.sh"]);
+test.runIf(works && canUnshare)(
+  "what a job made when everything was killed at once is taken away at the next start",
+  async () => {
+    const cage = openCage({ "project/make.sh": "echo evil > .npmrc; mkdir .husky; sleep 60" });
+    const script = join(cage.base, "s.json");
+    const calls = [{ name: "bash", input: { command: "bash make.sh" } }];
+    writeFileSync(script, JSON.stringify({ rounds: [{ calls }, { text: "done" }] }));
+    const cli = [process.execPath, bin, "-p", "go", "--model", `rehearsal:${script}`, "--permission-mode", "auto"];
+    // With the first process of a namespace everything in it is gone, as in a container that is stopped.
+    const { child, exited } = startProgram(
+      "unshare",
+      [...NAMESPACE, "sh", "-c", '"$@"; exit $?', "sh", ...cli],
+      cage.opts,
+    );
+    await until(() => existsSync(join(cage.root, ".husky")));
+    child.kill("SIGKILL");
+    await exited;
+    expect(readdirSync(cage.root).sort()).toEqual([".husky", ".npmrc", "make.sh"]);
 
-  const [said] = await cage.run(["ls -A"]);
-  expect(said).toBe("make.sh");
-  const taken = join(cage.base, "state/holdfast/projects");
-  const kept = readdirSync(taken, { recursive: true, encoding: "utf8" }).filter((name) => /taken\/left[^/]+\/\./.test(name));
-  expect(kept.map((name) => name.split("/").at(-1)).sort()).toEqual([".husky", ".npmrc"]);
-  expect(readFileSync(join(taken, kept.find((name) => name.endsWith(".npmrc"))!), "utf8")).toBe("evil\n");
-});
+    const [said] = await cage.run(["ls -A"]);
+    expect(said).toBe("make.sh");
+    const taken = join(cage.base, "state/holdfast/projects");
+    const kept = readdirSync(taken, { recursive: true, encoding: "utf8" }).filter((name) =>
+      /taken\/left[^/]+\/\./.test(name),
+    );
+    expect(kept.map((name) => name.split("/").at(-1)).sort()).toEqual([".husky", ".npmrc"]);
+    expect(readFileSync(join(taken, kept.find((name) => name.endsWith(".npmrc"))!), "utf8")).toBe("evil\n");
+  },
+);
 
 test.runIf(works)("a job that outlives the harness and makes it again and again is ended too", async () => {
   const cage = openCage({ "project/again.sh": "while :; do echo evil > .npmrc; echo > beat; sleep 0.05; done" });

@@ -40,27 +40,36 @@ test.runIf(works)("installed in the project it cannot be changed, moved away or 
   expect(readdirSync(root).sort()).toEqual(["attack.sh", "node_modules", "seen"]);
   expect(readdirSync(store).sort()).toEqual([".bin", "@vscode", "holdfast", "other"]);
   expect(readFileSync(join(store, "@vscode/ripgrep/bin/rg"), "utf8")).toBe("rg");
-  expect(await runProgram(own, ["--version"], opts)).toMatchObject({ code: 0, stdout: expect.not.stringContaining("PWNED") });
+  expect(await runProgram(own, ["--version"], opts)).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining("PWNED"),
+  });
 });
 
-test.runIf(works)("working on Holdfast with itself, what would run next is read-only until the user gives the folder to commands", async () => {
-  const { base, root, opts, write } = openCage({ "project/src/a.ts": "", "project/change.sh": "echo '// changed' | tee -a src/a.ts bin/holdfast.js dist/new" });
-  install(root);
-  const own = join(root, "bin/holdfast.js");
-  const text = (name: string) => readFileSync(join(root, name), "utf8");
-  const before = text("bin/holdfast.js");
-  const run = () => runProgram(process.execPath, [own, ...scriptOf(base, "bash change.sh")], opts);
-  expect((await run()).code).toBe(0);
-  expect([text("src/a.ts"), text("bin/holdfast.js")]).toEqual(["// changed\n", before]);
-  const doctor = await runProgram(process.execPath, [own, "doctor", "--json"], opts);
-  const { findings } = JSON.parse(doctor.stdout);
-  expect(findings).toContainEqual({
-    what: "install",
-    ok: true,
-    says: expect.stringContaining("bin and dist are read-only for its commands"),
-    do: expect.stringContaining('"sandbox": { "writable"'),
-  });
-  write({ "home/.config/holdfast/settings.json": JSON.stringify({ sandbox: { writable: [root] } }) });
-  expect((await run()).code).toBe(0);
-  expect([text("bin/holdfast.js"), text("dist/new")]).toEqual([`${before}// changed\n`, "// changed\n"]);
-});
+test.runIf(works)(
+  "working on Holdfast with itself, what would run next is read-only until the user gives the folder to commands",
+  async () => {
+    const { base, root, opts, write } = openCage({
+      "project/src/a.ts": "",
+      "project/change.sh": "echo '// changed' | tee -a src/a.ts bin/holdfast.js dist/new",
+    });
+    install(root);
+    const own = join(root, "bin/holdfast.js");
+    const text = (name: string) => readFileSync(join(root, name), "utf8");
+    const before = text("bin/holdfast.js");
+    const run = () => runProgram(process.execPath, [own, ...scriptOf(base, "bash change.sh")], opts);
+    expect((await run()).code).toBe(0);
+    expect([text("src/a.ts"), text("bin/holdfast.js")]).toEqual(["// changed\n", before]);
+    const doctor = await runProgram(process.execPath, [own, "doctor", "--json"], opts);
+    const { findings } = JSON.parse(doctor.stdout);
+    expect(findings).toContainEqual({
+      what: "install",
+      ok: true,
+      says: expect.stringContaining("bin and dist are read-only for its commands"),
+      do: expect.stringContaining('"sandbox": { "writable"'),
+    });
+    write({ "home/.config/holdfast/settings.json": JSON.stringify({ sandbox: { writable: [root] } }) });
+    expect((await run()).code).toBe(0);
+    expect([text("bin/holdfast.js"), text("dist/new")]).toEqual([`${before}// changed\n`, "// changed\n"]);
+  },
+);

@@ -10,7 +10,8 @@ const NAMED = "-c user.name=n -c user.email=e@x -c core.editor=true";
 /** A repository with two branches that change the same line, `side` by two commits. */
 function repository() {
   const cage = setUp();
-  const git = (args: string) => execFileSync("bash", ["-c", `git ${NAMED} ${args}`], { cwd: cage.root, encoding: "utf8" });
+  const git = (args: string) =>
+    execFileSync("bash", ["-c", `git ${NAMED} ${args}`], { cwd: cage.root, encoding: "utf8" });
   git("init -q -b main");
   const commit = (text: string) => git(`commit -q --allow-empty -am ${text}`);
   const put = (text: string) => writeFileSync(join(cage.root, "f"), `${text}\n`);
@@ -67,7 +68,9 @@ test.runIf(works)(
     const said = await asGit("echo x > f; git commit -qam planted");
     expect(said).toContain("taken away");
     expect(git("log -1 --format=%s")).toBe("planted\n");
-    expect(readdirSync(join(root, ".git")).sort()).toEqual([...before, "COMMIT_EDITMSG"].sort().filter((n, i, all) => n !== all[i - 1]));
+    expect(readdirSync(join(root, ".git")).sort()).toEqual(
+      [...before, "COMMIT_EDITMSG"].sort().filter((n, i, all) => n !== all[i - 1]),
+    );
     expect(existsSync(join(root, ".git/objects/info/alternates"))).toBe(false);
   },
 );

@@ -31,7 +31,8 @@ function walls({ sandboxState, sandbox, settings }: OpenSettings): Finding[] {
       },
     ];
   }
-  const own = "this machine's own: its loopback, the metadata address of a cloud (169.254.169.254) and private networks too";
+  const own =
+    "this machine's own: its loopback, the metadata address of a cloud (169.254.169.254) and private networks too";
   return [
     { what: "sandbox", ok: true, says: "every command runs inside bubblewrap, without network unless allowed" },
     settings.sandbox.network === "on"

@@ -205,7 +205,9 @@ function filesBelow(dir: string): ReadFile {
     try {
       return readTextFile(real);
     } catch (cause) {
-      throw new HoldfastError("invalid", `Cannot read ${file}: ${messageOf(cause)}. Name a text file there.`, { cause });
+      throw new HoldfastError("invalid", `Cannot read ${file}: ${messageOf(cause)}. Name a text file there.`, {
+        cause,
+      });
     }
   };
 }

@@ -9,9 +9,7 @@ interface Setting {
 }
 
 /** Contract: undefined where git itself could not read it either. */
-export function withoutCredentials(
-  text: string,
-): { text: string; dropped: boolean; includes: string[] } | undefined {
+export function withoutCredentials(text: string): { text: string; dropped: boolean; includes: string[] } | undefined {
   const settings = parse(text);
   if (!settings) return undefined;
   const kept = settings.filter((setting) => !holdsCredentials(setting));

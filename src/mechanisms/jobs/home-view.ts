@@ -10,7 +10,8 @@ const AFRESH_MS = 1_000;
 const DEEPEST = 6;
 const MOST_LOOKED_AT = 5_000;
 /** Certificates of others are no secrets, and nothing works without them. */
-const CERTIFICATES = /(?:^|[-_.])(?:ca|cacerts?|certs?|bundle|chain|roots?|public)[-_.].*\.pem$|^cacerts?\.pem$|^cert\.pem$|\.asc$/i;
+const CERTIFICATES =
+  /(?:^|[-_.])(?:ca|cacerts?|certs?|bundle|chain|roots?|public)[-_.].*\.pem$|^cacerts?\.pem$|^cert\.pem$|\.asc$/i;
 
 /** Where tools are installed, with what is masked in each. Looked through anew at most every second. */
 export function createTools(home: string): () => Layer[] {
@@ -60,7 +61,7 @@ export function secretsAt(home: string, { config, data }: { config?: string; dat
 }
 
 /** Names of secrets below a folder, as deep as tools keep their settings. */
-export function secretsBelow(top: string): string[] {
+function secretsBelow(top: string): string[] {
   const found: string[] = [];
   let left = MOST_LOOKED_AT;
   const look = (dir: string, above: string, depth: number) => {

@@ -52,10 +52,6 @@ function isEmpty(path: string): boolean {
   }
 }
 
-/** What a link leads to; one that leads nowhere is nothing to mount. */
-export const readOnly = (paths: string[]): string[] =>
-  paths.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]);
-
 /** What is mounted at a path; the later ones hold where two are. */
 export interface Layer {
   path: string;

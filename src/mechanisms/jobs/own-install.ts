@@ -48,7 +48,9 @@ export function ownPlacesIn(tree: string, own: OwnInstall, allowed: readonly str
   const isAllowed = (path: string) => allowed.includes(path) || allowed.includes(own.package);
   const ours = isInside(own.package, tree) ? RUN.map((name) => join(own.package, name)) : [own.package];
   const stores = [join(own.package, "node_modules"), ...storesAbove(own.package)];
-  const names = stores.map((store) => join(store, ".bin", "holdfast")).concat(stores.map((store) => join(store, "holdfast")));
+  const names = stores
+    .map((store) => join(store, ".bin", "holdfast"))
+    .concat(stores.map((store) => join(store, "holdfast")));
   const paths = [...ours, own.node, ...names.filter(isFile), ...stores.flatMap(searchers)].filter(
     (path) => path !== tree && isInside(tree, path) && exists(path) && !isAllowed(path),
   );

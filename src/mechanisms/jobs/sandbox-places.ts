@@ -50,10 +50,7 @@ export const TOOLS: [folder: string, shown?: string][] = [
   [".nvm", "nvm.sh nvm-exec bash_completion alias versions"],
   [".fnm", "fnm aliases node-versions"],
   [".volta", "bin tools layout.v3 layout.v4"],
-  [
-    ".asdf",
-    "asdf.sh bin lib libexec shims installs plugins completions internal defaults help.txt version.txt",
-  ],
+  [".asdf", "asdf.sh bin lib libexec shims installs plugins completions internal defaults help.txt version.txt"],
   [".pyenv", "bin libexec shims versions version plugins pyenv.d completions"],
   [".rbenv", "bin libexec shims versions version plugins rbenv.d completions"],
   [".sdkman", "bin src libexec candidates etc var"],

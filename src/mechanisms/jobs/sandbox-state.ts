@@ -31,7 +31,19 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
     "/proc",
     "/proc",
   ];
-  const inner = ["--json-status-fd", "1", "--unshare-user", "--unshare-pid", "--cap-drop", "ALL", "--dev-bind", "/", "/", "--proc", "/proc"];
+  const inner = [
+    "--json-status-fd",
+    "1",
+    "--unshare-user",
+    "--unshare-pid",
+    "--cap-drop",
+    "ALL",
+    "--dev-bind",
+    "/",
+    "/",
+    "--proc",
+    "/proc",
+  ];
   const args = [
     ...outer,
     "--dev",

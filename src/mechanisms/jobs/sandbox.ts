@@ -155,7 +155,10 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       for (const path of trees.filter((one) => isInside(one, place))) add(pinned(path, [dirname(place)], unsure));
       layers.push(maskAt(place));
     }
-    const config = home === undefined ? { layers: [], files: [] } : gitConfigView([home, opts.xdg?.config], join(kept, "git"), trees);
+    const config =
+      home === undefined
+        ? { layers: [], files: [] }
+        : gitConfigView([home, opts.xdg?.config], join(kept, "git"), trees);
     const outer = [
       ...always,
       ...(network ? resolver() : ["--unshare-net"]),
@@ -220,7 +223,9 @@ type Known = Enclosure & { watched: string[]; ofOurs: string[]; config: GitConfi
 
 /** Of a state that is kept in the tree itself, the parts. */
 const STATE_PARTS =
-  "projects jobs private taken files hooks worktrees trust.json sandbox.json project.json ledger.db ledger.db-wal ledger.db-shm".split(" ");
+  "projects jobs private taken files hooks worktrees trust.json sandbox.json project.json ledger.db ledger.db-wal ledger.db-shm".split(
+    " ",
+  );
 
 function hiddenIn(trees: readonly string[], states: readonly string[]): string[] {
   const places = states.flatMap((state) =>
