@@ -205,7 +205,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
           ...opts.sandbox,
           readable: [...(opts.sandbox.readable ?? []), ...treesDir],
         }),
-    }), // tools, model, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
+    }), // tools, model, intake, tool, wake: bash as supervised jobs, job_output job_kill list_jobs
     createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron
     createSubagents({ isolate: worktrees && isolateIn(worktrees), ...opts.subagents, runner: opts.runner, catalogue }), // tools, intake, wake: task, for children that run the same loop
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work

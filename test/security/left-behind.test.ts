@@ -4,8 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync,
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { killJob } from "../../src/mechanisms/jobs/index.ts";
 import { takeLeftBehind } from "../../src/mechanisms/jobs/left-behind.ts";
 import { bin, startProgram } from "../cli/cli.ts";
+import { openHouse } from "../house.ts";
 import { setUp, works } from "../jobs/sandboxed.ts";
 import { scratch } from "../tools/turn.ts";
 import { openCage } from "./cage.ts";
@@ -93,4 +95,23 @@ test("what somebody made long after the last command could have is theirs", () =
   record("1.1-2", paths[1]!, 0);
   expect(takeLeftBehind(jobs)).toEqual([{ names: [".envrc"], dir: join(base, "state/taken/left1.1-2") }]);
   expect([readdirSync(base).sort(), readdirSync(jobs)]).toEqual([[".npmrc", "state"], []]);
+});
+
+test.runIf(works)("what a person lets a tool write stays, whatever runs in the background", async () => {
+  const calls = [
+    { name: "bash", input: { command: "sleep 60", run_in_background: true } },
+    { name: "write_file", input: { path: ".vscode/launch.json", content: "{}" } },
+    { name: "bash", input: { command: "sleep 2.5; cat .vscode/launch.json" } },
+  ];
+  const house = await openHouse([...calls.map((call) => ({ calls: [call] })), { text: "done" }], {
+    permissionMode: "auto",
+    approvals: { wait: true, onAsk: async () => ({ decision: "allow", from: "test" }) },
+  });
+  onTestFinished(() => house.close());
+  const run = await house.harness.run("go");
+  expect((await run.result).text).toBe("done");
+  expect(readFileSync(join(house.root, ".vscode/launch.json"), "utf8")).toBe("{}");
+  const events = await house.events(run.context);
+  const job = events.find(({ type }) => type === "job.started")!.data as { jobId: string };
+  await killJob(join(house.state, "jobs"), job.jobId);
 });

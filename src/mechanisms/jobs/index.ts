@@ -79,6 +79,10 @@ export function createJobs(opts: JobsOptions): Mechanism {
           clearTimeout(thinking);
         }
       },
+      async tool(run, next) {
+        if (run.grants.paths) runner.spare(run.grants.paths);
+        return next(run);
+      },
       async intake(turn) {
         const notes: Note[] = [];
         for (const job of unreported(turn)) {

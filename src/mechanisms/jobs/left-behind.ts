@@ -1,5 +1,5 @@
 // Owns what commands made and may not, and nobody could take away: their supervisor was killed, or the machine went down. At the next start it goes.
-import { cpSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { modifiedAt, namesIn } from "./job-dir.ts";
 import { realOr } from "./mounts.ts";
@@ -19,6 +19,11 @@ export function recordAbsent(dir: string, tag: string, absent: readonly string[]
   if (absent.length > 0) writeFileSync(join(dir, `.absent${tag}`), JSON.stringify(absent), { mode: 0o600 });
 }
 
+/** A person let something else make it: the commands of that supervisor did not. */
+export function spare(dir: string, tag: string, paths: readonly string[]): void {
+  appendFileSync(join(dir, `.spared${tag}`), paths.map((path) => `${path}\n`).join(""), { mode: 0o600 });
+}
+
 /** Contract: what somebody made after the last command that could have is left alone. */
 export function takeLeftBehind(dir: string): LeftBehind[] {
   const found = namesIn(dir).flatMap((name) => /^\.absent(.+)$/.exec(name)?.[1] ?? []);
@@ -27,8 +32,10 @@ export function takeLeftBehind(dir: string): LeftBehind[] {
     const beat = join(dir, `.beat${tag}`);
     const until = Math.max(modifiedAt(record), modifiedAt(beat)) + AFTER_MS;
     const kept = join(dir, "..", "taken", `left${tag}`);
-    const names = absentIn(record).filter((path) => madeBefore(path, until) && takeAway(path, kept));
-    if (!isHeld(join(dir, `.done${tag}`))) for (const file of [record, beat]) rmSync(file, { force: true });
+    const spared = join(dir, `.spared${tag}`);
+    const left = absentIn(record).filter((path) => !linesIn(spared).includes(path));
+    const names = left.filter((path) => madeBefore(path, until) && takeAway(path, kept));
+    if (!isHeld(join(dir, `.done${tag}`))) for (const file of [record, beat, spared]) rmSync(file, { force: true });
     return names.length > 0 ? [{ names: names.map((path) => basename(path)), dir: kept }] : [];
   });
 }
@@ -38,6 +45,14 @@ function absentIn(record: string): string[] {
     return JSON.parse(readFileSync(record, "utf8"));
   } catch {
     return []; // cut off by a crash: nothing ran yet
+  }
+}
+
+function linesIn(file: string): string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch {
+    return [];
   }
 }
 

@@ -61,12 +61,17 @@ export interface RunnerOptions {
 export interface Runner extends JobRunner {
   /** Makes the next start faster, when there is time for it. */
   prepare(context: string, root: string): void;
+  /** Paths that a person let something make: no running command is taken to have made them. */
+  spare(paths: string[]): void;
   /** Resolves when what was begun to be removed is gone. */
   settled(): Promise<void>;
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
-  const supervisors = new Map<string, { kind: string; supervisor: Supervisor; enclosure?: Enclosure }>();
+  const supervisors = new Map<
+    string,
+    { kind: string; supervisor: Supervisor; enclosure?: Enclosure; spared: Set<string> }
+  >();
   const prepared = new Set<string>();
   /** Their directories are made, and they are not started yet. */
   const planned = new Map<string, JobMeta>();
@@ -85,9 +90,9 @@ export function createRunner(opts: RunnerOptions): Runner {
   /** A command that runs may have made what was missing when it started: no mount relies on that. */
   const enclosed = (spec: JobSpec): Enclosure | undefined => {
     const unsure = new Set<string>();
-    for (const { supervisor, enclosure } of supervisors.values()) {
+    for (const { supervisor, enclosure, spared } of supervisors.values()) {
       if (!enclosure || !supervisor.busy) continue;
-      for (const path of [...enclosure.absent, ...enclosure.unmade]) unsure.add(path);
+      for (const path of [...enclosure.absent, ...enclosure.unmade]) if (!spared.has(path)) unsure.add(path);
     }
     return opts.sandbox?.(spec, unsure);
   };
@@ -109,7 +114,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       supervisors.delete(other);
       supervisor.close();
     }
-    supervisors.set(key, { kind, supervisor: made, enclosure });
+    supervisors.set(key, { kind, supervisor: made, enclosure, spared: new Set() });
     return made;
   };
   const removing = new Set<Promise<void>>();
@@ -179,6 +184,10 @@ export function createRunner(opts: RunnerOptions): Runner {
       const attempt = currentAttempt(join(opts.dir, jobId));
       const meta = readMeta(attempt);
       return meta?.context === context ? jobAt(attempt, meta) : undefined;
+    },
+    spare(paths) {
+      for (const { supervisor, spared } of supervisors.values())
+        if (supervisor.busy) for (const path of supervisor.spare(paths)) spared.add(path);
     },
     async settled() {
       await Promise.all(removing);

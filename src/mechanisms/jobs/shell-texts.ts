@@ -98,9 +98,11 @@ mv "$1" "$d/" && return
 rm -rf "$1"
 }
 take() {
-local f k none=1
+local f k none=1 spared=()
 for f in "\${absent[@]}"; do
 [ -e "$f" ] || [ -L "$f" ] || continue
+[ ! -e "$base/.spared$tag" ] || mapfile -t spared <"$base/.spared$tag"
+for k in "\${spared[@]}"; do [ "$k" != "$f" ] || continue 2; done
 none=0
 away "$f" $1
 done
@@ -276,4 +278,4 @@ else watch
 fi
 fi
 done
-rm -f "$base"/.go$tag.* "$base"/.end$tag.* "$base"/.err$tag.* "$base/.done$tag" "$base/.absent$tag" "$base/.beat$tag"`;
+rm -f "$base"/.go$tag.* "$base"/.end$tag.* "$base"/.err$tag.* "$base/.done$tag" "$base/.absent$tag" "$base/.spared$tag" "$base/.beat$tag"`;

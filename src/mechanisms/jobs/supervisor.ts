@@ -14,9 +14,10 @@ import {
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
+import { isInside } from "../../tools/paths.ts";
 import { commandEnvironment } from "./environment.ts";
 import { markOffline, shellEnd } from "./job-dir.ts";
-import { recordAbsent } from "./left-behind.ts";
+import { recordAbsent, spare } from "./left-behind.ts";
 import { realOr } from "./mounts.ts";
 import { childrenOf, pidNamespace, unreachedFrom } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
@@ -52,6 +53,8 @@ export interface Supervisor {
   prepare(): void;
   /** Whether a job runs, or waits for a worker. */
   readonly busy: boolean;
+  /** What somebody else is about to make is not taken for the work of these commands: which of what must not be there that is. */
+  spare(paths: string[]): string[];
   /** No more jobs: it ends when those that run have ended. */
   close(): void;
 }
@@ -256,6 +259,12 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     },
     get busy() {
       return shell !== undefined && shell.queue.length + shell.running.size > 0;
+    },
+    spare(paths) {
+      const { absent = [] } = limits.enclosure ?? {};
+      const made = absent.filter((one) => paths.some((path) => isInside(one, path)));
+      if (shell && made.length > 0) spare(dir, shell.tag, made);
+      return made;
     },
     close() {
       shell?.child.stdin?.end();
