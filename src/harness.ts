@@ -215,7 +215,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
           ...opts.sandbox,
           readable: [...(opts.sandbox.readable ?? []), ...treesDir],
         }),
-    }), // tools, model, intake, wake: bash as supervised jobs, job_output job_kill list_jobs
+    }), // tools, model, intake, tool, wake: bash as supervised jobs, job_output job_kill list_jobs
     createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron
     createSubagents({
       isolate: worktrees && isolateIn(worktrees, fire),

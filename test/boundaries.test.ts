@@ -8,7 +8,7 @@ const src = path.join(root, "src");
 /** What each room may import, beside itself. */
 const MAY_IMPORT: Record<string, string[]> = {
   ledger: [],
-  models: ["ledger/error.ts"],
+  models: ["ledger/error.ts", "ledger/text-file.ts"],
   settings: ["ledger/error.ts", "tools/hook-events.ts", "tools/permission-modes.ts"],
   contexts: ["ledger"],
   loop: ["ledger", "contexts", "models/model.ts"],

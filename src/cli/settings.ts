@@ -1,6 +1,6 @@
 // Owns what the command line makes of settings: the policy, the sandbox, the hooks, the model's environment; and what is said about them.
-import { dirname, join } from "node:path";
-import type { Project } from "../contexts/index.ts";
+import { dirname, isAbsolute, join } from "node:path";
+import { type Project, stateHome } from "../contexts/index.ts";
 import { messageOf } from "../ledger/error.ts";
 import { own } from "../ledger/own.ts";
 import { probeSandbox, type SandboxOptions, type SandboxState } from "../mechanisms/jobs/index.ts";
@@ -30,7 +30,7 @@ export interface OpenSettings extends LoadedSettings {
 
 export async function openSettings(flags: Flags, project: Project): Promise<OpenSettings> {
   const places = settingsPlaces();
-  const { home } = places;
+  const { home, configHome } = places;
   const trust = trustOf(flags, project);
   const loaded = await loadSettings({
     root: project.root,
@@ -53,6 +53,7 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
     ? probeSandbox(stateRoot(flags, project), project.root)
     : { works: false, why: "switched off in your settings" };
   const { additionalDirectories, defaultMode = "default", bypassOff: _, ...rules } = settings.permissions;
+  const { XDG_DATA_HOME = "" } = process.env;
   const sandbox = sandboxState.works
     ? {
         bwrap: sandboxState.bwrap,
@@ -60,6 +61,12 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
         home,
         dir: join(project.stateDir, "private"),
         state: project.stateDir,
+        hidden: [
+          stateRoot(flags, project),
+          stateHome(),
+          ...["", "-wal", "-shm"].map((end) => project.ledgerFile + end),
+        ],
+        xdg: { config: configHome, ...(isAbsolute(XDG_DATA_HOME) && { data: XDG_DATA_HOME }) },
         readable: settings.sandbox.readable,
         writable: [...settings.sandbox.writable, ...additionalDirectories],
         network: settings.sandbox.network === "on",

@@ -1,6 +1,6 @@
 // Owns the lines of an exported context: each carries a checksum chained to the one before, so that damage has a place.
 import { hash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { HoldfastError } from "../ledger/error.ts";
 import type { EventInput, Seq } from "../ledger/store.ts";
 
@@ -57,6 +57,8 @@ export async function* readLines(file: string): AsyncGenerator<{ value: Portable
 }
 
 async function* rawLines(file: string): AsyncGenerator<{ bytes: Buffer; whole: boolean }> {
+  if (statSync(file, { throwIfNoEntry: false })?.isCharacterDevice())
+    throw new HoldfastError("invalid", `${file} is a device: give the path of an exported context`);
   let rest: Buffer[] = [];
   const stream = createReadStream(file, { highWaterMark: 1 << 18 });
   try {

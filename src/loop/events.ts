@@ -81,6 +81,7 @@ export const loopEvents = {
         grants: z
           .object({
             network: z.boolean().optional(),
+            git: z.boolean().optional(),
             paths: z.array(z.string()).optional(),
             exclude: z.array(z.string()).optional(),
             judged: z.string().optional(),

@@ -155,6 +155,8 @@ export interface GateCall {
 /** What a call may do beyond the usual, recorded with it. */
 export interface Grants {
   network?: boolean;
+  /** The commands are git's: they may change the repository. */
+  git?: boolean;
   /** Real paths outside the project, or protected ones in it, that it may touch. */
   paths?: string[];
   /** Real paths that it must leave out, though they are inside. */

@@ -118,9 +118,8 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
   if (how !== undefined) lines.push(`[${how}]`);
   else if (text === "") lines.push("(no output)");
   if (missing !== undefined) lines.push(`[${missing}]`);
-  const taken = job.taken();
-  if (taken)
-    lines.push(`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`);
+  if (end.lackedNetwork) lines.push(`[${LACKED_NETWORK}]`);
+  lines.push(...describeTaken(job));
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
   return {
@@ -128,6 +127,17 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
     isError: how !== undefined,
     ...(events && { events }),
   };
+}
+
+/** Said of a fact that the kernel counts, not of what was printed. */
+export const LACKED_NETWORK =
+  'the sandbox has no network for this call, and something in it asked for another machine; the user can allow a command that needs it by a rule (permissions.allow, such as "Bash(npm install *)"), or all of them with "sandbox": { "network": "on" } in their own settings';
+
+/** What it made and may not. */
+export function describeTaken(job: Job): string[] {
+  const taken = job.taken();
+  if (!taken) return [];
+  return [`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`];
 }
 
 /** Undefined when there is nothing to say: it ended well. */
@@ -138,7 +148,7 @@ export function describeEnd(end: JobEnd): string | undefined {
     case "timeout":
       return "killed at its hard time limit";
     case "killed":
-      return "killed";
+      return end.because === "remade" ? "killed: it made again and again what commands may not make here" : "killed";
     case "unknown":
       return "interrupted: its supervisor is gone; whether the command finished is unknown";
     case "failed": {

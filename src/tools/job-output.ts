@@ -1,7 +1,7 @@
 // Owns the tool job_output: what a job printed so far.
 import * as z from "zod";
 import { defineTool, type Tool } from "../loop/seams.ts";
-import { describeEnd } from "./bash.ts";
+import { describeEnd, describeTaken, LACKED_NETWORK } from "./bash.ts";
 import type { JobRunner } from "./job-runner.ts";
 
 const PAGE_CHARS = 28_000;
@@ -25,6 +25,8 @@ export function createJobOutputTool(runner: JobRunner): Tool<{ id: string; offse
         lines.push(`[${text.length} characters; continue with offset ${start + page.length}]`);
       }
       if (missing !== undefined) lines.push(`[${missing}]`);
+      lines.push(...describeTaken(job));
+      if (end?.lackedNetwork) lines.push(`[${LACKED_NETWORK}]`);
       lines.push(`[${end ? (describeEnd(end) ?? "exit code 0") : "still running"}]`);
       return { content: lines.join("\n") };
     },

@@ -21,11 +21,15 @@ export interface JobSpec {
   /** Started to stay in the background: nobody waits for it. */
   background: boolean;
   /** What the gates let it do besides. */
-  grants?: { network?: boolean; paths?: string[] };
+  grants?: { network?: boolean; git?: boolean; paths?: string[] };
 }
 
 export interface JobEnd {
   status: Exclude<JobStatus, "running">;
+  /** `remade`: it was killed because it made again and again what commands may not make. */
+  because?: "remade";
+  /** It failed, and something in it asked for another machine while its sandbox has no network. */
+  lackedNetwork?: true;
   exitCode?: number;
   durationMs: number;
 }

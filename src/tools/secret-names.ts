@@ -23,12 +23,12 @@ const SECRETS: [patterns: string, samples: string, hit: Hit, kind?: "file"][] = 
     "file",
   ],
   [
-    ".ssh .gnupg .aws .azure .kube .password-store .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .docker .vault-token .boto .s3cfg .config/gh .config/gcloud .config/hub .config/rclone .config/op .terraform.d .terraformrc credentials.tfrc.json .cargo/credentials .cargo/credentials.toml .gem/credentials .composer/auth.json .config/doctl .config/flyctl .fly .netlify .databrickscfg .snowsql .config/holdfast .claude/.credentials.json .config/github-copilot .config/configstore .npm/_logs .cloudflared .wrangler",
+    ".ssh .gnupg .aws .azure .kube .password-store .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .docker .vault-token .boto .s3cfg .config/gh .config/gcloud .config/hub .config/rclone .config/op .terraform.d .terraformrc credentials.tfrc.json .cargo/credentials .cargo/credentials.toml .gem/credentials .composer/auth.json .config/doctl .config/flyctl .fly .netlify .databrickscfg .snowsql .config/holdfast .claude/.credentials.json .config/github-copilot .config/configstore .npm/_logs .cloudflared .wrangler .config/git/credentials uv/credentials etc/npmrc .deno/deployctl .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties",
     ".ssh .gnupg .aws .azure .kube .netrc .pgpass .git-credentials .docker",
     { decision: "deny", reason: "credentials are not read" },
   ],
   [
-    "credentials credentials.json service-account*.json serviceaccount*.json secrets.json secrets.yml secrets.yaml secrets.toml .npmrc .yarnrc.yml token token.txt tokens.json .secrets .secret *.secret auth.json *.tfstate *.tfvars",
+    "credentials credentials.json credentials.toml pip.conf .condarc service-account*.json serviceaccount*.json secrets.json secrets.yml secrets.yaml secrets.toml .npmrc .yarnrc.yml token token.txt tokens.json .secrets .secret *.secret auth.json *.tfstate *.tfvars",
     "credentials .npmrc .secrets",
     { decision: "ask", reason: "it may hold secrets" },
     "file",
@@ -44,10 +44,43 @@ const SECRETS: [patterns: string, samples: string, hit: Hit, kind?: "file"][] = 
     { decision: "deny", reason: "profiles of browsers and key rings are not read" },
   ],
 ];
+export const once = <T>(make: () => T): (() => T) => {
+  let made: T | undefined;
+  return () => (made ??= make());
+};
 const NOT_SECRET =
   ".env.example .env.sample .env.template .env.dist .env.defaults .env.test.example example.env sample.env".split(" ");
-const SYSTEM_SECRETS =
-  /^\/(?:etc\/(?:shadow|gshadow|sudoers|ssl\/private|security\/opasswd|krb5\.keytab|ssh\/ssh_host)|run\/secrets|var\/run\/secrets|run\/user\/\d+\/(?:keyring|gnupg)|proc\/[^/]+\/(?:environ|mem|maps|cmdline|fd|root|cwd|auxv|stack|task)|proc\/(?:kcore|keys|kmsg)|var\/lib\/(?:docker|kubelet)|var\/spool\/cron|dev\/(?:mem|kmem|port))/;
+/** Where the system keeps secrets: files and folders, each also as the beginning of a longer name. What root may read, root's commands may not. */
+export const SYSTEM_SECRETS = [
+  "/etc/shadow",
+  "/etc/gshadow",
+  "/etc/sudoers",
+  "/etc/security/opasswd",
+  "/etc/ssl/private",
+  "/etc/pki/tls/private",
+  "/etc/letsencrypt",
+  "/etc/ssh/ssh_host_",
+  "/etc/krb5.keytab",
+  "/etc/wireguard",
+  "/etc/openvpn",
+  "/etc/ipsec.secrets",
+  "/etc/ppp/chap-secrets",
+  "/etc/ppp/pap-secrets",
+  "/etc/NetworkManager/system-connections",
+  "/etc/kubernetes",
+  "/etc/rancher",
+  "/etc/docker/key.json",
+  "/var/lib/docker",
+  "/var/lib/kubelet",
+  "/var/lib/rancher",
+  "/var/spool/cron",
+  "/run/secrets",
+  "/var/run/secrets",
+];
+/** The same as they are folded, and what only the kernel shows. */
+const systemSecrets = once(() => SYSTEM_SECRETS.map((path) => path.toLowerCase()));
+const KERNEL_SECRETS =
+  /^\/(?:run\/user\/\d+\/(?:keyring|gnupg)|proc\/[^/]+\/(?:environ|mem|maps|cmdline|fd|root|cwd|auxv|stack|task)|proc\/(?:kcore|keys|kmsg)|dev\/(?:mem|kmem|port))/;
 
 interface Entry {
   path: string[];
@@ -57,10 +90,6 @@ interface Entry {
 }
 export const entries = (names: string, hit: Hit, kind?: "file"): Entry[] =>
   names.split(" ").map((name) => ({ path: name.split("/"), hit, isFile: kind === "file" }));
-export const once = <T>(make: () => T): (() => T) => {
-  let made: T | undefined;
-  return () => (made ??= make());
-};
 const secretEntries = once(() => SECRETS.flatMap(([patterns, , hit, kind]) => entries(patterns, hit, kind)));
 const secretSamples = once(() => SECRETS.flatMap(([, samples, hit, kind]) => entries(samples, hit, kind)));
 
@@ -85,7 +114,8 @@ export function reaches(part: string, name: string): boolean {
 
 /** `path` is folded, and absolute or below the project. */
 export function secretBy(path: string): Hit | undefined {
-  if (SYSTEM_SECRETS.test(path)) return { decision: "deny", reason: "the system keeps secrets there" };
+  if (KERNEL_SECRETS.test(path) || systemSecrets().some((place) => path.startsWith(place)))
+    return { decision: "deny", reason: "the system keeps secrets there" };
   const parts = path.split("/").filter((p) => p !== "");
   if (NOT_SECRET.includes(parts.at(-1) ?? "")) return undefined;
   const globbed = parts.some(isGlob) ? find(secretSamples(), parts, reaches) : undefined;
@@ -97,6 +127,13 @@ function matchesPattern(part: string, pattern: string): boolean {
   if (part === pattern) return true;
   return pattern.includes("*") && !isGlob(part) && matchesComponent(pattern, part);
 }
+
+/** Those that are names and no patterns, relative to a home. */
+export const plainSecrets = once(() =>
+  secretEntries()
+    .map(({ path }) => path.join("/"))
+    .filter((path) => !isGlob(path)),
+);
 
 /** Contract: `names` are the real components below what was opened for the call. */
 export const isSecret = (names: readonly string[]): boolean => secretBy(`/${names.map(fold).join("/")}`) !== undefined;

@@ -40,6 +40,7 @@ export function startInTerminal(args: string[], opts: CliOptions): RunningCli {
     env,
   });
 }
+export const startProgram = start;
 
 function start(program: string, args: string[], opts: CliOptions): RunningCli {
   const env = { PATH: process.env.PATH, HOME: opts.state, XDG_STATE_HOME: opts.state, ...opts.env };

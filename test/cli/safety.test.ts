@@ -66,8 +66,36 @@ test("without bubblewrap less is allowed, mode auto asks, and the user is told",
   const doctor = JSON.parse((await runCli(["doctor", "--json"], without)).stdout);
   expect(doctor.findings.find((f: { what: string }) => f.what === "sandbox")).toMatchObject({
     ok: false,
-    says: expect.stringContaining("bubblewrap"),
+    says: expect.stringMatching(/bubblewrap.*Rules are then trust, not protection/),
   });
+});
+
+test("doctor says what a granted network is, and which hooks run what commands can change", async () => {
+  const { opts } = setUp();
+  const write = (file: string, text: string) => {
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, text, { mode: 0o755 });
+  };
+  for (const name of ["scripts/fmt.js", ".claude/hooks/guard.sh"]) write(path.join(opts.cwd, name), "#!/bin/sh\n");
+  const outside = path.join(opts.state, "bin/notify.sh");
+  write(outside, "#!/bin/sh\n");
+  const commands = [
+    'node "$CLAUDE_PROJECT_DIR"/scripts/fmt.js',
+    '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh',
+    "jq -r .tool_input.file_path | xargs npx prettier --write",
+    `${outside} --quiet`,
+  ];
+  const hooks = commands.map((command) => ({ type: "command", command }));
+  write(path.join(opts.state, ".claude/settings.json"), JSON.stringify({ hooks: { PostToolUse: [{ hooks }] } }));
+  const { stdout, code } = await runCli(["doctor", "--json"], opts);
+  const { findings } = JSON.parse(stdout) as { findings: { what: string; says: string }[] };
+  const said = (what: string) => findings.filter((f) => f.what === what).map((f) => f.says);
+  expect(code).toBe(0);
+  expect(said("network")).toEqual([expect.stringMatching(/loopback.*169\.254\.169\.254.*private networks/)]);
+  expect(said("hooks")).toEqual([
+    expect.stringContaining("runs scripts/fmt.js, which commands can change"),
+    expect.stringContaining("runs npx, and with it what the project brings, which commands can change"),
+  ]);
 });
 
 test("rules come as flags; a deny wins over any allow; a rule that cannot be read says so and nothing starts", async () => {

@@ -7,6 +7,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -15,7 +16,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, createSandbox } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs, createSandbox, probeSandbox } from "../../src/mechanisms/jobs/index.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 import { gitInit, setUp, state, works } from "./sandboxed.ts";
 
@@ -149,6 +150,29 @@ test.runIf(works)("no network, unless this call was granted it", async () => {
   expect(granted.content).toContain("reached");
 });
 
+test.runIf(works)("a command that failed and asked for another machine is told that it had no network", async () => {
+  const { run, turn } = setUp();
+  const note = "the sandbox has no network for this call";
+  const connect = "exec 3<>/dev/tcp/198.51.100.7/80"; // an address of nobody; there is no way to it
+  expect(await run(`bash -c '${connect}'; (exit 3)`)).toContain(`[exit code 3]\n[${note}`);
+  expect(await run("node -e 'fetch(\"http://registry.example/\").catch(() => process.exit(4))'")).toContain(note);
+  // Not what failed for another reason, what asked its own machine, or what went well without it.
+  for (const other of [
+    "false",
+    "exec 3<>/dev/tcp/127.0.0.1/9",
+    `(${connect}); true`,
+    `echo '${note}: EAI_AGAIN'; false`,
+  ])
+    expect(await run(other)).not.toContain(`\n[${note}`);
+  const granted = await turn.call("bash", { command: "false" }, { grants: { network: true } });
+  expect(granted.content).toBe("[exit code 1]");
+  const { content } = await turn.call("bash", { command: `sleep 0.2; ${connect}`, run_in_background: true });
+  const id = /job_\w+/.exec(content as string)![0];
+  const shown = async () => (await turn.call("job_output", { id })).content as string;
+  while ((await shown()).includes("still running")) await sleep(20);
+  expect(await shown()).toContain(`\n[${note}`);
+});
+
 test.runIf(works)(
   "a command that leaves its process group still dies with the call, and sees no process but its own",
   async () => {
@@ -183,7 +207,7 @@ test.runIf(works)("nothing of ours is open in a command", async () => {
   const { run } = setUp();
   expect(
     await run(
-      "ls -l /proc/self/fd /proc/1/fd /proc/$$/fd | grep -o -- '-> .*' | grep -v 'pipe:\\|/dev/null\\|/proc/\\|eventfd\\|/jobs/job_[a-z0-9]*/\\(out\\|cwd\\)$\\|/jobs/.\\(err\\|done\\)' | sort -u",
+      "ls -l /proc/self/fd /proc/1/fd /proc/$$/fd | grep -o -- '-> .*' | grep -v 'pipe:\\|/dev/null\\|/proc/\\|eventfd\\|/jobs/job_[a-z0-9]*/\\(out\\|cwd\\)$\\|/jobs/.err' | sort -u",
     ),
   ).toBe("(no output)");
 });
@@ -212,6 +236,19 @@ test.runIf(works)("a command does not see the directories of jobs, its own inclu
   );
   expect(said).not.toContain("job_");
   expect(readdirSync(join(base, "taken"))).toEqual([]);
+});
+
+test.runIf(works)("what is kept of a job is nobody else's to read; what it makes has the usual rights", async () => {
+  const { base, root, turn } = setUp();
+  const { content } = await turn.call("bash", { command: "umask; touch made; sleep 60", run_in_background: true });
+  while (!existsSync(join(root, "made"))) await sleep(10);
+  probeSandbox(join(base, "jobs"));
+  const open = readdirSync(join(base, "jobs"), { recursive: true, encoding: "utf8" }).filter(
+    (name) => (statSync(join(base, "jobs", name)).mode & 0o077) !== 0,
+  );
+  expect(open).toEqual([]);
+  expect(statSync(join(root, "made")).mode & 0o777).toBe(0o666 & ~process.umask());
+  await turn.call("job_kill", { id: /job_\w+/.exec(content as string)![0] });
 });
 
 const BROKEN = ["bwrap", "--dev-bind", "/", "/", "--bind", "/nowhere/at/all", "/x"];

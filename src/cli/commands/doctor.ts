@@ -8,15 +8,18 @@ import { defaultModelSpec } from "../../models/open-model.ts";
 import { VERSION } from "../../version.ts";
 import type { Flags } from "../args.ts";
 import { projectOf } from "../open.ts";
-import { openSettings } from "../settings.ts";
+import { safety } from "./doctor-safety.ts";
 
-interface Finding {
+export interface Finding {
   what: string;
   ok: boolean;
   says: string;
   /** What to do, when something is missing. */
   do?: string;
 }
+
+/** It works all the same. */
+const WARNINGS = new Set(["sandbox", "hooks"]);
 
 export async function doctor(flags: Flags): Promise<number> {
   const findings = [
@@ -36,7 +39,7 @@ export async function doctor(flags: Flags): Promise<number> {
         `${f.ok ? "✓" : "✗"} ${f.what.padEnd(10)} ${f.says}${f.do ? `\n             → ${f.do}` : ""}\n`,
       );
   }
-  return findings.some((f) => !f.ok && f.what !== "sandbox") ? 1 : 0;
+  return findings.some((f) => !f.ok && !WARNINGS.has(f.what)) ? 1 : 0;
 }
 
 const runtime = (): Finding => ({
@@ -116,29 +119,4 @@ function processes(): Finding {
     says: ok ? "can be told apart after a crash" : "/proc is missing",
     ...(ok ? {} : { do: "mount /proc" }),
   };
-}
-
-async function safety(flags: Flags): Promise<Finding[]> {
-  try {
-    const project = await projectOf(flags);
-    const { sandboxState, trusted, withheld, permissions } = await openSettings(flags, project);
-    const mode = permissions.policy?.mode ?? "default";
-    return [
-      sandboxState.works
-        ? { what: "sandbox", ok: true, says: "every command runs inside bubblewrap, without network unless allowed" }
-        : {
-            what: "sandbox",
-            ok: false,
-            says: `commands run without one: ${sandboxState.why}; only what reads is allowed unasked, and mode auto asks`,
-            do: "apt-get install bubblewrap, or work in a container where that matters",
-          },
-      {
-        what: "settings",
-        ok: true,
-        says: `mode ${mode}; this project is ${trusted ? "" : "not "}trusted${withheld.length > 0 ? `, ${withheld.length} of its settings are not used` : ""}`,
-      },
-    ];
-  } catch (error) {
-    return [{ what: "settings", ok: false, says: messageOf(error), do: "mend the file" }];
-  }
 }

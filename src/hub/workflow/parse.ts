@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { readTextFile } from "../../ledger/text-file.ts";
 import { includePath } from "../templates/includes.ts";
 import { parseTemplate, type Template } from "../templates/index.ts";
 import { createSource } from "../templates/source.ts";
@@ -27,7 +28,7 @@ export function parseWorkflow(input: { text: string; file: string; read?: ReadFi
 export function readWorkflow(file: string): Workflow {
   let text: string;
   try {
-    text = fs.readFileSync(file, "utf8");
+    text = readTextFile(file);
   } catch (cause) {
     throw new HoldfastError("not_found", `Cannot read the workflow ${file}: ${messageOf(cause)}. Check the path.`, {
       cause,
@@ -193,13 +194,20 @@ function split(message: string): { what: string; advice: string } {
 /** Files of a directory; links that lead out of it are not followed. */
 function filesBelow(dir: string): ReadFile {
   return (file) => {
+    let real: string;
     try {
       const root = fs.realpathSync(dir);
-      const real = fs.realpathSync(path.join(root, file));
+      real = fs.realpathSync(path.join(root, file));
       if (!real.startsWith(root + path.sep)) return undefined;
-      return fs.readFileSync(real, "utf8");
     } catch {
       return undefined;
+    }
+    try {
+      return readTextFile(real);
+    } catch (cause) {
+      throw new HoldfastError("invalid", `Cannot read ${file}: ${messageOf(cause)}. Name a text file there.`, {
+        cause,
+      });
     }
   };
 }

@@ -39,6 +39,8 @@ export const jobEvents = {
       z.object({
         jobId: z.string(),
         status: z.enum(JOB_END_STATUSES),
+        because: z.enum(["remade"]).optional(),
+        lackedNetwork: z.literal(true).optional(),
         exitCode: z.number().optional(),
         durationMs: z.number(),
         tail: z.string(),

@@ -1,17 +1,28 @@
 // Owns background work: commands run as supervised jobs, survive the harness, and report their end once.
 import { inside, withoutMarks } from "../../loop/marks.ts";
 import type { Mechanism, Note, Turn } from "../../loop/seams.ts";
-import { createBashTool } from "../../tools/bash.ts";
+import { createBashTool, describeEnd, LACKED_NETWORK } from "../../tools/bash.ts";
 import { createJobKillTool } from "../../tools/job-kill.ts";
 import { createJobOutputTool } from "../../tools/job-output.ts";
 import type { JobEnd } from "../../tools/job-runner.ts";
 import { createListJobsTool } from "../../tools/list-jobs.ts";
 import { type JobsState, jobEvents, jobsSlice, type RunningJob } from "./events.ts";
-import { currentAttempt, jobEnd, jobOutput, jobState, killLeftovers, readMeta, START_WITHIN_MS } from "./job-dir.ts";
+import {
+  currentAttempt,
+  jobEnd,
+  jobOutput,
+  jobState,
+  killLeftovers,
+  readMeta,
+  START_WITHIN_MS,
+  takenFrom,
+} from "./job-dir.ts";
+import { takeLeftBehind } from "./left-behind.ts";
 import { bootId } from "./process.ts";
 import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 import { type OwedJobs, sweepJobs } from "./sweep.ts";
 
+export { canWrite, ownPaths } from "./can-write.ts";
 export { commandEnvironment } from "./environment.ts";
 export { jobsIn, killJob, listJobs, outputFile, showJob } from "./job-dir.ts";
 export { createSandbox, type SandboxOptions } from "./sandbox.ts";
@@ -29,6 +40,7 @@ export interface JobsOptions extends RunnerOptions {
 
 export function createJobs(opts: JobsOptions): Mechanism {
   const runner = createRunner(opts);
+  let isSwept = false;
   return {
     name: "jobs",
     events: jobEvents,
@@ -40,6 +52,15 @@ export function createJobs(opts: JobsOptions): Mechanism {
       if (running === 0 && ended.dueAt === undefined) return [];
       const seenBy = "holdfast jobs ls";
       return [{ what: "background job", count: running, ...ended, keepsProcess: running > 0, seenBy }];
+    },
+    async start(turn) {
+      if (isSwept) return [];
+      isSwept = true;
+      return takeLeftBehind(opts.dir).map(({ names, dir }) => {
+        const text = `taken away, because commands may not make it here, and one left it behind: ${names.join(", ")} (kept in ${dir})`;
+        turn.emit({ type: "status", text });
+        return { origin: "jobs", text };
+      });
     },
     wants: hasEndedJob,
     wake: waitForAny,
@@ -58,6 +79,10 @@ export function createJobs(opts: JobsOptions): Mechanism {
           clearTimeout(thinking);
         }
       },
+      async tool(run, next) {
+        if (run.grants.paths) runner.spare(run.grants.paths);
+        return next(run);
+      },
       async intake(turn) {
         const notes: Note[] = [];
         for (const job of unreported(turn)) {
@@ -65,7 +90,8 @@ export function createJobs(opts: JobsOptions): Mechanism {
           const end = endOf(attempt, job);
           if (!end) continue;
           if (end.status === "unknown") await killLeftovers(attempt);
-          notes.push(notification(job, end, jobOutput(attempt)));
+          const taken = takenFrom(opts.dir, attempt.slice(opts.dir.length + 1));
+          notes.push(notification(job, end, { ...jobOutput(attempt), taken }));
         }
         return notes;
       },
@@ -107,7 +133,11 @@ function endOf(attempt: string, job: RunningJob): JobEnd | undefined {
   return lost ? { status: "unknown", durationMs: 0 } : undefined;
 }
 
-function notification(job: RunningJob, end: JobEnd, { text: output, missing }: ReturnType<typeof jobOutput>): Note {
+interface Said extends ReturnType<typeof jobOutput> {
+  taken?: ReturnType<typeof takenFrom>;
+}
+
+function notification(job: RunningJob, end: JobEnd, { text: output, missing, taken }: Said): Note {
   const tail = inside("output", withoutMarks(output.slice(-TAIL_CHARS).replace(/^[\udc00-\udfff]/, "")));
   const facts = [
     `<id>${job.jobId}</id>`,
@@ -115,6 +145,9 @@ function notification(job: RunningJob, end: JobEnd, { text: output, missing }: R
     ...(end.exitCode === undefined ? [] : [`<exit_code>${end.exitCode}</exit_code>`]),
     `<duration>${(end.durationMs / 1000).toFixed(1)} s</duration>`,
     `<command>${withoutMarks(job.command.slice(0, 200))}</command>`,
+    ...(taken ? [`<taken_away kept_in="${taken.dir}">${taken.names.join(", ")}</taken_away>`] : []),
+    ...(end.lackedNetwork ? [`<no_network>${LACKED_NETWORK}</no_network>`] : []),
+    ...(end.because ? [`<ended_because>${describeEnd(end)}</ended_because>`] : []),
     ...(missing === undefined ? [] : [`<output_missing>${missing}</output_missing>`]),
     `<output path="job:${job.jobId}" chars="${output.length}">${tail.length < output.length ? "…" : ""}${tail}</output>`,
   ];

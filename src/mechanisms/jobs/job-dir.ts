@@ -2,6 +2,7 @@
 import {
   closeSync,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -26,7 +27,6 @@ import {
   pidNamespace,
   signal,
 } from "./process.ts";
-import { OWN_TRAP } from "./shell-texts.ts";
 
 export interface JobMeta extends JobSpec {
   jobId: string;
@@ -45,6 +45,10 @@ export type JobState =
   | { phase: "ended"; said: string };
 
 const ABANDONED = "abandoned\n";
+/** Why a supervisor killed it: what it took away was there again and again. */
+const REMADE = "remade\n";
+/** A command and what it prints are nobody else's. */
+const OWN = { mode: 0o600 };
 const MAX_END_BYTES = 16_384;
 /** Between creating `started` and writing into it. */
 const STARTING_MS = 2_000;
@@ -99,31 +103,36 @@ export function jobState(attempt: string): JobState {
 
 /** Its supervisor died before it could write what came of it; its shell had said so. */
 function shellSaid(attempt: string): string | undefined {
-  const { ownTrap, code } = shellEnd(attempt);
-  return ownTrap && code !== undefined ? String(code) : undefined;
+  const { code } = shellEnd(attempt);
+  return code === undefined ? undefined : String(code);
 }
 
 /** Undefined while it runs, or may yet start. Its supervisor may have `told` its exit code: then that need not be looked up. */
 export function jobEnd(attempt: string, startedAt: number, told?: number): JobEnd | undefined {
   const state: JobState = told === undefined ? jobState(attempt) : { phase: "ended", said: String(told) };
   if (state.phase === "running") return undefined;
-  const killed = read(join(attempt, "killed")) !== undefined;
-  if (state.phase === "unstarted" && !killed) return undefined;
+  const killed = read(join(attempt, "killed"));
+  if (state.phase === "unstarted" && killed === undefined) return undefined;
+  const because = killed === REMADE ? { because: "remade" as const } : {};
   if (state.phase !== "ended") {
-    const at = modifiedAt(join(attempt, killed ? "killed" : "out")) || startedAt;
-    return { status: killed ? "killed" : "unknown", durationMs: Math.max(0, Math.round(at - startedAt)) };
+    const at = modifiedAt(join(attempt, killed === undefined ? "out" : "killed")) || startedAt;
+    const durationMs = Math.max(0, Math.round(at - startedAt));
+    return { status: killed === undefined ? "unknown" : "killed", ...because, durationMs };
   }
   const at = told === undefined ? modifiedAt(join(attempt, "exit")) || modifiedAt(join(attempt, "cwd")) : Date.now();
   const durationMs = Math.max(0, Math.round(at - startedAt));
   if (state.said === "timeout") return { status: "timeout", durationMs };
   const exitCode = Number(state.said);
-  return { status: killed ? "killed" : exitCode === 0 ? "completed" : "failed", exitCode, durationMs };
+  if (killed !== undefined) return { status: "killed", ...because, exitCode, durationMs };
+  if (exitCode === 0) return { status: "completed", exitCode, durationMs };
+  const isOffline = lstatSync(join(attempt, "offline"), { throwIfNoEntry: false }) !== undefined;
+  return { status: "failed", ...(isOffline && { lackedNetwork: true }), exitCode, durationMs };
 }
 
 /** Contract: true when this attempt will never run; false when its supervisor was faster, or its directory is gone. */
 export function abandon(attempt: string): boolean {
   try {
-    writeFileSync(join(attempt, "started"), ABANDONED, { flag: "wx" });
+    writeFileSync(join(attempt, "started"), ABANDONED, { ...OWN, flag: "wx" });
     return true;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
@@ -136,7 +145,7 @@ export function abandon(attempt: string): boolean {
 /** Ends the whole process group, kindly first. Contract: resolves when nothing of it runs. */
 export async function killAttempt(attempt: string): Promise<void> {
   try {
-    writeFileSync(join(attempt, "killed"), "\n", { flag: "wx" });
+    writeFileSync(join(attempt, "killed"), "\n", { ...OWN, flag: "wx" });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") return;
   }
@@ -212,22 +221,34 @@ export function jobOutput(attempt: string): { text: string; missing?: string } {
   };
 }
 
+/** It asked for another machine, and its sandbox has no network. */
+export function markOffline(attempt: string): void {
+  try {
+    writeFileSync(join(attempt, "offline"), "", OWN);
+  } catch {} // it is over, and its directory gone
+}
+
+/** Nobody waits for it any more: what it makes and may not is taken away while it runs. */
+export function leaveBehind(attempt: string): void {
+  writeFileSync(join(attempt, "behind"), "", OWN);
+}
+
 /** What the command made and may not: taken away, and kept here. */
 export function takenFrom(dir: string, name: string): { dir: string; names: string[] } | undefined {
   const kept = join(dir, "..", "taken", name);
+  if (!lstatSync(kept, { throwIfNoEntry: false })) return undefined;
   try {
-    return { dir: kept, names: readdirSync(kept) };
+    return { dir: kept, names: readdirSync(kept).filter((name) => !/^\d+$/.test(name)) }; // what was made again lies in numbered folders
   } catch {
     return undefined;
   }
 }
 
-/** What a command's shell said at its end: where it is; where the command has not ended its shell itself also its exit code, and whether it set a trap. */
-export function shellEnd(attempt: string): { dir?: string; code?: number; ownTrap: boolean } {
-  const text = firstOf(join(attempt, "cwd"), MAX_END_BYTES);
-  const [said, trap = "", code, dir] = /^(?:(trap -- [\s\S]* EXIT\n|)(\d+)\n)?(\/[^\0]*)\n$/.exec(text) ?? [];
-  if (said === undefined) return { ownTrap: false };
-  return { dir, ...(code !== undefined && { code: Number(code) }), ownTrap: trap === OWN_TRAP };
+/** What a command's shell said at its end: where it is; and what it ended with, unless the command set a trap of its own. */
+export function shellEnd(attempt: string): { dir?: string; code?: number } {
+  const [said, dir, code] = /^(\/[^\0]*?)\n(?:=(\d+)\n)?$/.exec(firstOf(join(attempt, "cwd"), MAX_END_BYTES)) ?? [];
+  if (said === undefined) return {};
+  return { dir, ...(code !== undefined && { code: Number(code) }) };
 }
 
 function firstOf(path: string, max: number): string {
@@ -263,7 +284,7 @@ export function outputSince(attempt: string, from: number, max: number): { text:
 
 /** One file: a line of facts, then the command as its shell reads it. */
 function writeMeta(attempt: string, { command, ...facts }: JobMeta): void {
-  writeFileSync(join(attempt, "job"), `${JSON.stringify(facts)}\n${command}`);
+  writeFileSync(join(attempt, "job"), `${JSON.stringify(facts)}\n${command}`, OWN);
 }
 
 export function readMeta(attempt: string): JobMeta | undefined {
@@ -324,6 +345,7 @@ function exitOf(attempt: string): string | undefined {
 }
 
 function linkOf(path: string): string | undefined {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined;
   try {
     return readlinkSync(path);
   } catch {
@@ -335,7 +357,9 @@ function read(path: string): string | undefined {
   return readBytes(path)?.toString("utf8");
 }
 
+/** Most of what is asked for is missing, and an error costs more than a look. */
 function readBytes(path: string): Buffer | undefined {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
   try {
     return readFileSync(path);
   } catch {

@@ -82,6 +82,27 @@ export function askToEnd(leader: Leader): void {
   else for (const { pid, name } of members(leader)) if (name !== "bwrap") signal(pid, "SIGTERM");
 }
 
+export function childrenOf(pid: number): number[] {
+  const text = read(`/proc/${pid}/task/${pid}/children`) ?? "";
+  return text.split(" ").filter(Boolean).map(Number);
+}
+
+/**
+ * How often something in that process's network asked for another machine and there was no way to it: no route, or nobody who
+ * answers for names. Undefined where the system does not tell.
+ */
+export function unreachedFrom(pid: number): number | undefined {
+  const table = read(`/proc/${pid}/net/snmp`);
+  if (table === undefined) return undefined;
+  const lines = table.split("\n");
+  const counted = (kind: string, name: string): number => {
+    const [names, values] = lines.filter((line) => line.startsWith(`${kind}: `)).map((line) => line.split(" "));
+    return Number(values?.[names?.indexOf(name) ?? -1] ?? 0);
+  };
+  const six = read(`/proc/${pid}/net/snmp6`)?.matchAll(/^(?:Ip6OutNoRoutes|Udp6NoPorts)\s+(\d+)$/gm) ?? [];
+  return [...six].reduce((sum, [, n]) => sum + Number(n), counted("Ip", "OutNoRoutes") + counted("Udp", "NoPorts"));
+}
+
 function members({ pid: leader, session }: Leader): ProcessStat[] {
   return readdirSync("/proc").flatMap((name) => {
     const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;

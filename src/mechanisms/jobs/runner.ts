@@ -18,6 +18,7 @@ import {
   jobState,
   killAttempt,
   killLeftovers,
+  leaveBehind,
   letGoOn,
   listJobs,
   makeJobDir,
@@ -32,11 +33,9 @@ import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
 
 /** What lies in the directory of nearly every job. */
-const FILES = ["job", "started", "out", "cwd", "exit"];
+const FILES = ["job", "started", "out", "cwd", "exit", "behind", "offline"];
 /** Nothing of an abort is shown: without a reason of our own an error would be made for each. */
 const NO_MORE = "no more";
-/** A command that said its end and is still there after this is ended. */
-const LEAVE_MS = 1_000;
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
 /** One for each way in which commands are shut in: two for each agent with a tree of its own (with and without git). */
@@ -63,37 +62,38 @@ export interface RunnerOptions {
 export interface Runner extends JobRunner {
   /** Makes the next start faster, when there is time for it. */
   prepare(context: string, root: string): void;
+  /** Paths that a person let something make: no running command is taken to have made them. */
+  spare(paths: string[]): void;
   /** Resolves when what was begun to be removed is gone. */
   settled(): Promise<void>;
 }
 
 export function createRunner(opts: RunnerOptions): Runner {
-  const supervisors = new Map<string, { kind: string; supervisor: Supervisor; enclosure?: Enclosure }>();
+  const supervisors = new Map<
+    string,
+    { kind: string; supervisor: Supervisor; enclosure?: Enclosure; spared: Set<string> }
+  >();
   const prepared = new Set<string>();
   /** Their directories are made, and they are not started yet. */
   const planned = new Map<string, JobMeta>();
-  /** Commands that said that they ended, and whose processes are about to. */
+  /** Commands that ended, and what is left around them is about to. */
   const leaving = new Set<Promise<void>>();
-  const seeOff = async (attempt: string, { ended, over }: Supervised): Promise<void> => {
+  const seeOff = async ({ ended, over }: Supervised): Promise<void> => {
     let isOver = false;
     over.then(() => {
       isOver = true;
     });
     await ended;
     if (isOver) return;
-    const late = setTimeout(() => void killAttempt(attempt).catch(() => undefined), LEAVE_MS).unref();
-    const gone = over.finally(() => {
-      clearTimeout(late);
-      leaving.delete(gone);
-    });
+    const gone = over.finally(() => leaving.delete(gone));
     leaving.add(gone);
   };
   /** A command that runs may have made what was missing when it started: no mount relies on that. */
   const enclosed = (spec: JobSpec): Enclosure | undefined => {
     const unsure = new Set<string>();
-    for (const { supervisor, enclosure } of supervisors.values()) {
+    for (const { supervisor, enclosure, spared } of supervisors.values()) {
       if (!enclosure || !supervisor.busy) continue;
-      for (const path of [...enclosure.absent, ...enclosure.unmade]) unsure.add(path);
+      for (const path of [...enclosure.absent, ...enclosure.unmade]) if (!spared.has(path)) unsure.add(path);
     }
     return opts.sandbox?.(spec, unsure);
   };
@@ -115,7 +115,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       supervisors.delete(other);
       supervisor.close();
     }
-    supervisors.set(key, { kind, supervisor: made, enclosure });
+    supervisors.set(key, { kind, supervisor: made, enclosure, spared: new Set() });
     return made;
   };
   const removing = new Set<Promise<void>>();
@@ -158,10 +158,11 @@ export function createRunner(opts: RunnerOptions): Runner {
       const meta = made ?? { jobId: plan.jobId, ...spec, startedAt: Date.now(), boot: bootId() };
       const attempt = made ? dir : newAttempt(dir, meta);
       crashPoint("job.intended");
+      if (spec.background) leaveBehind(attempt);
       if (leaving.size > 0) await stayFor(Promise.all(leaving));
       const supervised = await open(enclosed(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
-      void seeOff(attempt, supervised);
+      void seeOff(supervised);
       return jobAt(attempt, meta, { supervised });
     },
     async adopt(plan, of) {
@@ -189,6 +190,10 @@ export function createRunner(opts: RunnerOptions): Runner {
       const attempt = currentAttempt(join(opts.dir, jobId));
       const meta = readMeta(attempt);
       return meta?.context === context ? jobAt(attempt, meta) : undefined;
+    },
+    spare(paths) {
+      for (const { supervisor, spared } of supervisors.values())
+        if (supervisor.busy) for (const path of supervisor.spare(paths)) spared.add(path);
     },
     async settled() {
       await Promise.all(removing);
@@ -235,7 +240,10 @@ function createJob(of: JobParts): Job {
       try {
         return await new Promise<"ended" | "waiting" | "aborted">((resolve, reject) => {
           ended(stop.signal).then(() => resolve("ended"), reject);
-          timer = setTimeout(resolve, waitMs, "waiting");
+          timer = setTimeout(() => {
+            leaveBehind(attempt);
+            resolve("waiting");
+          }, waitMs);
           signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: stop.signal });
           if (!onOutput) return;
           progress = setInterval(() => {

@@ -1,4 +1,4 @@
-// Owns which places are protected, hidden, or shown in the sandbox.
+// Owns which places are protected, hidden, or shown in the sandbox. What is a secret by its name stands in tools/secret-names.ts.
 
 /** In the project's root, whatever is there: read-only; what is not there must not come to be. */
 export const PROTECTED = [
@@ -17,71 +17,69 @@ export const PROTECTED = [
   ".yarnrc",
   ".yarnrc.yml",
 ];
-/** In `.git`, when the command is one that works with git: what would run code later. */
-export const GIT_PROTECTED = ["config", "config.worktree", "hooks", "info", "modules", "commondir"];
-/** Of the home, besides the project: where tools are installed. No secrets, no caches. */
-export const TOOLS = [
-  ".nvm",
-  ".fnm",
-  ".volta",
-  ".asdf",
-  ".pyenv",
-  ".rbenv",
-  ".sdkman",
-  ".deno",
-  ".bun",
-  ".rustup",
-  ".cargo/bin",
-  ".cargo/registry",
-  ".local/bin",
-  ".local/lib",
-  ".local/share/pnpm",
-  ".local/share/uv",
-  ".local/share/mise",
-  ".local/share/fnm",
-  ".local/share/virtualenvs",
-  ".local/pipx",
-  "go/bin",
-  "go/pkg",
-  ".m2/repository",
-  ".gradle/wrapper",
-  ".gitconfig",
-  ".config/git",
-  "miniconda3",
-  "anaconda3",
-  ".linuxbrew",
+/** In `.git`, when the command is one that works with git: what would run code later, or lead git elsewhere. */
+export const GIT_PROTECTED = [
+  "config",
+  "config.worktree",
+  "hooks",
+  "info",
+  "modules",
+  "commondir",
+  "remotes",
+  "branches",
+  "objects/info/alternates",
+  "objects/info/http-alternates",
 ];
-/** Of the home, when the project is the home or holds it. */
-export const SECRETS = [
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".kube",
-  ".docker",
-  ".netrc",
-  ".git-credentials",
-  ".pypirc",
-  ".npmrc",
-  ".config",
-  ".local/share/keyrings",
-  ".local/state",
-  ".password-store",
-  ".mozilla",
-  ".claude",
-  ".codex",
-  ".gemini",
-  ".bash_history",
-  ".zsh_history",
-  ".node_repl_history",
-  ".python_history",
+/** In a repository or in what it keeps of a worktree: what is left of work that stopped in the middle, and gone on with later. */
+export const GIT_UNFINISHED = [
+  "rebase-merge",
+  "rebase-apply",
+  "sequencer",
+  "BISECT_START",
+  "BISECT_LOG",
+  "BISECT_NAMES",
+  "BISECT_TERMS",
+  "BISECT_RUN",
+  "BISECT_HEAD",
+  "BISECT_EXPECTED_REV",
+  "BISECT_ANCESTORS_OK",
+  "BISECT_FIRST_PARENT",
 ];
-/** Readable by root only: matters when we run as root. */
-export const SYSTEM_SECRETS = [
-  "/etc/shadow",
-  "/etc/gshadow",
-  "/etc/shadow-",
-  "/etc/gshadow-",
-  "/etc/sudoers",
-  "/etc/sudoers.d",
+/** Of the home, besides the project: where tools are installed, and of those folders only what it takes to run them. */
+export const TOOLS: [folder: string, shown?: string][] = [
+  [".nvm", "nvm.sh nvm-exec bash_completion alias versions"],
+  [".fnm", "fnm aliases node-versions"],
+  [".volta", "bin tools layout.v3 layout.v4"],
+  [".asdf", "asdf.sh bin lib libexec shims installs plugins completions internal defaults help.txt version.txt"],
+  [".pyenv", "bin libexec shims versions version plugins pyenv.d completions"],
+  [".rbenv", "bin libexec shims versions version plugins rbenv.d completions"],
+  [".sdkman", "bin src libexec candidates etc var"],
+  [".deno", "bin"],
+  [".bun", "bin install"],
+  [".rustup", "toolchains settings.toml"],
+  [".cargo", "bin env registry"],
+  [".local", "bin lib pipx"],
+  [".local/share/pnpm"],
+  [".local/share/uv", "python tools"],
+  [".local/share/mise", "installs shims plugins"],
+  [".local/share/fnm", "fnm aliases node-versions"],
+  [".local/share/pipx", "venvs shared"],
+  [".local/share/virtualenvs"],
+  ["go", "bin pkg"],
+  [".m2", "repository"],
+  [".gradle", "wrapper"],
+  [".config/git", "ignore attributes"],
+  ["miniconda3"],
+  ["anaconda3"],
+  [".linuxbrew", "bin sbin lib libexec opt Cellar share include etc"],
 ];
+/** Shown without what they hold of credentials. */
+export const GIT_CONFIGS = [".gitconfig", ".config/git/config"];
+/** Of the home, when the project is the home or holds it: besides the names of secrets. */
+export const PRIVATE = [".config", ".local/state", ".claude", ".codex", ".gemini"];
+/** Below tools: what was installed, thousands of files, none of them a person's. */
+export const PACKAGES = new Set(
+  "node_modules site-packages dist-packages lib lib64 include share man doc docs src pkgs registry mod repository store toolchains Cellar test tests".split(
+    " ",
+  ),
+);

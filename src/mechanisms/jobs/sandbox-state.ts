@@ -1,6 +1,6 @@
 // Owns whether there is a sandbox here: it is tried, once for each boot.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram, searchPath } from "../../ledger/programs.ts";
 import { bootId } from "./process.ts";
@@ -12,7 +12,7 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
   const bwrap = findProgram("bwrap", searchPath(project));
   if (!bwrap) return { works: false, why: "bubblewrap is not installed (apt-get install bubblewrap)" };
   const file = join(dir, "sandbox.json");
-  const key = `2 ${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;
+  const key = `3 ${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;
   try {
     const kept = JSON.parse(readFileSync(file, "utf8"));
     if (kept.key === key) return kept.state;
@@ -31,7 +31,19 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
     "/proc",
     "/proc",
   ];
-  const inner = ["--unshare-user", "--unshare-pid", "--cap-drop", "ALL", "--dev-bind", "/", "/", "--proc", "/proc"];
+  const inner = [
+    "--json-status-fd",
+    "1",
+    "--unshare-user",
+    "--unshare-pid",
+    "--cap-drop",
+    "ALL",
+    "--dev-bind",
+    "/",
+    "/",
+    "--proc",
+    "/proc",
+  ];
   const args = [
     ...outer,
     "--dev",
@@ -51,6 +63,7 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
   const state: SandboxState =
     tried.status === 0 ? { works: true, bwrap } : { works: false, why: `bubblewrap does not work here: ${why}` };
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  writeFileSync(file, JSON.stringify({ key, state }));
+  rmSync(file, { force: true }); // one of an older version is readable by others
+  writeFileSync(file, JSON.stringify({ key, state }), { mode: 0o600 });
   return state;
 }

@@ -1,9 +1,31 @@
-// Owns what a command sees of the machine: the arguments of bubblewrap, and whether it works here.
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+// Owns what a command sees of the machine: the arguments of bubblewrap.
+import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
-import { GIT_PROTECTED, PROTECTED, SECRETS, SYSTEM_SECRETS, TOOLS } from "./sandbox-places.ts";
+import { SYSTEM_SECRETS } from "../../tools/secret-names.ts";
+import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
+import { type GitUse, gitUse } from "./git-use.ts";
+import { createTools, secretsAt, secretsIn } from "./home-view.ts";
+import {
+  changedAt,
+  exists,
+  guardAt,
+  hidden,
+  identity,
+  isDirectory,
+  type Layer,
+  layered,
+  maskAt,
+  maskBeginning,
+  mountTable,
+  pinned,
+  realOr,
+  tree,
+} from "./mounts.ts";
+import { type Link, type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
+import { guardRepository } from "./repository.ts";
+import { PROTECTED } from "./sandbox-places.ts";
 
 export interface SandboxOptions {
   /** The project: writable but for what is protected; only readable for a command that has a tree of its own. */
@@ -13,12 +35,21 @@ export interface SandboxOptions {
   dir: string;
   /** Holds the ledger, the jobs, and what is private to other contexts: not seen, wherever it lies. */
   state?: string;
+  /** More that is not seen: the state of other projects. */
+  hidden?: string[];
+  /** Where settings and data of programs are kept instead of the home. */
+  xdg?: { config?: string; data?: string };
   /** Trees besides that commands may read, or write. */
   readable?: string[];
   writable?: string[];
   /** For every command. */
   network?: boolean;
+  /** Where Holdfast itself is; default: found out. Read-only, also in a tree that can be written. */
+  own?: OwnInstall;
 }
+
+/** Empty: other homes, what runs, other disks. */
+const HIDDEN = ["/home", "/root", "/mnt", "/media"];
 
 /**
  * How commands of one kind are shut in. What they see of the machine is put together once, around their supervisor: that is most of
@@ -27,12 +58,16 @@ export interface SandboxOptions {
 export interface Enclosure {
   /** Which kind. */
   kind: string;
+  /** Whether it has the machine's. */
+  network: boolean;
   /** Goes before the supervisor: what these commands see, and a network of their own. The directories of jobs come after it. */
   outer: string[];
   /** Goes before the shell; empty: nothing holds it. */
   wrap: string[];
   /** Must not come to exist: taken away when the command has ended. */
   absent: string[];
+  /** Must lead where it leads: put back when the command has ended. */
+  links: Link[];
   /** Not there to be mounted, and a command may have made it since: while one of these runs, it is not mounted for another either. */
   unmade: string[];
   /** Which files are mounted: others in their place are another enclosure. */
@@ -48,15 +83,17 @@ export type Enclose = (spec: JobSpec, unsure?: ReadonlySet<string>) => Enclosure
 export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   const project = realpathSync.native(opts.root);
   const home = isDirectory(opts.home) && opts.home !== "/" ? opts.home : undefined; // some have none
+  const own = opts.own ?? ownInstall();
+  const toolsOf = home === undefined ? () => [] : createTools(home);
   // A /proc that is read-only would keep the commands from having one of their own.
   const always = [
     ...[bwrap, "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--ro-bind", "/", "/", "--dev-bind", "/proc", "/proc", "--dev", "/dev"],
-    ...["--tmpfs", "/run", ...hidden("/home", "/root", "/mnt", "/media")],
-    ...SYSTEM_SECRETS.flatMap((path) => mask(path)),
+    ...["--tmpfs", "/run", ...hidden(...HIDDEN)],
+    ...SYSTEM_SECRETS.flatMap(maskBeginning),
   ];
   const each = [
-    ...[bwrap, "--unshare-user", "--unshare-pid", "--die-with-parent", "--cap-drop", "ALL"],
+    ...[bwrap, "--json-status-fd", "5", "--unshare-user", "--unshare-pid", "--die-with-parent", "--cap-drop", "ALL"],
     // Settings of the kernel belong to root, and so does a command of root, even without rights.
     ...["--dev-bind", "/", "/", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--tmpfs", JOBS_SEEN],
   ];
@@ -64,99 +101,94 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   const writable = (opts.writable ?? []).filter((path) => existsSync(path)).map(realOr);
   const identities = new Map(writable.map((path) => [path, identity(path)]));
   const isSame = (path: string) => realOr(path) === path && identity(path) === identities.get(path);
-  /** Of the home, in a tree that holds it. */
-  const secretsIn = (tree: string, unsure: ReadonlySet<string>) => {
-    if (!home || !isInside(tree, home)) return { unmade: [], args: [] };
-    const parents = SECRETS.map((name) => join(home, dirname(name)));
-    const { unmade, args } = pinned(tree, [home, ...parents], unsure);
-    return { unmade, args: [...args, ...SECRETS.flatMap((name) => mask(join(home, name)))] };
-  };
-  const hide = (within: (dir: string) => boolean): string[] =>
-    opts.state !== undefined && within(opts.state) ? mask(opts.state) : [];
-  const tools = home ? TOOLS.map((name) => join(home, name)) : [];
-  const enclose = (
-    kind: string,
-    { context, root, network, git, granted }: Wanted,
-    unsure: ReadonlySet<string>,
-  ): Enclosure & { watched: string[] } => {
-    const own = join(opts.dir, context);
-    for (const name of ["tmp", "home"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
-    const absent: string[] = [];
-    const guarded: string[] = [];
+  const states = [opts.state, ...(opts.hidden ?? []), ...secretsAt(opts.home, opts.xdg ?? {})].flatMap((dir) =>
+    dir === undefined || dir === "/" ? [] : [realOr(dir)],
+  );
+  const enclose = (kind: string, wanted: Wanted, unsure: ReadonlySet<string>): Known => {
+    const { context, root, network, git, granted } = wanted;
+    const kept = join(opts.dir, context);
+    for (const name of ["tmp", "home"]) mkdirSync(join(kept, name), { recursive: true, mode: 0o700 });
     const here = writable.filter(isSame);
-    const mounted = [root, ...here, ...(home ? [join(home, ".gitconfig")] : [])].map(identity);
-    const ofProject = secretsIn(project, unsure);
-    const ofRoot = secretsIn(root, unsure);
-    const unmade = [...ofProject.unmade, ...ofRoot.unmade];
+    const trees = [...new Set([root, ...here])];
+    const absent: string[] = [];
+    const unmade: string[] = [];
+    const mounted = trees.map(identity);
+    const layers: Layer[] = [
+      ...HIDDEN.map((path): Layer => ({ path, how: "private", args: [] })),
+      { path: "/tmp", how: "private", args: ["--bind", join(kept, "tmp"), "/tmp"] },
+      ...(root === project ? [] : [tree(project, "--ro-bind")]),
+      ...(opts.readable ?? []).filter((path) => existsSync(path)).map((path) => tree(path, "--ro-bind")),
+      ...trees.filter((path) => realOr(path) === path).map((path) => tree(path)),
+    ];
+    const add = (made: { unmade: string[]; layers: Layer[] }) => {
+      unmade.push(...made.unmade);
+      layers.push(...made.layers);
+    };
+    if (home !== undefined) {
+      layers.push({ path: home, how: "private", args: ["--bind", join(kept, "home"), home] });
+      if (!trees.some((path) => isInside(path, home))) layers.push(...toolsOf());
+      for (const path of new Set([project, root]))
+        add(secretsIn({ tree: path, isWritable: path === root }, home, unsure));
+    }
     const guard = (path: string) => {
       if (granted.includes(path)) return;
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (unsure.has(path) && stat && basename(path) === ".git")
         unmade.push(path); // it may well be somebody's work
       else if (!stat || unsure.has(path)) absent.push(path);
-      else if (!stat.isSymbolicLink()) guarded.push("--ro-bind", path, path); // a mount cannot hold a link; trust holds its content
+      else if (!stat.isSymbolicLink()) layers.push(guardAt(path)); // a mount cannot hold a link; trust holds its content
       mounted.push(identity(path));
     };
-    for (const name of PROTECTED) if (name !== ".git" || !git) guard(join(root, name));
-    const elsewhere = gitElsewhere(root);
-    const inside = elsewhere ? undefined : gitInside(root);
-    const repository = elsewhere?.common ?? inside ?? join(root, ".git");
-    // What a command made a link is nobody's to mount: it would be followed. A mount point cannot be moved away, nor another put in its place.
-    const isSure = (path: string) => isPlain(path) && !unsure.has(path);
-    if (inside !== undefined && isSure(inside)) {
-      const above = pinned(root, [dirname(inside)], unsure);
-      unmade.push(...above.unmade);
-      guarded.push(...above.args, ...(git ? [] : ["--ro-bind", inside, inside]));
-      mounted.push(identity(inside));
-      if (git) guard(join(root, ".git"));
+    for (const name of PROTECTED) if (name !== ".git" || git === "none") guard(join(root, name));
+    const watch = (path: string) => void mounted.push(identity(path));
+    const repository = guardRepository(root, git, { unsure, guard, layers, unmade, watch });
+    const links: Link[] = [];
+    const ofOurs: string[] = [];
+    for (const path of own ? trees : []) {
+      const ours = ownPlacesIn(path, own!, writable);
+      add(pinned(path, [...ours.paths, ...ours.links.map((link) => link.path)].map(dirname), unsure));
+      for (const one of ours.paths) guard(one);
+      ofOurs.push(...ours.paths);
+      links.push(...ours.links);
     }
-    if (git && isSure(repository)) {
-      if (!elsewhere) guarded.push("--bind", repository, repository);
-      for (const name of GIT_PROTECTED) guard(join(repository, name));
-      // Other worktrees are not this command's: what the repository keeps of them decides whether they live.
-      const others = join(repository, "worktrees");
-      if (isSure(others)) guarded.push("--ro-bind", others, others);
-      else unmade.push(others);
-    } else if (git && isFile(join(root, ".git"))) guard(join(root, ".git"));
-    else if (git) unmade.push(repository);
-    if (git && elsewhere) {
-      guard(join(root, ".git"));
-      guarded.push("--bind", elsewhere.own, elsewhere.own);
-      for (const name of ["commondir", "gitdir", "config.worktree"]) guard(join(elsewhere.own, name));
+    for (const place of hiddenIn(trees, states)) {
+      for (const path of trees.filter((one) => isInside(one, place))) add(pinned(path, [dirname(place)], unsure));
+      layers.push(maskAt(place));
     }
+    const config =
+      home === undefined
+        ? { layers: [], files: [] }
+        : gitConfigView([home, opts.xdg?.config], join(kept, "git"), trees);
+    const outer = [
+      ...always,
+      ...(network ? resolver() : ["--unshare-net"]),
+      ...layered([...layers, ...config.layers]),
+      ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
+    ];
     return {
       kind,
-      stamp: `${mounted.join()}\n${mountTable()}`,
-      watched: git ? [root, repository] : [root],
+      network,
+      stamp: `${mounted.join()}\n${changesOf(config)}\n${mountTable()}`,
+      watched: git === "none" ? [root] : [root, repository],
+      ofOurs,
+      config,
       absent,
+      links,
       unmade,
-      outer: [
-        ...always,
-        ...(network ? resolver() : ["--unshare-net"]),
-        ...["--bind", join(own, "tmp"), "/tmp"],
-        ...(home ? ["--bind", join(own, "home"), home] : []),
-        ...hide((state) => !isInside("/tmp", state) && !(home && isInside(home, state))),
-        ...(root === project ? [] : [...readOnly([project]), ...ofProject.args]),
-        ...readOnly([...tools, ...(opts.readable ?? [])]),
-        ...(realOr(root) === root ? ["--bind", root, root] : []),
-        ...here.flatMap((path) => ["--bind", path, path]),
-        ...hide((state) => [root, ...here].some((tree) => isInside(tree, state))),
-        ...(elsewhere ? [git ? "--bind" : "--ro-bind", elsewhere.common, elsewhere.common] : []),
-        ...ofRoot.args,
-        ...guarded,
-        ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
-      ],
+      outer,
       wrap: [...each, "--chdir", root, "--"],
     };
   };
   /** What is there changes only when `watched` does, or the mounts of the machine: a new one would be seen by the commands as it is. */
-  const known = new Map<string, { seen: string; enclosure: Enclosure; watched: string[] }>();
-  const look = (watched: string[]) =>
+  const known = new Map<string, { seen: string; enclosure: Known }>();
+  const look = ({ watched, ofOurs, config }: Known, unsure: ReadonlySet<string>) =>
     [
       ...watched.map(changedAt),
+      ...ofOurs.map(identity),
       ...(opts.readable ?? []).map(exists),
-      ...(home ? [identity(join(home, ".gitconfig"))] : []),
+      changesOf(config),
       mountTable(),
+      ...[...unsure].sort(),
     ].join();
   return (spec, unsure = new Set()) => {
     const root = spec.root === undefined || spec.root === opts.root ? project : realOr(spec.root);
@@ -164,17 +196,16 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       context: spec.context,
       root,
       network: opts.network || spec.grants?.network === true,
-      git: /\bgit\b/.test(spec.command),
+      git: gitUse(spec),
       granted: spec.grants?.paths ?? [],
     };
     const kind = JSON.stringify(wanted);
     const last = known.get(kind);
     // Looked at first: what changes meanwhile is seen the next time.
-    const watching = last?.watched ?? enclose(kind, wanted, unsure).watched;
-    const seen = `${look(watching)}\n${[...unsure].sort().join()}`;
+    const seen = look(last?.enclosure ?? enclose(kind, wanted, unsure), unsure);
     if (last?.seen === seen) return last.enclosure;
-    const { watched, ...enclosure } = enclose(kind, wanted, unsure);
-    known.set(kind, { seen, enclosure, watched });
+    const enclosure = enclose(kind, wanted, unsure);
+    known.set(kind, { seen, enclosure });
     return enclosure;
   };
 }
@@ -183,73 +214,25 @@ interface Wanted {
   context: string;
   root: string;
   network: boolean;
-  git: boolean;
+  git: GitUse;
   granted: string[];
 }
 
-/** A tree that is gone: whoever starts a command there is told so. */
-function realOr(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
-}
+/** With what its making looked at. */
+type Known = Enclosure & { watched: string[]; ofOurs: string[]; config: GitConfigView };
 
-/** Numbers are given again: the time of its birth tells a file from another one in its place; where none is kept, that of its last change. */
-function identity(path: string): string {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat ? `${stat.dev}:${stat.ino}:${stat.birthtimeMs || stat.ctimeMs}` : "";
-}
+/** Of a state that is kept in the tree itself, the parts. */
+const STATE_PARTS =
+  "projects jobs private taken files hooks worktrees trust.json sandbox.json project.json ledger.db ledger.db-wal ledger.db-shm".split(
+    " ",
+  );
 
-function changedAt(path: string): string {
-  const stat = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  return stat ? `${stat.ino}:${stat.ctimeNs}` : ""; // a command can set the other time
-}
-
-function mountTable(): string {
-  try {
-    return readFileSync("/proc/self/mountinfo", "latin1");
-  } catch {
-    return "";
-  }
-}
-
-/** An empty directory hides nothing: one mount less. */
-const hidden = (...paths: string[]): string[] =>
-  paths.filter((path) => isDirectory(path) && !isEmpty(path)).flatMap((path) => ["--tmpfs", path]);
-
-function isEmpty(path: string): boolean {
-  try {
-    return readdirSync(path).length === 0;
-  } catch {
-    return false;
-  }
-}
-
-/** What a link leads to; one that leads nowhere is nothing to mount. */
-const readOnly = (paths: string[]): string[] =>
-  paths.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]);
-
-/** From the tree down to these directories, below which something is masked: as mount points they cannot be moved, and the masks with them. */
-function pinned(tree: string, paths: string[], unsure: ReadonlySet<string>): { unmade: string[]; args: string[] } {
-  const dirs = new Set<string>();
-  for (const path of paths) for (let dir = path; dir !== tree && isInside(tree, dir); dir = dirname(dir)) dirs.add(dir);
-  const all = [...dirs].sort();
-  const args = all.filter((dir) => isPlain(dir) && !unsure.has(dir)).flatMap((dir) => ["--bind", dir, dir]);
-  return { unmade: all.filter((dir) => !isPlain(dir) || unsure.has(dir)), args };
-}
-
-const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-
-/** A directory, with no link on the way to it that a command could have made. */
-const isPlain = (path: string): boolean =>
-  (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false) && realOr(path) === path;
-
-/** What is there becomes empty; a mount leaves nothing behind. */
-function mask(path: string): string[] {
-  if (!existsSync(path)) return [];
-  return isDirectory(path) ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+function hiddenIn(trees: readonly string[], states: readonly string[]): string[] {
+  const places = states.flatMap((state) =>
+    trees.includes(state) ? STATE_PARTS.map((name) => join(state, name)) : [state],
+  );
+  const outermost = places.filter((path) => !places.some((other) => other !== path && isInside(other, path)));
+  return [...new Set(outermost)].filter(exists);
 }
 
 /** With the network on, names are resolved by what /etc/resolv.conf points at. */
@@ -260,41 +243,4 @@ function resolver(): string[] {
   } catch {
     return [];
   }
-}
-
-/** A worktree keeps its state in the repository it belongs to. */
-function gitElsewhere(root: string): { common: string; own: string } | undefined {
-  try {
-    if (isDirectory(join(root, ".git"))) return undefined;
-    const dir = /^gitdir: (.+)$/m.exec(readFileSync(join(root, ".git"), "utf8"))?.[1]?.trim();
-    const own = dir && realpathSync.native(join(dir.startsWith("/") ? "/" : root, dir));
-    if (!own) return undefined;
-    const common = /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
-    // The pointer is the repository's word: only what points back is believed.
-    if (common === undefined || readFileSync(join(own, "gitdir"), "utf8").trim() !== join(root, ".git"))
-      return undefined;
-    return { common, own };
-  } catch {
-    return undefined;
-  }
-}
-
-/** A repository in the tree that has another name: where the file `.git` leads. */
-function gitInside(root: string): string | undefined {
-  try {
-    if (!isFile(join(root, ".git"))) return undefined;
-    const dir = /^gitdir: (.+)$/m.exec(readFileSync(join(root, ".git"), "utf8"))?.[1]?.trim();
-    const real = dir && realpathSync.native(resolve(root, dir));
-    return real && real !== root && isInside(root, real) ? real : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -1,34 +1,37 @@
 // Owns what the shells run: the supervisor with its workers, and the shell around each command.
 
-/** Where the command's shell says at its end where it is, and that it ended; numbers that scripts do not use, below any limit. */
-const MOVED = 57;
-const DONE = 56;
-/** Names are as the command left them: a function may be called `pwd`. */
-const AT_EXIT = `{ builtin set +x; [ -n "$hf_c" ] || builtin pwd -P >&${MOVED}; } 2>&-`;
-/** What a shell says of its traps when the command set none. */
-export const OWN_TRAP = `trap -- '${AT_EXIT}' EXIT\n`;
+/** Where the command's shell says at its end where it is, and what it ended with: a number that scripts do not use, below any limit. */
+const MOVED = 27;
+/** Where the shell itself keeps that descriptor while the command runs: after those below it, which are taken until then. */
+const KEPT = MOVED + 1;
+const TAKEN = Array.from({ length: MOVED - 10 }, (_, i) => i + 10);
+const each = (numbers: number[], how: string): string => numbers.map((n) => `${n}${how}`).join(" ");
+/** Names are as the command left them: a function may be called `pwd`. Whoever calls `exit` in a function has not got the descriptor back. */
+const SAY = `{ [ -n "$hf_m" ] || builtin pwd -P; builtin echo "=$hf_c"; }`;
+const AT_EXIT = `{ hf_c=$?; builtin set +x; ${SAY} >&${MOVED} || ${SAY} >&${KEPT}; } 2>&-`;
 
 /**
  * What a command's own shell does. It is started ahead of need and waits for its job (its directory's name, where to run), so that
  * a command does not wait for a shell to start. Its first act is to create `started`, exclusively: who loses does nothing.
  * Its arguments: the directory of all jobs as it sees it; its worker and itself, each a pid with its line of /proc; what it says
- * of itself; its supervisor's tag. An empty name, or ten minutes without one, and it goes. Nothing of this is left when the command runs, but for the
- * descriptors on which it says where it is, and that it ended: who waits need not wait for all the processes around it to end as well.
- * A command that calls `exit` or is killed comes no further than its own end: then its worker says it. One with a trap of its own is
- * not done yet when it says so, and says that too.
+ * of itself; its supervisor's tag; the rights that are kept from new files. An empty name, or ten minutes without one, and it goes.
+ * Nothing of this is left when the command runs, but for the descriptor on which its shell says where it is. That is closed while
+ * the command runs: the shell keeps it to itself, and closes it in every program. Where a limit leaves no number to keep it under,
+ * it is not opened. What the shell ended with is its last word; a command with a trap of its own has it say only where it is.
  */
 export const COMMAND = [
+  `exec ${each([...TAKEN, MOVED, KEPT], "</dev/null")} && hf_k='${MOVED}>&-'; exec ${KEPT}<&-`,
   'hf_d=; until IFS= read -r -t 600 hf_c <&6; do [ -n "$hf_c" ] || { echo i >&6; exit; }; hf_d=$hf_d$hf_c; done',
   'hf_d=$hf_d$hf_c; [ -n "$hf_d" ] || { echo q >&6; exit; }; IFS= read -r hf_c <&6',
   "hf_b=$1/$hf_d; set -C",
   `{ printf '%s\\n' "$2" "$3" "$5" >"$hf_b/started"; } 2>/dev/null || { echo "l $hf_d" >&6; exit; }`,
-  'echo "t $hf_d" >&6; echo "t $4 $hf_d" >&8; set +C --',
+  'echo "t $hf_d" >&6; echo "t $4 $hf_d" >&8; set +C',
   `{ IFS= read -r; IFS= read -rd "" REPLY; } <"$hf_b/job"`,
   'exec >>"$hf_b/out" 2>&1',
-  `exec ${MOVED}>"$hf_b/cwd" ${DONE}>&3 3>&- 6<&- 8>&- 9<&-`,
-  'cd -P "$hf_c" || exit 1',
+  `[ -z "$hf_k" ] || exec ${MOVED}>"$hf_b/cwd"; exec 3>&- 6<&- 8>&- 9<&-`,
+  'umask "$6"; set --; cd -P "$hf_c" || exit 1',
   `trap '${AT_EXIT}' EXIT`,
-  `eval "unset hf_b hf_c hf_d OLDPWD; eval \\"\\$REPLY\\"; { hf_c=\\$?; builtin trap - DEBUG ERR; builtin set +ex; builtin trap '' PIPE; { builtin trap -p EXIT; builtin echo \\$hf_c; builtin pwd -P; } >&${MOVED}; builtin echo $hf_d >&${DONE}; } 2>&-; builtin exit \\$hf_c"`,
+  `eval "unset hf_b hf_c hf_d hf_k hf_m OLDPWD; { exec ${each(TAKEN, "<&-")}; eval \\"\\$REPLY\\"; } $hf_k; { hf_c=\\$?; builtin trap - DEBUG ERR; builtin set +ex; builtin trap '' PIPE; builtin pwd -P >&${MOVED} && hf_m=1; } 2>&-; builtin exit \\$hf_c"`,
 ].join("; "); // on one line: the lines of the command count from 1
 
 /**
@@ -39,26 +42,37 @@ export const COMMAND = [
  * output, adds a worker that serves once when all others have been busy for a moment, and stays until the last command has ended.
  *
  * `--norc`, because a bash whose input is a socket takes itself for a remote login and reads the user's files.
+ * A supervisor stays until its last worker has gone: one may just have been handed a job.
  * A worker that has said that it is there serves once before it looks whether the supervisor is: it may have been handed a job since.
  * The line that tells a worker to go may come before the word of the shell that just took a job: it is kept for later.
  * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
  * The search path is the user's, and may begin with what a command could write: the programs used here are looked for in the system first.
- * Descriptors: 3 what a command's shell says at its end, 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
+ * Descriptors: 3 open as long as any of them lives, 5 what a worker's sandbox says of its commands, 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
  * Messages: `t WORKER PID NUMBER NAME` taken, `e NUMBER` ended, `x NUMBER` worker gone, `q` no more jobs. A signal or the clock may end
  * a `read` in the middle of one: what it had is kept.
  * The harness is told: `r NUMBER` a worker is there, `CODE NAME [NUMBER]` ended (and the worker is free again), where `?` for a code
  * means look, and `?CODE` that it could not be written; `! NUMBER` its shell could not be started.
  * A full disk takes no more text, but a link's short target still: an `exit` that is a link says with it what could not be written.
+ * What must not be there is taken away when a command has ended; while one runs in the background, or after the harness, about every
+ * second; made again and again, whatever runs so is ended. `.beat` says when any of them was last seen alive.
  * Who waits for the harness's end is looked after: killed alone, it would leave a supervisor that never ends.
  */
 export const SUPERVISOR = `set -m -C
 exec 2>/dev/null
 path=$PATH PATH=/usr/bin:/bin:$PATH
-limit=$1 bound=$2 keep=$3 stock=$4 base=$5 inner=$6 run=$7 tag=$8 n=$9
+limit=$1 bound=$2 keep=$3 stock=$4 most=$5 base=$6 inner=$7 run=$8 tag=$9
 shift 9
+n=$1
+shift
 absent=("\${@:1:n}")
 shift $n
-open=1 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
+n=$1
+shift
+links=("\${@:1:n}")
+shift $n
+mask=$(umask)
+umask 077
+open=1 told=0 remade=0 looked=0 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
 for f in /proc/self/fd/*; do
 f=\${f##*/}
@@ -73,6 +87,33 @@ full() {
 if [ -s "$2" ] || [ -L "$2" ]; then c='?'
 else c="?$1"; ln -sfn $1 "$2"
 fi
+}
+away() {
+[ -e "$1" ] || [ -L "$1" ] || return
+local d=$base/../taken/$2 k=2
+while [ -e "$d/\${1##*/}" ] || [ -L "$d/\${1##*/}" ]; do d=$base/../taken/$2/$k k=$((k+1)); done
+mkdir -p "$d"
+mv "$1" "$d/" && return
+[ -L "$1" ] || chmod -R u+rwX "$1"
+rm -rf "$1"
+}
+take() {
+local f k none=1 spared=()
+for f in "\${absent[@]}"; do
+[ -e "$f" ] || [ -L "$f" ] || continue
+[ ! -e "$base/.spared$tag" ] || mapfile -t spared <"$base/.spared$tag"
+for k in "\${spared[@]}"; do [ "$k" != "$f" ] || continue 2; done
+none=0
+away "$f" $1
+done
+for ((k=0; k<\${#links[@]}; k+=3)); do
+f=\${links[k]}
+[ "$f" -ef "\${links[k+2]}" ] && continue
+none=0
+away "$f" $1
+ln -s "\${links[k+1]}" "$f"
+done
+return $none
 }
 eye() {
 { read -r _ <&7; echo q >&8; } >/dev/null &
@@ -97,7 +138,7 @@ g=
 { read -r g </proc/self/stat; } 2>/dev/null
 p=\${g%% *}
 : \${p:=$(exec sh -c 'echo $PPID')}
-exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" "$tag" >/dev/null 2>|"$base/.err$tag.$k"
+exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" "$tag" $mask >/dev/null 2>|"$base/.err$tag.$k"
 ) &
 p=$!
 wait $p
@@ -106,13 +147,7 @@ n= quit=
 while IFS= read -r -t 2 -u 6 n && [ -z "$n" ]; do quit=1; done
 case $n in
 t*) n=\${n#t }
-for f in "\${absent[@]}"; do
-[ -e "$f" ] || [ -L "$f" ] || continue
-mkdir -p "$base/../taken/$n"
-mv "$f" "$base/../taken/$n/" && continue
-[ -L "$f" ] || chmod -R u+rwX "$f"
-rm -rf "$f"
-done
+take $n
 { echo $c >"$base/$n/exit"; } 2>/dev/null || full $c "$base/$n/exit"
 kill -9 -- -$p 2>/dev/null
 if [ $k -gt $stock ]; then
@@ -129,25 +164,33 @@ sleep 1 ;;
 esac
 [ -z "$quit" ] && kill -0 $$ 2>/dev/null || break
 done
-[ $k -le $stock ] || rm -f "$base/.go$tag.$k" "$base/.err$tag.$k"
+[ $k -le $stock ] || rm -f "$base/.go$tag.$k" "$base/.end$tag.$k" "$base/.err$tag.$k"
 echo "x $k" >&8
 }
 hire() {
 last=$((last+1)) free=$((free+1))
-[ -p "$base/.go$tag.$last" ] || mkfifo -m 600 "$base/.go$tag.$last"
+[ -p "$base/.go$tag.$last" ] || mkfifo "$base/.go$tag.$last"
 exec 6<>"$base/.go$tag.$last"
+[ $# = 0 ] || {
+[ -p "$base/.end$tag.$last" ] || mkfifo "$base/.end$tag.$last"
+exec 5<>"$base/.end$tag.$last"
+}
 worker $last "$@" 2>/dev/null &
-exec 6<&-
+exec 5<&- 6<&-
 hired[last]=$!
 }
 forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"; }
 watch() {
-quick=5
-local i d n z c
-[ $open = 0 ] || kill -0 $eye 2>/dev/null || eye
+quick=5 looked=$SECONDS
+local i d n z c behind=()
+[ \${#names[@]} = 0 ] || [ ! -e "$base/.absent$tag" ] || echo >|"$base/.beat$tag"
+if [ $open = 1 ]; then kill -0 $eye 2>/dev/null || eye
+else for i in "\${!hired[@]}"; do kill -0 \${hired[i]} 2>/dev/null || unset "hired[i]"; done
+fi
 for i in "\${!names[@]}"; do
 d=$base/\${names[i]} n=$((SECONDS-begun[i])) z=0
 [ $quick != 5 ] || quick=1
+[ $open = 1 ] && [ ! -e "$d/behind" ] || behind+=($i)
 if ! kill -0 \${workers[i]} 2>/dev/null; then
 : \${gone[i]:=$SECONDS}
 [ $((SECONDS-gone[i])) -lt 2 ] || kill -0 \${groups[i]} 2>/dev/null || {
@@ -178,14 +221,36 @@ kill -CONT -- -\${groups[i]} 2>/dev/null
 lost[i]=$((lost[i]+z)) sizes[i]=0
 echo "\${lost[i]}" >|"$d/dropped"
 done
+if [ \${#behind[@]} = 0 ]; then remade=0
+elif take \${names[\${behind[0]}]}; then
+remade=$((remade+1))
+[ $remade -lt $most ] || for i in "\${behind[@]}"; do
+echo remade >|"$base/\${names[i]}/killed"
+kill -9 -- -\${groups[i]}
+done
+fi
+}
+bye() {
+local k f
+told=1
+for k in "\${!hired[@]}"; do
+f=$base/.go$tag.$k
+if [ -p "$f" ]; then echo 1<>"$f"
+else kill \${hired[k]} 2>/dev/null
+fi
+done
 }
 pipes=("$base/.done$tag")
-for ((i=1; i<=stock; i++)); do pipes+=("$base/.go$tag.$i"); done
-mkfifo -m 600 "\${pipes[@]}"
+for ((i=1; i<=stock; i++)); do
+pipes+=("$base/.go$tag.$i")
+[ $# = 0 ] || pipes+=("$base/.end$tag.$i")
+done
+mkfifo "\${pipes[@]}"
 exec 3<>"$base/.done$tag"
 eye
 while [ $last -lt $stock ]; do hire "$@"; done
-while [ $open = 1 ] || [ \${#names[@]} -gt 0 ]; do
+while [ $open = 1 ] || [ \${#names[@]} -gt 0 ] || [ \${#hired[@]} -gt 0 ]; do
+[ $open = 1 ] || [ \${#names[@]} -gt 0 ] || [ $told = 1 ] || bye
 m=
 if IFS= read -r -t $quick -u 8 m; then
 m=$part$m part=
@@ -203,6 +268,7 @@ unset "hired[i]"
 [ -n "\${names[i]-}" ] || free=$((free-1))
 forget $i ;;
 esac
+[ $SECONDS = $looked ] || watch
 else
 part=$part$m
 if [ $open = 1 ] && [ $free -lt 1 ]; then
@@ -212,10 +278,4 @@ else watch
 fi
 fi
 done
-for k in "\${!hired[@]}"; do
-f=$base/.go$tag.$k
-if [ -p "$f" ]; then echo 1<>"$f"
-else kill \${hired[k]} 2>/dev/null
-fi
-done
-rm -f "$base"/.go$tag.* "$base"/.err$tag.* "$base/.done$tag"`;
+rm -f "$base"/.go$tag.* "$base"/.end$tag.* "$base"/.err$tag.* "$base/.done$tag" "$base/.absent$tag" "$base/.spared$tag" "$base/.beat$tag"`;

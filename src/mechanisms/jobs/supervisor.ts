@@ -14,13 +14,17 @@ import {
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
+import { isInside } from "../../tools/paths.ts";
 import { commandEnvironment } from "./environment.ts";
-import { shellEnd } from "./job-dir.ts";
-import { pidNamespace } from "./process.ts";
+import { markOffline, shellEnd } from "./job-dir.ts";
+import { recordAbsent, spare } from "./left-behind.ts";
+import { realOr } from "./mounts.ts";
+import { childrenOf, pidNamespace, unreachedFrom } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
 
-const LONGEST_NAME = 200;
+/** What must not be there and is made in the background this often ends whatever runs there. */
+const MOST_REMADE = 3;
 
 export interface SupervisorOptions {
   hardLimitMs: number;
@@ -31,7 +35,7 @@ export interface SupervisorOptions {
 }
 
 export interface Supervised {
-  /** Its exit code when its shell or its supervisor said so; undefined when that said no more than that it is over, or died: look for yourself. */
+  /** Its exit code when its sandbox or its supervisor said so; undefined when that said no more than that it is over, or died: look for yourself. */
   ended: Promise<number | undefined>;
   /** Nothing of it is left, and nobody writes into its directory any more. It may have `ended` a moment before. */
   over: Promise<void>;
@@ -49,6 +53,8 @@ export interface Supervisor {
   prepare(): void;
   /** Whether a job runs, or waits for a worker. */
   readonly busy: boolean;
+  /** What somebody else is about to make is not taken for the work of these commands: which of what must not be there that is. */
+  spare(paths: string[]): string[];
   /** No more jobs: it ends when those that run have ended. */
   close(): void;
 }
@@ -57,8 +63,8 @@ interface Shell {
   child: ChildProcess;
   /** Part of the names of its files. */
   tag: string;
-  /** Where the commands' shells say that they ended. */
-  ends?: Socket;
+  /** Where the sandbox of each worker's commands says that they ended. */
+  ends: Map<string, Socket>;
   /** Workers that wait for a job, the longest waiting first. */
   free: string[];
   /** The pipe of each worker. */
@@ -73,6 +79,8 @@ interface Waiting {
   name: string;
   cwd: string;
   worker?: string;
+  /** What `unreachedFrom` said before it began; none when others run beside it. */
+  unreached?: number;
   supervised: Supervised;
   handed: () => void;
   resolve: (code: number | undefined) => void;
@@ -95,24 +103,26 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   const open = (): Shell => {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
-    const { outer, wrap, absent } = limits.enclosure ?? { outer: [], wrap: [], absent: [] };
+    const { outer, wrap, absent, links } = limits.enclosure ?? { outer: [], wrap: [], absent: [], links: [] };
     // A sandbox takes longer to start than a command; two are kept ready. In it the directory of the jobs is seen through descriptor 9 alone.
     const enclosed = wrap.length > 0;
     const [stock, inner, base] = enclosed ? [2, "/proc/self/fd/9", `${JOBS_SEEN}/jobs`] : [1, dir, dir];
-    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, stock];
+    const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, stock, MOST_REMADE];
     const tag = `${pidNamespace()}.${process.pid}-${++opened}`;
     const command = [...outer, ...(enclosed ? seen() : []), "/bin/bash", "--norc", "-c", SUPERVISOR, "holdfast-jobs"];
-    const args = [...numbers.map(String), base, inner, COMMAND, tag, `${absent.length}`, ...absent, ...wrap];
+    const args = [...numbers.map(String), base, inner, COMMAND, tag, `${absent.length}`, ...absent];
+    const putBack = links.flatMap(({ path, to, real }) => [path, to, real]);
+    recordAbsent(dir, tag, absent);
     const errors = join(dir, `.err${tag}.0`);
     const stderr = openSync(errors, "w", 0o600);
-    const child = spawn(command[0]!, [...command.slice(1), ...args], {
+    const child = spawn(command[0]!, [...command.slice(1), ...args, `${putBack.length}`, ...putBack, ...wrap], {
       cwd: "/",
       env: limits.env ?? commandEnvironment(process.env),
       detached: true,
       stdio: ["pipe", "pipe", stderr],
     });
     closeSync(stderr);
-    const mine: Shell = { child, tag, free: [], pipes: new Map(), queue: [], running: new Map() };
+    const mine: Shell = { child, tag, ends: new Map(), free: [], pipes: new Map(), queue: [], running: new Map() };
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
     for (const stream of [child.stdin, child.stdout]) {
@@ -129,7 +139,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       if (shell === mine) shell = undefined;
       const problem = code ? (textOf(errors) ?? `the supervisor of commands ended with exit code ${code}`) : undefined;
       rmSync(errors, { force: true });
-      mine.ends?.destroy();
+      for (const ends of mine.ends.values()) ends.destroy();
       child.stdout?.removeAllListeners("data").resume(); // workers may outlive it: nobody is left to listen
       for (const pipe of mine.pipes.values()) closeSync(pipe);
       mine.pipes.clear();
@@ -143,38 +153,59 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     return mine;
   };
 
-  /** Commands hold this pipe too: it says no more than whose directory to look into. It is read to the end, or writers would wait. */
-  const hearShells = (mine: Shell) => {
-    const fd = openPipe(join(dir, `.done${mine.tag}`), constants.O_RDONLY | constants.O_NONBLOCK);
+  /**
+   * Who waits for a command need not wait until all the processes around it have ended one after the other: the sandbox's own process,
+   * which commands do not see, says what a command's shell ended with, a line each.
+   */
+  const hearEnds = (mine: Shell, worker: string) => {
+    const fd = openPipe(join(dir, `.end${mine.tag}.${worker}`), constants.O_RDONLY | constants.O_NONBLOCK);
     if (fd === undefined) return;
     const ends = new Socket({ fd, readable: true, writable: false });
-    mine.ends = ends;
+    mine.ends.set(worker, ends);
     ends.on("error", () => {}).unref();
     let heard = "";
     ends.setEncoding("latin1").on("data", (text: string) => {
       const lines = (heard + text).split("\n");
-      heard = lines.pop()!.slice(-LONGEST_NAME);
-      for (const name of lines) {
-        const code = mine.running.has(name) ? doneWith(name) : undefined;
-        if (code !== undefined) mine.running.get(name)!.resolve(code);
+      heard = lines.pop()!;
+      for (const line of lines) {
+        const code = /^\{ "exit-code": (\d+) \}$/.exec(line)?.[1];
+        if (code !== undefined) shellEnded(mine, worker, Number(code));
       }
     });
   };
 
-  /** The exit code, when nothing is left to do after the command's shell said that it ended. */
-  const doneWith = (name: string): number | undefined => {
-    if (limits.enclosure?.absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) return undefined;
-    const { ownTrap, code } = shellEnd(join(dir, name));
-    return ownTrap ? code : undefined;
+  /** Not told of a shell that found no job, or could not write its last word; and what must not be there is taken away first. */
+  const shellEnded = (mine: Shell, worker: string, code: number) => {
+    for (const { name, ...job } of mine.running.values()) {
+      if (job.worker !== worker || shellEnd(join(dir, name)).code !== code) continue;
+      const { absent = [], links = [] } = limits.enclosure ?? {};
+      if (absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) continue;
+      if (!links.every(({ path, real }) => realOr(path) === real)) continue;
+      noteOffline(mine, { name, ...job }, code);
+      job.resolve(code);
+    }
+  };
+
+  const unreached = ({ child }: Shell): number | undefined => {
+    if (limits.enclosure === undefined || limits.enclosure.network) return undefined;
+    const [inside] = childrenOf(child.pid ?? 0);
+    return inside === undefined ? undefined : unreachedFrom(inside);
+  };
+
+  /** A command that failed, and asked for another machine where it had no network, is told so. */
+  const noteOffline = (mine: Shell, { name, unreached: before }: Waiting, code: number | undefined) => {
+    if (!code || before === undefined) return;
+    const now = unreached(mine);
+    if (now !== undefined && now > before) markOffline(join(dir, name));
   };
 
   const hear = (mine: Shell, line: string) => {
     const [said = "", what = "", again] = line.split(" ");
     if (said === "r") {
-      if (!mine.ends) hearShells(mine);
       const pipe = openPipe(join(dir, `.go${mine.tag}.${what}`));
       if (pipe === undefined) return; // somebody removed the directory
       mine.pipes.set(what, pipe);
+      if (limits.enclosure) hearEnds(mine, what);
       mine.free.push(what);
     } else if (said === "!") {
       for (const job of mine.running.values()) {
@@ -190,25 +221,32 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       else if (worker !== undefined) {
         closeSync(mine.pipes.get(worker)!);
         mine.pipes.delete(worker);
+        mine.ends.get(worker)?.destroy();
+        mine.ends.delete(worker);
       }
     }
     const job = mine.free.length > 0 && mine.queue.shift();
     if (job) hand(mine, job);
   };
 
-  const end = ({ running }: Shell, name: string, code: number | undefined): string | undefined => {
-    const job = running.get(name);
+  const end = (mine: Shell, name: string, code: number | undefined): string | undefined => {
+    const job = mine.running.get(name);
+    if (job) noteOffline(mine, job, code);
     job?.resolve(code);
     job?.over();
-    running.delete(name);
+    mine.running.delete(name);
     return job?.worker;
   };
 
   const hand = (mine: Shell, job: Waiting) => {
     const worker = mine.free.shift();
     if (worker === undefined) return void mine.queue.push(job);
-    mine.running.set(job.name, { ...job, worker });
+    for (const other of mine.running.values()) other.unreached = undefined;
+    const given: Waiting = { ...job, worker };
+    const isAlone = mine.running.size === 0;
+    mine.running.set(job.name, given);
     writeSync(mine.pipes.get(worker)!, `${job.name}\n${job.cwd}\n`);
+    if (isAlone) given.unreached = unreached(mine); // its shell takes longer to begin
     job.handed();
   };
 
@@ -221,6 +259,12 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     },
     get busy() {
       return shell !== undefined && shell.queue.length + shell.running.size > 0;
+    },
+    spare(paths) {
+      const { absent = [] } = limits.enclosure ?? {};
+      const made = absent.filter((one) => paths.some((path) => isInside(one, path)));
+      if (shell && made.length > 0) spare(dir, shell.tag, made);
+      return made;
     },
     close() {
       shell?.child.stdin?.end();

@@ -36,9 +36,9 @@ export function owedJobs({ state: { slices }, readOnly }: Ledger): ReadonlySet<s
 export async function sweepJobs(dir: string, owed: OwedJobs): Promise<void> {
   if (Date.now() - modifiedAt(join(dir, SWEPT)) < DAY_MS) return;
   const names = jobNames(dir);
-  const pipes = namesIn(dir).filter((name) => /^\.(?:go|err|done)\d/.test(name));
+  const pipes = namesIn(dir).filter((name) => /^\.(?:go|end|err|done)\d/.test(name));
   if (names.length + pipes.length === 0) return;
-  writeFileSync(join(dir, SWEPT), "");
+  writeFileSync(join(dir, SWEPT), "", { mode: 0o600 });
   const asked = new Map<string, Promise<ReadonlySet<string> | undefined>>();
   const isOwed = async ({ context, jobId }: JobMeta): Promise<boolean> => {
     if (!asked.has(context))

@@ -1,7 +1,7 @@
 // Owns script files: YAML of rounds that the rehearsal model plays. Every mistake is reported with file, line and what to do.
-import fs from "node:fs/promises";
 import * as z from "zod";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { readTextFile } from "../../ledger/text-file.ts";
 import type { Item } from "../model.ts";
 import type { Draft } from "./stream.ts";
 
@@ -11,13 +11,16 @@ export interface Script {
 
 /** Contract: throws HoldfastError `invalid` when the file cannot be read or is not a script. */
 export async function readScript(file: string): Promise<Script> {
-  const source = await fs.readFile(file, "utf8").catch((cause: unknown) => {
+  let source: string;
+  try {
+    source = readTextFile(file);
+  } catch (cause) {
     throw new HoldfastError(
       "invalid",
       `Cannot read the script ${file}: ${messageOf(cause)}. Check the path after "rehearsal:".`,
       { cause },
     );
-  });
+  }
   const { LineCounter, parseDocument, isMap, isScalar, isNode } = await import("yaml");
   const counter = new LineCounter();
   const document = parseDocument(source, { lineCounter: counter, prettyErrors: false });

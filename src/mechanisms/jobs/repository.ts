@@ -1,0 +1,92 @@
+// Owns what a command may change of the repository it works in, and where that is.
+import { readFileSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { isInside } from "../../tools/paths.ts";
+import type { GitUse } from "./git-use.ts";
+import { exists, guardAt, isDirectory, isFile, isPlain, type Layer, pinned, tree } from "./mounts.ts";
+import { GIT_PROTECTED, GIT_UNFINISHED } from "./sandbox-places.ts";
+
+/** What an enclosure is put together with. */
+export interface Guarding {
+  unsure: ReadonlySet<string>;
+  /** Read-only, or taken away when it comes to be. */
+  guard(path: string): void;
+  layers: Layer[];
+  unmade: string[];
+  /** Another file in the place of one of these is another enclosure. */
+  watch(path: string): void;
+}
+
+/** Where it is kept: for a worktree outside the tree. Contract: `.git` itself is guarded by the caller when the command may change nothing of it. */
+export function guardRepository(root: string, git: GitUse, on: Guarding): string {
+  const elsewhere = gitElsewhere(root);
+  const inside = elsewhere ? undefined : gitInside(root);
+  const at = elsewhere?.common ?? inside ?? join(root, ".git");
+  const mayChange = git !== "none";
+  // What a command made a link is nobody's to mount: it would be followed. A mount point cannot be moved away, nor another put in its place.
+  const isSure = (path: string) => isPlain(path) && !on.unsure.has(path);
+  if (inside !== undefined && isSure(inside)) {
+    const above = pinned(root, [dirname(inside)], on.unsure);
+    on.unmade.push(...above.unmade);
+    on.layers.push(...above.layers, ...(mayChange ? [] : [guardAt(inside)]));
+    on.watch(inside);
+    if (mayChange) on.guard(join(root, ".git"));
+  }
+  if (mayChange && isSure(at)) {
+    if (!elsewhere) on.layers.push(tree(at));
+    guardInside(at, git, on);
+    // Other worktrees are not this command's: what the repository keeps of them decides whether they live.
+    const others = join(at, "worktrees");
+    if (isSure(others)) on.layers.push(guardAt(others));
+    else on.unmade.push(others);
+  } else if (mayChange && isFile(join(root, ".git"))) on.guard(join(root, ".git"));
+  else if (mayChange) on.unmade.push(at);
+  if (elsewhere) on.layers.push(tree(elsewhere.common, mayChange ? "--bind" : "--ro-bind"));
+  if (mayChange && elsewhere) {
+    on.guard(join(root, ".git"));
+    on.layers.push(tree(elsewhere.own));
+    for (const name of ["commondir", "gitdir", "config.worktree"]) on.guard(join(elsewhere.own, name));
+    if (git !== "sequence") for (const name of GIT_UNFINISHED) on.guard(join(elsewhere.own, name));
+  }
+  return at;
+}
+
+function guardInside(at: string, git: GitUse, on: Guarding): void {
+  for (const name of git === "sequence" ? GIT_PROTECTED : [...GIT_PROTECTED, ...GIT_UNFINISHED]) {
+    const path = join(at, name);
+    // Its directory could be moved away with it, and another one made.
+    const above = exists(path) ? pinned(at, [dirname(path)], on.unsure) : { unmade: [], layers: [] };
+    on.unmade.push(...above.unmade);
+    on.layers.push(...above.layers);
+    on.guard(path);
+  }
+}
+
+/** A worktree keeps its state in the repository it belongs to. */
+function gitElsewhere(root: string): { common: string; own: string } | undefined {
+  try {
+    if (isDirectory(join(root, ".git"))) return undefined;
+    const dir = /^gitdir: (.+)$/m.exec(readFileSync(join(root, ".git"), "utf8"))?.[1]?.trim();
+    const own = dir && realpathSync.native(join(dir.startsWith("/") ? "/" : root, dir));
+    if (!own) return undefined;
+    const common = /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
+    // The pointer is the repository's word: only what points back is believed.
+    if (common === undefined || readFileSync(join(own, "gitdir"), "utf8").trim() !== join(root, ".git"))
+      return undefined;
+    return { common, own };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A repository in the tree that has another name: where the file `.git` leads. */
+function gitInside(root: string): string | undefined {
+  try {
+    if (!isFile(join(root, ".git"))) return undefined;
+    const dir = /^gitdir: (.+)$/m.exec(readFileSync(join(root, ".git"), "utf8"))?.[1]?.trim();
+    const real = dir && realpathSync.native(resolve(root, dir));
+    return real && real !== root && isInside(root, real) ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
