@@ -74,6 +74,16 @@ export const loopEvents = {
         grants: z
           .object({
             network: z.boolean().optional(),
+            git: z.boolean().optional(),
+            withheld: z
+              .array(
+                z.object({
+                  what: z.enum(["network", "git"]),
+                  part: z.string(),
+                  because: z.enum(["beside", "no_rule"]),
+                }),
+              )
+              .optional(),
             paths: z.array(z.string()).optional(),
             exclude: z.array(z.string()).optional(),
             judged: z.string().optional(),

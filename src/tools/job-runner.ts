@@ -21,7 +21,7 @@ export interface JobSpec {
   /** Started to stay in the background: nobody waits for it. */
   background: boolean;
   /** What the gates let it do besides. */
-  grants?: { network?: boolean; paths?: string[] };
+  grants?: { network?: boolean; git?: boolean; paths?: string[] };
 }
 
 export interface JobEnd {

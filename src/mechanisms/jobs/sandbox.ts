@@ -164,7 +164,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       context: spec.context,
       root,
       network: opts.network || spec.grants?.network === true,
-      git: /\bgit\b/.test(spec.command),
+      git: spec.grants?.git === true,
       granted: spec.grants?.paths ?? [],
     };
     const kind = JSON.stringify(wanted);

@@ -29,6 +29,8 @@ export interface PermissionOptions {
   readable?: string[];
   /** Whether commands run inside the sandbox. */
   sandboxed?: boolean;
+  /** Whether they have the network there in any case. */
+  openNetwork?: boolean;
   /** Tools that the embedding program brought: it answers for them. */
   trustedTools?: string[];
   /** Modes that hold for an agent besides: a call is judged under each, and the strictest answer counts. */
@@ -66,14 +68,22 @@ async function judge(
   const judgements: Judgement[] = [];
   for (const mode of modes)
     judgements.push(await decide({ ...policy, mode }, { tool: tool.name, effect: tool.effect, input }, world));
-  const { decision, code = "command", reason, firm, network } = strictest(judgements);
+  const { decision, code = "command", reason, firm } = strictest(judgements);
   if (decision === "deny") return { decision, code, reason };
   const grants: Grants = {
-    ...(network ? { network } : {}),
+    ...grantedBy(judgements),
     ...pathGrant(tool.name, input, { world, firm, judged }),
     ...(SEARCHES.has(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
   };
   return decision === "allow" ? { decision, grants } : { decision, code, reason, firm, grants };
+}
+
+/** What every mode that holds for the agent grants. */
+function grantedBy(judgements: Judgement[]): Grants {
+  const network = judgements.every((one) => one.network);
+  const git = judgements.every((one) => one.git);
+  const withheld = judgements.find((one) => one.withheld.length > 0)?.withheld;
+  return { ...(network ? { network } : {}), ...(git ? { git } : {}), ...(withheld ? { withheld } : {}) };
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
@@ -129,6 +139,7 @@ export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOption
     readable: [...(opts.readable ?? []), ...(apart === undefined ? [] : [apart])],
     ...(apart === undefined ? {} : { apart: realPath(apart) }),
     sandboxed: opts.sandboxed ?? false,
+    openNetwork: opts.openNetwork ?? false,
     realPath,
     kind,
     links,

@@ -7,6 +7,7 @@ import { parse } from "../shell/parse.ts";
 import { readField, writeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
 import { type Output, type Shell, UNKNOWN_OUTPUT } from "../shell/shell.ts";
+import type { Look } from "../shell/sweep.ts";
 
 export interface Call {
   shell: Shell;
@@ -24,6 +25,10 @@ export interface Call {
   run(fields: Field[], stdin?: Output): Output;
   /** Text that a shell will read as commands, in a shell of its own. */
   runText(source: Word): Output;
+  /** A command that the program starts for us, and a rule for the program means it: only what no rule lifts is said of it. */
+  startsFor(start: () => unknown): undefined;
+  /** What is left to the look at every word; shared by all forms of the call. */
+  rest: Look;
 }
 
 /** They print sums, names or single lines of what they read. */
@@ -39,31 +44,48 @@ export type Commands = Record<string, Judge>;
 
 export function makeCall(shell: Shell, name: string, args: Field[], text: string): Call {
   const deeper = { ...shell, depth: shell.depth + 1 };
+  const rest: Look = { name, shell, args, judged: new Set() };
   return {
     shell,
     name,
     args,
     text,
+    rest,
     say: (verdict) => record(shell.court, text, verdict),
     read: (f) => {
+      rest.judged.add(f);
       if (has(f, "allNames") && !SUMMARISES.has(name))
         record(shell.court, text, askRead("files that hold secrets may be among them", "secret"));
       return readField(shell, f, text);
     },
     look: (f) => readField(shell, f, text, true),
-    write: (f) => writeField(shell, f, text),
-    remove: (f) => writeField(shell, f, text, true),
+    write: (f) => {
+      rest.judged.add(f);
+      return writeField(shell, f, text);
+    },
+    remove: (f) => {
+      rest.judged.add(f);
+      return writeField(shell, f, text, true);
+    },
     run: (fields, stdin) => {
+      for (const f of fields) rest.judged.add(f);
       if (fields.length > 0) return shell.runFields(stdin ? { ...deeper, stdin } : deeper, fields);
       return UNKNOWN_OUTPUT;
     },
-    runText: ({ text: source, holes }) => {
-      if (source.length > LIMITS.chars || holes.length > 0) {
+    startsFor: (start) => {
+      const from = shell.court.findings.length;
+      start();
+      const { findings } = shell.court;
+      findings.push(...findings.splice(from).filter((f) => f.firm || f.lift === "never"));
+    },
+    runText: (source) => {
+      rest.judged.add(source as Field);
+      if (source.text.length > LIMITS.chars || source.holes.length > 0) {
         record(shell.court, text, askFirm("the commands it runs are only known at run time", "runtime"));
         return UNKNOWN_OUTPUT;
       }
-      const script: ParsedScript = parse(source);
-      return shell.runScript({ ...deeper, scope: copyScope(shell.scope) }, script, source);
+      const script: ParsedScript = parse(source.text);
+      return shell.runScript({ ...deeper, scope: copyScope(shell.scope) }, script, source.text);
     },
   };
 }

@@ -67,11 +67,6 @@ export const DATA: Commands = {
     call.say(ask("it packs an archive"));
     return undefined;
   },
-  "7z": (call) => {
-    if (call.args[0]?.text !== "l") call.say(ask("it packs or unpacks an archive"));
-    for (const arg of call.args.slice(1)) if (!arg.text.startsWith("-")) call.read(arg);
-    return undefined;
-  },
   xmllint: fromTable({
     flags: "--format --noout --xpath: --schema:r --valid --nonet --html --recover --pretty: --huge --output:w -o:w",
     finish: (call, { operands }) => {
@@ -79,13 +74,24 @@ export const DATA: Commands = {
       return undefined;
     },
   }),
+  csvlook: fromTable({ flags: "-d:" }),
+  csvcut: fromTable({ flags: "-n -c: -d:" }),
+};
+
+/** Programs with a language of their own: what they are told is also looked at word by word. */
+export const DATABASES: Commands = {
+  "7z": (call) => {
+    if (call.args[0]?.text !== "l") call.say(ask("it packs or unpacks an archive"));
+    for (const arg of call.args.slice(1)) if (!arg.text.startsWith("-")) call.read(arg);
+    return undefined;
+  },
   sqlite3: (call) => {
     const words = call.args.filter((f) => !f.text.startsWith("-"));
     if (words[0]) call.read(words[0]);
     const text = call.args.map((f) => f.text).join(" ");
     const input = call.shell.stdin.kind === "text" ? call.shell.stdin.text : "";
     if (
-      /\.(?:shell|system|output|once|excel|save|backup|open|load|import|log|archive|cd|read)\b|writefile|load_extension|edit\s*\(|attach/i.test(
+      /\.(?:shell|system|output|once|excel|save|backup|open|load|import|log|archive|cd|read)\b|(?:write|read)file|load_extension|edit\s*\(|attach/i.test(
         `${text} ${input}`,
       )
     ) {
@@ -94,8 +100,6 @@ export const DATA: Commands = {
     call.say(ask("it opens a database with a language of its own"));
     return undefined;
   },
-  csvlook: fromTable({ flags: "-d:" }),
-  csvcut: fromTable({ flags: "-n -c: -d:" }),
 };
 
 function compressor(flags: string, printing: string[]): (call: Call) => Output | undefined {

@@ -85,7 +85,6 @@ export const FILES: Commands = {
   nvim: editor,
   nano: editor,
   emacs: editor,
-  code: editor,
   dos2unix: inPlace,
   unix2dos: inPlace,
   cpio: fromTable({

@@ -126,6 +126,7 @@ function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field
     return { given: [{ name }], usesNext: false };
   if (kind === undefined || (kind === "none" && inline)) {
     call.say(unknownFlag(call.name, name));
+    call.rest.only?.push(arg, ...(next ? [next] : []));
     return { given: [{ name, value: inline }], usesNext: false };
   }
   if (kind === "refused" || kind === "asked")
@@ -153,6 +154,7 @@ function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Fiel
     const kind = known.get(name);
     if (kind === undefined) {
       call.say(unknownFlag(call.name, arg.text));
+      call.rest.only?.push(arg, ...(next ? [next] : []));
       return { given: [...given, { name }], usesNext: false };
     }
     if (kind === "refused" || kind === "asked")
