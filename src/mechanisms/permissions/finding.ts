@@ -56,6 +56,7 @@ export function compare(a: Verdict, b: Verdict): number {
   return (
     RANK[b.decision] - RANK[a.decision] ||
     Number(b.firm) - Number(a.firm) ||
+    Number(b.grave ?? false) - Number(a.grave ?? false) ||
     Number(a.code === "edit") - Number(b.code === "edit")
   );
 }

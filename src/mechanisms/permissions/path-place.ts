@@ -165,7 +165,7 @@ const foldPath = (path: string): string =>
 
 function placeWrite(court: Court, use: PathUse, way: string): Verdict {
   if (isInProject(court, way)) return court.mayChange ? allowChange() : askEdit();
-  if (use.isCommand && isOwnTemporary(court, way)) return allowChange();
+  if (isOwn(court, use, way)) return allowChange();
   const isTemporary = /^(?:\/private)?\/(?:tmp|var\/tmp)(?:\/|$)/.test(way);
   if (isTemporary && !court.notOwn.some((dir) => isInside(dir, way)))
     return ask("it writes to /tmp, outside the project", "temporary");
@@ -176,9 +176,13 @@ function placeWrite(court: Court, use: PathUse, way: string): Verdict {
 export const isOwnTemporary = ({ world, notOwn }: Court, way: string): boolean =>
   world.sandboxed && isInside("/tmp", way) && !notOwn.some((dir) => isInside(dir, way));
 
+/** Written as /tmp, or from there: what is done from elsewhere outside is done outside. */
+const isOwn = (court: Court, { isCommand, path, cwd }: PathUse, way: string): boolean =>
+  isCommand === true && isOwnTemporary(court, way) && isInside("/tmp", path.startsWith("/") ? resolve(path) : cwd);
+
 function placeRead(court: Court, use: PathUse, way: string): Verdict {
   if ([...court.roots, ...court.readable].some((root) => isInside(root, way))) return allow();
-  if (use.isCommand && isOwnTemporary(court, way)) return allow();
+  if (isOwn(court, use, way)) return allow();
   return askRead(`it reads outside the project: ${way}`, "outside");
 }
 

@@ -31,7 +31,7 @@ export function choicesIn(word: string, before: string, { name: program, runsPro
   if (program === "psql" && flag === "--command") return []; // a query
   const value = word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : word;
   const own = flag === "" || value.startsWith("-") ? undefined : chosenBy(flag, value, runsProject);
-  const inner = [...value.matchAll(/(?:^|[\s'",])(--?[A-Za-z][\w.-]*)[=: ]([^\s'",]+)/g)].map(([, name, chosen]) =>
+  const inner = [...value.matchAll(/(?:^|[\s'",=])(--?[A-Za-z][\w.-]*)[=: ]([^\s'",]+)/g)].map(([, name, chosen]) =>
     chosenBy(name!, chosen!, runsProject),
   );
   return [own, ...inner, SETTING.test(word) ? ("program" as const) : undefined].filter((one) => one !== undefined);

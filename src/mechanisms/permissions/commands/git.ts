@@ -80,21 +80,26 @@ function git(call: Call): Output | undefined {
   if (isAnywhere) call.say(askFirm("the repository is only known at run time", "runtime"));
   if (call.args.some(mayBecomeFlags))
     call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
-  judgeRepository(call, shell);
+  const isForeign = judgeRepository(call, shell);
   Object.assign(call.rest, { shell, args: rest });
   const output = subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
   const { court } = shell;
-  // A command that git starts (`bisect run`) is a part of its own.
-  for (const f of court.findings) if (f.part === court.part && f.decision !== "allow") f.git = true;
+  // A command that git starts (`bisect run`) is a part of its own; another repository does not need this one.
+  if (!isForeign) for (const f of court.findings) if (f.part === court.part && f.decision !== "allow") f.git = true;
   return output;
 }
 
 /** A repository inside the project may come from somebody else, and its settings run programs. */
-function judgeRepository(call: Call, shell: Shell): undefined {
-  const { court, scope } = shell;
+function judgeRepository(call: Call, shell: Shell): boolean {
+  const from = shell.court.findings.length;
+  sayRepository(call, shell);
+  return shell.court.findings.length > from;
+}
+
+function sayRepository(call: Call, { court, scope }: Shell): undefined {
   if (!scope.cwds) return call.say(ask("the repository is only known at run time", "runtime"));
   for (const cwd of scope.cwds) {
-    if (!isInProject(court, court.world.realPath(cwd)))
+    if (!isInProject(court, realOf(court, cwd)))
       call.say(ask("it works on a repository outside the project, with its own settings", "outside"));
     const root = resolve(court.world.root);
     for (let at = realOf(court, cwd); ; at = dirname(at)) {

@@ -9,6 +9,7 @@ import { CLOUD } from "./cloud.ts";
 import { CONTAINERS } from "./containers.ts";
 import { DATA, DATABASES } from "./data.ts";
 import { FILES } from "./files.ts";
+import { FIND } from "./find.ts";
 import { GIT } from "./git.ts";
 import { NETWORK_COMMANDS } from "./network.ts";
 import { PACKAGES } from "./packages.ts";
@@ -29,6 +30,7 @@ const FAMILIES: [Commands, Manner][] = [
   [BUILTINS, THOROUGH],
   [TEXT, THOROUGH],
   [SEARCH, THOROUGH],
+  [FIND, THOROUGH],
   [SED, THOROUGH],
   [AWK, THOROUGH],
   [DATA, THOROUGH],

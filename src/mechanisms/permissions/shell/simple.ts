@@ -1,11 +1,11 @@
 // Owns the judging of one simple command: its assignments, redirections and words, then the rules that speak about it.
 import { normalize } from "node:path";
-import type { Assignment, Command as CommandNode, Word } from "unbash";
+import type { Assignment, Command as CommandNode, Redirection, Word } from "unbash";
 import { makeCall } from "../commands/call.ts";
 import { lookup } from "../commands/index.ts";
 import { isAnswered } from "../commands/version.ts";
 import { type Court, LIMITS, record, spend } from "../court.ts";
-import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
+import { allow, ask, askFirm, askGrave, deny, type Verdict } from "../finding.ts";
 import { isInProject } from "../path-place.ts";
 import { findBashRule } from "../rules.ts";
 import { assign, judgeAssignments } from "./assign.ts";
@@ -33,19 +33,28 @@ export function runSimple(shell: Shell, node: CommandNode): Output {
     // `$(< file)` is what the file holds.
     return node.redirects.length > 0 ? UNKNOWN_OUTPUT : { kind: "text", text: "" };
   }
+  const { court } = shell;
+  const outerPart = court.part;
+  court.part = ++court.parts; // what stands before the command belongs to it
   const areSafe = judgeAssignments(shell, assignments, fields, written);
   if (!SILENT.has(fields[0]!.text)) judgeTold(shell, text, fields.slice(1));
   const outer = assignments.map(({ name }) => [name, shell.scope.vars.get(name)] as const);
   const own = assignments.map(({ value }) => [value.type === "Word" ? expandValue(shell, value) : holeField()]);
   for (const [i, { name }] of assignments.entries()) shell.scope.vars.set(name, own[i]!);
   const output = runFields({ ...shell, stdin }, fields, { texts: [text], written, areSafe });
+  court.part = outerPart;
   outer.forEach(([name, value], i) => {
     const isUntouched = shell.scope.vars.get(name) === own[i];
     if (value && isUntouched) shell.scope.vars.set(name, value);
     else shell.scope.vars.delete(name);
   });
+  if (output.kind === "endless" && node.redirects.some(writesFile))
+    record(shell.court, written, askGrave("it fills the disk", "changes"));
   return node.redirects.some((r) => r.type === "Redirect" && r.operator.includes(">")) ? UNKNOWN_OUTPUT : output;
 }
+
+const writesFile = (r: Redirection): boolean =>
+  r.type === "Redirect" && /^(?:&?>>?|>\|)$/.test(r.operator) && !r.target?.text.startsWith("/dev/");
 
 /** They look at a value, or keep it, and print nothing. */
 const SILENT = new Set("test [ : true false export declare local readonly typeset set unset".split(" "));
@@ -70,7 +79,7 @@ export function runFields(shell: Shell, fields: Field[], as?: AsWritten): Output
   const texts = [...new Set([...(as?.texts ?? []), shown].map((t) => t.replace(/\s+/g, " ").trim()))];
   const start = court.findings.length;
   const outer = court.part;
-  court.part = ++court.parts;
+  if (!as) court.part = ++court.parts;
   const label = as?.written ?? shown;
   const { output, look } = runHead(shell, fields, label);
   if (court.findings.length === start) record(court, label, allow());
