@@ -183,7 +183,8 @@ const isOwn = (court: Court, { isCommand, path, cwd }: PathUse, way: string): bo
 function placeRead(court: Court, use: PathUse, way: string): Verdict {
   if ([...court.roots, ...court.readable].some((root) => isInside(root, way))) return allow();
   if (isOwn(court, use, way)) return allow();
-  return askRead(`it reads outside the project: ${way}`, "outside");
+  // A rule for the command does not mean other places; one for the place does (`Read(//usr/**)`).
+  return { ...askRead(`it reads outside the project: ${way}`, "outside"), lift: "exact" };
 }
 
 function real(court: Court, path: string): string | undefined {

@@ -4,7 +4,7 @@ import { flagOf } from "./prose.ts";
 
 /** The value is a program, whatever it is. */
 const PROGRAM =
-  /^--?(?:.*[-_.])?(?:exec|execute|executable|shell|script-shell|command|cmd|wrapper|launcher|linker|extld|run[-_]under|askpass|init-hook|post-renderer|vault-password-file|toolexec|vettool|pager|editor|rsh|eval|javaagent|agentlib|agentpath|proxy-?command|ssh-?command|credential-helper|fplugin|smtp-server|httpd)(?::.*)?$/i;
+  /^--?(?:.*[-_.])?(?:exec|execute|executable|shell|script-shell|command|cmd|wrapper|launcher|linker|extld|run[-_]under|askpass|init-hook|post-renderer|vault-password-file|toolexec|vettool|pager|editor|rsh|eval|javaagent|agentlib|agentpath|proxy-?command|ssh-?command|credential-helper|fplugin|smtp-server|httpd|node-options|jvmargs|jvm-args|java-options)(?::.*)?$/i;
 /** The value may be a name; it is a program when it is a path. */
 const CODE =
   /^--?(?:.*[-_.])?(?:filter|plugins?|browser|extension|loader|compiler|interpreter|renderer|engine|driver|runner|toolchain|toolchain-file|pre|post|hook)$/i;
@@ -18,6 +18,9 @@ const HERE = /^(?:[a-z+]+:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/i;
 const SETTING =
   /^(?:-[DPp]:?)?(?:[\w.]*[._])?(?:COMPILER|COMPILER_LAUNCHER|LINKER|LAUNCHER|TOOLCHAIN_FILE|MAKE_PROGRAM|PROGRAM|EXECUTABLE|SHELL|SCRIPT_SHELL|ARGLINE|SO_PATH|JAVAAGENT)[=:]./i;
 
+/** They let what is given run programs or load code, without a value. */
+const OPENS = /^--?(?:shell-escape|enable-write18|write18|load|allow-exec|allow-scripts|unsafe-perm|eval-stdin)$/i;
+
 export type Choice = "program" | "source";
 
 interface Told {
@@ -30,11 +33,13 @@ export function choicesIn(word: string, before: string, { name: program, runsPro
   const flag = flagOf(word, before);
   if (program === "psql" && flag === "--command") return []; // a query
   const value = word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : word;
-  const own = flag === "" || value.startsWith("-") ? undefined : chosenBy(flag, value, runsProject);
+  const isNextFlag = value === word && value.startsWith("-");
+  const own = flag === "" || isNextFlag ? undefined : chosenBy(flag, value, runsProject);
   const inner = [...value.matchAll(/(?:^|[\s'",=])(--?[A-Za-z][\w.-]*)[=: ]([^\s'",]+)/g)].map(([, name, chosen]) =>
     chosenBy(name!, chosen!, runsProject),
   );
-  return [own, ...inner, SETTING.test(word) ? ("program" as const) : undefined].filter((one) => one !== undefined);
+  const isOpening = SETTING.test(word) || OPENS.test(word);
+  return [own, ...inner, isOpening ? ("program" as const) : undefined].filter((one) => one !== undefined);
 }
 
 function chosenBy(flag: string, value: string, runsProject: boolean): Choice | undefined {

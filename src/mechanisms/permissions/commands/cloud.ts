@@ -42,31 +42,35 @@ export const CLOUD: Commands = {
   mysqldump: cloud,
 };
 
+/** What a rule for all of gh does not mean: who may do what, what runs there, what is public. */
+const RARE: Record<string, RegExp> = {
+  repo: /^(?:archive|unarchive|edit|rename|sync|deploy-key|delete|create)$/,
+  workflow: /^(?:run|enable|disable)$/,
+  variable: /^(?:set|delete)$/,
+  auth: /^(?:login|logout|refresh|setup-git|switch)$/,
+  config: /^(?:set|clear-cache)$/,
+  codespace: /./,
+  cs: /./,
+  cache: /^delete$/,
+  project: /^(?:delete|close|edit)$/,
+};
+
 function gh(call: Call): Output {
   if (isVersion(call) || isHelp(call)) return { kind: "unknown" };
-  const words = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
-  if (
-    words[0] === "auth" &&
-    (words[1] === "token" || call.args.some((f) => f.text === "--show-token" || f.text === "-t"))
-  )
-    call.say(deny("it prints a token", "secret"));
-  else if (words[0] === "--version" || (words.length === 0 && call.args[0]?.text === "--version"))
-    return { kind: "unknown" };
-  else if (words[0] === "repo" && words[1] === "delete") call.say(deny("it deletes a repository", "changes"));
-  else if (
-    words[0] === "secret" ||
-    words[0] === "ssh-key" ||
-    words[0] === "gpg-key" ||
-    (words[0] === "extension" && words[1] !== "list") ||
-    words[0] === "alias"
-  )
+  const words: string[] = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
+  const [area = "", verb = ""] = words;
+  const has = (...flags: string[]) => call.args.some((f) => flags.includes(f.text));
+  const isTo = (methods: string) => call.args.some((f, i) => isMethod(f.text, call.args[i - 1]?.text ?? "", methods));
+  if (area === "auth" && (verb === "token" || has("--show-token", "-t"))) call.say(deny("it prints a token", "secret"));
+  else if (area === "repo" && verb === "delete") call.say(deny("it deletes a repository", "changes"));
+  else if (/^(?:secret|ssh-key|gpg-key|alias)$/.test(area) || (area === "extension" && verb !== "list"))
     call.say(deny("it changes secrets, keys or what gh runs", "secret"));
-  else if (words[0] === "gist" && words[1] === "create") call.say(deny("it publishes files"));
-  else if (words[0] === "api" && call.args.some((f, i) => isMethod(f.text, call.args[i - 1]?.text ?? "", "DELETE")))
-    call.say(deny("it deletes what is stored elsewhere", "changes"));
-  else if (words[0] === "api" && call.args.some((f, i) => isMethod(f.text, call.args[i - 1]?.text ?? "", "PUT|PATCH")))
-    call.say({ ...askNetwork("it changes what is stored elsewhere"), lift: "exact" });
-  else call.say(askNetwork("it reaches another machine"));
+  else if (area === "gist" && verb === "create") call.say(deny("it publishes files"));
+  else if (area === "api" && isTo("DELETE")) call.say(deny("it deletes what is stored elsewhere", "changes"));
+  else {
+    const isRare = (Object.hasOwn(RARE, area) && RARE[area]!.test(verb)) || (area === "api" && isTo("PUT|PATCH"));
+    call.say({ ...askNetwork("it reaches another machine"), lift: isRare ? "exact" : "any" });
+  }
   return NETWORK;
 }
 
@@ -76,9 +80,9 @@ const isMethod = (word: string, before: string, methods: string): boolean =>
   (/^(?:-X|--method)$/.test(before) && new RegExp(`^(?:${methods})$`, "i").test(word));
 
 const DESTROYS =
-  /^(?:delete|destroy|terminate-instances|delete-.*|rb|rm|drain|uninstall|purge|remove|flushall|flushdb|drop|shutdown|apps:destroy|pg:reset|down|apply|exec|cp|attach|port-forward|proxy|run|sync|mb|ssh|edit|patch|replace|scale|rollout|cordon|taint|state|import|set|secrets?|read|token|config|config:get|env|env:.*|console|assume-role.*|login)$/i;
+  /^(?:delete|destroy|terminate-instances|delete-.*|rb|rm|drain|uninstall|purge|remove|flushall|flushdb|drop|shutdown|apps:destroy|pg:reset|down|apply|exec|cp|attach|port-forward|proxy|run|sync|mb|ssh|edit|patch|replace|scale|rollout|cordon|taint|state|import|set|secrets?|read|token|config|config:get|env|env:.*|console|assume-role.*|login|--as|--as-group|--as-uid|--token)(?:=.*)?$/i;
 const DESTROYS_FOR_SURE =
-  /^(?:delete|destroy|terminate-instances|delete-.*|rb|drain|uninstall|purge|flushall|flushdb|shutdown|apps:destroy|pg:reset|secrets?|secretsmanager|get-secret-value|export-credentials|config-helper|(?:print|get|create|generate)-(?:access-|identity-|session-|federation-|db-auth-|oidc-)?(?:token|credentials|password|login-password|access-key|password-data)|--with-decryption)$/i;
+  /^(?:delete|destroy|terminate-instances|delete-.*|rb|drain|uninstall|purge|flushall|flushdb|shutdown|apps:destroy|pg:reset|secrets?|secretsmanager|get-secret-value|export-credentials|config-helper|(?:print|get|create|generate)-(?:access-|identity-|session-|federation-|db-auth-|oidc-)?(?:token|credentials|password|login-password|access-key|password-data)|decrypt|--with-decryption)$/i;
 /** Statements that destroy, and words by which a database serves files or runs programs. */
 const STATEMENTS =
   /\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|dropDatabase|flushall|config\s+set|module\s+load|(?:replica|slave)of|pg_read_(?:binary_)?file|pg_ls_dir|lo_(?:import|export)|load_file|into\s+(?:out|dump)file)\b/i;

@@ -82,6 +82,7 @@ export const DATA: Commands = {
 export const DATABASES: Commands = {
   "7z": (call) => {
     if (call.args[0]?.text !== "l") call.say(ask("it packs or unpacks an archive"));
+    if (call.args.some((f) => /^-sdel/.test(f.text))) call.say(askExact("it deletes what it packs", "changes"));
     for (const arg of call.args.slice(1)) if (!arg.text.startsWith("-")) call.read(arg);
     return undefined;
   },

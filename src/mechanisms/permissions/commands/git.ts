@@ -136,7 +136,8 @@ function subcommand(call: Call, name: string): Output | undefined {
 function changed(call: Call, name: string): undefined {
   const change = Object.hasOwn(GIT_CHANGES, name) ? GIT_CHANGES[name]! : undefined;
   judgeChange(call, name, change?.refused);
-  if (!change) return call.say(ask(`git ${name} is not known to only read`));
+  // An alias of the user's, or a program of git's that nobody means by a rule for all of git.
+  if (!change) return call.say((/-/.test(name) ? askExact : ask)(`git ${name} is not known to only read`));
   const verdict = change.usesNetwork
     ? askNetwork(`git ${name} reaches another machine`)
     : ask(`git ${name} ${change.does}`);
@@ -227,6 +228,11 @@ const SPECIAL: Commands = {
     return subcommands({})(call);
   },
   worktree: subcommands({ list: "" }),
+  maintenance: (call) => {
+    if (call.args[0]?.text !== "run")
+      call.say(askExact("it changes the user's settings, or plans commands", "outside"));
+    return subcommands({})(call);
+  },
   "sparse-checkout": subcommands({ list: "" }),
   "ls-remote": (call) => {
     const [flag, ...names] = call.args;

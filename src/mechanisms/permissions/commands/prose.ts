@@ -4,8 +4,8 @@ import type { Field } from "../shell/field.ts";
 /** Flags of any program whose value is prose. */
 const SAYS =
   /^--(?:message|title|body|description|comment|notes?|subject|summary|reason|author|grep|search|query|format|pretty|jq|label|name|tag|msg|text|prompt)$/;
-/** What is left out is neither read nor written. */
-const LEAVES_OUT = /^--?(?:exclude|ignore|skip|omit|without|not|no)(?:[-_]?[a-z]+)*$/;
+/** What is left out is neither read nor written; a file that lists it is read. */
+const LEAVES_OUT = /^--?(?:exclude|ignore|skip|omit|without)(?:[-_](?:dirs?|patterns?|globs?|regex|names?))?$/;
 /** Where compilers look for headers and libraries of the system. */
 const SYSTEM_PLACE = /^-(?:I|L|isystem|iquote|idirafter|F)$/;
 
@@ -15,13 +15,13 @@ const BY_PROGRAM: Record<string, RegExp> = {
   hg: /^-m$/,
   svn: /^-m$/,
   jj: /^-m$/,
-  gh: /^(?:-[tbnmlqsfBHaR]|--(?:raw-field|head|base|assignee|reviewer|repo|template))$/,
+  gh: /^(?:-[tbnmlqsfBHaR]|--(?:raw-field|head|base|assignee|reviewer|repo|title|body|notes))$/,
   glab: /^-[tdml]$/,
   npm: /^-m$/,
   docker:
     /^(?:-[ewpltuhe]|--(?:env|workdir|publish|name|label|tag|user|entrypoint|hostname|network|build-arg|target|platform|filter|health-cmd|tmpfs))$/,
-  kubectl: /^(?:-[nlo]|--(?:namespace|selector|output|field-selector|context|image))$/,
-  curl: /^(?:-[HAXewm]|--(?:header|user-agent|request|referer|write-out))$/,
+  kubectl: /^(?:-[nl]|--(?:namespace|selector|field-selector|context|image))$/,
+  curl: /^(?:-[HAXem]|--(?:header|user-agent|request|referer))$/,
   psql: /^(?:-[dhpU]|--(?:dbname|host|port|username))$/,
   pytest: /^-[km]$/,
   jest: /^-t$/,
@@ -42,7 +42,9 @@ export function isText(program: string, args: readonly Field[], at: number): boo
   const own = BY_PROGRAM[KIN[program] ?? program];
   if (/^-m./.test(word!) && own?.test("-m")) return true; // `-m"fix ~/x"`
   if (flag === "") return false;
-  return SAYS.test(flag) || LEAVES_OUT.test(flag) || (own?.test(flag) ?? false);
+  if (LEAVES_OUT.test(flag) || own?.test(flag)) return true;
+  const value = word!.startsWith(`${flag}=`) ? word!.slice(flag.length + 1) : word!;
+  return SAYS.test(flag) && (/\s/.test(value) || !/^[~/.$@]/.test(value)); // a path alone is meant as one
 }
 
 /** `-I/usr/include`: a place of the system, for reading. */

@@ -81,7 +81,7 @@ function judgePiece(look: Look, piece: Piece, swept: Swept): undefined {
     else if (verdict.code === "device" && !isInText) swept.always.push(verdict);
     else if (verdict.code === "outside") judgeOutside(look, piece, verdict, swept);
     else if (edit?.code === "protected" && edit.firm) (isWritten ? swept.always : swept.beforeRules).push(edit);
-    else if (look.mayLoad && !isInText && !isWritten && path.startsWith("/tmp/") && isOwnTemporary(court, path))
+    else if (look.mayLoad && !isWritten && isAbsolute && isOwnTemporary(court, resolve(path)))
       swept.always.push(
         askExact(`${look.name} uses what lies in /tmp, which anything may have written: ${path}`, "temporary"),
       );
