@@ -167,7 +167,8 @@ function placeWrite(court: Court, use: PathUse, way: string): Verdict {
   if (isInProject(court, way)) return court.mayChange ? allowChange() : askEdit();
   if (isOwn(court, use, way)) return allowChange();
   const isTemporary = /^(?:\/private)?\/(?:tmp|var\/tmp)(?:\/|$)/.test(way);
-  if (isTemporary && !court.notOwn.some((dir) => isInside(dir, way)))
+  const isShared = !use.isCommand || !court.world.sandboxed;
+  if (isTemporary && isShared && !court.notOwn.some((dir) => isInside(dir, way)))
     return ask("it writes to /tmp, outside the project", "temporary");
   return deny(`it writes outside the project: ${way}`, "outside");
 }
@@ -178,7 +179,7 @@ export const isOwnTemporary = ({ world, notOwn }: Court, way: string): boolean =
 
 /** Written as /tmp, or from there: what is done from elsewhere outside is done outside. */
 const isOwn = (court: Court, { isCommand, path, cwd }: PathUse, way: string): boolean =>
-  isCommand === true && isOwnTemporary(court, way) && isInside("/tmp", path.startsWith("/") ? resolve(path) : cwd);
+  isCommand === true && isOwnTemporary(court, way) && isOwnTemporary(court, path.startsWith("/") ? resolve(path) : cwd);
 
 function placeRead(court: Court, use: PathUse, way: string): Verdict {
   if ([...court.roots, ...court.readable].some((root) => isInside(root, way))) return allow();

@@ -76,7 +76,7 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
       const from = shell.court.findings.length;
       start();
       const { findings } = shell.court;
-      findings.push(...findings.splice(from).filter((f) => f.firm || f.lift === "never"));
+      findings.push(...findings.splice(from).filter((f) => f.firm || f.decision === "deny" || f.lift === "exact"));
     },
     runText: (source) => {
       rest.judged.add(source as Field);

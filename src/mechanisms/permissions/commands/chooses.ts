@@ -49,6 +49,10 @@ function chosenBy(flag: string, value: string, runsProject: boolean): Choice | u
   return undefined;
 }
 
+/** `plugin install x`: code of others becomes part of the program. */
+export const bringsCode = (before: string, word: string): boolean =>
+  /^(?:plugin|extension|addon)s?$/.test(before) && /^(?:install|add|enable|update|upgrade)$/.test(word);
+
 const VERBS = /^(?:run|dlx|exec|x|install|add|i|tool|pip|eval|create|get)$/;
 
 /** The package or script itself is an address: `deno run https://…`, `pnpm dlx https://…`. */

@@ -130,4 +130,6 @@ function cloud(call: Call): Output {
 
 /** `terraform output -raw x` prints what is otherwise hidden. */
 const printsOutputs = (name: string, words: readonly string[]): boolean =>
-  /^(?:terraform|tofu|pulumi)$/.test(name) && words.some((w) => /^--?(?:raw|json|show-secrets)(?:=|$)/.test(w));
+  /^(?:terraform|tofu|pulumi)$/.test(name) &&
+  words.some((w) => /^(?:output|show|stack|config)$/.test(w)) &&
+  words.some((w) => /^--?(?:raw|json|show-secrets)(?:=|$)/.test(w));

@@ -172,6 +172,10 @@ function tar(call: Call): Output | undefined {
   const directory = parsed.value("-C", "--directory");
   if (isCreating) for (const file of parsed.operands) call.read(file);
   else if (directory) call.write(directory);
+  const renames = parsed.flags.some(
+    ({ name, value }) => /^--(?:transform|xform)$/.test(name) && /\.\.|\//.test(value?.text ?? ""),
+  );
+  if (renames) call.say(askExact("tar puts the files elsewhere than the archive says", "outside"));
   if (parsed.has("-P", "--absolute-names")) call.say(deny("tar -P writes wherever the archive says", "changes"));
   call.say(
     parsed.has("--remove-files")

@@ -102,7 +102,7 @@ function isNarrowed(args: readonly Field[]): boolean {
     else if (/^(?:-o|-or|,)$/.test(text) && depth === 0) return false;
     const isNegated = /^(?:!|-not)$/.test(args[i - 1]?.text ?? "");
     const value = args[i + 1]?.text ?? "";
-    const isByName = /^-i?(?:name|path|wholename|regex)$/.test(text) && /[\w-]{2}/.test(value);
+    const isByName = /^-i?(?:name|path|wholename|regex)$/.test(text) && /[^*?.[\]!^]/.test(value);
     if (!isNegated && (isByName || /^-(?:empty|[acm](?:time|min)|newer\w*|size)$/.test(text))) isNarrow = true;
   }
   return isNarrow;

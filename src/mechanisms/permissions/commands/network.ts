@@ -1,5 +1,5 @@
 // Owns the commands that reach other machines: asked in general, refused where data leaves or strangers get in.
-import { ask, askFirm, askNetwork, deny, refuseNetwork, type Verdict } from "../finding.ts";
+import { ask, askExact, askFirm, askNetwork, deny, refuseNetwork, type Verdict } from "../finding.ts";
 import {
   aroundHoles,
   cut,
@@ -154,6 +154,8 @@ function curl(call: Call): Output {
     if (made !== undefined) call.write(fieldOf(made));
     if (/^(?:-K|--config)/.test(text)) call.say(askFirm("its settings come from a file"));
     if (/^(?:-[a-zA-Z]*n|--netrc.*)$/.test(text)) call.say(deny("it sends a stored password", "secret"));
+    if (/^(?:-x|--(?:pre)?proxy|--resolve|--connect-to|--doh-url|--socks.*)(?:=|$)/.test(text))
+      call.say(askExact("another machine would stand between", "network"));
     if (/^--(?:unix-socket|abstract-unix-socket)/.test(text)) call.say(deny("it talks to a daemon of this machine"));
     if (
       /^(?:-o|--output|-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr|--output-dir|--libcurl|--etag-save|--hsts|--alt-svc)$/.test(

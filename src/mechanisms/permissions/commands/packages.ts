@@ -108,11 +108,13 @@ export function placesElsewhere(call: Call): undefined {
     if (isBareAddress(text) || isBareAddress(text.replace(/^[^=]*=/, "")))
       call.say(deny("it fetches from a bare address", "network"));
     if (
-      /^(?:-toolexec|-exec|--?vettool|--toolexec|-wrapper|--config|-fplugin|-B|--rustc-wrapper|-specs|--specs)(?:=|$)|^-B./.test(
+      /^(?:-toolexec|-exec|--?vettool|--toolexec|-wrapper|-fplugin|-B|--rustc-wrapper|-specs|--specs)(?:=|$)|^-B./.test(
         text,
       )
     )
       call.say(deny(`${call.name} ${text} runs a program`, "runs_code"));
+    if (call.name === "cargo" && /^--config(?:=|$)/.test(text))
+      call.say(deny("cargo --config chooses what runs", "runs_code"));
   }
 }
 

@@ -111,7 +111,9 @@ function shell(call: Call): Output | undefined {
       if (args[i + 1]?.text === "--") i++;
       const script = args[i + 1];
       forget(call, args.slice(i + 3));
-      if (/i|l/.test(text)) call.say(askFirm("the shell would run its start files first", "runs_code"));
+      // In the sandbox the home is the context's own.
+      const asking = call.shell.court.world.sandboxed ? ask : askFirm;
+      if (/i|l/.test(text)) call.say(asking("the shell would run its start files first", "runs_code"));
       if (!script) call.say(ask("the shell is told nothing"));
       else if (!isKnown(script)) unknownScript(call, script);
       else call.runText(script);
@@ -218,7 +220,7 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
       ),
     );
     if (at >= 0) {
-      for (const f of args.slice(at, at + 2)) call.rest.judged.add(f);
+      call.rest.code = new Set(args.slice(at, at + 2));
       const code = args
         .slice(at)
         .map((f) => f.text)

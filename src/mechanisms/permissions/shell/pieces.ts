@@ -22,7 +22,7 @@ export function piecesOf(word: string, before: string, home: string, cwd: string
   const known = (path: string) => atHome(path, home, cwd);
   const paths = new Set<string>();
   for (const one of value) for (const path of splitUp(one)) paths.add(known(path));
-  return [...paths].filter(Boolean).map((path) => ({ path, flag, isInText: false, isCompound: /[=@:,]/.test(path) }));
+  return [...paths].filter(Boolean).map((path) => ({ path, flag, isInText: false, isCompound: /[=@:,#]/.test(path) }));
 }
 
 function takeApart(word: string, before: string): { flag: string; value: string[] } {
@@ -48,13 +48,13 @@ function splitUp(value: string): string[] {
   const out = [whole];
   // The place on another machine is not one of this.
   const local = /^[\w.-]+@[\w.-]+:/.test(whole) ? "" : whole;
-  for (const m of local.matchAll(/[=@:,]+/g)) {
+  for (const m of local.matchAll(/[=@:,#]+/g)) {
     const rest = local.slice(m.index + m[0].length);
     if (m.index === 0 && m[0] === ":") continue; // git's `:/` and `:!x`
     if (URL.test(local.slice(Math.max(0, local.lastIndexOf(",", m.index) + 1))) && m[0] === ":") continue;
-    out.push(rest, rest.split(/[=@:,]/)[0]!);
+    out.push(rest, rest.split(/[=@:,#]/)[0]!);
   }
-  out.push(...local.split(/[=@:,]/).slice(0, 1));
+  out.push(...local.split(/[=@:,#]/).slice(0, 1));
   return out;
 }
 

@@ -1,6 +1,6 @@
 // Owns the last look before a rule or a mode lifts anything: every word that the command's own judge has not looked at, taken as a path.
 import { resolve } from "node:path";
-import { type Choice, choicesIn, isFetchedCode } from "../commands/chooses.ts";
+import { bringsCode, type Choice, choicesIn, isFetchedCode } from "../commands/chooses.ts";
 import { isSystemPlace, isText } from "../commands/prose.ts";
 import { type Court, spend } from "../court.ts";
 import { askExact, compare, deny, type Verdict } from "../finding.ts";
@@ -18,6 +18,8 @@ export interface Look {
   /** Only these words; absent: all but those that were judged. */
   only?: Field[];
   judged: Set<Field>;
+  /** A program in the language of the command. */
+  code?: Set<Field>;
   /** What it is given it sends to another machine. */
   sends?: boolean;
   /** It runs code of the project in any case. */
@@ -45,8 +47,10 @@ export function sweep(look: Look): Swept {
     if (isText(name, args, at)) continue;
     const before = args[at - 1]?.text ?? "";
     const word = fill(f, { unknown: "", names: "name", allNames: "name", plain: "0" });
-    for (const choice of choicesIn(word, before, look)) swept.always.push(chosen(choice, name, word));
+    const choices = look.code?.has(f) ? [] : choicesIn(word, before, look);
+    for (const choice of choices) swept.always.push(chosen(choice, name, word));
     if (look.runsProject && isFetchedCode(args, at)) swept.always.push(chosen("source", name, word));
+    if (bringsCode(before, word)) swept.always.push(chosen("program", name, `${before} ${word}`));
     for (const piece of piecesOf(word, before, court.world.home, cwd)) {
       if (!spend(court, "swept")) return swept;
       judgePiece(look, piece, swept);
@@ -62,13 +66,14 @@ const chosen = (choice: Choice, name: string, word: string): Verdict =>
 
 /** By its name the value is written. */
 const WRITES =
-  /^-[oO]$|^--?(?:out|coverprofile|dest|export|write|save|dump|log|basetemp|.*(?:output|outfile|outdir|out-dir|out-file|log-file|logfile|report|-dest|destination|target-dir|install-dir|prefix))/i;
+  /^-[oO]$|^--?(?:out|coverprofile|dest|export|write|save|dump|log|basetemp|.*(?:output|outfile|outdir|out-dir|out-file|log-file|logfile|report|-dest|destination|target-dir|install-dir))/i;
 
 function judgePiece(look: Look, piece: Piece, swept: Swept): undefined {
   const { path, flag, isInText } = piece;
   const { court, scope } = look.shell;
   const isAbsolute = path.startsWith("/");
   const isBare = !path.includes("/") && !path.startsWith(".");
+  if (isInText && /[*?[\]^$+]/.test(path) && !isPersonal(court, path)) return; // a pattern
   for (const cwd of isAbsolute ? ["/"] : (scope.cwds ?? [court.world.cwd])) {
     if ((isBare || piece.isCompound) && court.world.kind(resolve(cwd, path)) === "missing") continue;
     const use: PathUse = { access: "read", path, cwd, isCommand: true };
