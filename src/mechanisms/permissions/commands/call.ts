@@ -53,20 +53,13 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
     rest,
     say: (verdict) => record(shell.court, text, verdict),
     read: (f) => {
-      rest.judged.add(f);
       if (has(f, "allNames") && !SUMMARISES.has(name))
         record(shell.court, text, askRead("files that hold secrets may be among them", "secret"));
       return readField(shell, f, text);
     },
     look: (f) => readField(shell, f, text, true),
-    write: (f) => {
-      rest.judged.add(f);
-      return writeField(shell, f, text);
-    },
-    remove: (f) => {
-      rest.judged.add(f);
-      return writeField(shell, f, text, true);
-    },
+    write: (f) => writeField(shell, f, text),
+    remove: (f) => writeField(shell, f, text, true),
     run: (fields, stdin) => {
       for (const f of fields) rest.judged.add(f);
       if (fields.length > 0) return shell.runFields(stdin ? { ...deeper, stdin } : deeper, fields);

@@ -19,6 +19,19 @@ export const DATA: Commands = {
       return undefined;
     },
   }),
+  xmllint: fromTable({
+    flags: "--format --noout --xpath: --schema:r --valid --nonet --html --recover --pretty: --huge --output:w -o:w",
+    finish: (call, { operands }) => {
+      if (operands.some((f) => f.text.includes("://"))) call.say(askNetwork("it reads from another machine"));
+      return undefined;
+    },
+  }),
+  csvlook: fromTable({ flags: "-d:" }),
+  csvcut: fromTable({ flags: "-n -c: -d:" }),
+};
+
+/** Archives, and programs with a language of their own: what they are told is also looked at word by word. */
+export const ARCHIVES: Commands = {
   tar,
   gtar: tar,
   bsdtar: tar,
@@ -67,19 +80,6 @@ export const DATA: Commands = {
     call.say(ask("it packs an archive"));
     return undefined;
   },
-  xmllint: fromTable({
-    flags: "--format --noout --xpath: --schema:r --valid --nonet --html --recover --pretty: --huge --output:w -o:w",
-    finish: (call, { operands }) => {
-      if (operands.some((f) => f.text.includes("://"))) call.say(askNetwork("it reads from another machine"));
-      return undefined;
-    },
-  }),
-  csvlook: fromTable({ flags: "-d:" }),
-  csvcut: fromTable({ flags: "-n -c: -d:" }),
-};
-
-/** Programs with a language of their own: what they are told is also looked at word by word. */
-export const DATABASES: Commands = {
   "7z": (call) => {
     if (call.args[0]?.text !== "l") call.say(ask("it packs or unpacks an archive"));
     if (call.args.some((f) => /^-sdel/.test(f.text))) call.say(askExact("it deletes what it packs", "changes"));

@@ -59,7 +59,6 @@ export const FILES: Commands = {
   ln,
   link: ln,
   install: copyAll("it installs files"),
-  rsync,
   shred: (call) => {
     for (const f of readFlags(call, {
       flags: "-fuvxz -n: -s: --force --remove? --verbose --zero --exact --iterations: --size:",
@@ -106,6 +105,9 @@ export const FILES: Commands = {
     asks: "it packs or unpacks an archive",
   }),
 };
+
+/** It has many options that name files: all its words are looked at. */
+export const SYNC: Commands = { rsync };
 
 const CP_FLAGS =
   "-afilnpPuvxHLbTRrdsZ -t: -S: --archive --force --interactive --link~ --symbolic-link~ --no-clobber --preserve? --no-preserve: --recursive --parents --update? --verbose --target-directory: --no-target-directory --dereference --no-dereference --backup? --suffix: --reflink? --sparse: --strip-trailing-slashes --attributes-only --remove-destination --one-file-system -N -c";

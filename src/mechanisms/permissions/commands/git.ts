@@ -329,6 +329,9 @@ function listing(flags: string, listers: string[]): (call: Call) => Output | und
   };
 }
 
+const LISTS =
+  /^(?:-[vqzlan]+|--(?:verbose|quiet|porcelain|recursive|cached|long|all|name-only|size|debug|ref=[\w./-]+))$/;
+
 /** `reads` are those that only read; the empty name stands for no subcommand at all. */
 function subcommands(
   reads: Record<string, string>,
@@ -336,15 +339,11 @@ function subcommands(
 ): (call: Call) => Output | undefined {
   return (call) => {
     const first = call.args.find((f) => !f.text.startsWith("-"))?.text ?? "";
-    const isRead = Object.hasOwn(reads, first);
-    if (!isRead) judgeChange(call, call.name.slice(4), undefined);
-    if (isRead) {
-      call.say(
-        call.args.some((f) => /^--(?:exec|ext|text|output|open)/.test(f.text))
-          ? askExact(`${call.name} has a flag that is not known to only read`)
-          : allow(),
-      );
-    } else if (others[first]) call.say(askNetwork(`${call.name} ${first} reaches another machine`));
+    const isPlain = call.args.every((f) => !f.text.startsWith("-") || LISTS.test(f.text));
+    if (Object.hasOwn(reads, first) && isPlain) return call.say(allow());
+    judgeChange(call, call.name.slice(4), undefined);
+    if (Object.hasOwn(reads, first)) call.say(askExact(`${call.name} has a flag that is not known to only read`));
+    else if (others[first]) call.say(askNetwork(`${call.name} ${first} reaches another machine`));
     else call.say(ask(`${call.name} ${first} changes the repository`));
     return undefined;
   };

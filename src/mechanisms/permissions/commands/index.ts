@@ -7,8 +7,8 @@ import { BUILTINS } from "./builtins.ts";
 import type { Commands, Judge } from "./call.ts";
 import { CLOUD } from "./cloud.ts";
 import { CONTAINERS } from "./containers.ts";
-import { DATA, DATABASES } from "./data.ts";
-import { FILES } from "./files.ts";
+import { ARCHIVES, DATA } from "./data.ts";
+import { FILES, SYNC } from "./files.ts";
 import { FIND } from "./find.ts";
 import { GIT } from "./git.ts";
 import { NETWORK_COMMANDS } from "./network.ts";
@@ -34,9 +34,10 @@ const FAMILIES: [Commands, Manner][] = [
   [SED, THOROUGH],
   [AWK, THOROUGH],
   [DATA, THOROUGH],
-  [DATABASES, {}],
+  [ARCHIVES, {}],
   [GIT, THOROUGH],
   [FILES, THOROUGH],
+  [SYNC, {}],
   [RUN, RUNS],
   [BUILD, RUNS],
   [STARTERS, RUNS],

@@ -15,7 +15,7 @@ export interface Look {
   /** Where its relative paths begin. */
   shell: Shell;
   args: readonly Field[];
-  /** Only these words; absent: all but those that were judged. */
+  /** Only these words; absent: all but those that were judged as what they are, a command or a place in a container. */
   only?: Field[];
   judged: Set<Field>;
   /** A program in the language of the command. */
