@@ -172,6 +172,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
       ...opts.permissions,
       policy: { ...opts.permissions?.policy, mode },
       sandboxed: opts.sandbox !== undefined,
+      openNetwork: opts.sandbox?.network === true,
       readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks"), ...treesDir],
       modesOf,
       keptRules,

@@ -23,6 +23,10 @@ const OPTIONS = {
   "allowed-tools": { type: "string", multiple: true },
   disallowedTools: { type: "string", multiple: true },
   "disallowed-tools": { type: "string", multiple: true },
+  // Short for the three above, where only rules are asked about (`permissions check`).
+  allow: { type: "string", multiple: true },
+  deny: { type: "string", multiple: true },
+  mode: { type: "string" },
   "add-dir": { type: "string", multiple: true },
   trust: { type: "boolean" },
   "json-lines": { type: "boolean" },
@@ -124,10 +128,11 @@ export function parseFlags(argv: string[]): Flags {
     fallbackModels: v["fallback-model"]?.split(",").filter(Boolean) ?? [],
     permissionMode: v["dangerously-skip-permissions"]
       ? "bypass"
-      : oneOf("--permission-mode", v["permission-mode"], PERMISSION_MODES),
+      : (oneOf("--permission-mode", v["permission-mode"], PERMISSION_MODES) ??
+        oneOf("--mode", v.mode, PERMISSION_MODES)),
     approvals: oneOf("--approvals", v.approvals, ["deny", "wait", "terminal"]),
-    allow: [...(v.allowedTools ?? []), ...(v["allowed-tools"] ?? [])].flatMap(splitRules),
-    deny: [...(v.disallowedTools ?? []), ...(v["disallowed-tools"] ?? [])].flatMap(splitRules),
+    allow: [...(v.allowedTools ?? []), ...(v["allowed-tools"] ?? []), ...(v.allow ?? [])].flatMap(splitRules),
+    deny: [...(v.disallowedTools ?? []), ...(v["disallowed-tools"] ?? []), ...(v.deny ?? [])].flatMap(splitRules),
     addDirs: v["add-dir"] ?? [],
     trust: v.trust ?? false,
     jsonLines: v["json-lines"] ?? false,

@@ -43,7 +43,8 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast workflow ls | show ID | retry ID [--repeat PHASE,…] | input ID KEY=VALUE
   holdfast jobs ls|show|kill [ID]   commands that run in the background
   holdfast approve [ls]             what waits for approval; approve ID allow|remember|rule|deny [--reason TEXT] answers it
-  holdfast permissions check "CMD"  what would be allowed and why; --json-lines reads {"command": "…"} lines
+  holdfast permissions check "CMD"  what would be allowed and why (--allow RULE, --deny RULE, --mode MODE); exit code 0 allow, 4 deny,
+                                    5 ask; --json-lines reads {"command": "…"} lines (docs/permissions.md), 2 if one is no question
   holdfast project ls | adopt ID|DIR|new | forget ID     whose state lies where; take over that of a moved or replaced folder
   holdfast trust [add|remove]       whether this repository's own configuration is used
   holdfast doctor                   what works here, what does not, what to do about it

@@ -84,6 +84,7 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
       home,
       additionalDirectories,
       sandboxed: sandbox !== undefined,
+      openNetwork: sandbox?.network === true,
     },
     says,
     modelEnv: modelEnv(loaded),

@@ -82,6 +82,15 @@ export const loopEvents = {
           .object({
             network: z.boolean().optional(),
             git: z.boolean().optional(),
+            withheld: z
+              .array(
+                z.object({
+                  what: z.enum(["network", "git"]),
+                  part: z.string(),
+                  because: z.enum(["beside", "no_rule"]),
+                }),
+              )
+              .optional(),
             paths: z.array(z.string()).optional(),
             exclude: z.array(z.string()).optional(),
             judged: z.string().optional(),

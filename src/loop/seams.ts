@@ -152,11 +152,21 @@ export interface GateCall {
   readonly turn: Turn;
 }
 
+/** What a call would need and does not get, so that the model can be told how it would: for one of its parts. */
+export interface Withheld {
+  what: "network" | "git";
+  /** The command that would need it, as written. */
+  part: string;
+  /** `beside`: another command of the same call would get it too; `no_rule`: no rule allows it. */
+  because: "beside" | "no_rule";
+}
+
 /** What a call may do beyond the usual, recorded with it. */
 export interface Grants {
   network?: boolean;
   /** The commands are git's: they may change the repository. */
   git?: boolean;
+  withheld?: Withheld[];
   /** Real paths outside the project, or protected ones in it, that it may touch. */
   paths?: string[];
   /** Real paths that it must leave out, though they are inside. */
@@ -174,7 +184,8 @@ export type VerdictCode =
   | "protected" // git's files, settings, hooks, what runs at start
   | "secret" // keys, credentials, the environment
   | "device" // devices, kernel files, pipes
-  | "changes" // it changes files of the project
+  | "edit" // it changes files of the project, as acceptEdits allows it
+  | "changes" // it takes away or changes much at once
   | "network"
   | "runs_code" // of the project, of a package, from another machine
   | "runtime" // what it does is only known when it runs

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import * as z from "zod";
 import { messageOf } from "../ledger/error.ts";
-import { type CommandEnd, defineTool, type Tool, type ToolOutput, type ToolRun } from "../loop/seams.ts";
+import { type CommandEnd, defineTool, type Tool, type ToolOutput, type ToolRun, type Withheld } from "../loop/seams.ts";
 import type { Job, JobEnd, JobPlan, JobRunner, JobSpec } from "./job-runner.ts";
 import { isInside } from "./paths.ts";
 import { refused } from "./refused.ts";
@@ -118,8 +118,10 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
   if (how !== undefined) lines.push(`[${how}]`);
   else if (text === "") lines.push("(no output)");
   if (missing !== undefined) lines.push(`[${missing}]`);
-  if (end.lackedNetwork) lines.push(`[${LACKED_NETWORK}]`);
+  const { withheld = [] } = run.grants;
+  if (end.lackedNetwork && !withheld.some(({ what }) => what === "network")) lines.push(`[${LACKED_NETWORK}]`);
   lines.push(...describeTaken(job));
+  for (const one of withheld) lines.push(`[${WITHHELD[one.what][one.because](one.part)}]`);
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
   return {
@@ -139,6 +141,20 @@ export function describeTaken(job: Job): string[] {
   if (!taken) return [];
   return [`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`];
 }
+
+/** What the sandbox kept from a command that needs it, and how it would get it. */
+const WITHHELD: Record<Withheld["what"], Record<Withheld["because"], (part: string) => string>> = {
+  network: {
+    beside: (part) =>
+      `the sandbox has no network for this call, because other commands stand beside: run \`${part}\` alone`,
+    no_rule: (part) =>
+      `the sandbox has no network for \`${part}\`: the user can allow it by a rule (--allowedTools "Bash(${part})", or permissions.allow in the settings)`,
+  },
+  git: {
+    beside: (part) => `.git is read-only for this call, because it runs more than git: run \`${part}\` alone`,
+    no_rule: (part) => `.git is read-only for \`${part}\``,
+  },
+};
 
 /** Undefined when there is nothing to say: it ended well. */
 export function describeEnd(end: JobEnd): string | undefined {

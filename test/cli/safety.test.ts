@@ -26,30 +26,75 @@ test("permissions check says what, why and part by part, and runs nothing", asyn
   const { stdout } = await runCli(["permissions", "check", "git status && rm -rf dist"], opts);
   expect(stdout).toContain("✓ git status");
   expect(stdout).toMatch(/\? rm -rf dist +ask: it deletes a tree/);
+  expect(stdout.match(/rm -rf dist/g)).toHaveLength(2); // the reason, and one row
+  expect(await check("git fetch origin", "--allow", "Bash(git fetch *)", "--deny", "Bash(rm *)")).toEqual(["allow", 0]);
+  expect(await check("touch made", "--mode", "acceptEdits")).toEqual(["allow", 0]);
 });
 
-test("json lines: one answer a line, with its id; a line that is no question is refused", async () => {
+test("json lines: one answer a line, in the shape that is promised; what is no query is an error line, never passed over", async () => {
   const { opts } = setUp();
-  const stdin = [
+  fs.mkdirSync(path.join(opts.cwd, "src"));
+  const lines: unknown[] = [
     { id: "a", command: "ls" },
     { id: "b", command: "npm test -- -x", allow_rule: "npm test" },
-    { id: "c", tool: "read", path: "../x" },
-    { id: "d", tool: "write", path: "src/a.ts", mode: "acceptEdits" },
-  ]
-    .map((line) => JSON.stringify(line))
-    .join("\n");
-  const { stdout } = await runCli(["permissions", "check", "--json-lines"], { ...opts, stdin: `${stdin}\nnot json\n` });
+    { id: "c", tool: "read_file", path: "../x" },
+    { id: "d", tool: "write_file", path: "src/a.ts", mode: "acceptEdits" },
+    { id: "e", command: "cat ../README.md", cwd: "src" },
+    { id: "f", command: "cat ../README.md", cwd: path.join(opts.cwd, "src") },
+    { id: "g", command: "git fetch origin", allow: ["Bash(git fetch *)"], deny: ["Bash(curl *)"] },
+    { id: "h", command: "curl x", allow: ["Bash"], deny: ["Bash(curl *)"] },
+    { id: "i", command: "ls", cwd: "../.." },
+    { id: "j", command: "ls", cwd: "/" },
+    { id: "k", command: "ls", cmd: "x", mdoe: "auto" },
+    { id: "l", command: "ls", mode: "autoo" },
+    { id: "m", command: "ls", allow: ["Bash("] },
+    { id: "n", tool: "write_file" },
+  ];
+  const stdin = `${lines.map((line) => JSON.stringify(line)).join("\n")}\nnot json\n`;
+  const { stdout, code } = await runCli(["permissions", "check", "--json-lines"], { ...opts, stdin });
   const answers = stdout
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  expect(answers.map(({ id, decision }) => [id, decision])).toEqual([
-    ["a", "allow"],
-    ["b", "allow"],
-    ["c", "ask"],
-    ["d", "allow"],
-    [undefined, "deny"],
+  expect(answers.slice(0, 8).map(({ id, decision, rule }) => [id, decision, rule])).toEqual([
+    ["a", "allow", null],
+    ["b", "allow", "Bash(npm test *)"],
+    ["c", "ask", null],
+    ["d", "allow", null],
+    ["e", "allow", null],
+    ["f", "allow", null],
+    ["g", "allow", "Bash(git fetch *)"],
+    ["h", "deny", "Bash(curl *)"],
   ]);
+  expect(answers[6]).toEqual({
+    id: "g",
+    decision: "allow",
+    reason: "allowed",
+    rule: "Bash(git fetch *)",
+    firm: false,
+    network: true,
+    git: true,
+    withheld: [],
+    parts: [
+      {
+        text: "git fetch origin",
+        decision: "allow",
+        reason: "git fetch reaches another machine",
+        rule: "Bash(git fetch *)",
+      },
+    ],
+  });
+  expect(answers.slice(8).map(({ decision }) => decision)).toEqual(Array(7).fill(undefined));
+  expect(answers.slice(8).map(({ id, error }) => [id, error])).toEqual([
+    ["i", expect.stringContaining('line 9: "cwd" is outside the project')],
+    ["j", expect.stringContaining('line 10: "cwd" is outside the project')],
+    ["k", expect.stringContaining('line 11: unknown "cmd", "mdoe": a line may say command, tool, path')],
+    ["l", expect.stringContaining('line 12: "mode"')],
+    ["m", expect.stringContaining("line 13: the rule")],
+    ["n", 'line 14: "path" is missing'],
+    [undefined, expect.stringContaining("line 15: not JSON")],
+  ]);
+  expect(code).toBe(2);
 });
 
 test("without bubblewrap less is allowed, mode auto asks, and the user is told", async () => {
@@ -58,8 +103,8 @@ test("without bubblewrap less is allowed, mode auto asks, and the user is told",
     const { stdout, stderr } = await runCli(["permissions", "check", ...args, "--json"], where);
     return [JSON.parse(stdout).decision, stderr.includes("no sandbox")];
   };
-  expect(await decision(opts, "touch a")).toEqual(["allow", false]);
-  expect(await decision(without, "touch a")).toEqual(["ask", true]);
+  expect(await decision(opts, "touch /tmp/a")).toEqual(["allow", false]);
+  expect(await decision(without, "touch /tmp/a")).toEqual(["ask", true]);
   expect(await decision(without, "ls")).toEqual(["allow", true]);
   expect(await decision(opts, "./x.sh", "--permission-mode", "auto")).toEqual(["allow", false]);
   expect(await decision(without, "./x.sh", "--permission-mode", "auto")).toEqual(["ask", true]);

@@ -290,5 +290,5 @@ function setUpAt(base: string, root: string) {
   if (!state.works) throw new Error(state.why);
   const wrap = createSandbox(state.bwrap, { root: realpathSync(root), home: homedir(), dir: join(base, "private") });
   const turn = testTurn([createJobs({ dir: join(base, "jobs3"), sandbox: wrap })], { root });
-  return async (command: string) => (await turn.call("bash", { command })).content as string;
+  return async (command: string) => (await turn.call("bash", { command }, { grants: { git: true } })).content as string;
 }

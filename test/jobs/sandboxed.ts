@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, onTestFinished } from "vitest";
 import { createJobs, createSandbox, probeSandbox, type SandboxOptions } from "../../src/mechanisms/jobs/index.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, type TestTurn, testTurn } from "../tools/turn.ts";
 
 export const state = probeSandbox(scratch((clean) => beforeAll(() => clean)));
 export const works = state.works || process.env.CI === "true"; // under CI a missing sandbox fails, it does not skip
@@ -26,7 +26,7 @@ export function setUp({ files = {}, sandbox = {} }: Setup = {}) {
     writeFileSync(join(base, name), text);
   }
   const enclose = createSandbox(state.bwrap, { root, home, dir: join(base, "private"), ...sandbox });
-  const turn = testTurn([createJobs({ dir: join(base, "jobs"), sandbox: enclose })], { root });
+  const turn = granting(testTurn([createJobs({ dir: join(base, "jobs"), sandbox: enclose })], { root }));
   const run = async (command: string) => {
     const { content } = await turn.call("bash", { command });
     return content as string;
@@ -45,8 +45,18 @@ export function setUpOver(base: string, sandbox: Partial<SandboxOptions>) {
     dir: join(base, "private"),
     ...sandbox,
   });
-  const turn = testTurn([createJobs({ dir: join(base, "jobs"), sandbox: enclose })], { root });
+  const turn = granting(testTurn([createJobs({ dir: join(base, "jobs"), sandbox: enclose })], { root }));
   return { run: async (command: string) => (await turn.call("bash", { command })).content as string };
+}
+
+/** There is no gate here: a command that speaks of git is one that the gate has taken for git, the worst case for what is protected. */
+function granting<T extends Pick<TestTurn, "call">>(turn: T): T {
+  const { call } = turn;
+  turn.call = (name, input, opts) => {
+    const isGit = /\bgit\b/.test(String((input as { command?: unknown } | null)?.command));
+    return call.call(turn, name, input, { ...opts, grants: { ...(isGit ? { git: true } : {}), ...opts?.grants } });
+  };
+  return turn;
 }
 
 export const gitInit = (root: string) => execFileSync("git", ["init", "-q"], { cwd: root });

@@ -20,6 +20,12 @@ describe("modes", () => {
       reads: await byMode("git status"),
       changes: await byMode("touch a"),
       "changes without a sandbox": await byMode("touch a", false),
+      "edits by a redirection": await byMode("echo x > a"),
+      "edits in place": await byMode("sed -i s/a/b/ README.md"),
+      "writes to /tmp": await byMode("echo x > /tmp/a"),
+      "deletes a tree": await byMode("rm -rf dist"),
+      "deletes what is in no commit": await byMode("git clean -fdx"),
+      "a script on the input": await byMode("python3 - <<'E'\n1\nE"),
       runs: await byMode("npm test"),
       "runs without a sandbox": await byMode("npm test", false),
       "reads outside": await byMode("cat /etc/hosts"),
@@ -27,8 +33,14 @@ describe("modes", () => {
       destroys: await byMode("rm -rf ~"),
     }).toEqual({
       reads: expected("allow allow allow allow allow allow allow"),
-      changes: expected("allow allow deny allow allow allow allow"),
+      changes: expected("ask allow deny allow deny allow allow"),
       "changes without a sandbox": expected("ask allow deny ask deny allow allow"),
+      "edits by a redirection": expected("ask allow deny allow deny allow allow"),
+      "edits in place": expected("ask allow deny allow deny allow allow"),
+      "writes to /tmp": expected("allow allow deny allow allow allow allow"),
+      "deletes a tree": expected("ask ask deny allow deny allow allow"),
+      "deletes what is in no commit": expected("ask ask deny ask deny allow allow"),
+      "a script on the input": expected("ask ask deny allow deny allow allow"),
       runs: expected("ask ask deny allow deny allow allow"),
       "runs without a sandbox": expected("ask ask deny ask deny allow allow"),
       "reads outside": expected("ask ask ask allow deny allow allow"),
@@ -73,5 +85,11 @@ describe("modes", () => {
         { text: "echo x", decision: "allow" },
       ],
     });
+    // One row a part, with what weighs most.
+    const { parts } = await judgeCommand(world, "git push && rm -rf dist");
+    expect(parts.map(({ text, decision, reason }) => [text, decision, reason])).toEqual([
+      ["git push", "ask", "git push reaches another machine"],
+      ["rm -rf dist", "ask", "it deletes a tree"],
+    ]);
   });
 });

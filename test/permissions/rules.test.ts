@@ -88,9 +88,9 @@ describe("rules", () => {
 
   it("for find need to be exact where it acts", async () => {
     const world = makeWorld();
-    expect(
-      await others(world, ["find . -name x -delete", "find . -exec rm {} +"], "deny", { allow: ["Bash(find *)"] }),
-    ).toEqual([]);
+    const rules = { allow: ["Bash(find *)"] };
+    expect(await others(world, ["find . -name x -delete", "find . -name x -exec rm {} +"], "ask", rules)).toEqual([]);
+    expect(await others(world, ["find . -delete", "find . -exec rm {} +"], "deny", rules)).toEqual([]);
     expect(
       await others(world, ["find . -name x -delete"], "allow", { allow: ["Bash(find . -name x -delete)"] }),
     ).toEqual([]);
@@ -134,7 +134,32 @@ describe("rules", () => {
         rules,
       ),
     ).toEqual([]);
-    expect(await others(world, ["echo x > docs/a.txt", "cat docs/a.md"], "allow", rules)).toEqual([]);
+    expect(
+      await others(world, ["echo x > docs/a.txt", "cat docs/a.md"], "allow", { ...rules, mode: "acceptEdits" }),
+    ).toEqual([]);
+    // A program that nobody knows is given the path: what may not be read is not handed over.
+    expect(
+      await others(world, ["mycli secrets/deep/a", "mycli --in=public/deep/a"], "deny", {
+        ...rules,
+        allow: ["Bash(mycli *)"],
+      }),
+    ).toEqual([]);
+  });
+
+  it("that allow edits mean the tool, the redirection and the commands that write", async () => {
+    const world = makeWorld();
+    const rules = { allow: ["Edit(src/**)"] };
+    const edits = [
+      "echo x > src/n.ts",
+      "touch src/n.ts",
+      "cp README.md src/n.md",
+      "sed -i s/a/b/ src/a.ts",
+      "tee src/n < README.md",
+    ];
+    expect(await others(world, edits, "allow", rules)).toEqual([]);
+    expect(await others(world, ["echo x > n.ts", "cp src/a.ts n.ts"], "ask", rules)).toEqual([]);
+    expect((await judgeFile(world, "write_file", { path: "src/n.ts" }, rules)).decision).toBe("allow");
+    expect((await judgeFile(world, "write_file", { path: "n.ts" }, rules)).decision).toBe("ask");
   });
 
   it("that allow edits open places outside", async () => {
@@ -166,7 +191,8 @@ describe("rules", () => {
       decision: "allow",
       network: true,
     });
-    expect(await judgeCommand(world, "curl https://example.org")).toMatchObject({ decision: "ask", network: false });
+    // Whoever says yes to this question means the network too.
+    expect(await judgeCommand(world, "curl https://example.org")).toMatchObject({ decision: "ask", network: true });
   });
 
   it("that cannot be read are asked about when they restrict, and ignored when they allow", async () => {

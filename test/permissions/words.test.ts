@@ -15,7 +15,7 @@ import {
   split,
   word,
 } from "../../src/mechanisms/permissions/shell/field.ts";
-import { judgeCommand, makeWorld } from "./world.ts";
+import { judgeCommand, judgeFile, makeWorld } from "./world.ts";
 
 const kinds = (w: ReturnType<typeof word>) => w.holes.map(({ at, kind }) => `${at}:${kind}`);
 
@@ -78,7 +78,10 @@ describe("a command", () => {
 describe("a code", () => {
   it.each([
     ["cat ../outside/x", "ask", "outside"],
-    ["echo x > /tmp/x", "ask", "temporary"],
+    ["echo x > new.txt", "ask", "edit"],
+    ["sed -i s/a/b/ README.md", "ask", "edit"],
+    ["npm test > test.log", "ask", "command"],
+    ["rm -rf dist", "ask", "changes"],
     ["cat .env", "ask", "secret"],
     ["echo x > .npmrc", "ask", "protected"],
     ["curl https://example.org", "ask", "network"],
@@ -88,6 +91,13 @@ describe("a code", () => {
     ["if", "ask", "unreadable"],
   ])("says why, beside the sentence: %s", async (command, decision, code) => {
     expect(await judgeCommand(makeWorld(), command)).toMatchObject({ decision, code });
+  });
+
+  it("is the same for an edit by a tool and by a command; without a sandbox /tmp is temporary", async () => {
+    const world = makeWorld();
+    expect(await judgeFile(world, "write_file", { path: "new.txt" })).toMatchObject({ decision: "ask", code: "edit" });
+    const bare = makeWorld({ sandboxed: false });
+    expect(await judgeCommand(bare, "echo x > /tmp/x")).toMatchObject({ decision: "ask", code: "temporary" });
   });
 
   it("names the mode or the rule that decided, and is absent where nothing is in the way", async () => {

@@ -13,7 +13,8 @@ export interface TestWorld extends World {
 }
 
 export function makeWorld(opts: Partial<World> = {}, setup: string[] = []): TestWorld {
-  const base = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "permissions-"));
+  const made = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "permissions-"));
+  const base = path.join(made, "base");
   const [root, home] = [path.join(base, "proj"), path.join(base, "home")];
   for (const dir of ["proj/src", "proj/.git/hooks", "proj/docs", "home/.ssh", "outside/dir"]) {
     fs.mkdirSync(path.join(base, dir), { recursive: true });
@@ -22,7 +23,7 @@ export function makeWorld(opts: Partial<World> = {}, setup: string[] = []): Test
     fs.writeFileSync(path.join(root, file), "x\n");
   }
   for (const line of setup) execFileSync("sh", ["-c", line], { cwd: root });
-  onTestFinished(() => fs.rmSync(base, { recursive: true, force: true }));
+  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
   return {
     base,
     root,
@@ -43,6 +44,18 @@ function kind(at: string): ReturnType<World["kind"]> {
   const stat = fs.statSync(at, { throwIfNoEntry: false });
   if (!stat) return "missing";
   return stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "other";
+}
+
+/** For thousands of decisions in a world that does not change: each path is looked at once. */
+export function unchanging(world: TestWorld): TestWorld {
+  const once = <T>(look: (path: string) => T): ((path: string) => T) => {
+    const known = new Map<string, T>();
+    return (path) => {
+      if (!known.has(path)) known.set(path, look(path));
+      return known.get(path)!;
+    };
+  };
+  return { ...world, realPath: once(world.realPath), kind: once(world.kind) };
 }
 
 export interface RuleTexts {

@@ -818,10 +818,10 @@ const LINES: Record<string, Line[]> = {
 
 const READS = new Set<string>(["read", "glob", "grep"]);
 
-/** What bypass lets pass by design (reading outside) is tried in the other modes. */
+/** What bypass lets pass by design (reading outside) is tried in the other modes; of commands the mode in which edits need no question. */
 function modesOf(tool: string, expect: Outcome): PermissionMode[] {
-  if (expect === "yes") return READS.has(tool) || tool === "bash" ? ["default"] : ["acceptEdits"];
-  return READS.has(tool) || tool === "bash" ? ["default"] : ["acceptEdits", "bypass"];
+  if (READS.has(tool)) return ["default"];
+  return tool === "bash" || expect === "yes" ? ["acceptEdits"] : ["acceptEdits", "bypass"];
 }
 
 export const gatedCases: GatedCase[] = Object.entries(LINES).flatMap(([kind, lines]) =>

@@ -63,7 +63,15 @@ test(`${chosen.length} hostile commands leave every canary outside as it was`, {
 });
 
 async function runIn(enclose: ReturnType<typeof createSandbox>, root: string, command: string): Promise<void> {
-  const { outer, wrap } = enclose({ context: "c", agent: "", callId: "", command, cwd: root, background: false });
+  const { outer, wrap } = enclose({
+    context: "c",
+    agent: "",
+    callId: "",
+    command,
+    cwd: root,
+    background: false,
+    grants: { git: /\bgit\b/.test(command) },
+  });
   const env = { PATH: process.env.PATH, HOME: join(root, "../../../home"), USER: "u", TERM: "dumb" };
   const child = spawn(outer[0]!, [...outer.slice(1), ...wrap, "/bin/bash", "-c", command], {
     cwd: root,

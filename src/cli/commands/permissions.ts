@@ -1,6 +1,6 @@
 // Owns `holdfast permissions check`: what the engine would say, part by part. Nothing is executed.
 import { createInterface } from "node:readline";
-import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { HoldfastError } from "../../ledger/error.ts";
 import {
   decide,
   type Judgement,
@@ -8,31 +8,17 @@ import {
   type Policy,
   worldOf,
 } from "../../mechanisms/permissions/index.ts";
-import type { ToolCall } from "../../mechanisms/permissions/words.ts";
 import { isBypass } from "../../settings/index.ts";
 import type { Flags } from "../args.ts";
 import { projectOf } from "../open.ts";
 import { escaped, oneLine } from "../printable.ts";
 import { openSettings } from "../settings.ts";
+import { type Query, readQuery } from "./permission-query.ts";
 
 const EXIT = { allow: 0, deny: 4, ask: 5 } as const;
+/** A line that is no query. */
+const WRONG_USAGE = 2;
 const MARK = { allow: "✓", ask: "?", deny: "✗" } as const;
-
-/** What a line of `--json-lines` may say; `command` alone is enough. */
-interface Question {
-  id?: unknown;
-  command?: string;
-  /** read, write, edit, glob, grep, or one of our tools' names; with `path`, or with its whole `input`. */
-  tool?: string;
-  path?: string;
-  pattern?: string;
-  input?: unknown;
-  /** Where it would run, relative to the project. */
-  cwd?: string;
-  mode?: Policy["mode"];
-  /** A command that the user has allowed besides, as `Bash(… *)`; or a whole rule. */
-  allow_rule?: string | null;
-}
 
 export async function permissions(flags: Flags): Promise<number> {
   const [, verb, ...words] = flags.words;
@@ -46,61 +32,53 @@ export async function permissions(flags: Flags): Promise<number> {
   const { permissions: options, says, settings } = await openSettings(flags, project);
   const { bypassOff } = settings.permissions;
   for (const line of says) process.stderr.write(`holdfast: ${line}\n`);
-  const judge = (question: Question) => {
-    if (bypassOff !== undefined && isBypass(question.mode)) throw new Error(`${bypassOff} switches that mode off`);
-    return judgeOne(question, options, project.root);
-  };
-  if (flags.jsonLines) {
-    for await (const line of createInterface({ input: process.stdin })) {
-      if (line.trim() !== "") process.stdout.write(`${JSON.stringify(await answerTo(line, judge))}\n`);
-    }
-    return 0;
-  }
-  const judged = await judge({ command: words.join(" ") });
-  process.stdout.write(flags.json ? `${JSON.stringify(judged)}\n` : shown(judged));
+  if (flags.jsonLines) return answerLines(options, { root: project.root, bypassOff });
+  const call = { tool: "bash", effect: "job" as const, input: { command: words.join(" ") } };
+  const judged = await judge({ call, cwd: project.root, allow: [], ask: [], deny: [] }, options, project.root);
+  process.stdout.write(flags.json ? `${JSON.stringify(asJson(judged))}\n` : shown(judged));
   return EXIT[judged.decision];
 }
 
-async function answerTo(line: string, judge: (question: Question) => Promise<Judgement>): Promise<unknown> {
-  try {
-    const question = JSON.parse(line) as Question;
-    const judged = await judge(question);
-    return question.id === undefined ? judged : { id: question.id, ...judged };
-  } catch (error) {
-    return { error: `not a question: ${messageOf(error)}`, decision: "deny" };
+/** One answer a line, in order; what is no query is an error line, and the exit code says that there was one. */
+async function answerLines(
+  options: PermissionOptions,
+  { root, bypassOff }: { root: string; bypassOff?: string | undefined },
+): Promise<number> {
+  let line = 0;
+  let isWrong = false;
+  for await (const text of createInterface({ input: process.stdin })) {
+    line++;
+    if (text.trim() === "") continue;
+    const asked = readQuery(text, root);
+    const isOff = bypassOff !== undefined && !("error" in asked) && isBypass(asked.mode);
+    const read = isOff ? { id: asked.id, error: `${bypassOff} switches that mode off` } : asked;
+    isWrong ||= "error" in read;
+    const id = read.id === undefined ? {} : { id: read.id };
+    const answer =
+      "error" in read ? { error: `line ${line}: ${read.error}` } : asJson(await judge(read, options, root));
+    process.stdout.write(`${JSON.stringify({ ...id, ...answer })}\n`);
   }
+  return isWrong ? WRONG_USAGE : 0;
 }
 
-async function judgeOne(question: Question, options: PermissionOptions, root: string): Promise<Judgement> {
-  const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], ...options.policy };
-  if (question.mode) policy.mode = question.mode;
-  if (question.allow_rule) {
-    const text = question.allow_rule.includes("(") ? question.allow_rule : `Bash(${question.allow_rule} *)`;
-    policy.allow = [...policy.allow, { text, source: "the question", base: root }];
-  }
-  const cwd = question.cwd === undefined ? root : `${root}/${question.cwd}`;
-  return decide(policy, callOf(question), worldOf({ root, cwd }, options));
+function judge(query: Query, options: PermissionOptions, root: string): Promise<Judgement> {
+  const given: Policy = { mode: "default", allow: [], ask: [], deny: [], ...options.policy };
+  const more = (kind: "allow" | "ask" | "deny") => [
+    ...given[kind],
+    ...query[kind].map((text) => ({ text, source: "the query", base: root })),
+  ];
+  const policy = { mode: query.mode ?? given.mode, allow: more("allow"), ask: more("ask"), deny: more("deny") };
+  return decide(policy, query.call, worldOf({ root, cwd: query.cwd }, options));
 }
 
-const TOOLS: Record<string, [name: string, effect: ToolCall["effect"]]> = {
-  bash: ["bash", "job"],
-  read: ["read_file", "read"],
-  write: ["write_file", "reconcile"],
-  edit: ["edit_file", "reconcile"],
-  glob: ["glob", "read"],
-  grep: ["grep", "read"],
-};
-
-function callOf({ tool = "bash", command, path, pattern, input }: Question): ToolCall {
-  const [name, effect] = TOOLS[tool.toLowerCase()] ?? [tool, "external" as const];
-  if (name === "bash" && typeof command !== "string" && input === undefined) throw new Error('"command" is missing');
-  const given = {
-    ...(command === undefined ? {} : { command }),
-    ...(path === undefined ? {} : { path }),
-    ...(pattern === undefined ? {} : { pattern }),
-  };
-  return { tool: name, effect, input: input ?? given };
-}
+/** What decides first; a rule where one did. */
+const asJson = ({ decision, reason, rule = undefined, parts, ...more }: Judgement) => ({
+  decision,
+  reason,
+  rule: rule ?? null,
+  ...more,
+  parts,
+});
 
 function shown({ decision, reason, firm, parts }: Judgement): string {
   const lines = parts.map(

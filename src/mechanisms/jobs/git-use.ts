@@ -13,9 +13,9 @@ const SEQUENCES = new Set(["rebase", "am", "cherry-pick", "revert", "bisect", "p
 const WITH_VALUE = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"]);
 const WORD = /\s*(?:([;&|(){}\n]+)|((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s;&|(){}"'\\])+))/y;
 
-/** Whether it is git that the command runs is the gate's word; before gates said so, its text alone. */
+/** Whether it is git that the command runs is the gate's word, never its text. */
 export function gitUse({ command, grants }: JobSpec): GitUse {
-  if (!(grants?.git ?? /\bgit\b/.test(command))) return "none";
+  if (grants?.git !== true) return "none";
   return subcommands(command).some((name) => SEQUENCES.has(name)) ? "sequence" : "work";
 }
 

@@ -1,4 +1,5 @@
 // Owns what one decision works with: the policy, the world, the limits, and the findings so far.
+import { isInside } from "../../tools/paths.ts";
 import { askFirm, type Finding, type Verdict } from "./finding.ts";
 import { compileRules, type Rules } from "./rules.ts";
 import { readable } from "./shell/field.ts";
@@ -11,6 +12,7 @@ export const LIMITS = {
   commands: 200,
   depth: 20,
   paths: 150,
+  swept: 1_000,
   steps: 2_000,
   words: 1_500,
   expanded: 200_000,
@@ -25,10 +27,15 @@ export interface Court {
   roots: string[];
   readable: string[];
   home: string;
-  /** Whether simple changes inside the project need no question. */
+  /** Whether edits inside the project need no question, by the file tools and by commands alike. */
   mayChange: boolean;
+  /** Directories of /tmp that are not the context's own: those which hold the project, the home or what was added. */
+  notOwn: string[];
   findings: Finding[];
-  spent: { commands: number; steps: number; paths: number; words: number; expanded: number };
+  /** The simple command that is being judged, and how many there were. */
+  part: number;
+  parts: number;
+  spent: { commands: number; steps: number; paths: number; swept: number; words: number; expanded: number };
   reals: Map<string, string>;
   /** A limit was reached: the rest is not looked at, and a person decides. */
   isExhausted: boolean;
@@ -37,6 +44,7 @@ export interface Court {
 export function openCourt(policy: Policy, world: World): Court {
   const real = (path: string) => safeReal(world, path);
   const isBypass = policy.mode === "bypass" || policy.mode === "bypassPermissions";
+  const trees = [world.root, world.home, ...world.additionalDirectories, ...world.readable].map(real);
   return {
     policy,
     world,
@@ -44,9 +52,12 @@ export function openCourt(policy: Policy, world: World): Court {
     roots: [world.root, ...world.additionalDirectories].map(real),
     readable: world.readable.map(real),
     home: real(world.home),
-    mayChange: world.sandboxed || isBypass || policy.mode === "acceptEdits",
+    mayChange: isBypass || policy.mode === "acceptEdits" || (policy.mode === "auto" && world.sandboxed),
+    notOwn: trees.filter((tree) => isInside("/tmp", tree)).map((tree) => tree.split("/").slice(0, 3).join("/")),
     findings: [],
-    spent: { commands: 0, steps: 0, paths: 0, words: 0, expanded: 0 },
+    part: 0,
+    parts: 0,
+    spent: { commands: 0, steps: 0, paths: 0, swept: 0, words: 0, expanded: 0 },
     reals: new Map(),
     isExhausted: false,
   };
@@ -63,7 +74,8 @@ function safeReal(world: World, path: string): string {
 export function record(court: Court, text: string, verdict: Verdict): undefined {
   const shown = readable(text);
   const reason = readable(verdict.reason);
-  court.findings.push({ ...verdict, reason, text: shown.length > 200 ? `${shown.slice(0, 200)}…` : shown });
+  const short = shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
+  court.findings.push({ ...verdict, reason, text: short, part: court.part });
 }
 
 /** Whether there is still room; records the firm ask once there is not. */

@@ -2,6 +2,7 @@
 import type { VerdictCode } from "../../loop/seams.ts";
 import { type Court, openCourt, record } from "./court.ts";
 import { allow, askFirm, compare, type Finding } from "./finding.ts";
+import { granted, type Turned } from "./granted.ts";
 import { judgeTool } from "./tool-calls.ts";
 import type { Decision, Judgement, Part, Policy, ToolCall, World } from "./words.ts";
 
@@ -27,19 +28,20 @@ export async function decide(policy: Policy, call: ToolCall, world: World): Prom
 }
 
 function conclude(court: Court, call: ToolCall): Judgement {
-  const findings = distinct(court.findings);
-  const turned = findings.map((finding) => ({ finding, decision: turn(court, call, finding) }));
+  const turned = distinct(court.findings).map((finding) => ({ finding, decision: turn(court, call, finding) }));
   const ordered = [...turned].sort((a, b) =>
     compare({ ...a.finding, decision: a.decision }, { ...b.finding, decision: b.decision }),
   );
   const { finding, decision } = ordered[0]!;
+  const rule = decision === "allow" ? ordered.find((one) => one.finding.rule)?.finding.rule : finding.rule;
   return {
     decision,
     ...(decision === "allow" ? {} : { code: codeFor(finding, decision) }),
     reason: decision === "allow" ? "allowed" : reasonFor(court, finding, decision),
+    ...(rule === undefined ? {} : { rule }),
     firm: turned.some((t) => t.decision === decision && t.finding.firm && decision !== "allow"),
-    network: findings.some((f) => f.network && f.decision === "allow"),
-    parts: turned.map(({ finding: f, decision: d }) => asPart(f, d)),
+    ...granted(turned, court.world),
+    parts: oneEach(turned),
   };
 }
 
@@ -55,7 +57,7 @@ function turn(court: Court, call: ToolCall, f: Finding): Decision {
   if (mode === "dontAsk") return "deny";
   if (f.firm) return "ask";
   if (mode === "bypass" || mode === "bypassPermissions") return "allow";
-  if (mode === "auto" && court.world.sandboxed && call.tool === "bash") return "allow";
+  if (mode === "auto" && court.world.sandboxed && call.tool === "bash" && !f.grave) return "allow";
   return "ask";
 }
 
@@ -80,13 +82,24 @@ const asPart = (f: Finding, decision: Decision): Part => ({
   ...(f.rule === undefined ? {} : { rule: f.rule }),
 });
 
-/** One line for each distinct finding; a part that has something against it is not also listed as allowed. */
+/** Each text once, with the strictest that was said of it. */
+function oneEach(turned: Turned[]): Part[] {
+  const worst = new Map<string, Turned>();
+  const strictness = ({ finding, decision }: Turned) => ({ ...finding, decision });
+  for (const one of turned) {
+    const { text } = one.finding;
+    const known = worst.get(text);
+    if (!known || compare(strictness(one), strictness(known)) < 0) worst.set(text, one);
+  }
+  return [...worst.values()].map(({ finding, decision }) => asPart(finding, decision));
+}
+
+/** What was found twice counts once. */
 function distinct(findings: Finding[]): Finding[] {
   const seen = new Map<string, Finding>();
-  const objected = new Set(findings.filter((f) => f.decision !== "allow").map((f) => f.text));
   for (const f of findings) {
-    if (f.decision === "allow" && !f.changes && !f.rule && objected.has(f.text)) continue;
-    const key = `${f.text}\n${f.decision}\n${f.reason}\n${f.firm}\n${f.changes ?? ""}\n${f.rule ?? ""}\n${f.network ?? ""}`;
+    const { part, text, decision, reason, firm, changes = "", rule = "", network = "", git = "", grave = "" } = f;
+    const key = [part, text, decision, reason, firm, changes, rule, network, git, grave].join("\n");
     if (!seen.has(key)) seen.set(key, f);
   }
   return [...seen.values()];

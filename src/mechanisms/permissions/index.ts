@@ -30,6 +30,8 @@ export interface PermissionOptions {
   readable?: string[];
   /** Whether commands run inside the sandbox. */
   sandboxed?: boolean;
+  /** Whether they have the network there in any case. */
+  openNetwork?: boolean;
   /** Tools that the embedding program answers for: those in its `tools`, and whichever of its mechanisms' it names here. */
   trustedTools?: string[];
   /** Modes that hold for an agent besides: a call is judged under each, and the strictest answer counts. */
@@ -68,22 +70,23 @@ async function judge(
   const world = onceResolved(worldOf(turn, opts, apartFrom(turn)), judged);
   const modes = new Set([policy.mode, ...(opts.modesOf?.(turn) ?? [])]);
   const call = { tool: tool.name, effect: tool.effect, input };
-  const under = async (rules: Policy): Promise<Judgement> => {
+  const under = async (rules: Policy): Promise<Judgement[]> => {
     const judgements: Judgement[] = [];
     for (const mode of modes) judgements.push(await decide({ ...rules, mode }, call, world));
-    return strictest(judgements);
+    return judgements;
   };
-  const { decision, code = "command", reason, firm, network } = await under(policy);
+  const judgements = await under(policy);
+  const { decision, code = "command", reason, firm } = strictest(judgements);
   if (decision === "deny") return { decision, code, reason };
   const grants: Grants = {
-    ...(network ? { network } : {}),
+    ...grantedBy(judgements),
     ...pathGrant(tool.name, input, { world, firm, judged }),
     ...(SEARCHES.has(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
   };
   if (decision === "allow") return { decision, grants };
   const rules: string[] = [];
   for (const rule of firm ? [] : rulesFor(call))
-    if ((await under(withRules(policy, [rule], turn))).decision === "allow") rules.push(rule);
+    if (strictest(await under(withRules(policy, [rule], turn))).decision === "allow") rules.push(rule);
   return { decision, code, reason, firm, grants, ...(rules.length > 0 && { rules }) };
 }
 
@@ -94,6 +97,14 @@ const withRules = (policy: Policy, rules: readonly string[], { root }: Turn): Po
         ...policy,
         allow: [...policy.allow, ...rules.map((text) => ({ text, source: "kept in this context", base: root }))],
       };
+
+/** What every mode that holds for the agent grants. */
+function grantedBy(judgements: Judgement[]): Grants {
+  const network = judgements.every((one) => one.network);
+  const git = judgements.every((one) => one.git);
+  const withheld = judgements.find((one) => one.withheld.length > 0)?.withheld;
+  return { ...(network ? { network } : {}), ...(git ? { git } : {}), ...(withheld ? { withheld } : {}) };
+}
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
@@ -148,6 +159,7 @@ export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOption
     readable: [...(opts.readable ?? []), ...(apart === undefined ? [] : [apart])],
     ...(apart === undefined ? {} : { apart: realPath(apart) }),
     sandboxed: opts.sandboxed ?? false,
+    openNetwork: opts.openNetwork ?? false,
     realPath,
     kind,
     links,

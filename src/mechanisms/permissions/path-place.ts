@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../tools/paths.ts";
 import { fold, type Hit, secretBy } from "../../tools/secret-names.ts";
 import { type Court, spend } from "./court.ts";
-import { allow, allowChange, ask, askFirm, askRead, compare, deny, type Verdict } from "./finding.ts";
+import { allow, allowChange, ask, askEdit, askFirm, askRead, compare, deny, type Verdict } from "./finding.ts";
 import { isInstruction, protectedBy } from "./protected.ts";
 import { findPathRule, type PathQuestion } from "./rules.ts";
 
@@ -25,6 +25,11 @@ const SOURCES = /^\/dev\/(?:zero|urandom|random|full)$/;
 
 export function judgePath(court: Court, use: PathUse): Verdict {
   if (!spend(court, "paths")) return askFirm("too many paths to judge", "unreadable");
+  return judgePlace(court, use);
+}
+
+/** For whoever counts by itself how much it looks at. */
+export function judgePlace(court: Court, use: PathUse): Verdict {
   if (use.path === "") return allow();
   if (/[\0-\x08\x0e-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]/.test(use.path)) {
     return deny("the path contains control characters", "unreadable");
@@ -59,7 +64,7 @@ function judgeReal(court: Court, use: PathUse, lexical: string, way: string): Ve
   if (elsewhere) return elsewhere;
   if (allowed) return { ...(use.access === "edit" ? allowChange() : allow()), rule: allowed.text };
   if (guarded) return guarded.verdict;
-  return use.access === "edit" ? placeWrite(court, use, way) : placeRead(court, way);
+  return use.access === "edit" ? placeWrite(court, use, way) : placeRead(court, use, way);
 }
 
 interface Guard {
@@ -113,7 +118,7 @@ function otherNames(court: Court, way: string): string[][] {
 }
 
 /** As git tells one: `git init --bare`, what a file `.git` points at, a submodule's. */
-function isRepository({ world }: Court, dir: string): boolean {
+export function isRepository({ world }: Court, dir: string): boolean {
   const isThere = (name: string, kind: "file" | "directory") => world.kind(join(dir, name)) === kind;
   return isThere("HEAD", "file") && isThere("objects", "directory") && isThere("refs", "directory");
 }
@@ -159,19 +164,28 @@ const foldPath = (path: string): string =>
     .join("/");
 
 function placeWrite(court: Court, use: PathUse, way: string): Verdict {
-  if (court.roots.some((root) => isInside(root, way))) {
-    return court.mayChange
-      ? allowChange()
-      : ask("it changes files, and no sandbox holds it: a person decides", "changes");
-  }
-  const isTemporary = /^(?:\/private)?\/(?:tmp|var\/tmp)\//.test(way) && !isInside(court.home, way);
-  if (isTemporary && use.path.startsWith("/")) return ask("it writes to /tmp, outside the project", "temporary");
+  if (isInProject(court, way)) return court.mayChange ? allowChange() : askEdit();
+  if (isOwn(court, use, way)) return allowChange();
+  const isTemporary = /^(?:\/private)?\/(?:tmp|var\/tmp)(?:\/|$)/.test(way);
+  const isShared = !use.isCommand || !court.world.sandboxed;
+  if (isTemporary && isShared && !court.notOwn.some((dir) => isInside(dir, way)))
+    return ask("it writes to /tmp, outside the project", "temporary");
   return deny(`it writes outside the project: ${way}`, "outside");
 }
 
-function placeRead(court: Court, way: string): Verdict {
+/** In the sandbox /tmp is the context's own; the file tools do not see it. */
+export const isOwnTemporary = ({ world, notOwn }: Court, way: string): boolean =>
+  world.sandboxed && isInside("/tmp", way) && !notOwn.some((dir) => isInside(dir, way));
+
+/** Written as /tmp, or from there: what is done from elsewhere outside is done outside. */
+const isOwn = (court: Court, { isCommand, path, cwd }: PathUse, way: string): boolean =>
+  isCommand === true && isOwnTemporary(court, way) && isOwnTemporary(court, path.startsWith("/") ? resolve(path) : cwd);
+
+function placeRead(court: Court, use: PathUse, way: string): Verdict {
   if ([...court.roots, ...court.readable].some((root) => isInside(root, way))) return allow();
-  return askRead(`it reads outside the project: ${way}`, "outside");
+  if (isOwn(court, use, way)) return allow();
+  // A rule for the command does not mean other places; one for the place does (`Read(//usr/**)`).
+  return { ...askRead(`it reads outside the project: ${way}`, "outside"), lift: "exact" };
 }
 
 function real(court: Court, path: string): string | undefined {

@@ -104,11 +104,17 @@ export function compileRules(policy: Policy): Rules {
   return { allow: read(policy.allow), ask: read(policy.ask), deny: read(policy.deny), broken };
 }
 
-/** `commands` are the ways to write the command; `isExact`: only rules without wildcards. */
-export function findBashRule(rules: CompiledRule[], commands: string[], isExact = false): CompiledRule | undefined {
+/** `commands` are the ways to write the command; `which`: only rules that name the subcommand too, only those without wildcards. */
+export function findBashRule(
+  rules: CompiledRule[],
+  commands: string[],
+  which: "any" | "named" | "exact" = "any",
+): CompiledRule | undefined {
   return rules.find(({ rule }) => {
-    if (rule.kind === "tool") return !isExact && (rule.name === "Bash" || rule.name === "bash" || rule.name === "*");
-    if (rule.kind !== "bash" || (isExact && rule.hasWildcard)) return false;
+    if (rule.kind === "tool")
+      return which === "any" && (rule.name === "Bash" || rule.name === "bash" || rule.name === "*");
+    if (rule.kind !== "bash" || (which === "exact" && rule.hasWildcard)) return false;
+    if (which === "named" && !/^[^*\s]+ [^*\s]/.test(rule.pattern)) return false;
     return commands.some((command) => matchesCommand(rule.pattern, command));
   });
 }

@@ -87,22 +87,15 @@ function judgeWrite(court: Court, path: string): Verdict {
   if (odd?.decision === "deny") return odd;
   const verdict = judgePath(court, { access: "edit", path: at, cwd: court.world.cwd });
   if (verdict.firm || verdict.decision === "deny") return verdict.decision === "ask" && odd ? odd : verdict;
-  if (verdict.code === "temporary") return deny(verdict.reason, verdict.code);
+  if (verdict.code === "temporary")
+    return deny("it writes to /tmp, outside the project: commands have a /tmp of their own", verdict.code);
   if (court.world.kind(resolve(court.world.cwd, at)) === "other")
     return deny("it is neither a file nor a directory", "device");
   if (odd) return odd;
   const isFile = court.world.kind(resolve(court.world.cwd, at)) === "file";
   if (isFile && (court.world.links?.(resolve(court.world.cwd, at)) ?? 1) > 1)
     return ask("the file has a second name, maybe outside the project", "outside");
-  if (verdict.rule !== undefined) return verdict;
-  const { mode } = court.policy;
-  const mayEdit =
-    mode === "acceptEdits" ||
-    mode === "bypass" ||
-    mode === "bypassPermissions" ||
-    (mode === "auto" && court.world.sandboxed);
-  if (mayEdit && verdict.decision === "allow") return verdict;
-  return verdict.decision === "ask" ? verdict : ask("it changes a file", "changes");
+  return verdict;
 }
 
 /** `~` is the home directory, unless something of that name lies here: as `resolvePath` takes it. */

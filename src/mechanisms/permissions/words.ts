@@ -1,5 +1,5 @@
 // Owns the words of the permission engine: what it is told, and what it answers. No effects.
-import type { VerdictCode } from "../../loop/seams.ts";
+import type { VerdictCode, Withheld } from "../../loop/seams.ts";
 import type { PermissionMode } from "../../tools/permission-modes.ts";
 
 export { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
@@ -36,8 +36,10 @@ export interface World {
   additionalDirectories: string[];
   /** Directories that may be read besides (what our own tools keep there). */
   readable: string[];
-  /** Whether commands run inside the sandbox. Without it, only what reads is allowed unasked. */
+  /** Whether commands run inside the sandbox: mode auto relies on it, and /tmp is then the context's own. */
   sandboxed: boolean;
+  /** Commands have the network in any case: nothing is withheld. */
+  openNetwork?: boolean;
   /** The real path; of what does not exist, the real path of its deepest existing parent and the rest as written. */
   realPath(path: string): string;
   /** Follows links. */
@@ -77,7 +79,13 @@ export interface Judgement {
   reason: string;
   /** An ask that only a person may answer: no mode and no hook turns it into an allow. */
   firm: boolean;
-  /** It wants the network, and a rule of the user allows that. */
+  /** The rule that decided, as written. */
+  rule?: string;
+  /** Once allowed it has the network: every part that does more than read or write files wants it, and a rule or a person allows that part. */
   network: boolean;
+  /** Once allowed it may change the repository: every such part is a command of git's. */
+  git: boolean;
+  /** What some part would need and does not get. */
+  withheld: Withheld[];
   parts: Part[];
 }

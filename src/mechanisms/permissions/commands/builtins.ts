@@ -184,7 +184,8 @@ export const BUILTINS: Commands = {
     const areHarmless =
       names.length > 0 &&
       names.every((f) => /^(?:HOME|PATH|USER|SHELL|PWD|LANG|TERM|NODE_ENV|CI|TZ|LOGNAME|EDITOR|TMPDIR)$/.test(f.text));
-    if (!areHarmless) call.say(askFirm("it prints the environment, which may hold keys", "secret"));
+    if (!areHarmless)
+      call.say(ask("it prints the environment: a list without keys, and what your settings add", "secret"));
     return undefined;
   },
 };
@@ -257,7 +258,7 @@ function declare(call: Call): Output | undefined {
       inspectArithmeticText(call.shell, value);
     }
     if (!/^[A-Za-z_]\w*$/.test(name)) inspectArithmeticText(call.shell, f);
-    const verdict = judgeVariable(name, value, "");
+    const verdict = judgeVariable(name, value, "", call.shell.court.world.root);
     if (verdict.decision !== "allow") call.say(verdict);
     if (f.text.includes("=")) call.shell.scope.vars.set(name, [value]);
   }

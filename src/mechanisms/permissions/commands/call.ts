@@ -7,6 +7,7 @@ import { parse } from "../shell/parse.ts";
 import { readField, writeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
 import { type Output, type Shell, UNKNOWN_OUTPUT } from "../shell/shell.ts";
+import type { Look } from "../shell/sweep.ts";
 
 export interface Call {
   shell: Shell;
@@ -24,6 +25,10 @@ export interface Call {
   run(fields: Field[], stdin?: Output): Output;
   /** Text that a shell will read as commands, in a shell of its own. */
   runText(source: Word): Output;
+  /** A command that the program starts for us, and a rule for the program means it: only what no rule lifts is said of it. */
+  startsFor(start: () => unknown): undefined;
+  /** What is left to the look at every word; shared by all forms of the call. */
+  rest: Look;
 }
 
 /** They print sums, names or single lines of what they read. */
@@ -39,11 +44,13 @@ export type Commands = Record<string, Judge>;
 
 export function makeCall(shell: Shell, name: string, args: Field[], text: string): Call {
   const deeper = { ...shell, depth: shell.depth + 1 };
+  const rest: Look = { name, shell, args, judged: new Set() };
   return {
     shell,
     name,
     args,
     text,
+    rest,
     say: (verdict) => record(shell.court, text, verdict),
     read: (f) => {
       if (has(f, "allNames") && !SUMMARISES.has(name))
@@ -54,16 +61,24 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
     write: (f) => writeField(shell, f, text),
     remove: (f) => writeField(shell, f, text, true),
     run: (fields, stdin) => {
+      for (const f of fields) rest.judged.add(f);
       if (fields.length > 0) return shell.runFields(stdin ? { ...deeper, stdin } : deeper, fields);
       return UNKNOWN_OUTPUT;
     },
-    runText: ({ text: source, holes }) => {
-      if (source.length > LIMITS.chars || holes.length > 0) {
+    startsFor: (start) => {
+      const from = shell.court.findings.length;
+      start();
+      const { findings } = shell.court;
+      findings.push(...findings.splice(from).filter((f) => f.firm || f.decision === "deny" || f.lift === "exact"));
+    },
+    runText: (source) => {
+      rest.judged.add(source as Field);
+      if (source.text.length > LIMITS.chars || source.holes.length > 0) {
         record(shell.court, text, askFirm("the commands it runs are only known at run time", "runtime"));
         return UNKNOWN_OUTPUT;
       }
-      const script: ParsedScript = parse(source);
-      return shell.runScript({ ...deeper, scope: copyScope(shell.scope) }, script, source);
+      const script: ParsedScript = parse(source.text);
+      return shell.runScript({ ...deeper, scope: copyScope(shell.scope) }, script, source.text);
     },
   };
 }

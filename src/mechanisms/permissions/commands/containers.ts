@@ -1,10 +1,11 @@
 // Owns containers, and other agents: both run whatever they are told, elsewhere.
-import { ask, askNetwork, deny } from "../finding.ts";
-import { beginsWithHole, cut, fieldOf, isKnown, join, match } from "../shell/field.ts";
+import { resolve } from "node:path";
+import { ask, askExact, askNetwork, deny } from "../finding.ts";
+import { beginsWithHole, type Field, fieldOf, isKnown, join, match } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { lookupNames } from "./names.ts";
-import { isElsewhere, reachesOut } from "./packages.ts";
+import { isElsewhere } from "./packages.ts";
 import { isHelp, isVersion } from "./version.ts";
 
 export const CONTAINERS: Commands = {
@@ -53,8 +54,11 @@ function container(call: Call): Output | undefined {
   if (isVersion(call)) return undefined;
   const line = join(call.args, " ");
   const { text } = line;
-  const sub = call.args.find((f) => !f.text.startsWith("-"))?.text ?? "";
-  reachesOut(call);
+  const first = call.args.findIndex(
+    (f, i) =>
+      !f.text.startsWith("-") && !/^(?:--config|-c|--context|-l|--log-level)$/.test(call.args[i - 1]?.text ?? ""),
+  );
+  const sub = call.args[first]?.text ?? "";
   if (
     /docker\.sock|containerd\.sock|podman\.sock|--privileged|--pid[= ]host|--net(?:work)?[= ]host|--ipc[= ]host|--uts[= ]host|--userns[= ]host|--cap-add|--device\b|--security-opt|-H\b|--host\b|--volumes-from/.test(
       text,
@@ -62,11 +66,11 @@ function container(call: Call): Output | undefined {
   ) {
     call.say(deny("the container would have the rights of this machine", "runs_code"));
   }
-  for (const m of text.matchAll(/(?:^|\s)(?:-v|--volume|--mount)[= ]?(\S+)/dg)) {
-    const mount = cut(line, ...m.indices![1]!);
-    const from = match(mount, /(?:source|src)=([^,]+)/d)?.[1] ?? match(mount, /^[^:]*/d)![0]!;
-    if (isElsewhere(from.text) || beginsWithHole(from, "unknown")) call.write(fieldOf(from));
-  }
+  if (call.args.slice(0, Math.max(0, first)).some((f) => /^--config(?:=|$)/.test(f.text)))
+    call.say(askExact("docker would take its settings, and the programs they name, from there", "runs_code"));
+  judgeMounts(call);
+  if (sub === "cp") judgeCopy(call, call.args.slice(first + 1));
+  for (const f of within(call, first)) call.rest.judged.add(f);
   if (/^(?:system|volume|network|image|container|builder)$/.test(sub) && /\bprune\b|\brm\b/.test(text))
     call.say(deny("it deletes containers, images or volumes"));
   const isPlain = call.args.every((f) => !f.text.startsWith("-") || LISTING_FLAGS.test(f.text));
@@ -77,4 +81,51 @@ function container(call: Call): Output | undefined {
       : ask("it changes containers"),
   );
   return undefined;
+}
+
+/** Of `-v HERE:THERE` only the first is a place of this machine. */
+function judgeMounts(call: Call): undefined {
+  for (const [i, arg] of call.args.entries()) {
+    const m = match(arg, /^(?:-v|--volume|--mount)(?:=)?(.*)$/ds);
+    if (!m) continue;
+    const given = m[1]!.text === "" ? call.args[i + 1] : fieldOf(m[1]!);
+    if (!given) continue;
+    for (const f of [arg, given]) call.rest.judged.add(f);
+    const from = match(given, /(?:source|src)=([^,]+)/d)?.[1] ?? match(given, /^[^:]*/d)![0]!;
+    if (isElsewhere(from.text) || /^[.~/]/.test(from.text) || beginsWithHole(from, "unknown")) {
+      const place = { ...given, ...from };
+      if (isRootOfProject(call, place.text)) call.read(place);
+      else call.write(place);
+    }
+  }
+}
+
+/** The project itself is what most containers work on; it is asked with the container. */
+const isRootOfProject = ({ shell: { court, scope } }: Call, path: string): boolean =>
+  [path, ...(scope.cwds ?? []).map((cwd) => resolve(cwd, path))].some((at) => court.roots.includes(at));
+
+/** `name:/path` lies in the container. */
+function judgeCopy(call: Call, args: Field[]): undefined {
+  const [from, to] = args.filter((f) => !f.text.startsWith("-"));
+  const isThere = (f: Field) => /^[\w.-]+:/.test(f.text);
+  for (const f of [from, to]) if (f && isThere(f)) call.rest.judged.add(f);
+  if (from && !isThere(from)) call.read(from);
+  if (to && !isThere(to)) call.write(to);
+}
+
+/** Flags of `run` and `exec` without a value; all others take one. */
+const ALONE =
+  /^-(?:[ditPqT]+|-(?:rm|init|privileged|read-only|detach|interactive|tty|publish-all|no-healthcheck|oom-kill-disable|quiet|no-deps|service-ports|build|use-aliases|no-TTY|remove-orphans)|-.+=.*)$/;
+
+/** What is said to the program in the container: the image or the container, and all words after it. */
+function within(call: Call, first: number): Field[] {
+  const isCompose = call.args[first]?.text === "compose";
+  const at = isCompose ? call.args.findIndex((f, i) => i > first && /^(?:run|exec)$/.test(f.text)) : first;
+  if (at < 0 || !/^(?:run|exec|create)$/.test(call.args[at]?.text ?? "")) return [];
+  for (let i = at + 1; i < call.args.length; i++) {
+    const text: string = call.args[i]!.text;
+    if (!text.startsWith("-")) return call.args.slice(i);
+    if (!ALONE.test(text) && !/^-[a-zA-Z]./.test(text)) i++;
+  }
+  return [];
 }

@@ -19,6 +19,19 @@ export const DATA: Commands = {
       return undefined;
     },
   }),
+  xmllint: fromTable({
+    flags: "--format --noout --xpath: --schema:r --valid --nonet --html --recover --pretty: --huge --output:w -o:w",
+    finish: (call, { operands }) => {
+      if (operands.some((f) => f.text.includes("://"))) call.say(askNetwork("it reads from another machine"));
+      return undefined;
+    },
+  }),
+  csvlook: fromTable({ flags: "-d:" }),
+  csvcut: fromTable({ flags: "-n -c: -d:" }),
+};
+
+/** Archives, and programs with a language of their own: what they are told is also looked at word by word. */
+export const ARCHIVES: Commands = {
   tar,
   gtar: tar,
   bsdtar: tar,
@@ -69,23 +82,17 @@ export const DATA: Commands = {
   },
   "7z": (call) => {
     if (call.args[0]?.text !== "l") call.say(ask("it packs or unpacks an archive"));
+    if (call.args.some((f) => /^-sdel/.test(f.text))) call.say(askExact("it deletes what it packs", "changes"));
     for (const arg of call.args.slice(1)) if (!arg.text.startsWith("-")) call.read(arg);
     return undefined;
   },
-  xmllint: fromTable({
-    flags: "--format --noout --xpath: --schema:r --valid --nonet --html --recover --pretty: --huge --output:w -o:w",
-    finish: (call, { operands }) => {
-      if (operands.some((f) => f.text.includes("://"))) call.say(askNetwork("it reads from another machine"));
-      return undefined;
-    },
-  }),
   sqlite3: (call) => {
     const words = call.args.filter((f) => !f.text.startsWith("-"));
     if (words[0]) call.read(words[0]);
     const text = call.args.map((f) => f.text).join(" ");
     const input = call.shell.stdin.kind === "text" ? call.shell.stdin.text : "";
     if (
-      /\.(?:shell|system|output|once|excel|save|backup|open|load|import|log|archive|cd|read)\b|writefile|load_extension|edit\s*\(|attach/i.test(
+      /\.(?:shell|system|output|once|excel|save|backup|open|load|import|log|archive|cd|read)\b|(?:write|read)file|load_extension|edit\s*\(|attach/i.test(
         `${text} ${input}`,
       )
     ) {
@@ -94,8 +101,6 @@ export const DATA: Commands = {
     call.say(ask("it opens a database with a language of its own"));
     return undefined;
   },
-  csvlook: fromTable({ flags: "-d:" }),
-  csvcut: fromTable({ flags: "-n -c: -d:" }),
 };
 
 function compressor(flags: string, printing: string[]): (call: Call) => Output | undefined {
@@ -167,6 +172,10 @@ function tar(call: Call): Output | undefined {
   const directory = parsed.value("-C", "--directory");
   if (isCreating) for (const file of parsed.operands) call.read(file);
   else if (directory) call.write(directory);
+  const renames = parsed.flags.some(
+    ({ name, value }) => /^--(?:transform|xform)$/.test(name) && /\.\.|\//.test(value?.text ?? ""),
+  );
+  if (renames) call.say(askExact("tar puts the files elsewhere than the archive says", "outside"));
   if (parsed.has("-P", "--absolute-names")) call.say(deny("tar -P writes wherever the archive says", "changes"));
   call.say(
     parsed.has("--remove-files")

@@ -1,11 +1,12 @@
 // Owns the commands that change files: creating and moving single ones inside the project, and what goes beyond that.
 import { dirname } from "node:path";
-import { ask, askExact, deny } from "../finding.ts";
+import { ask, askExact, askGrave, deny } from "../finding.ts";
 import { judgePath } from "../path-place.ts";
 import { cut, type Field, field, isKnown, join, match, type Word, word } from "../shell/field.ts";
 import { endangersProject } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
+import { bytesOf, HUGE, isHuge } from "./endless.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
 
 export const FILES: Commands = {
@@ -16,16 +17,28 @@ export const FILES: Commands = {
   }),
   rmdir: fromTable({ flags: "-pv --parents --verbose --ignore-fail-on-non-empty", operands: "write" }),
   mktemp: fromTable({
-    flags: "-dqut -p~ --tmpdir~ --directory --dry-run --suffix:",
-    operands: "write",
-    asks: "it creates a file in /tmp",
+    flags: "-dqut -p:w --tmpdir~ --directory --dry-run --suffix:",
+    operands: "text",
+    finish: makesTemporary,
   }),
   truncate: fromTable({
     flags: "-cor -s: --size: --no-create --reference:r",
     operands: "write",
-    asks: "it cuts files",
+    finish: (call, { value }) => fills(call, value("-s", "--size")?.text),
   }),
-  tee: fromTable({ flags: "-aip --append --ignore-interrupts --output-error?", operands: "write" }),
+  fallocate: fromTable({
+    flags: "-nvcpzdix -l: -o: --length: --offset: --keep-size --dig-holes --verbose",
+    operands: "write",
+    finish: (call, { value }) => fills(call, value("-l", "--length")?.text),
+  }),
+  tee: fromTable({
+    flags: "-aip --append --ignore-interrupts --output-error?",
+    operands: "write",
+    finish: (call) => {
+      if (call.shell.stdin.kind === "endless") call.say(askGrave("it fills the disk", "changes"));
+      return undefined;
+    },
+  }),
   sponge: fromTable({ flags: "-a", operands: "write" }),
   split: fromTable({
     flags:
@@ -46,7 +59,6 @@ export const FILES: Commands = {
   ln,
   link: ln,
   install: copyAll("it installs files"),
-  rsync,
   shred: (call) => {
     for (const f of readFlags(call, {
       flags: "-fuvxz -n: -s: --force --remove? --verbose --zero --exact --iterations: --size:",
@@ -85,7 +97,6 @@ export const FILES: Commands = {
   nvim: editor,
   nano: editor,
   emacs: editor,
-  code: editor,
   dos2unix: inPlace,
   unix2dos: inPlace,
   cpio: fromTable({
@@ -94,6 +105,9 @@ export const FILES: Commands = {
     asks: "it packs or unpacks an archive",
   }),
 };
+
+/** It has many options that name files: all its words are looked at. */
+export const SYNC: Commands = { rsync };
 
 const CP_FLAGS =
   "-afilnpPuvxHLbTRrdsZ -t: -S: --archive --force --interactive --link~ --symbolic-link~ --no-clobber --preserve? --no-preserve: --recursive --parents --update? --verbose --target-directory: --no-target-directory --dereference --no-dereference --backup? --suffix: --reflink? --sparse: --strip-trailing-slashes --attributes-only --remove-destination --one-file-system -N -c";
@@ -298,15 +312,22 @@ function modes(reason: string): (call: Call) => Output | undefined {
 }
 
 function dd(call: Call): undefined {
+  let [count, block]: (string | undefined)[] = [undefined, "512"];
   for (const arg of call.args) {
     const [, name, value] = match(arg, /^(\w+)=(.*)$/ds) ?? [];
     const key = name?.text;
     if (key === "if") call.read({ ...arg, ...value! });
     else if (key === "of") call.write({ ...arg, ...value! });
+    else if (key === "count") count = value!.text;
+    else if (key === "bs") block = value!.text;
     else if (!key && !["--help", "--version"].includes(arg.text))
       call.say(ask(`dd ${arg.text} is not known`, "runtime"));
   }
-  if (call.args.some((f) => f.text.startsWith("of="))) call.say(ask("dd writes raw data", "changes"));
+  const isEndless = call.args.some((f) => /^if=\/dev\/(?:zero|u?random|full)$/.test(f.text)) && count === undefined;
+  if (!call.args.some((f) => f.text.startsWith("of="))) return undefined;
+  if (isEndless || (bytesOf(count) ?? 0) * (bytesOf(block) ?? 1) >= HUGE)
+    call.say(askGrave("it fills the disk", "changes"));
+  call.say(ask("dd writes raw data", "changes"));
   return undefined;
 }
 
@@ -332,6 +353,16 @@ function editor(call: Call): undefined {
 
 function inPlace(call: Call): undefined {
   for (const f of call.args) if (!f.text.startsWith("-")) call.write(f);
-  call.say(ask("it edits files in place", "changes"));
   return undefined;
+}
+
+/** Without a template with a folder it lies in /tmp, or in what `-p` names. */
+function makesTemporary(call: Call, { operands, has }: Parsed): Output | undefined {
+  const [template] = operands;
+  if (!has("-p")) call.write(template && !has("-t") ? template : field("/tmp/tmp.0"));
+  return undefined;
+}
+
+function fills(call: Call, size: string | undefined): undefined {
+  if (isHuge(size)) call.say(askGrave("it fills the disk", "changes"));
 }

@@ -1,7 +1,6 @@
 // Owns flags: the short language in which tables say which flags a command knows, and reading a call by it.
 import { allow, ask, askExact, deny, type Verdict } from "../finding.ts";
 import { beginsWithHole, cut, type Field, has } from "../shell/field.ts";
-import { isThere } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Judge } from "./call.ts";
 
@@ -126,6 +125,7 @@ function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field
     return { given: [{ name }], usesNext: false };
   if (kind === undefined || (kind === "none" && inline)) {
     call.say(unknownFlag(call.name, name));
+    call.rest.only?.push(arg, ...(next ? [next] : []));
     return { given: [{ name, value: inline }], usesNext: false };
   }
   if (kind === "refused" || kind === "asked")
@@ -153,6 +153,7 @@ function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Fiel
     const kind = known.get(name);
     if (kind === undefined) {
       call.say(unknownFlag(call.name, arg.text));
+      call.rest.only?.push(arg, ...(next ? [next] : []));
       return { given: [...given, { name }], usesNext: false };
     }
     if (kind === "refused" || kind === "asked")
@@ -173,10 +174,8 @@ function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Fiel
 function useValue(call: Call, kind: Value, value: Field | undefined): undefined {
   if (!value) return;
   if (kind === "read") call.read(value);
-  else if (kind === "write") {
-    call.write(value);
-    if (overwrites(call, value)) call.say(ask(`${call.name} writes over ${value.text}`, "changes"));
-  } else if (kind === "look") call.look(value);
+  else if (kind === "write") call.write(value);
+  else if (kind === "look") call.look(value);
 }
 
 const unknownFlag = (command: string, name: string): Verdict =>
@@ -214,8 +213,4 @@ function useOperand(call: Call, how: NonNullable<TableRow["operands"]>, operand:
   if (how === "none") call.say(ask(`${call.name} ${operand.text} is not known to only read`));
   else if (how === "text") call.say(allow());
   else if (operand.text !== "-" || how === "write") call[how](operand);
-}
-
-function overwrites(call: Call, f: Field): boolean {
-  return !call.shell.scope.cwds || isThere(call.shell, f);
 }

@@ -59,6 +59,8 @@ export const GIT_READS: Record<string, string> = {
 interface Change {
   does: string;
   usesNetwork?: boolean;
+  /** Nobody means it by a rule for all of git: it serves, runs programs or speaks to other systems. */
+  isRare?: boolean;
   /** Flags that run programs. */
   refused?: string;
 }
@@ -66,18 +68,19 @@ const changes = (names: string, change: Change): [string, Change][] => names.spl
 
 export const GIT_CHANGES: Record<string, Change> = Object.fromEntries([
   ...changes(
-    "add rm mv restore checkout switch commit reset clean merge cherry-pick revert apply tag init gc prune repack pack-refs replace rerere sparse-checkout update-index update-ref read-tree write-tree commit-tree checkout-index mktag mktree unpack-objects index-pack pack-objects prune-packed maintenance format-patch mailsplit mailinfo bundle fast-import fast-export interpret-trailers merge-file merge-index merge-one-file stage multi-pack-index commit-graph refs backfill",
+    "add rm mv restore checkout switch commit reset clean merge cherry-pick revert apply tag init gc prune repack pack-refs replace rerere sparse-checkout update-index update-ref read-tree write-tree commit-tree checkout-index mktag mktree unpack-objects index-pack pack-objects prune-packed format-patch mailsplit mailinfo bundle fast-import fast-export interpret-trailers merge-file stage multi-pack-index commit-graph refs backfill",
     { does: "changes the repository" },
   ),
-  ...changes("rebase am", { does: "rewrites commits", refused: "--exec -x" }),
-  ...changes("push fetch pull clone ls-remote fetch-pack send-pack http-fetch http-push", {
+  ...changes("rebase am", { does: "rewrites commits" }),
+  ...changes("merge-index merge-one-file", { does: "runs a program", isRare: true }),
+  ...changes("push fetch pull clone ls-remote", {
     does: "",
     usesNetwork: true,
     refused: "-u! --upload-pack --receive-pack --exec",
   }),
   ...changes(
-    "request-pull send-email svn p4 cvsimport cvsserver daemon instaweb http-backend upload-pack receive-pack shell upload-archive imap-send remote-ext remote-fd",
-    { does: "", usesNetwork: true },
+    "fetch-pack send-pack http-fetch http-push request-pull send-email svn p4 cvsimport cvsserver daemon instaweb http-backend upload-pack receive-pack shell upload-archive imap-send remote-ext remote-fd",
+    { does: "", usesNetwork: true, isRare: true },
   ),
-  ...changes("mergetool gui gitk citool gitweb", { does: "opens a program" }),
+  ...changes("mergetool gui gitk citool gitweb", { does: "opens a program", isRare: true }),
 ]);

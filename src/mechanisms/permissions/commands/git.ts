@@ -1,18 +1,20 @@
 // Owns git: which subcommands only read, what their dangerous flags are, and what everything else is asked for.
 
 import { dirname, resolve } from "node:path";
+import { isInside } from "../../../tools/paths.ts";
+import type { Court } from "../court.ts";
 import { allow, ask, askExact, askFirm, askNetwork, askRead, deny } from "../finding.ts";
-import { isInProject } from "../path-place.ts";
+import { isInProject, isRepository } from "../path-place.ts";
 import { looksForSecrets } from "../protected.ts";
-import { cut, cutOff, type Field, field, fieldOf, has, join, match, word } from "../shell/field.ts";
-import { isThere, judgeField } from "../shell/paths.ts";
+import { cut, cutOff, type Field, field, has, join, match, word } from "../shell/field.ts";
+import { isThere } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
 import type { Output, Shell } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { fromTable, mayBecomeFlags, readFlags } from "./flags.ts";
+import { judgeChange } from "./git-changes.ts";
 import { config, judgeKey } from "./git-config.ts";
 import { GIT_CHANGES, GIT_READS } from "./git-table.ts";
-import { isBareAddress } from "./network.ts";
 
 export const GIT: Commands = { git };
 
@@ -78,25 +80,47 @@ function git(call: Call): Output | undefined {
   if (isAnywhere) call.say(askFirm("the repository is only known at run time", "runtime"));
   if (call.args.some(mayBecomeFlags))
     call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
-  judgeRepository(call, shell);
-  return subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
+  const isForeign = judgeRepository(call, shell);
+  Object.assign(call.rest, { shell, args: rest });
+  const output = subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
+  const { court } = shell;
+  // A command that git starts (`bisect run`) is a part of its own; another repository does not need this one.
+  if (!isForeign) for (const f of court.findings) if (f.part === court.part && f.decision !== "allow") f.git = true;
+  return output;
 }
 
 /** A repository inside the project may come from somebody else, and its settings run programs. */
-function judgeRepository(call: Call, shell: Shell): undefined {
-  const { court, scope } = shell;
+function judgeRepository(call: Call, shell: Shell): boolean {
+  const from = shell.court.findings.length;
+  sayRepository(call, shell);
+  return shell.court.findings.length > from;
+}
+
+function sayRepository(call: Call, { court, scope }: Shell): undefined {
   if (!scope.cwds) return call.say(ask("the repository is only known at run time", "runtime"));
   for (const cwd of scope.cwds) {
-    if (!isInProject(court, court.world.realPath(cwd)))
+    if (!isInProject(court, realOf(court, cwd)))
       call.say(ask("it works on a repository outside the project, with its own settings", "outside"));
-    for (
-      let at = resolve(cwd);
-      at !== resolve(court.world.root) && at.length > court.world.root.length;
-      at = dirname(at)
-    ) {
-      if (court.world.kind(`${at}/.git`) !== "missing")
-        return call.say(ask("it works on a repository inside the project, with its own settings"));
+    const root = resolve(court.world.root);
+    for (let at = realOf(court, cwd); ; at = dirname(at)) {
+      const isBelow = at !== root && isInside(root, at);
+      const hasGit = court.world.kind(`${at}/.git`) !== "missing";
+      if (isBelow && hasGit) return call.say(ask("it works on a repository inside the project, with its own settings"));
+      // Git takes it for one without being told: whoever brought it chose its settings, and they run programs.
+      if (!hasGit && isInside(root, at) && isRepository(court, at))
+        return call.say(
+          askExact("it works on a bare repository inside the project, with its own settings", "runs_code"),
+        );
+      if (!isBelow) break;
     }
+  }
+}
+
+function realOf(court: Court, path: string): string {
+  try {
+    return court.world.realPath(path);
+  } catch {
+    return resolve(path);
   }
 }
 
@@ -111,9 +135,13 @@ function subcommand(call: Call, name: string): Output | undefined {
 
 function changed(call: Call, name: string): undefined {
   const change = Object.hasOwn(GIT_CHANGES, name) ? GIT_CHANGES[name]! : undefined;
-  if (!change) return call.say(ask(`git ${name} is not known to only read`));
-  judgeChange(call, change.refused);
-  call.say(change.usesNetwork ? askNetwork(`git ${name} reaches another machine`) : ask(`git ${name} ${change.does}`));
+  judgeChange(call, name, change?.refused);
+  // An alias of the user's, or a program of git's that nobody means by a rule for all of git.
+  if (!change) return call.say((/-/.test(name) ? askExact : ask)(`git ${name} is not known to only read`));
+  const verdict = change.usesNetwork
+    ? askNetwork(`git ${name} reaches another machine`)
+    : ask(`git ${name} ${change.does}`);
+  call.say(change.isRare ? { ...verdict, lift: "exact" } : verdict);
   return undefined;
 }
 
@@ -178,70 +206,6 @@ function readOperand(call: Call, operand: Field, isPath: boolean): undefined {
   }
 }
 
-/** Flags that run programs or write elsewhere, whatever the subcommand. */
-const RUNS =
-  "--upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager --template --config --extcmd --tool".split(
-    " ",
-  );
-/** Git takes any unique beginning of a long name. */
-const isOrBegins = (text: string, flags: readonly string[]): boolean => {
-  const name = text.split("=")[0]!;
-  return flags.some((flag) => flag === name || (name.length > 3 && name.startsWith("--") && flag.startsWith(name)));
-};
-const EXECUTES = new Set(["rebase", "bisect"]);
-
-function judgeChange(call: Call, refused: string | undefined): undefined {
-  const name = call.name.slice(4);
-  for (const [i, arg] of call.args.entries()) {
-    const { text } = arg;
-    if (isOrBegins(text, RUNS) || /^--gpg-sign=.*sh/.test(text) || isOrBegins(text, refused?.split(" ") ?? []))
-      call.say(deny(`git ${name} ${text} runs a program`, "runs_code"));
-    if (/^(?:ext|fd)::/.test(text)) call.say(deny("the address runs a program", "runs_code"));
-    if (EXECUTES.has(name) && /^-x/.test(text)) call.say(deny(`git ${name} -x runs a program`, "runs_code"));
-    const out = match(arg, /^(?:--ou\w*(?:-\w*)?=|-o$)(.*)$/d)?.[1];
-    if (out) call.write(out.text === "" ? (call.args[i + 1] ?? field("")) : fieldOf(out));
-  }
-  for (const f of call.args) {
-    if (!f.text.startsWith("-") && /^(?:\/|\.\.)/.test(f.text) && WRITES_PATHS.has(name)) call.write(f);
-    // A protected name stays protected, whatever rule allows the subcommand.
-    const isPath = !f.text.startsWith("-") && !f.text.includes(":") && WRITES_PATHS.has(name);
-    if (isPath && judgeField(call.shell, f, "edit").firm) call.write(f);
-  }
-  const directory = call.args.find((f) => /^--(?:directory|separate-git-dir)=/.test(f.text));
-  if (directory) call.write({ ...directory, ...cut(directory, directory.text.indexOf("=") + 1) });
-  if (call.args.some((f) => f.text === "--unsafe-paths" || f.text.startsWith("--separate-git-dir")))
-    call.say(deny("it writes outside the repository", "outside"));
-  if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text)))
-    call.say(deny("git clone would run a program", "runs_code"));
-  if (name === "remote" && call.args.some((f) => isBareAddress(f.text)))
-    call.say(deny("it sends the repository to a bare address"));
-  if (name === "push" && call.args.some((f) => isAddress(f.text.replace(/^--\w+=/, ""))))
-    call.say(deny("it pushes to an address that is no remote of the repository"));
-  if (
-    (name === "fetch" || name === "pull" || name === "clone") &&
-    call.args.some((f) => /\b\d{1,3}(?:\.\d{1,3}){3}\b/.test(f.text))
-  ) {
-    call.say(deny("it fetches from a bare address"));
-  }
-}
-
-const WRITES_PATHS = new Set([
-  "clone",
-  "worktree",
-  "init",
-  "bundle",
-  "format-patch",
-  "mv",
-  "rm",
-  "checkout-index",
-  "archive",
-  "submodule",
-  "restore",
-  "checkout",
-]);
-const isAddress = (text: string): boolean =>
-  /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^(?:\/|\.\.\/|~)|\b\d{1,3}(?:\.\d{1,3}){3}\b/.test(text);
-
 const SPECIAL: Commands = {
   branch: listing(
     "-avrqil --all --remotes --list --verbose --show-current --contains: --no-contains: --merged? --no-merged? --sort: --format: --color? --no-color --column? --no-column --points-at: --ignore-case --abbrev?",
@@ -251,7 +215,12 @@ const SPECIAL: Commands = {
     "-lin -n? --list --contains: --no-contains: --merged: --no-merged: --sort: --format: --points-at: --column? --color? --ignore-case",
     ["-l", "--list", "-n", "--contains", "--merged", "--points-at"],
   ),
-  remote: subcommands({ "": "", "get-url": "" }, { show: "network", update: "network", prune: "network" }),
+  remote: (call) => {
+    const [verb] = call.args.filter((f) => !f.text.startsWith("-"));
+    if (verb?.text === "set-url") call.say(askFirm("it sends what is pushed to another place", "network"));
+    if (verb?.text === "add") call.say(askExact("it adds a place to push to", "network"));
+    return subcommands({ "": "", "get-url": "" }, { show: "network", update: "network", prune: "network" })(call);
+  },
   stash: (call) => {
     const [verb, ...args] = call.args;
     if (verb?.text === "list" || verb?.text === "show")
@@ -259,6 +228,11 @@ const SPECIAL: Commands = {
     return subcommands({})(call);
   },
   worktree: subcommands({ list: "" }),
+  maintenance: (call) => {
+    if (call.args[0]?.text !== "run")
+      call.say(askExact("it changes the user's settings, or plans commands", "outside"));
+    return subcommands({})(call);
+  },
   "sparse-checkout": subcommands({ list: "" }),
   "ls-remote": (call) => {
     const [flag, ...names] = call.args;
@@ -277,21 +251,31 @@ const SPECIAL: Commands = {
   submodule: (call) => {
     if (call.args.some((f) => f.text === "foreach"))
       call.say(deny("git submodule foreach runs a command in each module", "runs_code"));
+    if (call.args.some((f) => f.text === "add"))
+      call.say(askExact("it brings another repository, with its own settings", "network"));
     return subcommands({ "": "", status: "", summary: "" }, { update: "network", add: "network" })(call);
   },
   notes: subcommands({ list: "", show: "", "": "" }),
   bisect: (call) => {
-    if (call.args[0]?.text === "run") call.say(deny("git bisect run runs a command", "runs_code"));
-    return subcommands({ log: "", terms: "" })(call);
+    const [verb, ...command] = call.args;
+    if (verb?.text !== "run") return subcommands({ log: "", terms: "" })(call);
+    call.rest.judged.add(verb);
+    call.say(ask("git bisect run starts a command", "runs_code"));
+    call.run(command);
+    return undefined;
   },
   reflog: (call) => {
     const isRead = !["expire", "delete", "drop", "write"].includes(call.args[0]?.text ?? "");
     return isRead ? readOnly(call, GIT_READS.log!, "log") : subcommands({})(call);
   },
-  lfs: subcommands(
-    { "ls-files": "", status: "", env: "", version: "" },
-    { fetch: "network", pull: "network", push: "network" },
-  ),
+  lfs: (call) => {
+    if (call.args.some((f) => f.text === "install") && !call.args.some((f) => f.text === "--local"))
+      call.say(deny("it changes git's settings outside the project", "outside"));
+    return subcommands(
+      { "ls-files": "", status: "", env: "", version: "" },
+      { fetch: "network", pull: "network", push: "network" },
+    )(call);
+  },
   "symbolic-ref": (call) => {
     const parsed = readFlags(call, { flags: "-q --quiet --short --recurse --no-recurse" });
     if (parsed.operands.length > 1) call.say(ask("it moves a reference", "changes"));
@@ -338,10 +322,15 @@ function secret(call: Call): undefined {
 function listing(flags: string, listers: string[]): (call: Call) => Output | undefined {
   return (call) => {
     const parsed = readFlags(call, { flags, isNumeric: true });
-    if (parsed.operands.length > 0 && !parsed.has(...listers)) call.say(ask(`${call.name} changes references`));
+    if (parsed.operands.length === 0 || parsed.has(...listers)) return undefined;
+    judgeChange(call, call.name.slice(4), undefined);
+    call.say(ask(`${call.name} changes references`));
     return undefined;
   };
 }
+
+const LISTS =
+  /^(?:-[vqzlan]+|--(?:verbose|quiet|porcelain|recursive|cached|long|all|name-only|size|debug|ref=[\w./-]+))$/;
 
 /** `reads` are those that only read; the empty name stands for no subcommand at all. */
 function subcommands(
@@ -350,14 +339,11 @@ function subcommands(
 ): (call: Call) => Output | undefined {
   return (call) => {
     const first = call.args.find((f) => !f.text.startsWith("-"))?.text ?? "";
-    judgeChange(call, undefined);
-    if (Object.hasOwn(reads, first)) {
-      call.say(
-        call.args.some((f) => /^--(?:exec|ext|text|output|open)/.test(f.text))
-          ? askExact(`${call.name} has a flag that is not known to only read`)
-          : allow(),
-      );
-    } else if (others[first]) call.say(askNetwork(`${call.name} ${first} reaches another machine`));
+    const isPlain = call.args.every((f) => !f.text.startsWith("-") || LISTS.test(f.text));
+    if (Object.hasOwn(reads, first) && isPlain) return call.say(allow());
+    judgeChange(call, call.name.slice(4), undefined);
+    if (Object.hasOwn(reads, first)) call.say(askExact(`${call.name} has a flag that is not known to only read`));
+    else if (others[first]) call.say(askNetwork(`${call.name} ${first} reaches another machine`));
     else call.say(ask(`${call.name} ${first} changes the repository`));
     return undefined;
   };

@@ -1,5 +1,5 @@
 // Owns the commands that reach other machines: asked in general, refused where data leaves or strangers get in.
-import { ask, askFirm, askNetwork, deny, refuseNetwork, type Verdict } from "../finding.ts";
+import { ask, askExact, askFirm, askNetwork, deny, refuseNetwork, type Verdict } from "../finding.ts";
 import {
   aroundHoles,
   cut,
@@ -13,13 +13,11 @@ import {
   type Word,
   word,
 } from "../shell/field.ts";
-import { judgeField } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { fromTable } from "./flags.ts";
-import { isHelp, isVersion } from "./version.ts";
 
-const NETWORK: Output = { kind: "network" };
+export const NETWORK: Output = { kind: "network" };
 
 const asks = (): ((call: Call) => Output) => (call) => {
   call.say(reach(call));
@@ -32,23 +30,8 @@ const refuses =
     return NETWORK;
   };
 
-function sendsSecrets(call: Call): undefined {
-  for (const f of call.args) {
-    const path = { ...f, ...cutOff(f, /^(?:[\w-]+=)?[@<]?(?:file:\/\/|fileb:\/\/)?/) };
-    if (
-      path.text !== "" &&
-      !path.text.startsWith("-") &&
-      judgeField(call.shell, path, "read").firm &&
-      !has(path, "unknown")
-    ) {
-      call.say(deny("it would send a secret away", "secret"));
-    }
-  }
-}
-
 /** A bare address instead of a name is what attacks use. */
 function reach(call: Call): Verdict {
-  sendsSecrets(call);
   const isBare = call.args.some((f) => isBareAddress(f.text));
   return (isBare ? refuseNetwork : askNetwork)(`${call.name} reaches another machine`);
 }
@@ -113,40 +96,6 @@ export const NETWORK_COMMANDS: Commands = {
   mtr: asks(),
   whois: asks(),
   arp: asks(),
-  gh,
-  glab: gh,
-  hub: gh,
-  aws: cloud,
-  gcloud: cloud,
-  gsutil: cloud,
-  az: cloud,
-  doctl: cloud,
-  heroku: cloud,
-  fly: cloud,
-  flyctl: cloud,
-  vercel: cloud,
-  netlify: cloud,
-  wrangler: cloud,
-  firebase: cloud,
-  kubectl: cloud,
-  oc: cloud,
-  helm: cloud,
-  terraform: cloud,
-  tofu: cloud,
-  pulumi: cloud,
-  ansible: cloud,
-  "ansible-playbook": cloud,
-  vault: cloud,
-  redis_cli: cloud,
-  "redis-cli": cloud,
-  psql: cloud,
-  mysql: cloud,
-  mongosh: cloud,
-  mongo: cloud,
-  dropdb: cloud,
-  createdb: cloud,
-  pg_dump: cloud,
-  mysqldump: cloud,
   open: asks(),
   "xdg-open": asks(),
   ifconfig: fromTable({
@@ -204,6 +153,9 @@ function curl(call: Call): Output {
     const made = match(arg, /%output\{(?:>>)?([^}]*)\}/d)?.[1];
     if (made !== undefined) call.write(fieldOf(made));
     if (/^(?:-K|--config)/.test(text)) call.say(askFirm("its settings come from a file"));
+    if (/^(?:-[a-zA-Z]*n|--netrc.*)$/.test(text)) call.say(deny("it sends a stored password", "secret"));
+    if (/^(?:-x|--(?:pre)?proxy|--resolve|--connect-to|--doh-url|--socks.*)(?:=|$)/.test(text))
+      call.say(askExact("another machine would stand between", "network"));
     if (/^--(?:unix-socket|abstract-unix-socket)/.test(text)) call.say(deny("it talks to a daemon of this machine"));
     if (
       /^(?:-o|--output|-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr|--output-dir|--libcurl|--etag-save|--hsts|--alt-svc)$/.test(
@@ -303,66 +255,4 @@ function openssl(call: Call): Output | undefined {
   }
   call.say(ask("it works with keys and certificates"));
   return sub === "enc" || sub === "base64" ? { kind: "decoded" } : undefined;
-}
-
-function gh(call: Call): Output {
-  if (isVersion(call) || isHelp(call)) return { kind: "unknown" };
-  const words = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
-  if (
-    words[0] === "auth" &&
-    (words[1] === "token" || call.args.some((f) => f.text === "--show-token" || f.text === "-t"))
-  )
-    call.say(deny("it prints a token", "secret"));
-  else if (words[0] === "--version" || (words.length === 0 && call.args[0]?.text === "--version"))
-    return { kind: "unknown" };
-  else if (words[0] === "repo" && words[1] === "delete") call.say(deny("it deletes a repository", "changes"));
-  else if (
-    words[0] === "secret" ||
-    words[0] === "ssh-key" ||
-    words[0] === "gpg-key" ||
-    (words[0] === "extension" && words[1] !== "list") ||
-    words[0] === "alias"
-  )
-    call.say(deny("it changes secrets, keys or what gh runs", "secret"));
-  else if (words[0] === "gist" && words[1] === "create") call.say(deny("it publishes files"));
-  else call.say(askNetwork("it reaches another machine"));
-  return NETWORK;
-}
-
-const DESTROYS =
-  /^(?:delete|destroy|terminate-instances|delete-.*|rb|rm|drain|uninstall|purge|remove|flushall|flushdb|drop|shutdown|apps:destroy|pg:reset|down|apply|exec|cp|attach|port-forward|proxy|run|sync|mb|ssh|edit|patch|replace|scale|rollout|cordon|taint|state|import|set|secrets?|get-secret-value|print-access-token|print-identity-token|get-access-token|get-session-token|get-login-password|read|token)$/i;
-const DESTROYS_FOR_SURE =
-  /^(?:delete|destroy|terminate-instances|delete-.*|rb|drain|uninstall|purge|flushall|flushdb|shutdown|apps:destroy|pg:reset|get-secret-value|print-access-token|print-identity-token|get-access-token|get-session-token|get-login-password|secrets?)$/i;
-
-function cloud(call: Call): Output {
-  const words: string[] = call.args.map((f) => f.text);
-  sendsSecrets(call);
-  if (words.length === 1 && /^(?:--version|version|--help|help)$/.test(words[0]!)) return { kind: "unknown" };
-  if (call.name === "kubectl" && words.join(" ") === "version --client") return { kind: "unknown" };
-  if (isHelp(call) && /^(?:kubectl|helm|terraform)$/.test(call.name)) return { kind: "unknown" };
-  if (
-    words.some(
-      (w) =>
-        DESTROYS_FOR_SURE.test(w) ||
-        /\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|dropDatabase|flushall)\b/i.test(w),
-    ) ||
-    call.name === "dropdb"
-  ) {
-    call.say(deny(`${call.name} would destroy what runs elsewhere, or print secrets`, "secret"));
-  } else if (/\\!|copy\b.*\bprogram\b|\bsystem\s+\w/i.test(words.join(" ")))
-    call.say(deny(`${call.name} would run a command`, "runs_code"));
-  else if (
-    call.name === "vault" ||
-    (words.includes("configure") && words.includes("get")) ||
-    words.includes("-destroy")
-  ) {
-    call.say(deny(`${call.name} would print secrets or destroy what runs elsewhere`, "secret"));
-  } else if (words.includes("rm") && words.some((w) => w === "--recursive" || w === "-r"))
-    call.say(deny(`${call.name} would destroy what is stored elsewhere`));
-  else
-    call.say({
-      ...askNetwork(`${call.name} reaches another machine`),
-      lift: words.some((w) => DESTROYS.test(w)) ? "exact" : "any",
-    });
-  return NETWORK;
 }

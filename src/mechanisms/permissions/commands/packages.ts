@@ -1,38 +1,47 @@
 // Owns package managers: what only looks at what is installed, and what fetches, runs or publishes.
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
-import { fieldOf, match, plainly } from "../shell/field.ts";
-import { judgeField } from "../shell/paths.ts";
+import { field, fieldOf, match } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { lookupNames } from "./names.ts";
 import { isBareAddress } from "./network.ts";
+import { startsCommand } from "./starters.ts";
 import { isHelp, isVersion } from "./version.ts";
 
-/** Subcommands that only look at what is installed here; `config+get` are two words. */
-function manager(
-  reads: string,
-  network: string,
-  extra?: (call: Call) => void,
-  ownFlags?: RegExp,
-): (call: Call) => Output | undefined {
-  const isRead = new Set(reads.split(" "));
-  const usesNetwork = new Set(network.split(" "));
+interface Manager {
+  /** Subcommands that only look at what is installed here; `config+get` are two words. */
+  reads: string;
+  network: string;
+  /** Behind these words stands a command: `uv run CMD`, `bundle exec CMD`. */
+  starts?: string;
+  own?: (call: Call) => void;
+  /** Flags besides that only read. */
+  flags?: RegExp;
+}
+
+function manager({ reads, network, starts = "", own, flags }: Manager): (call: Call) => Output | undefined {
+  const [isRead, usesNetwork, isStart] = [reads, network, starts].map((list) => new Set(list.split(" ")));
   return (call) => {
     if (isVersion(call)) return { kind: "plain" };
-    extra?.(call);
-    reachesOut(call);
-    const words = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
+    own?.(call);
+    const words: string[] = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
+    const [verb = ""] = words;
     const hasOddFlag = call.args.some(
-      (f) => f.text.startsWith("-") && !PLAIN_FLAGS.test(f.text) && !ownFlags?.test(f.text),
+      (f) => f.text.startsWith("-") && !PLAIN_FLAGS.test(f.text) && !flags?.test(f.text),
     );
     const name = words.slice(0, 2).join("+");
-    if ((isRead.has(words[0] ?? "") || isRead.has(name)) && !hasOddFlag) return undefined;
-    if (usesNetwork.has(words[0] ?? "") || usesNetwork.has(name))
-      call.say(askNetwork(`${call.name} ${words[0]} reaches the network and runs what it fetches`));
-    else call.say(ask(`${call.name} ${words[0] ?? ""} runs code of the project`.replace("  ", " ")));
+    if ((isRead!.has(verb) || isRead!.has(name)) && !hasOddFlag) return undefined;
+    if (isStart!.has(verb))
+      startsCommand(call, call.args.findIndex((f) => f.text === verb) + (verb === "node" ? 0 : 1));
+    if (verb === "config") call.say(deny("it changes settings of the package manager", "runs_code"));
+    if (PUBLISHES.test(verb)) call.say(askExact("it publishes", "network"));
+    if (usesNetwork!.has(verb) || usesNetwork!.has(name))
+      call.say(askNetwork(`${call.name} ${verb} reaches the network and runs what it fetches`));
+    else call.say(ask(`${call.name} ${verb} runs code of the project`.replace("  ", " ")));
     return undefined;
   };
 }
+const PUBLISHES = /^(?:publish|push|yank|owner|login|logout)$/;
 const PLAIN_FLAGS =
   /^(?:-[aglpqvsjom]+|--(?:all|depth(?:=\d+)?|json|long|parseable|prod|production|dev|global|local|omit=\w+|only=\w+|include=\w+|format(?:=[\w,]+)?|outdated|quiet|verbose|no-color|color(?:=\w+)?|version|workspaces|no-deps|offline|locked|frozen|format-version(?:=\d)?|tree|list|latest|not-required|user|path|silent|recursive|edges|invert|versions))$/;
 
@@ -46,7 +55,7 @@ function otherProject(call: Call): undefined {
   for (const { text } of call.args) {
     if (text === "--") return;
     // One dash or two, and any unique beginning of the name.
-    const [, short] = /^--?([a-z-]{4,})(?:=|$)/.exec(text) ?? [];
+    const [, short] = /^--?(?:config\.)?([a-z-]{4,})(?:=|$)/.exec(text) ?? [];
     const name = short === undefined ? undefined : MOVES.find((flag) => flag.startsWith(short));
     if (name !== undefined || /^(?:-C|--dir|--cwd|--git|--ignore-scripts=false)(?:=|$)/.test(text)) {
       if (/^(?:script-shell|shell|node-options|onload-script)$/.test(name ?? ""))
@@ -64,8 +73,9 @@ function otherProject(call: Call): undefined {
   const [first] = call.args;
   if (/^(?:config|c|get)$/.test(first?.text ?? "") && call.args.some((f) => /auth|token|passw/i.test(f.text)))
     call.say(deny("it prints a token", "secret"));
-  const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
-  if (at >= 0 && call.args[at + 1]) call.runText(call.args[at + 1]!);
+  const at = call.args.findIndex((f) => /^(?:-c|--call)(?:=|$)/.test(f.text));
+  const line = at < 0 ? undefined : match(call.args[at]!, /^--call=(.*)$/ds)?.[1];
+  if (at >= 0) call.runText(line ?? call.args[at + 1] ?? field(""));
   if (
     /^(?:config|set|c)$/.test(call.args[0]?.text ?? "") &&
     call.args.some((f) => /^(?:set|delete|edit|fix)$/.test(f.text))
@@ -87,18 +97,6 @@ function otherProject(call: Call): undefined {
 /** A path that may lie outside: a rule for the command does not mean another project. */
 export const isElsewhere = (text: string): boolean => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text);
 
-/** Code, settings or results outside the project; what is written there is refused. */
-export function reachesOut(call: Call): undefined {
-  for (const [i, f] of call.args.entries()) {
-    const [, flag, value] = match(f, /^(?:(-{1,2}[\w.-]+)=)?(.*)$/ds)!;
-    const place = { ...f, ...value! };
-    if (!isElsewhere(place.text) || judgeField(call.shell, place, "read").decision === "allow") continue;
-    const name = flag?.text ?? call.args[i - 1]?.text ?? "";
-    if (/^-o$|^--?(?:out|coverprofile|.*output)/i.test(name)) call.write(place);
-    call.say(askExact(`${call.name} uses what lies outside the project: ${plainly(place)}`, "outside"));
-  }
-}
-
 /** Where package managers put things, and from where they take them. */
 export function placesElsewhere(call: Call): undefined {
   for (const [i, arg] of call.args.entries()) {
@@ -110,52 +108,72 @@ export function placesElsewhere(call: Call): undefined {
     if (isBareAddress(text) || isBareAddress(text.replace(/^[^=]*=/, "")))
       call.say(deny("it fetches from a bare address", "network"));
     if (
-      /^(?:-toolexec|-exec|--?vettool|--toolexec|-wrapper|--config|-fplugin|-B|--rustc-wrapper|-specs|--specs)(?:=|$)/.test(
+      /^(?:-toolexec|-exec|--?vettool|--toolexec|-wrapper|-fplugin|-B|--rustc-wrapper|-specs|--specs)(?:=|$)|^-B./.test(
         text,
       )
     )
       call.say(deny(`${call.name} ${text} runs a program`, "runs_code"));
+    if (call.name === "cargo" && /^--config(?:=|$)/.test(text))
+      call.say(deny("cargo --config chooses what runs", "runs_code"));
   }
 }
 
 const FETCHES =
   "install i ci add update up upgrade outdated view info show v search audit dedupe publish link uninstall remove rm un exec x create init rebuild pack ping doctor diff";
+const NODE: Manager = { reads: "", network: FETCHES, starts: "exec x dlx node", own: otherProject };
 /** Of the others a word that is no subcommand is a script of the project. */
-const npm = manager(
-  "ls list ll la root bin prefix explain why fund help help-search pkg+get config+get config+list config+ls query",
-  FETCHES,
-  otherProject,
-);
+const npm = manager({
+  ...NODE,
+  reads:
+    "ls list ll la root bin prefix explain why fund help help-search pkg+get config+get config+list config+ls query",
+});
+const pip = manager({
+  reads: "list show freeze check help",
+  network: "install download uninstall wheel search index",
+  own: placesElsewhere,
+});
 
 /** Without a name `npm run` lists the scripts. */
 const listsScripts = (call: Call): boolean => call.args.length === 1 && /^run(?:-script)?$/.test(call.args[0]!.text);
 
+/** `go env -w` sets for all projects what runs. */
+function goPlaces(call: Call): undefined {
+  if (call.args[0]?.text === "env" && call.args.some((f) => /^-[wu]$/.test(f.text)))
+    call.say(deny("it changes go's settings outside the project", "outside"));
+  placesElsewhere(call);
+}
+
 export const PACKAGES: Commands = {
   npm: (call) => (listsScripts(call) || (isHelp(call) && call.args.length === 2) ? undefined : npm(call)),
-  pnpm: manager("ls list ll la root bin why help config+get config+list", FETCHES, otherProject),
-  yarn: manager("list why bin help config+get config+list workspaces+list workspaces+info", FETCHES, otherProject),
-  pip: manager("list show freeze check help", "install download uninstall wheel search index", placesElsewhere),
-  pip3: manager("list show freeze check help", "install download uninstall wheel search index", placesElsewhere),
-  uv: manager("version pip+list pip+show pip+freeze", "add sync lock run pip tool"),
-  poetry: manager("show version env+info", "add install update lock publish"),
-  conda: manager("list info", "install create update remove"),
-  gem: manager("list", "install update uninstall push", placesElsewhere),
-  bundle: manager("list show", "install update add exec"),
-  cargo: manager(
-    "tree metadata pkgid locate-project",
-    "install add update fetch publish search",
-    placesElsewhere,
-    /^-[iefd]$/,
-  ),
-  rustup: manager("show toolchain+list target+list component+list", "update install toolchain"),
-  go: manager(
-    "version env list doc help",
-    "get install mod",
-    placesElsewhere,
-    /^-(?:json|f|deps|e|find|versions|all)$/,
-  ),
-  composer: manager("show", "install require update"),
-  brew: manager("list info", "install upgrade update uninstall"),
+  pnpm: manager({ ...NODE, reads: "ls list ll la root bin why help config+get config+list" }),
+  yarn: manager({ ...NODE, reads: "list why bin help config+get config+list workspaces+list workspaces+info" }),
+  pip,
+  pip3: pip,
+  uv: manager({ reads: "version pip+list pip+show pip+freeze", network: "add sync lock run pip tool", starts: "run" }),
+  poetry: manager({ reads: "show version env+info", network: "add install update lock publish", starts: "run" }),
+  pipenv: manager({ reads: "graph", network: "install update lock sync", starts: "run" }),
+  conda: manager({ reads: "list info", network: "install create update remove", starts: "run" }),
+  gem: manager({ reads: "list", network: "install update uninstall push", own: placesElsewhere }),
+  bundle: manager({ reads: "list show", network: "install update add exec", starts: "exec" }),
+  cargo: manager({
+    reads: "tree metadata pkgid locate-project",
+    network: "install add update fetch publish search",
+    own: placesElsewhere,
+    flags: /^-[iefd]$/,
+  }),
+  rustup: manager({
+    reads: "show toolchain+list target+list component+list",
+    network: "update install toolchain",
+    starts: "run",
+  }),
+  go: manager({
+    reads: "version env list doc help",
+    network: "get install mod",
+    own: goPlaces,
+    flags: /^-(?:json|f|deps|e|find|versions|all)$/,
+  }),
+  composer: manager({ reads: "show", network: "install require update" }),
+  brew: manager({ reads: "list info", network: "install upgrade update uninstall" }),
   ...lookupNames("apt apt-get dpkg yum dnf rpm pacman apk snap flatpak", system),
 };
 

@@ -1,23 +1,18 @@
 // Owns the commands that run code: shells, interpreters, compilers, build tools, tests.
 import { ask, askExact, askFirm, deny, refuse } from "../finding.ts";
-import { type Field, fieldOf, fill, isKnown, match, type Word, word } from "../shell/field.ts";
+import { type Field, fill, isKnown, type Word, word } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
 import type { Output } from "../shell/shell.ts";
 import { type Call, type Commands, makeCall } from "./call.ts";
-import { isElsewhere, placesElsewhere, reachesOut } from "./packages.ts";
+import { placesElsewhere } from "./packages.ts";
 import { isVersion } from "./version.ts";
 
 /** Names the program that it runs; its version is free. */
-function runs(what: string): (call: Call) => Output | undefined {
+export function runs(what: string, own?: (call: Call) => void): (call: Call) => Output | undefined {
   return (call) => {
     if (isVersion(call)) return { kind: "plain" };
-    const out = call.args.findIndex((f) => f.text === "-o");
-    if (out >= 0 && call.args[out + 1]) call.write(call.args[out + 1]!);
-    if (/compiler|linker/.test(what)) placesElsewhere(call);
-    reachesOut(call);
-    const at = call.args.findIndex((f) => f.text === "-c" || f.text === "--call");
-    if (at >= 0 && call.name === "npx" && call.args[at + 1]) call.runText(call.args[at + 1]!);
+    own?.(call);
     call.say(ask(`it runs ${what}`, "runs_code"));
     return undefined;
   };
@@ -67,35 +62,17 @@ export const RUN: Commands = {
   scala: runs("code"),
   groovy: interpreter("-e"),
   java: runs("code"),
-  javac: runs("a compiler"),
+  javac: runs("a compiler", placesElsewhere),
   dotnet: runs("code"),
-  gcc: runs("a compiler"),
-  "g++": runs("a compiler"),
-  cc: runs("a compiler"),
-  clang: runs("a compiler"),
-  "clang++": runs("a compiler"),
-  ld: runs("a linker"),
-  rustc: runs("a compiler"),
-  tsc: runs("a compiler"),
-  make: build,
-  gmake: build,
-  ninja: build,
-  cmake: build,
-  just: runs("a recipe of the project"),
-  task: runs("a task of the project"),
-  rake: runs("a task of the project"),
-  ant: runs("a build"),
-  mvn: runs("a build"),
-  gradle: runs("a build"),
-  bazel: runs("a build"),
-  meson: runs("a build"),
-  npx: runs("a package"),
-  pnpx: runs("a package"),
-  bunx: runs("a package"),
-  uvx: runs("a package"),
-  pipx: runs("a package"),
-  corepack: runs("a package manager"),
-  nvm: runs("a version manager"),
+  gcc: runs("a compiler", placesElsewhere),
+  "g++": runs("a compiler", placesElsewhere),
+  cc: runs("a compiler", placesElsewhere),
+  clang: runs("a compiler", placesElsewhere),
+  "clang++": runs("a compiler", placesElsewhere),
+  ld: runs("a linker", placesElsewhere),
+  rustc: runs("a compiler", placesElsewhere),
+  tsc: runs("a compiler", placesElsewhere),
+  mypy: runs("a checker"),
   eslint: runs("code of the project"),
   prettier: runs("code of the project"),
   biome: runs("a formatter"),
@@ -104,9 +81,12 @@ export const RUN: Commands = {
   mocha: runs("tests"),
   pytest: runs("tests"),
   tox: runs("tests"),
-  mypy: runs("a checker"),
   ruff: runs("a checker"),
   black: runs("a formatter"),
+  code: runs("an editor", (call) => {
+    if (call.args.some((f) => /^--(?:un)?install-extension/.test(f.text)))
+      call.say(askExact("it installs code of others", "runs_code"));
+  }),
   "ld.so": loader,
 };
 
@@ -131,7 +111,9 @@ function shell(call: Call): Output | undefined {
       if (args[i + 1]?.text === "--") i++;
       const script = args[i + 1];
       forget(call, args.slice(i + 3));
-      if (/i|l/.test(text)) call.say(askFirm("the shell would run its start files first", "runs_code"));
+      // In the sandbox the home is the context's own.
+      const asking = call.shell.court.world.sandboxed ? ask : askFirm;
+      if (/i|l/.test(text)) call.say(asking("the shell would run its start files first", "runs_code"));
       if (!script) call.say(ask("the shell is told nothing"));
       else if (!isKnown(script)) unknownScript(call, script);
       else call.runText(script);
@@ -179,10 +161,10 @@ function fromInput(call: Call): undefined {
   const { stdin } = call.shell;
   if (stdin.kind === "network") call.say(deny("it runs what another machine sends", "network"));
   else if (stdin.kind === "decoded") call.say(deny("it runs what was hidden in an encoding", "runs_code"));
-  else if (stdin.kind === "text" && stdin.text !== "" && SHELLS.has(call.name)) {
-    call.runText(word(stdin.text));
+  else if (SHELLS.has(call.name)) {
+    if (stdin.kind === "text" && stdin.text !== "") call.runText(word(stdin.text));
     call.say(askExact("a shell runs what it is given on its input", "runs_code"));
-  } else call.say(askFirm("it runs what it is given on its input", "runs_code"));
+  } else call.say(ask("it runs what it is given on its input, as it would run a file", "runs_code"));
   return undefined;
 }
 const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"]);
@@ -192,12 +174,21 @@ function runFile(call: Call): undefined {
   if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends", "network"));
   if (file) {
     call.read(file);
-    if (isKnown(file) && judgeField(call.shell, file, "read").code === "outside")
+    const isOutside = isKnown(file) && judgeField(call.shell, file, "read").code === "outside";
+    if (isOutside && !isToolSetup(call, file.text))
       call.say(deny("it runs a file from outside the project", "outside"));
   }
   call.say(askExact("it runs a file in this shell", "runs_code"));
   return undefined;
 }
+
+/** What version managers are set up by; the sandbox shows these folders, read-only. */
+const TOOL_SETUP =
+  /^\/(?:\.nvm\/nvm\.sh|\.cargo\/env|\.asdf\/asdf\.sh|\.sdkman\/bin\/sdkman-init\.sh|\.rvm\/scripts\/rvm|\.deno\/env|\.local\/bin\/env|(?:mini|ana)conda3\/(?:etc\/profile\.d\/conda\.sh|bin\/activate))$/;
+const isToolSetup = (call: Call, path: string): boolean => {
+  const { world } = call.shell.court;
+  return world.sandboxed && path.startsWith(`${world.home}/`) && TOOL_SETUP.test(path.slice(world.home.length));
+};
 
 /** Programs on the command line are not read; words in them that destroy are still seen. */
 const DESTRUCTIVE =
@@ -229,6 +220,7 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
       ),
     );
     if (at >= 0) {
+      call.rest.code = new Set(args.slice(at, at + 2));
       const code = args
         .slice(at)
         .map((f) => f.text)
@@ -257,26 +249,9 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
         call.say(ask(`${call.name} ${f.text} loads code`, "runs_code"));
       if (!f.text.startsWith("-")) break;
     }
-    reachesOut(call);
     call.say(ask("it runs code", "runs_code"));
     return undefined;
   };
-}
-
-function build(call: Call): Output | undefined {
-  if (isVersion(call)) return { kind: "plain" };
-  for (const [i, arg] of call.args.entries()) {
-    const { text } = arg;
-    // In a cluster too (`-sC dir`), and by the beginning of a long name.
-    const m = match(arg, /^(?:-[a-zA-Z]*?[CfISBP]|--(?:dir|fi|mak|inc|bui|ins)[a-z-]*(?=$|=)=?)(.*)$/ds);
-    const value = m && (m[1]!.text === "" ? call.args[i + 1] : fieldOf(m[1]!));
-    if (value) call.look(value);
-    if (value && isElsewhere(value.text)) call.say(askFirm("it builds another project", "outside"));
-    if (/^--ev?a?l?(?:=|$)|^-E|^\.?(?:SHELL|SHELLFLAGS|MAKE|MAKEFLAGS|MAKEFILES)\s*[:+?!]*=/.test(text))
-      call.say(deny(`${call.name} ${text} runs a program`, "runs_code"));
-  }
-  call.say(ask("it runs recipes of the project, even when it is only asked what it would do", "runs_code"));
-  return undefined;
 }
 
 function loader(call: Call): Output | undefined {

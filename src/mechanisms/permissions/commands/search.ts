@@ -1,19 +1,18 @@
 // Owns the commands that find files and text: grep, ripgrep, ag, find, fd, ls and their kin.
 import { posix } from "node:path";
-import { ask, askExact, deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";
-import { cutOff, type Field, field, hole, isKnown, replaceAll } from "../shell/field.ts";
+import { cutOff, isKnown } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
-import { fromTable, mayBecomeFlags, type Parsed, readFlags } from "./flags.ts";
+import { fromTable, type Parsed, readFlags } from "./flags.ts";
 import { passOn } from "./text.ts";
 
-const NAMES_OUTPUT: Output = { kind: "names" };
+export const NAMES_OUTPUT: Output = { kind: "names" };
 
-const SHOWS_HIDDEN = /\s(?:-\w*[.uHI]|--hidden|--no-ignore|--unrestricted)/;
+export const SHOWS_HIDDEN = /\s(?:-\w*[.uHI]|--hidden|--no-ignore|--unrestricted)/;
 
 /** Names are safe to read further when nobody looked for secrets by name. */
-const namesUnlessSecret = (call: Call, output: Output = NAMES_OUTPUT): Output | undefined =>
+export const namesUnlessSecret = (call: Call, output: Output = NAMES_OUTPUT): Output | undefined =>
   call.args.some((arg) => looksForSecrets(arg.text) || PRINTS_MORE.test(arg.text)) ? undefined : output;
 /** Flags by which more than names is printed. */
 const PRINTS_MORE =
@@ -118,9 +117,6 @@ export const SEARCH: Commands = {
   basename: fromTable({ flags: "-az -s: --multiple --suffix:", operands: "text", finish: partOf(posix.basename, 2) }),
   dirname: fromTable({ flags: "-z", operands: "text", finish: partOf(posix.dirname, 1) }),
   locate: fromTable({ flags: "-bcieqSw -n: -l:", operands: "text", asks: "it lists files outside the project" }),
-  find,
-  fd: fdLike,
-  fdfind: fdLike,
   xdotool: fromTable({ flags: "", operands: "text", asks: "it drives the desktop" }),
 };
 
@@ -132,130 +128,4 @@ function partOf(part: (path: string, suffix?: string) => string, most: number) {
     if (!path || operands.length > most || flags.length > 0 || !areKnown) return undefined;
     return { kind: "text", text: part(path.text, suffix?.text) };
   };
-}
-
-/** Tests and actions of find that only look, and how many words follow. */
-const FIND_WORDS: Record<string, number> = Object.fromEntries([
-  ...words(
-    "-H -L -P -O0 -O1 -O2 -O3 -a -and -o -or -not ! ( ) , -true -false -print -print0 -ls -prune -quit -depth -d -daystart -follow -mount -xdev -nogroup -nouser -empty -executable -readable -writable -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race -E -X -x -s -help --help -version --version",
-    0,
-  ),
-  ...words(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer -perm -user -group -uid -gid -links -inum -samefile -maxdepth -mindepth -regextype -printf -used -fstype -context -D -newermt -newerat -newerct -newermm -Bmin -Btime",
-    1,
-  ),
-]);
-function words(list: string, count: number): [string, number][] {
-  return list.split(" ").map((word) => [word, count]);
-}
-const FIND_RUNS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
-const FIND_WRITES = new Set(["-fprint", "-fprint0", "-fls", "-fprintf"]);
-
-function find(call: Call): Output | undefined {
-  const { args } = call;
-  let isPlain = true;
-  let hasStarted = false;
-  if (args.some(mayBecomeFlags))
-    call.say(askExact("a word that is only known at run time may delete or run", "runtime"));
-  for (let i = 0; i < args.length; i++) {
-    const { text } = args[i]!;
-    if (!hasStarted && !/^[-(!,]/.test(text)) {
-      call.look(args[i]!);
-      continue;
-    }
-    const count = Object.hasOwn(FIND_WORDS, text) ? FIND_WORDS[text]! : undefined;
-    if (count !== undefined) {
-      if (!/^-(?:[HLP]|O\d|[EXxsd])$/.test(text)) hasStarted = true;
-      i += count;
-      continue;
-    }
-    hasStarted = true;
-    isPlain = false;
-    if (FIND_RUNS.has(text)) {
-      const end = args.findIndex((arg, at) => at > i && (arg.text === ";" || arg.text === "+"));
-      findRuns(call, args.slice(i + 1, end < 0 ? undefined : end));
-      i = end < 0 ? args.length : end;
-    } else if (text === "-delete")
-      call.say({ ...deny("find -delete deletes everything it finds", "changes"), firm: false, lift: "exact" });
-    else if (FIND_WRITES.has(text)) {
-      const target = args[++i];
-      if (target) call.write(target);
-      call.say(askExact(`find ${text} writes a file`, "changes"));
-      if (text === "-fprintf") i++;
-    } else if (text === "-files0-from") call.read(args[++i] ?? field("-"));
-    else call.say(ask(`find ${text} is not known to only read`));
-  }
-  if (!isPlain) return undefined;
-  return namesUnlessSecret(
-    call,
-    args.some((arg, i) => isVisibleName(args[i - 1]?.text, arg.text)) ? NAMES_OUTPUT : { kind: "allNames" },
-  );
-}
-
-/** `-name '*.ts'` finds nothing hidden that holds secrets. */
-const isVisibleName = (test: string | undefined, pattern: string): boolean =>
-  (test === "-name" || test === "-iname") && /^(?:\*\.|[A-Za-z0-9])[\w.*-]+$/.test(pattern);
-
-const CHANGES_FOUND = new Set([
-  "rm",
-  "rmdir",
-  "unlink",
-  "shred",
-  "mv",
-  "truncate",
-  "sh",
-  "bash",
-  "zsh",
-  "dash",
-  "python",
-  "python3",
-  "perl",
-  "node",
-  "ruby",
-]);
-
-/** `sh -c '…' _ {}` whose text names nothing that changes files or runs code: it is judged, and asked. */
-function isReadingScript([head, flag, script]: Field[]): boolean {
-  if (!/^(?:sh|bash)$/.test(head?.text ?? "") || flag?.text !== "-c" || !script || !isKnown(script)) return false;
-  if (script.text.replace(/[12]?>(?:&[12]|\s*\/dev\/null)/g, "").includes(">")) return false;
-  return !script.text.split(/[^\w.-]+/).some((word) => CHANGES_FOUND.has(word));
-}
-
-/** What find starts on each file; the files are those of the project as far as the starting points are. */
-function findRuns(call: Call, command: Field[]): undefined {
-  const places = call.args.slice(
-    0,
-    Math.max(
-      0,
-      call.args.findIndex((a) => /^[-(!]/.test(a.text)),
-    ),
-  );
-  const inside = hole(call.args.some((arg) => looksForSecrets(arg.text)) ? "unknown" : "names");
-  const base = places.every((p) => !p.text.startsWith("/") && !p.text.includes("..") && !p.text.startsWith("~"))
-    ? inside
-    : hole();
-  const replaced = command.map((f) => ({ ...f, ...replaceAll(f, "{}", base) }));
-  const head = command[0]?.text ?? "";
-  if (CHANGES_FOUND.has(head.replace(/^.*\//, "")) && !isReadingScript(command)) {
-    call.say({ ...deny(`find starts ${head} on everything it finds`, "runs_code"), firm: false, lift: "exact" });
-  }
-  call.say(askExact("find starts a command on everything it finds", "runs_code"));
-  call.run(replaced);
-}
-
-const FD_FLAGS =
-  "-HIuUsiLgFap0l1qhV -d: -t: -e: -E: -c: -j: -S: -o: -x! -X! --hidden --no-ignore --unrestricted --case-sensitive --ignore-case --glob --fixed-strings --absolute-path --list-details --follow --full-path --max-depth: --min-depth: --exact-depth: --type: --extension: --exclude: --color: --threads: --size: --changed-within: --changed-before: --max-results: --print0 --no-ignore-vcs --strip-cwd-prefix? --path-separator: --base-directory:d --search-path:d --exec! --exec-batch! --regex --and: --owner: --quiet --show-errors --one-file-system --prune --version --help --ignore-file:r";
-
-function fdLike(call: Call): Output | undefined {
-  const at = call.args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg.text));
-  const own = at < 0 ? call : { ...call, args: call.args.slice(0, at) };
-  const parsed: Parsed = readFlags(own, { flags: FD_FLAGS, isNumeric: true });
-  for (const place of parsed.operands.slice(1)) call.look(place);
-  if (at < 0) return namesUnlessSecret(call, SHOWS_HIDDEN.test(call.text) ? { kind: "allNames" } : NAMES_OUTPUT);
-  findRuns(
-    { ...call, args: parsed.operands.slice(1) },
-    call.args.slice(at + 1).map((f) => (/^\{.*\}$/.test(f.text) ? field("{}") : f)),
-  );
-  call.say(askExact("fd starts a command on everything it finds", "runs_code"));
-  return undefined;
 }

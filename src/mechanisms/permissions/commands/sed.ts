@@ -25,7 +25,6 @@ function sed(call: Call): Output | undefined {
   }
   const isInPlace = parsed.has("-i", "--in-place");
   for (const file of files) (isInPlace ? call.write : call.read)(file);
-  if (isInPlace) call.say(ask("sed -i edits files in place", "changes"));
   const isFilter = !isInPlace && programs.every((f) => /^[\d,$;pd ]+$/.test(f.text));
   return isFilter ? passOn(call, parsed, isInline ? 0 : 1) : undefined;
 }

@@ -58,7 +58,7 @@ const named: Commands = {
     denies("it changes settings of the machine"),
   ),
   ...lookupNames(
-    "gpg gpg2 gpg-agent ssh-add ssh-agent ssh-keygen ssh-copy-id ssh-keyscan pass security keyctl secret-tool kinit age sops op bw lpass keychain",
+    "gpg gpg2 gpg-agent ssh-add ssh-agent ssh-copy-id ssh-keyscan pass security keyctl secret-tool kinit age sops op bw lpass keychain",
     (call) => {
       const isVersion = call.args.length === 1 && call.args[0]!.text === "--version";
       if (!isVersion) call.say(deny("it works with keys and secrets", "secret"));
@@ -141,6 +141,7 @@ export const SYSTEM: Commands = {
   pstree: fromTable({ flags: "-acghlnpsStTuZA -H: -N:", operands: "text" }),
   top: fromTable({ flags: "-bHicSes -d: -n: -o: -p: -u: -U: -w? -l: -s:", operands: "none" }),
   htop: tells(""),
+  "ssh-keygen": keygen,
   kill,
   pkill: processes,
   killall: processes,
@@ -162,7 +163,7 @@ export const SYSTEM: Commands = {
   reset: tells(""),
   tput: fromTable({ flags: "-T: -S", operands: "text" }),
   stty: asks("it changes the terminal"),
-  yes: fromTable({ flags: "", operands: "text" }),
+  yes: fromTable({ flags: "", operands: "text", prints: { kind: "endless" } }),
   sync: tells("-df"),
   dmesg: fromTable({
     flags: "-HTkLxe -l: -C! -c! --clear! --human",
@@ -204,6 +205,16 @@ export const SYSTEM: Commands = {
 /** A name with a slash is a file. */
 function readsPages(call: Call, { operands }: Parsed): undefined {
   for (const f of operands) if (f.text.includes("/")) call.read(f);
+}
+
+/** `-l` prints the fingerprint of a public key; everything else makes or changes keys. */
+function keygen(call: Call): undefined {
+  const flags = call.args.filter((f) => f.text.startsWith("-")).map((f) => f.text);
+  const files = call.args.filter((f) => !f.text.startsWith("-") && !/^(?:md5|sha256)$/i.test(f.text));
+  const isFingerprint = flags.some((f) => f.includes("l")) && flags.every((f) => /^-(?:[lfv]+|E)$/.test(f));
+  if (!isFingerprint || !files.every((f) => f.text.endsWith(".pub")))
+    call.say(deny("it works with keys and secrets", "secret"));
+  for (const f of files) call.read(f);
 }
 
 function kill(call: Call): undefined {

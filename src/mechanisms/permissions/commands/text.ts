@@ -4,6 +4,7 @@ import { looksForSecrets } from "../protected.ts";
 import { isKnown, word } from "../shell/field.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
+import { isHuge } from "./endless.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
 
 const PLAIN_OUTPUT: Output = { kind: "plain" };
@@ -25,13 +26,22 @@ export const TEXT: Commands = {
   cat: fromTable({
     flags:
       "-AbeEnstTuv --show-all --number --number-nonblank --show-ends --squeeze-blank --show-tabs --show-nonprinting --help --version",
-    finish: (call, { operands }) => (operands.length === 0 ? call.shell.stdin : undefined),
+    finish: (call, { operands }) => {
+      if (operands.some((f) => /^\/dev\/(?:zero|u?random|full)$/.test(f.text))) return { kind: "endless" };
+      return operands.length === 0 ? call.shell.stdin : undefined;
+    },
   }),
   tac: fromTable({ flags: "-br -s: --before --regex --separator:", finish: passOn }),
   head: fromTable({
     flags: "-n: -c: -qvz --lines: --bytes: --quiet --silent --verbose --zero-terminated",
     isNumeric: true,
-    finish: passOn,
+    finish: (call, parsed) => {
+      const { operands, value } = parsed;
+      const isEndless =
+        call.shell.stdin.kind === "endless" || operands.some((f) => /^\/dev\/(?:zero|u?random)$/.test(f.text));
+      if (isEndless) return isHuge(value("-c", "--bytes", "-n", "--lines")?.text) ? { kind: "endless" } : undefined;
+      return passOn(call, parsed);
+    },
   }),
   tail: fromTable({
     flags:

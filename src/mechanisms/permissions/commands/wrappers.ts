@@ -211,7 +211,7 @@ function env(call: Call): Output | undefined {
   if (inner.length > 0 && moved !== undefined)
     return call.runText(join([word("cd '"), replaceAll(moved, "'", word("")), word(`' && ${showAll(inner)}`)]));
   if (inner.length > 0) return call.run(inner, call.shell.stdin);
-  call.say(askFirm("it prints the environment, which may hold keys", "secret"));
+  call.say(ask("it prints the environment: a list without keys, and what your settings add", "secret"));
   return undefined;
 }
 
@@ -235,6 +235,9 @@ function xargs(call: Call): Output | undefined {
   const given = wordsOnInput(call.shell.stdin, mark === undefined ? /\s+/ : /\n/);
   // How many go to one call is not followed: a flag may begin another.
   if (given.some((f) => f.text.startsWith("-"))) call.say(askExact("a word on the input is a flag"));
+  const most = parsed.value("-P", "--max-procs");
+  if (most && !/^[1-9]\d?$/.test(most.text))
+    call.say(askExact("it starts as many processes as there are words", "runs_code"));
   if (parsed.flags.length > 0 && !parsed.flags.every((f) => HARMLESS.has(f.name)))
     call.say(askExact("xargs has a flag that is not known to be harmless", "runtime"));
   if (mark === undefined) return call.run([...inner, ...given]);

@@ -4,6 +4,8 @@ import { LIMITS, record } from "../court.ts";
 import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
 import { expandValue, expandWords, inspectArithmeticText, inspectExpression } from "./expand.ts";
 import { anything, cut, type Field, field, hole, holeField, isKnown, join, plainly } from "./field.ts";
+import { parse } from "./parse.ts";
+import { copyScope } from "./scope.ts";
 import type { Shell } from "./shell.ts";
 import { isHarmlessValue, isMeant } from "./variables.ts";
 
@@ -26,12 +28,24 @@ const SAFE_VALUES: Record<string, RegExp> = {
 const isSafe = (name: string, value: Field): boolean =>
   isHarmlessValue(name, value) || (SAFE.test(name) && isKnown(value) && (SAFE_VALUES[name]?.test(value.text) ?? true));
 
+/** By them git lets a list of commits or a message be edited; what sed does there is judged as sed. */
+const EDITORS = /^(?:GIT_SEQUENCE_EDITOR|GIT_EDITOR|EDITOR|VISUAL)$/;
+
+function isStreamEditor(shell: Shell, name: string, value: Field): boolean {
+  if (!EDITORS.test(name) || !isKnown(value) || !/^sed\s/.test(value.text)) return false;
+  const source = `${value.text} /dev/null`;
+  shell.runScript({ ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 }, parse(source), source);
+  return true;
+}
+
 /** In front of a command. Gives whether allow rules may see past them. */
 export function judgeAssignments(shell: Shell, assignments: Assignment[], fields: Field[], text: string): boolean {
   let areSafe = true;
   for (const assignment of assignments) {
     const value = assignedValue(shell, assignment);
-    const verdict = judgeVariable(assignment.name, value, fields[0]?.text ?? "", shell.court.world.root);
+    const verdict = isStreamEditor(shell, assignment.name, value)
+      ? ask(`${assignment.name} edits by sed what git would show in an editor`, "runs_code")
+      : judgeVariable(assignment.name, value, fields[0]?.text ?? "", shell.court.world.root);
     if (verdict.decision !== "allow") {
       areSafe = false;
       record(shell.court, text, verdict);
@@ -44,7 +58,9 @@ export function judgeAssignments(shell: Shell, assignments: Assignment[], fields
 export function judgeVariable(name: string, value: Field, command: string, root = ""): Verdict {
   if (name === "IFS" && command === "read" && isKnown(value)) return allow();
   if (isSafe(name, value)) return allow();
-  if (command !== "" && root !== "" && isMeant(name, value, root)) return ask(changes(name), "runs_code");
+  // What takes effect in all that follows is asked like what stands before one command, where it only leads to the project's own tools.
+  const isOwn = command !== "" || name === "PATH";
+  if (isOwn && root !== "" && isMeant(name, value, root)) return ask(changes(name), "runs_code");
   if (DANGEROUS.test(name) || !/^[A-Za-z_]\w*$/.test(name))
     return command === "" ? askFirm(changes(name), "runs_code") : deny(changes(name), "runs_code");
   return command === "" ? allow() : ask(`it sets ${name}`);
@@ -64,7 +80,7 @@ const changes = (name: string): string => `${name} changes which programs run or
 export function assign(shell: Shell, assignment: Assignment): Field {
   const { name } = assignment;
   const value = assignedValue(shell, assignment);
-  const verdict = judgeVariable(name, value, "");
+  const verdict = judgeVariable(name, value, "", shell.court.world.root);
   if (verdict.decision !== "allow") record(shell.court, assignment.text, verdict);
   const { vars } = shell.scope;
   if (assignment.index) for (const key of [name, `${name}[@]`]) vars.set(key, [anything()]);

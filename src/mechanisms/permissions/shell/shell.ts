@@ -11,6 +11,7 @@ export type Output =
   | { kind: "allNames" } // the same, hidden ones too
   | { kind: "plain" } // a number, a date: no slash, no flag
   | { kind: "network" }
+  | { kind: "endless" } // it never stops: `yes`, /dev/zero
   | { kind: "decoded" } // from base64 and the like
   | { kind: "unknown" };
 
@@ -23,6 +24,8 @@ export interface Shell {
   source: string;
   depth: number;
   stdin: Output;
+  /** Inside a loop that ends by nothing it says, or after very many rounds. */
+  isEndless?: boolean;
   /** Judges a script in this shell's scope. */
   runScript(shell: Shell, script: ParsedScript, source: string): Output;
   /** Judges a command whose words are known. */

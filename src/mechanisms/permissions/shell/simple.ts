@@ -1,11 +1,11 @@
 // Owns the judging of one simple command: its assignments, redirections and words, then the rules that speak about it.
 import { normalize } from "node:path";
-import type { Assignment, Command as CommandNode, Word } from "unbash";
+import type { Assignment, Command as CommandNode, Redirection, Word } from "unbash";
 import { makeCall } from "../commands/call.ts";
 import { lookup } from "../commands/index.ts";
 import { isAnswered } from "../commands/version.ts";
 import { type Court, LIMITS, record, spend } from "../court.ts";
-import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
+import { allow, ask, askFirm, askGrave, deny, type Verdict } from "../finding.ts";
 import { isInProject } from "../path-place.ts";
 import { findBashRule } from "../rules.ts";
 import { assign, judgeAssignments } from "./assign.ts";
@@ -15,6 +15,7 @@ import { callFunction } from "./functions.ts";
 import { endangersProject } from "./paths.ts";
 import { judgeRedirects, judgeTold } from "./redirect.ts";
 import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
+import { type Look, sweep } from "./sweep.ts";
 import { walkBody } from "./walk.ts";
 
 export function runSimple(shell: Shell, node: CommandNode): Output {
@@ -32,19 +33,28 @@ export function runSimple(shell: Shell, node: CommandNode): Output {
     // `$(< file)` is what the file holds.
     return node.redirects.length > 0 ? UNKNOWN_OUTPUT : { kind: "text", text: "" };
   }
+  const { court } = shell;
+  const outerPart = court.part;
+  court.part = ++court.parts; // what stands before the command belongs to it
   const areSafe = judgeAssignments(shell, assignments, fields, written);
   if (!SILENT.has(fields[0]!.text)) judgeTold(shell, text, fields.slice(1));
   const outer = assignments.map(({ name }) => [name, shell.scope.vars.get(name)] as const);
   const own = assignments.map(({ value }) => [value.type === "Word" ? expandValue(shell, value) : holeField()]);
   for (const [i, { name }] of assignments.entries()) shell.scope.vars.set(name, own[i]!);
   const output = runFields({ ...shell, stdin }, fields, { texts: [text], written, areSafe });
+  court.part = outerPart;
   outer.forEach(([name, value], i) => {
     const isUntouched = shell.scope.vars.get(name) === own[i];
     if (value && isUntouched) shell.scope.vars.set(name, value);
     else shell.scope.vars.delete(name);
   });
+  if (output.kind === "endless" && node.redirects.some(writesFile))
+    record(shell.court, written, askGrave("it fills the disk", "changes"));
   return node.redirects.some((r) => r.type === "Redirect" && r.operator.includes(">")) ? UNKNOWN_OUTPUT : output;
 }
+
+const writesFile = (r: Redirection): boolean =>
+  r.type === "Redirect" && /^(?:&?>>?|>\|)$/.test(r.operator) && !r.target?.text.startsWith("/dev/");
 
 /** They look at a value, or keep it, and print nothing. */
 const SILENT = new Set("test [ : true false export declare local readonly typeset set unset".split(" "));
@@ -68,38 +78,58 @@ export function runFields(shell: Shell, fields: Field[], as?: AsWritten): Output
   const shown = showAll(fields);
   const texts = [...new Set([...(as?.texts ?? []), shown].map((t) => t.replace(/\s+/g, " ").trim()))];
   const start = court.findings.length;
-  const output = runHead(shell, fields, as?.written ?? shown);
-  if (court.findings.length === start) record(court, as?.written ?? shown, allow());
-  applyRules(shell, start, texts, as);
+  const outer = court.part;
+  if (!as) court.part = ++court.parts;
+  const label = as?.written ?? shown;
+  const { output, look } = runHead(shell, fields, label);
+  if (court.findings.length === start) record(court, label, allow());
+  const swept = look && mayBeLifted(court, start) ? sweep(look) : undefined;
+  for (const verdict of swept?.always ?? []) record(court, label, verdict);
+  applyRules(shell, start, texts, { as, beforeRules: swept?.beforeRules ?? [] });
+  court.part = outer;
   return output;
 }
 
-function runHead(shell: Shell, fields: Field[], text: string): Output {
+const mayBeLifted = ({ findings, part }: Court, start: number): boolean =>
+  findings.some((f, i) => i >= start && f.part === part && f.decision !== "allow" && !f.firm);
+
+interface Ran {
+  output: Output;
+  /** The words that nobody has looked at yet. */
+  look?: Look;
+}
+const UNKNOWN: Ran = { output: UNKNOWN_OUTPUT };
+
+function runHead(shell: Shell, fields: Field[], text: string): Ran {
   const { court } = shell;
   const head = fields[0]!;
   const args = fields.slice(1);
   if (shell.depth > LIMITS.depth) {
     record(court, text, askFirm("nested too deeply to judge", "unreadable"));
-    return UNKNOWN_OUTPUT;
+    return UNKNOWN;
   }
   if (!isKnown(head) || head.glob) {
     record(court, text, unknownHead(shell, fields));
     const guess = has(head, "names", "allNames") ? "" : fill(head, "");
     if (guess !== "" && lookup(commandName(guess)))
       runHead({ ...shell, depth: shell.depth + 1 }, [field(guess), ...args], text);
-    return UNKNOWN_OUTPUT;
+    return UNKNOWN;
   }
   if (shell.scope.aliases.has(head.text)) record(court, text, askFirm(`${head.text} was given another meaning`));
   const called = callFunction(shell, head.text, args, walkBody);
-  if (called) return called;
+  if (called) return { output: called };
   const name = commandName(head.text);
   const command = lookup(name);
+  const call = makeCall(shell, name, args, text);
   if (!command) {
     record(court, text, unknownCommand(shell, head, args));
-    return UNKNOWN_OUTPUT;
+    return { output: UNKNOWN_OUTPUT, look: { ...call.rest, mayLoad: true } };
   }
-  if (isAnswered(name, args)) return UNKNOWN_OUTPUT;
-  return command(makeCall(shell, name, args, text)) ?? UNKNOWN_OUTPUT;
+  if (isAnswered(name, args)) return UNKNOWN;
+  const { judge, isThorough, ...manner } = command;
+  if (isThorough) call.rest.only = [];
+  const output = judge(call) ?? UNKNOWN_OUTPUT;
+  return { output, look: { ...manner, ...call.rest } };
 }
 
 /** `/usr/bin/git` is git; `./git` is not. */
@@ -129,7 +159,12 @@ function unknownCommand(shell: Shell, head: Field, args: Field[]): Verdict {
 }
 
 /** Deny, then ask, then allow; an allow lifts only what is not firm, and only for a command that runs inside the project. */
-function applyRules(shell: Shell, start: number, texts: string[], as: AsWritten | undefined): undefined {
+function applyRules(
+  shell: Shell,
+  start: number,
+  texts: string[],
+  { as, beforeRules }: { as: AsWritten | undefined; beforeRules: Verdict[] },
+): undefined {
   const { court, scope } = shell;
   const { rules } = court;
   const all = as ? [...texts, as.written] : texts;
@@ -141,18 +176,16 @@ function applyRules(shell: Shell, start: number, texts: string[], as: AsWritten 
   if (denied || asked || rules.allow.length === 0) return;
   if (!scope.cwds?.every((cwd) => isInProject(court, realOf(court, cwd)))) return;
   const visible = as && !as.areSafe ? [as.written] : texts;
-  lift(court, start, visible, false);
-  lift(court, start, visible, true);
-}
-
-function lift(court: Court, start: number, texts: string[], isExact: boolean): undefined {
-  const allowed = findBashRule(court.rules.allow, texts, isExact);
-  if (!allowed) return;
+  const any = findBashRule(rules.allow, visible);
+  if (!any) return;
+  const exact = findBashRule(rules.allow, visible, "exact");
+  if (!exact) for (const verdict of beforeRules) record(court, label, verdict);
+  const by = { any, named: exact ?? findBashRule(rules.allow, visible, "named"), exact, never: undefined };
   for (const finding of court.findings.slice(start)) {
-    if (finding.decision === "allow" || finding.firm) continue;
-    if (finding.lift === "any" || (isExact && finding.lift === "exact")) {
-      Object.assign(finding, { decision: "allow", changes: true, rule: allowed.text });
-    }
+    // What the command starts is a command by itself: only a rule for exactly this means that too.
+    const own = finding.part === court.part ? by : { ...by, any: exact, named: exact };
+    const rule = finding.firm || finding.decision === "allow" ? undefined : own[finding.lift];
+    if (rule) Object.assign(finding, { decision: "allow", changes: true, rule: rule.text });
   }
 }
 

@@ -15,7 +15,7 @@ import type {
   While,
 } from "unbash";
 import { LIMITS, record, spend } from "../court.ts";
-import { ask, askFirm } from "../finding.ts";
+import { ask, askFirm, askGrave } from "../finding.ts";
 import { judgeName } from "./assign.ts";
 import { expandValue, expandWords, inspectArithmetic, inspectArithmeticText, inspectExpression } from "./expand.ts";
 import { anything, type Field, field, holeField } from "./field.ts";
@@ -55,6 +55,12 @@ function walkStatements(shell: Shell, statements: readonly Statement[]): Output 
 function walkStatement(shell: Shell, statement: Statement): Output {
   if (!spend(shell.court, "steps")) return UNKNOWN_OUTPUT;
   const { command } = statement;
+  if (statement.background && shell.isEndless)
+    record(
+      shell.court,
+      shell.source.slice(statement.pos, statement.end),
+      askGrave("it starts commands in the background without end", "runs_code"),
+    );
   if (statement.background) return walkNode(subshell(shell), command);
   return walkNode(shell, command);
 }
@@ -141,7 +147,12 @@ function walkCompound(shell: Shell, node: CompoundCommand): Output {
       return walkWhile(shell, node);
     case "ArithmeticFor":
       for (const e of [node.initialize, node.test, node.update]) if (e) inspectArithmetic(shell, e);
-      return loop(shell, () => walkStatements(shell, node.body.commands));
+      return loop(shell, () =>
+        walkStatements(
+          { ...shell, isEndless: !node.test || /\d{4}/.test(shell.source.slice(node.test.pos, node.test.end)) },
+          node.body.commands,
+        ),
+      );
     case "TestCommand":
       walkTest(shell, node.expression);
       return UNKNOWN_OUTPUT;
@@ -174,16 +185,17 @@ function walkFor(shell: Shell, node: For | Select): Output {
   const start = copyScope(shell.scope);
   const words = node.wordlist ? expandWords(shell, node.wordlist) : [anything()];
   const values = node.type === "Select" || words.length > LIMITS.alternatives ? [holeField()] : words;
+  const inner = { ...shell, isEndless: shell.isEndless || node.wordlist?.some((word) => isLongRange(word.text)) };
   let before: Scope | undefined;
   for (const value of values.length > 0 ? values : [field("")]) {
     shell.scope.vars.set(name, [asLoopValue(value)]);
     before = copyScope(shell.scope);
-    walkStatements(shell, node.body.commands);
+    walkStatements(inner, node.body.commands);
   }
   // A body that changes what it started from runs once more on what it left.
   if (before && !isSameScope(before, shell.scope)) {
     adopt(shell.scope, mergeScopes(before, shell.scope));
-    walkStatements(shell, node.body.commands);
+    walkStatements(inner, node.body.commands);
   }
   rejoin(shell.scope);
   if (!words.some((word) => !word.splits && !word.glob)) adopt(shell.scope, mergeScopes(start, shell.scope)); // it may run never
@@ -192,8 +204,21 @@ function walkFor(shell: Shell, node: For | Select): Output {
 
 const asLoopValue = (value: Field): Field => ({ ...value, splits: false });
 
+/** `{1..99999}` */
+function isLongRange(text: string): boolean {
+  const [, from, to] = /\{(-?\d+)\.\.(-?\d+)/.exec(text) ?? [];
+  return from !== undefined && Math.abs(Number(to) - Number(from)) > 500;
+}
+
+const ALWAYS = /^(?::|true|1|\[{1,2}\s*1\s*\]{1,2}|\(\(\s*1\s*\)\))$/;
+
 function walkWhile(shell: Shell, node: While): Output {
-  if (node.body.commands.some((statement) => statement.background)) {
+  const condition = shell.source
+    .slice(node.clause.pos, node.clause.end)
+    .replace(/[\s;]+$/, "")
+    .trim();
+  const isEndless = shell.isEndless || (node.kind === "until" ? condition === "false" : ALWAYS.test(condition));
+  if (!isEndless && node.body.commands.some((statement) => statement.background)) {
     record(
       shell.court,
       shell.source.slice(node.pos, node.end),
@@ -202,7 +227,7 @@ function walkWhile(shell: Shell, node: While): Output {
   }
   return loop(shell, () => {
     walkStatements(shell, node.clause.commands);
-    walkStatements(shell, node.body.commands);
+    walkStatements({ ...shell, isEndless }, node.body.commands);
   });
 }
 

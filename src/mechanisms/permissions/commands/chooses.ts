@@ -1,0 +1,63 @@
+// Owns the flags by which any program is told what to run, or from whom to take what it runs: a rule for the program does not mean them.
+import type { Field } from "../shell/field.ts";
+import { flagOf } from "./prose.ts";
+
+/** The value is a program, whatever it is. */
+const PROGRAM =
+  /^--?(?:.*[-_.])?(?:exec|execute|executable|shell|script-shell|command|cmd|wrapper|launcher|linker|extld|run[-_]under|askpass|init-hook|post-renderer|vault-password-file|toolexec|vettool|pager|editor|rsh|eval|javaagent|agentlib|agentpath|proxy-?command|ssh-?command|credential-helper|fplugin|smtp-server|httpd|node-options|jvmargs|jvm-args|java-options)(?::.*)?$/i;
+/** The value may be a name; it is a program when it is a path. */
+const CODE =
+  /^--?(?:.*[-_.])?(?:filter|plugins?|browser|extension|loader|compiler|interpreter|renderer|engine|driver|runner|toolchain|toolchain-file|pre|post|hook)$/i;
+const IS_PATH = /^(?:\.{0,2}\/|~|\$)|\.(?:so|dylib|dll|sh|bash|py|lua|js|cjs|mjs|rb|pl|cmake|gradle)$/;
+/** The value says where code, packages or answers come from. */
+const SOURCE =
+  /^--?(?:.*[-_.])?(?:registry|i|index|index-url|extra-index-url|find-links|server|endpoint|endpoint-url|proxy|import-map|mirror|repository|source|with|from|api-url|base-url|host)$/i;
+const ADDRESS = /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i;
+const HERE = /^(?:[a-z+]+:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/i;
+/** As a setting: `-DCMAKE_C_COMPILER=x`, `linker=x`, `-Dexec.executable=x`, `SO_PATH:x`. */
+const SETTING =
+  /^(?:-[DPp]:?)?(?:[\w.]*[._])?(?:COMPILER|COMPILER_LAUNCHER|LINKER|LAUNCHER|TOOLCHAIN_FILE|MAKE_PROGRAM|PROGRAM|EXECUTABLE|SHELL|SCRIPT_SHELL|ARGLINE|SO_PATH|JAVAAGENT)[=:]./i;
+
+/** They let what is given run programs or load code, without a value. */
+const OPENS = /^--?(?:shell-escape|enable-write18|write18|load|allow-exec|allow-scripts|unsafe-perm|eval-stdin)$/i;
+
+export type Choice = "program" | "source";
+
+interface Told {
+  name: string;
+  runsProject?: boolean;
+}
+
+/** What the word chooses: by the flag it belongs to, as a setting, or by flags inside it. */
+export function choicesIn(word: string, before: string, { name: program, runsProject = false }: Told): Choice[] {
+  const flag = flagOf(word, before);
+  if (program === "psql" && flag === "--command") return []; // a query
+  const value = word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : word;
+  const isNextFlag = value === word && value.startsWith("-");
+  const own = flag === "" || isNextFlag ? undefined : chosenBy(flag, value, runsProject);
+  const inner = [...value.matchAll(/(?:^|[\s'",=])(--?[A-Za-z][\w.-]*)[=: ]([^\s'",]+)/g)].map(([, name, chosen]) =>
+    chosenBy(name!, chosen!, runsProject),
+  );
+  const isOpening = SETTING.test(word) || OPENS.test(word);
+  return [own, ...inner, isOpening ? ("program" as const) : undefined].filter((one) => one !== undefined);
+}
+
+function chosenBy(flag: string, value: string, runsProject: boolean): Choice | undefined {
+  if (PROGRAM.test(flag)) return "program";
+  if (!runsProject && CODE.test(flag) && IS_PATH.test(value)) return "program";
+  if (SOURCE.test(flag) && ADDRESS.test(value) && !HERE.test(value)) return "source";
+  return undefined;
+}
+
+/** `plugin install x`: code of others becomes part of the program. */
+export const bringsCode = (before: string, word: string): boolean =>
+  /^(?:plugin|extension|addon)s?$/.test(before) && /^(?:install|add|enable|update|upgrade)$/.test(word);
+
+const VERBS = /^(?:run|dlx|exec|x|install|add|i|tool|pip|eval|create|get)$/;
+
+/** The package or script itself is an address: `deno run https://…`, `pnpm dlx https://…`. */
+export function isFetchedCode(args: readonly Field[], at: number): boolean {
+  const word: string = args[at]!.text;
+  if (!ADDRESS.test(word) || HERE.test(word)) return false;
+  return args.slice(0, at).every((f) => f.text.startsWith("-") || VERBS.test(f.text));
+}

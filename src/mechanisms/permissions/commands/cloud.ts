@@ -1,0 +1,135 @@
+// Owns the command lines of services: what they print, send and destroy elsewhere.
+import { askNetwork, deny } from "../finding.ts";
+import type { Output } from "../shell/shell.ts";
+import type { Call, Commands } from "./call.ts";
+import { NETWORK } from "./network.ts";
+import { isHelp, isVersion } from "./version.ts";
+
+export const CLOUD: Commands = {
+  gh,
+  glab: gh,
+  hub: gh,
+  aws: cloud,
+  gcloud: cloud,
+  gsutil: cloud,
+  az: cloud,
+  doctl: cloud,
+  heroku: cloud,
+  fly: cloud,
+  flyctl: cloud,
+  vercel: cloud,
+  netlify: cloud,
+  wrangler: cloud,
+  firebase: cloud,
+  kubectl: cloud,
+  oc: cloud,
+  helm: cloud,
+  terraform: cloud,
+  tofu: cloud,
+  pulumi: cloud,
+  ansible: cloud,
+  "ansible-playbook": cloud,
+  vault: cloud,
+  redis_cli: cloud,
+  "redis-cli": cloud,
+  psql: cloud,
+  mysql: cloud,
+  mongosh: cloud,
+  mongo: cloud,
+  dropdb: cloud,
+  createdb: cloud,
+  pg_dump: cloud,
+  mysqldump: cloud,
+};
+
+/** What a rule for all of gh does not mean: who may do what, what runs there, what is public. */
+const RARE: Record<string, RegExp> = {
+  repo: /^(?:archive|unarchive|edit|rename|sync|deploy-key|delete|create)$/,
+  workflow: /^(?:run|enable|disable)$/,
+  variable: /^(?:set|delete)$/,
+  auth: /^(?:login|logout|refresh|setup-git|switch)$/,
+  config: /^(?:set|clear-cache)$/,
+  codespace: /./,
+  cs: /./,
+  cache: /^delete$/,
+  project: /^(?:delete|close|edit)$/,
+};
+
+function gh(call: Call): Output {
+  if (isVersion(call) || isHelp(call)) return { kind: "unknown" };
+  const words: string[] = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
+  const [area = "", verb = ""] = words;
+  const has = (...flags: string[]) => call.args.some((f) => flags.includes(f.text));
+  const isTo = (methods: string) => call.args.some((f, i) => isMethod(f.text, call.args[i - 1]?.text ?? "", methods));
+  if (area === "auth" && (verb === "token" || has("--show-token", "-t"))) call.say(deny("it prints a token", "secret"));
+  else if (area === "repo" && verb === "delete") call.say(deny("it deletes a repository", "changes"));
+  else if (/^(?:secret|ssh-key|gpg-key|alias)$/.test(area) || (area === "extension" && verb !== "list"))
+    call.say(deny("it changes secrets, keys or what gh runs", "secret"));
+  else if (area === "gist" && verb === "create") call.say(deny("it publishes files"));
+  else if (area === "api" && isTo("DELETE")) call.say(deny("it deletes what is stored elsewhere", "changes"));
+  else {
+    const isRare = (Object.hasOwn(RARE, area) && RARE[area]!.test(verb)) || (area === "api" && isTo("PUT|PATCH"));
+    call.say({ ...askNetwork("it reaches another machine"), lift: isRare ? "exact" : "any" });
+  }
+  return NETWORK;
+}
+
+/** `-X DELETE`, `-XDELETE`, `--method=delete`. */
+const isMethod = (word: string, before: string, methods: string): boolean =>
+  new RegExp(`^(?:-X|--method=)(?:${methods})$`, "i").test(word) ||
+  (/^(?:-X|--method)$/.test(before) && new RegExp(`^(?:${methods})$`, "i").test(word));
+
+const DESTROYS =
+  /^(?:delete|destroy|terminate-instances|delete-.*|rb|rm|drain|uninstall|purge|remove|flushall|flushdb|drop|shutdown|apps:destroy|pg:reset|down|apply|exec|cp|attach|port-forward|proxy|run|sync|mb|ssh|edit|patch|replace|scale|rollout|cordon|taint|state|import|set|secrets?|read|token|config|config:get|env|env:.*|console|assume-role.*|login|--as|--as-group|--as-uid|--token)(?:=.*)?$/i;
+const DESTROYS_FOR_SURE =
+  /^(?:delete|destroy|terminate-instances|delete-.*|rb|drain|uninstall|purge|flushall|flushdb|shutdown|apps:destroy|pg:reset|secrets?|secretsmanager|get-secret-value|export-credentials|config-helper|(?:print|get|create|generate)-(?:access-|identity-|session-|federation-|db-auth-|oidc-)?(?:token|credentials|password|login-password|access-key|password-data)|decrypt|--with-decryption)$/i;
+/** Statements that destroy, and words by which a database serves files or runs programs. */
+const STATEMENTS =
+  /\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|dropDatabase|flushall|config\s+set|module\s+load|(?:replica|slave)of|pg_read_(?:binary_)?file|pg_ls_dir|lo_(?:import|export)|load_file|into\s+(?:out|dump)file)\b/i;
+
+/** `get po,secret/db`, `--raw …/secrets`: any piece of a word that names them. */
+const asksForSecrets = (words: readonly string[]): boolean =>
+  words.some(
+    (w) =>
+      !/^--?(?:n|namespace|l|selector|context)\b/.test(w) &&
+      w.split(/[,/=]/).some((piece) => /^secrets?$/i.test(piece)),
+  );
+
+function cloud(call: Call): Output {
+  const words: string[] = call.args.map((f) => f.text);
+  const line = words.join(" ");
+  if (words.length === 1 && /^(?:--version|version|--help|help)$/.test(words[0]!)) return { kind: "unknown" };
+  if (call.name === "kubectl" && line === "version --client") return { kind: "unknown" };
+  if (isHelp(call) && /^(?:kubectl|helm|terraform)$/.test(call.name)) return { kind: "unknown" };
+  const isKubernetes = call.name === "kubectl" || call.name === "oc";
+  if (
+    words.some((w) => DESTROYS_FOR_SURE.test(w)) ||
+    STATEMENTS.test(line) ||
+    call.name === "dropdb" ||
+    (isKubernetes &&
+      (asksForSecrets(words) || (words.includes("view") && words.some((w) => /^--(?:raw|flatten)/.test(w)))))
+  ) {
+    call.say(deny(`${call.name} would destroy what runs elsewhere, or print secrets`, "secret"));
+  } else if (/\\!|copy\b.*\bprogram\b|\bsystem\s+\w/i.test(line))
+    call.say(deny(`${call.name} would run a command`, "runs_code"));
+  else if (
+    call.name === "vault" ||
+    (words.includes("configure") && words.includes("get")) ||
+    words.includes("-destroy")
+  ) {
+    call.say(deny(`${call.name} would print secrets or destroy what runs elsewhere`, "secret"));
+  } else if (words.includes("rm") && words.some((w) => w === "--recursive" || w === "-r"))
+    call.say(deny(`${call.name} would destroy what is stored elsewhere`));
+  else
+    call.say({
+      ...askNetwork(`${call.name} reaches another machine`),
+      lift: words.some((w) => DESTROYS.test(w)) || printsOutputs(call.name, words) ? "exact" : "any",
+    });
+  return NETWORK;
+}
+
+/** `terraform output -raw x` prints what is otherwise hidden. */
+const printsOutputs = (name: string, words: readonly string[]): boolean =>
+  /^(?:terraform|tofu|pulumi)$/.test(name) &&
+  words.some((w) => /^(?:output|show|stack|config)$/.test(w)) &&
+  words.some((w) => /^--?(?:raw|json|show-secrets)(?:=|$)/.test(w));

@@ -1,0 +1,60 @@
+// Owns the programs of packages that start another command: a rule for them means what they start, but nothing that no rule lifts.
+import { askExact } from "../finding.ts";
+import { field, match } from "../shell/field.ts";
+import type { Call, Commands } from "./call.ts";
+import { runs } from "./run.ts";
+
+export const STARTERS: Commands = {
+  npx: runs("a package", startsPackage),
+  pnpx: runs("a package", startsPackage),
+  bunx: runs("a package", startsPackage),
+  uvx: runs("a package"),
+  pipx: runs("a package"),
+  corepack: runs("a package manager"),
+  nvm: runs("a version manager"),
+  "cross-env": runs("a command", (call) => {
+    const at = call.args.findIndex((f) => !f.text.includes("="));
+    if (at >= 0) startsCommand(call, at);
+  }),
+  dotenv: runs("a command", afterDashes),
+  dotenvx: runs("a command", afterDashes),
+  lerna: runs("commands in the packages", afterDashes),
+  onchange: runs("a command again and again", afterDashes),
+  concurrently: runs("commands", startsTexts),
+  nodemon: runs("a command again and again", restarts),
+};
+
+/** `--call` is a command line; otherwise the words after the flags are a command. */
+function startsPackage(call: Call): undefined {
+  for (const [i, arg] of call.args.entries()) {
+    const m = match(arg, /^(?:-c|--call)(?:=(.*))?$/ds);
+    if (!m) continue;
+    call.rest.judged.add(arg);
+    return void call.runText(m[1] ?? call.args[i + 1] ?? field(""));
+  }
+  startsCommand(call, 0);
+}
+
+/** From that word on, past flags, stands another command. */
+export function startsCommand(call: Call, from: number): undefined {
+  const at = call.args.findIndex((f, i) => i >= from && !f.text.startsWith("-"));
+  if (at >= 0) call.startsFor(() => call.shell.runFields(call.shell, call.args.slice(at)));
+}
+
+function afterDashes(call: Call): undefined {
+  const at = call.args.findIndex((f) => f.text === "--");
+  if (at >= 0) startsCommand(call, at + 1);
+}
+
+function startsTexts(call: Call): undefined {
+  for (const f of call.args) if (/\s/.test(f.text)) call.startsFor(() => call.runText(f));
+}
+
+/** `-x CMD`: started anew at every change. */
+function restarts(call: Call): undefined {
+  const at = call.args.findIndex((f) => f.text === "-x" || f.text === "--exec");
+  const command = call.args[at + 1];
+  if (at < 0 || !command) return;
+  call.say(askExact("nodemon is told what to run", "runs_code"));
+  call.runText(command);
+}

@@ -1,0 +1,154 @@
+// What one part of a call is granted reaches no other part, by effect: the network, the repository, the project's files.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startModelServer } from "../../src/testing/model-server.ts";
+import { runCli } from "../cli/cli.ts";
+import { KEYS } from "../environment.ts";
+import { works } from "../jobs/sandboxed.ts";
+import { scratch } from "../tools/turn.ts";
+
+const GIT = ["-c", "user.name=n", "-c", "user.email=e@x"];
+
+/** A repository whose remote is a listener of this machine, which commands without the network do not reach. */
+async function setUp() {
+  const cwd = scratch(onTestFinished);
+  let reached = 0;
+  const listener = createServer((socket) => {
+    reached++;
+    socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => listener.once("listening", resolve));
+  onTestFinished(() => void listener.close());
+  const { port } = listener.address() as AddressInfo;
+  const git = (...args: string[]) => execFileSync("git", [...GIT, ...args], { cwd, encoding: "utf8" });
+  const put = (name: string, text: string) => writeFileSync(join(cwd, name), text);
+  git("init", "-q", "-b", "main");
+  put("a", "a\n");
+  put("ex.sh", `(exec 3<>/dev/tcp/127.0.0.1/${port}) && echo SENT-AWAY\n`);
+  put("wipe.sh", "rm -rf .git/refs .git/objects; echo wiped\n");
+  git("add", "-A");
+  git("commit", "-qm", "one");
+  git("branch", "kept");
+  git("remote", "add", "origin", `http://127.0.0.1:${port}/x.git`);
+  // What a clone can bring: a folder that git takes for a repository, whose settings start a program.
+  for (const dir of ["objects", "refs"]) mkdirSync(join(cwd, "vendor/x.git", dir), { recursive: true });
+  put("vendor/x.git/HEAD", "ref: refs/heads/main\n");
+  put(
+    "vendor/x.git/config",
+    `[core]\n\trepositoryformatversion = 0\n\tworktree = ..\n\tfsmonitor = ${cwd}/planted.sh\n`,
+  );
+  writeFileSync(join(cwd, "planted.sh"), `#!/bin/sh\necho PLANTED-RAN > ${cwd}/planted-ran\n`, { mode: 0o755 });
+  return { cwd, port, git, reached: () => reached };
+}
+
+/** Each command is one call; gives what the model was told of each, and what the turn says of refusals. */
+async function told(cwd: string, commands: string[], ...flags: string[]) {
+  const state = scratch(onTestFinished);
+  const calls = commands.map((command) => ({ calls: [{ name: "bash", input: { command } }] }));
+  const server = await startModelServer({ script: [...calls, { text: "done" }] });
+  onTestFinished(() => server.close());
+  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY, GIT_TERMINAL_PROMPT: "0" };
+  const args = [
+    "-p",
+    "go",
+    "--model",
+    "openai-compatible/mock",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    ...flags,
+  ];
+  const { stdout } = await runCli(args, { cwd, state, env });
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const results = lines
+    .filter((line) => line.type === "user")
+    .flatMap((line) => line.message.content)
+    .filter((part) => part.type === "tool_result")
+    .map((part) =>
+      typeof part.content === "string" ? part.content : part.content.map((c: { text: string }) => c.text).join(""),
+    );
+  return { results, denials: lines.at(-1).permission_denials };
+}
+
+test.runIf(works)(
+  "in mode auto the network and .git are for the part that needs them, and the model is told what it lacks",
+  async () => {
+    const { cwd, port, git, reached } = await setUp();
+    const { results, denials } = await told(
+      cwd,
+      [
+        "git fetch origin; bash ex.sh",
+        "bash wipe.sh # for git",
+        "git status; bash wipe.sh",
+        `curl -s http://127.0.0.1:${port}/`,
+        "echo b > b && git add b && git -c user.name=n -c user.email=e@x commit -qm two && git log --oneline",
+        "git branch -D kept",
+        "cd vendor/x.git && git status; bash ../../wipe.sh",
+      ],
+      ...["--permission-mode", "auto", "--allowedTools", "Bash(git fetch *)"],
+    );
+    expect(reached()).toBe(0);
+    expect(results[0]).toContain(
+      "[the sandbox has no network for this call, because other commands stand beside: run `git fetch origin` alone]",
+    );
+    expect(results[0]).not.toContain("SENT-AWAY");
+    expect(results[1]).toContain("Read-only file system");
+    expect(results[2]).toContain("Read-only file system");
+    expect(results[3]).toContain(
+      `[the sandbox has no network for \`curl -s http://127.0.0.1:${port}/\`: the user can allow it by a rule`,
+    );
+    expect(results[4]).toMatch(/^[0-9a-f]{7,} two\n[0-9a-f]{7,} one$/);
+    expect(results[5]).toContain("git branch takes away what is kept nowhere else");
+    expect(denials.map((one: { tool_input: { command: string } }) => one.tool_input.command)).toEqual([
+      "git branch -D kept",
+    ]);
+    expect(git("branch", "--format=%(refname:short)").trim().split("\n")).toEqual(["kept", "main"]);
+    // Alone it has what the rule grants.
+    const alone = await told(
+      cwd,
+      ["git fetch origin"],
+      "--permission-mode",
+      "auto",
+      "--allowedTools",
+      "Bash(git fetch *)",
+    );
+    expect(alone.results[0]).not.toContain("no network");
+    expect(reached()).toBeGreaterThan(0);
+  },
+);
+
+test.runIf(works)(
+  "in mode default nothing is written by a command that a file tool would have to ask for, and a bare repository runs nothing",
+  async () => {
+    const { cwd } = await setUp();
+    const { results, denials } = await told(cwd, [
+      "echo x > new.txt",
+      "sed -i s/a/b/ a",
+      "echo scratch > /tmp/x && cat /tmp/x",
+      "cd vendor/x.git && git status",
+      "git -C vendor/x.git status",
+    ]);
+    expect(results[2]).toBe("scratch");
+    expect(denials.map((one: { tool_input: { command: string } }) => one.tool_input.command)).toEqual([
+      "echo x > new.txt",
+      "sed -i s/a/b/ a",
+      "cd vendor/x.git && git status",
+      "git -C vendor/x.git status",
+    ]);
+    expect([
+      existsSync(join(cwd, "new.txt")),
+      readFileSync(join(cwd, "a"), "utf8"),
+      existsSync(join(cwd, "planted-ran")),
+    ]).toEqual([false, "a\n", false]);
+    // The trap works: without us git runs what the repository says.
+    execFileSync("git", ["status"], { cwd: join(cwd, "vendor/x.git"), stdio: "ignore" });
+    expect(existsSync(join(cwd, "planted-ran"))).toBe(true);
+    rmSync(join(cwd, "planted-ran"));
+  },
+);
