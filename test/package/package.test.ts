@@ -234,6 +234,7 @@ describe("the command line of an installed package", () => {
     const { program, args } = await oldNode();
     const needs =
       /^holdfast needs Node 24\.15 or newer, this is v\d+\.\d+\.\d+: install a current one \(.*nodejs\.org\) and try again$/;
+    expect(JSON.parse(packed.text("package.json")).engines).toEqual({ node: ">=24.15.0" });
     const cli = await run(program, [...args, bin(), "--version"]);
     expect([cli.code, cli.stdout, cli.stderr.trimEnd()]).toEqual([2, "", expect.stringMatching(needs)]);
     fs.writeFileSync(
