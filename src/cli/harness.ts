@@ -8,12 +8,18 @@ import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
 import { defaultModelSpec } from "../models/open-model.ts";
 import { agentPlaces } from "./agent-places.ts";
-import type { Flags } from "./args.ts";
+import type { WorkFlags } from "./flags.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
 
+/** What only some commands have: whether a team may be built, and how the answer is given. */
+interface Doors {
+  stay?: boolean;
+  outputFormat?: string;
+}
+
 export async function openHarness(
-  flags: Flags,
+  flags: WorkFlags & Doors,
   { project, store, jobsDir }: OpenState,
 ): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string }> {
   const settings = await openSettings(flags, project);
@@ -59,7 +65,7 @@ function keepersIn(dir: string): (root: string) => Promise<FileKeeper> {
 }
 
 /** A price that nobody knows is said before anything is recorded. */
-function budgetOf({ maxBudgetUsd }: Flags, chosen: Budget, { id }: Model): Budget {
+function budgetOf({ maxBudgetUsd }: Pick<WorkFlags, "maxBudgetUsd">, chosen: Budget, { id }: Model): Budget {
   const budget = { ...chosen, ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }) };
   if (budget.usd !== undefined && costUsd(id, noUsage()) === undefined)
     throw new HoldfastError("invalid", unknownPrice(id));
@@ -67,7 +73,7 @@ function budgetOf({ maxBudgetUsd }: Flags, chosen: Budget, { id }: Model): Budge
 }
 
 /** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
-function approvalsOf({ approvals, outputFormat }: Flags): ApprovalsOptions {
+function approvalsOf({ approvals, outputFormat = "text" }: Pick<WorkFlags, "approvals"> & Doors): ApprovalsOptions {
   const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
   const way = approvals ?? (terminal ? "terminal" : "deny");
   if (way === "deny") return {};

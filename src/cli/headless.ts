@@ -9,8 +9,9 @@ import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import type { Content } from "../models/model.ts";
-import type { Flags } from "./args.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
+import type { Values } from "./flag.ts";
+import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
@@ -21,9 +22,12 @@ import { createTextOutput, type Output } from "./text-output.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
-export async function headless(flags: Flags): Promise<number> {
+/** `resume`: "" is the newest that can be resumed. */
+type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefined };
+
+export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
-  const prompt = await promptOf(flags, resuming);
+  const prompt = await promptOf(flags, words, resuming);
   const opened = await openState(flags);
   const { store } = opened;
   try {
@@ -268,8 +272,8 @@ function leftBehind(
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-async function promptOf(flags: Flags, resuming: boolean): Promise<string | undefined> {
-  const words = flags.words.join(" ").trim();
+async function promptOf(flags: Flags, given: string[], resuming: boolean): Promise<string | undefined> {
+  const words = given.join(" ").trim();
   if (words !== "") return words;
   if (resuming || flags.inputFormat === "stream-json") return undefined;
   if (process.stdin.isTTY)

@@ -12,7 +12,7 @@ import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
-import type { Flags } from "./args.ts";
+import type { Place } from "./flags.ts";
 import { printable } from "./printable.ts";
 
 export interface OpenState {
@@ -22,11 +22,11 @@ export interface OpenState {
 }
 
 /** The project of the directory; what changed since the last time is said, and what only a person can tell is asked where one is. */
-export async function projectOf(flags: Flags): Promise<Project> {
+export async function projectOf(flags: Place & { outputFormat?: string }): Promise<Project> {
   const where = { cwd: flags.cwd, state: flags.state };
   const found = findProject(where);
   if ("kind" in found) {
-    const isTerminal = process.stdin.isTTY && process.stderr.isTTY && flags.outputFormat === "text";
+    const isTerminal = process.stdin.isTTY && process.stderr.isTTY && (flags.outputFormat ?? "text") === "text";
     if (!isTerminal) return openProject(where);
     return (await import("./ask-project.ts")).askAboutProject(where, found);
   }
@@ -34,7 +34,7 @@ export async function projectOf(flags: Flags): Promise<Project> {
   return found;
 }
 
-export async function openState(flags: Flags): Promise<OpenState> {
+export async function openState(flags: Place & { outputFormat?: string }): Promise<OpenState> {
   const project = await projectOf(flags);
   const store = await openSqliteStore(project.ledgerFile);
   try {
@@ -44,6 +44,19 @@ export async function openState(flags: Flags): Promise<OpenState> {
     throw error;
   }
   return { project, store, jobsDir: `${project.stateDir}/jobs` };
+}
+
+/** Opens the project's store for one command, and closes it. */
+export async function withState<T>(
+  flags: Place & { outputFormat?: string },
+  work: (state: OpenState) => Promise<T>,
+): Promise<T> {
+  const state = await openState(flags);
+  try {
+    return await work(state);
+  } finally {
+    await state.store.close();
+  }
 }
 
 export async function openChosenModel(spec: string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {
@@ -68,7 +81,7 @@ export async function openChosenModel(spec: string | undefined, env: NodeJS.Proc
 /** The context that -c or -r means, or undefined for a new one. Contract: an id loads that id or fails; never another one. */
 export async function chosenContext(
   { store, project }: Pick<OpenState, "store" | "project">,
-  flags: Flags,
+  flags: { continue: boolean; resume?: string | undefined },
 ): Promise<ContextInfo | undefined> {
   if (flags.resume) return findContext(store, flags.resume);
   if (flags.resume === undefined && !flags.continue) return undefined;
@@ -89,7 +102,7 @@ const pathsOf = ({ root, top, alsoAt }: Project): string[] => [
 ];
 
 /** The state as it is seen from the tree that the context was started in: its settings, its trust and its sandbox hold, wherever the command was typed. */
-export function stateAt(state: OpenState, flags: Flags, context: ContextInfo | undefined): OpenState {
+export function stateAt(state: OpenState, flags: Place, context: ContextInfo | undefined): OpenState {
   const { project } = state;
   if (!context?.root || context.root === project.root) return state;
   try {

@@ -1,8 +1,8 @@
 // Owns checking one settings file: every mistake becomes one line with its place and what to do. Loads the schema, so it is loaded lazily.
 import type * as z from "zod";
+import { nearestName } from "../tools/similarity.ts";
 import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
-import { nearestName } from "./spelling.ts";
 import { HOOK_EVENTS, PERMISSION_MODES, type SettingsFile } from "./words.ts";
 
 /** Says in one sentence, which names the rule, what is wrong with it and what to do; or nothing. */

@@ -1,9 +1,8 @@
-// Owns `holdfast approve [ID]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
+// Owns `holdfast approve [REQUEST]` and `holdfast deny REQUEST`: answering, from any terminal, what an agent waits for.
 import { listContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
-import type { Store } from "../../ledger/store.ts";
 import { readers } from "../../loop/host.ts";
 import {
   type ApprovalRequest,
@@ -11,8 +10,9 @@ import {
   answerEvent,
   openRequests,
 } from "../../mechanisms/approvals/index.ts";
-import type { Flags } from "../args.ts";
-import { openState } from "../open.ts";
+import { commandLine } from "../command-line.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { type OpenState, withState } from "../open.ts";
 import { escaped, oneLine } from "../printable.ts";
 
 interface Found {
@@ -21,21 +21,25 @@ interface Found {
   request: ApprovalRequest;
 }
 
-export async function approve(flags: Flags): Promise<number> {
-  const [verb, id] = flags.words;
-  const { store, project, jobsDir } = await openState(flags);
-  try {
-    const open = await allOpen(store, { root: project.root, jobsDir });
-    if (id === undefined) return list(open, flags);
-    const found = chosen(open, id);
-    const decision = verb === "deny" ? ("deny" as const) : ("allow" as const);
-    const answer = {
+type Look = Place & JsonToo;
+type Answer = Look & { remember: boolean; reason?: string };
+
+export const ls = (flags: Look): Promise<number> =>
+  withState(flags, async (state) => list(await allOpen(state), flags));
+
+/** `way`: what was typed after the request. */
+export function answer(flags: Answer, id: string, way = "allow"): Promise<number> {
+  if (way !== "allow" && way !== "deny") throw new HoldfastError("invalid", `an answer is allow or deny, not "${way}"`);
+  const decision: "allow" | "deny" = way;
+  return withState(flags, async (state) => {
+    const found = chosen(await allOpen(state), id);
+    const said = {
       decision,
       ...(flags.reason === undefined ? {} : { reason: flags.reason }),
       ...(flags.remember ? { remember: true } : {}),
       from: "another terminal",
     };
-    await found.ledger.append([{ ...answerEvent(found.request.requestId, answer), actor: "user" }]);
+    await found.ledger.append([{ ...answerEvent(found.request.requestId, said), actor: "user" }]);
     const counted = (found.ledger.state.slices.approvals as ApprovalsState).requests[found.request.requestId]?.answer;
     if (counted && counted.decision !== decision) {
       throw new HoldfastError("invalid", `${found.request.requestId} was answered already: ${counted.decision}`);
@@ -43,13 +47,11 @@ export async function approve(flags: Flags): Promise<number> {
     if (flags.json) process.stdout.write(`${JSON.stringify({ ...found.request, context: found.context, decision })}\n`);
     else process.stdout.write(`${decision === "allow" ? "Allowed" : "Denied"}: ${summary(found.request)}\n`);
     return 0;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
-async function allOpen(store: Store, where: { root: string; jobsDir: string }): Promise<Found[]> {
-  const reading = readers(mechanismsOf(where));
+async function allOpen({ store, project: { root }, jobsDir }: OpenState): Promise<Found[]> {
+  const reading = readers(mechanismsOf({ root, jobsDir }));
   const found: Found[] = [];
   for (const { id: context, status } of await listContexts(store)) {
     if (status === "completed") continue;
@@ -67,7 +69,7 @@ function chosen(open: Found[], id: string): Found {
   throw new HoldfastError("not_found", `${why}: see \`holdfast approve\``);
 }
 
-function list(open: Found[], flags: Flags): number {
+function list(open: Found[], flags: Look): number {
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(open.map(({ context, request }) => ({ context, ...request })))}\n`);
     return 0;
@@ -77,7 +79,9 @@ function list(open: Found[], flags: Flags): number {
     process.stdout.write(`${request.requestId}  ${context}  ${request.agent}\n${describe(request)}\n\n`);
   }
   if (open.length > 0)
-    process.stderr.write("Answer with: holdfast approve ID [--remember] | holdfast deny ID [--reason TEXT]\n");
+    process.stderr.write(
+      `Answer with: ${commandLine(["approve", open[0]!.request.requestId], flags)} [--remember], or deny in place of approve [--reason TEXT]\n`,
+    );
   return 0;
 }
 

@@ -1,82 +1,66 @@
-// Owns `holdfast contexts ls|show|resume|verify`; the other verbs are in the files beside it.
+// Owns `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
 import { type ContextInfo, listContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
-import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/index.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
 import { type Item, textOf } from "../../models/model.ts";
-import type { Flags } from "../args.ts";
 import { resumeLine } from "../command-line.ts";
-import { findContext, openState } from "../open.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { findContext, withState } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
 import { createProgressBar } from "../progress.ts";
+import type { STORE_VERBS } from "./contexts-store.ts";
+import type { TIME_VERBS } from "./contexts-time.ts";
 
-export async function contexts(flags: Flags): Promise<number> {
-  const [, verb = "ls", id] = flags.words;
-  if (verb === "resume") {
-    const { headless } = await import("../headless.ts");
-    return headless({ ...flags, print: true, resume: id ?? "", words: flags.words.slice(3) });
-  }
-  const { store, project, jobsDir } = await openState(flags);
-  try {
-    if (verb === "ls") return await ls(store, flags);
-    if (verb === "verify")
-      return await verify(store, flags, { id, file: project.ledgerFile, root: project.root, jobsDir });
-    if (verb === "show") return await show(store, flags, { id, root: project.root, jobsDir });
-    const { STORE_VERBS, runStoreVerb } = await import("./contexts-store.ts");
-    if (Object.hasOwn(STORE_VERBS, verb)) {
-      await runStoreVerb(verb, flags, store);
+type Look = Place & JsonToo;
+
+export async function ls(flags: Look): Promise<number> {
+  return withState(flags, async ({ store }) => {
+    const all = await listContexts(store);
+    const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
+    if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
+    if (flags.json) {
+      process.stdout.write(`${JSON.stringify(all)}\n`);
       return 0;
     }
-    const { TIME_VERBS } = await import("./contexts-time.ts");
-    const time = Object.hasOwn(TIME_VERBS, verb) ? TIME_VERBS[verb] : undefined;
-    if (time) {
-      if (!id) throw new HoldfastError("invalid", `contexts ${verb} needs an id: see \`holdfast contexts ls\``);
-      const info = await findContext(store, id);
-      const { openContexts, projectFiles } = await import("../../contexts/index.ts");
-      const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
-      await time(
-        await (await openContexts({ store })).get(info.id, { files, author: "user" }),
-        flags,
-        flags.words.slice(3),
+    if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
+    for (const c of all) {
+      process.stdout.write(
+        `${c.id}  ${c.status.padEnd(11)}  ${age(c.updatedAt).padStart(8)}  ${String(c.rounds).padStart(4)} rounds  ${oneLine(c.title, 60)}\n`,
       );
-      return 0;
     }
-  } finally {
-    await store.close();
-  }
-  throw new HoldfastError(
-    "invalid",
-    `contexts ${verb}: there are ls, show, resume, verify, resumable, data, checkpoints, checkpoint, restore, undo, diff, fork, export, import, gc, rm`,
-  );
+    const open = all.find(isResumable);
+    if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
+    return 0;
+  });
 }
 
-async function ls(store: Store, flags: Flags): Promise<number> {
-  const all = await listContexts(store);
-  const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
-  if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
-  if (flags.json) {
-    process.stdout.write(`${JSON.stringify(all)}\n`);
+/** A verb about one context, whose first word names it. */
+export const timeVerb = (verb: keyof typeof TIME_VERBS, flags: Look, [id, ...words]: string[]): Promise<number> =>
+  withState(flags, async ({ store, project }) => {
+    const info = await findContext(store, id!);
+    const { openContexts, projectFiles } = await import("../../contexts/index.ts");
+    const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
+    const context = await (await openContexts({ store })).get(info.id, { files, author: "user" });
+    const { TIME_VERBS: verbs } = await import("./contexts-time.ts");
+    await verbs[verb](context, flags, words);
     return 0;
-  }
-  if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
-  for (const c of all) {
-    process.stdout.write(
-      `${c.id}  ${c.status.padEnd(11)}  ${age(c.updatedAt).padStart(8)}  ${String(c.rounds).padStart(4)} rounds  ${oneLine(c.title, 60)}\n`,
-    );
-  }
-  const open = all.find(isResumable);
-  if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
-  return 0;
-}
+  });
+
+export const storeVerb = (verb: keyof typeof STORE_VERBS, flags: Look, words: string[]): Promise<number> =>
+  withState(flags, async ({ store }) => {
+    const { openContexts } = await import("../../contexts/index.ts");
+    const { STORE_VERBS: verbs } = await import("./contexts-store.ts");
+    await verbs[verb](await openContexts({ store }), flags, words);
+    return 0;
+  });
 
 const isResumable = ({ status }: ContextInfo): boolean => status === "interrupted" || status === "paused";
 
 interface Where {
-  id: string | undefined;
   root: string;
   jobsDir: string;
 }
@@ -85,8 +69,10 @@ function openReadable(store: Store, context: string, where: Where): Promise<Ledg
   return openLedger({ store, name: context, ...readers(mechanismsOf(where)) });
 }
 
-async function show(store: Store, flags: Flags, where: Where): Promise<number> {
-  if (!where.id) throw new HoldfastError("invalid", "contexts show needs an id: see `holdfast contexts ls`");
+export const show = (flags: Look, id: string): Promise<number> =>
+  withState(flags, ({ store, project: { root }, jobsDir }) => showOne(store, flags, { id, root, jobsDir }));
+
+async function showOne(store: Store, flags: Look, where: Where & { id: string }): Promise<number> {
   const info = await findContext(store, where.id);
   const ledger = await openReadable(store, info.id, where);
   if (flags.json) {
@@ -132,11 +118,19 @@ function itemLine(agent: string, item: Item): string {
     .join("\n");
 }
 
-async function verify(store: Store, flags: Flags, where: Where & { file: string }): Promise<number> {
-  if (flags.repair) {
-    await store.close();
-    return reportRepair(flags, await repairSqliteStore(where.file));
-  }
+type Verify = Look & { repair: boolean };
+
+export const verify = (flags: Verify, given: string | undefined): Promise<number> =>
+  withState(flags, async ({ store, project: { root, ledgerFile }, jobsDir }) => {
+    if (flags.repair) {
+      await store.close();
+      return reportRepair(flags, await repairSqliteStore(ledgerFile));
+    }
+    const id = given === undefined ? undefined : (await findContext(store, given)).id;
+    return verifyAll(store, flags, { id, root, jobsDir });
+  });
+
+async function verifyAll(store: Store, flags: Look, where: Where & { id?: string | undefined }): Promise<number> {
   const bar = createProgressBar("verify");
   const checked = await store.verify({ ledger: where.id, progress: bar.update });
   bar.end();
@@ -163,7 +157,7 @@ async function refold(store: Store, context: string, where: Where): Promise<Dama
   return wrong;
 }
 
-function report(flags: Flags, found: { damage: Damage[]; [more: string]: unknown }): number {
+function report(flags: JsonToo, found: { damage: Damage[]; [more: string]: unknown }): number {
   if (flags.json) process.stdout.write(`${JSON.stringify(found)}\n`);
   else if (found.damage.length === 0) process.stdout.write(`sound: ${JSON.stringify(found)}\n`);
   else {
@@ -174,7 +168,7 @@ function report(flags: Flags, found: { damage: Damage[]; [more: string]: unknown
   return found.damage.length > 0 ? 1 : 0;
 }
 
-function reportRepair(flags: Flags, { damage, ledgers, events, lost }: Repair): number {
+function reportRepair(flags: JsonToo, { damage, ledgers, events, lost }: Repair): number {
   if (flags.json)
     process.stdout.write(`${JSON.stringify({ repaired: damage.length > 0, damage, ledgers, events, lost })}\n`);
   else if (damage.length === 0) process.stdout.write("sound: nothing to repair\n");

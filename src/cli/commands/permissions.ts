@@ -9,7 +9,7 @@ import {
   worldOf,
 } from "../../mechanisms/permissions/index.ts";
 import type { ToolCall } from "../../mechanisms/permissions/words.ts";
-import type { Flags } from "../args.ts";
+import type { JsonToo, PolicyFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { escaped, oneLine } from "../printable.ts";
 import { openSettings } from "../settings.ts";
@@ -33,9 +33,8 @@ interface Question {
   allow_rule?: string | null;
 }
 
-export async function permissions(flags: Flags): Promise<number> {
-  const [, verb, ...words] = flags.words;
-  if (verb !== "check" || (words.length === 0) !== flags.jsonLines) {
+export async function check(flags: PolicyFlags & JsonToo & { jsonLines: boolean }, words: string[]): Promise<number> {
+  if ((words.length === 0) !== flags.jsonLines) {
     throw new HoldfastError(
       "invalid",
       'use `holdfast permissions check "COMMAND"`, or `holdfast permissions check --json-lines` with one {"command": "…"} a line',

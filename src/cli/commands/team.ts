@@ -17,46 +17,47 @@ import {
   type TeamState,
   USER,
 } from "../../mechanisms/team/index.ts";
-import type { Flags } from "../args.ts";
-import { findContext, type OpenState, openState } from "../open.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { findContext, type OpenState, withState } from "../open.ts";
 import { escaped, oneLine, printable } from "../printable.ts";
 
-const USE =
-  "ls, show [NAME], send NAME|lead|* TEXT, plans, approve PLAN [TEXT], reject PLAN TEXT, shutdown NAME [--reason TEXT]; -r CONTEXT says which team";
+type Flags = Place & JsonToo & { resume?: string; all?: boolean };
 
-export async function team(flags: Flags): Promise<number> {
-  const [, verb = "ls", word, ...rest] = flags.words;
-  const state = await openState(flags);
-  try {
-    const teams = await openTeams(state, flags);
-    const text = rest.join(" ");
-    if (verb === "ls" || verb === "show") return await list(state, teams, flags, verb === "show" ? word : undefined);
-    if (verb === "plans") return listPlans(teams, flags);
-    if (word === undefined) throw new HoldfastError("invalid", `use: holdfast team ${USE}`);
-    if (verb === "send") {
-      const to = theTeam(teams, (one) => word === "*" || word === "lead" || one.mates[word]?.status === "active", word);
-      await record(to, sending(stateOf(to), USER, { to: word, content: text }));
-      if (stateOf(to).mates[word]?.status === "left")
-        throw new HoldfastError("not_found", `${word} has shut down just before: it does not see this`);
-      return said(flags, { sent: word }, `Sent to ${word}.`);
-    }
-    if (verb === "approve" || verb === "reject")
-      return await review({ teams, flags, given: word, approve: verb === "approve", feedback: text });
-    if (verb === "shutdown") {
-      const of = theTeam(teams, (one) => one.mates[word]?.status === "active", word);
-      const { facts, requestId } = shuttingDown(stateOf(of), word, flags.reason ?? text);
-      await record(of, facts);
-      return said(
-        flags,
-        { requestId },
-        `Asked ${word} to shut down: request ${requestId}. It answers when a host runs it.`,
-      );
-    }
-    throw new HoldfastError("invalid", `use: holdfast team ${USE}`);
-  } finally {
-    await state.store.close();
-  }
-}
+const withTeams = (flags: Flags, work: (teams: Ledger[], state: OpenState) => Promise<number>): Promise<number> =>
+  withState(flags, async (state) => work(await openTeams(state, flags), state));
+
+export const ls = (flags: Flags): Promise<number> => withTeams(flags, (teams, state) => list(state, teams, flags));
+
+export const show = (flags: Flags, name: string | undefined): Promise<number> =>
+  withTeams(flags, (teams, state) => list(state, teams, flags, name));
+
+export const plans = (flags: Flags): Promise<number> => withTeams(flags, async (teams) => listPlans(teams, flags));
+
+export const send = (flags: Flags, [name = "", ...words]: string[]): Promise<number> =>
+  withTeams(flags, async (teams) => {
+    const to = theTeam(teams, (one) => name === "*" || name === "lead" || one.mates[name]?.status === "active", name);
+    await record(to, sending(stateOf(to), USER, { to: name, content: words.join(" ") }));
+    if (stateOf(to).mates[name]?.status === "left")
+      throw new HoldfastError("not_found", `${name} has shut down just before: it does not see this`);
+    return said(flags, { sent: name }, `Sent to ${name}.`);
+  });
+
+export const shutdown = (flags: Flags & { reason?: string }, [name = "", ...words]: string[]): Promise<number> =>
+  withTeams(flags, async (teams) => {
+    const of = theTeam(teams, (one) => one.mates[name]?.status === "active", name);
+    const { facts, requestId } = shuttingDown(stateOf(of), name, flags.reason ?? words.join(" "));
+    await record(of, facts);
+    return said(
+      flags,
+      { requestId },
+      `Asked ${name} to shut down: request ${requestId}. It answers when a host runs it.`,
+    );
+  });
+
+export const review = (flags: Flags, [given = "", ...words]: string[], way: "approve" | "reject"): Promise<number> =>
+  withTeams(flags, (teams) =>
+    reviewPlan({ teams, flags, given, approve: way === "approve", feedback: words.join(" ") }),
+  );
 
 const stateOf = (ledger: Ledger): TeamState => ledger.state.slices.team as TeamState;
 
@@ -93,7 +94,7 @@ interface Reviewing {
   feedback: string;
 }
 
-async function review({ teams, flags, given, approve, feedback }: Reviewing): Promise<number> {
+async function reviewPlan({ teams, flags, given, approve, feedback }: Reviewing): Promise<number> {
   const has = (state: TeamState) =>
     state.plans[given] !== undefined ||
     Object.values(state.plans).some((plan) => plan.by === given && plan.status === "pending");

@@ -1,12 +1,12 @@
 // Owns `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Flags } from "../args.ts";
+import type { WorkFlags } from "../flags.ts";
 import { openHarness } from "../harness.ts";
 import { openState } from "../open.ts";
 import { printable } from "../printable.ts";
 import { createTextOutput } from "../text-output.ts";
 
-export async function worker(flags: Flags): Promise<number> {
+export async function worker(flags: WorkFlags & { concurrency?: number; debug: boolean }): Promise<number> {
   const state = await openState(flags);
   try {
     const { harness, settings } = await openHarness(flags, state);

@@ -14,56 +14,73 @@ import {
   workflowStatus,
 } from "../../hub/workflow/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import type { Flags } from "../args.ts";
 import { commandLine } from "../command-line.ts";
+import type { JsonToo, Place, WorkFlags } from "../flags.ts";
 import { openHarness } from "../harness.ts";
-import { findContext, type OpenState, openState, stateAt } from "../open.ts";
+import { findContext, type OpenState, stateAt, withState } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
 import { startOf } from "../start.ts";
 
 const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };
-const USE = "workflow run FILE [--input KEY=VALUE], ls, show ID, retry ID [--repeat PHASE,…], input ID KEY=VALUE";
 
-export async function workflow(flags: Flags): Promise<number> {
-  const [, verb = "ls", word, ...rest] = flags.words;
-  const state = await openState(flags);
-  try {
-    const contexts = await openContexts({ store: state.store });
-    if (verb === "ls") return await list(contexts, flags);
-    if (word === undefined) throw new HoldfastError("invalid", `use: holdfast ${USE}`);
-    if (verb === "run") {
-      const spec = fromRoot(readWorkflow(resolve(flags.cwd, word)), state.project.root);
-      pairs(flags.input); // wrong ones are said before anything is recorded
-      const context = await contexts.create({ task: spec.name, title: spec.name, root: state.project.root });
-      return await run({ flags, state, contexts, context, spec });
-    }
-    const info = await findContext(state.store, word);
-    const context = await contexts.get(info.id);
-    const status = await workflowStatus(context, { status: info.status });
-    if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);
-    if (verb === "show") return show(status, flags);
-    if (verb === "input") {
-      if (rest.length === 0) throw new HoldfastError("invalid", "workflow input ID needs what is given: KEY=VALUE");
-      await giveInput(context, pairs(rest));
-      process.stdout.write(`Given. Go on with: ${retryLine(info.id, flags)}\n`);
-      return 0;
-    }
-    if (verb !== "retry") throw new HoldfastError("invalid", `use: holdfast ${USE}`);
-    return await retry({ flags, state, contexts, context, info }, status);
-  } finally {
-    await state.store.close();
-  }
+type Look = Place & JsonToo;
+/** `-p -r` goes on with one without these. */
+type RunFlags = WorkFlags & Partial<JsonToo> & { input?: string[]; repeat?: string };
+
+const withContexts = <F extends Place>(
+  flags: F,
+  work: (contexts: Contexts, state: OpenState) => Promise<number>,
+): Promise<number> => withState(flags, async (state) => work(await openContexts({ store: state.store }), state));
+
+export const ls = (flags: Look): Promise<number> => withContexts(flags, (contexts) => list(contexts, flags));
+
+export const run = (flags: RunFlags, file: string): Promise<number> =>
+  withContexts(flags, async (contexts, state) => {
+    const spec = fromRoot(readWorkflow(resolve(flags.cwd, file)), state.project.root);
+    pairs(flags.input ?? []); // wrong ones are said before anything is recorded
+    const context = await contexts.create({ task: spec.name, title: spec.name, root: state.project.root });
+    return runSpec({ flags, state, contexts, context, spec });
+  });
+
+export const show = (flags: Look, id: string): Promise<number> =>
+  withContexts(flags, async (contexts, state) => draw((await named(contexts, state, id)).status, flags));
+
+export const retry = (flags: RunFlags, id: string): Promise<number> =>
+  withContexts(flags, async (contexts, state) => {
+    const { info, context, status } = await named(contexts, state, id);
+    return goOn({ flags, state, contexts, context, info }, status);
+  });
+
+export const input = (flags: Look, id: string, given: string[]): Promise<number> =>
+  withContexts(flags, async (contexts, state) => {
+    const { info, context } = await named(contexts, state, id);
+    await giveInput(context, pairs(given));
+    if (flags.json) process.stdout.write(`${JSON.stringify({ context: info.id, given: Object.keys(pairs(given)) })}\n`);
+    else process.stdout.write(`Given. Go on with: ${retryLine(info.id, flags)}\n`);
+    return 0;
+  });
+
+async function named(contexts: Contexts, state: OpenState, id: string) {
+  const info = await findContext(state.store, id);
+  const context = await contexts.get(info.id);
+  const status = await workflowStatus(context, { status: info.status });
+  if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);
+  return { info, context, status };
 }
 
 /** Goes on with the workflow of a context, as `-r` means it. Contract: undefined when it runs none, or none that is unfinished. */
-export async function resumeWorkflow(flags: Flags, state: OpenState, info: ContextInfo): Promise<number | undefined> {
+export async function resumeWorkflow(
+  flags: RunFlags,
+  state: OpenState,
+  info: ContextInfo,
+): Promise<number | undefined> {
   const contexts = await openContexts({ store: state.store });
   const context = await contexts.get(info.id);
   const status = await workflowStatus(context, { status: info.status });
-  return !status || status.state === "done" ? undefined : retry({ flags, state, contexts, context, info }, status);
+  return !status || status.state === "done" ? undefined : goOn({ flags, state, contexts, context, info }, status);
 }
 
-async function retry(running: Omit<Running, "spec">, { file, context }: WorkflowRun): Promise<number> {
+async function goOn(running: Omit<Running, "spec">, { file, context }: WorkflowRun): Promise<number> {
   const { store, project } = running.state;
   const { root } = project;
   // A file of this project, where the context came in with an import: another machine's path may be anything here.
@@ -72,7 +89,7 @@ async function retry(running: Omit<Running, "spec">, { file, context }: Workflow
       "refused",
       `${context} was imported, and names a workflow file outside this project (${file}): run one of this project's with \`holdfast workflow run FILE\``,
     );
-  return run({ ...running, spec: fromRoot(readWorkflow(resolve(root, file)), root) });
+  return runSpec({ ...running, spec: fromRoot(readWorkflow(resolve(root, file)), root) });
 }
 
 /** A file of the project is recorded by its place in it: the project may be moved before the workflow is gone on with. */
@@ -82,7 +99,7 @@ function fromRoot(spec: Workflow, root: string): Workflow {
 }
 
 interface Running {
-  flags: Flags;
+  flags: RunFlags;
   state: OpenState;
   contexts: Contexts;
   context: Context;
@@ -91,9 +108,9 @@ interface Running {
   info?: ContextInfo;
 }
 
-const retryLine = (id: string, flags: Flags): string => commandLine(["workflow", "retry", id], flags);
+const retryLine = (id: string, flags: Place): string => commandLine(["workflow", "retry", id], flags);
 
-async function run({ flags, state: opened, contexts, context, spec, info }: Running): Promise<number> {
+async function runSpec({ flags, state: opened, contexts, context, spec, info }: Running): Promise<number> {
   const state = stateAt(opened, flags, info);
   const started = await startOf(flags, state, info);
   const { harness, settings, modelSpec } = await openHarness(started.flags, state);
@@ -112,7 +129,7 @@ async function run({ flags, state: opened, contexts, context, spec, info }: Runn
       workflow: spec,
       context,
       runner: { run: (task) => hub.run(task) },
-      ...(flags.input.length > 0 ? { inputs: pairs(flags.input) } : {}),
+      ...(flags.input?.length ? { inputs: pairs(flags.input) } : {}),
       ...(flags.repeat ? { repeat: flags.repeat.split(",") } : {}),
       ...(flags.quiet ? {} : { onProgress: say }),
       signal: stop.signal,
@@ -141,7 +158,7 @@ function say(progress: Progress): void {
     process.stderr.write(`· ${oneLine(`${more.phase ?? ""} ${state ?? ""} ${more.error ?? ""}`, width())}\n`);
 }
 
-async function list(contexts: Contexts, flags: Flags): Promise<number> {
+async function list(contexts: Contexts, flags: Look): Promise<number> {
   const found: WorkflowRun[] = [];
   for (const info of await contexts.list()) {
     const status = await workflowStatus(await contexts.get(info.id), { status: info.status });
@@ -160,7 +177,7 @@ async function list(contexts: Contexts, flags: Flags): Promise<number> {
   return 0;
 }
 
-function show(status: WorkflowRun, flags: Flags): number {
+function draw(status: WorkflowRun, flags: Look): number {
   if (flags.json) process.stdout.write(`${JSON.stringify(status)}\n`);
   else process.stdout.write(`${drawWorkflow(status, { width: width() })}\n\n${reportOf(status).markdown}\n`);
   return 0;
