@@ -1,5 +1,6 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { ContextInfo } from "../contexts/index.ts";
 import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
@@ -15,6 +16,8 @@ import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
+import { contentOf, type Prompt, readPrompt } from "./prompt.ts";
+import type { OpenSettings } from "./settings.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createJsonOutput } from "./stream-json.ts";
@@ -27,13 +30,13 @@ type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefin
 
 export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
-  const prompt = await promptOf(flags, words, resuming);
+  const given = flags.inputFormat === "text" ? await readPrompt(words, { resuming }) : typedPrompt(words);
   const opened = await openState(flags);
   const { store } = opened;
   try {
     const context = await chosenContext(opened, flags);
     const state = stateAt(opened, flags, context);
-    if (context && prompt === undefined && flags.inputFormat === "text" && (await hasWorkflow(store, context.id))) {
+    if (context && given === undefined && flags.inputFormat === "text" && (await hasWorkflow(store, context.id))) {
       const { resumeWorkflow } = await import("./commands/workflow.ts");
       const code = await resumeWorkflow(flags, state, context);
       if (code !== undefined) return code;
@@ -43,6 +46,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const mode = settings.permissions.policy?.mode ?? "default";
     for (const line of [...settings.says, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
+    const prompt = given && (await withFiles(given, { settings, root: state.project.root, cwd: flags.cwd }));
     const output =
       flags.outputFormat === "text"
         ? createTextOutput(flags)
@@ -53,6 +57,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         harness,
         output,
         prompt,
+        title: given?.words ?? "",
         context,
         modelId: model.id,
         mode,
@@ -67,6 +72,24 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
   }
 }
 
+/** What comes on standard input are messages, one a line; words are one before them. */
+function typedPrompt(words: string[]): Prompt | undefined {
+  const typed = words.join(" ").trim();
+  return typed === "" ? undefined : { words: typed };
+}
+
+/** The words, and what they bring. */
+async function withFiles(
+  prompt: Prompt,
+  { settings, root, cwd }: { settings: OpenSettings; root: string; cwd: string },
+): Promise<Content[]> {
+  if (prompt.isPiped || !prompt.words.includes("@")) return contentOf(prompt, []);
+  const { filesIn } = await import("./prompt-files.ts");
+  const { files, says } = await filesIn(prompt.words, { permissions: settings.permissions, root, cwd: resolve(cwd) });
+  for (const line of says) process.stderr.write(`holdfast: ${printable(line)}\n`);
+  return contentOf(prompt, files);
+}
+
 /** Whether a workflow was ever begun in it; older Holdfasts recorded that under a shared key. */
 const hasWorkflow = async (store: Store, context: string): Promise<boolean> =>
   (await store.version(context, "record:workflow")) > 0 || (await store.version(context, "key:workflow")) > 0;
@@ -75,7 +98,9 @@ interface Work {
   flags: Flags;
   harness: Harness;
   output: Output;
-  prompt: string | undefined;
+  prompt: Content[] | undefined;
+  /** The words that were typed. */
+  title: string;
   context: ContextInfo | undefined;
   modelId: string;
   mode: PermissionMode;
@@ -160,10 +185,10 @@ const busyBeside = ({ taken: { agent, ledger } }: Run): string[] =>
     .map((one) => one.name);
 
 /** A new context, with how it was started from its first moment. */
-async function begin({ flags, harness, prompt, state, record }: Work): Promise<string> {
+async function begin({ flags, harness, title, state, record }: Work): Promise<string> {
   const facts = flags.agent === undefined ? [] : await harness.agents.define(LEAD, flags.agent);
   const said = (id: string) => (record ? [record(id)] : []);
-  return harness.host.create({ root: state.project.root, title: titleOf(prompt), facts, said });
+  return harness.host.create({ root: state.project.root, title: titleOf(title), facts, said });
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
@@ -271,16 +296,3 @@ function leftBehind(
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
-
-async function promptOf(flags: Flags, given: string[], resuming: boolean): Promise<string | undefined> {
-  const words = given.join(" ").trim();
-  if (words !== "") return words;
-  if (resuming || flags.inputFormat === "stream-json") return undefined;
-  if (process.stdin.isTTY)
-    throw new HoldfastError("invalid", 'give a prompt: holdfast -p "what to do" (or pipe it in)');
-  let piped = "";
-  for await (const chunk of process.stdin.setEncoding("utf8")) piped += chunk;
-  if (piped.trim() === "")
-    throw new HoldfastError("invalid", 'the prompt is empty: holdfast -p "what to do" (or pipe it in)');
-  return piped.trim();
-}

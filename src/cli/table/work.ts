@@ -15,7 +15,7 @@ const agents = () => import("../commands/agents.ts");
 const FIELDS = "FIELD is description, blockedBy (task_1,task_2), priority (low, normal, high), labels (a,b)";
 
 /** A verb about one task, as `user`. */
-const ofTask = (name: "claim" | "release" | "done" | "cancel", help: string) =>
+const ofTask = (name: "release" | "done" | "cancel", help: string) =>
   verb({
     words: "TASK",
     help,
@@ -54,7 +54,12 @@ export const TASKS: Command = {
       flags: { ...REASON, ...LOOK },
       run: async (flags, words) => (await tasks()).tasks("update", flags, words),
     }),
-    claim: ofTask("claim", "take it, as user"),
+    claim: verb({
+      words: "TASK",
+      help: "take it, as user",
+      flags: LOOK,
+      run: async (flags, words) => (await tasks()).tasks("claim", flags, words),
+    }),
     release: ofTask("release", "give it back"),
     done: ofTask("done", "it is complete; says what that unblocked"),
     cancel: ofTask("cancel", "it is not to be done"),
