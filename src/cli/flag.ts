@@ -22,7 +22,7 @@ export interface Flag<T = unknown> {
   short?: string;
   /** The only ones it takes, or the ones that are usual. */
   values?: readonly string[];
-  /** It is accepted and does nothing: this says so. */
+  /** It is accepted and does nothing. Read as how it was typed, where that is to be said. */
   idle?: true;
   /** What was given, in order; undefined where there was no argument. */
   read(given: readonly (string | undefined)[], typed: string): T;
@@ -118,9 +118,13 @@ export const maybeText = (argument: string, help: string, more?: More): Flag<str
     { argument, optional: true, ...more },
   );
 
-/** What other programs give and this one has no use for yet. Read as how it was typed. */
-export const idle = (argument: string | undefined, help: string): Flag<string | undefined> => ({
-  ...flag(help, (given, typed) => (given.length > 0 ? typed : undefined), { argument }),
+/** What other programs give and this one has no use for yet. `same`: arguments that say what is so anyway. */
+export const idle = (
+  argument: string | undefined,
+  help: string,
+  { same = [] }: { same?: readonly string[] } = {},
+): Flag<string | undefined> => ({
+  ...flag(help, (given, typed) => (given.every((one) => same.includes(one ?? "\0")) ? undefined : typed), { argument }),
   idle: true,
 });
 

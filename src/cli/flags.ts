@@ -1,4 +1,5 @@
 // Owns the flags that several commands share: where, how it may act, with which model, as what it answers.
+import { modelSpec } from "../models/model-spec.ts";
 import { PERMISSION_MODES } from "../tools/permission-modes.ts";
 import { choice, count, dollars, type Flag, maybeText, text, texts, toggle, type Values } from "./flag.ts";
 
@@ -52,13 +53,13 @@ export type PolicyFlags = Partial<Values<typeof POLICY>> & Place;
 
 /** What agents are run with. */
 export const WORK = {
-  model: text(
+  model: modelText(
     "P/NAME",
     "anthropic/… openai/… ollama/… openai-compatible/… openai-responses/… rehearsal rehearsal:FILE; sonnet, opus, haiku, gpt-5",
     { values: ["sonnet", "opus", "haiku", "rehearsal"] },
   ),
   fallbackModels: texts("P/NAME[,…]", "used when the first stays overloaded", {
-    split: (given) => given.split(",").filter(Boolean),
+    split: (given) => given.split(",").filter(Boolean).map(modelSpec),
     spellings: ["fallback-model"],
   }),
   ...POLICY,
@@ -84,6 +85,18 @@ export const RUN = {
   stay: toggle("may build a team; go on while teammates work, jobs run or something is scheduled"),
   ...WORK,
 };
+
+/** A bare name means one model, or is refused with what to type. */
+function modelText(...given: Parameters<typeof text>): Flag<string | undefined> {
+  const one = text(...given);
+  return {
+    ...one,
+    read(values, typed) {
+      const value = one.read(values, typed);
+      return value === undefined ? undefined : modelSpec(value);
+    },
+  };
+}
 
 function choiceOf<V extends string>(
   name: string,

@@ -45,6 +45,7 @@ export async function openHarness(
     agents: { places: agentPlaces(project.root, settings) },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,
+    systemPrompt: flags.systemPrompt,
     fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
   });
   // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { ContextInfo } from "../contexts/index.ts";
 import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
-import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
@@ -17,6 +17,7 @@ import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
 import { contentOf, type Prompt, readPrompt } from "./prompt.ts";
+import { contextIdOf, forked } from "./session.ts";
 import type { OpenSettings } from "./settings.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
@@ -26,15 +27,24 @@ import { createTextOutput, type Output } from "./text-output.ts";
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
 /** `resume`: "" is the newest that can be resumed. */
-type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefined };
+type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefined } & Partial<ForPrograms>;
+
+/** What only programs give. */
+interface ForPrograms {
+  sessionId: string | undefined;
+  forkSession: boolean;
+  includePartialMessages: boolean;
+}
 
 export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
+  checkSession(flags, resuming);
   const given = flags.inputFormat === "text" ? await readPrompt(words, { resuming }) : typedPrompt(words);
   const opened = await openState(flags);
   const { store } = opened;
   try {
-    const context = await chosenContext(opened, flags);
+    const chosen = await chosenContext(opened, flags);
+    const context = chosen && flags.forkSession ? await forked(opened, chosen) : chosen;
     const state = stateAt(opened, flags, context);
     if (context && given === undefined && flags.inputFormat === "text" && (await hasWorkflow(store, context.id))) {
       const { resumeWorkflow } = await import("./commands/workflow.ts");
@@ -50,7 +60,10 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const output =
       flags.outputFormat === "text"
         ? createTextOutput(flags)
-        : createJsonOutput({ stream: flags.outputFormat === "stream-json" });
+        : createJsonOutput({
+            stream: flags.outputFormat === "stream-json",
+            partial: flags.includePartialMessages ?? false,
+          });
     try {
       return await work({
         flags,
@@ -70,6 +83,18 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
   } finally {
     await store.close();
   }
+}
+
+function checkSession({ sessionId, forkSession }: Flags, resuming: boolean): void {
+  if (forkSession && !resuming)
+    throw new HoldfastError("invalid", "--fork-session copies a context: say which with -c or -r");
+  if (sessionId === undefined) return;
+  contextIdOf(sessionId);
+  if (resuming)
+    throw new HoldfastError(
+      "invalid",
+      "--session-id names a new context: leave it out with -c or -r, or give -r that id",
+    );
 }
 
 /** What comes on standard input are messages, one a line; words are one before them. */
@@ -188,7 +213,13 @@ const busyBeside = ({ taken: { agent, ledger } }: Run): string[] =>
 async function begin({ flags, harness, title, state, record }: Work): Promise<string> {
   const facts = flags.agent === undefined ? [] : await harness.agents.define(LEAD, flags.agent);
   const said = (id: string) => (record ? [record(id)] : []);
-  return harness.host.create({ root: state.project.root, title: titleOf(title), facts, said });
+  const given = { root: state.project.root, title: titleOf(title), facts, said };
+  if (flags.sessionId === undefined) return harness.host.create(given);
+  return harness.host.create({ ...given, id: contextIdOf(flags.sessionId) }).catch((error) => {
+    if (!isHoldfastError(error, "conflict")) throw error;
+    const why = `there is a context ${flags.sessionId} already: go on with it by -r ${flags.sessionId}`;
+    throw new HoldfastError("invalid", why, { cause: error });
+  });
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */

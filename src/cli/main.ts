@@ -30,6 +30,11 @@ async function dispatch(argv: string[]): Promise<number> {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
+  const idle = Object.entries(said.verb.flags).filter(([key, { idle }]) => idle && said.flags[key] !== undefined);
+  if (idle.length > 0) {
+    const names = idle.map(([key, { help }]) => `${said.flags[key]} (${help})`);
+    process.stderr.write(`holdfast: accepted without effect: ${names.join(", ")}\n`);
+  }
   return said.verb.run(said.flags, said.words);
 }
 

@@ -44,6 +44,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
         ...(flags.permissionMode ? { defaultMode: flags.permissionMode } : {}),
       },
     },
+    ...(flags.settings !== undefined && { given: flags.settings }),
     checkRule,
   });
   const { settings } = loaded;

@@ -58,7 +58,7 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
 
 /** What the flags say of the start. */
 function givenStart(flags: Given, root: string): Start {
-  const { model, fallbackModels, agent, maxRounds, approvals, appendSystemPrompt, permissionMode, allow, deny } = flags;
+  const { model, fallbackModels, agent, maxRounds, approvals, permissionMode, allow, deny } = flags;
   const directories = flags.addDirs.map((dir) => (dir.startsWith("~") ? dir : path.resolve(root, dir)));
   const all = {
     model: model && absoluteModel(model),
@@ -66,7 +66,9 @@ function givenStart(flags: Given, root: string): Start {
     agent,
     maxRounds,
     approvals: approvals === "terminal" ? undefined : approvals,
-    appendSystemPrompt,
+    appendSystemPrompt: flags.appendSystemPrompt,
+    systemPrompt: flags.systemPrompt,
+    settings: flags.settings === undefined ? undefined : true,
     permissionMode,
     allow,
     deny,
@@ -99,7 +101,10 @@ const withModels = (start: Start, change: (spec: string) => string): Start => ({
 });
 
 /** The type of an agent is chosen once, and stands in the ledger. */
-const withStart = <F extends Given>(flags: F, { agent: _, directories, permissionMode, ...start }: Start): F => ({
+const withStart = <F extends Given>(
+  flags: F,
+  { agent: _, settings: __, directories, permissionMode, ...start }: Start,
+): F => ({
   ...flags,
   ...start,
   ...(directories && { addDirs: directories }),
@@ -114,6 +119,17 @@ interface Taken {
 }
 
 async function takenUp(
+  remembered: Remembered,
+  { flags, state, context }: { flags: Given; state: OpenState; context: string },
+): Promise<Taken> {
+  const { settings, ...start } = remembered.start;
+  const kept = { ...remembered, start };
+  const taken = await takenUpOf(kept, { flags, state, context });
+  if (!settings || flags.settings !== undefined) return taken;
+  return { ...taken, left: { ...taken.left, settings }, why: taken.why ?? "what they say is not kept" };
+}
+
+async function takenUpOf(
   { start, given, imported }: Remembered,
   { flags, state, context }: { flags: Given; state: OpenState; context: string },
 ): Promise<Taken> {
@@ -230,6 +246,8 @@ function flagsText(start: Start): string {
     ["--max-rounds", start.maxRounds?.toString()],
     ["--approvals", start.approvals],
     ["--append-system-prompt", start.appendSystemPrompt],
+    ["--system-prompt", start.systemPrompt],
+    ["--settings", start.settings ? "…" : undefined],
   ];
   return words.flatMap(([flag, value]) => (value === undefined ? [] : [flag, shellWord(value)])).join(" ");
 }

@@ -5,6 +5,8 @@ import type { StoredEvent } from "../ledger/store.ts";
 import { LEAD } from "../loop/host.ts";
 import type { Content, ReplyPart, Usage } from "../models/model.ts";
 import { toClaude } from "../tools/claude-names.ts";
+import { createPartialMessages } from "./partial-messages.ts";
+import { sessionIdOf } from "./session.ts";
 import type { Output, Shown } from "./text-output.ts";
 
 const SUBTYPE: Record<RunResult["reason"], string> = {
@@ -15,18 +17,22 @@ const SUBTYPE: Record<RunResult["reason"], string> = {
   limit: "error_max_turns",
 };
 
-export function createJsonOutput(opts: { stream: boolean }): Output {
+export function createJsonOutput(opts: { stream: boolean; partial?: boolean }): Output {
   let session = "";
+  let model = "";
   const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
   const line = (fields: object) => {
     if (opts.stream) print({ ...fields, session_id: session, uuid: randomUUID() });
   };
+
+  const partial = opts.stream && opts.partial ? createPartialMessages(line, { model: () => model }) : undefined;
 
   function show(event: StoredEvent): void {
     const { type, data } = event as Shown;
     const from = originOf(event.actor);
     switch (type) {
       case "reply.received":
+        if (event.actor === LEAD) partial?.end({ stopReason: stopReasonOf(data.finish), usage: data.usage });
         line({
           type: "assistant",
           message: {
@@ -38,7 +44,7 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
             content: data.parts
               .filter((part) => part.type === "call" || part.text !== "")
               .map((part) => block(part, event.actor)),
-            stop_reason: data.finish === "calls" ? "tool_use" : data.finish === "length" ? "max_tokens" : "end_turn",
+            stop_reason: stopReasonOf(data.finish),
             usage: usageOf(data.usage),
           },
           ...from,
@@ -109,7 +115,8 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
 
   return {
     init(info) {
-      session = info.context;
+      session = sessionIdOf(info.context);
+      model = info.model;
       const tools = info.tools.map((name) => toClaude(name, {}).name);
       line({
         type: "system",
@@ -125,9 +132,10 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
     },
     event(event) {
       if (event.type === "event") show(event.event);
+      else if (event.progress.type === "delta") partial?.delta(event.progress.delta);
     },
     result(result) {
-      session = result.context;
+      session = sessionIdOf(result.context);
       const isError = result.reason !== "done";
       print({
         type: "result",
@@ -151,6 +159,9 @@ export function createJsonOutput(opts: { stream: boolean }): Output {
     },
   };
 }
+
+const stopReasonOf = (finish: string): string =>
+  finish === "calls" ? "tool_use" : finish === "length" ? "max_tokens" : "end_turn";
 
 /** Calls are numbered by each agent: outside the lead's the agent makes them unique. */
 const callIdOf = (actor: string, callId: string): string => (actor === LEAD ? callId : `${actor}.${callId}`);

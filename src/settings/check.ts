@@ -20,7 +20,13 @@ export interface CheckedFile {
 const RULE_LISTS = ["allow", "ask", "deny"] as const;
 
 /** `shown` is how people know the file. Claude's own files are read for permissions and hooks; the rest of them is not ours. */
-export function checkSettings(text: string, shown: string, claude: boolean, checkRule: CheckRule): CheckedFile {
+export function checkSettings(
+  text: string,
+  shown: string,
+  claude: boolean,
+  checkRule: CheckRule,
+  { foreign = "refuse" }: { foreign?: "refuse" | "leave" } = {},
+): CheckedFile {
   const json = readJsonText(text);
   const problems: { place: Place; says: string }[] = json.problems.filter((p) => !claude || isOurs(p.path));
   const warnings: string[] = [];
@@ -41,6 +47,7 @@ export function checkSettings(text: string, shown: string, claude: boolean, chec
   if (json.value === undefined) return finish({});
 
   if (claude) leaveOthers(json.value, warn);
+  if (foreign === "leave") leaveUnknown(json.value, warn);
   const schema = claude ? claudeSchema() : settingsSchema();
   const parsed = schema.safeParse(json.value);
   if (!parsed.success) {
@@ -101,6 +108,16 @@ function leaveOthers(file: unknown, warn: (path: JsonPath, says: string) => void
   if (typeof mode === "string" && !PERMISSION_MODES.some((known) => known === mode)) {
     warn(["permissions", "defaultMode"], `the mode ${quoted(mode)} is not used: Holdfast has no such mode`);
     delete asObject(permissions).defaultMode;
+  }
+}
+
+/** Other programs write settings for Claude Code: keys that only it has do nothing here. One that is nearly ours is a mistake. */
+function leaveUnknown(file: unknown, warn: (path: JsonPath, says: string) => void): void {
+  const known = Object.keys(settingsSchema().shape);
+  for (const key of Object.keys(asObject(file))) {
+    if (known.includes(key) || nearestName(key, known)) continue;
+    warn([key], `${quoted(key)} has no effect: Holdfast has no such setting`);
+    delete asObject(file)[key];
   }
 }
 
