@@ -1,10 +1,9 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 
-import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { ContextInfo } from "../contexts/index.ts";
 import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
-import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
@@ -16,9 +15,9 @@ import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
-import { contentOf, type Prompt, readPrompt } from "./prompt.ts";
-import { contextIdOf, forked } from "./session.ts";
-import type { OpenSettings } from "./settings.ts";
+import { contentOf, readPrompt, typedWords } from "./prompt.ts";
+import { watchRefusals } from "./refusals.ts";
+import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createJsonOutput } from "./stream-json.ts";
@@ -27,19 +26,16 @@ import { createTextOutput, type Output } from "./text-output.ts";
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
 /** `resume`: "" is the newest that can be resumed. */
-type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefined } & Partial<ForPrograms>;
+type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefined } & SessionFlags & {
+    includePartialMessages?: boolean;
+  };
 
-/** What only programs give. */
-interface ForPrograms {
-  sessionId: string | undefined;
-  forkSession: boolean;
-  includePartialMessages: boolean;
-}
+const REFUSED = EXIT.blocked;
 
 export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
-  checkSession(flags, resuming);
-  const given = flags.inputFormat === "text" ? await readPrompt(words, { resuming }) : typedPrompt(words);
+  checkSession(flags);
+  const given = flags.inputFormat === "text" ? await readPrompt(words, { resuming }) : typedWords(words);
   const opened = await openState(flags);
   const { store } = opened;
   try {
@@ -56,7 +52,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const mode = settings.permissions.policy?.mode ?? "default";
     for (const line of [...settings.says, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
-    const prompt = given && (await withFiles(given, { settings, root: state.project.root, cwd: flags.cwd }));
+    const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
     const output =
       flags.outputFormat === "text"
         ? createTextOutput(flags)
@@ -83,36 +79,6 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
   } finally {
     await store.close();
   }
-}
-
-function checkSession({ sessionId, forkSession }: Flags, resuming: boolean): void {
-  if (forkSession && !resuming)
-    throw new HoldfastError("invalid", "--fork-session copies a context: say which with -c or -r");
-  if (sessionId === undefined) return;
-  contextIdOf(sessionId);
-  if (resuming)
-    throw new HoldfastError(
-      "invalid",
-      "--session-id names a new context: leave it out with -c or -r, or give -r that id",
-    );
-}
-
-/** What comes on standard input are messages, one a line; words are one before them. */
-function typedPrompt(words: string[]): Prompt | undefined {
-  const typed = words.join(" ").trim();
-  return typed === "" ? undefined : { words: typed };
-}
-
-/** The words, and what they bring. */
-async function withFiles(
-  prompt: Prompt,
-  { settings, root, cwd }: { settings: OpenSettings; root: string; cwd: string },
-): Promise<Content[]> {
-  if (prompt.isPiped || !prompt.words.includes("@")) return contentOf(prompt, []);
-  const { filesIn } = await import("./prompt-files.ts");
-  const { files, says } = await filesIn(prompt.words, { permissions: settings.permissions, root, cwd: resolve(cwd) });
-  for (const line of says) process.stderr.write(`holdfast: ${printable(line)}\n`);
-  return contentOf(prompt, files);
 }
 
 /** Whether a workflow was ever begun in it; older Holdfasts recorded that under a shared key. */
@@ -148,12 +114,16 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (flags.agent !== undefined && work.context)
     throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
   const context = work.context?.id ?? (await begin(work));
+  const refusals = watchRefusals();
   let recording: Promise<unknown> = Promise.resolve();
   const run = await harness.run(prompt, {
     context,
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
-    onEvent: (event) => output.event(event),
+    onEvent: (event) => {
+      refusals.event(event);
+      output.event(event);
+    },
     onOpen: (id, turn) => {
       // Held, and before anything happens in it: whoever comes after a kill goes on with what was typed here.
       if (work.context && record)
@@ -200,7 +170,9 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     interrupted = stayed.interrupted;
   }
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
-  return farewell(results.at(-1), run, { harness, flags, interrupted });
+  // One of several messages that comes to nothing is said in its own result.
+  const refused = flags.inputFormat === "text" ? refusals.cameToNothing() : undefined;
+  return farewell(results.at(-1), run, { harness, flags, interrupted, refused });
 }
 
 /** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */
@@ -213,13 +185,9 @@ const busyBeside = ({ taken: { agent, ledger } }: Run): string[] =>
 async function begin({ flags, harness, title, state, record }: Work): Promise<string> {
   const facts = flags.agent === undefined ? [] : await harness.agents.define(LEAD, flags.agent);
   const said = (id: string) => (record ? [record(id)] : []);
-  const given = { root: state.project.root, title: titleOf(title), facts, said };
-  if (flags.sessionId === undefined) return harness.host.create(given);
-  return harness.host.create({ ...given, id: contextIdOf(flags.sessionId) }).catch((error) => {
-    if (!isHoldfastError(error, "conflict")) throw error;
-    const why = `there is a context ${flags.sessionId} already: go on with it by -r ${flags.sessionId}`;
-    throw new HoldfastError("invalid", why, { cause: error });
-  });
+  const id = checkSession(flags);
+  const given = { ...(id && { id }), root: state.project.root, title: titleOf(title), facts, said };
+  return harness.host.create(given).catch((error) => sessionTaken(error, flags));
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
@@ -281,11 +249,16 @@ function messageIn(line: string): Content[] {
   return content.map((c) => ({ type: "text", text: c.text ?? "" }));
 }
 
-/** `interrupted`: it stayed, and was told to end before everyone had. */
+/** `interrupted`: it stayed, and was told to end before everyone had. `refused`: what came in the way, when nothing was done. */
 function farewell(
   result: RunResult | undefined,
   run: Run,
-  { harness, flags, interrupted }: { harness: Harness; flags: Flags; interrupted: boolean },
+  {
+    harness,
+    flags,
+    interrupted,
+    refused,
+  }: { harness: Harness; flags: Flags; interrupted: boolean; refused: string | undefined },
 ): number {
   if (!result) return 0;
   const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
@@ -296,6 +269,12 @@ function farewell(
   }
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
+  if (reason === "done" && refused !== undefined) {
+    process.stderr.write(
+      `Nothing was changed: ${printable(refused).replace(/\s+/g, " ")}. What may be done unasked: --permission-mode, --allowedTools; to be asked: --approvals wait\n`,
+    );
+    return REFUSED;
+  }
   return EXIT[reason];
 }
 

@@ -1,8 +1,11 @@
 // Owns what a prompt is made of: the words that were typed, what stands on standard input, the files that the words name.
 import { fstatSync, type Stats } from "node:fs";
+import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import { noteText } from "../loop/marks.ts";
 import type { Content } from "../models/model.ts";
+import { printable } from "./printable.ts";
+import type { OpenSettings } from "./settings.ts";
 
 export interface Prompt {
   words: string;
@@ -37,12 +40,24 @@ export async function readPrompt(
   throw invalid('the prompt is empty: holdfast -p "what to do" (or pipe it in)');
 }
 
-/** The words first; the rest is data, marked with where it comes from. */
-export function contentOf({ words, piped }: Prompt, files: readonly { shown: string; text: string }[]): Content[] {
-  const data = [
-    ...(piped === undefined ? [] : [noteText("standard input", piped)]),
-    ...files.map(({ shown, text }) => noteText(`file ${shown.replace(/["<>\n]/g, "?")}`, text)),
-  ];
+/** Where messages come on standard input, words are one before them. */
+export function typedWords(given: readonly string[]): Prompt | undefined {
+  const words = given.join(" ").trim();
+  return words === "" ? undefined : { words };
+}
+
+/** The words first; the rest is data, marked with where it comes from. What is not brought is said. */
+export async function contentOf(
+  { words, piped, isPiped }: Prompt,
+  { settings, root, cwd }: { settings: Pick<OpenSettings, "permissions">; root: string; cwd: string },
+): Promise<Content[]> {
+  const data = piped === undefined ? [] : [noteText("standard input", piped)];
+  if (!isPiped && words.includes("@")) {
+    const { filesIn } = await import("./prompt-files.ts");
+    const { files, says } = await filesIn(words, { permissions: settings.permissions, root, cwd: resolve(cwd) });
+    for (const line of says) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    data.push(...files.map(({ shown, text }) => noteText(`file ${shown.replace(/["<>\n]/g, "?")}`, text)));
+  }
   return [{ type: "text", text: words }, ...data.map((text): Content => ({ type: "text", text: `\n\n${text}` }))];
 }
 
