@@ -9,7 +9,7 @@ const src = path.join(root, "src");
 const MAY_IMPORT: Record<string, string[]> = {
   ledger: [],
   models: ["ledger/error.ts"],
-  settings: ["ledger/error.ts", "tools/permission-modes.ts", "tools/similarity.ts"],
+  settings: ["ledger/error.ts", "ledger/make-dir.ts", "tools/permission-modes.ts", "tools/similarity.ts"],
   contexts: ["ledger"],
   loop: ["ledger", "contexts", "models/model.ts"],
   tools: ["ledger", "loop", "models/model.ts"],

@@ -1,6 +1,7 @@
 // Owns the command line's front door: which command, which exit code, one line for each error.
-import { type HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { type HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { VERSION } from "../version.ts";
+import { errorText } from "./error-text.ts";
 import { parse } from "./parse.ts";
 import { watchStreams } from "./streams.ts";
 
@@ -13,7 +14,7 @@ export async function main(argv: string[]): Promise<number> {
     return code === 0 && streams.lost() ? 1 : code;
   } catch (error) {
     const hint = isHoldfastError(error, "damaged") ? " (holdfast contexts verify --repair)" : "";
-    process.stderr.write(`holdfast: ${messageOf(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
+    process.stderr.write(`holdfast: ${errorText(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
     for (const more of moreProblems(error)) process.stderr.write(`holdfast: ${more}\n`);
     if (debug) process.stderr.write(`${(error as Error).stack}\n`);
     return exitCodeOf(error);

@@ -107,7 +107,7 @@ describe("input and output", () => {
       content: [{ text: "hi" }, { text: `<note from="hook">\n${dir}/$(id) *\n</note>` }],
     });
     const missing = fired({ hooks: on("PreToolUse", [command("no-such-program", { args: [] })]) });
-    expect((await missing.gate()).verdict).toEqual(refusal("cannot be started: spawn no-such-program ENOENT"));
+    expect((await missing.gate()).verdict).toEqual(refusal("cannot be started: there is no program no-such-program"));
   });
 });
 

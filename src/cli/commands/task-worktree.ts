@@ -1,9 +1,9 @@
 // Owns what `holdfast tasks show` says of a task's worktree: where it is, what is in it, how to merge it.
 import type { Project } from "../../contexts/index.ts";
-import { messageOf } from "../../ledger/error.ts";
 import { openWorktrees } from "../../mechanisms/worktrees/index.ts";
 import { visible } from "../../tools/task-text.ts";
 import { stateLines, type WorktreeState } from "../../tools/worktrees.ts";
+import { errorText } from "../error-text.ts";
 
 export interface SeenWorktree {
   lines: string[];
@@ -30,6 +30,6 @@ export async function seeWorktree(name: string, { root, stateDir }: Project): Pr
   } catch (error) {
     const left = await worktrees.branchLeft(name).catch(() => undefined);
     const merge = left && left.unmerged > 0 ? [`  its branch stays; to merge it: git merge ${left.branch}`] : [];
-    return { lines: [`worktree ${visible(name)}: ${visible(messageOf(error))}`, ...merge], state: null };
+    return { lines: [`worktree ${visible(name)}: ${visible(errorText(error))}`, ...merge], state: null };
   }
 }

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import {
@@ -67,7 +68,7 @@ export function makeJobDir(dir: string, meta: JobMeta): void {
     mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    mkdirSync(dir, { recursive: true, mode: 0o700 }); // the first job here
+    makeDir(dir); // the first job here
   }
   writeMeta(dir, meta);
 }
@@ -75,7 +76,7 @@ export function makeJobDir(dir: string, meta: JobMeta): void {
 /** The directory of the attempt that is to run now; made anew where it is not there. */
 export function newAttempt(dir: string, meta: JobMeta): string {
   const attempt = currentAttempt(dir);
-  mkdirSync(attempt, { recursive: true, mode: 0o700 });
+  makeDir(attempt);
   writeMeta(attempt, meta);
   return attempt;
 }

@@ -1,6 +1,7 @@
 // Owns what a command sees of the machine: the arguments of bubblewrap, and whether it works here.
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import { GIT_PROTECTED, PROTECTED, SECRETS, SYSTEM_SECRETS, TOOLS } from "./sandbox-places.ts";
@@ -80,7 +81,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     unsure: ReadonlySet<string>,
   ): Enclosure & { watched: string[] } => {
     const own = join(opts.dir, context);
-    for (const name of ["tmp", "home"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
+    for (const name of ["tmp", "home"]) makeDir(join(own, name));
     const absent: string[] = [];
     const guarded: string[] = [];
     const here = writable.filter(isSame);

@@ -14,7 +14,7 @@ export async function readScript(file: string): Promise<Script> {
   const source = await fs.readFile(file, "utf8").catch((cause: unknown) => {
     throw new HoldfastError(
       "invalid",
-      `Cannot read the script ${file}: ${messageOf(cause)}. Check the path after "rehearsal:".`,
+      `the script cannot be read: ${messageOf(cause)}; check the path after "rehearsal:"`,
       { cause },
     );
   });
