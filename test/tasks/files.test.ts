@@ -102,7 +102,7 @@ describe("task_*.json", () => {
     expect(await said()).toMatch(/^invalid: task_2\.json is no task: it has 3\d+ bytes, at most 262144 are read/);
     put("secret", "{}");
     symlinkSync(join(dir, "secret"), join(dir, "task_0.json"));
-    expect(await said()).toMatch(/^invalid: task_0\.json is no task: ELOOP/);
+    expect(await said()).toMatch(/^invalid: task_0\.json is no task: .*task_0\.json is a link that is not followed/);
     expect(await world.board.list()).toEqual([]);
   });
 
