@@ -26,6 +26,7 @@ export const STORE_VERBS = {
     }
     const all = await context.list();
     if (flags.json) return print(all);
+    if (all.length === 0) process.stderr.write(`Nothing is shared in ${context.id}.\n`);
     for (const one of all) {
       process.stdout.write(
         `${oneLine(one.key, 40).padEnd(30)} ${one.type.padEnd(8)} ${String(one.bytes).padStart(10)} bytes  v${one.version}  ${oneLine(one.author, 20)}\n`,

@@ -3,10 +3,12 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { killJob, listJobs, showJob } from "../../mechanisms/jobs/index.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
-import { oneLine, printable } from "../printable.ts";
+import { age, listing, printable } from "../printable.ts";
 
 type Look = Place & JsonToo;
 type Listed = Awaited<ReturnType<typeof listJobs>>[number];
+
+const HEAD = ["JOB", "STATUS", "EXIT", "AGE", "RAN", "CONTEXT", "COMMAND"];
 
 const jobsDirOf = async (flags: Look): Promise<string> => `${(await projectOf(flags)).stateDir}/jobs`;
 
@@ -14,9 +16,14 @@ export async function ls(flags: Look): Promise<number> {
   const all = await listJobs(await jobsDirOf(flags));
   if (flags.json) process.stdout.write(`${JSON.stringify(all)}\n`);
   else if (all.length === 0) process.stderr.write("No jobs.\n");
-  else
-    for (const job of all) process.stdout.write(`${job.jobId}  ${job.status.padEnd(9)}  ${oneLine(job.command, 80)}\n`);
+  else process.stdout.write(listing(HEAD, all.map(cells)));
   return 0;
+}
+
+function cells(job: Listed): string[] {
+  const ran = job.durationMs === undefined ? "" : `${(job.durationMs / 1000).toFixed(1)} s`;
+  const { jobId, status, exitCode, startedAt, context, command } = job;
+  return [jobId, status, exitCode === undefined ? "" : String(exitCode), age(startedAt), ran, context, command];
 }
 
 export async function show(flags: Look, id: string): Promise<number> {
@@ -26,7 +33,7 @@ export async function show(flags: Look, id: string): Promise<number> {
   process.stdout.write(
     flags.json
       ? `${JSON.stringify(shown)}\n`
-      : `${job.jobId}  ${job.status}\n${printable(job.command)}\n\n${printable(shown.output)}\n`,
+      : `${listing(HEAD, [cells(job)])}${printable(job.command)}\n\n${printable(shown.output)}\n${shown.missing ? `[${shown.missing}]\n` : ""}`,
   );
   return 0;
 }

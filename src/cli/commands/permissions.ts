@@ -73,7 +73,20 @@ async function judgeOne(question: Question, options: PermissionOptions, root: st
     policy.allow = [...policy.allow, { text, source: "the question", base: root }];
   }
   const cwd = question.cwd === undefined ? root : `${root}/${question.cwd}`;
-  return decide(policy, callOf(question), worldOf({ root, cwd }, options));
+  const judged = await decide(policy, callOf(question), worldOf({ root, cwd }, options));
+  return { ...judged, parts: eachOnce(judged.parts) };
+}
+
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+
+/** A part may be looked at in several ways: the strictest answer is the one that counts. */
+function eachOnce(parts: Judgement["parts"]): Judgement["parts"] {
+  const strictest = new Map<string, Judgement["parts"][number]>();
+  for (const part of parts) {
+    const before = strictest.get(part.text);
+    if (!before || STRICTNESS[part.decision] > STRICTNESS[before.decision]) strictest.set(part.text, part);
+  }
+  return [...strictest.values()];
 }
 
 const TOOLS: Record<string, [name: string, effect: ToolCall["effect"]]> = {

@@ -68,7 +68,25 @@ async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): 
   return Promise.all(contexts.map((name) => openLedger({ store, name, ...reading })));
 }
 
-function theTeam(teams: Ledger[], fits: (state: TeamState) => boolean, what: string): Ledger {
+/** Whoever was here and left is named too. */
+function nobody(teams: readonly Ledger[], name: string): HoldfastError {
+  const mates = teams.flatMap((one) => Object.values(stateOf(one).mates));
+  const here = mates.filter((one) => one.status === "active").map((one) => one.name);
+  const there =
+    here.length > 0 ? `there are ${here.join(", ")}` : "there is no team; `holdfast -p … --stay` builds one";
+  const left = mates.some((one) => one.name === name) ? `${name} has shut down` : `nobody here is ${name}`;
+  return new HoldfastError("not_found", `${left}: ${there}`);
+}
+
+const noPlan = (_: readonly Ledger[], plan: string): HoldfastError =>
+  new HoldfastError("not_found", `there is no plan ${plan}: see \`holdfast team plans --all\``);
+
+function theTeam(
+  teams: Ledger[],
+  fits: (state: TeamState) => boolean,
+  what: string,
+  missing: typeof nobody = nobody,
+): Ledger {
   const fitting = teams.filter((one) => fits(stateOf(one)));
   if (fitting.length === 1) return fitting[0]!;
   if (fitting.length > 1)
@@ -76,7 +94,7 @@ function theTeam(teams: Ledger[], fits: (state: TeamState) => boolean, what: str
       "invalid",
       `${what} is in ${fitting.length} teams (${fitting.map((one) => one.name).join(", ")}): say which with -r CONTEXT`,
     );
-  throw new HoldfastError("not_found", `nobody here is ${what}: see \`holdfast team ls\``);
+  throw missing(teams, what);
 }
 
 const record = (ledger: Ledger, facts: Facts) => ledger.append(facts.map((fact) => ({ ...fact, actor: USER })));
@@ -98,7 +116,9 @@ async function reviewPlan({ teams, flags, given, approve, feedback }: Reviewing)
   const has = (state: TeamState) =>
     state.plans[given] !== undefined ||
     Object.values(state.plans).some((plan) => plan.by === given && plan.status === "pending");
-  const ledger = theTeam(teams, has, given);
+  if (!approve && feedback.trim() === "")
+    throw new HoldfastError("invalid", "team reject needs TEXT: say why, so that a better plan can follow");
+  const ledger = theTeam(teams, has, given, noPlan);
   const { requestId } = planNamed(stateOf(ledger), given);
   await record(ledger, reviewing(stateOf(ledger), { requestId, approve, feedback }));
   const plan = stateOf(ledger).plans[requestId]!;
@@ -133,8 +153,7 @@ async function list(state: OpenState, teams: Ledger[], flags: Flags, only?: stri
       });
     }
   }
-  if (only !== undefined && mates.length === 0)
-    throw new HoldfastError("not_found", `nobody here is ${only}: see \`holdfast team ls --all\``);
+  if (only !== undefined && mates.length === 0) throw nobody(teams, only);
   if (flags.json) process.stdout.write(`${JSON.stringify(mates)}\n`);
   else if (mates.length === 0) process.stderr.write("There is no team: `holdfast -p … --stay` can build one.\n");
   for (const mate of flags.json ? [] : mates) {

@@ -282,7 +282,8 @@ export function listJobs(dir: string): JobListing[] {
     if (!meta || isOnlyPlanned(attempt, meta)) return [];
     const end = jobEnd(attempt, meta.startedAt);
     const { jobId, context, agent, command, cwd, startedAt } = meta;
-    return [{ jobId, context, agent, command, cwd, startedAt, status: "running", ...end }];
+    const status = jobState(attempt).phase === "unstarted" ? "starting" : "running";
+    return [{ jobId, context, agent, command, cwd, startedAt, status, ...end }];
   });
 }
 
@@ -292,7 +293,8 @@ const isOnlyPlanned = (attempt: string, { startedAt, boot }: JobMeta): boolean =
 
 /** How many run in that directory, or below it. */
 export const jobsIn = (dir: string, place: string): number =>
-  listJobs(dir).filter((job) => job.status === "running" && isInside(place, job.cwd)).length;
+  listJobs(dir).filter(({ status, cwd }) => (status === "running" || status === "starting") && isInside(place, cwd))
+    .length;
 
 /** One job with what it printed. */
 export function showJob(dir: string, jobId: string): (JobListing & { output: string; missing?: string }) | undefined {
