@@ -2,6 +2,7 @@
 import type { FileKeeper } from "../contexts/index.ts";
 import { createHarness, type Harness } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import type { Mechanism } from "../loop/seams.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import { type Budget, unknownPrice } from "../mechanisms/budget/index.ts";
 import { costUsd } from "../models/catalogue.ts";
@@ -21,6 +22,7 @@ interface Doors {
 export async function openHarness(
   flags: WorkFlags & Doors,
   { project, store, jobsDir }: OpenState,
+  { mechanisms }: { mechanisms?: Mechanism[] } = {},
 ): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string }> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
@@ -46,6 +48,7 @@ export async function openHarness(
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,
     systemPrompt: flags.systemPrompt,
+    mechanisms,
     fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
   });
   // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.

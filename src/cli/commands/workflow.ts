@@ -18,6 +18,7 @@ import { commandLine } from "../command-line.ts";
 import type { JsonToo, Place, WorkFlags } from "../flags.ts";
 import { openHarness } from "../harness.ts";
 import { findContext, type OpenState, stateAt, withState } from "../open.ts";
+import { offlineNews, playsScripts } from "../phase-scripts.ts";
 import { oneLine, printable } from "../printable.ts";
 import { startOf } from "../start.ts";
 
@@ -38,8 +39,7 @@ export const run = (flags: RunFlags, file: string): Promise<number> =>
   withContexts(flags, async (contexts, state) => {
     const spec = fromRoot(readWorkflow(resolve(flags.cwd, file)), state.project.root);
     pairs(flags.input ?? []); // wrong ones are said before anything is recorded
-    const context = await contexts.create({ task: spec.name, title: spec.name, root: state.project.root });
-    return runSpec({ flags, state, contexts, context, spec });
+    return runSpec({ flags, state, contexts, spec });
   });
 
 export const show = (flags: Look, id: string): Promise<number> =>
@@ -80,7 +80,10 @@ export async function resumeWorkflow(
   return !status || status.state === "done" ? undefined : goOn({ flags, state, contexts, context, info }, status);
 }
 
-async function goOn(running: Omit<Running, "spec">, { file, context }: WorkflowRun): Promise<number> {
+async function goOn(
+  running: Omit<Running, "spec"> & { context: Context },
+  { file, context }: WorkflowRun,
+): Promise<number> {
   const { store, project } = running.state;
   const { root } = project;
   // A file of this project, where the context came in with an import: another machine's path may be anything here.
@@ -102,7 +105,8 @@ interface Running {
   flags: RunFlags;
   state: OpenState;
   contexts: Contexts;
-  context: Context;
+  /** Undefined: a new one. */
+  context?: Context;
   spec: Workflow;
   /** Of one that is taken up again. */
   info?: ContextInfo;
@@ -110,10 +114,16 @@ interface Running {
 
 const retryLine = (id: string, flags: Place): string => commandLine(["workflow", "retry", id], flags);
 
-async function runSpec({ flags, state: opened, contexts, context, spec, info }: Running): Promise<number> {
+async function runSpec({ flags, state: opened, contexts, context: given, spec, info }: Running): Promise<number> {
   const state = stateAt(opened, flags, info);
+  const { root } = state.project;
   const started = await startOf(flags, state, info);
-  const { harness, settings, modelSpec } = await openHarness(started.flags, state);
+  const mechanisms = [playsScripts(spec, root)];
+  const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { mechanisms });
+  const news = given ? undefined : offlineNews(spec, root, model);
+  if (news && !flags.quiet) process.stderr.write(`holdfast: ${printable(news)}\n`);
+  // Nothing is recorded before everything it needs is there.
+  const context = given ?? (await contexts.create({ task: spec.name, title: spec.name, root }));
   const mode = settings.permissions.policy?.mode ?? "default";
   for (const line of [...settings.says, ...started.says(mode)]) process.stderr.write(`holdfast: ${printable(line)}\n`);
   const record = started.record({ settings, ...(modelSpec && { modelSpec }) });
