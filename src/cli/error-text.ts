@@ -7,7 +7,7 @@ const FOR_PEOPLE: Wording = {
   "list checkpoints": ({ id }) => `see \`holdfast contexts checkpoints${id ? ` ${id}` : ""}\``,
   "list data": ({ id }) => `see \`holdfast contexts data${id ? ` ${id}` : ""}\``,
   "list tasks": "see `holdfast tasks ls`",
-  "make or free worktree": "`holdfast tasks update TASK worktree=` frees the task of it",
+  "make or free worktree": "take it off its task with `holdfast tasks update` and worktree= (empty)",
   "raise quota": "remove data, or let whoever made the context raise its quota",
 };
 

@@ -78,10 +78,10 @@ function list(open: Found[], flags: Look): number {
   for (const { context, request } of open) {
     process.stdout.write(`${request.requestId}  ${context}  ${request.agent}\n${describe(request)}\n\n`);
   }
-  if (open.length > 0)
-    process.stderr.write(
-      `Answer with: ${commandLine(["approve", open[0]!.request.requestId], flags)} [--remember], or deny in place of approve [--reason TEXT]\n`,
-    );
+  if (open[0]) {
+    const answer = (verb: string) => commandLine([verb, open[0]!.request.requestId], flags);
+    process.stderr.write(`Answer with: ${answer("approve")}\n         or: ${answer("deny")}\n`);
+  }
   return 0;
 }
 

@@ -17,6 +17,7 @@ import {
   type TeamState,
   USER,
 } from "../../mechanisms/team/index.ts";
+import { commandLine } from "../command-line.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 import { escaped, oneLine, printable } from "../printable.ts";
@@ -180,8 +181,11 @@ function listPlans(teams: Ledger[], flags: Flags): number {
   if (flags.json) process.stdout.write(`${JSON.stringify(shown)}\n`);
   else if (shown.length === 0) process.stderr.write("No plan waits for a review.\n");
   else for (const plan of shown) process.stdout.write(`${describe(plan)}\n`);
-  if (!flags.json && shown.some((plan) => plan.status === "pending"))
-    process.stderr.write("Answer with: holdfast team approve PLAN [TEXT] | holdfast team reject PLAN TEXT\n");
+  const waiting = shown.find((plan) => plan.status === "pending");
+  if (!flags.json && waiting) {
+    const answer = (verb: string, ...why: string[]) => commandLine(["team", verb, waiting.requestId, ...why], flags);
+    process.stderr.write(`Answer with: ${answer("approve")}\n         or: ${answer("reject", "why")}\n`);
+  }
   return 0;
 }
 
