@@ -56,9 +56,11 @@ export async function contentOf(
     const { filesIn } = await import("./prompt-files.ts");
     const { files, says } = await filesIn(words, { permissions: settings.permissions, root, cwd: resolve(cwd) });
     for (const line of says) process.stderr.write(`holdfast: ${printable(line)}\n`);
-    data.push(...files.map(({ shown, text }) => noteText(`file ${shown.replace(/["<>\n]/g, "?")}`, text)));
+    data.push(
+      ...files.map(({ shown, text }) => noteText(`file ${shown.replace(/["<>\n]/g, "?")}`, text.replace(/\n$/, ""))),
+    );
   }
-  return [{ type: "text", text: words }, ...data.map((text): Content => ({ type: "text", text: `\n\n${text}` }))];
+  return [{ type: "text", text: words }, ...data.map((text): Content => ({ type: "text", text: `\n${text}` }))];
 }
 
 async function readPiped({ needed }: { needed: boolean }): Promise<string> {

@@ -1,9 +1,10 @@
 // Every command that README, docs and help print is run as it is printed, in a small project with the offline model.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram, startCli } from "../cli/cli.ts";
+import { here } from "../cli/here.ts";
 import { type Printed, printedInHelp, printedInPages } from "./printed.ts";
 import { EXPECTED, REWRITES, rewritten, type World } from "./rewrites.ts";
-import { here, makeWorld, openPlace } from "./world.ts";
+import { makeWorld, openPlace } from "./world.ts";
 
 const opened = openPlace();
 const { place } = opened;

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { main } from "../../src/cli/main.ts";
 import { bin, type CliOptions, runCli, startCli } from "../cli/cli.ts";
+import { here } from "../cli/here.ts";
 import { tempDir } from "../house.ts";
 import type { World } from "./rewrites.ts";
 
@@ -15,7 +15,7 @@ phases:
   - { id: ask, wait: input, prompt: "Which one?", exports: { choice: { type: string } } }
 `;
 
-export interface Place extends CliOptions {
+interface Place extends CliOptions {
   /** Where `holdfast` is found. */
   path: string;
   env: Record<string, string>;
@@ -41,37 +41,6 @@ export function openPlace(): { place: Place; close(): void } {
   const env = { HOME: home, XDG_STATE_HOME: at("state") };
   const place = { cwd, state: home, env, path: `${at("bin")}:${process.env.PATH}` };
   return { place, close: () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }) };
-}
-
-/** One command in this very process: most of them need no other. Contract: not for what reads standard input or is ended by a signal. */
-export async function here(
-  args: string[],
-  { cwd, env }: Place,
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const said = { stdout: "", stderr: "" };
-  const before = { cwd: process.cwd(), env: { ...process.env } };
-  const write = { stdout: process.stdout.write, stderr: process.stderr.write };
-  const take = (name: "stdout" | "stderr") =>
-    ((text: string | Uint8Array, ...rest: unknown[]) => {
-      said[name] += text;
-      const done = rest.find((one) => typeof one === "function") as (() => void) | undefined;
-      done?.();
-      return true;
-    }) as typeof process.stdout.write;
-  process.chdir(cwd);
-  Object.assign(process.env, env);
-  for (const name of Object.keys(process.env)) if (/_API_KEY$/.test(name)) delete process.env[name];
-  process.stdout.write = take("stdout");
-  process.stderr.write = take("stderr");
-  try {
-    return { code: await main(args), ...said };
-  } finally {
-    process.stdout.write = write.stdout;
-    process.stderr.write = write.stderr;
-    process.chdir(before.cwd);
-    for (const name of Object.keys(env)) delete process.env[name];
-    Object.assign(process.env, before.env);
-  }
 }
 
 const TEAM =
