@@ -102,11 +102,12 @@ compdef _holdfast holdfast
 `;
 
 const FISH = "# Completion of holdfast for fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish";
+const FILES = "-r -F";
 const IDS = "'(holdfast completion contexts 2>/dev/null)'";
 
 function fish(): string {
   const offer = (name: string, rest: string, help: string) =>
-    `complete -c holdfast -f -n ${quoted(isAt(name))} ${rest} -d ${quoted(help.split(/[;:(]/)[0]!.trim())}`;
+    `complete -c holdfast${rest.endsWith(FILES) ? "" : " -f"} -n ${quoted(isAt(name))} ${rest} -d ${quoted(help.split(/[;:(]/)[0]!.trim())}`;
   const words = commandEntries().flatMap(([name, command]) => [
     offer("", `-a ${name}`, command.help),
     ...verbNames(command).map((verb) => offer(name, `-a ${verb}`, command.verbs[verb]!.help)),
@@ -134,6 +135,6 @@ function isAt(name: string): string {
 
 function fishKind(kind: Kind): string {
   if (kind === "context") return `-x -a ${IDS}`;
-  if (kind === "file" || kind === "folder") return "-r -F";
+  if (kind === "file" || kind === "folder") return FILES;
   return kind === "anything" ? "-x" : `-x -a ${quoted(kind.values.join(" "))}`;
 }

@@ -35,11 +35,11 @@ const REFUSED = EXIT.blocked;
 export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   checkSession(flags);
-  const given = flags.inputFormat === "text" ? await readPrompt(words, { resuming }) : typedWords(words);
   const opened = await openState(flags);
   const { store } = opened;
   try {
-    const chosen = await chosenContext(opened, flags);
+    const chosen = await chosenContext(opened, flags); // a wrong id is said before anything is waited for
+    const given = flags.inputFormat === "text" ? await readPrompt(words, { resuming }) : typedWords(words);
     const context = chosen && flags.forkSession ? await forked(opened, chosen) : chosen;
     const state = stateAt(opened, flags, context);
     if (context && given === undefined && flags.inputFormat === "text" && (await hasWorkflow(store, context.id))) {

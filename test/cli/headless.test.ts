@@ -121,7 +121,7 @@ describe("holdfast -p with a server", () => {
       { env },
     );
     const result = JSON.parse(stdout);
-    expect(code).toBe(0);
+    expect(code).toBe(4); // nothing else came of it
     expect(result).toMatchObject({
       type: "result",
       subtype: "success",
@@ -182,7 +182,7 @@ describe("wrong usage", () => {
     ["an unknown flag", ["-p", "x", "--nonsense"], /--nonsense/],
     ["a bad number", ["-p", "x", "--max-rounds", "many"], /--max-rounds takes a whole number/],
     ["an unknown format", ["-p", "x", "--output-format", "xml"], /text, json, stream-json/],
-    ["an unknown context", ["-p", "-r", "ctx_nothere", "x"], /no context ctx_nothere/],
+    ["an unknown context", ["-p", "-r", "ctx_nothere", "x"], /no context "ctx_nothere"/],
     ["nothing to continue", ["-p", "-c"], /no context to go on with/],
     ["an unknown provider", ["-p", "x", "--model", "nowhere/model"], /nowhere/],
     ["a missing key", ["-p", "x", "--model", "anthropic/claude"], /ANTHROPIC_API_KEY/],

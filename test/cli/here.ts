@@ -18,6 +18,8 @@ export async function here(
       done?.();
       return true;
     }) as typeof process.stdout.write;
+  const streams = [process.stdout, process.stderr];
+  const listening = streams.map((stream) => stream.listeners("error"));
   process.chdir(cwd);
   Object.assign(process.env, env);
   for (const name of Object.keys(process.env)) if (/_API_KEY$/.test(name)) delete process.env[name];
@@ -28,6 +30,9 @@ export async function here(
   } finally {
     process.stdout.write = write.stdout;
     process.stderr.write = write.stderr;
+    for (const [i, stream] of streams.entries())
+      for (const listener of stream.listeners("error"))
+        if (!listening[i]!.includes(listener)) stream.removeListener("error", listener as () => void);
     process.chdir(before.cwd);
     for (const name of Object.keys(env)) delete process.env[name];
     Object.assign(process.env, before.env);

@@ -117,7 +117,7 @@ describe("-r", () => {
     expect([first.id, second.title]).toEqual([`ctx_${session}`, "second words"]);
     const before = requests();
     for (const name of ["nope", "99999999-e89b-12d3-a456-426614174000", "ctx_nothere", "third words", "ctx_"]) {
-      const { code, stderr } = await run(["-r", name, "x"]);
+      const { code, stderr } = await here(["-p", "-r", name, "x", ...MODEL], opts);
       expect([code, stderr]).toEqual([2, expect.stringMatching(/there is no context "|contexts are meant by "/)]);
     }
     expect(requests()).toBe(before);

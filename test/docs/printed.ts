@@ -1,7 +1,6 @@
 // Owns finding the commands that are printed for people: in code blocks of README and docs, in help texts.
 import fs from "node:fs";
 import path from "node:path";
-import { wordsOf } from "../../src/cli/command.ts";
 import { help } from "../../src/cli/help.ts";
 import { COMMANDS } from "../../src/cli/table.ts";
 
@@ -67,11 +66,3 @@ export function printedInHelp(): Printed[] {
       .map((text) => ({ where, text: text.trim() }));
   });
 }
-
-/** The words of usage lines that stand for something. */
-export const placeholders = (): Set<string> =>
-  new Set(
-    Object.values(COMMANDS).flatMap(({ verbs }) =>
-      Object.values(verbs).flatMap((verb) => wordsOf(verb).map(({ name }) => name)),
-    ),
-  );

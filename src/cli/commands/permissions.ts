@@ -81,12 +81,10 @@ const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
 /** A part may be looked at in several ways: the strictest answer is the one that counts. */
 function eachOnce(parts: Judgement["parts"]): Judgement["parts"] {
-  const strictest = new Map<string, Judgement["parts"][number]>();
-  for (const part of parts) {
-    const before = strictest.get(part.text);
-    if (!before || STRICTNESS[part.decision] > STRICTNESS[before.decision]) strictest.set(part.text, part);
-  }
-  return [...strictest.values()];
+  const ways = Object.values(Object.groupBy(parts, (part) => part.text));
+  return ways.map((all) =>
+    all!.reduce((worst, one) => (STRICTNESS[one.decision] > STRICTNESS[worst.decision] ? one : worst)),
+  );
 }
 
 const TOOLS: Record<string, [name: string, effect: ToolCall["effect"]]> = {
