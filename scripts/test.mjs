@@ -21,6 +21,7 @@ const SLOW = [
   "test/cli/{contexts,contexts-time,safety,stay,workflow}.test.ts",
   "test/contexts/{foreign-changes,lifetime,properties}.test.ts",
   "test/cron/{dst,house,worker}.test.ts",
+  "test/docs/**",
   "test/hooks/scripts.test.ts",
   "test/hub/{templates,workflow-course,workflow-example}.test.ts",
   "test/jobs/{adoption,ends,escapes,sandbox}.test.ts",

@@ -93,6 +93,8 @@ export interface HarnessOptions {
   fallbackModels?: (() => Promise<Model>)[];
   /** Added to the system prompt. */
   appendSystemPrompt?: string;
+  /** In place of who the agent is told to be. */
+  systemPrompt?: string;
   /** Keeps the files of a context's tree at each prompt; default: a checkpoint is a position in the ledger only. */
   files?: (root: string) => Promise<FileKeeper>;
   /** Shared data and checkpoints; default: those of the store. */
@@ -148,7 +150,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
   const hooks: HookPort = {};
   const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => hooks.fire?.(...event);
   return [
-    identity({ append: opts.appendSystemPrompt }), // system: who the agent is, where it works
+    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt }), // system: who the agent is, where it works
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
     createRecovery({ fallbacks: opts.fallbackModels, fire }), // model, stop: retry, fallback, escalation, overflow, continuation

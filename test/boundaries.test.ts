@@ -9,7 +9,13 @@ const src = path.join(root, "src");
 const MAY_IMPORT: Record<string, string[]> = {
   ledger: [],
   models: ["ledger/error.ts", "ledger/text-file.ts"],
-  settings: ["ledger/error.ts", "tools/hook-events.ts", "tools/permission-modes.ts"],
+  settings: [
+    "ledger/error.ts",
+    "ledger/make-dir.ts",
+    "tools/hook-events.ts",
+    "tools/permission-modes.ts",
+    "tools/similarity.ts",
+  ],
   contexts: ["ledger"],
   loop: ["ledger", "contexts", "models/model.ts"],
   tools: ["ledger", "loop", "models/model.ts"],

@@ -1,6 +1,6 @@
 // Owns command lines that are printed for people to type: they work as printed, in any directory.
 import path from "node:path";
-import type { Flags } from "./args.ts";
+import type { Place } from "./flags.ts";
 
 /** What would act on a terminal, or hide in it. */
 const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;
@@ -18,17 +18,15 @@ export function shellWord(text: string): string {
 }
 
 /** `root`: the directory it belongs to; the state directory is named where it was given. */
-export function commandLine(words: readonly string[], flags: Pick<Flags, "cwd" | "state">, root?: string): string {
+export function commandLine(words: readonly string[], flags: Place, root?: string): string {
   const at = ["--cwd", root || path.resolve(flags.cwd)];
   const state = flags.state === undefined ? [] : ["--state", absoluteState(flags.state)];
   return ["holdfast", ...words, ...at, ...state].map(shellWord).join(" ");
 }
 
 /** How to take that context up again. */
-export const resumeLine = (
-  context: { id: string; root?: string },
-  flags: Pick<Flags, "cwd" | "state"> & Partial<Pick<Flags, "stay">>,
-): string => commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : [])], flags, context.root);
+export const resumeLine = (context: { id: string; root?: string }, flags: Place & { stay?: boolean }): string =>
+  commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : [])], flags, context.root);
 
 function absoluteState(state: string): string {
   const [scheme = ""] = /^(sqlite|file):(\/\/)?/.exec(state) ?? [];

@@ -2,21 +2,28 @@
 import type { FileKeeper } from "../contexts/index.ts";
 import { createHarness, type Harness } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import type { Mechanism } from "../loop/seams.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import { type Budget, unknownPrice } from "../mechanisms/budget/index.ts";
 import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
 import { defaultModelSpec } from "../models/open-model.ts";
 import { agentPlaces } from "./agent-places.ts";
-import type { Flags } from "./args.ts";
+import type { WorkFlags } from "./flags.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import type { Screen } from "./screen.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
 
+/** What only some commands have: whether a team may be built, and how the answer is given. */
+interface Doors {
+  stay?: boolean;
+  outputFormat?: string;
+}
+
 export async function openHarness(
-  flags: Flags,
+  flags: WorkFlags & Doors,
   { project, store, jobsDir }: OpenState,
-  screen: Screen,
+  { screen, mechanisms }: { screen: Screen; mechanisms?: Mechanism[] },
 ): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string; asksHere: boolean }> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
@@ -42,6 +49,8 @@ export async function openHarness(
     agents: { places: agentPlaces(project.root, settings) },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,
+    systemPrompt: flags.systemPrompt,
+    mechanisms,
     fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
   });
   // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
@@ -62,7 +71,7 @@ function keepersIn(dir: string): (root: string) => Promise<FileKeeper> {
 }
 
 /** A price that nobody knows is said before anything is recorded. */
-function budgetOf({ maxBudgetUsd }: Flags, chosen: Budget, { id }: Model): Budget {
+function budgetOf({ maxBudgetUsd }: Pick<WorkFlags, "maxBudgetUsd">, chosen: Budget, { id }: Model): Budget {
   const budget = { ...chosen, ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }) };
   if (budget.usd !== undefined && costUsd(id, noUsage()) === undefined)
     throw new HoldfastError("invalid", unknownPrice(id));
@@ -70,7 +79,10 @@ function budgetOf({ maxBudgetUsd }: Flags, chosen: Budget, { id }: Model): Budge
 }
 
 /** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
-function approvalsOf({ approvals, outputFormat }: Flags, screen: Screen): ApprovalsOptions {
+function approvalsOf(
+  { approvals, outputFormat = "text" }: Pick<WorkFlags, "approvals"> & Doors,
+  screen: Screen,
+): ApprovalsOptions {
   const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
   const way = approvals ?? (terminal ? "terminal" : "deny");
   if (way === "deny") return {};

@@ -9,43 +9,58 @@ import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import type { Content } from "../models/model.ts";
-import type { Flags } from "./args.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
+import type { Values } from "./flag.ts";
+import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { printable } from "./printable.ts";
+import { contentOf, readPrompt, typedWords } from "./prompt.ts";
+import { watchRefusals } from "./refusals.ts";
 import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
+import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
-export async function headless(flags: Flags): Promise<number> {
+/** `resume`: "" is the newest that can be resumed. */
+type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefined } & SessionFlags & {
+    includePartialMessages?: boolean;
+    replayUserMessages?: boolean;
+  };
+
+const REFUSED = EXIT.blocked;
+
+export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
-  const prompt = await promptOf(flags, resuming);
+  checkSession(flags);
   const opened = await openState(flags);
   const { store } = opened;
   try {
-    const context = await chosenContext(opened, flags);
+    const chosen = await chosenContext(opened, flags); // a wrong id is said before anything is waited for
+    const given = flags.inputFormat === "text" ? await readPrompt(words, { resuming }) : typedWords(words);
+    const context = chosen && flags.forkSession ? await forked(opened, chosen) : chosen;
     const state = stateAt(opened, flags, context);
-    if (context && prompt === undefined && flags.inputFormat === "text" && (await hasWorkflow(store, context.id))) {
+    if (context && given === undefined && flags.inputFormat === "text" && (await hasWorkflow(store, context.id))) {
       const { resumeWorkflow } = await import("./commands/workflow.ts");
       const code = await resumeWorkflow(flags, state, context);
       if (code !== undefined) return code;
     }
     const started = await startOf(flags, state, context);
-    const screen = createScreen({ isLive: isLiveTerminal(flags) });
-    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, screen);
+    const screen = createScreen({ isLive: isLiveTerminal(flags.outputFormat) });
+    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, { screen });
     const mode = settings.permissions.policy?.mode ?? "default";
     for (const line of [...settings.says, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
+    const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
     const output =
       flags.outputFormat === "text"
         ? createTextOutput({ quiet: flags.quiet, screen, asksHere })
         : (await import("./stream-json.ts")).createJsonOutput({
             stream: flags.outputFormat === "stream-json",
-            partial: flags.includePartialMessages,
+            partial: flags.includePartialMessages ?? false,
           });
     try {
       return await work({
@@ -54,6 +69,7 @@ export async function headless(flags: Flags): Promise<number> {
         output,
         screen,
         prompt,
+        title: given?.words ?? "",
         context,
         modelId: model.id,
         mode,
@@ -78,7 +94,9 @@ interface Work {
   harness: Harness;
   output: Output;
   screen: Screen;
-  prompt: string | undefined;
+  prompt: Content[] | undefined;
+  /** The words that were typed. */
+  title: string;
   context: ContextInfo | undefined;
   modelId: string;
   mode: PermissionMode;
@@ -102,12 +120,16 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
   const agents = flags.outputFormat === "stream-json" ? (await harness.agents.list()).map(({ name }) => name) : [];
   const context = work.context?.id ?? (await begin(work));
+  const refusals = watchRefusals();
   let recording: Promise<unknown> = Promise.resolve();
   const run = await harness.run(prompt, {
     context,
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
-    onEvent: (event) => output.event(event),
+    onEvent: (event) => {
+      refusals.event(event);
+      output.event(event);
+    },
     onOpen: (id, turn) => {
       // Held, and before anything happens in it: whoever comes after a kill goes on with what was typed here.
       if (work.context && record)
@@ -157,7 +179,9 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output, flags)));
   output.end?.();
   screen.close();
-  return farewell(results.at(-1), run, { harness, flags, interrupted });
+  // One of several messages that comes to nothing is said in its own result.
+  const refused = flags.inputFormat === "text" ? refusals.cameToNothing() : undefined;
+  return farewell(results.at(-1), run, { harness, flags, interrupted, refused });
 }
 
 /** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */
@@ -167,10 +191,12 @@ const busyBeside = ({ taken: { agent, ledger } }: Run): string[] =>
     .map((one) => one.name);
 
 /** A new context, with how it was started from its first moment. */
-async function begin({ flags, harness, prompt, state, record }: Work): Promise<string> {
+async function begin({ flags, harness, title, state, record }: Work): Promise<string> {
   const facts = flags.agent === undefined ? [] : await harness.agents.define(LEAD, flags.agent);
   const said = (id: string) => (record ? [record(id)] : []);
-  return harness.host.create({ root: state.project.root, title: titleOf(prompt), facts, said });
+  const id = checkSession(flags);
+  const given = { ...(id && { id }), root: state.project.root, title: titleOf(title), facts, said };
+  return harness.host.create(given).catch((error) => sessionTaken(error, flags));
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
@@ -242,11 +268,16 @@ function messageIn(line: string): { content: Content[]; message: unknown; uuid?:
   return { ...said, content: content.map((c) => ({ type: "text", text: c.text ?? "" })) };
 }
 
-/** `interrupted`: it stayed, and was told to end before everyone had. */
+/** `interrupted`: it stayed, and was told to end before everyone had. `refused`: what came in the way, when nothing was done. */
 function farewell(
   result: RunResult | undefined,
   run: Run,
-  { harness, flags, interrupted }: { harness: Harness; flags: Flags; interrupted: boolean },
+  {
+    harness,
+    flags,
+    interrupted,
+    refused,
+  }: { harness: Harness; flags: Flags; interrupted: boolean; refused: string | undefined },
 ): number {
   if (!result) return 0;
   const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
@@ -257,6 +288,12 @@ function farewell(
   }
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
+  if (reason === "done" && refused !== undefined) {
+    process.stderr.write(
+      `Nothing was changed: ${printable(refused).replace(/\s+/g, " ")}. What may be done unasked: --permission-mode, --allowedTools; to be asked: --approvals wait\n`,
+    );
+    return REFUSED;
+  }
   return EXIT[reason];
 }
 
@@ -288,16 +325,3 @@ function leftBehind(
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
-
-async function promptOf(flags: Flags, resuming: boolean): Promise<string | undefined> {
-  const words = flags.words.join(" ").trim();
-  if (words !== "") return words;
-  if (resuming || flags.inputFormat === "stream-json") return undefined;
-  if (process.stdin.isTTY)
-    throw new HoldfastError("invalid", 'give a prompt: holdfast -p "what to do" (or pipe it in)');
-  let piped = "";
-  for await (const chunk of process.stdin.setEncoding("utf8")) piped += chunk;
-  if (piped.trim() === "")
-    throw new HoldfastError("invalid", 'the prompt is empty: holdfast -p "what to do" (or pipe it in)');
-  return piped.trim();
-}

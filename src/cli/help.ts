@@ -1,54 +1,131 @@
-// Owns the help text.
+// Owns the help texts, put together from the tables: the page of everything, of a command, of a verb.
+import { HoldfastError } from "../ledger/error.ts";
+import { nearestName } from "../tools/similarity.ts";
+import { type Command, usage, type Verb } from "./command.ts";
+import { type Flag, type FlagTable, shownFlag, spellingsOf } from "./flag.ts";
+import { EVERY, PLACE } from "./flags.ts";
+import { PROMPT } from "./table/prompt.ts";
+import { COMMANDS } from "./table.ts";
 
-export const HELP = `holdfast: a coding agent whose work survives
+const EXITS =
+  "Exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 limit reached, 4 refused by policy, 130 interrupted.";
 
-  holdfast -p "what to do"          one turn, then exit; with no words the prompt is read from stdin
-  holdfast -p -c ["more"]           go on with the newest context here; without words take up its interrupted turn
-  holdfast -p -r [ID] ["more"]      go on with that context
+/** `words`: what help was asked about; none is everything. */
+export function help([name, word]: readonly string[]): string {
+  if (name === undefined) return everything();
+  const [known, command] =
+    Object.entries(COMMANDS).find(([one, { also }]) => one === name || also?.includes(name)) ?? [];
+  if (!known || !command) {
+    const near = nearestName(name, Object.keys(COMMANDS));
+    const todo = near ? `did you mean \`holdfast help ${near}\`?` : "`holdfast help` lists them";
+    throw new HoldfastError("invalid", `there is no command ${name}: ${todo}`);
+  }
+  if (word === undefined) return aboutCommand(known, command);
+  if (Object.hasOwn(command.verbs, word)) return aboutVerb(`${known} ${word}`, command.verbs[word]!);
+  const near = nearestName(word, Object.keys(command.verbs));
+  const todo = near ? `did you mean \`holdfast help ${known} ${near}\`?` : `\`holdfast help ${known}\` lists them`;
+  throw new HoldfastError("invalid", `there is no \`${known} ${word}\`: ${todo}`);
+}
 
-    --model P/NAME                  anthropic/… openai/… ollama/… openai-compatible/… openai-responses/… rehearsal rehearsal:FILE
-    --fallback-model P/NAME[,…]     used when the first stays overloaded
-    --output-format FORMAT          text (default), json, stream-json
-    --input-format FORMAT           text (default), stream-json
-    --include-partial-messages      stream-json: also what is being written (and --replay-user-messages: each input, once it is kept)
-    --permission-mode MODE          default, acceptEdits, plan, auto, dontAsk, bypassPermissions
-    --allowedTools RULES            allow besides: "Bash(npm test *), Edit" (and --disallowedTools)
-    --add-dir DIR                   one more directory to read and write
-    --approvals WAY                 who answers when something needs approval: terminal, wait, deny
-    --trust                         use the settings, hooks and rules of this repository from now on
-    --stay                          may build a team; go on while teammates work, jobs run or something is scheduled
-    --max-rounds N                  stop after N model calls (exit code 3)
-    --max-budget-usd X              stop when all agents of the context together have cost so much (exit code 3)
-    --append-system-prompt TEXT
-    --agent NAME                    work as that type of agent (see agents ls)
-    --state DIR | sqlite:FILE       instead of $XDG_STATE_HOME/holdfast
-    --cwd DIR                       work there
-    --quiet  --debug  --version  --help
+function everything(): string {
+  const { cwd, state } = PLACE;
+  const { debug, help: asked, cwd: _, state: __, print, continue: go, resume, version, ...rest } = PROMPT.flags;
+  const own = Object.entries({ ...rest, cwd, state }).filter(([, flag]) => !isForPrograms(flag!));
+  const commands = Object.entries(COMMANDS).map(
+    ([name, command]): Row => [`holdfast ${brief(name, command)}`, command.help],
+  );
+  return `holdfast: a coding agent whose work survives
 
-  holdfast contexts ls              all contexts of this project
-  holdfast contexts show ID         what happened in one
-  holdfast contexts resume ID       take it up again (same as -p -r ID)
-  holdfast contexts verify [ID]     read everything again and check it; --repair mends what it can, keeping the damaged file
-  holdfast contexts resumable       what can be taken up again
-  holdfast contexts data ID [KEY [PATH]]       what its agents share
-  holdfast contexts checkpoints ID             where you can go back to (one at every prompt)
-  holdfast contexts restore ID NAME [--only conversation,data,files] [--keep-changed]   go back; undo ID takes it back
-  holdfast contexts diff ID A [B] | fork ID [NAME] | export ID FILE | import FILE | gc [--dry-run] | rm ID
-  holdfast tasks                    the project's task board (holdfast tasks help)
-  holdfast team ls | show NAME | send NAME TEXT | plans | approve PLAN | reject PLAN TEXT | shutdown NAME
-  holdfast worker [--concurrency N] host the teams and schedules of this project until Ctrl-C
-  holdfast agents ls | show NAME    types of subagents: built-in, .holdfast/agents, .claude/agents, your own
-  holdfast cron ls | add "WHEN" PROMPT | rm ID     what is scheduled: "in 3 minutes", "every weekday at 9", cron
-  holdfast workflow run FILE [--input KEY=VALUE]   phases of agents over one context; each finished phase is kept
-  holdfast workflow ls | show ID | retry ID [--repeat PHASE,…] | input ID KEY=VALUE
-  holdfast jobs ls|show|kill [ID]   commands that run in the background
-  holdfast approve [ls]             what waits for approval; approve ID allow|remember|rule|deny [--reason TEXT] answers it
-  holdfast permissions check "CMD"  what would be allowed and why (--allow RULE, --deny RULE, --mode MODE); exit code 0 allow, 4 deny,
-                                    5 ask; --json-lines reads {"command": "…"} lines (docs/permissions.md), 2 if one is no question
-  holdfast project ls | adopt ID|DIR|new | forget ID     whose state lies where; take over that of a moved or replaced folder
-  holdfast trust [add|remove]       whether this repository's own configuration is used
-  holdfast doctor                   what works here, what does not, what to do about it
-                                    (ls, show, verify, approve, permissions, trust and doctor take --json)
+${columns([
+  ['holdfast -p "what to do"', "one turn, then exit; what is piped in comes with it, @FILE brings a file"],
+  ['holdfast -p -c ["more"]', "go on with the newest context here; without words take up its interrupted turn"],
+  ['holdfast -p -r [CONTEXT] ["more"]', "go on with that one: its id, the beginning of it, or its title"],
+])}
 
-Exit codes: 0 done, 1 the work failed, 2 wrong usage, 3 limit reached, 4 refused by policy, 130 interrupted.
+${columns(own.map(([key, flag]) => row(key, flag!)))}
+    --debug, --version, --help
+
+${columns(commands)}
+
+Each has its own help: holdfast contexts --help, holdfast contexts restore --help. Every ls and show takes --json.
+${EXITS}
 `;
+}
+
+/** Flags that only programs give have no place on the first page. */
+const isForPrograms = (flag: Flag): boolean => flag.idle === true || FOR_PROGRAMS.has(flag);
+const FOR_PROGRAMS = new Set(
+  [
+    "sessionId",
+    "forkSession",
+    "includePartialMessages",
+    "replayUserMessages",
+    "verbose",
+    "allowDangerouslySkipPermissions",
+  ].map((key) => PROMPT.flags[key]!),
+);
+
+/** `contexts ls | show | …`, or what it takes. */
+function brief(name: string, { verbs }: Command): string {
+  const named = Object.keys(verbs).filter(Boolean);
+  const whole = `${name} ${named.join("|")}`;
+  if (named.length === 0) return usage(name, verbs[""]!);
+  return whole.length <= 36 ? whole : `${name} ${named.slice(0, 3).join("|")}|…`;
+}
+
+function aboutCommand(name: string, { help: what, verbs, bare, more, also }: Command): string {
+  const rows = Object.entries(verbs).map(([word, one]): Row => {
+    const said = [one.help, ...(word === bare ? ["the verb may be left out"] : []), ...ownFlags(one)].join("; ");
+    return [`holdfast ${usage(word === "" ? name : `${name} ${word}`, one)}`, said];
+  });
+  const only = Object.hasOwn(verbs, "") ? verbs[""] : undefined;
+  const single = only && Object.keys(verbs).length === 1;
+  const flags = single ? `\n\n${flagLines(only.flags)}` : "";
+  const then = single
+    ? ""
+    : `\nAll flags of one: holdfast ${name} ${Object.keys(verbs).find(Boolean)} --help, and so on.\n`;
+  const known = also?.length ? `Other words for ${name}: ${also.join(", ")}.\n` : "";
+  return `holdfast ${name}: ${what}\n\n${columns(rows)}${flags}\n${more ? `\n${more}\n` : ""}${then}${known}`;
+}
+
+/** What not every verb has, as far as a line goes. */
+function ownFlags({ flags }: Verb): string[] {
+  const own = Object.keys(flags).filter((key) => !Object.hasOwn(PLACE, key) && key !== "json");
+  if (own.length === 0) return [];
+  if (own.length > 4) return ["takes what -p takes"];
+  return [own.map((key) => `--${spellingsOf(key, flags[key]!)[0]!.name}`).join(", ")];
+}
+
+function aboutVerb(name: string, { help: what, more, flags, words }: Verb): string {
+  return `holdfast ${usage(name, { words })}\n\n  ${what}\n${more ? `\n${more}\n` : ""}\n${flagLines(flags)}\n`;
+}
+
+const flagLines = (flags: FlagTable): string => {
+  const { debug, help: asked, ...own } = flags;
+  const shown = Object.entries({ ...own, debug: debug ?? EVERY.debug, help: asked ?? EVERY.help });
+  return columns(shown.filter(([, flag]) => !flag.idle).map(([key, flag]) => row(key, flag)));
+};
+
+type Row = [left: string, right: string];
+
+function row(key: string, flag: Flag): Row {
+  const others = spellingsOf(key, flag)
+    .slice(1)
+    .filter(({ hidden }) => !hidden)
+    .map(({ name, means }) => (means === undefined ? `--${name}` : `--${name}: ${means}`));
+  const values = flag.values && flag.argument && !flag.help.includes(flag.values[0]!) ? flag.values.join(", ") : "";
+  const said = [flag.help, values].filter(Boolean).join(": ");
+  return [`  ${shownFlag(key, flag)}`, others.length > 0 ? `${said} (${others.join(", ")})` : said];
+}
+
+const LEFT = 46;
+
+/** A left side that is too long has a line of its own. */
+function columns(rows: readonly Row[]): string {
+  const width = Math.min(LEFT, Math.max(...rows.map(([left]) => left.length)) + 2);
+  return rows
+    .map(([left, right]) =>
+      left.length + 2 > width ? `  ${left}\n${" ".repeat(width + 2)}${right}` : `  ${left.padEnd(width)}${right}`,
+    )
+    .join("\n");
+}

@@ -1,63 +1,42 @@
 // Owns the command line's front door: which command, which exit code, one line for each error.
-import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
-import { own } from "../ledger/own.ts";
+import { type HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { VERSION } from "../version.ts";
-import { type Flags, parseFlags } from "./args.ts";
+import { errorText } from "./error-text.ts";
+import { parse } from "./parse.ts";
 import { watchStreams } from "./streams.ts";
-
-const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>> = {
-  contexts: async () => (await import("./commands/contexts.ts")).contexts,
-  jobs: async () => (await import("./commands/jobs.ts")).jobs,
-  approve: async () => (await import("./commands/approve.ts")).approve,
-  deny: async () => (await import("./commands/approve.ts")).approve,
-  permissions: async () => (await import("./commands/permissions.ts")).permissions,
-  agents: async () => (await import("./commands/agents.ts")).agents,
-  cron: async () => (await import("./commands/cron.ts")).cron,
-  tasks: async () => (await import("./commands/tasks.ts")).tasks,
-  team: async () => (await import("./commands/team.ts")).team,
-  worker: async () => (await import("./commands/worker.ts")).worker,
-  workflow: async () => (await import("./commands/workflow.ts")).workflow,
-  project: async () => (await import("./commands/project.ts")).project,
-  trust: async () => (await import("./commands/trust.ts")).trust,
-  doctor: async () => (await import("./commands/doctor.ts")).doctor,
-};
 
 export async function main(argv: string[]): Promise<number> {
   const streams = watchStreams();
-  let debug = argv.includes("--debug");
+  const debug = argv.includes("--debug");
   try {
-    const flags = parseFlags(argv);
-    debug = flags.debug;
-    const code = await dispatch(flags);
+    const code = await dispatch(argv);
     await streams.drained();
     return code === 0 && streams.lost() ? 1 : code;
   } catch (error) {
     const hint = isHoldfastError(error, "damaged") ? " (holdfast contexts verify --repair)" : "";
-    process.stderr.write(`holdfast: ${messageOf(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
+    process.stderr.write(`holdfast: ${errorText(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
     for (const more of moreProblems(error)) process.stderr.write(`holdfast: ${more}\n`);
     if (debug) process.stderr.write(`${(error as Error).stack}\n`);
     return exitCodeOf(error);
   }
 }
 
-async function dispatch(flags: Flags): Promise<number> {
-  if (flags.version) {
+async function dispatch(argv: string[]): Promise<number> {
+  const said = parse(argv);
+  if ("help" in said) {
+    process.stdout.write((await import("./help.ts")).help(said.help));
+    return 0;
+  }
+  if (said.flags.version) {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
-  if (flags.help) {
-    process.stdout.write((await import("./help.ts")).HELP);
-    return 0;
+  const idle = Object.entries(said.verb.flags).filter(([key, { idle }]) => idle && said.flags[key] !== undefined);
+  if (idle.length > 0) {
+    const names = idle.map(([key, { help }]) => `${said.flags[key]} (${help})`);
+    process.stderr.write(`holdfast: accepted without effect: ${names.join(", ")}\n`);
   }
-  const load = flags.print ? undefined : own(COMMANDS, flags.words[0] ?? "");
-  if (load) return (await load())(flags);
-  if (flags.print || flags.inputFormat === "stream-json" || flags.continue || flags.resume !== undefined) {
-    return (await import("./headless.ts")).headless(flags);
-  }
-  throw new HoldfastError(
-    "invalid",
-    'the interactive terminal is not there yet: use holdfast -p "what to do" (see `holdfast --help`)',
-  );
+  return said.verb.run(said.flags, said.words);
 }
 
 /** Some mistakes come together: all of them are shown at once. */

@@ -7,13 +7,13 @@ import {
   type Project,
   settleMovedRoots,
 } from "../contexts/index.ts";
-import { HoldfastError } from "../ledger/error.ts";
+import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
-import type { Flags } from "./args.ts";
-import { printable } from "./printable.ts";
+import type { Place } from "./flags.ts";
+import { oneLine, printable } from "./printable.ts";
 
 export interface OpenState {
   project: Project;
@@ -22,11 +22,11 @@ export interface OpenState {
 }
 
 /** The project of the directory; what changed since the last time is said, and what only a person can tell is asked where one is. */
-export async function projectOf(flags: Flags): Promise<Project> {
+export async function projectOf(flags: Place & { outputFormat?: string }): Promise<Project> {
   const where = { cwd: flags.cwd, state: flags.state };
   const found = findProject(where);
   if ("kind" in found) {
-    const isTerminal = process.stdin.isTTY && process.stderr.isTTY && flags.outputFormat === "text";
+    const isTerminal = process.stdin.isTTY && process.stderr.isTTY && (flags.outputFormat ?? "text") === "text";
     if (!isTerminal) return openProject(where);
     return (await import("./ask-project.ts")).askAboutProject(where, found);
   }
@@ -34,7 +34,7 @@ export async function projectOf(flags: Flags): Promise<Project> {
   return found;
 }
 
-export async function openState(flags: Flags): Promise<OpenState> {
+export async function openState(flags: Place & { outputFormat?: string }): Promise<OpenState> {
   const project = await projectOf(flags);
   const store = await openSqliteStore(project.ledgerFile);
   try {
@@ -44,6 +44,19 @@ export async function openState(flags: Flags): Promise<OpenState> {
     throw error;
   }
   return { project, store, jobsDir: `${project.stateDir}/jobs` };
+}
+
+/** Opens the project's store for one command, and closes it. */
+export async function withState<T>(
+  flags: Place & { outputFormat?: string },
+  work: (state: OpenState) => Promise<T>,
+): Promise<T> {
+  const state = await openState(flags);
+  try {
+    return await work(state);
+  } finally {
+    await state.store.close();
+  }
 }
 
 export async function openChosenModel(spec: string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {
@@ -68,9 +81,9 @@ export async function openChosenModel(spec: string | undefined, env: NodeJS.Proc
 /** The context that -c or -r means, or undefined for a new one. Contract: an id loads that id or fails; never another one. */
 export async function chosenContext(
   { store, project }: Pick<OpenState, "store" | "project">,
-  flags: Flags,
+  flags: { continue: boolean; resume?: string | undefined },
 ): Promise<ContextInfo | undefined> {
-  if (flags.resume) return findContext(store, flags.resume);
+  if (flags.resume) return findContext(store, flags.resume).catch(sayNewest);
   if (flags.resume === undefined && !flags.continue) return undefined;
   const roots = [...pathsOf(project), ""];
   const all = (await listContexts(store)).filter((c) => roots.includes(c.root));
@@ -82,6 +95,12 @@ export async function chosenContext(
   throw new HoldfastError("not_found", 'there is no context to go on with here: start one with `holdfast -p "…"`');
 }
 
+/** Whoever gave words in place of an id meant the newest. */
+function sayNewest(error: unknown): never {
+  if (!isHoldfastError(error, "not_found")) throw error;
+  throw new HoldfastError("not_found", `${error.message}; \`holdfast -p -c "…"\` goes on with the newest`);
+}
+
 /** The directory, by every path that leads to it now. */
 const pathsOf = ({ root, top, alsoAt }: Project): string[] => [
   root,
@@ -89,7 +108,7 @@ const pathsOf = ({ root, top, alsoAt }: Project): string[] => [
 ];
 
 /** The state as it is seen from the tree that the context was started in: its settings, its trust and its sandbox hold, wherever the command was typed. */
-export function stateAt(state: OpenState, flags: Flags, context: ContextInfo | undefined): OpenState {
+export function stateAt(state: OpenState, flags: Place, context: ContextInfo | undefined): OpenState {
   const { project } = state;
   if (!context?.root || context.root === project.root) return state;
   try {
@@ -100,13 +119,45 @@ export function stateAt(state: OpenState, flags: Flags, context: ContextInfo | u
   }
 }
 
-export async function findContext(store: Store, id: string): Promise<ContextInfo> {
+/** By its id, an unambiguous part of one, or its title. Contract: never another one than was named. */
+export async function findContext(store: Store, given: string): Promise<ContextInfo> {
   const all = await listContexts(store);
-  const exact = all.find((c) => c.id === id);
-  if (exact) return exact;
-  const near = all.filter((c) => c.id.startsWith(id));
-  if (near.length === 1) return near[0]!;
-  const why =
-    near.length > 1 ? `${near.length} contexts begin with ${id}` : `there is no context ${id} in this project`;
-  throw new HoldfastError("not_found", `${why}: see \`holdfast contexts ls\``);
+  for (const fits of [isExactly, beginsWith, hasTitle, contains]) {
+    const found = all.filter((one) => fits(one, given));
+    if (found.length === 1) return found[0]!;
+    if (found.length > 1) throw notOne(given, found);
+  }
+  throw new HoldfastError(
+    "not_found",
+    `there is no context ${shownName(given)} in this project (an id, the beginning of one, or a title): see \`holdfast contexts ls\``,
+  );
+}
+
+type Fits = (one: ContextInfo, given: string) => boolean;
+const PREFIX = "ctx_";
+/** Fewer characters say too little to be a part of an id. */
+const ENOUGH = 4;
+
+const isExactly: Fits = ({ id }, given) => id === given || id === `${PREFIX}${given.toLowerCase()}`;
+const beginsWith: Fits = ({ id }, given) =>
+  given.length >= ENOUGH && (id.startsWith(given) || id.startsWith(`${PREFIX}${given.toLowerCase()}`));
+const contains: Fits = ({ id }, given) => given.length >= ENOUGH && id.includes(given.toLowerCase());
+
+/** As a listing shows it: spaces, and the cut at its end, do not count. */
+const hasTitle: Fits = ({ title }, given) => {
+  const plain = (text: string) => text.replace(/\s+/g, " ").trim().toLowerCase();
+  const wanted = plain(given);
+  if (wanted === "") return false;
+  return wanted.endsWith("…") ? plain(title).startsWith(wanted.slice(0, -1)) : plain(title) === wanted;
+};
+
+const shownName = (given: string): string => `"${oneLine(given, 60)}"`;
+
+function notOne(given: string, found: readonly ContextInfo[]): HoldfastError {
+  const some = found.slice(0, 3).map(({ id }) => id);
+  const more = found.length > some.length ? ", …" : "";
+  return new HoldfastError(
+    "invalid",
+    `${found.length} contexts are meant by ${shownName(given)} (${some.join(", ")}${more}): give more of the id`,
+  );
 }

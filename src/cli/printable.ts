@@ -8,10 +8,54 @@ const SMUGGLED = /[\u{e0000}-\u{e0fff}]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+/gu;
 export const printable = (text: string): string =>
   text.replace(/\r\n?/g, "\n").replace(ESCAPES, "").replace(CONTROLS, "").replace(SMUGGLED, "");
 
-/** One line of at most `width` characters. */
+/** One line that takes at most `width` columns: wide characters, as of Japanese, take two. */
 export function oneLine(text: string, width = 120): string {
   const flat = printable(text).replace(/\s+/g, " ").trim();
-  return flat.length <= width ? flat : `${flat.slice(0, width - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  if (columnsOf(flat) <= width) return flat;
+  let cut = "";
+  let used = 0;
+  for (const { segment } of new Intl.Segmenter().segment(flat)) {
+    used += columnsOf(segment);
+    if (used > width - 1) break;
+    cut += segment;
+  }
+  return `${cut}…`;
+}
+
+/** Filled up with blanks to `width` columns. */
+const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - columnsOf(text)));
+
+const NARROW = /^[\u0020-\u007e\u00a1-\u02ff]*$/;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
+
+/** How many columns a terminal gives it. */
+function columnsOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
+  let columns = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (/^[\p{Mn}\p{Me}\p{Cf}]+$/u.test(segment)) continue;
+    columns += WIDE.test(segment) || /\p{Emoji_Presentation}/u.test(segment) ? 2 : 1;
+  }
+  return columns;
+}
+
+/** How long ago: `40 s`, `5 min`, `3 h`, `2 d`. */
+export function age(at: number): string {
+  const s = Math.max(0, Math.round((Date.now() - at) / 1000));
+  if (s < 90) return `${s} s`;
+  if (s < 5400) return `${Math.round(s / 60)} min`;
+  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
+}
+
+/** A heading and a line each, in columns as wide as their widest cell. The last is cut where the terminal ends; in a pipe it has 100 columns. */
+export function listing(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((name, i) => Math.max(columnsOf(name), ...rows.map((row) => columnsOf(row[i] ?? ""))));
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  const left = Math.max(20, (process.stdout.columns ?? before + 100) - before);
+  const line = (row: readonly string[]) =>
+    row.map((cell, i) => (i === row.length - 1 ? oneLine(cell, left) : padded(cell, widths[i]!))).join("  ");
+  return `${[head, ...rows].map(line).join("\n")}\n`;
 }
 
 /** What a reader cannot see, or sees as a blank, but for the blank itself and the end of a line. */

@@ -7,7 +7,7 @@ const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const TICK_MS = 120;
 
 /** Whether standard error shows what is going on: a terminal that is more than a line printer, and text is wanted. */
-export const isLiveTerminal = ({ outputFormat }: { outputFormat: string }): boolean =>
+export const isLiveTerminal = (outputFormat = "text"): boolean =>
   outputFormat === "text" && process.stderr.isTTY === true && !isDumb(process.env);
 
 export interface Screen {

@@ -14,7 +14,7 @@ import {
   settingsPlaces,
   type Trust,
 } from "../settings/index.ts";
-import type { Flags } from "./args.ts";
+import type { Place, PolicyFlags } from "./flags.ts";
 
 export interface OpenSettings extends LoadedSettings {
   trust: Trust;
@@ -28,7 +28,7 @@ export interface OpenSettings extends LoadedSettings {
   modelEnv: NodeJS.ProcessEnv;
 }
 
-export async function openSettings(flags: Flags, project: Project): Promise<OpenSettings> {
+export async function openSettings(flags: PolicyFlags, project: Project): Promise<OpenSettings> {
   const places = settingsPlaces();
   const { home, configHome } = places;
   const trust = trustOf(flags, project);
@@ -39,12 +39,13 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
     trustFlag: flags.trust,
     commandLine: {
       permissions: {
-        allow: flags.allow,
-        deny: flags.deny,
-        additionalDirectories: flags.addDirs,
+        allow: flags.allow ?? [],
+        deny: flags.deny ?? [],
+        additionalDirectories: flags.addDirs ?? [],
         ...(flags.permissionMode ? { defaultMode: flags.permissionMode } : {}),
       },
     },
+    ...(flags.settings !== undefined && { given: flags.settings }),
     checkRule,
   });
   const { settings } = loaded;
@@ -92,14 +93,14 @@ export async function openSettings(flags: Flags, project: Project): Promise<Open
 }
 
 /** The settings of the project alone, for what they say about trust. */
-export const trustNow = (flags: Flags, project: Project): Promise<LoadedSettings> =>
+export const trustNow = (flags: PolicyFlags, project: Project): Promise<LoadedSettings> =>
   loadSettings({ root: project.root, ...settingsPlaces(), trust: trustOf(flags, project), trustFlag: flags.trust });
 
-export const trustOf = (flags: Flags, project: Project): Trust =>
+export const trustOf = (flags: Place, project: Project): Trust =>
   openTrust(join(stateRoot(flags, project), "trust.json"));
 
 /** Beside the projects: what holds for all of them. */
-const stateRoot = (flags: Flags, project: Project): string =>
+const stateRoot = (flags: Place, project: Project): string =>
   flags.state?.startsWith("sqlite:") ? project.stateDir : dirname(dirname(project.stateDir));
 
 function checkRule(text: string): string | undefined {

@@ -16,14 +16,17 @@ import { thisHolder } from "../ledger/holder.ts";
 import type { EventInput } from "../ledger/store.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../mechanisms/permissions/words.ts";
 import { isEscalating, type LoadedSettings } from "../settings/index.ts";
-import type { Flags } from "./args.ts";
 import { resumeLine, shellWord } from "./command-line.ts";
+import type { WorkFlags } from "./flags.ts";
 import type { OpenState } from "./open.ts";
 import { trustNow } from "./settings.ts";
 
-export interface Started {
+/** The type of a lead is chosen with a prompt only. */
+type Given = WorkFlags & { agent?: string; stay?: boolean };
+
+export interface Started<F extends Given = Given> {
   /** What was given now, and what is taken up of what was given before. */
-  flags: Flags;
+  flags: F;
   /** One line each, for people. */
   says(mode: PermissionMode): string[];
   /** What is to be recorded now; undefined when that is known already. */
@@ -31,7 +34,7 @@ export interface Started {
 }
 
 /** Without a context it is a new one: then everything is as given. */
-export async function startOf(flags: Flags, state: OpenState, context?: ContextInfo): Promise<Started> {
+export async function startOf<F extends Given>(flags: F, state: OpenState, context?: ContextInfo): Promise<Started<F>> {
   const remembered = context && (await readStart(state.store, context.id));
   const given = givenStart(flags, state.project.root);
   const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id }));
@@ -54,8 +57,8 @@ export async function startOf(flags: Flags, state: OpenState, context?: ContextI
 }
 
 /** What the flags say of the start. */
-function givenStart(flags: Flags, root: string): Start {
-  const { model, fallbackModels, agent, maxRounds, approvals, appendSystemPrompt, permissionMode, allow, deny } = flags;
+function givenStart(flags: Given, root: string): Start {
+  const { model, fallbackModels, agent, maxRounds, approvals, permissionMode, allow, deny } = flags;
   const directories = flags.addDirs.map((dir) => (dir.startsWith("~") ? dir : path.resolve(root, dir)));
   const all = {
     model: model && absoluteModel(model),
@@ -63,7 +66,9 @@ function givenStart(flags: Flags, root: string): Start {
     agent,
     maxRounds,
     approvals: approvals === "terminal" ? undefined : approvals,
-    appendSystemPrompt,
+    appendSystemPrompt: flags.appendSystemPrompt,
+    systemPrompt: flags.systemPrompt,
+    settings: flags.settings === undefined ? undefined : true,
     permissionMode,
     allow,
     deny,
@@ -96,7 +101,10 @@ const withModels = (start: Start, change: (spec: string) => string): Start => ({
 });
 
 /** The type of an agent is chosen once, and stands in the ledger. */
-const withStart = (flags: Flags, { agent: _, directories, permissionMode, ...start }: Start): Flags => ({
+const withStart = <F extends Given>(
+  flags: F,
+  { agent: _, settings: __, directories, permissionMode, ...start }: Start,
+): F => ({
   ...flags,
   ...start,
   ...(directories && { addDirs: directories }),
@@ -111,8 +119,19 @@ interface Taken {
 }
 
 async function takenUp(
+  remembered: Remembered,
+  { flags, state, context }: { flags: Given; state: OpenState; context: string },
+): Promise<Taken> {
+  const { settings, ...start } = remembered.start;
+  const kept = { ...remembered, start };
+  const taken = await takenUpOf(kept, { flags, state, context });
+  if (!settings || flags.settings !== undefined) return taken;
+  return { ...taken, left: { ...taken.left, settings }, why: taken.why ?? "what they say is not kept" };
+}
+
+async function takenUpOf(
   { start, given, imported }: Remembered,
-  { flags, state, context }: { flags: Flags; state: OpenState; context: string },
+  { flags, state, context }: { flags: Given; state: OpenState; context: string },
 ): Promise<Taken> {
   const escalation = escalationIn(start);
   const now = { ...placeOf(state.project), ledger: context };
@@ -194,7 +213,7 @@ interface Saying {
   context: ContextInfo;
   taken: Taken;
   given: Start;
-  flags: Flags;
+  flags: Pick<Given, "cwd" | "state" | "stay">;
   mode: PermissionMode;
 }
 
@@ -227,6 +246,8 @@ function flagsText(start: Start): string {
     ["--max-rounds", start.maxRounds?.toString()],
     ["--approvals", start.approvals],
     ["--append-system-prompt", start.appendSystemPrompt],
+    ["--system-prompt", start.systemPrompt],
+    ["--settings", start.settings ? "…" : undefined],
   ];
   return words.flatMap(([flag, value]) => (value === undefined ? [] : [flag, shellWord(value)])).join(" ");
 }

@@ -13,6 +13,7 @@ import type { subagentEvents } from "../mechanisms/subagents/events.ts";
 import type { teamEvents } from "../mechanisms/team/events.ts";
 import { type ModelErrorKind, textOf } from "../models/model.ts";
 import { toClaude } from "../tools/claude-names.ts";
+import { sessionIdOf } from "./session.ts";
 import { createSeenAgents } from "./stream-json-agents.ts";
 import { initFields } from "./stream-json-init.ts";
 import { createLiveMessage, type LiveMessage } from "./stream-json-live.ts";
@@ -191,7 +192,7 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
 
   return {
     init(info) {
-      session = info.context;
+      session = sessionIdOf(info.context);
       ownModel = info.model;
       model = info.model;
       lead = info.lead;

@@ -1,5 +1,6 @@
 // Owns what happens when standard output or error can no longer be written: a reader that left, a full disk. Work does not end with it.
 import { messageOf } from "../ledger/error.ts";
+import { systemErrorText } from "../ledger/system-error.ts";
 
 export interface Streams {
   /** Resolves when what was printed is out, or cannot get out any more. */
@@ -21,7 +22,10 @@ export function watchStreams(): Streams {
     failed.set(process.stdout, error.code ?? "EIO");
     if (error.code === "EPIPE")
       setTimeout(say, GOES_ON_MS, "nobody reads the output any more; the work goes on").unref();
-    else say(`the output cannot be written (${messageOf(error)}); what is done is kept: see holdfast contexts ls`);
+    else {
+      const why = systemErrorText(error, "the output") ?? `the output cannot be written (${messageOf(error)})`;
+      say(`${why}; what is done is kept: see holdfast contexts ls`);
+    }
   });
   return {
     async drained() {

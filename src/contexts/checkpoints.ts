@@ -147,10 +147,10 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       const state = await ledger.catchUp();
       const last = lastRestore(state);
       if (!last)
-        throw new HoldfastError(
-          "not_found",
-          "there is no restore to undo: the list of checkpoints says where one can go",
-        );
+        throw new HoldfastError("not_found", "there is no restore to undo", {
+          next: "list checkpoints",
+          detail: { id: ledger.id },
+        });
       const { conversation, data, files } = last;
       const target = state.checkpoints.find((one) => one.seq === last.before)!;
       return go(target, { conversation, data, files, ...restore, undoes: last.seq });

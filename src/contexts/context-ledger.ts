@@ -48,7 +48,7 @@ export async function openContextLedger(store: Store, id: string, opts: OpenOpti
     codec: createCodec([{ events: contextEvents }]),
     fold: createFold({ contexts: contextSlice }),
     missing: () =>
-      new HoldfastError("not_found", `there is no context ${id}: list() says which there are`, { detail: { id } }),
+      new HoldfastError("not_found", `there is no context ${id}`, { detail: { id }, next: "list contexts" }),
     onEvent({ seq, data }) {
       const { value } = (data ?? {}) as { value?: Json };
       if (value === undefined) return;

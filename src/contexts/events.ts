@@ -82,6 +82,8 @@ export const contextEvents = {
         maxRounds: optional(number),
         approvals: optional(oneOf("deny", "wait")),
         appendSystemPrompt: optional(string),
+        systemPrompt: optional(string),
+        settings: optional(boolean),
         permissionMode: optional(string),
         allow: names,
         deny: names,

@@ -1,9 +1,12 @@
 // Owns the export of a context into one portable file: events with the blobs they name, checksummed line by line, never whole in memory.
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { zstdCompress } from "node:zlib";
+import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Store, StoredEvent } from "../ledger/store.ts";
+import { systemErrorText } from "../ledger/system-error.ts";
 import { findEntry } from "./gc.ts";
 import { FORMAT, nextSum, type PortableLine } from "./portable-lines.ts";
 
@@ -27,7 +30,11 @@ export interface ExportReport {
 export async function exportContext(store: Store, id: string, file: string): Promise<ExportReport> {
   const entry = await findEntry(store, id);
   const fresh = `${file}.${process.pid}.new`;
-  const out = await open(fresh, "wx", 0o600);
+  const out = await open(fresh, "wx", 0o600).catch((error) => {
+    const named = (error as NodeJS.ErrnoException).code === "ENOENT" ? dirname(resolve(file)) : file;
+    const why = systemErrorText(error, named) ?? messageOf(error);
+    throw new HoldfastError("invalid", `${file} cannot be written: ${why}`, { cause: error });
+  });
   let sum = "";
   let bytes = 0;
   const line = async (value: PortableLine) => {

@@ -129,5 +129,5 @@ export async function deleteContext(store: Store, id: string): Promise<void> {
 export async function findEntry(store: Store, id: string): Promise<LedgerSummary & { head: Seq }> {
   // Of all names with that prefix the id itself comes first.
   for await (const entry of store.list({ prefix: id, limit: 1 })) if (entry.ledger === id) return entry;
-  throw new HoldfastError("not_found", `there is no context ${id}: list() says which there are`, { detail: { id } });
+  throw new HoldfastError("not_found", `there is no context ${id}`, { detail: { id }, next: "list contexts" });
 }

@@ -65,15 +65,16 @@ async function describeContext(store: Store, entry: LedgerSummary): Promise<Cont
   const summary = summaryOf(entry);
   const heldBy = await holderOf(store, entry.ledger, [...(summary.agents ?? []), ...(summary.busy ?? [])]);
   const status = statusOf(summary, heldBy);
+  const { asks, rounds } = summary.open ? await openTurnOf(store, entry) : { asks: false, rounds: 0 };
   return {
     id: entry.ledger,
     title: summary.title ?? "",
     root: summary.root ?? "",
-    status: status === "running" && (await isWaiting(store, entry)) ? "waiting" : status,
+    status: status === "running" && asks ? "waiting" : status,
     createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
     events: entry.head,
-    rounds: summary.rounds ?? 0,
+    rounds: (summary.rounds ?? 0) + rounds,
     ...(heldBy ? { heldBy } : {}),
     ...(typeof summary.ttlMs === "number" ? { ttlMs: summary.ttlMs } : {}),
     ...(summary.checkpoint ? { checkpoint: summary.checkpoint } : {}),
@@ -102,28 +103,35 @@ export function agentLease(context: string, agent: string): string {
 function statusOf(summary: Summary, heldBy: HeldBy | undefined): ContextStatus {
   if (summary.open || summary.work) return heldBy?.alive ? "running" : "interrupted";
   if (summary.reason === "done") return "completed";
-  if (summary.reason === "interrupted") return "paused";
+  // Stopped by a person or by a limit: it can be gone on with.
+  if (summary.reason === "interrupted" || summary.reason === "limit") return "paused";
   return summary.reason ? "failed" : "idle";
 }
 
-/** So far back a question is looked for: where more came since, somebody is running. */
+/** So far back it is looked: where more came since, somebody is running. */
 const TAIL = 500;
 
-/** A person was asked, nobody has answered, and the call that asked has no result. Read by the names of the events: whoever writes them is above this. */
-async function isWaiting(store: Store, { ledger, head }: LedgerSummary): Promise<boolean> {
+/**
+ * What the summary does not say of a turn that is open. `asks`: a person was asked, nobody has answered, and the call that asked has no result.
+ * `rounds`: replies that the lead has got in it. Read by the names of the events: whoever writes them is above this.
+ */
+async function openTurnOf(store: Store, { ledger, head }: LedgerSummary): Promise<{ asks: boolean; rounds: number }> {
   const open = new Map<string, string>();
-  const types = ["approval.asked", "approval.answered", "tool.finished"];
+  let rounds = 0;
+  const types = ["approval.asked", "approval.answered", "tool.finished", "turn.started", "reply.received"];
   try {
     for await (const { type, actor, data: stored } of store.read(ledger, { after: Math.max(0, head - TAIL), types })) {
       const data = ("$spill" in (stored as object) ? (stored as { value: unknown }).value : stored) as Asked;
-      if (type === "approval.asked") open.set(data.requestId, `${actor} ${data.callId}`);
+      if (type === "turn.started") rounds = actor === LEAD_AGENT ? 0 : rounds;
+      else if (type === "reply.received") rounds += actor === LEAD_AGENT ? 1 : 0;
+      else if (type === "approval.asked") open.set(data.requestId, `${actor} ${data.callId}`);
       else if (type === "approval.answered") open.delete(data.requestId);
       else for (const [id, call] of open) if (call === `${actor} ${data.callId}`) open.delete(id);
     }
   } catch (error) {
     if (!isHoldfastError(error, "damaged")) throw error; // a listing goes on: verify says what is wrong
   }
-  return open.size > 0;
+  return { asks: open.size > 0, rounds };
 }
 
 interface Asked {

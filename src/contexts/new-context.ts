@@ -15,13 +15,16 @@ export interface NewContext {
   summary?: Summary;
 }
 
+/** Touched by the first event of every context. */
+export const CONFIG = "ctx:config";
+
 export function newContext({ id, title, root, author, version, facts, summary }: NewContext): Write {
   const data = { root: root ?? "", title, version };
   const lead = { type: "agent.created", actor: LEAD_AGENT, data: { name: LEAD_AGENT, cwd: root } };
   return {
     ledger: id,
     events: [
-      { type: "context.created", actor: author, touches: ["ctx:config"], data },
+      { type: "context.created", actor: author, touches: [CONFIG], data },
       ...(root === undefined ? [] : [lead]),
       ...facts,
     ],

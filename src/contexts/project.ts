@@ -5,6 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import { makeDir } from "../ledger/make-dir.ts";
 import { type DirId, type Here, idAt, isSameElsewhere, lookHere, openDirectory } from "./project/here.ts";
 import { type Doubt, everyPlace, matchHere } from "./project/match.ts";
 import {
@@ -113,7 +114,7 @@ function recordPlace(home: string, place: Place, instead: Place[]): Place {
       const { id: _, ...facts } = git;
       const id = (origin?.id ?? place.id) || randomUUID();
       origin = { path: place.commonPath ?? paths[0]!, ...origin, id, first: { path: paths[0]!, self, ...facts } };
-      writing(home, () => fs.mkdirSync(projectDir(home, project), { recursive: true, mode: 0o700 }));
+      writing(home, () => makeDir(projectDir(home, project)));
       writeOrigin(home, project, origin);
     }
     const whole = { ...place, id: origin.id };

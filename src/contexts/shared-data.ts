@@ -208,7 +208,10 @@ export function createSharedData(opts: DataOptions): SharedData {
         authorize(state, writer, key, "remove");
         checker.removal(state, key);
         if (!presentAt(state, key, { now: Date.now() }))
-          throw new HoldfastError("not_found", `there is no shared data under ${key}: list() says what there is`);
+          throw new HoldfastError("not_found", `there is no shared data under ${key}`, {
+            next: "list data",
+            detail: { id: ledger.id },
+          });
         // That it is there was read: so it is guarded, whether the caller expects a version or not.
         const reads = expected(state, key, write.expect ?? versionOf(state, key));
         const event = removedEvent(key, { ...write, author: authorOf(write) });
@@ -342,8 +345,5 @@ export function withQuota(
 }
 
 function overQuota(what: string, limit: string): HoldfastError {
-  return new HoldfastError(
-    "limit",
-    `${what}, the quota is ${limit}; nothing was changed: remove data or raise the quota with configure()`,
-  );
+  return new HoldfastError("limit", `${what}, the quota is ${limit}; nothing was changed`, { next: "raise quota" });
 }

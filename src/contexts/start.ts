@@ -10,6 +10,9 @@ export interface Start {
   maxRounds?: number;
   approvals?: "deny" | "wait";
   appendSystemPrompt?: string;
+  systemPrompt?: string;
+  /** Settings were given by --settings. What they say is not kept: it may hold anything. */
+  settings?: boolean;
   permissionMode?: string;
   allow?: string[];
   deny?: string[];

@@ -1,7 +1,7 @@
 // Owns the hub's side of the loop: the tools by which agents read and write what they share.
 import * as z from "zod";
 import type { Contexts } from "../contexts/index.ts";
-import { messageOf } from "../ledger/error.ts";
+import { resultOfError } from "../loop/next-step.ts";
 import {
   defineMechanism,
   defineTool,
@@ -121,7 +121,7 @@ const exportTool = (contexts: Open): Tool =>
         });
         return { content: `exported: ${keys.join(", ")}`, events: [{ type: "hub.exported", data: { keys } }] };
       } catch (error) {
-        return { content: messageOf(error), isError: true };
+        return resultOfError(error);
       }
     },
   });

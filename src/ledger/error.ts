@@ -1,4 +1,6 @@
 // Owns the one error type of the house and its codes.
+import { FOR_PROGRAMS, type NextStep, type Wording, worded } from "./next-step.ts";
+import { systemErrorText } from "./system-error.ts";
 
 export type ErrorCode =
   | "conflict" // an entity changed since the decision read it
@@ -22,11 +24,18 @@ export type ErrorCode =
 export class HoldfastError extends Error {
   readonly code: ErrorCode;
   readonly detail?: unknown;
+  /** What is wrong, without what to do next. */
+  readonly what: string;
+  /** What to do next, for whoever words it; in `message` it is worded for programs. */
+  readonly next?: NextStep;
 
-  constructor(code: ErrorCode, message: string, opts: { cause?: unknown; detail?: unknown } = {}) {
+  constructor(code: ErrorCode, what: string, opts: { cause?: unknown; detail?: unknown; next?: NextStep } = {}) {
+    const message = opts.next === undefined ? what : `${what}: ${worded(opts.next, FOR_PROGRAMS, opts.detail)}`;
     super(message, opts.cause === undefined ? undefined : { cause: opts.cause });
     this.name = "HoldfastError";
     this.code = code;
+    this.what = what;
+    if (opts.next !== undefined) this.next = opts.next;
     if (opts.detail !== undefined) this.detail = opts.detail;
   }
 }
@@ -35,6 +44,9 @@ export function isHoldfastError(error: unknown, code?: ErrorCode): error is Hold
   return error instanceof HoldfastError && (code === undefined || error.code === code);
 }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** One line for people and models; `wording`: what to do next, in their words. */
+export function messageOf(error: unknown, wording?: Wording): string {
+  if (wording && isHoldfastError(error) && error.next !== undefined)
+    return `${error.what}: ${worded(error.next, wording, error.detail)}`;
+  return systemErrorText(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,6 +1,6 @@
 // Owns the process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
 import { contextEvents } from "../contexts/events.ts";
-import { newContext } from "../contexts/new-context.ts";
+import { CONFIG, newContext } from "../contexts/new-context.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec, type EventGroup } from "../ledger/events.ts";
@@ -50,6 +50,8 @@ export interface Host {
 const leaseOf = (context: string, agent: string): string => `agent:${context}/${agent}`;
 
 export interface NewContext {
+  /** Its id, for programs that keep their own; default: a new one. Contract: `conflict` when there is one already. */
+  id?: string;
   root: string;
   title: string;
   facts?: NewAgent["events"];
@@ -139,12 +141,13 @@ export function createHost(opts: HostOptions): Host {
     codec,
     fold,
     open,
-    async create({ root, title, facts = [], said = () => [] }) {
-      const context = newId("ctx");
+    async create({ id, root, title, facts = [], said = () => [] }) {
+      const context = id ?? newId("ctx");
       const first = [...said(context), ...facts.map((fact) => ({ ...fact, actor: LEAD }))];
       const { version } = opts;
       const made = newContext({ id: context, title, root, author: "user", version, facts: first });
-      await store.append([{ ...made, events: made.events.map((e) => codec.encode(e)) }]);
+      const fresh = id === undefined ? {} : { expect: { [CONFIG]: 0 } };
+      await store.append([{ ...made, ...fresh, events: made.events.map((e) => codec.encode(e)) }]);
       crashPoint("context.created");
       return context;
     },

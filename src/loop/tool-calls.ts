@@ -7,6 +7,7 @@ import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
 import { noteText, withoutMarks } from "./marks.ts";
+import { resultOfError } from "./next-step.ts";
 import type { Answer, EffectOutcome, Grants, Tool, ToolOutput, ToolRun, Verdict, VerdictCode } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
@@ -224,7 +225,7 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
   try {
     intent = await call.tool.intend?.(toRun(agent, call, undefined, false));
   } catch (error) {
-    return finalize(outbox, call.pending, { content: messageOf(error), isError: true }, { at });
+    return finalize(outbox, call.pending, resultOfError(error), { at });
   }
   outbox.facts.push(started(agent, call, intent));
   if (call.tool.effect !== "internal" || call.tool.parallel) {
@@ -266,7 +267,7 @@ async function attempt(agent: Agent, run: ToolRun, work: (run: ToolRun) => Promi
   try {
     return await agent.seams.tool(run, async (inner) => permitted(unmarked(await work(inner))));
   } catch (error) {
-    return { content: messageOf(error), isError: true };
+    return resultOfError(error);
   }
 }
 

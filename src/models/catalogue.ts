@@ -104,6 +104,20 @@ const CLAUDE: Record<string, string> = {
 export const claudeModel = (name: string): string =>
   (Object.hasOwn(CLAUDE, name) && CLAUDE[name]) || `anthropic/${name}`;
 
+/** What to ask for by a bare name; or, where that is not clear, the full names it may mean. */
+export function modelsNamed(name: string): string[] {
+  const family = CLAUDE[name];
+  if (family) return [family];
+  const bare = (model: string) => model.slice(model.indexOf("/") + 1);
+  const exact = CATALOGUE.filter(
+    ({ model }) => name.startsWith(bare(model)) && SNAPSHOT.test(name.slice(bare(model).length)),
+  );
+  if (exact.length > 0) return exact.map(({ model }) => `${model.slice(0, model.indexOf("/"))}/${name}`);
+  return CATALOGUE.filter(({ model }) => bare(model).startsWith(name) || bare(model).startsWith(`claude-${name}`)).map(
+    ({ model }) => model,
+  );
+}
+
 const SNAPSHOT = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?$/;
 
 /** The same models over another wire. */

@@ -2,6 +2,7 @@
 import { HoldfastError } from "../ledger/error.ts";
 import { DEFAULT_ANTHROPIC, DEFAULT_OPENAI, limitsOf } from "./catalogue.ts";
 import type { Limits, Model } from "./model.ts";
+import { modelSpec } from "./model-spec.ts";
 
 export interface OpenModelOptions {
   /** Keys and endpoints: the environment or the user's settings, never a repository. */
@@ -17,16 +18,12 @@ export interface OpenModelOptions {
 /** A local model may read a long prompt for minutes before its first word. */
 const LOCAL_STALL_MS = 600_000;
 
-export async function openModel(spec: string, opts: OpenModelOptions): Promise<Model> {
+export async function openModel(given: string, opts: OpenModelOptions): Promise<Model> {
+  const spec = modelSpec(given);
   const slash = spec.indexOf("/");
   const provider = slash < 0 ? spec : spec.slice(0, slash);
   const name = slash < 0 ? "" : spec.slice(slash + 1);
-  if (provider === "" || name === "") {
-    throw new HoldfastError(
-      "invalid",
-      `model "${spec}" is not provider/name: try ${DEFAULT_ANTHROPIC} or ${DEFAULT_OPENAI}`,
-    );
-  }
+  if (name === "") throw new HoldfastError("invalid", `model "${spec}" is not provider/name`);
   const common = {
     id: spec,
     name,

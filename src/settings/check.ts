@@ -1,8 +1,8 @@
 // Owns checking one settings file: every mistake becomes one line with its place and what to do. Loads the schema, so it is loaded lazily.
 import type * as z from "zod";
+import { nearestName } from "../tools/similarity.ts";
 import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
-import { nearestName } from "./spelling.ts";
 import {
   HOOK_EVENTS,
   HOOK_SHELLS,
@@ -28,7 +28,13 @@ export interface CheckedFile {
 const RULE_LISTS = ["allow", "ask", "deny"] as const;
 
 /** `shown` is how people know the file. Claude's own files are read for permissions and hooks; the rest of them is not ours. */
-export function checkSettings(text: string, shown: string, claude: boolean, checkRule: CheckRule): CheckedFile {
+export function checkSettings(
+  text: string,
+  shown: string,
+  claude: boolean,
+  checkRule: CheckRule,
+  { foreign = "refuse" }: { foreign?: "refuse" | "leave" } = {},
+): CheckedFile {
   const json = readJsonText(text);
   const problems: { place: Place; says: string }[] = json.problems.filter((p) => !claude || isOurs(p.path));
   const warnings: { place: Place; says: string }[] = [];
@@ -50,6 +56,7 @@ export function checkSettings(text: string, shown: string, claude: boolean, chec
   if (json.value === undefined) return finish({});
 
   if (claude) leaveOthers(json.value, warn);
+  if (foreign === "leave") leaveUnknown(json.value, warn);
   const schema = claude ? claudeSchema() : settingsSchema();
   const parsed = schema.safeParse(json.value);
   if (!parsed.success) {
@@ -136,6 +143,16 @@ function leaveOthers(file: unknown, warn: (path: JsonPath, says: string) => void
     const path = ["permissions", "disableBypassPermissionsMode"];
     warn(path, `${quoted("disableBypassPermissionsMode")} is not used: it can only be "disable"`);
     delete asObject(permissions).disableBypassPermissionsMode;
+  }
+}
+
+/** Other programs write settings for Claude Code: keys that only it has do nothing here. One that is nearly ours is a mistake. */
+function leaveUnknown(file: unknown, warn: (path: JsonPath, says: string) => void): void {
+  const known = Object.keys(settingsSchema().shape);
+  for (const key of Object.keys(asObject(file))) {
+    if (known.includes(key) || nearestName(key, known)) continue;
+    warn([key], `${quoted(key)} has no effect: Holdfast has no such setting`);
+    delete asObject(file)[key];
   }
 }
 

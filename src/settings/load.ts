@@ -1,4 +1,5 @@
 // Owns loading settings: which files are read, in which order, what trust lets through, what is said about the rest.
+import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import type { CheckRule } from "./check.ts";
 import {
@@ -31,6 +32,8 @@ export interface LoadOptions extends SettingsPlaces {
   /** `--trust`: trusts this path and what its executable configuration is now. */
   trustFlag?: boolean;
   commandLine?: SettingsFile;
+  /** A file, or JSON itself, that was named on the command line: below what the command line says, above every other file. */
+  given?: string;
   checkRule?: CheckRule;
 }
 
@@ -56,6 +59,10 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
   const trusted = entry !== undefined || opts.trustFlag === true;
   const places = settingsFiles(root, opts);
   const { texts, files, mcpText, withheld } = readAll(root, places, trusted);
+  if (opts.given !== undefined) {
+    const below = texts.filter(({ place }) => place.scope === "managed").length;
+    texts.splice(below, 0, givenSettings(opts.given, root));
+  }
   const read = await checkAll(texts, opts.commandLine, opts.checkRule ?? (() => undefined));
   const warnings = read.flatMap(({ checked }) => checked.warnings);
 
@@ -121,6 +128,16 @@ const commandLayer = (value: SettingsFile, root: string): Layer => ({
   at: () => "the command line",
 });
 
+/** JSON begins with a brace; anything else is a file. */
+function givenSettings(given: string, root: string): { place: SettingsPlace; text: string } {
+  const isJson = given.trim().startsWith("{");
+  const shown = isJson ? "--settings" : given;
+  const text = isJson ? given : readSettingsText(resolve(given), shown);
+  if (text === undefined) throw new HoldfastError("invalid", `--settings: there is no file ${given}`);
+  const place = { scope: "command line" as const, file: shown, shown, base: root, claude: false, repository: false };
+  return { place, text };
+}
+
 function readAll(root: string, places: readonly SettingsPlace[], trusted: boolean) {
   const texts: { place: SettingsPlace; text: string }[] = [];
   const files: LoadedSettings["files"] = [];
@@ -162,7 +179,8 @@ async function checkAll(
   if (texts.length > 0) {
     const { checkSettings } = await import("./check.ts");
     for (const { place, text } of texts) {
-      const checked = checkSettings(text, place.shown, place.claude, checkRule);
+      const foreign = place.scope === "command line" ? "leave" : "refuse";
+      const checked = checkSettings(text, place.shown, place.claude, checkRule, { foreign });
       problems.push(...checked.problems);
       read.push({ place, checked });
     }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { makeDir } from "../ledger/make-dir.ts";
 import { realPath } from "./files.ts";
 
 export interface TrustEntry {
@@ -103,7 +104,7 @@ async function change(file: string, edit: (projects: Projects) => void): Promise
   const lockFile = `${file}.lock`;
   let lock: InstanceType<typeof DatabaseSync> | undefined;
   try {
-    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeDir(path.dirname(file));
     fs.closeSync(fs.openSync(lockFile, "a", 0o600));
     lock = new DatabaseSync(lockFile, { timeout: WAIT_MS });
     lock.exec("BEGIN EXCLUSIVE");

@@ -1,6 +1,7 @@
 // Owns the port of supervised jobs, as the tools see them.
 
-type JobStatus = "running" | "completed" | "failed" | "killed" | "timeout" | "unknown";
+/** `starting`: it is decided on, and has not begun. */
+type JobStatus = "starting" | "running" | "completed" | "failed" | "killed" | "timeout" | "unknown";
 
 /** What the intent of a command holds: enough for another process to find the same run. */
 export interface JobPlan {
@@ -25,7 +26,7 @@ export interface JobSpec {
 }
 
 export interface JobEnd {
-  status: Exclude<JobStatus, "running">;
+  status: Exclude<JobStatus, "starting" | "running">;
   /** `remade`: it was killed because it made again and again what commands may not make. */
   because?: "remade";
   /** It failed, and something in it asked for another machine while its sandbox has no network. */

@@ -3,6 +3,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFile, readFileSync, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { HoldfastError } from "../ledger/error.ts";
+import { systemErrorText } from "../ledger/system-error.ts";
 import { byNumber, hasProc, looksDeleted, nameOf, O_PATH } from "./kernel-names.ts";
 import { printable, realPath } from "./paths.ts";
 import { changing, demand, type Permit } from "./permit.ts";
@@ -157,8 +158,10 @@ const SAID: Record<string, string> = {
 
 /** Errors of the system as one line for the model; never with a path of ours. */
 export function explained(error: unknown, shown: string): unknown {
-  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  const { code, path } = error as NodeJS.ErrnoException;
   const said = SAID[code ?? ""];
   if (said !== undefined) return refused(`${printable(cutText(shown, 200))} ${said}`);
-  return path?.startsWith("/proc/self/fd/") ? new HoldfastError("disk", `${shown}: ${code} (${syscall})`) : error;
+  if (!path?.startsWith("/proc/self/fd/")) return error;
+  const name = printable(cutText(shown, 200));
+  return new HoldfastError("disk", systemErrorText(error, name) ?? `${name} cannot be used (${code})`);
 }

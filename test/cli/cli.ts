@@ -10,6 +10,8 @@ export interface CliOptions {
   state: string;
   env?: Record<string, string>;
   stdin?: string;
+  /** Standard input stays open, for the test to write to. */
+  keepStdin?: boolean;
 }
 
 export interface Exited {
@@ -45,7 +47,7 @@ export const startProgram = start;
 function start(program: string, args: string[], opts: CliOptions): RunningCli {
   const env = { PATH: process.env.PATH, HOME: opts.state, XDG_STATE_HOME: opts.state, ...opts.env };
   const child = spawn(program, args, { cwd: opts.cwd, env, stdio: ["pipe", "pipe", "pipe"] });
-  if (opts.stdin !== undefined) child.stdin!.end(opts.stdin);
+  if (!opts.keepStdin) child.stdin!.end(opts.stdin);
   let stdout = "";
   let stderr = "";
   child.stdout!.on("data", (d) => {

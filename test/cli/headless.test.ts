@@ -121,7 +121,7 @@ describe("holdfast -p with a server", () => {
       { env },
     );
     const result = JSON.parse(stdout);
-    expect(code).toBe(0);
+    expect(code).toBe(4); // nothing else came of it
     expect(result).toMatchObject({
       type: "result",
       subtype: "success",
@@ -184,7 +184,7 @@ describe("wrong usage", () => {
     ["a bad number", ["-p", "x", "--max-rounds", "many"], /--max-rounds takes a whole number/],
     ["an unknown format", ["-p", "x", "--output-format", "xml"], /text, json, stream-json/],
     ["live lines without their format", ["-p", "x", "--include-partial-messages"], /needs --output-format stream-json/],
-    ["an unknown context", ["-p", "-r", "ctx_nothere", "x"], /no context ctx_nothere/],
+    ["an unknown context", ["-p", "-r", "ctx_nothere", "x"], /no context "ctx_nothere"/],
     ["nothing to continue", ["-p", "-c"], /no context to go on with/],
     ["an unknown provider", ["-p", "x", "--model", "nowhere/model"], /nowhere/],
     ["a missing key", ["-p", "x", "--model", "anthropic/claude"], /ANTHROPIC_API_KEY/],

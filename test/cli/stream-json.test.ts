@@ -62,7 +62,7 @@ describe("stream-json", () => {
 
   it("takes messages on stdin, one turn and one result each, in one context", async () => {
     server = await startModelServer({ script: [{ text: "first" }, { text: "second" }] });
-    const running = startCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env() });
+    const running = startCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env(), keepStdin: true });
     running.child.stdin!.write(userLine("one"));
     await new Promise<void>((resolve) =>
       running.child.stdout!.on("data", (d) => String(d).includes('"result"') && resolve()),
@@ -82,7 +82,7 @@ describe("stream-json", () => {
         { text: "it is ready" },
       ],
     });
-    const running = startCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env() });
+    const running = startCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env(), keepStdin: true });
     running.child.stdin!.write(userLine("start it"));
     let seen = "";
     await new Promise<void>((resolve) =>

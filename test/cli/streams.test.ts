@@ -58,7 +58,7 @@ test("a full disk under the output is one line and exit code 1; the work is done
     stderr += text;
   });
   const [code] = await once(child, "close");
-  expect([code, stderr.match(/cannot be written \(ENOSPC/g)?.length, stderr]).toEqual([
+  expect([code, stderr.match(/the output cannot be written: the disk is full \(ENOSPC\)/g)?.length, stderr]).toEqual([
     1,
     1,
     expect.not.stringContaining("    at "),

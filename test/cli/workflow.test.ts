@@ -32,7 +32,9 @@ function setUp() {
     script,
     "rounds:\n  - calls:\n      - { name: export_to_context, input: { values: { found: [a, b] } } }\n  - text: finished\n",
   );
-  const cli = (...args: string[]) => runCli([...args, "--model", `rehearsal:${script}`], opts);
+  const model = (verb: string | undefined) =>
+    verb === "run" || verb === "retry" ? ["--model", `rehearsal:${script}`] : [];
+  const cli = (...args: string[]) => runCli([...args, ...model(args[1])], opts);
   const json = async (...args: string[]) => JSON.parse((await cli(...args, "--json")).stdout);
   return { opts, cli, json };
 }

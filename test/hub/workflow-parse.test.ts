@@ -230,7 +230,9 @@ phases:
     expect(readWorkflow(file).phases[0]!.prompt!.template.render({})).toBe("inside");
     fs.writeFileSync(file, flow("- { id: a, template: link.md }"));
     expect(() => readWorkflow(file)).toThrow(/there is no file .*link\.md/);
-    expect(() => readWorkflow(path.join(dir, "none.yaml"))).toThrow(/^Cannot read the workflow /);
+    expect(() => readWorkflow(path.join(dir, "none.yaml"))).toThrow(
+      /^the workflow cannot be read: .*none\.yaml is not there; check the path$/,
+    );
   });
 
   it("checks a workflow in TypeScript the same way, with the path in place of a line", () => {

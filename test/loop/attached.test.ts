@@ -44,6 +44,7 @@ test("a house with every option and one with none attach the same seams", async 
     subagents: { maxDepth: 1 },
     openModel: never,
     fallbackModels: [never],
+    systemPrompt: "You are a tester.",
     appendSystemPrompt: "more",
     files: never,
     contexts: never,

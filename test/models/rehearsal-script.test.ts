@@ -117,7 +117,7 @@ describe("a rehearsal script", () => {
     const error = await reply([user("go")]).catch((e: unknown) => e);
     expect(error).toMatchObject({
       code: "invalid",
-      message: `Cannot read the script ${file}: ENOENT: no such file or directory, open '${file}'. Check the path after "rehearsal:".`,
+      message: `the script cannot be read: ${file} is not there; check the path after "rehearsal:"`,
     });
   });
 });

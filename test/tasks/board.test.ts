@@ -183,7 +183,7 @@ describe("letting go", () => {
     expect(ids(await board.delete("task_2", USER, { force: true }))).toEqual(["task_3"]);
     expect((await board.get("task_3")).blockedBy).toEqual([]);
     expect(await refusal(board.get("task_2"))).toEqual(
-      "not_found: there is no task task_2: list_tasks says which there are",
+      "not_found: there is no task task_2: list() says which there are",
     );
     expect(ids(await board.create([{ subject: "next" }], lead))).toEqual(["task_4"]);
   });

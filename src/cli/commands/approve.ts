@@ -3,7 +3,6 @@ import { listContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
-import type { Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
 import {
@@ -15,9 +14,9 @@ import {
   whoAnswers,
 } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../tools/change-preview.ts";
-import type { Flags } from "../args.ts";
 import { resumeLine } from "../command-line.ts";
-import { openState } from "../open.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { type OpenState, withState } from "../open.ts";
 import { choicesFor, describeRequest, ruleOf, type Scope } from "../presentation/approval.ts";
 import { styleFor } from "../presentation/style.ts";
 import { titleOf } from "../presentation/titles.ts";
@@ -29,13 +28,16 @@ interface Found {
   request: ApprovalRequest;
 }
 
-export async function approve(flags: Flags): Promise<number> {
-  const [verb, id, word = verb === "deny" ? "deny" : flags.remember ? "remember" : "allow"] = flags.words;
-  const { store, project, jobsDir } = await openState(flags);
-  try {
-    const open = await allOpen(store, { root: project.root, jobsDir });
-    if (id === undefined || id === "ls") return list(open, flags);
-    const found = chosen(open, id);
+type Look = Place & JsonToo;
+type Answer = Look & { remember: boolean; reason?: string };
+
+export const ls = (flags: Look): Promise<number> =>
+  withState(flags, async (state) => list(await allListed(state), flags));
+
+/** `word`: what was typed after the request. */
+export const answer = (flags: Answer, id: string, word = flags.remember ? "remember" : "allow"): Promise<number> =>
+  withState(flags, async (state) => {
+    const found = chosen(await allListed(state), id);
     if (found.request.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved(found, flags));
     const answer = answerOf(word, found.request, flags.reason);
     const { decision } = answer;
@@ -52,10 +54,7 @@ export async function approve(flags: Flags): Promise<number> {
         `${decision === "allow" ? "Allowed" : "Denied"}: ${summary(found.request)}${scopeOf(answer)}\n`,
       );
     return 0;
-  } finally {
-    await store.close();
-  }
-}
+  });
 
 const USE = "holdfast approve ID allow | remember | rule | deny [--reason TEXT]";
 
@@ -80,8 +79,8 @@ function scopeOf({ remember, keeps }: ApprovalAnswer): string {
   return remember ? "; in this context again, exactly this" : "";
 }
 
-async function allOpen(store: Store, where: { root: string; jobsDir: string }): Promise<Found[]> {
-  const reading = readers(mechanismsOf(where));
+async function allListed({ store, project: { root }, jobsDir }: OpenState): Promise<Found[]> {
+  const reading = readers(mechanismsOf({ root, jobsDir }));
   const found: Found[] = [];
   for (const { id: context, status } of await listContexts(store)) {
     if (status === "completed") continue;
@@ -100,13 +99,13 @@ function chosen(all: Found[], id: string): Found {
 }
 
 /** What was shown named the old folder: an answer to it would have to hold for another. */
-function sayMoved({ context, ledger, request }: Found, flags: Flags): string {
+function sayMoved({ context, ledger, request }: Found, flags: Place): string {
   const { requestId, cwd, movedTo = "" } = request;
   const again = resumeLine({ id: context, root: contextState(ledger).root }, flags);
   return `${requestId} is void: it was asked in ${escaped(cwd)}, and the project's folder has moved to ${escaped(movedTo)} since. It is asked anew when its context goes on: ${again}`;
 }
 
-function list(all: Found[], flags: Flags): number {
+function list(all: Found[], flags: Look): number {
   const open = all.filter(({ request }) => request.movedTo === undefined);
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(open.map(({ context, request }) => ({ context, ...request })))}\n`);

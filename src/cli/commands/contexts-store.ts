@@ -1,30 +1,33 @@
 // Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
-import { type Contexts, openContexts } from "../../contexts/index.ts";
+import type { Contexts } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { forgetHookFiles } from "../../mechanisms/hooks/index.ts";
 import { loadSettings, settingsPlaces } from "../../settings/index.ts";
-import type { Flags } from "../args.ts";
-import { projectOf } from "../open.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { findContext, projectOf } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
 import { trustOf } from "../settings.ts";
 
+/** Each verb has those of its own table. */
+type Flags = Place & JsonToo & { dryRun?: boolean };
 type Verb = (contexts: Contexts, flags: Flags, words: string[]) => Promise<void>;
 
-export const STORE_VERBS: Record<string, Verb> = {
+export const STORE_VERBS = {
   async data(contexts, flags, [id, key, path]) {
-    const context = await contexts.get(needed(id, "contexts data ID [KEY [PATH]]"));
+    const context = await contexts.get((await findContext(contexts.store, id!)).id);
     if (key !== undefined) {
       const value = await context.read(key, path);
       if (value === undefined)
         throw new HoldfastError(
           "not_found",
-          `${key}${path ? ` ${path}` : ""} is not there: see \`holdfast contexts data ${id}\``,
+          `${key}${path ? ` ${path}` : ""} is not there: see \`holdfast contexts data ${context.id}\``,
         );
       process.stdout.write(`${JSON.stringify(value, null, flags.json ? undefined : 2)}\n`);
       return;
     }
     const all = await context.list();
     if (flags.json) return print(all);
+    if (all.length === 0) process.stderr.write(`Nothing is shared in ${context.id}.\n`);
     for (const one of all) {
       process.stdout.write(
         `${oneLine(one.key, 40).padEnd(30)} ${one.type.padEnd(8)} ${String(one.bytes).padStart(10)} bytes  v${one.version}  ${oneLine(one.author, 20)}\n`,
@@ -43,7 +46,7 @@ export const STORE_VERBS: Record<string, Verb> = {
     }
   },
   async export(contexts, flags, [id, file]) {
-    const done = await contexts.export(needed(id, "contexts export ID FILE"), needed(file, "contexts export ID FILE"));
+    const done = await contexts.export((await findContext(contexts.store, id!)).id, file!);
     if (flags.json) return print(done);
     process.stdout.write(
       `${done.file}: ${done.events} events, ${done.blobs} blobs, ${done.bytes} bytes\n${done.hash}\n`,
@@ -51,7 +54,7 @@ export const STORE_VERBS: Record<string, Verb> = {
   },
   async import(contexts, flags, [file]) {
     const { root } = await projectOf(flags);
-    const done = await contexts.import(needed(file, "contexts import FILE"), { root });
+    const done = await contexts.import(file!, { root });
     if (flags.json) return print(done);
     process.stdout.write(
       `${done.id}${done.id === done.from ? "" : ` (was ${printable(done.from)})`}: ${done.events} events, ${done.blobs} blobs\n${done.hash}\n`,
@@ -67,13 +70,14 @@ export const STORE_VERBS: Record<string, Verb> = {
     for (const { id, reason } of report.kept) process.stdout.write(`kept  ${id}: ${oneLine(reason)}\n`);
     process.stdout.write(`${report.blobs} values that nothing names, ${report.bytes} bytes\n`);
   },
-  async rm(contexts, flags, [id]) {
-    await contexts.delete(needed(id, "contexts rm ID"));
-    forgetHookFiles((await projectOf(flags)).stateDir, [id!]);
+  async rm(contexts, flags, [given]) {
+    const { id } = await findContext(contexts.store, given!);
+    await contexts.delete(id);
+    forgetHookFiles((await projectOf(flags)).stateDir, [id]);
     if (flags.json) print({ id, removed: true });
     else process.stdout.write(`Removed ${id}\n`);
   },
-};
+} satisfies Record<string, Verb>;
 
 /** What the user's settings say about contexts that say nothing themselves. */
 async function ttlOf(flags: Flags): Promise<number | undefined> {
@@ -87,13 +91,4 @@ async function ttlOf(flags: Flags): Promise<number | undefined> {
   return settings.contexts.ttlMs;
 }
 
-export async function runStoreVerb(verb: string, flags: Flags, store: Contexts["store"]): Promise<void> {
-  await STORE_VERBS[verb]!(await openContexts({ store }), flags, flags.words.slice(2));
-}
-
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
-
-function needed(word: string | undefined, use: string): string {
-  if (word === undefined || word === "") throw new HoldfastError("invalid", `use: holdfast ${use}`);
-  return word;
-}

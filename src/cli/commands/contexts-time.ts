@@ -1,15 +1,17 @@
 // Owns `holdfast contexts checkpoints|checkpoint|restore|undo|diff|fork`: going back, comparing, and a second timeline.
 import type { Checkpoint, Context, RestoreReport } from "../../contexts/index.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
-import type { Flags } from "../args.ts";
 import { commandLine, resumeLine } from "../command-line.ts";
+import type { JsonToo, Place } from "../flags.ts";
 import { oneLine } from "../printable.ts";
 
 const PARTS = ["conversation", "data", "files"] as const;
 
+/** Each verb has those of its own table. */
+type Flags = Place & JsonToo & { only?: string; force?: boolean; keepChanged?: boolean };
 type Verb = (context: Context, flags: Flags, words: string[]) => Promise<void>;
 
-export const TIME_VERBS: Record<string, Verb> = {
+export const TIME_VERBS = {
   async checkpoints(context, flags) {
     const all = await context.checkpoints();
     if (flags.json) return print(all);
@@ -22,8 +24,7 @@ export const TIME_VERBS: Record<string, Verb> = {
     else process.stdout.write(`${line(made)}\n`);
   },
   async restore(context, flags, [name]) {
-    if (!name) throw new HoldfastError("invalid", "contexts restore ID NAME: see `holdfast contexts checkpoints ID`");
-    const done = context.restore(byNameOrPosition(name), {
+    const done = context.restore(byNameOrPosition(name!), {
       ...partsOf(flags),
       force: flags.force,
       keepChanged: flags.keepChanged,
@@ -34,8 +35,7 @@ export const TIME_VERBS: Record<string, Verb> = {
     report(await context.undo({ force: flags.force }), flags, context, { isUndo: true });
   },
   async diff(context, flags, [a, b]) {
-    if (!a) throw new HoldfastError("invalid", "contexts diff ID A [B]: see `holdfast contexts checkpoints ID`");
-    const diff = await context.diff(byNameOrPosition(a), b === undefined ? undefined : byNameOrPosition(b));
+    const diff = await context.diff(byNameOrPosition(a!), b === undefined ? undefined : byNameOrPosition(b));
     if (flags.json) return print(diff);
     for (const [mark, kind] of [
       ["+", "added"],
@@ -52,7 +52,7 @@ export const TIME_VERBS: Record<string, Verb> = {
     if (flags.json) print({ id: forked.id, from: context.id });
     else process.stdout.write(`${forked.id}\nGo on with it: ${resumeLine(forked, flags)} "…"\n`);
   },
-};
+} satisfies Record<string, Verb>;
 
 /** A refusal in the words of the command line. */
 function sayHow(error: unknown): never {

@@ -1,81 +1,71 @@
-// Owns `holdfast contexts ls|show|resume|verify`; the other verbs are in the files beside it.
+// Owns `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
 import { type ContextInfo, listContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
-import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/index.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
-import type { Flags } from "../args.ts";
-import { resumeLine } from "../command-line.ts";
-import { findContext, openState } from "../open.ts";
-import { oneLine, printable } from "../printable.ts";
+import { commandLine, resumeLine } from "../command-line.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { findContext, withState } from "../open.ts";
+import { age, listing, oneLine, printable } from "../printable.ts";
 import { createProgressBar } from "../progress.ts";
+import type { STORE_VERBS } from "./contexts-store.ts";
+import type { TIME_VERBS } from "./contexts-time.ts";
+import { withWaitingPlans } from "./waiting-plans.ts";
 
-export async function contexts(flags: Flags): Promise<number> {
-  const [, verb = "ls", id] = flags.words;
-  if (verb === "resume") {
-    const { headless } = await import("../headless.ts");
-    return headless({ ...flags, print: true, resume: id ?? "", words: flags.words.slice(3) });
-  }
-  const { store, project, jobsDir } = await openState(flags);
-  try {
-    if (verb === "ls") return await ls(store, flags);
-    if (verb === "verify")
-      return await verify(store, flags, { id, file: project.ledgerFile, root: project.root, jobsDir });
-    if (verb === "show") return await show(store, flags, { id, root: project.root, jobsDir });
-    const { STORE_VERBS, runStoreVerb } = await import("./contexts-store.ts");
-    if (Object.hasOwn(STORE_VERBS, verb)) {
-      await runStoreVerb(verb, flags, store);
+type Look = Place & JsonToo;
+
+export async function ls(flags: Look): Promise<number> {
+  return withState(flags, async (state) => {
+    const { store } = state;
+    const all = await withWaitingPlans(state, await listContexts(store));
+    const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
+    if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
+    if (flags.json) {
+      process.stdout.write(`${JSON.stringify(all)}\n`);
       return 0;
     }
-    const { TIME_VERBS } = await import("./contexts-time.ts");
-    const time = Object.hasOwn(TIME_VERBS, verb) ? TIME_VERBS[verb] : undefined;
-    if (time) {
-      if (!id) throw new HoldfastError("invalid", `contexts ${verb} needs an id: see \`holdfast contexts ls\``);
-      const info = await findContext(store, id);
-      const { openContexts, projectFiles } = await import("../../contexts/index.ts");
-      const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
-      await time(
-        await (await openContexts({ store })).get(info.id, { files, author: "user" }),
-        flags,
-        flags.words.slice(3),
+    if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
+    else {
+      const rows = all.map((c) => [c.id, c.status, age(c.updatedAt), String(c.rounds), c.title]);
+      process.stdout.write(listing(["CONTEXT", "STATUS", "AGE", "ROUNDS", "TITLE"], rows));
+    }
+    const plans = all.reduce((sum, { plansWaiting = 0 }) => sum + plansWaiting, 0);
+    if (plans > 0)
+      process.stderr.write(
+        `${plans} plan${plans === 1 ? " waits" : "s wait"} for your answer: ${commandLine(["team", "plans"], flags)}\n`,
       );
-      return 0;
-    }
-  } finally {
-    await store.close();
-  }
-  throw new HoldfastError(
-    "invalid",
-    `contexts ${verb}: there are ls, show, resume, verify, resumable, data, checkpoints, checkpoint, restore, undo, diff, fork, export, import, gc, rm`,
-  );
+    const open = all.find(isResumable);
+    if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
+    return 0;
+  });
 }
 
-async function ls(store: Store, flags: Flags): Promise<number> {
-  const all = await listContexts(store);
-  const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
-  if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
-  if (flags.json) {
-    process.stdout.write(`${JSON.stringify(all)}\n`);
+/** A verb about one context, whose first word names it. */
+export const timeVerb = (verb: keyof typeof TIME_VERBS, flags: Look, [id, ...words]: string[]): Promise<number> =>
+  withState(flags, async ({ store, project }) => {
+    const info = await findContext(store, id!);
+    const { openContexts, projectFiles } = await import("../../contexts/index.ts");
+    const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
+    const context = await (await openContexts({ store })).get(info.id, { files, author: "user" });
+    const { TIME_VERBS: verbs } = await import("./contexts-time.ts");
+    await verbs[verb](context, flags, words);
     return 0;
-  }
-  if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
-  for (const c of all) {
-    process.stdout.write(
-      `${c.id}  ${c.status.padEnd(11)}  ${age(c.updatedAt).padStart(8)}  ${String(c.rounds).padStart(4)} rounds  ${oneLine(c.title, 60)}\n`,
-    );
-  }
-  const open = all.find(isResumable);
-  if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
-  return 0;
-}
+  });
+
+export const storeVerb = (verb: keyof typeof STORE_VERBS, flags: Look, words: string[]): Promise<number> =>
+  withState(flags, async ({ store }) => {
+    const { openContexts } = await import("../../contexts/index.ts");
+    const { STORE_VERBS: verbs } = await import("./contexts-store.ts");
+    await verbs[verb](await openContexts({ store }), flags, words);
+    return 0;
+  });
 
 const isResumable = ({ status }: ContextInfo): boolean => status === "interrupted" || status === "paused";
 
 interface Where {
-  id: string | undefined;
   root: string;
   jobsDir: string;
 }
@@ -84,8 +74,10 @@ function openReadable(store: Store, context: string, where: Where): Promise<Ledg
   return openLedger({ store, name: context, ...readers(mechanismsOf(where)) });
 }
 
-async function show(store: Store, flags: Flags, where: Where): Promise<number> {
-  if (!where.id) throw new HoldfastError("invalid", "contexts show needs an id: see `holdfast contexts ls`");
+export const show = (flags: Look, id: string): Promise<number> =>
+  withState(flags, ({ store, project: { root }, jobsDir }) => showOne(store, flags, { id, root, jobsDir }));
+
+async function showOne(store: Store, flags: Look, where: Where & { id: string }): Promise<number> {
   const info = await findContext(store, where.id);
   const ledger = await openReadable(store, info.id, where);
   if (flags.json) {
@@ -118,11 +110,19 @@ async function eventsOf(store: Store, info: ContextInfo, ledger: Ledger): Promis
   return events;
 }
 
-async function verify(store: Store, flags: Flags, where: Where & { file: string }): Promise<number> {
-  if (flags.repair) {
-    await store.close();
-    return reportRepair(flags, await repairSqliteStore(where.file));
-  }
+type Verify = Look & { repair: boolean };
+
+export const verify = (flags: Verify, given: string | undefined): Promise<number> =>
+  withState(flags, async ({ store, project: { root, ledgerFile }, jobsDir }) => {
+    if (flags.repair) {
+      await store.close();
+      return reportRepair(flags, await repairSqliteStore(ledgerFile));
+    }
+    const id = given === undefined ? undefined : (await findContext(store, given)).id;
+    return verifyAll(store, flags, { id, root, jobsDir });
+  });
+
+async function verifyAll(store: Store, flags: Look, where: Where & { id?: string | undefined }): Promise<number> {
   const bar = createProgressBar("verify");
   const checked = await store.verify({ ledger: where.id, progress: bar.update });
   bar.end();
@@ -149,9 +149,10 @@ async function refold(store: Store, context: string, where: Where): Promise<Dama
   return wrong;
 }
 
-function report(flags: Flags, found: { damage: Damage[]; [more: string]: unknown }): number {
+function report(flags: JsonToo, found: { damage: Damage[]; [more: string]: unknown }): number {
   if (flags.json) process.stdout.write(`${JSON.stringify(found)}\n`);
-  else if (found.damage.length === 0) process.stdout.write(`sound: ${JSON.stringify(found)}\n`);
+  else if (found.damage.length === 0)
+    process.stdout.write(`sound: ${counted(found)} read again, every checksum right\n`);
   else {
     say(found.damage);
     const then = "What is proven opens. `holdfast contexts verify --repair` builds the store anew from it and from";
@@ -160,7 +161,14 @@ function report(flags: Flags, found: { damage: Damage[]; [more: string]: unknown
   return found.damage.length > 0 ? 1 : 0;
 }
 
-function reportRepair(flags: Flags, { damage, ledgers, events, lost }: Repair): number {
+/** `3 contexts with 120 events and 14 values`, as far as the store counts them. */
+function counted({ ledgers, events, blobs }: Record<string, unknown>): string {
+  const many = (count: unknown, what: string) =>
+    typeof count === "number" ? [`${count} ${what}${count === 1 ? "" : "s"}`] : [];
+  return [...many(ledgers, "ledger"), ...many(events, "event"), ...many(blobs, "kept value")].join(", ");
+}
+
+function reportRepair(flags: JsonToo, { damage, ledgers, events, lost }: Repair): number {
   if (flags.json)
     process.stdout.write(`${JSON.stringify({ repaired: damage.length > 0, damage, ledgers, events, lost })}\n`);
   else if (damage.length === 0) process.stdout.write("sound: nothing to repair\n");
@@ -177,11 +185,4 @@ function say(damage: Damage[]): void {
     const place = d.ledger ? `${d.ledger}${d.seq === undefined ? "" : ` seq ${d.seq}`}` : "the file";
     process.stdout.write(`damaged: ${place}: ${d.what}${d.salvage ? ` (salvaged to ${d.salvage})` : ""}\n`);
   }
-}
-
-function age(at: number): string {
-  const s = Math.max(0, Math.round((Date.now() - at) / 1000));
-  if (s < 90) return `${s} s`;
-  if (s < 5400) return `${Math.round(s / 60)} min`;
-  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
 }

@@ -13,26 +13,23 @@ import {
   scheduling,
   showSchedule,
 } from "../../mechanisms/cron/index.ts";
-import type { Flags } from "../args.ts";
-import { findContext, type OpenState, openState } from "../open.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { findContext, type OpenState, withState } from "../open.ts";
 import { printable } from "../printable.ts";
-
-const USE = 'ls, add "WHEN" PROMPT [-r CONTEXT], rm ID';
 
 interface Owner {
   ledger: Ledger;
   of: { context: string; agent: string; slice: <T>(name: string) => T };
 }
 
-export async function cron(flags: Flags): Promise<number> {
-  const [, verb = "ls", id] = flags.words;
-  const state = await openState(flags);
-  try {
-    if (verb === "add") return await add(state, flags);
-    const owners = await allOwners(state);
-    if (verb === "ls") return list(owners, flags);
-    if (verb !== "rm" || id === undefined) throw new HoldfastError("invalid", `use: holdfast cron ${USE}`);
-    for (const { ledger, of } of owners) {
+type Look = Place & JsonToo;
+
+export const ls = (flags: Look): Promise<number> =>
+  withState(flags, async (state) => list(await allOwners(state), flags));
+
+export const rm = (flags: Look, id: string): Promise<number> =>
+  withState(flags, async (state) => {
+    for (const { ledger, of } of await allOwners(state)) {
       const done = cancelling(of, id, "user");
       if (!done) continue;
       const { wake } = done;
@@ -40,20 +37,24 @@ export async function cron(flags: Flags): Promise<number> {
         done.events.map((event) => ({ ...event, actor: of.agent })),
         wake ? { wake } : {},
       );
-      process.stdout.write(`Cancelled: ${printable(onlyLocal(showSchedule(done.was)))}\n`);
+      if (flags.json)
+        process.stdout.write(`${JSON.stringify({ context: of.context, scheduleId: id, cancelled: true })}\n`);
+      else process.stdout.write(`Cancelled: ${printable(onlyLocal(showSchedule(done.was)))}\n`);
       return 0;
     }
     throw new HoldfastError("not_found", `there is no schedule ${id}: see \`holdfast cron ls\``);
-  } finally {
-    await state.store.close();
-  }
-}
+  });
 
 /** For the lead of a context, or of a fresh one. */
-async function add({ store, project, jobsDir }: OpenState, flags: Flags): Promise<number> {
-  const [, , when, ...words] = flags.words;
+export const add = (flags: Look & { resume?: string }, words: string[]): Promise<number> =>
+  withState(flags, (state) => addTo(state, flags, words));
+
+async function addTo(
+  { store, project, jobsDir }: OpenState,
+  flags: Look & { resume?: string },
+  [when = "", ...words]: string[],
+): Promise<number> {
   const prompt = words.join(" ").trim();
-  if (when === undefined || prompt === "") throw new HoldfastError("invalid", `use: holdfast cron ${USE}`);
   const opts = { now: Date.now(), zone: localZone(), by: "user" };
   const nobody = { context: "", agent: LEAD, slice: <T>() => ({}) as T };
   await scheduling(nobody, { when, prompt }, opts); // what cannot be understood leaves no context behind
@@ -85,7 +86,7 @@ async function allOwners({ store, project, jobsDir }: OpenState): Promise<Owner[
   return owners;
 }
 
-function list(owners: Owner[], flags: Flags): number {
+function list(owners: Owner[], flags: Look): number {
   const found = owners.flatMap(({ of }) =>
     schedulesOf(of).map((standing) => ({ context: of.context, agent: of.agent, standing })),
   );

@@ -4,12 +4,12 @@ import path from "node:path";
 import { messageOf } from "../../ledger/error.ts";
 import { findProgram } from "../../ledger/programs.ts";
 import { canWrite, ownPaths, type SandboxOptions } from "../../mechanisms/jobs/index.ts";
-import type { Flags } from "../args.ts";
+import type { Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { type OpenSettings, openSettings } from "../settings.ts";
 import type { Finding } from "./doctor.ts";
 
-export async function safety(flags: Flags): Promise<Finding[]> {
+export async function safety(flags: Place): Promise<Finding[]> {
   try {
     const project = await projectOf(flags);
     const settings = await openSettings(flags, project);

@@ -6,7 +6,7 @@ import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
 import { defaultModelSpec } from "../../models/open-model.ts";
 import { VERSION } from "../../version.ts";
-import type { Flags } from "../args.ts";
+import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { safety } from "./doctor-safety.ts";
 
@@ -21,7 +21,7 @@ export interface Finding {
 /** It works all the same. */
 const WARNINGS = new Set(["sandbox", "hooks"]);
 
-export async function doctor(flags: Flags): Promise<number> {
+export async function doctor(flags: Place & JsonToo): Promise<number> {
   const findings = [
     runtime(),
     sqlite(),
@@ -55,7 +55,7 @@ function sqlite(): Finding {
   return { what: "sqlite", ok: true, says: v };
 }
 
-async function state(flags: Flags): Promise<Finding> {
+async function state(flags: Place): Promise<Finding> {
   try {
     const project = await projectOf(flags);
     const store = await openSqliteStore(project.ledgerFile);

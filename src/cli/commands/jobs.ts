@@ -1,41 +1,57 @@
 // Owns `holdfast jobs ls|show|kill`.
 import { HoldfastError } from "../../ledger/error.ts";
 import { killJob, listJobs, showJob } from "../../mechanisms/jobs/index.ts";
-import type { Flags } from "../args.ts";
-import { openState } from "../open.ts";
-import { oneLine, printable } from "../printable.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { projectOf } from "../open.ts";
+import { age, listing, printable } from "../printable.ts";
 
-export async function jobs(flags: Flags): Promise<number> {
-  const [, verb = "ls", id] = flags.words;
-  const { store, jobsDir } = await openState(flags);
-  await store.close();
-  const all = await listJobs(jobsDir);
-  if (verb === "ls") {
-    if (flags.json) process.stdout.write(`${JSON.stringify(all)}\n`);
-    else if (all.length === 0) process.stderr.write("No jobs.\n");
-    else
-      for (const job of all)
-        process.stdout.write(`${job.jobId}  ${job.status.padEnd(9)}  ${oneLine(job.command, 80)}\n`);
-    return 0;
-  }
-  const job = all.find((j) => j.jobId === id);
-  if (!id || !job)
-    throw new HoldfastError(
-      "not_found",
-      id ? `there is no job ${id}: see \`holdfast jobs ls\`` : `jobs ${verb} needs an id`,
-    );
-  if (verb === "show") {
-    const shown = showJob(jobsDir, id)!;
-    process.stdout.write(
-      flags.json
-        ? `${JSON.stringify(shown)}\n`
-        : `${job.jobId}  ${job.status}\n${printable(job.command)}\n\n${printable(shown.output)}\n`,
-    );
-    return 0;
-  }
-  if (verb === "kill") {
-    process.stdout.write(`${(await killJob(jobsDir, id)) ? "killed" : "had already ended:"} ${id}\n`);
-    return 0;
-  }
-  throw new HoldfastError("invalid", `jobs ${verb}: there are ls, show ID, kill ID`);
+type Look = Place & JsonToo;
+type Listed = Awaited<ReturnType<typeof listJobs>>[number];
+
+const HEAD = ["JOB", "STATUS", "EXIT", "AGE", "RAN", "CONTEXT", "COMMAND"];
+
+const jobsDirOf = async (flags: Look): Promise<string> => `${(await projectOf(flags)).stateDir}/jobs`;
+
+export async function ls(flags: Look): Promise<number> {
+  const all = await listJobs(await jobsDirOf(flags));
+  if (flags.json) process.stdout.write(`${JSON.stringify(all)}\n`);
+  else if (all.length === 0) process.stderr.write("No jobs.\n");
+  else process.stdout.write(listing(HEAD, all.map(cells)));
+  return 0;
+}
+
+function cells(job: Listed): string[] {
+  const ran = job.durationMs === undefined ? "" : `${(job.durationMs / 1000).toFixed(1)} s`;
+  const { jobId, status, exitCode, startedAt, context, command } = job;
+  return [jobId, status, exitCode === undefined ? "" : String(exitCode), age(startedAt), ran, context, command];
+}
+
+export async function show(flags: Look, id: string): Promise<number> {
+  const dir = await jobsDirOf(flags);
+  const job = await jobNamed(dir, id);
+  const shown = showJob(dir, job.jobId)!;
+  process.stdout.write(
+    flags.json
+      ? `${JSON.stringify(shown)}\n`
+      : `${listing(HEAD, [cells(job)])}${printable(job.command)}\n\n${printable(shown.output)}\n${shown.missing ? `[${shown.missing}]\n` : ""}`,
+  );
+  return 0;
+}
+
+export async function kill(flags: Look, id: string): Promise<number> {
+  const dir = await jobsDirOf(flags);
+  const { jobId } = await jobNamed(dir, id);
+  const killed = await killJob(dir, jobId);
+  if (flags.json) process.stdout.write(`${JSON.stringify({ jobId, killed })}\n`);
+  else process.stdout.write(`${killed ? "killed" : "had already ended:"} ${jobId}\n`);
+  return 0;
+}
+
+async function jobNamed(dir: string, id: string): Promise<Listed> {
+  const all = await listJobs(dir);
+  const near = all.filter((job) => job.jobId === id || job.jobId.startsWith(id));
+  const found = near.find((job) => job.jobId === id) ?? (near.length === 1 ? near[0] : undefined);
+  if (found) return found;
+  const why = near.length > 1 ? `${near.length} jobs begin with ${id}` : `there is no job ${id}`;
+  throw new HoldfastError("not_found", `${why}: see \`holdfast jobs ls\``);
 }

@@ -9,7 +9,7 @@ import {
   worldOf,
 } from "../../mechanisms/permissions/index.ts";
 import { isBypass } from "../../settings/index.ts";
-import type { Flags } from "../args.ts";
+import type { JsonToo, PolicyFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { escaped, oneLine } from "../printable.ts";
 import { openSettings } from "../settings.ts";
@@ -20,9 +20,8 @@ const EXIT = { allow: 0, deny: 4, ask: 5 } as const;
 const WRONG_USAGE = 2;
 const MARK = { allow: "✓", ask: "?", deny: "✗" } as const;
 
-export async function permissions(flags: Flags): Promise<number> {
-  const [, verb, ...words] = flags.words;
-  if (verb !== "check" || (words.length === 0) !== flags.jsonLines) {
+export async function check(flags: PolicyFlags & JsonToo & { jsonLines: boolean }, words: string[]): Promise<number> {
+  if ((words.length === 0) !== flags.jsonLines) {
     throw new HoldfastError(
       "invalid",
       'use `holdfast permissions check "COMMAND"`, or `holdfast permissions check --json-lines` with one {"command": "…"} a line',

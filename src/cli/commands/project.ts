@@ -6,21 +6,20 @@ import {
   listProjects,
   settleMovedRoots,
 } from "../../contexts/index.ts";
-import { HoldfastError } from "../../ledger/error.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
-import type { Flags } from "../args.ts";
+import type { JsonToo, Place } from "../flags.ts";
 import { printable } from "../printable.ts";
 
-const USE = "use: holdfast project ls, adopt ID|DIR|new, forget ID";
+type Look = Place & JsonToo;
 
-export async function project(flags: Flags): Promise<number> {
-  const [, verb = "ls", which, ...more] = flags.words;
-  const where = { cwd: flags.cwd, ...(flags.state && { state: flags.state }) };
-  if (verb === "ls" && which === undefined) return list(listProjects(where), flags);
-  if (which === undefined || more.length > 0) throw new HoldfastError("invalid", USE);
-  if (verb === "adopt") return adopt(where, which, flags);
-  if (verb !== "forget") throw new HoldfastError("invalid", USE);
-  const { id, stateDir, folders } = forgetProject({ ...where, which });
+const placeOf = (flags: Place) => ({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) });
+
+export async function ls(flags: Look): Promise<number> {
+  return list(listProjects(placeOf(flags)), flags);
+}
+
+export async function forget(flags: Look, which: string): Promise<number> {
+  const { id, stateDir, folders } = forgetProject({ ...placeOf(flags), which });
   if (flags.json) print({ id, stateDir, forgotten: true });
   else
     process.stdout.write(
@@ -29,8 +28,8 @@ export async function project(flags: Flags): Promise<number> {
   return 0;
 }
 
-async function adopt(where: { cwd: string; state?: string }, which: string, flags: Flags): Promise<number> {
-  const { project: now, left } = adoptProject({ ...where, which });
+export async function adopt(flags: Look, which: string): Promise<number> {
+  const { project: now, left } = adoptProject({ ...placeOf(flags), which });
   if (now.formerly.length > 0) {
     const store = await openSqliteStore(now.ledgerFile);
     await settleMovedRoots(store, now).finally(() => store.close());
@@ -48,7 +47,7 @@ async function adopt(where: { cwd: string; state?: string }, which: string, flag
   return 0;
 }
 
-function list(all: KnownProject[], flags: Flags): number {
+function list(all: KnownProject[], flags: Look): number {
   if (flags.json) {
     print(all);
     return 0;

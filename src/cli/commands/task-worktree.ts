@@ -1,6 +1,6 @@
 // Owns what `holdfast tasks show` says of a task's worktree: where it is, what is in it, how to merge it.
 import type { Project } from "../../contexts/index.ts";
-import { messageOf } from "../../ledger/error.ts";
+import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openWorktrees } from "../../mechanisms/worktrees/index.ts";
 import { visible } from "../../tools/task-text.ts";
 import { stateLines, type WorktreeState } from "../../tools/worktrees.ts";
@@ -11,7 +11,7 @@ export interface SeenWorktree {
   state: WorktreeState | null;
 }
 
-export async function seeWorktree(name: string, { root, stateDir }: Project): Promise<SeenWorktree> {
+export async function seeWorktree(name: string, task: string, { root, stateDir }: Project): Promise<SeenWorktree> {
   const worktrees = openWorktrees({ dir: `${stateDir}/worktrees`, root });
   try {
     const state = await worktrees.look(name);
@@ -30,6 +30,8 @@ export async function seeWorktree(name: string, { root, stateDir }: Project): Pr
   } catch (error) {
     const left = await worktrees.branchLeft(name).catch(() => undefined);
     const merge = left && left.unmerged > 0 ? [`  its branch stays; to merge it: git merge ${left.branch}`] : [];
-    return { lines: [`worktree ${visible(name)}: ${visible(messageOf(error))}`, ...merge], state: null };
+    const why = isHoldfastError(error) ? error.what : messageOf(error);
+    const free = `  to take it off the task: holdfast tasks update ${visible(task)} worktree=`;
+    return { lines: [`worktree ${visible(name)}: ${visible(why)}`, ...merge, free], state: null };
   }
 }

@@ -16,8 +16,11 @@ import {
   type TaskStatus,
 } from "../../tools/task-board.ts";
 import { names, taskLine, visible } from "../../tools/task-text.ts";
-import type { Flags } from "../args.ts";
-import { openState } from "../open.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { withState } from "../open.ts";
+
+/** Each verb has those of its own table. */
+type Flags = Place & Partial<JsonToo> & { all?: boolean; force?: boolean; reason?: string };
 
 const USER: By = { agent: "user" };
 const LISTED = 200;
@@ -32,55 +35,44 @@ interface Desk {
   print(text: string): void;
 }
 
-const VERBS: Record<string, (desk: Desk, words: string[]) => Promise<void>> = {
+type TaskVerb = (desk: Desk, words: string[]) => Promise<void>;
+
+const VERBS = {
   ls,
   show,
   add,
   update,
-  claim: async (desk, words) => say(desk, "claimed", await desk.board.claim(idOf(words, "claim"), USER)),
-  release: async (desk, words) =>
-    say(desk, "released", await desk.board.release(idOf(words, "release"), USER, desk.flags.reason)),
-  done: async (desk, words) =>
-    sayChanged(desk, await desk.board.complete(idOf(words, "done"), USER, desk.flags.reason)),
+  claim: async (desk, words) => say(desk, "claimed", await desk.board.claim(words[0]!, USER)),
+  release: async (desk, words) => say(desk, "released", await desk.board.release(words[0]!, USER, desk.flags.reason)),
+  done: async (desk, words) => sayChanged(desk, await desk.board.complete(words[0]!, USER, desk.flags.reason)),
   cancel: async (desk, words) =>
-    sayChanged(
-      desk,
-      await desk.board.update(idOf(words, "cancel"), { status: "cancelled", note: desk.flags.reason }, USER),
-    ),
+    sayChanged(desk, await desk.board.update(words[0]!, { status: "cancelled", note: desk.flags.reason }, USER)),
   rm: async (desk, words) => {
-    const id = idOf(words, "rm");
+    const id = words[0]!;
     const unblocked = await desk.board.delete(id, USER, { force: desk.flags.force });
     desk.print(`removed ${visible(id)}${unblocked.length > 0 ? `; unblocked: ${names(unblocked)}` : ""}\n`);
   },
   graph: async ({ board, flags, print }) =>
     print(drawTasks(await board.list(), { width: process.stdout.columns ?? 100, all: flags.all })),
   export: async ({ board, flags, cwd, print }, [dir]) => {
-    if (!dir) throw usage("tasks export needs a folder: holdfast tasks export .tasks");
-    const files = await writeTaskFiles(resolve(cwd, dir), await board.list(), { force: flags.force });
-    print(`${files.length} tasks in ${visible(dir)}\n`);
+    const files = await writeTaskFiles(resolve(cwd, dir!), await board.list(), { force: flags.force });
+    print(`${files.length} tasks in ${visible(dir!)}\n`);
   },
   import: async ({ board, cwd, print }, [dir]) => {
-    if (!dir) throw usage("tasks import needs a folder with task_*.json files");
-    const files = await readTaskFiles(resolve(cwd, dir));
+    const files = await readTaskFiles(resolve(cwd, dir!));
     const { created, present } = await board.import(files, USER);
     for (const { from, id } of created.filter((one) => one.from !== one.id)) print(`${visible(from)} is now ${id}\n`);
     print(`${created.length} imported${present.length > 0 ? `, ${present.length} were there already` : ""}\n`);
   },
-};
+} satisfies Record<string, TaskVerb>;
 
-export async function tasks(flags: Flags): Promise<number> {
-  const [, verb = "ls", ...words] = flags.words;
-  const run = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
-  if (!run) throw usage(`tasks ${verb}: there are ${Object.keys(VERBS).join(", ")}`);
-  const { store, project } = await openState(flags);
-  try {
+export const tasks = (verb: keyof typeof VERBS, flags: Flags, words: string[]): Promise<number> =>
+  withState(flags, async ({ store, project }) => {
     const board = await openBoard(store);
-    await run({ board, project, flags, cwd: flags.cwd, print: (text) => process.stdout.write(text) }, words);
+    const print = (text: string) => process.stdout.write(text);
+    await VERBS[verb]({ board, project, flags, cwd: flags.cwd, print }, words);
     return 0;
-  } finally {
-    await store.close();
-  }
-}
+  });
 
 async function ls(desk: Desk, words: string[]): Promise<void> {
   const { board, flags, print } = desk;
@@ -98,9 +90,9 @@ async function ls(desk: Desk, words: string[]): Promise<void> {
 }
 
 async function show({ board, project, flags, print }: Desk, words: string[]): Promise<void> {
-  const task = await board.get(idOf(words, "show"));
+  const task = await board.get(words[0]!);
   const { seeWorktree } = await import("./task-worktree.ts");
-  const tree = task.worktree === null ? undefined : await seeWorktree(task.worktree, project);
+  const tree = task.worktree === null ? undefined : await seeWorktree(task.worktree, task.id, project);
   if (flags.json) return print(`${JSON.stringify({ ...task, ...(tree && { worktreeState: tree.state }) })}\n`);
   const blockers = board.openBlockers(task);
   print(`${taskLine(task, { blockers })}\n`);
@@ -115,14 +107,13 @@ async function show({ board, project, flags, print }: Desk, words: string[]): Pr
 const FIELDS = ["description", "blockedBy", "priority", "labels"];
 
 async function add(desk: Desk, [subject, ...words]: string[]): Promise<void> {
-  if (!subject) throw usage('tasks add needs a subject: holdfast tasks add "Write the API" blockedBy=task_1');
   const { blockedBy, ...fields } = changesOf(pairs(words, FIELDS));
-  const [task] = await desk.board.create([{ subject, ...fields, ...(blockedBy && { blockedBy }) }], USER);
+  const [task] = await desk.board.create([{ subject: subject!, ...fields, ...(blockedBy && { blockedBy }) }], USER);
   say(desk, "created", task!);
 }
 
 async function update(desk: Desk, words: string[]): Promise<void> {
-  const id = idOf(words, "update");
+  const id = words[0]!;
   const known = [
     "subject",
     "status",
@@ -177,11 +168,6 @@ const listOf = (text: string): string[] =>
 function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
   if (known.includes(value as T)) return value as T;
   throw usage(`${name} takes ${known.join(", ")}, not "${visible(value.slice(0, 40))}"`);
-}
-
-function idOf([id]: string[], verb: string): string {
-  if (id) return id;
-  throw usage(`tasks ${verb} needs an id: see \`holdfast tasks ls\``);
 }
 
 const line = ({ board }: Desk, task: Task): string => taskLine(task, { blockers: board.openBlockers(task) });

@@ -17,46 +17,48 @@ import {
   type TeamState,
   USER,
 } from "../../mechanisms/team/index.ts";
-import type { Flags } from "../args.ts";
-import { findContext, type OpenState, openState } from "../open.ts";
+import { commandLine } from "../command-line.ts";
+import type { JsonToo, Place } from "../flags.ts";
+import { findContext, type OpenState, withState } from "../open.ts";
 import { escaped, oneLine, printable } from "../printable.ts";
 
-const USE =
-  "ls, show [NAME], send NAME|lead|* TEXT, plans, approve PLAN [TEXT], reject PLAN TEXT, shutdown NAME [--reason TEXT]; -r CONTEXT says which team";
+type Flags = Place & JsonToo & { resume?: string; all?: boolean };
 
-export async function team(flags: Flags): Promise<number> {
-  const [, verb = "ls", word, ...rest] = flags.words;
-  const state = await openState(flags);
-  try {
-    const teams = await openTeams(state, flags);
-    const text = rest.join(" ");
-    if (verb === "ls" || verb === "show") return await list(state, teams, flags, verb === "show" ? word : undefined);
-    if (verb === "plans") return listPlans(teams, flags);
-    if (word === undefined) throw new HoldfastError("invalid", `use: holdfast team ${USE}`);
-    if (verb === "send") {
-      const to = theTeam(teams, (one) => word === "*" || word === "lead" || one.mates[word]?.status === "active", word);
-      await record(to, sending(stateOf(to), USER, { to: word, content: text }));
-      if (stateOf(to).mates[word]?.status === "left")
-        throw new HoldfastError("not_found", `${word} has shut down just before: it does not see this`);
-      return said(flags, { sent: word }, `Sent to ${word}.`);
-    }
-    if (verb === "approve" || verb === "reject")
-      return await review({ teams, flags, given: word, approve: verb === "approve", feedback: text });
-    if (verb === "shutdown") {
-      const of = theTeam(teams, (one) => one.mates[word]?.status === "active", word);
-      const { facts, requestId } = shuttingDown(stateOf(of), word, flags.reason ?? text);
-      await record(of, facts);
-      return said(
-        flags,
-        { requestId },
-        `Asked ${word} to shut down: request ${requestId}. It answers when a host runs it.`,
-      );
-    }
-    throw new HoldfastError("invalid", `use: holdfast team ${USE}`);
-  } finally {
-    await state.store.close();
-  }
-}
+const withTeams = (flags: Flags, work: (teams: Ledger[], state: OpenState) => Promise<number>): Promise<number> =>
+  withState(flags, async (state) => work(await openTeams(state, flags), state));
+
+export const ls = (flags: Flags): Promise<number> => withTeams(flags, (teams, state) => list(state, teams, flags));
+
+export const show = (flags: Flags, name: string | undefined): Promise<number> =>
+  withTeams(flags, (teams, state) => list(state, teams, flags, name));
+
+export const plans = (flags: Flags): Promise<number> => withTeams(flags, async (teams) => listPlans(teams, flags));
+
+export const send = (flags: Flags, [name = "", ...words]: string[]): Promise<number> =>
+  withTeams(flags, async (teams) => {
+    const to = theTeam(teams, (one) => name === "*" || name === "lead" || one.mates[name]?.status === "active", name);
+    await record(to, sending(stateOf(to), USER, { to: name, content: words.join(" ") }));
+    if (stateOf(to).mates[name]?.status === "left")
+      throw new HoldfastError("not_found", `${name} has shut down just before: it does not see this`);
+    return said(flags, { sent: name }, `Sent to ${name}.`);
+  });
+
+export const shutdown = (flags: Flags & { reason?: string }, [name = "", ...words]: string[]): Promise<number> =>
+  withTeams(flags, async (teams) => {
+    const of = theTeam(teams, (one) => one.mates[name]?.status === "active", name);
+    const { facts, requestId } = shuttingDown(stateOf(of), name, flags.reason ?? words.join(" "));
+    await record(of, facts);
+    return said(
+      flags,
+      { requestId },
+      `Asked ${name} to shut down: request ${requestId}. It answers when a host runs it.`,
+    );
+  });
+
+export const review = (flags: Flags, [given = "", ...words]: string[], way: "approve" | "reject"): Promise<number> =>
+  withTeams(flags, (teams) =>
+    reviewPlan({ teams, flags, given, approve: way === "approve", feedback: words.join(" ") }),
+  );
 
 const stateOf = (ledger: Ledger): TeamState => ledger.state.slices.team as TeamState;
 
@@ -67,7 +69,25 @@ async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): 
   return Promise.all(contexts.map((name) => openLedger({ store, name, ...reading })));
 }
 
-function theTeam(teams: Ledger[], fits: (state: TeamState) => boolean, what: string): Ledger {
+/** Whoever was here and left is named too. */
+function nobody(teams: readonly Ledger[], name: string): HoldfastError {
+  const mates = teams.flatMap((one) => Object.values(stateOf(one).mates));
+  const here = mates.filter((one) => one.status === "active").map((one) => one.name);
+  const there =
+    here.length > 0 ? `there are ${here.join(", ")}` : "there is no team; `holdfast -p … --stay` builds one";
+  const left = mates.some((one) => one.name === name) ? `${name} has shut down` : `nobody here is ${name}`;
+  return new HoldfastError("not_found", `${left}: ${there}`);
+}
+
+const noPlan = (_: readonly Ledger[], plan: string): HoldfastError =>
+  new HoldfastError("not_found", `there is no plan ${plan}: see \`holdfast team plans --all\``);
+
+function theTeam(
+  teams: Ledger[],
+  fits: (state: TeamState) => boolean,
+  what: string,
+  missing: typeof nobody = nobody,
+): Ledger {
   const fitting = teams.filter((one) => fits(stateOf(one)));
   if (fitting.length === 1) return fitting[0]!;
   if (fitting.length > 1)
@@ -75,7 +95,7 @@ function theTeam(teams: Ledger[], fits: (state: TeamState) => boolean, what: str
       "invalid",
       `${what} is in ${fitting.length} teams (${fitting.map((one) => one.name).join(", ")}): say which with -r CONTEXT`,
     );
-  throw new HoldfastError("not_found", `nobody here is ${what}: see \`holdfast team ls\``);
+  throw missing(teams, what);
 }
 
 const record = (ledger: Ledger, facts: Facts) => ledger.append(facts.map((fact) => ({ ...fact, actor: USER })));
@@ -93,11 +113,13 @@ interface Reviewing {
   feedback: string;
 }
 
-async function review({ teams, flags, given, approve, feedback }: Reviewing): Promise<number> {
+async function reviewPlan({ teams, flags, given, approve, feedback }: Reviewing): Promise<number> {
   const has = (state: TeamState) =>
     state.plans[given] !== undefined ||
     Object.values(state.plans).some((plan) => plan.by === given && plan.status === "pending");
-  const ledger = theTeam(teams, has, given);
+  if (!approve && feedback.trim() === "")
+    throw new HoldfastError("invalid", "team reject needs TEXT: say why, so that a better plan can follow");
+  const ledger = theTeam(teams, has, given, noPlan);
   const { requestId } = planNamed(stateOf(ledger), given);
   await record(ledger, reviewing(stateOf(ledger), { requestId, approve, feedback }));
   const plan = stateOf(ledger).plans[requestId]!;
@@ -132,8 +154,7 @@ async function list(state: OpenState, teams: Ledger[], flags: Flags, only?: stri
       });
     }
   }
-  if (only !== undefined && mates.length === 0)
-    throw new HoldfastError("not_found", `nobody here is ${only}: see \`holdfast team ls --all\``);
+  if (only !== undefined && mates.length === 0) throw nobody(teams, only);
   if (flags.json) process.stdout.write(`${JSON.stringify(mates)}\n`);
   else if (mates.length === 0) process.stderr.write("There is no team: `holdfast -p … --stay` can build one.\n");
   for (const mate of flags.json ? [] : mates) {
@@ -160,8 +181,11 @@ function listPlans(teams: Ledger[], flags: Flags): number {
   if (flags.json) process.stdout.write(`${JSON.stringify(shown)}\n`);
   else if (shown.length === 0) process.stderr.write("No plan waits for a review.\n");
   else for (const plan of shown) process.stdout.write(`${describe(plan)}\n`);
-  if (!flags.json && shown.some((plan) => plan.status === "pending"))
-    process.stderr.write("Answer with: holdfast team approve PLAN [TEXT] | holdfast team reject PLAN TEXT\n");
+  const waiting = shown.find((plan) => plan.status === "pending");
+  if (!flags.json && waiting) {
+    const answer = (verb: string, ...why: string[]) => commandLine(["team", verb, waiting.requestId, ...why], flags);
+    process.stderr.write(`Answer with: ${answer("approve")}\n         or: ${answer("reject", "why")}\n`);
+  }
   return 0;
 }
 

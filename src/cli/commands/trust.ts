@@ -1,23 +1,26 @@
-// Owns `holdfast trust [ls|add|remove]`: which projects' own configuration is used.
-import { HoldfastError } from "../../ledger/error.ts";
+// Owns `holdfast trust [show|add|remove]`: which projects' own configuration is used.
 import { describeWithheld } from "../../settings/index.ts";
-import type { Flags } from "../args.ts";
+import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { escaped } from "../printable.ts";
 import { openSettings, trustOf } from "../settings.ts";
 
-export async function trust(flags: Flags): Promise<number> {
-  const [, verb = "show"] = flags.words;
+type Look = Place & JsonToo;
+
+export async function remove(flags: Look): Promise<number> {
   const project = await projectOf(flags);
-  if (!["show", "add", "remove"].includes(verb)) {
-    throw new HoldfastError("invalid", `trust ${verb}: there are trust (what holds here), trust add, trust remove`);
-  }
-  if (verb === "remove") {
-    const was = await trustOf(flags, project).revoke(project.root);
-    process.stdout.write(was ? `No longer trusted: ${project.root}\n` : `It was not trusted: ${project.root}\n`);
-    return 0;
-  }
-  const open = await openSettings({ ...flags, trust: verb === "add" }, project);
+  const was = await trustOf(flags, project).revoke(project.root);
+  if (flags.json) process.stdout.write(`${JSON.stringify({ root: project.root, trusted: false, was })}\n`);
+  else process.stdout.write(was ? `No longer trusted: ${project.root}\n` : `It was not trusted: ${project.root}\n`);
+  return 0;
+}
+
+export const show = (flags: Look): Promise<number> => say(flags, { trust: false });
+export const add = (flags: Look): Promise<number> => say(flags, { trust: true });
+
+async function say(flags: Look, { trust }: { trust: boolean }): Promise<number> {
+  const project = await projectOf(flags);
+  const open = await openSettings({ ...flags, trust }, project);
   if (flags.json) {
     const { trusted, executables, withheld } = open;
     process.stdout.write(`${JSON.stringify({ root: project.root, trusted, executables, withheld })}\n`);

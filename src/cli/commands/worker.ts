@@ -1,16 +1,16 @@
 // Owns `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
-import type { Flags } from "../args.ts";
+import type { WorkFlags } from "../flags.ts";
 import { openHarness } from "../harness.ts";
 import { createHostedOutput } from "../hosted-output.ts";
 import { openState } from "../open.ts";
 import { printable } from "../printable.ts";
 import { createScreen, isLiveTerminal } from "../screen.ts";
 
-export async function worker(flags: Flags): Promise<number> {
+export async function worker(flags: WorkFlags & { concurrency?: number; debug: boolean }): Promise<number> {
   const state = await openState(flags);
   try {
-    const screen = createScreen({ isLive: isLiveTerminal(flags) });
-    const { harness, settings, asksHere } = await openHarness(flags, state, screen);
+    const screen = createScreen({ isLive: isLiveTerminal() });
+    const { harness, settings, asksHere } = await openHarness(flags, state, { screen });
     for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
     const show = createHostedOutput({ quiet: flags.quiet, screen, asksHere });
     const over = new AbortController();

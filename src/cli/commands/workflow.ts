@@ -14,57 +14,77 @@ import {
   workflowStatus,
 } from "../../hub/workflow/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import type { Flags } from "../args.ts";
 import { commandLine } from "../command-line.ts";
+import type { JsonToo, Place, WorkFlags } from "../flags.ts";
 import { openHarness } from "../harness.ts";
-import { findContext, type OpenState, openState, stateAt } from "../open.ts";
+import { findContext, type OpenState, stateAt, withState } from "../open.ts";
+import { offlineNews, playsScripts } from "../phase-scripts.ts";
 import { oneLine, printable } from "../printable.ts";
 import { createScreen, isLiveTerminal } from "../screen.ts";
 import { startOf } from "../start.ts";
 
 const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };
-const USE = "workflow run FILE [--input KEY=VALUE], ls, show ID, retry ID [--repeat PHASE,…], input ID KEY=VALUE";
 
-export async function workflow(flags: Flags): Promise<number> {
-  const [, verb = "ls", word, ...rest] = flags.words;
-  const state = await openState(flags);
-  try {
-    const contexts = await openContexts({ store: state.store });
-    if (verb === "ls") return await list(contexts, flags);
-    if (word === undefined) throw new HoldfastError("invalid", `use: holdfast ${USE}`);
-    if (verb === "run") {
-      const spec = fromRoot(readWorkflow(resolve(flags.cwd, word)), state.project.root);
-      pairs(flags.input); // wrong ones are said before anything is recorded
-      const context = await contexts.create({ task: spec.name, title: spec.name, root: state.project.root });
-      return await run({ flags, state, contexts, context, spec });
-    }
-    const info = await findContext(state.store, word);
-    const context = await contexts.get(info.id);
-    const status = await workflowStatus(context, { status: info.status });
-    if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);
-    if (verb === "show") return show(status, flags);
-    if (verb === "input") {
-      if (rest.length === 0) throw new HoldfastError("invalid", "workflow input ID needs what is given: KEY=VALUE");
-      await giveInput(context, pairs(rest));
-      process.stdout.write(`Given. Go on with: ${retryLine(info.id, flags)}\n`);
-      return 0;
-    }
-    if (verb !== "retry") throw new HoldfastError("invalid", `use: holdfast ${USE}`);
-    return await retry({ flags, state, contexts, context, info }, status);
-  } finally {
-    await state.store.close();
-  }
+type Look = Place & JsonToo;
+/** `-p -r` goes on with one without these. */
+type RunFlags = WorkFlags & Partial<JsonToo> & { input?: string[]; repeat?: string };
+
+const withContexts = <F extends Place>(
+  flags: F,
+  work: (contexts: Contexts, state: OpenState) => Promise<number>,
+): Promise<number> => withState(flags, async (state) => work(await openContexts({ store: state.store }), state));
+
+export const ls = (flags: Look): Promise<number> => withContexts(flags, (contexts) => list(contexts, flags));
+
+export const run = (flags: RunFlags, file: string): Promise<number> =>
+  withContexts(flags, async (contexts, state) => {
+    const spec = fromRoot(readWorkflow(resolve(flags.cwd, file)), state.project.root);
+    pairs(flags.input ?? []); // wrong ones are said before anything is recorded
+    return runSpec({ flags, state, contexts, spec });
+  });
+
+export const show = (flags: Look, id: string): Promise<number> =>
+  withContexts(flags, async (contexts, state) => draw((await named(contexts, state, id)).status, flags));
+
+export const retry = (flags: RunFlags, id: string): Promise<number> =>
+  withContexts(flags, async (contexts, state) => {
+    const { info, context, status } = await named(contexts, state, id);
+    return goOn({ flags, state, contexts, context, info }, status);
+  });
+
+export const input = (flags: Look, id: string, given: string[]): Promise<number> =>
+  withContexts(flags, async (contexts, state) => {
+    const { info, context } = await named(contexts, state, id);
+    await giveInput(context, pairs(given));
+    if (flags.json) process.stdout.write(`${JSON.stringify({ context: info.id, given: Object.keys(pairs(given)) })}\n`);
+    else process.stdout.write(`Given. Go on with: ${retryLine(info.id, flags)}\n`);
+    return 0;
+  });
+
+async function named(contexts: Contexts, state: OpenState, id: string) {
+  const info = await findContext(state.store, id);
+  const context = await contexts.get(info.id);
+  const status = await workflowStatus(context, { status: info.status });
+  if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);
+  return { info, context, status };
 }
 
 /** Goes on with the workflow of a context, as `-r` means it. Contract: undefined when it runs none, or none that is unfinished. */
-export async function resumeWorkflow(flags: Flags, state: OpenState, info: ContextInfo): Promise<number | undefined> {
+export async function resumeWorkflow(
+  flags: RunFlags,
+  state: OpenState,
+  info: ContextInfo,
+): Promise<number | undefined> {
   const contexts = await openContexts({ store: state.store });
   const context = await contexts.get(info.id);
   const status = await workflowStatus(context, { status: info.status });
-  return !status || status.state === "done" ? undefined : retry({ flags, state, contexts, context, info }, status);
+  return !status || status.state === "done" ? undefined : goOn({ flags, state, contexts, context, info }, status);
 }
 
-async function retry(running: Omit<Running, "spec">, { file, context }: WorkflowRun): Promise<number> {
+async function goOn(
+  running: Omit<Running, "spec"> & { context: Context },
+  { file, context }: WorkflowRun,
+): Promise<number> {
   const { store, project } = running.state;
   const { root } = project;
   // A file of this project, where the context came in with an import: another machine's path may be anything here.
@@ -73,7 +93,7 @@ async function retry(running: Omit<Running, "spec">, { file, context }: Workflow
       "refused",
       `${context} was imported, and names a workflow file outside this project (${file}): run one of this project's with \`holdfast workflow run FILE\``,
     );
-  return run({ ...running, spec: fromRoot(readWorkflow(resolve(root, file)), root) });
+  return runSpec({ ...running, spec: fromRoot(readWorkflow(resolve(root, file)), root) });
 }
 
 /** A file of the project is recorded by its place in it: the project may be moved before the workflow is gone on with. */
@@ -83,22 +103,29 @@ function fromRoot(spec: Workflow, root: string): Workflow {
 }
 
 interface Running {
-  flags: Flags;
+  flags: RunFlags;
   state: OpenState;
   contexts: Contexts;
-  context: Context;
+  /** Undefined: a new one. */
+  context?: Context;
   spec: Workflow;
   /** Of one that is taken up again. */
   info?: ContextInfo;
 }
 
-const retryLine = (id: string, flags: Flags): string => commandLine(["workflow", "retry", id], flags);
+const retryLine = (id: string, flags: Place): string => commandLine(["workflow", "retry", id], flags);
 
-async function run({ flags, state: opened, contexts, context, spec, info }: Running): Promise<number> {
+async function runSpec({ flags, state: opened, contexts, context: given, spec, info }: Running): Promise<number> {
   const state = stateAt(opened, flags, info);
+  const { root } = state.project;
   const started = await startOf(flags, state, info);
-  const screen = createScreen({ isLive: isLiveTerminal(flags) });
-  const { harness, settings, modelSpec } = await openHarness(started.flags, state, screen);
+  const screen = createScreen({ isLive: isLiveTerminal() });
+  const mechanisms = [playsScripts(spec, root)];
+  const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { screen, mechanisms });
+  const news = given ? undefined : offlineNews(spec, root, model);
+  if (news && !flags.quiet) process.stderr.write(`holdfast: ${printable(news)}\n`);
+  // Nothing is recorded before everything it needs is there.
+  const context = given ?? (await contexts.create({ task: spec.name, title: spec.name, root }));
   const mode = settings.permissions.policy?.mode ?? "default";
   for (const line of [...settings.says, ...started.says(mode)]) process.stderr.write(`holdfast: ${printable(line)}\n`);
   const record = started.record({ settings, ...(modelSpec && { modelSpec }) });
@@ -114,7 +141,7 @@ async function run({ flags, state: opened, contexts, context, spec, info }: Runn
       workflow: spec,
       context,
       runner: { run: (task) => hub.run(task) },
-      ...(flags.input.length > 0 ? { inputs: pairs(flags.input) } : {}),
+      ...(flags.input?.length ? { inputs: pairs(flags.input) } : {}),
       ...(flags.repeat ? { repeat: flags.repeat.split(",") } : {}),
       ...(flags.quiet ? {} : { onProgress: (progress: Progress) => screen.print(linesOf(progress)) }),
       signal: stop.signal,
@@ -143,7 +170,7 @@ function linesOf(progress: Progress): string[] {
   return kind === "phase" ? [`· ${oneLine(`${more.phase ?? ""} ${state ?? ""} ${more.error ?? ""}`, width())}`] : [];
 }
 
-async function list(contexts: Contexts, flags: Flags): Promise<number> {
+async function list(contexts: Contexts, flags: Look): Promise<number> {
   const found: WorkflowRun[] = [];
   for (const info of await contexts.list()) {
     const status = await workflowStatus(await contexts.get(info.id), { status: info.status });
@@ -162,7 +189,7 @@ async function list(contexts: Contexts, flags: Flags): Promise<number> {
   return 0;
 }
 
-function show(status: WorkflowRun, flags: Flags): number {
+function draw(status: WorkflowRun, flags: Look): number {
   if (flags.json) process.stdout.write(`${JSON.stringify(status)}\n`);
   else process.stdout.write(`${drawWorkflow(status, { width: width() })}\n\n${reportOf(status).markdown}\n`);
   return 0;

@@ -5,6 +5,7 @@ import path from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { type Applied, applyPlan } from "./apply.ts";
 import { rulesByFolder } from "./ignore.ts";
 import { withLock } from "./lock.ts";
@@ -95,7 +96,7 @@ export function openFileKeeper(opts: {
   limits?: FileLimits;
 }): FileKeeper {
   const root = fs.realpathSync(opts.root);
-  fs.mkdirSync(opts.dir, { recursive: true, mode: 0o700 });
+  makeDir(opts.dir);
   const dir = fs.realpathSync(opts.dir);
   const clock = opts.now ?? Date.now;
   const limits = {

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { isHoldfastError } from "../../ledger/error.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { NO_ATTRIBUTES, startGit } from "./git.ts";
 import {
   newPack,
@@ -251,9 +252,9 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
 /** Contract: made by hand, so that no template of anybody gets in. */
 function lay(gitDir: string, packDir: string): void {
   if (fs.existsSync(path.join(gitDir, "HEAD"))) return;
-  fs.mkdirSync(packDir, { recursive: true, mode: 0o700 });
-  fs.mkdirSync(path.join(gitDir, "refs", "heads"), { recursive: true, mode: 0o700 });
-  fs.mkdirSync(path.join(gitDir, "info"), { recursive: true, mode: 0o700 });
+  makeDir(packDir);
+  makeDir(path.join(gitDir, "refs", "heads"));
+  makeDir(path.join(gitDir, "info"));
   fs.writeFileSync(path.join(gitDir, "info", "attributes"), NO_ATTRIBUTES);
   fs.writeFileSync(path.join(gitDir, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = true\n");
   const fresh = path.join(gitDir, `HEAD.${process.pid}`);

@@ -2,7 +2,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { HoldfastError } from "../../ledger/error.ts";
+import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import type { DirId, Here } from "./here.ts";
 
 export interface Place {
@@ -99,7 +100,7 @@ export function writeOrigin(home: string, name: string, origin: Origin): void {
 export function makeProject(home: string, name: string, origin: Origin): boolean {
   return writing(home, () => {
     const projects = path.join(home, "projects");
-    fs.mkdirSync(projects, { recursive: true, mode: 0o700 });
+    makeDir(projects);
     sweep(projects);
     const fresh = fs.mkdtempSync(path.join(projects, ".new-"));
     try {
@@ -142,7 +143,7 @@ export const holdsState = (home: string, name: string): boolean =>
 /** Whole or not at all, whoever else writes. */
 export function writeWhole(home: string, file: string, value: unknown, { flush } = { flush: true }): void {
   writing(home, () => {
-    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeDir(path.dirname(file));
     const fresh = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.${randomUUID().slice(0, 8)}`);
     try {
       fs.writeFileSync(fresh, `${JSON.stringify(value)}\n`, { mode: 0o600, flush });
@@ -162,8 +163,7 @@ export function writing<T>(home: string, work: () => T): T {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined || error instanceof HoldfastError) throw error;
     const full = ["ENOSPC", "EDQUOT", "EIO"].includes(code);
-    // A read-only file system answers a recursive mkdir with ENOENT.
-    const why = code === "ENOENT" ? "it cannot be made there: is that file system read-only?" : code;
+    const why = code === "ENOENT" ? "it cannot be made there" : messageOf(error);
     throw new HoldfastError(
       full ? "disk" : "invalid",
       `the state directory ${home} cannot be written (${why}): ${full ? "its disk is full or failing; make room, or give another --state" : "give --state or XDG_STATE_HOME a folder that can be written"}`,

@@ -30,7 +30,7 @@ export function readWorkflow(file: string): Workflow {
   try {
     text = readTextFile(file);
   } catch (cause) {
-    throw new HoldfastError("not_found", `Cannot read the workflow ${file}: ${messageOf(cause)}. Check the path.`, {
+    throw new HoldfastError("not_found", `the workflow cannot be read: ${messageOf(cause)}; check the path`, {
       cause,
     });
   }

@@ -1,7 +1,8 @@
 // Owns the second copy of every event: a text file for each ledger beside the database, read only when the database is damaged.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { genesis, type Row, sameBytes } from "../checksum.ts";
+import { makeDir } from "../make-dir.ts";
 import type { Seq } from "../store.ts";
 import type { Advanced } from "./append.ts";
 import type { Connection } from "./connection.ts";
@@ -40,7 +41,7 @@ export function openCopies(file: string, db: Connection): Copies {
     if (stat && stat.nlink > 0) return { one: known, size: stat.size };
     forget(n);
     if (open.size >= OPEN_FILES) forget(open.keys().next().value!);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeDir(folder);
     const fd = openSync(pathOf(file, n), APPEND, 0o600);
     const one = { fd, last: -1, size: -1 };
     let live = false;

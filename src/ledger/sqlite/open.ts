@@ -6,7 +6,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   rmSync,
   statfsSync,
@@ -17,6 +16,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "../error.ts";
 import { newId } from "../id.ts";
+import { makeDir } from "../make-dir.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { migrate, PAGE_SIZE, SCHEMA, sqliteTooOld } from "./schema.ts";
 import { translate } from "./sqlite-errors.ts";
@@ -61,7 +61,7 @@ export async function openForWriting(file: string): Promise<Connection> {
 /** Built under another name and put in place whole: two fsyncs, and nobody ever sees half a store. */
 function create(file: string): void {
   const folder = dirname(file);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeDir(folder);
   const fresh = `${file}.${newId("new")}`;
   try {
     closeSync(openSync(fresh, "wx", 0o600));

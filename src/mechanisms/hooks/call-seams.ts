@@ -1,6 +1,7 @@
 // Owns hooks around one call: asked once before it, for the input and the decision; told after it, about the result.
-import { HoldfastError, isHoldfastError, messageOf } from "../../ledger/error.ts";
+import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import { explain } from "../../ledger/events.ts";
+import { resultOfError } from "../../loop/next-step.ts";
 import type { GateCall, Mechanism, Seams, ToolOutput, ToolRun, Turn, VerdictCode } from "../../loop/seams.ts";
 import { schemaOf } from "../../loop/tool-specs.ts";
 import { fromClaude, toClaude } from "../../tools/claude-names.ts";
@@ -115,6 +116,6 @@ async function outputOf(run: ToolRun, next: (run: ToolRun) => Promise<ToolOutput
     return await next(run);
   } catch (error) {
     if (isHoldfastError(error, "fenced") || isHoldfastError(error, "disk")) throw error;
-    return { content: messageOf(error), isError: true };
+    return resultOfError(error);
   }
 }

@@ -1,8 +1,9 @@
 // Owns what happens to long text of a hook: over 10,000 characters it goes to a file, and its head with the path takes its place.
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { messageOf } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { cutText } from "../../tools/text.ts";
 
 const MAX_CHARS = 10_000;
@@ -15,7 +16,7 @@ export async function boundText(text: string, dir: string, max = MAX_CHARS): Pro
   const rest = `[… ${text.length - head.length} of ${text.length} characters left out`;
   const file = path.join(dir, `${newId("hook")}.txt`);
   try {
-    await mkdir(dir, { recursive: true, mode: 0o700 });
+    makeDir(dir);
     await writeFile(file, text, { mode: 0o600, flag: "wx" });
     return `${head}\n${rest}; the whole: ${file}]`;
   } catch (error) {

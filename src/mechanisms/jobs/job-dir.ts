@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import {
@@ -71,7 +72,7 @@ export function makeJobDir(dir: string, meta: JobMeta): void {
     mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    mkdirSync(dir, { recursive: true, mode: 0o700 }); // the first job here
+    makeDir(dir); // the first job here
   }
   writeMeta(dir, meta);
 }
@@ -79,7 +80,7 @@ export function makeJobDir(dir: string, meta: JobMeta): void {
 /** The directory of the attempt that is to run now; made anew where it is not there. */
 export function newAttempt(dir: string, meta: JobMeta): string {
   const attempt = currentAttempt(dir);
-  mkdirSync(attempt, { recursive: true, mode: 0o700 });
+  makeDir(attempt);
   writeMeta(attempt, meta);
   return attempt;
 }
@@ -305,7 +306,8 @@ export function listJobs(dir: string): JobListing[] {
     if (!meta || isOnlyPlanned(attempt, meta)) return [];
     const end = jobEnd(attempt, meta.startedAt);
     const { jobId, context, agent, command, cwd, startedAt } = meta;
-    return [{ jobId, context, agent, command, cwd, startedAt, status: "running", ...end }];
+    const status = jobState(attempt).phase === "unstarted" ? "starting" : "running";
+    return [{ jobId, context, agent, command, cwd, startedAt, status, ...end }];
   });
 }
 
@@ -315,7 +317,8 @@ const isOnlyPlanned = (attempt: string, { startedAt, boot }: JobMeta): boolean =
 
 /** How many run in that directory, or below it. */
 export const jobsIn = (dir: string, place: string): number =>
-  listJobs(dir).filter((job) => job.status === "running" && isInside(place, job.cwd)).length;
+  listJobs(dir).filter(({ status, cwd }) => (status === "running" || status === "starting") && isInside(place, cwd))
+    .length;
 
 /** One job with what it printed. */
 export function showJob(dir: string, jobId: string): (JobListing & { output: string; missing?: string }) | undefined {

@@ -1,7 +1,8 @@
 // Owns whether there is a sandbox here: it is tried, once for each boot.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { findProgram, searchPath } from "../../ledger/programs.ts";
 import { bootId } from "./process.ts";
 
@@ -62,7 +63,7 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
   const why = tried.stderr?.trim().split("\n")[0] || tried.error?.message || `exit code ${tried.status}`;
   const state: SandboxState =
     tried.status === 0 ? { works: true, bwrap } : { works: false, why: `bubblewrap does not work here: ${why}` };
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeDir(dir);
   rmSync(file, { force: true }); // one of an older version is readable by others
   writeFileSync(file, JSON.stringify({ key, state }), { mode: 0o600 });
   return state;

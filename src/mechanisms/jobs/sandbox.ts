@@ -1,6 +1,7 @@
 // Owns what a command sees of the machine: the arguments of bubblewrap.
-import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import { SYSTEM_SECRETS } from "../../tools/secret-names.ts";
@@ -107,7 +108,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   const enclose = (kind: string, wanted: Wanted, unsure: ReadonlySet<string>): Known => {
     const { context, root, network, git, granted } = wanted;
     const kept = join(opts.dir, context);
-    for (const name of ["tmp", "home"]) mkdirSync(join(kept, name), { recursive: true, mode: 0o700 });
+    for (const name of ["tmp", "home"]) makeDir(join(kept, name));
     const here = writable.filter(isSame);
     const trees = [...new Set([root, ...here])];
     const absent: string[] = [];

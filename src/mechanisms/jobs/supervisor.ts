@@ -1,19 +1,10 @@
 // Owns the supervisor: a shell between the harness and its commands, which outlives the harness.
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { isInside } from "../../tools/paths.ts";
 import { commandEnvironment } from "./environment.ts";
 import { markOffline, shellEnd } from "./job-dir.ts";
@@ -96,12 +87,12 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   /** The supervisor itself is in the sandbox: only it sees these there. */
   const seen = (): string[] => {
     const taken = join(dir, "..", "taken");
-    mkdirSync(taken, { recursive: true, mode: 0o700 });
+    makeDir(taken);
     return ["--bind", dir, `${JOBS_SEEN}/jobs`, "--bind", taken, `${JOBS_SEEN}/taken`, "--"];
   };
 
   const open = (): Shell => {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeDir(dir);
     const kept = Math.min(1 << 20, limits.outputBytes >> 2);
     const { outer, wrap, absent, links } = limits.enclosure ?? { outer: [], wrap: [], absent: [], links: [] };
     // A sandbox takes longer to start than a command; two are kept ready. In it the directory of the jobs is seen through descriptor 9 alone.

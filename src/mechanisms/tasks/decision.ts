@@ -34,7 +34,7 @@ export const invalid = (why: string): HoldfastError => new HoldfastError("invali
 export function find(tasks: Tasks, given: string): Task {
   const task = tasks.get(taskId(given));
   if (task) return task;
-  throw new HoldfastError("not_found", `there is no task ${short(given, 60)}: list_tasks says which there are`);
+  throw new HoldfastError("not_found", `there is no task ${short(given, 60)}`, { next: "list tasks" });
 }
 
 export function bounded(what: string, text: string, max: number): string {

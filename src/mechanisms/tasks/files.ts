@@ -1,11 +1,12 @@
 // Owns `task_*.json` files: one a task, written whole or not at all, read with suspicion.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { explain } from "../../ledger/events.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { PRIORITIES, TASK_STATUSES, type Task } from "../../tools/task-board.ts";
 import { short } from "../../tools/task-text.ts";
 import type { TaskFile } from "./decide-import.ts";
@@ -35,7 +36,7 @@ const fileSchema = () =>
 export async function readTaskFiles(dir: string): Promise<TaskFile[]> {
   const schema = fileSchema();
   const found = await readdir(dir).catch((error) => {
-    throw new HoldfastError("not_found", `${short(dir, 200)} cannot be read: ${short(messageOf(error), 200)}`);
+    throw new HoldfastError("not_found", `the tasks cannot be read: ${short(messageOf(error), 300)}`);
   });
   const names = found.filter((name) => /^task_.*\.json$/.test(name)).sort(numerically);
   if (names.length > FILES) throw new HoldfastError("limit", `${names.length} files of tasks, at most ${FILES}`);
@@ -80,7 +81,7 @@ export async function writeTaskFiles(
   tasks: readonly Task[],
   opts: { force?: boolean } = {},
 ): Promise<string[]> {
-  await mkdir(dir, { recursive: true });
+  makeDir(dir, 0o777);
   const wanted = tasks.map((task) => ({ path: join(dir, `${fileName(task.id)}.json`), text: textOf(task) }));
   const there = new Set(await readdir(dir));
   const changed: typeof wanted = [];

@@ -1,7 +1,8 @@
 // Owns links from a worktree to folders of the main tree that git does not keep (node_modules): made once, never followed when it goes.
-import { appendFileSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
+import { appendFileSync, lstatSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { messageOf } from "../../ledger/error.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { isInside } from "../../tools/paths.ts";
 import { refused } from "../../tools/refused.ts";
 import type { Git, Repository } from "./repository.ts";
@@ -54,7 +55,7 @@ async function linkFolder(given: string, { git, main, path, admin }: LinkPlace):
 }
 
 function makeParent(link: string): string {
-  mkdirSync(dirname(link), { recursive: true });
+  makeDir(dirname(link), 0o777);
   return dirname(link);
 }
 
@@ -63,7 +64,7 @@ async function keepOutOfSight(git: Git, of: Omit<LinkPlace, "git"> & { folder: s
   const args = ["ls-files", "-z", "--others", "--exclude-standard", "--", of.folder];
   if ((await git(args, { gitDir: of.admin, tree: of.path })) === "") return;
   const file = join(of.main.common, "info", "exclude");
-  mkdirSync(dirname(file), { recursive: true });
+  makeDir(dirname(file), 0o777);
   const line = `/${of.folder.replace(/[*?[\]\\!# ]/g, "\\$&")}`;
   const text = lstatSync(file, { throwIfNoEntry: false }) ? readFileSync(file, "utf8") : "";
   if (text.split("\n").includes(line)) return;

@@ -1,5 +1,6 @@
 // Owns looking at a worktree, finding the way to it, and marking it for review.
 import { join } from "node:path";
+import { HoldfastError } from "../../ledger/error.ts";
 import { refused } from "../../tools/refused.ts";
 import { visible } from "../../tools/task-text.ts";
 import { cutText } from "../../tools/text.ts";
@@ -34,7 +35,9 @@ export async function branchLeft(
 /** Waits for who makes or removes it: afterwards it is there, or it is not. */
 export async function placeOf(place: Place, name: string): Promise<string> {
   const gone = (why: string) =>
-    refused(`the worktree ${visible(name.slice(0, 60))} ${why}: make it with create_worktree, or free the task of it`);
+    new HoldfastError("refused", `the worktree ${visible(name.slice(0, 60))} ${why}`, {
+      next: "make or free worktree",
+    });
   try {
     checkWorktreeName(name);
   } catch {

@@ -1,8 +1,9 @@
 // Owns making a worktree, step by step: what a killed process left is told from the repository alone, and finished.
-import { mkdirSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { messageOf } from "../../ledger/error.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { refused } from "../../tools/refused.ts";
 import { branchOf, checkWorktreeName, type Made, type MakePlan } from "../../tools/worktrees.ts";
 import { linkFolders } from "./links.ts";
@@ -20,7 +21,7 @@ export interface Place {
 
 /** By its real path. */
 export function openDir(dir: string): string {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeDir(dir);
   return realpathSync.native(dir);
 }
 

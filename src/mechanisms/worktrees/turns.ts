@@ -1,10 +1,11 @@
 // Owns taking turns at one name: among processes, and with a git that a killed process left at work.
 import { execFile } from "node:child_process";
-import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { HoldfastError } from "../../ledger/error.ts";
+import { makeDir } from "../../ledger/make-dir.ts";
 import { systemProgram } from "../../ledger/programs.ts";
 
 const LOOK_MS = 15;
@@ -45,7 +46,7 @@ export async function inTurn<T>(opts: TurnOptions, work: (held: Held) => Promise
 /** The same for who only looks. */
 export async function afterOthers<T>({ dir, name }: TurnOptions, look: (pipe: string) => Promise<T>): Promise<T> {
   const locks = join(dir, ".locks");
-  mkdirSync(locks, { recursive: true, mode: 0o700 });
+  makeDir(locks);
   const lock = await take(join(locks, name));
   try {
     const pipe = join(locks, `${name}.busy`);

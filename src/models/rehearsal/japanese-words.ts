@@ -110,6 +110,8 @@ export const japanese: Words = {
   job: (id, status, code) =>
     `バックグラウンドジョブ ${id}: ${STATUS[status] ?? status}${code === undefined ? "" : `（終了コード ${code}）`}。`,
   note: (from, text) => `${from} からの通知: ${text}`,
+  brought: (from, n) => `${from} から ${n} 行を受け取りましたが、内容は解釈していません。`,
+  noMcp: (part) => `「${part}」: このバージョンではまだ MCP サーバーに接続できません。これについては何もしていません。`,
 
   saySearch: (text) => `「${text}」を検索します。`,
   matches: (text, n) => `「${text}」: ${n} 行が一致`,

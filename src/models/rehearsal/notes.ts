@@ -9,6 +9,9 @@ const TAIL_LINES = 5;
 /** They advise or remind the agent itself; nobody waits to hear of them. */
 const ADVICE = new Set(["memory", "hook", "holdfast", "todo", "recovery", "hub", "skills"]);
 
+/** What the user gave with the words: piped in, or a file that they name. */
+const BROUGHT = /^(?:standard input|file .+)$/;
+
 /** `meanwhile`: with the answer to something else, only what would be lost otherwise. `mates`: whose notes are messages. */
 export function notesText(
   words: Words,
@@ -26,6 +29,7 @@ export function notesText(
 
 function noteText(words: Words, note: Note, mates: readonly string[]): string {
   const { from, text } = note;
+  if (BROUGHT.test(from)) return words.brought(from, linesOf(text).length);
   if (from === "cron") return text.replace(/^\[Scheduled\]\s*/, "");
   const said = readTeamNote(note);
   if (said?.kind === "asks") {

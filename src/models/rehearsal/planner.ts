@@ -29,14 +29,15 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "syste
     return { text: notesText(words, now.notes, { meanwhile: false, mates }) || nothing, calls: [] };
   }
   const intents = asked.flatMap((a) => a.intents);
-  const unknown = asked.find((a) => a.unknown !== undefined)?.unknown;
+  const { unknown, missing } = asked.find((a) => a.unknown !== undefined) ?? {};
+  const said = missing === undefined ? help(words) : words.noMcp(unknown!);
   const passedOver = now.passedOver.map((text) => words.passedOver(text));
-  if (intents.length === 0) return { text: paragraphs([help(words), ...passedOver, meanwhile]), calls: [] };
+  if (intents.length === 0) return { text: paragraphs([said, ...passedOver, meanwhile]), calls: [] };
 
   const stage: Stage = { words, tools, roster, stepFor: (intent) => stepFor(stage, intent) };
   const move = advance(wholePlan(stage, intents), now.recorded);
   if ("ask" in move) return { text: move.ask.say, calls: move.ask.calls };
-  const missed = unknown === undefined ? [] : [words.notUnderstood(unknown), help(words)];
+  const missed = unknown === undefined ? [] : missing ? [said] : [words.notUnderstood(unknown), said];
   const answer = paragraphs([move.section.text, ...missed, ...passedOver]);
   if (now.answers.some((given) => given.includes(answer)))
     return { text: paragraphs([meanwhile, words.nothingLeft]), calls: [] };

@@ -57,6 +57,8 @@ export interface Request {
   intents: Intent[];
   /** The first part that was not understood. Nothing after it is done: it may depend on it. */
   unknown?: string;
+  /** That part is understood, and wants what this version does not have. */
+  missing?: "mcp";
 }
 
 /** What a clause may refer back to. */
@@ -72,6 +74,8 @@ export function understand(text: string): Request {
   const intents: Intent[] = [];
   const before: Before = {};
   for (const clause of clauses) {
+    if (wantsMcp(clause))
+      return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)), missing: "mcp" };
     const found = readClause(clause, lang, before);
     if (!found) return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)) };
     intents.push(...found.filter((intent) => !isRepeatedRead(intent, intents.at(-1))));
@@ -81,6 +85,10 @@ export function understand(text: string): Request {
   }
   return intents.length > 0 ? { lang, intents: joinTeams(intents) } : { lang, intents, unknown: shown(text) };
 }
+
+/** A server to be connected to, or asked: the word alone may be what is searched for. */
+const wantsMcp = ({ text }: Clause): boolean =>
+  /(?<![A-Za-z])MCP(?![A-Za-z])/i.test(text) && /server|connect|サーバ|接続|つな|繋/i.test(text);
 
 const shown = (part: string): string => (part.length > 200 ? `${part.trim().slice(0, 200)}…` : part.trim());
 

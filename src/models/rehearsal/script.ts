@@ -17,7 +17,7 @@ export async function readScript(file: string): Promise<Script> {
   } catch (cause) {
     throw new HoldfastError(
       "invalid",
-      `Cannot read the script ${file}: ${messageOf(cause)}. Check the path after "rehearsal:".`,
+      `the script cannot be read: ${messageOf(cause)}; check the path after "rehearsal:"`,
       { cause },
     );
   }

@@ -113,6 +113,9 @@ export const english = {
   job: (id: string, status: string, code: string | undefined) =>
     `Background job ${id} ${ENDED[status] ?? status}${code === undefined ? "" : ` (exit code ${code})`}.`,
   note: (from: string, text: string) => `Note from ${from}: ${text}`,
+  brought: (from: string, n: number) =>
+    `With it came ${n} line${s(n)} from ${from}; I read nothing into ${n === 1 ? "it" : "them"}.`,
+  noMcp: (part: string) => `“${part}”: MCP servers cannot be connected yet in this version. Nothing was done about it.`,
 
   saySearch: (text: string) => `Searching for “${text}”.`,
   matches: (text: string, n: number) => `“${text}”: ${n} line${s(n)} of matches`,

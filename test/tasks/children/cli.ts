@@ -1,10 +1,4 @@
-// A child that is the command `holdfast tasks …`: node cli.ts tasks ls …
-import { parseFlags } from "../../../src/cli/args.ts";
-import { tasks } from "../../../src/cli/commands/tasks.ts";
+// A child that is the command `holdfast …`, from the source: node cli.ts tasks ls …
+import { main } from "../../../src/cli/main.ts";
 
-try {
-  process.exitCode = await tasks(parseFlags(process.argv.slice(2)));
-} catch (error) {
-  process.stderr.write(`holdfast: ${(error as Error).message}\n`);
-  process.exitCode = 2;
-}
+process.exit(await main(process.argv.slice(2)));

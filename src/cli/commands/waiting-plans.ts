@@ -1,0 +1,27 @@
+// Owns which contexts wait for a person although nobody is at work in them: a teammate's plan is not answered.
+import type { ContextInfo } from "../../contexts/index.ts";
+import { mechanismsOf } from "../../harness.ts";
+import { openLedger } from "../../ledger/ledger.ts";
+import { readers } from "../../loop/host.ts";
+import { isTeamWake, type TeamState } from "../../mechanisms/team/index.ts";
+import type { OpenState } from "../open.ts";
+
+export type Listed = ContextInfo & { plansWaiting?: number };
+
+/** Contract: only contexts with a team are opened, and only those that look finished. */
+export async function withWaitingPlans(
+  { store, project: { root }, jobsDir }: OpenState,
+  all: readonly ContextInfo[],
+): Promise<Listed[]> {
+  const teams = new Set((await store.due(Date.now())).filter(isTeamWake).map((wake) => wake.context));
+  if (teams.size === 0) return [...all];
+  const reading = readers(mechanismsOf({ root, jobsDir }));
+  return Promise.all(
+    all.map(async (one): Promise<Listed> => {
+      if (!teams.has(one.id) || (one.status !== "completed" && one.status !== "paused")) return one;
+      const { plans } = (await openLedger({ store, name: one.id, ...reading })).state.slices.team as TeamState;
+      const plansWaiting = Object.values(plans).filter(({ status }) => status === "pending").length;
+      return plansWaiting === 0 ? one : { ...one, status: "waiting", plansWaiting };
+    }),
+  );
+}

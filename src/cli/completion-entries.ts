@@ -1,0 +1,76 @@
+// Owns what can be completed: commands, their verbs, flags and words, as the scripts of the shells need them. From the tables.
+import { type Command, type Verb, wordsOf } from "./command.ts";
+import { type Flag, type FlagTable, spellingsOf } from "./flag.ts";
+import { PROMPT } from "./table/prompt.ts";
+import { COMMANDS } from "./table.ts";
+
+/** What follows a flag, or stands as a word: one of these values, the id of a context, a path, or what only a person knows. */
+export type Kind = { values: readonly string[] } | "context" | "file" | "folder" | "anything";
+
+export interface FlagEntry {
+  names: string[];
+  short?: string;
+  help: string;
+  takes?: Kind;
+}
+
+export interface Entry {
+  /** `contexts restore`; a command without verbs by its name alone, the prompt by "". */
+  name: string;
+  help: string;
+  flags: FlagEntry[];
+  /** What its words are, in order. */
+  words: Kind[];
+}
+
+export const commandEntries = (): [name: string, command: Command][] => Object.entries(COMMANDS);
+
+export const verbNames = ({ verbs }: Command): string[] => Object.keys(verbs).filter(Boolean);
+
+export const entries = (): Entry[] => [
+  entryOf("", PROMPT),
+  ...commandEntries().flatMap(([name, { verbs, bare }]) => [
+    ...(bare === undefined || Object.hasOwn(verbs, "") ? [] : [entryOf(name, verbs[bare]!)]),
+    ...Object.entries(verbs).map(([word, verb]) => entryOf(word === "" ? name : `${name} ${word}`, verb)),
+  ]),
+];
+
+const entryOf = (name: string, verb: Verb): Entry => ({
+  name,
+  help: verb.help,
+  flags: flagEntries(verb.flags),
+  words: wordsOf(verb).map((word) => kindOf(word.name)),
+});
+
+const flagEntries = (flags: FlagTable): FlagEntry[] =>
+  Object.entries(flags)
+    .filter(([, flag]) => !flag.idle)
+    .flatMap(([key, flag]) => {
+      const { help, short } = flag;
+      const shown = spellingsOf(key, flag).filter(({ hidden }) => !hidden);
+      const names = shown.filter(({ means }) => means === undefined).map(({ name }) => name);
+      const own = { names, help, ...(short && { short }), ...(flag.argument && { takes: argumentOf(flag) }) };
+      const switches = shown.filter(({ means }) => means !== undefined);
+      return [own, ...switches.map(({ name }) => ({ names: [name], help }))];
+    });
+
+const argumentOf = ({ values, argument = "" }: Flag): Kind => (values ? { values } : kindOf(argument));
+
+function kindOf(name: string): Kind {
+  if (name === "CONTEXT") return "context";
+  if (/\bFILE\b/.test(name)) return "file";
+  if (/\bDIR\b/.test(name)) return "folder";
+  return name === "allow|deny" ? { values: ["allow", "deny"] } : "anything";
+}
+
+/** As they are typed. */
+export const dashed = ({ names, short }: FlagEntry): string[] => [
+  ...(short ? [`-${short}`] : []),
+  ...names.map((name) => `--${name}`),
+];
+
+/** Every flag that is followed by something, with what that is; one name means the same everywhere. */
+export function flagArguments(): Map<string, Kind> {
+  const all = entries().flatMap(({ flags }) => flags);
+  return new Map(all.flatMap((flag) => (flag.takes ? dashed(flag).map((name) => [name, flag.takes!] as const) : [])));
+}

@@ -1,0 +1,198 @@
+// Owns reading a command line: which command it means, its flags and words; one line, with a guess, when it means nothing.
+import { HoldfastError } from "../ledger/error.ts";
+import { nearestName } from "../tools/similarity.ts";
+import { type Command, checkWords, type Verb } from "./command.ts";
+import { type Flag, type FlagTable, type Spelling, spellingsOf } from "./flag.ts";
+import { PRINT, PROMPT } from "./table/prompt.ts";
+import { COMMANDS } from "./table.ts";
+
+/** A command line, understood. */
+export interface Said {
+  /** `contexts restore`; "" is the prompt. */
+  name: string;
+  verb: Verb;
+  flags: Record<string, unknown>;
+  words: string[];
+}
+
+/** What is asked about instead of done. */
+export interface Asked {
+  help: readonly string[];
+}
+
+interface TypedFlag {
+  /** As it was typed: `--max-turns`, `-r`. */
+  typed: string;
+  /** Of its argument; undefined: there was none. */
+  value: string | undefined;
+}
+
+interface Line {
+  flags: TypedFlag[];
+  words: string[];
+}
+
+const invalid = (message: string, see: string) =>
+  new HoldfastError("invalid", `${message} (see \`holdfast ${see ? `${see} ` : ""}--help\`)`);
+
+export function parse(argv: readonly string[]): Said | Asked {
+  const line = lex(argv);
+  const has = (...names: string[]) => line.flags.some(({ typed }) => names.includes(typed));
+  const [first, ...rest] = line.words;
+  if (!has(...PRINT)) {
+    if (first === "help") return { help: rest };
+    const command = first === undefined ? undefined : commandNamed(first);
+    if (command) return parseCommand(command, rest, line);
+  }
+  if (has("--help", "-h")) return { help: [] };
+  const isPrompt = has(...PRINT, "--input-format", "-c", "--continue", "-r", "--resume", "--version", "-v");
+  if (!isPrompt) throw noCommand(line.words);
+  return { name: "", verb: PROMPT, flags: valuesOf("", PROMPT.flags, line.flags), words: line.words };
+}
+
+interface Named {
+  name: string;
+  command: Command;
+}
+
+function commandNamed(word: string): Named | undefined {
+  const [name, command] =
+    Object.entries(COMMANDS).find(([one, { also }]) => one === word || also?.includes(word)) ?? [];
+  return name === undefined ? undefined : { name, command: command! };
+}
+
+function parseCommand({ name, command }: Named, rest: string[], line: Line): Said | Asked {
+  const { verbs, bare } = command;
+  const asks = line.flags.some(({ typed }) => typed === "--help" || typed === "-h");
+  const [word] = rest;
+  const isVerb = word !== undefined && Object.hasOwn(verbs, word);
+  if (!isVerb && word === "help") return { help: [name, ...rest.slice(1)] };
+  if (asks) return { help: isVerb ? [name, word] : [name] };
+  const only = Object.hasOwn(verbs, "") ? "" : undefined;
+  const chosen = isVerb ? word : word === undefined ? (bare ?? only) : only;
+  if (chosen === undefined || (!isVerb && word !== undefined && isSlip(word, verbs))) throw noVerb(name, word, verbs);
+  const full = chosen === "" ? name : `${name} ${chosen}`;
+  const verb = verbs[chosen]!;
+  const words = isVerb ? rest.slice(1) : rest;
+  const flags = valuesOf(full, verb.flags, line.flags);
+  checkWords(full, verb, words);
+  return { name: full, verb, flags, words };
+}
+
+/** A word that is near a verb, where the command takes other words too. */
+const isSlip = (word: string, verbs: Command["verbs"]): boolean =>
+  nearestName(
+    word,
+    Object.keys(verbs).filter((one) => one.length > 3),
+  ) !== undefined;
+
+function noVerb(name: string, word: string | undefined, verbs: Command["verbs"]): HoldfastError {
+  const known = Object.keys(verbs).filter(Boolean);
+  const near = word === undefined ? undefined : nearestName(word, known);
+  if (near) return invalid(`there is no \`${name} ${word}\`: did you mean \`holdfast ${name} ${near}\`?`, name);
+  const what = word === undefined ? `${name} needs a verb` : `there is no \`${name} ${word}\``;
+  return invalid(`${what}: there are ${known.join(", ")}`, name);
+}
+
+function noCommand(words: readonly string[]): HoldfastError {
+  const [first] = words;
+  if (first === undefined || /\s/.test(first))
+    return invalid('the interactive terminal is not there yet: use holdfast -p "what to do"', "");
+  const known = Object.entries(COMMANDS).flatMap(([name, { also = [] }]) => [name, ...also]);
+  const near = nearestName(first, [...known, "help"]);
+  if (near) return invalid(`there is no command ${first}: did you mean \`holdfast ${near}\`?`, "");
+  return invalid(`there is no command ${first}; to send words to an agent: holdfast -p "${words.join(" ")}"`, "");
+}
+
+/** Contract: a flag that is not the command's own is refused, with what was probably meant. */
+function valuesOf(name: string, table: FlagTable, typed: readonly TypedFlag[]): Record<string, unknown> {
+  const found = Object.entries(table).map(([key, flag]) => ({ key, flag, spellings: spellingsOf(key, flag) }));
+  const given = new Map<string, { last: string; values: (string | undefined)[] }>();
+  for (const { typed: as, value } of typed) {
+    const one = found.find(({ flag, spellings }) => spells(as, flag, spellings));
+    if (!one) throw notTaken(name, as, found);
+    const { means } = one.spellings.find((spelling) => `--${spelling.name}` === as) ?? {};
+    checkArgument(name, as, value, means === undefined ? one.flag : {});
+    const values = [...(given.get(one.key)?.values ?? []), means ?? value];
+    given.set(one.key, { last: as, values });
+  }
+  try {
+    return Object.fromEntries(
+      found.map(({ key, flag }) => [key, flag.read(given.get(key)?.values ?? [], given.get(key)?.last ?? "")]),
+    );
+  } catch (error) {
+    throw error instanceof HoldfastError ? invalid(error.message, name) : error;
+  }
+}
+
+const spells = (typed: string, flag: Flag, spellings: readonly Spelling[]): boolean =>
+  (flag.short !== undefined && typed === `-${flag.short}`) || spellings.some((one) => `--${one.name}` === typed);
+
+function checkArgument(name: string, typed: string, value: string | undefined, flag: Partial<Flag>): void {
+  const { argument, optional, idle } = flag;
+  if (argument === undefined && value !== undefined && !idle) throw invalid(`${typed} takes no argument`, name);
+  if (argument !== undefined && value === undefined && !optional && !idle)
+    throw invalid(`${typed} needs ${argument}; one that begins with a dash is given as ${typed}=…`, name);
+}
+
+function notTaken(
+  name: string,
+  typed: string,
+  found: readonly { flag: Flag; spellings: readonly Spelling[] }[],
+): HoldfastError {
+  const mine = found.flatMap(({ flag, spellings }) => (flag.idle ? [] : spellings.map((one) => one.name)));
+  const near = nearestName(typed.replace(/^-+/, ""), mine);
+  const who = name === "" ? "-p" : `\`${name}\``;
+  const guess = near ? `: did you mean --${near}?` : "";
+  const what = takingArguments().has(typed) ? `${who} does not take ${typed}` : `there is no flag ${typed}`;
+  return invalid(`${what}${guess}`, name);
+}
+
+/** Which flags, of all commands, are followed by an argument. */
+function takingArguments(): Map<string, boolean> {
+  const all = [PROMPT, ...Object.values(COMMANDS).flatMap(({ verbs }) => Object.values(verbs))];
+  const takes = new Map<string, boolean>();
+  for (const { flags } of all)
+    for (const [key, flag] of Object.entries(flags)) {
+      for (const { name, means } of spellingsOf(key, flag))
+        takes.set(`--${name}`, flag.argument !== undefined && means === undefined);
+      if (flag.short) takes.set(`-${flag.short}`, flag.argument !== undefined);
+    }
+  return takes;
+}
+
+const FLAG_LIKE = /^(?:--|--?[A-Za-z][\w-]*(?:=[\s\S]*)?)$/;
+
+/** Flags may stand anywhere; after `--` everything is a word. */
+function lex(argv: readonly string[]): Line {
+  const takes = takingArguments();
+  const line: Line = { flags: [], words: [] };
+  const left = [...argv];
+  for (let arg = left.shift(); arg !== undefined; arg = left.shift()) {
+    if (arg === "--") {
+      line.words.push(...left.splice(0));
+    } else if (!FLAG_LIKE.test(arg)) {
+      line.words.push(arg);
+    } else if (arg.startsWith("--")) {
+      const at = arg.indexOf("=");
+      const typed = at < 0 ? arg : arg.slice(0, at);
+      const follows = () => (takes.get(typed) && isArgument(left[0]) ? left.shift() : undefined);
+      line.flags.push({ typed, value: at < 0 ? follows() : arg.slice(at + 1) });
+    } else {
+      const letters = [...arg.slice(1)];
+      for (const [i, letter] of letters.entries()) {
+        const typed = `-${letter}`;
+        const joined = letters.slice(i + 1).join("");
+        if (!takes.get(typed)) {
+          line.flags.push({ typed, value: undefined });
+          continue;
+        }
+        line.flags.push({ typed, value: joined.replace(/^=/, "") || (isArgument(left[0]) ? left.shift() : undefined) });
+        break;
+      }
+    }
+  }
+  return line;
+}
+
+const isArgument = (next: string | undefined): boolean => next !== undefined && !FLAG_LIKE.test(next);

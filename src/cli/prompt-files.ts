@@ -1,0 +1,87 @@
+// Owns `@file` in a prompt: which words name a file, whether it may be brought, and what is said when it is not.
+import path from "node:path";
+import { messageOf } from "../ledger/error.ts";
+import { decide, type PermissionOptions, type Policy, worldOf } from "../mechanisms/permissions/index.ts";
+import { redactor } from "../mechanisms/redaction/index.ts";
+import { realPath } from "../tools/paths.ts";
+import { hold, readHeldSoon, release } from "../tools/safe-open.ts";
+
+export interface Brought {
+  files: { shown: string; text: string }[];
+  /** One line for each word that looks like a file and is not brought. */
+  says: string[];
+}
+
+const MOST_BYTES = 256 << 10;
+const MOST_FILES = 20;
+/** At the beginning of a word: `a@b.c` is an address. Quoted, a name may have blanks. */
+const NAMED = /(?<=^|[\s(])@(?:"([^"\n]+)"|([^\s"@]+))/g;
+
+/**
+ * Contract: brings what reading the file by a tool would give unasked, under the same rules, and nothing else; the words stay as they are.
+ * `cwd`: where relative names begin.
+ */
+export async function filesIn(
+  words: string,
+  { permissions, root, cwd }: { permissions: PermissionOptions; root: string; cwd: string },
+): Promise<Brought> {
+  const brought: Brought = { files: [], says: [] };
+  const names = new Set([...words.matchAll(NAMED)].map(([, quoted, bare]) => quoted ?? bare!));
+  const hide = names.size > 0 ? redactor(process.env) : undefined;
+  for (const name of [...names].slice(0, MOST_FILES)) {
+    const read = await firstOf(spellings(name), (one) => bring(one, { permissions, root, cwd }));
+    if (typeof read === "string") brought.says.push(`@${name} ${read}: the words are sent as they are`);
+    else brought.files.push({ shown: read.shown, text: hide ? hide(read.text) : read.text });
+  }
+  if (names.size > MOST_FILES)
+    brought.says.push(`more than ${MOST_FILES} files are named by @: only the first ${MOST_FILES} are brought`);
+  return brought;
+}
+
+/** A sentence may end behind a name. */
+function spellings(name: string): string[] {
+  const bare = name.replace(/[.,;:!?)\]}'"、。！？」）]+$/u, "");
+  return bare === name || bare === "" ? [name] : [name, bare];
+}
+
+type Read = { shown: string; text: string } | string;
+
+/** The first that is brought, else why the first is not. */
+async function firstOf(names: string[], read: (name: string) => Promise<Read>): Promise<Read> {
+  let why: string | undefined;
+  for (const name of names) {
+    const found = await read(name);
+    if (typeof found !== "string") return found;
+    why ??= found;
+  }
+  return why!;
+}
+
+async function bring(
+  name: string,
+  { permissions, root, cwd }: { permissions: PermissionOptions; root: string; cwd: string },
+): Promise<Read> {
+  const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], ...permissions.policy };
+  const call = { tool: "read_file", effect: "read" as const, input: { path: name } };
+  const { decision, reason } = await decide(policy, call, worldOf({ root, cwd }, permissions));
+  const asked = path.resolve(cwd, name);
+  if (decision !== "allow") return `is not brought (${reason})`;
+  const real = realPath(asked);
+  const roots = [root, ...(permissions.additionalDirectories ?? [])].map(realPath);
+  try {
+    const held = hold({ root: roots[0]!, roots, exclude: [], judged: real }, asked, { shown: name });
+    if (!held) return "is no file here";
+    try {
+      if (held.stat.isDirectory()) return "is a folder";
+      if (!held.stat.isFile()) return "is no file";
+      if (held.stat.size > MOST_BYTES) return `has ${(held.stat.size / 1e6).toFixed(1)} MB, too much to bring along`;
+      const bytes = await readHeldSoon(held, name);
+      if (bytes.subarray(0, 8_192).includes(0)) return "is not text";
+      return { shown: path.relative(cwd, asked) || name, text: bytes.toString("utf8").replace(/^\ufeff/, "") };
+    } finally {
+      release(held);
+    }
+  } catch (error) {
+    return `is not brought (${messageOf(error)})`;
+  }
+}

@@ -1,0 +1,46 @@
+// Owns the ids of programs that keep their own: a context that was begun under one is found by it, and is called so in their format.
+import type { ContextInfo } from "../contexts/index.ts";
+import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import type { OpenState } from "./open.ts";
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const PREFIX = "ctx_";
+
+export interface SessionFlags {
+  sessionId?: string | undefined;
+  forkSession?: boolean;
+}
+
+/** The id of a new context that is to be found by the given one. Contract: throws `invalid` when the flags do not fit each other. */
+export function checkSession(
+  flags: SessionFlags & { continue: boolean; resume?: string | undefined },
+): string | undefined {
+  const { sessionId, forkSession } = flags;
+  const resuming = flags.continue || flags.resume !== undefined;
+  if (forkSession && !resuming)
+    throw new HoldfastError("invalid", "--fork-session copies a context: say which with -c or -r");
+  if (sessionId === undefined) return undefined;
+  if (!UUID.test(sessionId)) throw new HoldfastError("invalid", `--session-id takes a UUID, not "${sessionId}"`);
+  if (!resuming) return `${PREFIX}${sessionId.toLowerCase()}`;
+  const what = "--session-id names a new context: leave it out with -c or -r, or give -r that id";
+  throw new HoldfastError("invalid", what);
+}
+
+/** An id is used once. */
+export function sessionTaken(error: unknown, { sessionId }: SessionFlags): never {
+  if (sessionId === undefined || !isHoldfastError(error, "conflict")) throw error;
+  const why = `there is a context ${sessionId} already: go on with it by -r ${sessionId}`;
+  throw new HoldfastError("invalid", why, { cause: error });
+}
+
+/** As the program that chose it knows it; any other context by its own id. */
+export const sessionIdOf = (context: string): string =>
+  UUID.test(context.slice(PREFIX.length)) ? context.slice(PREFIX.length) : context;
+
+/** A copy of the context as it is now; the original stays as it is. */
+export async function forked(state: OpenState, { id }: ContextInfo): Promise<ContextInfo> {
+  const { listContexts, openContexts } = await import("../contexts/index.ts");
+  const original = await (await openContexts({ store: state.store })).get(id, { author: "user" });
+  const copy = await original.fork();
+  return (await listContexts(state.store)).find((one) => one.id === copy.id)!;
+}

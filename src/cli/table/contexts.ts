@@ -1,0 +1,120 @@
+// Owns the table of `holdfast contexts`: looking at what was done, going back, branching off, moving and removing it.
+import { type Command, verb } from "../command.ts";
+import { text, toggle } from "../flag.ts";
+import { JSON_TOO, PLACE, RUN } from "../flags.ts";
+
+const LOOK = { ...JSON_TOO, ...PLACE };
+const FORCE = { force: toggle("also over files that somebody else changed since") };
+const looking = () => import("../commands/contexts.ts");
+
+export const CONTEXTS: Command = {
+  help: "what is running, interrupted, done; going back, branching off",
+  also: ["context", "ctx"],
+  bare: "ls",
+  more: "CONTEXT is an id, the beginning of one, or a title.",
+  verbs: {
+    ls: verb({
+      words: "",
+      help: "all contexts of this project, the newest first",
+      flags: LOOK,
+      run: async (flags) => (await looking()).ls(flags),
+    }),
+    show: verb({
+      words: "CONTEXT",
+      help: "what happened in one",
+      flags: LOOK,
+      run: async (flags, [id]) => (await looking()).show(flags, id!),
+    }),
+    resume: verb({
+      words: "[CONTEXT] [PROMPT …]",
+      help: "take it up again, the newest without a CONTEXT (same as -p -r)",
+      flags: RUN,
+      run: async (flags, [id = "", ...words]) =>
+        (await import("../headless.ts")).headless({ ...flags, resume: id, continue: false }, words),
+    }),
+    resumable: verb({
+      words: "",
+      help: "what can be taken up again",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).storeVerb("resumable", flags, words),
+    }),
+    verify: verb({
+      words: "[CONTEXT]",
+      help: "read everything again and check it",
+      flags: { repair: toggle("mend what can be, keeping the damaged file"), ...LOOK },
+      run: async (flags, [id]) => (await looking()).verify(flags, id),
+    }),
+    data: verb({
+      words: "CONTEXT [KEY [PATH]]",
+      help: "what its agents share",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).storeVerb("data", flags, words),
+    }),
+    checkpoints: verb({
+      words: "CONTEXT",
+      help: "where you can go back to (one at every prompt)",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).timeVerb("checkpoints", flags, words),
+    }),
+    checkpoint: verb({
+      words: "CONTEXT [NAME]",
+      help: "make one now",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).timeVerb("checkpoint", flags, words),
+    }),
+    restore: verb({
+      words: "CONTEXT CHECKPOINT",
+      help: "go back to it; undo takes that back",
+      more: 'CHECKPOINT is a name or a number that `holdfast contexts checkpoints CONTEXT` shows, such as "prompt 2".',
+      flags: {
+        only: text("PARTS", "not all of conversation,data,files", { values: ["conversation", "data", "files"] }),
+        keepChanged: toggle("leave files alone that somebody else changed since"),
+        ...FORCE,
+        ...LOOK,
+      },
+      run: async (flags, words) => (await looking()).timeVerb("restore", flags, words),
+    }),
+    undo: verb({
+      words: "CONTEXT",
+      help: "take the last restore back",
+      flags: { ...FORCE, ...LOOK },
+      run: async (flags, words) => (await looking()).timeVerb("undo", flags, words),
+    }),
+    diff: verb({
+      words: "CONTEXT CHECKPOINT [CHECKPOINT]",
+      help: "what changed between two of them, or since one",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).timeVerb("diff", flags, words),
+    }),
+    fork: verb({
+      words: "CONTEXT [CHECKPOINT]",
+      help: "a second timeline beside the first",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).timeVerb("fork", flags, words),
+    }),
+    export: verb({
+      words: "CONTEXT FILE",
+      help: "into one file, with checksums",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).storeVerb("export", flags, words),
+    }),
+    import: verb({
+      words: "FILE",
+      help: "what was exported, here",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).storeVerb("import", flags, words),
+    }),
+    gc: verb({
+      words: "",
+      help: "remove what has outlived its time",
+      flags: { dryRun: toggle("only say what would go"), ...LOOK },
+      run: async (flags, words) => (await looking()).storeVerb("gc", flags, words),
+    }),
+    rm: verb({
+      words: "CONTEXT",
+      help: "remove it, with everything in it",
+      flags: LOOK,
+      run: async (flags, words) => (await looking()).storeVerb("rm", flags, words),
+    }),
+  },
+};

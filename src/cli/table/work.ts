@@ -1,0 +1,272 @@
+// Owns the tables of what agents work on and with: tasks, team, worker, agents, cron, workflow, jobs.
+import { type Command, verb } from "../command.ts";
+import { count, text, texts, toggle } from "../flag.ts";
+import { JSON_TOO, OF_CONTEXT, PLACE, POLICY, WORK } from "../flags.ts";
+
+const LOOK = { ...JSON_TOO, ...PLACE };
+const REASON = { reason: text("TEXT", "why; it is kept") };
+const tasks = () => import("../commands/tasks.ts");
+const team = () => import("../commands/team.ts");
+const cron = () => import("../commands/cron.ts");
+const workflow = () => import("../commands/workflow.ts");
+const jobs = () => import("../commands/jobs.ts");
+const agents = () => import("../commands/agents.ts");
+
+const FIELDS = "FIELD is description, blockedBy (task_1,task_2), priority (low, normal, high), labels (a,b)";
+
+/** A verb about one task, as `user`. */
+const ofTask = (name: "release" | "done" | "cancel", help: string) =>
+  verb({
+    words: "TASK",
+    help,
+    flags: { ...REASON, ...LOOK },
+    run: async (flags, words) => (await tasks()).tasks(name, flags, words),
+  });
+
+export const TASKS: Command = {
+  help: "the project's task board",
+  also: ["task"],
+  bare: "ls",
+  verbs: {
+    ls: verb({
+      words: "[status=… owner=… label=…]",
+      help: "what there is to do",
+      flags: { all: toggle("all of them, however many"), ...LOOK },
+      run: async (flags, words) => (await tasks()).tasks("ls", flags, words),
+    }),
+    show: verb({
+      words: "TASK",
+      help: "one of them, its history, its worktree and how to merge it",
+      flags: LOOK,
+      run: async (flags, words) => (await tasks()).tasks("show", flags, words),
+    }),
+    add: verb({
+      words: "SUBJECT [FIELD=VALUE …]",
+      help: "one more",
+      more: `${FIELDS}.\n\n  holdfast tasks add "Write the API" blockedBy=task_1 priority=high`,
+      flags: LOOK,
+      run: async (flags, words) => (await tasks()).tasks("add", flags, words),
+    }),
+    update: verb({
+      words: "TASK [FIELD=VALUE …]",
+      help: "change it",
+      more: `${FIELDS};\nalso subject, status, owner, worktree, blockedBy+=TASK, blockedBy-=TASK. An empty value takes it away.`,
+      flags: { ...REASON, ...LOOK },
+      run: async (flags, words) => (await tasks()).tasks("update", flags, words),
+    }),
+    claim: verb({
+      words: "TASK",
+      help: "take it, as user",
+      flags: LOOK,
+      run: async (flags, words) => (await tasks()).tasks("claim", flags, words),
+    }),
+    release: ofTask("release", "give it back"),
+    done: ofTask("done", "it is complete; says what that unblocked"),
+    cancel: ofTask("cancel", "it is not to be done"),
+    rm: verb({
+      words: "TASK",
+      help: "remove it",
+      flags: { force: toggle("also when others wait for it or someone works on it"), ...LOOK },
+      run: async (flags, words) => (await tasks()).tasks("rm", flags, words),
+    }),
+    graph: verb({
+      words: "",
+      help: "what waits for what",
+      flags: { all: toggle("also what is complete"), ...PLACE },
+      run: async (flags, words) => (await tasks()).tasks("graph", flags, words),
+    }),
+    export: verb({
+      words: "DIR",
+      help: "as task_*.json files",
+      flags: { force: toggle("also over files that are there"), ...PLACE },
+      run: async (flags, words) => (await tasks()).tasks("export", flags, words),
+    }),
+    import: verb({
+      words: "DIR",
+      help: "from task_*.json files",
+      flags: PLACE,
+      run: async (flags, words) => (await tasks()).tasks("import", flags, words),
+    }),
+  },
+};
+
+const TEAM_FLAGS = { ...OF_CONTEXT, ...LOOK };
+
+export const TEAM: Command = {
+  help: "teammates, their messages and plans",
+  also: ["teams"],
+  bare: "ls",
+  verbs: {
+    ls: verb({
+      words: "",
+      help: "who is there and does what",
+      flags: { all: toggle("also who has shut down"), ...TEAM_FLAGS },
+      run: async (flags) => (await team()).ls(flags),
+    }),
+    show: verb({
+      words: "[NAME]",
+      help: "one of them: where it works, what it said last",
+      flags: { all: toggle("also who has shut down"), ...TEAM_FLAGS },
+      run: async (flags, [name]) => (await team()).show(flags, name),
+    }),
+    send: verb({
+      words: "NAME TEXT …",
+      help: "a message to one, to lead, or to * (all of them)",
+      flags: TEAM_FLAGS,
+      run: async (flags, words) => (await team()).send(flags, words),
+    }),
+    plans: verb({
+      words: "",
+      help: "what waits for your review",
+      flags: { all: toggle("also what was answered"), ...TEAM_FLAGS },
+      run: async (flags) => (await team()).plans(flags),
+    }),
+    approve: verb({
+      words: "PLAN [TEXT …]",
+      help: "it may begin; PLAN is its id or who wrote it",
+      flags: TEAM_FLAGS,
+      run: async (flags, words) => (await team()).review(flags, words, "approve"),
+    }),
+    reject: verb({
+      words: "PLAN TEXT …",
+      help: "it may not; TEXT says why, and its author plans again",
+      flags: TEAM_FLAGS,
+      run: async (flags, words) => (await team()).review(flags, words, "reject"),
+    }),
+    shutdown: verb({
+      words: "NAME [TEXT …]",
+      help: "ask it to end",
+      flags: { ...REASON, ...TEAM_FLAGS },
+      run: async (flags, words) => (await team()).shutdown(flags, words),
+    }),
+  },
+};
+
+export const WORKER: Command = {
+  help: "host the teams and schedules of this project until Ctrl-C",
+  also: ["workers"],
+  verbs: {
+    "": verb({
+      words: "",
+      help: "host the teams and schedules of this project until Ctrl-C",
+      flags: { concurrency: count("N", "so many agents at once"), ...WORK },
+      run: async (flags) => (await import("../commands/worker.ts")).worker(flags),
+    }),
+  },
+};
+
+export const AGENTS: Command = {
+  help: "types of agents: built-in, .holdfast/agents, .claude/agents, your own",
+  also: ["agent"],
+  bare: "ls",
+  verbs: {
+    ls: verb({
+      words: "",
+      help: "what there is, and from where; mistakes by file and line",
+      flags: { trust: POLICY.trust, ...LOOK },
+      run: async (flags) => (await agents()).ls(flags),
+    }),
+    show: verb({
+      words: "NAME",
+      help: "one of them, with its instructions",
+      flags: { trust: POLICY.trust, ...LOOK },
+      run: async (flags, [name]) => (await agents()).show(flags, name!),
+    }),
+  },
+};
+
+export const CRON: Command = {
+  help: "what is scheduled",
+  also: ["crons", "schedule", "schedules"],
+  bare: "ls",
+  verbs: {
+    ls: verb({
+      words: "",
+      help: "all schedules, and when they are due",
+      flags: LOOK,
+      run: async (flags) => (await cron()).ls(flags),
+    }),
+    add: verb({
+      words: "WHEN PROMPT …",
+      help: 'WHEN is "in 3 minutes", "every weekday at 9", cron\'s own form',
+      more: '  holdfast cron add "every weekday at 9" "Summarise what changed since yesterday"',
+      flags: { ...OF_CONTEXT, ...LOOK },
+      run: async (flags, words) => (await cron()).add(flags, words),
+    }),
+    rm: verb({
+      words: "SCHEDULE",
+      help: "cancel it",
+      flags: LOOK,
+      run: async (flags, [id]) => (await cron()).rm(flags, id!),
+    }),
+  },
+};
+
+export const WORKFLOW: Command = {
+  help: "phases of agents over one context; each finished phase is kept",
+  also: ["workflows"],
+  bare: "ls",
+  verbs: {
+    run: verb({
+      words: "FILE",
+      help: "begin one",
+      flags: { input: texts("KEY=VALUE", "what it is given"), ...JSON_TOO, ...WORK },
+      run: async (flags, [file]) => (await workflow()).run(flags, file!),
+    }),
+    ls: verb({
+      words: "",
+      help: "all of them, and how far they are",
+      flags: LOOK,
+      run: async (flags) => (await workflow()).ls(flags),
+    }),
+    show: verb({
+      words: "CONTEXT",
+      help: "its phases and what came of them",
+      flags: LOOK,
+      run: async (flags, [id]) => (await workflow()).show(flags, id!),
+    }),
+    retry: verb({
+      words: "CONTEXT",
+      help: "go on with it: only what failed, and what depends on it",
+      flags: {
+        repeat: text("PHASE,…", "these too, although they are finished"),
+        input: texts("KEY=VALUE", "what it is given"),
+        ...JSON_TOO,
+        ...WORK,
+      },
+      run: async (flags, [id]) => (await workflow()).retry(flags, id!),
+    }),
+    input: verb({
+      words: "CONTEXT KEY=VALUE …",
+      help: "what a phase waits for",
+      flags: LOOK,
+      run: async (flags, [id, ...given]) => (await workflow()).input(flags, id!, given),
+    }),
+  },
+};
+
+export const JOBS: Command = {
+  help: "commands that run in the background",
+  also: ["job"],
+  bare: "ls",
+  verbs: {
+    ls: verb({
+      words: "",
+      help: "all of this project, also those of a process that died",
+      flags: LOOK,
+      run: async (flags) => (await jobs()).ls(flags),
+    }),
+    show: verb({
+      words: "JOB",
+      help: "one of them, with what it printed",
+      flags: LOOK,
+      run: async (flags, [id]) => (await jobs()).show(flags, id!),
+    }),
+    kill: verb({
+      words: "JOB",
+      help: "end it, and all it started",
+      flags: LOOK,
+      run: async (flags, [id]) => (await jobs()).kill(flags, id!),
+    }),
+  },
+};

@@ -1,0 +1,97 @@
+// Flags that SDKs and wrappers of Claude Code pass: with their effect, or with one line that says they have none.
+import fs from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { KEYS } from "../environment.ts";
+import { tempDir } from "../house.ts";
+import { runCli } from "./cli.ts";
+import { here } from "./here.ts";
+
+const SESSION = "123e4567-e89b-12d3-a456-426614174000";
+const opts = { cwd: tempDir("project"), state: tempDir("state"), env: {} };
+let server: ModelServer;
+
+beforeAll(async () => {
+  const bash = { calls: [{ name: "bash", input: { command: "ls" } }] };
+  server = await startModelServer({
+    script: ({ body }) => (JSON.stringify(body).includes('"role":"tool"') ? { text: "Two words." } : bash),
+  });
+  opts.env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
+});
+afterAll(async () => {
+  await server.close();
+  for (const dir of [opts.cwd, opts.state]) fs.rmSync(dir, { recursive: true, force: true });
+});
+
+const linesOf = (stdout: string) =>
+  stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+test("a session has the id it was given, its settings and its system prompt; what has no effect is said in one line; another program's keys too", async () => {
+  const { code, stdout, stderr } = await runCli(
+    [
+      ...["-p", "go", "--model", "openai-compatible/mock", "--output-format", "stream-json", "--verbose"],
+      ...["--include-partial-messages", `--session-id=${SESSION}`, "--system-prompt", "You are a parrot."],
+      ...["--settings", '{"permissions":{"deny":["Bash(ls *)"]},"includeCoAuthoredBy":false}'],
+      ...[
+        "--mcp-config",
+        "{}",
+        "--strict-mcp-config",
+        "--setting-sources=",
+        "--tools=default",
+        "--betas",
+        "x",
+        "--allow-dangerously-skip-permissions",
+      ],
+      ...["--replay-user-messages", ""],
+    ],
+    opts,
+  );
+  const lines = linesOf(stdout);
+  expect([code, new Set(lines.map((line) => line.session_id))]).toEqual([4, new Set([SESSION])]);
+  expect(lines.at(-1).permission_denials).toMatchObject([{ tool_name: "Bash" }]);
+  const [{ body }] = server.log().requests as unknown as [{ body: { messages: { content: string }[] } }];
+  expect(body.messages[0]!.content).toMatch(/^You are a parrot\.\nText inside <note>/);
+  expect(stderr.split("\n").filter((line) => /without effect|no effect/.test(line))).toEqual([
+    expect.stringMatching(
+      /^holdfast: accepted without effect: --mcp-config \(MCP servers\), --strict-mcp-config .*--setting-sources .*--replay-user-messages .*--betas /,
+    ),
+    "holdfast: --settings:1:62: `includeCoAuthoredBy` has no effect: Holdfast has no such setting",
+  ]);
+  const partial = lines.filter((line) => line.type === "stream_event").map((line) => line.event);
+  expect(partial.map(({ type }) => type).filter((type, i, all) => type !== all[i - 1])).toEqual([
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+  ]);
+  const text = partial.map((event) => event.delta?.text ?? "").join("");
+  expect([text, lines.at(-1).result]).toEqual(["Two words.", "Two words."]);
+});
+
+test("a session is begun once, gone on with by its id, and copied where that is asked for; what was given for one run is not kept, and that is said", async () => {
+  const again = await runCli(["-p", "x", "--session-id", SESSION, "--model", "openai-compatible/mock"], opts);
+  expect([again.code, again.stderr]).toEqual([
+    2,
+    expect.stringContaining(`there is a context ${SESSION} already: go on with it by -r ${SESSION}`),
+  ]);
+  const copy = await runCli(["-p", "more", "--resume", SESSION, "--fork-session", "--json"], opts);
+  const { session_id: copied } = JSON.parse(copy.stdout);
+  expect(copied).toMatch(/^ctx_/);
+  const gone = await runCli(["-p", "more", "--resume", SESSION, "--json"], opts);
+  expect(JSON.parse(gone.stdout).session_id).toBe(SESSION);
+  expect(gone.stderr).toMatch(
+    /as it was started: --model openai-compatible\/mock --system-prompt 'You are a parrot\.'/,
+  );
+  expect(gone.stderr).toMatch(/was started with --settings '…', which is not taken up \(what they say is not kept\)/);
+  const wrong = [
+    ["-p", "x", "--session-id", "mine"],
+    ["-p", "-c", "x", "--session-id", SESSION],
+    ["-p", "x", "--fork-session"],
+  ];
+  for (const args of wrong) expect((await here(args, opts)).code).toBe(2);
+});

@@ -1,0 +1,178 @@
+// The table by which a printed command becomes one that can be run in the project of the test: what stands for something is
+// replaced by what is there, what needs an account by the offline model. The first rules that fit are applied one after another.
+
+/** What is there: `{context}` in a rule is replaced by it. */
+export interface World {
+  project: string;
+  context: string;
+  /** One that may be removed. */
+  spare: string;
+  /** Of a workflow that is done, and of one that waits for a person. */
+  workflow: string;
+  waiting: string;
+  job: string;
+  /** Three calls that wait for approval. */
+  requests: [string, string, string];
+  schedule: string;
+  /** A folder with an empty board, and one with five tasks. */
+  board: string;
+  tasks: string;
+  /** A project whose folder is gone, and a folder of no project. */
+  gone: string;
+  other: string;
+  /** Outside of every project. */
+  exported: string;
+}
+
+interface Rewrite {
+  printed: RegExp;
+  becomes: string;
+  why: string;
+}
+
+const TEAM = /Create two tasks, create worktrees for them, then spawn alice and bob\..*/;
+
+export const REWRITES: Rewrite[] = [
+  {
+    printed: /^npm ci && npm start -- /,
+    becomes: "holdfast ",
+    why: "the clone is installed and built before tests run: `npm start --` is the command itself",
+  },
+  {
+    printed: /^(?:npm ci(?: && npm test)?|npm test|npm run test:\w+|npx vitest run test\/loop)$/,
+    becomes: "true",
+    why: "this is what runs the test",
+  },
+  { printed: /^npm run build && node_modules\/.bin\/node bin\/holdfast.js/, becomes: "holdfast", why: "likewise" },
+  {
+    printed: /^(OPENAI_BASE_URL=\S+ )?(holdfast .*)--model (?:ollama|openai|openai-compatible)\/\S+/,
+    becomes: "$2--model rehearsal",
+    why: "needs an account or a server",
+  },
+  { printed: /in 3 minutes/, becomes: "in 1 second", why: "nobody waits three minutes" },
+  {
+    printed: TEAM,
+    becomes: 'list Markdown files"',
+    why: "the set-up has run it: a team waits, its plans are answered below",
+  },
+  {
+    printed: /^holdfast worker.*$/,
+    becomes: "holdfast worker",
+    why: "runs until Ctrl-C: the set-up starts it and ends it so",
+  },
+  {
+    printed: /^holdfast (\w+) \w+(?:\|[\w…]+)+$/,
+    becomes: "holdfast $1 --help",
+    why: "a list of verbs: each has its own line",
+  },
+  { printed: /^(source <\(holdfast completion) zsh\)/, becomes: "$1 bash)", why: "zsh need not be installed" },
+  {
+    printed: /^cd \/tmp && (holdfast -p -r) ctx_1m7… --cwd \/home\/me\/app/,
+    becomes: "cd /tmp && $1 {context} --cwd {project}",
+    why: "another machine's folder",
+  },
+  {
+    printed: /^(holdfast project adopt) (?:867dbf28)/,
+    becomes: "$1 {gone} --cwd {other}",
+    why: "the id of a project whose folder is gone; in a folder of its own",
+  },
+  {
+    printed: /^(holdfast project adopt) (?:PROJECT\|DIR\|)?new$/,
+    becomes: "$1 new --cwd {other}",
+    why: "in a folder of its own",
+  },
+  {
+    printed: /^(holdfast project forget) (?:867dbf28|PROJECT\|DIR)/,
+    becomes: "$1 {gone} --cwd {other}",
+    why: "likewise",
+  },
+  { printed: /^(holdfast contexts rm) CONTEXT/, becomes: "$1 {spare}", why: "one that is not needed any more" },
+  {
+    printed: /^(holdfast contexts data) CONTEXT \[KEY \[PATH\]\]/,
+    becomes: "$1 {workflow} requirements '$[0]'",
+    why: "a context that shares data",
+  },
+  {
+    printed: /^(holdfast workflow (?:show|retry)) CONTEXT/,
+    becomes: "$1 {waiting}",
+    why: "a context that runs a workflow",
+  },
+  {
+    printed: /^(holdfast workflow input) CONTEXT KEY=VALUE …/,
+    becomes: "$1 {waiting} choice=b",
+    why: "one that waits for a person",
+  },
+  {
+    printed: /^(holdfast workflow run) FILE/,
+    becomes: "$1 examples/three-phase/workflow.yaml",
+    why: "a file of this project",
+  },
+  { printed: /^(holdfast contexts export) CONTEXT FILE/, becomes: "$1 {context} {exported}", why: "a file to write" },
+  { printed: /^(holdfast contexts import) FILE/, becomes: "$1 {exported}", why: "the file that was written" },
+  {
+    printed: /CONTEXT CHECKPOINT \[CHECKPOINT\]/,
+    becomes: '{context} "prompt 1" "prompt 2"',
+    why: "checkpoints of that context",
+  },
+  { printed: /\[CHECKPOINT\]|CHECKPOINT/, becomes: '"prompt 1"', why: "likewise" },
+  { printed: /ctx_(?:1m7)?…|\[CONTEXT\]|CONTEXT/, becomes: "{context}", why: "a context of this project" },
+  { printed: /^(holdfast contexts checkpoint \S+) \[NAME\]/, becomes: '$1 "before the storm"', why: "any name" },
+  {
+    printed: /^(holdfast agents show) (?:NAME|test-runner)/,
+    becomes: "$1 planner",
+    why: "a type of agent that is there",
+  },
+  { printed: /^(holdfast team \w+) (?:\[NAME\]|NAME)/, becomes: "$1 alice", why: "a teammate" },
+  {
+    printed: /plan_alice_x1y2|(?<=team approve )PLAN \[TEXT …\]/,
+    becomes: "alice",
+    why: "her plan: an author names it as well",
+  },
+  { printed: /plan_bob_z3w4|(?<=team reject )PLAN(?= TEXT)/, becomes: "bob", why: "his plan" },
+  { printed: /(?<=bob )TEXT …/, becomes: '"say which files"', why: "any text" },
+  { printed: /\[TEXT …\]|TEXT …/, becomes: '"go on"', why: "any text" },
+  { printed: /apr_01k…/, becomes: "{requests.2}", why: "a request that waits" },
+  { printed: /^(holdfast deny) REQUEST/, becomes: "$1 {requests.1}", why: "likewise" },
+  { printed: /REQUEST \[allow\|deny\]/, becomes: "{requests.0} allow", why: "likewise" },
+  {
+    printed: /^(holdfast permissions check)(?: \[COMMAND …\])?$/,
+    becomes: '$1 "git push && rm -rf dist"',
+    why: "any command",
+  },
+  { printed: /\bJOB\b/, becomes: "{job}", why: "a job of this project" },
+  { printed: /\bSCHEDULE\b/, becomes: "{schedule}", why: "a schedule of this project" },
+  { printed: /WHEN PROMPT …/, becomes: '"every weekday at 9" "Summarise what changed"', why: "any time" },
+  { printed: /\[status=… owner=… label=…\]/, becomes: "status=pending owner=user label=a", why: "any filter" },
+  { printed: /SUBJECT \[FIELD=VALUE …\]/, becomes: '"Write the docs" priority=high', why: "any task" },
+  {
+    printed: /TASK \[FIELD=VALUE …\]/,
+    becomes: "task_1 priority=low --cwd {tasks}",
+    why: "a task of a board that has some",
+  },
+  { printed: /(?<=tasks (?:show|claim|release) )TASK/, becomes: "task_1 --cwd {tasks}", why: "likewise" },
+  { printed: /(?<=tasks done )TASK/, becomes: "task_2 --cwd {tasks}", why: "another" },
+  { printed: /(?<=tasks cancel )TASK/, becomes: "task_3 --cwd {tasks}", why: "another" },
+  { printed: /(?<=tasks rm )TASK/, becomes: "task_4 --cwd {tasks}", why: "another" },
+  {
+    printed: /^holdfast tasks(?! --help|.*--cwd| \w+ --help)/,
+    becomes: "holdfast tasks --cwd {board}",
+    why: "the examples begin with an empty board",
+  },
+  { printed: /(?<=tasks(?: --cwd \S+)? (?:export|import) )DIR/, becomes: ".tasks", why: "a folder" },
+  { printed: /\["more"\]|"and now …"|\[PROMPT …\]/, becomes: '"list Python files"', why: "any words" },
+  { printed: /"(?:…|what to do)"/, becomes: '"list Markdown files"', why: "any words" },
+];
+
+/** What is printed to show that it is refused, or asked about. */
+export const EXPECTED: [RegExp, number][] = [
+  [/^holdfast permissions check "git push/, 5],
+  [/^holdfast permissions check --json "source/, 4],
+];
+
+export function rewritten(printed: string, used: Set<Rewrite> = new Set()): string {
+  return REWRITES.reduce((text, rule) => {
+    if (!rule.printed.test(text)) return text;
+    used.add(rule);
+    return text.replace(rule.printed, rule.becomes);
+  }, printed);
+}
