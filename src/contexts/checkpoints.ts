@@ -5,9 +5,9 @@ import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 import type { FileDiff, FileKeeper, FileReport } from "./file-keeper.ts";
 import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt, type RestoreFact } from "./fold.ts";
-import { foreignChanges, refuseForeign } from "./foreign-changes.ts";
+import { foreignChanges } from "./foreign-changes.ts";
 import { holderOf } from "./listing.ts";
-import { checkRestore } from "./settings.ts";
+import { checkRestore, checkUndo } from "./settings.ts";
 
 /** So many paths that were left alone stand in the event; the report names all. */
 const NOTED = 50;
@@ -24,12 +24,14 @@ export interface CheckpointOptions {
 export type Checkpoint = CheckpointFact;
 
 export interface RestoreOptions extends Partial<Parts> {
-  /** Goes on although another process runs an agent here, and over files that someone else changed. */
+  /** Goes on although another process runs an agent here, and over files that someone else changed: `overwrote` names them, `undo` holds them. */
   force?: boolean;
   /** Leaves files that someone else changed as they are. Without it and without `force`, the restore is refused and names them. */
   keepChanged?: boolean;
   author?: string;
 }
+
+export type UndoOptions = Pick<RestoreOptions, "force" | "keepChanged" | "author">;
 
 export interface RestoreReport extends Parts {
   checkpoint: string;
@@ -39,6 +41,8 @@ export interface RestoreReport extends Parts {
   undo: Checkpoint;
   changes: DataDiff;
   fileReport?: FileReport;
+  /** Files that someone else had changed and that `force` went over. What was in them is in `undo`. */
+  overwrote?: string[];
 }
 
 export interface Change {
@@ -65,8 +69,8 @@ export interface Checkpoints {
   checkpoints(): Promise<Checkpoint[]>;
   /** By name or position. All parts that the checkpoint has, or those named. */
   restore(checkpoint: string | Seq, opts?: RestoreOptions): Promise<RestoreReport>;
-  /** Takes back the last restore that was not taken back. */
-  undo(opts?: Pick<RestoreOptions, "force" | "author">): Promise<RestoreReport>;
+  /** Takes back the last restore that was not taken back; as careful as a restore. `restore(report.undo.seq)` takes the undo back. */
+  undo(opts?: UndoOptions): Promise<RestoreReport>;
   /** From a to b; without b, to now. */
   diff(a: string | Seq, b?: string | Seq): Promise<Diff>;
 }
@@ -83,7 +87,7 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
   const appendOpts = opts.lease ? { lease: opts.lease } : {};
 
   async function keepFiles(seq: Seq, author: string): Promise<Checkpoint> {
-    const files = await keeper!.save();
+    const files = await keeper!.save({ since: ledger.state.createdAt });
     await ledger.decide(
       () => ({ events: [{ type: "checkpoint.kept", actor: author, data: { checkpoint: seq, files } }] }),
       appendOpts,
@@ -95,10 +99,13 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     const { author = opts.author, undoes } = restore;
     const parts = partsOf(target, restore, keeper);
     if (parts.conversation || parts.files) await refuseRunning(ledger, restore.force ?? false);
-    const saved = parts.files ? await keeper!.save() : undefined;
-    const asks = parts.files && !undoes && !restore.force;
-    const keep = asks ? await foreignChanges(ledger, keeper!, target.files!) : [];
-    if (keep.length > 0 && !restore.keepChanged) refuseForeign(target.name, keep);
+    // Whole: what this goes over is in it.
+    const saved = parts.files ? await keeper!.save({ since: ledger.state.createdAt, whole: true }) : undefined;
+    const ask = parts.files && { target: target.files!, ...(undoes && { undoes }) };
+    const foreign = ask ? await foreignChanges(ledger, keeper!, ask) : [];
+    if (foreign.length > 0 && !restore.force && !restore.keepChanged)
+      refuseForeign(undoes ? "undo" : `restore ${target.name}`, foreign);
+    const keep = restore.force ? [] : foreign;
     const name = `before ${undoes ? "undoing" : "restoring"} ${target.name}`;
     const state = await ledger.catchUp();
     const changes = diffData(state, undefined, target.seq);
@@ -111,11 +118,13 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     const report: RestoreReport = { checkpoint: target.name, seq: target.seq, undo, ...parts, changes };
     if (!parts.files) return report;
     // The intent is durable first: a kill in between is found as a restore whose files are not back (problems()).
-    const fileReport = await keeper!.restore(target.files!, { force: restore.force ?? false, keep, expect: saved! });
+    const fileReport = await keeper!.restore(target.files!, { keep, expect: saved! });
     const kept = { ...fileReport, skipped: fileReport.skipped.slice(0, NOTED) };
     const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: kept } };
     await ledger.decide(() => ({ events: [done] }), appendOpts);
-    return { ...report, fileReport };
+    const left = new Set(fileReport.skipped.map(({ path }) => path));
+    const overwrote = foreign.filter((path) => !left.has(path));
+    return { ...report, fileReport, ...(overwrote.length > 0 && { overwrote }) };
   }
 
   return {
@@ -125,7 +134,7 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
           "invalid",
           "this context has no keeper of files: open it with `files`, or leave them out",
         );
-      const saved = files === true ? await keeper!.save() : undefined;
+      const saved = files === true ? await keeper!.save({ since: ledger.state.createdAt }) : undefined;
       const chosen = name ?? `checkpoint ${ledger.state.checkpoints.length + 1}`;
       const event = checkpointEvent({ name: chosen, auto, note, files: saved }, author);
       const summary = { checkpoint: { name: chosen, at: Date.now() } };
@@ -141,6 +150,7 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       return go(findCheckpoint(await ledger.catchUp(), checkpoint), restore);
     },
     async undo(restore = {}) {
+      checkUndo(restore);
       const state = await ledger.catchUp();
       const last = lastRestore(state);
       if (!last)
@@ -224,6 +234,16 @@ function partsOf(target: Checkpoint, wanted: Partial<Parts>, keeper: FileKeeper 
 function lastRestore(state: FoldState): RestoreFact | undefined {
   const undone = new Set(state.restores.map((one) => one.undoes));
   return state.restores.findLast((one) => one.undoes === undefined && !undone.has(one.seq));
+}
+
+function refuseForeign(what: string, paths: string[]): never {
+  const shown = paths.slice(0, 5).join(", ");
+  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : "";
+  throw new HoldfastError(
+    "conflict",
+    `somebody else changed ${shown}${more} since: ${what} with force to overwrite, with keepChanged to leave ${paths.length === 1 ? "it" : "them"}`,
+    { detail: { paths } },
+  );
 }
 
 /** An agent that goes on meanwhile would answer a conversation that no longer is, on files that change under it. */

@@ -125,7 +125,7 @@ export function createContext(
       for (const problem of lost ?? []) found.push({ ...problem, key: `(record ${name})` });
     }
     const files = state.restores.findLast((one) => one.files);
-    if (files && !files.filesDone) {
+    if (files && files.filesDoneAt === undefined) {
       const reason = `the files of ${files.checkpoint} did not all come back: restore them again`;
       found.push({ key: "(files)", version: files.seq, reason });
     }

@@ -10,6 +10,7 @@ export type {
   Diff,
   RestoreOptions,
   RestoreReport,
+  UndoOptions,
 } from "./checkpoints.ts";
 export type {
   Context,

@@ -34,12 +34,14 @@ function texts(what: string, value: unknown): void {
   for (const one of value) text(`each of ${what}`, one);
 }
 
-/** A time span: `"7d"` or a negative one would decide when data is removed. */
 /** Options that decide what is removed or overwritten: a misspelt one is not as good as none. */
 export const checkGc = (opts: unknown): void => void known("gc", opts, ["dryRun", "now", "defaultTtlMs"]);
 export const checkRestore = (opts: unknown): void =>
   void known("restore", opts, ["conversation", "data", "files", "force", "keepChanged", "author"]);
 
+export const checkUndo = (opts: unknown): void => void known("undo", opts, ["force", "keepChanged", "author"]);
+
+/** A time span: `"7d"` or a negative one would decide when data is removed. */
 export function checkTtl(value: unknown): void {
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0)
     throw invalid(`ttlMs is a number of milliseconds from 0 on, not ${shown(value)}`);

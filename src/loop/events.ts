@@ -93,6 +93,8 @@ export const loopEvents = {
         /** Refused by a gate: recorded, not run. */
         denied: z.string().optional(),
         durationMs: z.number(),
+        /** Its host was gone, and this one took it up then: in between nobody ran it here. */
+        resumedAt: z.number().optional(),
       }),
   },
   "turn.ended": {

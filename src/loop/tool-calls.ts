@@ -30,13 +30,17 @@ interface Outbox {
   blobs: Uint8Array[];
   wake: WakeInput[];
   after: (() => void)[];
+  /** Since when this process holds the agent. */
+  heldSince: number;
 }
+
+const newOutbox = ({ heldSince }: Agent): Outbox => ({ facts: [], blobs: [], wake: [], after: [], heldSince });
 
 const UNKNOWN_OUTCOME =
   "Interrupted: the harness stopped while this call ran, and its outcome is unknown. Look before you repeat it.";
 
 export async function runCalls(agent: Agent): Promise<void> {
-  const outbox: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+  const outbox = newOutbox(agent);
   const ready: Ready[] = [];
   for (const pending of [...agent.turn.state.pending]) {
     const prepared = await prepare(agent, pending);
@@ -54,7 +58,7 @@ export async function runCalls(agent: Agent): Promise<void> {
 
 /** A turn ends: every call that is open gets its result at once. Nothing is begun; what an intent says is looked at. */
 export async function closeCalls(agent: Agent, why: string): Promise<void> {
-  const outbox: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+  const outbox = newOutbox(agent);
   for (const pending of [...agent.turn.state.pending]) {
     const at = pending.started?.at ?? Date.now();
     finalize(outbox, pending, await closed(agent, pending, why), { at });
@@ -173,7 +177,7 @@ async function runTogether(agent: Agent, group: Ready[], outbox: Outbox): Promis
   await flush(agent, outbox);
   await Promise.all(
     group.map(async (call) => {
-      const own: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+      const own = newOutbox(agent);
       await runEffect(agent, call, own);
       await flush(agent, own);
     }),
@@ -296,7 +300,7 @@ function started({ turn }: Agent, { pending, tool, input, grants }: Ready, inten
 
 function finalize(
   outbox: Outbox,
-  { call }: PendingCall,
+  { call, started }: PendingCall,
   output: ToolOutput,
   info: { at: number; denied?: string },
 ): void {
@@ -311,6 +315,7 @@ function finalize(
         content,
         isError: output.isError ?? false,
         durationMs: Math.max(0, Date.now() - info.at),
+        ...(started && started.at < outbox.heldSince ? { resumedAt: outbox.heldSince } : {}),
         ...(output.display === undefined ? {} : { display: output.display }),
         ...(info.denied === undefined ? {} : { denied: info.denied }),
       },
