@@ -102,10 +102,11 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     // Whole: what this goes over is in it.
     const saved = parts.files ? await keeper!.save({ since: ledger.state.createdAt, whole: true }) : undefined;
     const ask = parts.files && { target: target.files!, ...(undoes && { undoes }) };
-    const foreign = ask ? await foreignChanges(ledger, keeper!, ask) : [];
+    const theirs = ask ? await foreignChanges(ledger, keeper!, ask) : [];
+    const foreign = theirs.filter(({ folder }) => !folder).map(({ path }) => path);
     if (foreign.length > 0 && !restore.force && !restore.keepChanged)
       refuseForeign(undoes ? "undo" : `restore ${target.name}`, foreign);
-    const keep = restore.force ? [] : foreign;
+    const keep = restore.force ? [] : theirs.map(({ path }) => path);
     const name = `before ${undoes ? "undoing" : "restoring"} ${target.name}`;
     const state = await ledger.catchUp();
     const changes = diffData(state, undefined, target.seq);

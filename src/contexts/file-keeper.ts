@@ -28,8 +28,8 @@ export interface FileKeeper {
   save(opts?: { since?: number; whole?: boolean }): Promise<FileMark>;
   /** Contract: brings back what the mark holds, but for `keep`; what is not as in `expect` by now is skipped, and so is what no mark holds. */
   restore(mark: FileMark, opts: { keep?: string[]; expect?: FileMark }): Promise<FileReport>;
-  /** What a restore would overwrite or remove, with the time of its last change. Without it nobody is asked. */
-  wouldLose?(mark: FileMark): Promise<{ path: string; at: number }[]>;
+  /** What a restore would overwrite or remove, with the time of its last change; empty folders too. Without it nobody is asked. */
+  wouldLose?(mark: FileMark): Promise<{ path: string; at: number; folder?: true }[]>;
   /** Of these paths, those that are now as in the mark, and when they had been changed then: `older` than its `since`, or `unknown`. */
   changedAt?(mark: FileMark, paths: readonly string[]): Promise<{ path: string; at: number | "older" | "unknown" }[]>;
   /** `undefined`: the files as they are now. */

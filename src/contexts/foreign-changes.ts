@@ -24,26 +24,28 @@ export interface Ask {
   undoes?: Seq;
 }
 
+export interface Foreign {
+  path: string;
+  /** An empty folder: it stays, and nobody has to be asked. */
+  folder?: true;
+}
+
 /**
  * Paths that a restore would overwrite or remove and that somebody else changed. What a restore brought is whose it was in the checkpoint
  * that it came from, so that no way round (restore, undo, again) makes a person's work ours. A checkpoint that was asked for by name
  * holds what was there: that is known.
  */
-export async function foreignChanges(ledger: ContextLedger, keeper: FileKeeper, ask: Ask): Promise<string[]> {
+export async function foreignChanges(ledger: ContextLedger, keeper: FileKeeper, ask: Ask): Promise<Foreign[]> {
   if (!keeper.wouldLose) return [];
-  let open: { path: string; at: number; until?: number }[] = await keeper.wouldLose(ask.target);
+  let open: (Foreign & { at: number; until?: number })[] = await keeper.wouldLose(ask.target);
   if (open.length === 0) return [];
   const { state } = ledger;
   const ours = await windows(ledger);
-  const foreign: string[] = [];
   // Each time round it goes back to an earlier restore.
   for (let before = Number.POSITIVE_INFINITY; open.length > 0; ) {
     const rest = open.filter(({ at, until }) => !isOurs(ours, at) && !isNamed(state.checkpoints, at, until));
     const restore = lastRestore(state, rest, before);
-    if (!restore) {
-      foreign.push(...rest.map(({ path }) => path));
-      break;
-    }
+    if (!restore) return rest.sort((a, b) => (a.path < b.path ? -1 : 1));
     before = restore.seq;
     const source = state.checkpoints.find((one) => one.seq === restore.to)?.files;
     const written = rest.filter(({ at }) => isWithin(restore, at));
@@ -55,7 +57,7 @@ export async function foreignChanges(ledger: ContextLedger, keeper: FileKeeper, 
       return [{ path: one.path, at, until: timeOf(source!) }];
     });
   }
-  return foreign.sort();
+  return [];
 }
 
 const isOurs = (ours: readonly Window[], at: number): boolean =>
