@@ -14,10 +14,11 @@ import { type OpenSettings, openSettings } from "./settings.ts";
 
 export async function openHarness(
   flags: Flags,
-  { project, store, jobsDir }: OpenState,
+  { project, store, jobsDir, expiry }: OpenState,
 ): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string }> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
+  if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;
   const spec = flags.model ?? chosen.model;
   const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);

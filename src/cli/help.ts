@@ -31,7 +31,7 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast contexts resumable       what can be taken up again
   holdfast contexts data ID [KEY [PATH]]       what its agents share
   holdfast contexts checkpoints ID             where you can go back to (one at every prompt)
-  holdfast contexts restore ID NAME [--only conversation,data,files] [--keep-changed]   go back; undo ID takes it back
+  holdfast contexts restore ID NAME [--only conversation,data,files] [--keep-changed]   go back; undo ID [--keep-changed] takes it back
   holdfast contexts diff ID A [B] | fork ID [NAME] | export ID FILE | import FILE | gc [--dry-run] | rm ID
   holdfast tasks                    the project's task board (holdfast tasks help)
   holdfast team ls | show NAME | send NAME TEXT | plans | approve PLAN | reject PLAN TEXT | shutdown NAME

@@ -6,6 +6,7 @@ import {
   openProject,
   type Project,
   settleMovedRoots,
+  sweepExpired,
 } from "../contexts/index.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
@@ -19,6 +20,8 @@ export interface OpenState {
   project: Project;
   store: Store;
   jobsDir: string;
+  /** What the settings say about contexts that say nothing themselves, for a command that has read them. */
+  expiry: { ttlMs?: number };
 }
 
 /** The project of the directory; what changed since the last time is said, and what only a person can tell is asked where one is. */
@@ -36,14 +39,25 @@ export async function projectOf(flags: Flags): Promise<Project> {
 
 export async function openState(flags: Flags): Promise<OpenState> {
   const project = await projectOf(flags);
-  const store = await openSqliteStore(project.ledgerFile);
+  const expiry: OpenState["expiry"] = {};
+  const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
+  const store = await openSqliteStore(project.ledgerFile, { beforeClose });
   try {
     await settleMovedRoots(store, project);
   } catch (error) {
     await store.close();
     throw error;
   }
-  return { project, store, jobsDir: `${project.stateDir}/jobs` };
+  return { project, store, jobsDir: `${project.stateDir}/jobs`, expiry };
+}
+
+/** Contexts whose time has passed go with the commands that run anyway: a few at the end of each. */
+async function sweep(store: Store, { ttlMs }: OpenState["expiry"], { quiet, dryRun }: Flags): Promise<void> {
+  if (dryRun) return;
+  const gone = await sweepExpired(store, ttlMs === undefined ? {} : { defaultTtlMs: ttlMs });
+  if (gone.length === 0 || quiet) return;
+  const what = gone.length === 1 ? "A context was removed: its" : `${gone.length} contexts were removed: their`;
+  process.stderr.write(`${what} time to live had passed\n`);
 }
 
 export async function openChosenModel(spec: string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {

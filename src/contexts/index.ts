@@ -37,6 +37,7 @@ export type { Problem } from "./read-value.ts";
 export type { Schema } from "./schemas.ts";
 export type { HistoryEntry, Reducer, SharedInfo, WriteOptions } from "./shared-data.ts";
 export { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "./start.ts";
+export { keepSweeping, type Sweeper, type SweepOptions, sweepExpired } from "./sweep.ts";
 export type { Json, JsonType } from "./values.ts";
 export type { ContextsVerdict, ContextVerdict } from "./verify.ts";
 export { visibleRanges } from "./visible-ranges.ts";

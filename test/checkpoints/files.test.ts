@@ -30,7 +30,15 @@ describe("a checkpoint of files", () => {
     git("commit", "-qm", "x");
     const before = treeOf(root);
     const mark = await keeper.save();
-    expect({ ...mark, id: "", ms: 0, at: 0 }).toEqual({ id: "", at: 0, files: 12, bytes: 78, left: [], partial: false, ms: 0 });
+    expect({ ...mark, id: "", ms: 0, at: 0 }).toEqual({
+      id: "",
+      at: 0,
+      files: 12,
+      bytes: 78,
+      left: [],
+      partial: false,
+      ms: 0,
+    });
     expect(JSON.stringify(mark).length).toBeLessThan(300);
 
     write("src/tracked.ts", "changed\n");

@@ -193,10 +193,7 @@ describe("a restore of files", () => {
     await event("tool.finished", { callId: "c3", name: "bash", content: [], isError: false, resumedAt });
     expect((await refusal(context.restore("start"))).detail).toEqual({ paths: ["b"] });
     await context.restore("start", { keepChanged: true });
-    expect([tree(), existsSync(at("made"))]).toEqual([
-      { a: "a1", b: "by the job, by the command, or by hand" },
-      false,
-    ]);
+    expect([tree(), existsSync(at("made"))]).toEqual([{ a: "a1", b: "by the job, by the command, or by hand" }, false]);
   });
 
   it("asks nothing about a folder that a call of this context moved, and asks about one that somebody moved", async () => {

@@ -17,8 +17,10 @@ type Edit =
   | { op: "ignore"; rules: string };
 type How = "plain" | "keepChanged" | "force";
 type Step =
-  | { do: "prompt" | "fork" }
-  | { do: "agent" | "person"; edits: Edit[] }
+  | { do: "prompt" }
+  | { do: "fork" }
+  | { do: "agent"; edits: Edit[] }
+  | { do: "person"; edits: Edit[] }
   | { do: "restore"; which: number; how: How; only: "all" | "files" }
   | { do: "undo"; how: How };
 type Tree = Map<string, string>;
@@ -43,7 +45,10 @@ const isIgnored = (at: string, rules = ""): boolean =>
 const at = fc.constantFrom("a", "b", "d/a", "d/e/a", "n.log", "out/x", "new/deep/er/f");
 const mode = fc.constantFrom(0o644, 0o600, 0o755);
 const edit: fc.Arbitrary<Edit> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ op: fc.constant("write" as const), at, text: fc.constantFrom("x", "y", "z"), mode }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ op: fc.constant("write" as const), at, text: fc.constantFrom("x", "y", "z"), mode }),
+  },
   { weight: 2, arbitrary: fc.record({ op: fc.constant("remove" as const), at }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant("mode" as const), at, mode }) },
   { weight: 2, arbitrary: fc.record({ op: fc.constant("rename" as const), at, to: at }) },
@@ -155,7 +160,7 @@ async function world() {
     fs.rmSync(elsewhere, { recursive: true });
   }
 
-  async function goBack(line: Line, one: Step & { do: "restore" | "undo" }): Promise<void> {
+  async function goBack(line: Line, one: Extract<Step, { how: How }>): Promise<void> {
     const undoes = one.do === "undo" ? line.restores.at(-1) : undefined;
     const points = [...line.saved.keys()];
     const to = one.do === "undo" ? undoes?.before : points[one.which % points.length];

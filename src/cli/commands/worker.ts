@@ -1,4 +1,5 @@
 // Owns `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
+import { keepSweeping } from "../../contexts/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Flags } from "../args.ts";
 import { openHarness } from "../harness.ts";
@@ -33,9 +34,12 @@ export async function worker(flags: Flags): Promise<number> {
     });
     if (!flags.quiet)
       process.stderr.write(`Hosting the teams and schedules of ${printable(state.project.root)}. Ctrl-C ends it.\n`);
+    const { ttlMs } = state.expiry;
+    const sweeper = keepSweeping(state.store, ttlMs === undefined ? {} : { defaultTtlMs: ttlMs });
     try {
       await hosting.run(over.signal);
     } finally {
+      await sweeper.stop();
       process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave).removeListener("SIGHUP", leave);
       await harness.close();
     }

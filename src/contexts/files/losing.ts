@@ -45,7 +45,8 @@ export function losingIn({ root, plan, mark, markedAt, now }: LosingInput): Losi
       continue;
     }
     // A file that came with its folder keeps its old time. Where nothing of its content is lost, the time of the folder tells.
-    const came = (entry.at ?? 0) < markedAt && content.has(contentOf(entry)) ? folderChange(root, path, mark) : undefined;
+    const came =
+      (entry.at ?? 0) < markedAt && content.has(contentOf(entry)) ? folderChange(root, path, mark) : undefined;
     lost.push({ path: shownOf(path), at: came ?? entry.at ?? Date.now() });
   }
   return lost;

@@ -19,6 +19,8 @@ export interface SqliteStoreOptions {
   /** What this writer puts into ledgers; raised when older code could not read it. */
   version?: number;
   leaseMs?: number;
+  /** Asked once, before it is closed. Contract: bounded, and throws nothing. */
+  beforeClose?: (store: Store) => Promise<void>;
 }
 
 const LEASE_MS = 15_000;
@@ -37,6 +39,7 @@ export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {
     writer: opts.version ?? WRITER,
     interactive: opts.interactive ?? false,
     leaseMs: opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? LEASE_MS),
+    beforeClose: opts.beforeClose,
     broken: [...heads.values()].filter((head) => head.damaged && !head.removed).map((head) => head.name),
   };
   if (newer) {

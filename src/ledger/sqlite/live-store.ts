@@ -29,7 +29,7 @@ import type { Sidecar } from "./sidecar.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { isCorrupt, translate } from "./sqlite-errors.ts";
 import { verifyStore } from "./verify.ts";
-import { dueWakes } from "./wakes.ts";
+import { dropWakes, dueWakes } from "./wakes.ts";
 import { createWatch } from "./watch.ts";
 
 /** Ledgers listed at once. */
@@ -49,6 +49,7 @@ export interface LiveSettings {
   copies?: Copies;
   /** Why nothing may be written. */
   upgrade?: string;
+  beforeClose?: ((store: Store) => Promise<void>) | undefined;
 }
 
 export function createLiveStore(db: Connection, settings: LiveSettings): Store {
@@ -156,7 +157,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     yield* readSalvaged(proven, { ...opts, after: last });
   }
 
-  return {
+  const store: Store = {
     url,
     get readOnly(): ReadOnly | undefined {
       return upgrade === undefined ? fallen?.readOnly : { code: "upgrade", message: upgrade };
@@ -204,7 +205,10 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     async remove(ledger) {
       writable();
       const normal = async () => {
-        const row = await db.write(() => removeLedgerRows(db, ledger));
+        const row = await db.write(() => {
+          dropWakes(db, new Set([ledger]));
+          return removeLedgerRows(db, ledger);
+        });
         broken.delete(ledger);
         if (!row) return;
         committed([{ row, events: [], summarised: false }]);
@@ -215,10 +219,11 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     async collect(opts = {}) {
       if (!opts.dryRun) writable();
       const normal = async () => {
-        const { removed, ...collected } = await collectRows(db, opts);
+        const { removed, ...collected } = await collectRows(db, opts, leases.heldBy);
+        crashPoint("collect.committed");
         for (const row of removed) broken.delete(row.name);
         if (removed.length > 0) committed(removed.map((row) => ({ row, events: [], summarised: false })));
-        if (opts.dryRun) return collected;
+        if (opts.dryRun || opts.blobs === false) return collected;
         await sweepCopies(file, () => db.read(() => allLedgerRows(db)));
         await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
         return collected;
@@ -281,6 +286,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     async close() {
       if (closed) return;
       closed = true;
+      await settings.beforeClose?.(store);
       watch.close();
       sidecar?.close();
       copies?.close();
@@ -290,6 +296,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       await fallen?.close();
     },
   };
+  return store;
 }
 
 async function collect<T>(all: AsyncIterable<T>): Promise<T[]> {
