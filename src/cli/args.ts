@@ -41,6 +41,9 @@ const OPTIONS = {
   force: { type: "boolean" },
   "keep-changed": { type: "boolean" },
   "dry-run": { type: "boolean" },
+  stat: { type: "boolean" },
+  commit: { type: "boolean" },
+  "discard-ignored": { type: "boolean" },
   verbose: { type: "boolean" },
   quiet: { type: "boolean", short: "q" },
   debug: { type: "boolean" },
@@ -93,6 +96,12 @@ export interface Flags {
   /** A restore leaves alone what somebody else changed since. */
   keepChanged: boolean;
   dryRun: boolean;
+  /** A diff gives names only. */
+  stat: boolean;
+  /** What is uncommitted in a worktree is committed on its branch before it is merged. */
+  commit: boolean;
+  /** Single ignored files may go with a worktree. */
+  discardIgnored: boolean;
   quiet: boolean;
   debug: boolean;
   version: boolean;
@@ -146,6 +155,9 @@ export function parseFlags(argv: string[]): Flags {
     force: v.force ?? false,
     keepChanged: v["keep-changed"] ?? false,
     dryRun: v["dry-run"] ?? false,
+    stat: v.stat ?? false,
+    commit: v.commit ?? false,
+    discardIgnored: v["discard-ignored"] ?? false,
     quiet: v.quiet ?? false,
     debug: v.debug ?? false,
     version: v.version ?? false,

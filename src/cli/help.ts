@@ -24,7 +24,7 @@ export const HELP = `holdfast: a coding agent whose work survives
     --cwd DIR                       work there
     --quiet  --debug  --version  --help
 
-  holdfast contexts ls              all contexts of this project
+  holdfast contexts ls [--all]      all contexts of this project, or of all projects
   holdfast contexts show ID         what happened in one
   holdfast contexts resume ID       take it up again (same as -p -r ID)
   holdfast contexts verify [ID]     read everything again and check it; --repair mends what it can, keeping the damaged file
@@ -32,7 +32,8 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast contexts data ID [KEY [PATH]]       what its agents share
   holdfast contexts checkpoints ID             where you can go back to (one at every prompt)
   holdfast contexts restore ID NAME [--only conversation,data,files] [--keep-changed]   go back; undo ID [--keep-changed] takes it back
-  holdfast contexts diff ID A [B] | fork ID [NAME] | export ID FILE | import FILE | gc [--dry-run] | rm ID
+  holdfast contexts diff ID A [B] [--stat]     what changed from checkpoint A to B, or to now
+  holdfast contexts fork ID [NAME] | export ID FILE | import FILE | gc [--dry-run] | rm ID [--force]
   holdfast tasks                    the project's task board (holdfast tasks help)
   holdfast team ls | show NAME | send NAME TEXT | plans | approve PLAN | reject PLAN TEXT | shutdown NAME
   holdfast worker [--concurrency N] host the teams and schedules of this project until Ctrl-C

@@ -3,11 +3,13 @@ import { HoldfastError } from "../ledger/error.ts";
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
-import type { FileDiff, FileKeeper, FileReport } from "./file-keeper.ts";
-import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt, type RestoreFact } from "./fold.ts";
+import { addValues, type DataDiff, type Diff, type DiffOptions, diffData, diffFiles } from "./diff.ts";
+import type { FileKeeper, FileReport } from "./file-keeper.ts";
+import type { CheckpointFact, Entry, FoldState, Parts, RestoreFact } from "./fold.ts";
 import { foreignChanges } from "./foreign-changes.ts";
 import { holderOf } from "./listing.ts";
 import { checkRestore, checkUndo } from "./settings.ts";
+import type { Json } from "./values.ts";
 
 /** So many paths that were left alone stand in the event; the report names all. */
 const NOTED = 50;
@@ -45,23 +47,6 @@ export interface RestoreReport extends Parts {
   overwrote?: string[];
 }
 
-export interface Change {
-  key: string;
-  before: number;
-  after: number;
-}
-
-/** Sizes in bytes. */
-export interface DataDiff {
-  added: Change[];
-  changed: Change[];
-  removed: Change[];
-}
-
-export interface Diff extends DataDiff {
-  files?: FileDiff;
-}
-
 export interface Checkpoints {
   /** One event, whatever the size. The same name again: the newest one counts, the others keep their position. */
   checkpoint(name?: string, opts?: CheckpointOptions): Promise<Checkpoint & { filesKept?: Promise<Checkpoint> }>;
@@ -72,7 +57,7 @@ export interface Checkpoints {
   /** Takes back the last restore that was not taken back; as careful as a restore. `restore(report.undo.seq)` takes the undo back. */
   undo(opts?: UndoOptions): Promise<RestoreReport>;
   /** From a to b; without b, to now. */
-  diff(a: string | Seq, b?: string | Seq): Promise<Diff>;
+  diff(a: string | Seq, b?: string | Seq, opts?: DiffOptions): Promise<Diff>;
 }
 
 export interface CheckpointsOptions {
@@ -80,6 +65,8 @@ export interface CheckpointsOptions {
   author: string;
   keeper?: FileKeeper;
   lease?: Fence;
+  /** The value that a key had. */
+  read: (key: string, entry: Entry) => Promise<Json>;
 }
 
 export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
@@ -163,12 +150,14 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       const target = state.checkpoints.find((one) => one.seq === last.before)!;
       return go(target, { conversation, data, files, ...restore, undoes: last.seq });
     },
-    async diff(a, b) {
+    async diff(a, b, { maxBytes } = {}) {
       const state = await ledger.catchUp();
       const [from, to] = [findCheckpoint(state, a), b === undefined ? undefined : findCheckpoint(state, b)];
       const data = diffData(state, from.seq, to?.seq);
+      if (maxBytes !== undefined)
+        await addValues(data, state, { from: from.seq, to: to?.seq, maxBytes, read: opts.read });
       if (!keeper || !from.files || (to && !to.files)) return data;
-      return { ...data, files: await keeper.diff(from.files, to?.files) };
+      return { ...data, ...(await diffFiles(keeper, from.files, to?.files, maxBytes)) };
     },
   };
 }
@@ -190,25 +179,6 @@ export function findCheckpoint(state: FoldState, wanted: string | Seq): Checkpoi
     "not_found",
     `there is no checkpoint ${wanted}: ${names.length > 0 ? `the last ones are ${names.join(", ")}` : "none was made yet"}`,
   );
-}
-
-/** `undefined`: now. */
-function diffData(state: FoldState, from: Seq | undefined, to: Seq | undefined): DataDiff {
-  const diff: DataDiff = { added: [], changed: [], removed: [] };
-  const now = Date.now();
-  for (const key of [...state.keys.keys()].sort()) {
-    const a = presentAt(state, key, { position: from, now });
-    const b = presentAt(state, key, { position: to, now });
-    const change = { key, before: a?.bytes ?? 0, after: b?.bytes ?? 0 };
-    if (!a && b) diff.added.push(change);
-    else if (a && !b) diff.removed.push(change);
-    else if (a && b && !same(a, b)) diff.changed.push(change);
-  }
-  return diff;
-}
-
-function same(a: Entry, b: Entry): boolean {
-  return a.seq === b.seq || (a.op === "set" && b.op === "set" && a.hash === b.hash);
 }
 
 function partsOf(target: Checkpoint, wanted: Partial<Parts>, keeper: FileKeeper | undefined): Parts {

@@ -135,7 +135,10 @@ export function createContext(
   const context: Context = {
     id: ledger.id,
     ...createSharedData({ ...shared, ...(lease && { lease }), ...(opts.onProblem && { onProblem: opts.onProblem }) }),
-    ...createCheckpoints({ ledger, author, ...(opts.files && { keeper: opts.files }), ...(lease && { lease }) }),
+    ...createCheckpoints({
+      ...{ ledger, author, ...(opts.files && { keeper: opts.files }), ...(lease && { lease }) },
+      read: async (key, entry) => (await readEntry(ledger, ledger.state, { key, entry, checker })).value,
+    }),
     async details() {
       const state = await ledger.catchUp();
       const { schemas: _, others: __, required: ___, ...config } = state.config;

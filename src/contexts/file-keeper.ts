@@ -20,6 +20,16 @@ export interface FileDiff {
   removed: string[];
 }
 
+/** One file of a mark. */
+export interface FileVersion {
+  kind: "file" | "link";
+  /** Permission bits; 0 for links. */
+  mode: number;
+  bytes: number;
+  /** Of a link: where it leads. Missing: it is longer than was asked for, or damaged. */
+  content?: Uint8Array;
+}
+
 export interface FileKeeper {
   /**
    * Contract: changes nothing of the project. `since`: the mark also holds when files were last changed, of those that were since then.
@@ -34,4 +44,6 @@ export interface FileKeeper {
   changedAt?(mark: FileMark, paths: readonly string[]): Promise<{ path: string; at: number | "older" | "unknown" }[]>;
   /** `undefined`: the files as they are now. */
   diff(a: FileMark | undefined, b: FileMark | undefined): Promise<FileDiff>;
+  /** What is in files of a mark, by path; content up to so many bytes each. Without it a diff knows names only. */
+  contents?(mark: FileMark, paths: readonly string[], maxBytes: number): Promise<Map<string, FileVersion>>;
 }

@@ -2,16 +2,7 @@
 export { type ErrorCode, HoldfastError, isHoldfastError } from "../ledger/error.ts";
 export type { Seq, Store } from "../ledger/store.ts";
 export { RESULTS } from "./authority.ts";
-export type {
-  Change,
-  Checkpoint,
-  CheckpointOptions,
-  DataDiff,
-  Diff,
-  RestoreOptions,
-  RestoreReport,
-  UndoOptions,
-} from "./checkpoints.ts";
+export type { Checkpoint, CheckpointOptions, RestoreOptions, RestoreReport, UndoOptions } from "./checkpoints.ts";
 export type {
   Context,
   ContextDetails,
@@ -19,9 +10,10 @@ export type {
   LoggedError,
   Settings,
 } from "./context.ts";
+export type { Change, DataDiff, Diff, DiffOptions } from "./diff.ts";
 export { contextEvents } from "./events.ts";
 export type { ExportReport } from "./export.ts";
-export type { FileDiff, FileKeeper, FileMark, FileReport } from "./file-keeper.ts";
+export type { FileDiff, FileKeeper, FileMark, FileReport, FileVersion } from "./file-keeper.ts";
 export type { AgentNote } from "./fold.ts";
 export type { Changes, ForkOptions } from "./fork.ts";
 export type { GcOptions, GcReport } from "./gc.ts";

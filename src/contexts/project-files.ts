@@ -31,5 +31,6 @@ export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
       const of = (...kinds: string[]) => changes.filter((c) => kinds.includes(c.kind)).map((c) => c.path);
       return { added: of("added"), changed: of("changed", "mode"), removed: of("removed") };
     },
+    contents: async (mark, paths, maxBytes) => (await keeper()).contents(mark as unknown as KeptMark, paths, maxBytes),
   };
 }

@@ -187,8 +187,8 @@ export interface Snapshots {
 
 /** Why something may only be read. Contract: `message` is for people; whoever decides looks at `code`. */
 export interface ReadOnly {
-  /** A newer Holdfast wrote it, it is damaged, or a mechanism that wrote it is missing here. */
-  code: "upgrade" | "damaged" | "mechanism";
+  /** A newer Holdfast wrote it, it is damaged, a mechanism that wrote it is missing here, or it was opened so. */
+  code: "upgrade" | "damaged" | "mechanism" | "refused";
   message: string;
 }
 

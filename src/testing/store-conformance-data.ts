@@ -207,8 +207,8 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
         expect([await store.head("idle"), await store.head("busy")]).toEqual([0, 1]);
         expect((await other.due(5)).map((wake) => wake.context).sort()).toEqual(["busy", "idler"]);
         // Held or not, a lease of what is gone begins anew, and one whose name only looks alike is another's.
-        expect(await other.leases.acquire("agent:idle/a")).toMatchObject({ term: 1 });
-        expect(await other.leases.acquire("agent:idler/a")).toMatchObject({ term: 2 });
+        const taken = await Promise.all(["idle", "idler"].map((one) => other.leases.acquire(`agent:${one}/a`)));
+        expect(taken.map((lease) => "term" in lease && lease.term)).toEqual([1, 2]);
         await store.remove("idler");
         expect((await other.due(5)).map((wake) => wake.context)).toEqual(["busy"]);
         expect([(await store.collect({ remove: [{ ledger: "busy", head: 1 }] })).blobs, await other.due(5)]).toEqual([

@@ -1,9 +1,9 @@
 // Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
-import { type Contexts, openContexts } from "../../contexts/index.ts";
+import { type ContextInfo, type Contexts, openContexts } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { loadSettings, settingsPlaces } from "../../settings/index.ts";
 import type { Flags } from "../args.ts";
-import { projectOf } from "../open.ts";
+import { findContext, projectOf } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
 import { trustOf } from "../settings.ts";
 
@@ -62,14 +62,32 @@ export const STORE_VERBS: Record<string, Verb> = {
     for (const { id, title, bytes } of report.removed)
       process.stdout.write(`${flags.dryRun ? "would go" : "removed"}  ${id}  ${bytes} bytes  ${oneLine(title, 50)}\n`);
     for (const { id, reason } of report.kept) process.stdout.write(`kept  ${id}: ${oneLine(reason)}\n`);
-    process.stdout.write(`${report.blobs} values that nothing names, ${report.bytes} bytes\n`);
+    const { length } = report.removed;
+    process.stdout.write(
+      `${flags.dryRun ? "would go: " : ""}${length} ${length === 1 ? "context" : "contexts"} and ${report.blobs} values that nothing names, ${report.bytes} bytes\n`,
+    );
   },
-  async rm(contexts, flags, [id]) {
-    await contexts.delete(needed(id, "contexts rm ID"));
-    if (flags.json) print({ id, removed: true });
-    else process.stdout.write(`Removed ${id}\n`);
+  async rm(contexts, flags, [given]) {
+    const info = await findContext(contexts.store, needed(given, "contexts rm ID"));
+    if (!flags.force) await confirmRemoval(info);
+    await contexts.delete(info.id);
+    if (flags.json) print({ id: info.id, removed: true });
+    else process.stdout.write(`Removed ${info.id}\n`);
   },
 };
+
+/** It cannot be taken back: a person is asked, and a script says that it means it. */
+async function confirmRemoval({ id, title, rounds, status }: ContextInfo): Promise<void> {
+  const what = `${id} (${oneLine(title, 60)}; ${rounds} rounds, ${status})`;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new HoldfastError(
+      "refused",
+      `${what} would be gone for good: add --force, or keep a copy with contexts export`,
+    );
+  const { askYesOrNo } = await import("../ask-yes-or-no.ts");
+  if (!(await askYesOrNo(`Remove ${what}? It cannot be taken back.`)))
+    throw new HoldfastError("refused", `${id} stays: nothing was removed`);
+}
 
 /** What the user's settings say about contexts that say nothing themselves. */
 async function ttlOf(flags: Flags): Promise<number | undefined> {

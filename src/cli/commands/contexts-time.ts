@@ -40,17 +40,8 @@ export const TIME_VERBS: Record<string, Verb> = {
   },
   async diff(context, flags, [a, b]) {
     if (!a) throw new HoldfastError("invalid", "contexts diff ID A [B]: see `holdfast contexts checkpoints ID`");
-    const diff = await context.diff(byNameOrPosition(a), b === undefined ? undefined : byNameOrPosition(b));
-    if (flags.json) return print(diff);
-    for (const [mark, kind] of [
-      ["+", "added"],
-      ["~", "changed"],
-      ["-", "removed"],
-    ] as const) {
-      for (const { key, before, after } of diff[kind])
-        process.stdout.write(`${mark} data ${key}  ${before} → ${after} bytes\n`);
-      for (const path of diff.files?.[kind] ?? []) process.stdout.write(`${mark} file ${oneLine(path)}\n`);
-    }
+    const { showDiff } = await import("./contexts-diff.ts");
+    await showDiff(context, flags, byNameOrPosition(a), b === undefined ? undefined : byNameOrPosition(b));
   },
   async fork(context, flags, [name]) {
     const forked = await context.fork(name === undefined ? undefined : byNameOrPosition(name));

@@ -20,6 +20,10 @@ export async function contexts(flags: Flags): Promise<number> {
     const { headless } = await import("../headless.ts");
     return headless({ ...flags, print: true, resume: id ?? "", words: flags.words.slice(3) });
   }
+  if (verb === "ls" && flags.all) {
+    const { contextsOfAll } = await import("./contexts-all.ts");
+    return printList(await contextsOfAll(flags), flags);
+  }
   const { store, project, jobsDir } = await openState(flags);
   try {
     if (verb === "ls") return await ls(store, flags);
@@ -58,19 +62,33 @@ async function ls(store: Store, flags: Flags): Promise<number> {
   const all = await listContexts(store);
   const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
   if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
+  return printList(all, flags);
+}
+
+const FOLDER = 32;
+
+/** Of several projects each line ends with the folder. */
+function printList(all: (ContextInfo & { project?: { folder: string } })[], flags: Flags): number {
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(all)}\n`);
     return 0;
   }
   if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
   for (const c of all) {
+    const where = c.project ? `${ending(c.project.folder, FOLDER).padEnd(FOLDER)}  ` : "";
     process.stdout.write(
-      `${c.id}  ${c.status.padEnd(11)}  ${age(c.updatedAt).padStart(8)}  ${String(c.rounds).padStart(4)} rounds  ${oneLine(c.title, 60)}\n`,
+      `${c.id}  ${c.status.padEnd(11)}  ${age(c.updatedAt).padStart(8)}  ${String(c.rounds).padStart(4)} rounds  ${where}${oneLine(c.title, 60)}\n`,
     );
   }
   const open = all.find(isResumable);
   if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
   return 0;
+}
+
+/** Of a path the end tells most. */
+function ending(path: string, width: number): string {
+  const shown = oneLine(path, 4_000);
+  return shown.length <= width ? shown : `…${shown.slice(1 - width)}`;
 }
 
 const isResumable = ({ status }: ContextInfo): boolean => status === "interrupted" || status === "paused";

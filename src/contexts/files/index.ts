@@ -6,6 +6,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Applied, applyPlan } from "./apply.ts";
+import { contentsOf, type FileContent } from "./contents.ts";
 import { rulesByFolder } from "./ignore.ts";
 import { withLock } from "./lock.ts";
 import { openLooker } from "./look.ts";
@@ -86,6 +87,8 @@ export interface FileKeeper {
   wouldLose(mark: FileMark): Promise<Losing[]>;
   /** Of these paths, those that are now as in the mark, and when they had been changed then. */
   changedAt(mark: FileMark, paths: readonly string[]): Promise<ChangedAt[]>;
+  /** Of files that the mark holds; folders are left out. */
+  contents(mark: FileMark, paths: readonly string[], maxBytes: number): Promise<Map<string, FileContent>>;
   diff(a: FileMark, b: FileMark | "now"): Promise<{ path: string; kind: "added" | "changed" | "removed" | "mode" }[]>;
   /** Removes what neither these marks need nor any of the last minutes. Contract: fewer objects or the same, never a needed one. */
   collect(keep: FileMark[]): Promise<{ freed: number; objects: number }>;
@@ -279,6 +282,11 @@ export function openFileKeeper(opts: {
         const before = (await readMark(a.id, store)).entries;
         const after = b === "now" ? await entriesNow() : (await readMark(b.id, store)).entries;
         return compare(before, after).map(({ path: at, kind }) => ({ path: shownOf(at) || ".", kind }));
+      }),
+    contents: (mark, paths, maxBytes) =>
+      queued(() => {
+        store.refresh();
+        return contentsOf(mark.id, store, { paths, maxBytes });
       }),
     async collect(keep) {
       await settled();

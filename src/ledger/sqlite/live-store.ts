@@ -48,12 +48,12 @@ export interface LiveSettings {
   sidecar?: Sidecar;
   copies?: Copies;
   /** Why nothing may be written. */
-  upgrade?: string;
+  onlyRead?: ReadOnly;
   beforeClose?: ((store: Store) => Promise<void>) | undefined;
 }
 
 export function createLiveStore(db: Connection, settings: LiveSettings): Store {
-  const { url, file, sidecar, copies, upgrade } = settings;
+  const { url, file, sidecar, copies, onlyRead } = settings;
   const watch = createWatch(db, file);
   const leases = createLeases(leaseRows(db), settings);
   const broken = new Map<string, Damage>(
@@ -102,7 +102,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
   }
 
   function writable(ledger?: string): void {
-    if (upgrade) throw new HoldfastError("upgrade", upgrade);
+    if (onlyRead) throw new HoldfastError(onlyRead.code, onlyRead.message);
     const damage = ledger === undefined ? undefined : broken.get(ledger);
     if (damage) throw damaged(damage);
   }
@@ -160,7 +160,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
   const store: Store = {
     url,
     get readOnly(): ReadOnly | undefined {
-      return upgrade === undefined ? fallen?.readOnly : { code: "upgrade", message: upgrade };
+      return onlyRead ?? fallen?.readOnly;
     },
     async append(writes, opts = {}) {
       for (const write of writes) writable(write.ledger);
@@ -254,7 +254,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
             async () => new Map(),
           ),
         save: async (seq, states) => {
-          if (!upgrade && !fallen)
+          if (!onlyRead && !fallen)
             await guarded(
               () => own.save(seq, states),
               async () => {},
