@@ -8,6 +8,7 @@ import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
+import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
 import type { Flags } from "./args.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
@@ -146,7 +147,12 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     interrupted = stayed.interrupted;
   }
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
-  return farewell(results.at(-1), run, { harness, flags, interrupted });
+  const code = farewell(results.at(-1), run, { harness, flags, interrupted });
+  if (flags.stay && hasMadeWorktrees(run.taken.agent.turn)) {
+    const { worktreesLeft } = await import("./worktrees-left.ts");
+    for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);
+  }
+  return code;
 }
 
 /** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */

@@ -36,6 +36,7 @@ export const HELP = `holdfast: a coding agent whose work survives
   holdfast contexts fork ID [NAME] | export ID FILE | import FILE | gc [--dry-run] | rm ID [--force]
   holdfast tasks                    the project's task board (holdfast tasks help)
   holdfast team ls | show NAME | send NAME TEXT | plans | approve PLAN | reject PLAN TEXT | shutdown NAME
+  holdfast worktrees ls | show NAME | diff NAME [--stat] | merge NAME [--commit] | rm NAME   what teams made, and how to take it over
   holdfast worker [--concurrency N] host the teams and schedules of this project until Ctrl-C
   holdfast agents ls | show NAME    types of subagents: built-in, .holdfast/agents, .claude/agents, your own
   holdfast cron ls | add "WHEN" PROMPT | rm ID     what is scheduled: "in 3 minutes", "every weekday at 9", cron

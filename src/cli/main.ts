@@ -15,6 +15,7 @@ const COMMANDS: Record<string, () => Promise<(flags: Flags) => Promise<number>>>
   tasks: async () => (await import("./commands/tasks.ts")).tasks,
   team: async () => (await import("./commands/team.ts")).team,
   worker: async () => (await import("./commands/worker.ts")).worker,
+  worktrees: async () => (await import("./commands/worktrees.ts")).worktrees,
   workflow: async () => (await import("./commands/workflow.ts")).workflow,
   project: async () => (await import("./commands/project.ts")).project,
   trust: async () => (await import("./commands/trust.ts")).trust,

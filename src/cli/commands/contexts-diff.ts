@@ -1,15 +1,11 @@
 // Owns `holdfast contexts diff`: what changed between two checkpoints, as a person reads it: unified diffs, values old and new.
-import { isUtf8 } from "node:buffer";
 import type { Change, Context, Diff, FileVersion } from "../../contexts/index.ts";
-import { lineDiff } from "../../tools/line-diff.ts";
 import type { Flags } from "../args.ts";
-import { oneLine, printable } from "../printable.ts";
+import { oneLine } from "../printable.ts";
+import { createPage, hunks, isBinary } from "./diff-page.ts";
 
 /** What is longer is told by its size. */
 const MAX_BYTES = 256_000;
-/** Of one file or value, and of all together. */
-const MAX_LINES = 400;
-const MAX_LINES_IN_ALL = 5_000;
 
 const KINDS = [
   ["+", "added"],
@@ -82,7 +78,7 @@ function fileDiff(path: string, before?: FileVersion, after?: FileVersion): Pick
   if (sides.some(({ content }) => isBinary(content!))) return said(`binary, ${sizes}`);
   const [old, fresh] = [textOf(before), textOf(after)];
   if (old === fresh) return mode ? { why: mode } : said(before?.kind === after?.kind ? "the same" : "link or file");
-  const body = unified(path, old, fresh);
+  const body = hunks(old, fresh);
   if (body === undefined) return said("only line ends differ");
   const heads = [`--- ${before ? `a/${path}` : "/dev/null"}`, `+++ ${after ? `b/${path}` : "/dev/null"}`];
   return { patch: [...heads, body].join("\n"), ...(mode && { why: mode }) };
@@ -91,8 +87,6 @@ function fileDiff(path: string, before?: FileVersion, after?: FileVersion): Pick
 const modes = (before: FileVersion, after: FileVersion): string =>
   `mode ${before.mode.toString(8)} → ${after.mode.toString(8)}`;
 
-const isBinary = (content: Uint8Array): boolean => content.subarray(0, 8_000).includes(0) || !isUtf8(content);
-
 /** Of a link: where it leads, as one line. */
 const textOf = (side: FileVersion | undefined): string =>
   side ? (side.kind === "link" ? "link to " : "") + Buffer.from(side.content!).toString("utf8") : "";
@@ -100,36 +94,5 @@ const textOf = (side: FileVersion | undefined): string =>
 function valueDiff({ before, after, old, new: fresh }: Change): string | undefined {
   if ((before > 0 && old === undefined) || (after > 0 && fresh === undefined)) return "  too long to show";
   const text = (value: unknown) => (value === undefined ? "" : JSON.stringify(value, null, 2));
-  return unified("", text(old), text(fresh));
-}
-
-/** The hunks alone; undefined when there are none. */
-const unified = (path: string, before: string, after: string): string | undefined =>
-  lineDiff(path, before, after).split("\n").slice(2).join("\n") || undefined;
-
-/** Prints what there is room for, and says what there is more of. */
-function createPage() {
-  let lines = 0;
-  let unshown = 0;
-  const print = (text: string) => {
-    lines++;
-    process.stdout.write(`${printable(text)}\n`);
-  };
-  return {
-    line: print,
-    body(text: string | undefined) {
-      if (text === undefined) return;
-      const all = text.split("\n");
-      const room = Math.max(0, Math.min(MAX_LINES, MAX_LINES_IN_ALL - lines));
-      for (const one of all.slice(0, room)) print(one);
-      if (all.length > room) print(`… ${all.length - room} more lines`);
-      if (room === 0) unshown++;
-    },
-    end() {
-      if (unshown > 0) process.stderr.write(`${unshown} of them without their content: --json has all\n`);
-    },
-    get isEmpty() {
-      return lines === 0;
-    },
-  };
+  return hunks(text(old), text(fresh));
 }

@@ -69,7 +69,7 @@ export const STORE_VERBS: Record<string, Verb> = {
   },
   async rm(contexts, flags, [given]) {
     const info = await findContext(contexts.store, needed(given, "contexts rm ID"));
-    if (!flags.force) await confirmRemoval(info);
+    if (!flags.force && !(await isMeant(info))) return void process.stderr.write("Nothing was removed.\n");
     await contexts.delete(info.id);
     if (flags.json) print({ id: info.id, removed: true });
     else process.stdout.write(`Removed ${info.id}\n`);
@@ -77,16 +77,15 @@ export const STORE_VERBS: Record<string, Verb> = {
 };
 
 /** It cannot be taken back: a person is asked, and a script says that it means it. */
-async function confirmRemoval({ id, title, rounds, status }: ContextInfo): Promise<void> {
+async function isMeant({ id, title, rounds, status }: ContextInfo): Promise<boolean> {
   const what = `${id} (${oneLine(title, 60)}; ${rounds} rounds, ${status})`;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new HoldfastError(
-      "refused",
-      `${what} would be gone for good: add --force, or keep a copy with contexts export`,
+      "invalid",
+      `${what} would be gone for good: add --force, or keep a copy with \`holdfast contexts export ${id} FILE\``,
     );
   const { askYesOrNo } = await import("../ask-yes-or-no.ts");
-  if (!(await askYesOrNo(`Remove ${what}? It cannot be taken back.`)))
-    throw new HoldfastError("refused", `${id} stays: nothing was removed`);
+  return askYesOrNo(`Remove ${what}? It cannot be taken back.`);
 }
 
 /** What the user's settings say about contexts that say nothing themselves. */
