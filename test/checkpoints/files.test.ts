@@ -303,4 +303,18 @@ describe("a checkpoint of files", () => {
     await keeper.restore(mark);
     expect(await keeper.verify(mark)).toMatchObject({ ok: true });
   });
+
+  it("does not hold a file that went between two processes, however shortly it had been there", async () => {
+    const { root, keeper, write, again } = openWorld();
+    write("dir/goes", "1");
+    const mark = await keeper.save();
+    await keeper.settled();
+    fs.rmSync(path.join(root, "dir/goes"));
+    const other = again();
+    const later = await other.save();
+    expect([await other.diff(mark, later), await other.diff(later, "now")]).toEqual([
+      [{ path: "dir/goes", kind: "removed" }],
+      [],
+    ]);
+  });
 });

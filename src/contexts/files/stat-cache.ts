@@ -38,7 +38,9 @@ function pack(name: RawPath, dir: DirNode): KeptDir {
   const kept: KeptDir = [name, dir.mode, [], [], [], dir.tree ?? ""];
   for (const [child, node] of dir.children) {
     if (node.kind === "dir") kept[4].push(pack(child, node));
-    else if (node.oid !== "" && !node.racy && !node.forced)
+    else if (node.oid === "" || node.racy || node.forced)
+      kept[5] = ""; // its tree names a file that is not remembered here: gone by the next look, it would not be missed
+    else
       kept[node.kind === "file" ? 2 : 3].push([
         child,
         node.mode,
