@@ -172,12 +172,14 @@ async function world() {
       change.has(name) && !(undoes !== undefined && line.brought.get(name) === undoes.seq);
     const asked = [...line.foreign].filter(isAsked).sort();
     const opts = one.how === "plain" ? {} : { [one.how]: true };
+    // As another process would, with nothing but what the last one left of its look.
+    const context = await contexts.get(line.context.id, { files: projectFiles({ root, dir }) });
     let report: RestoreReport;
     try {
       report =
         one.do === "undo"
-          ? await line.context.undo(opts)
-          : await line.context.restore(to, { ...opts, ...(one.only === "files" && { files: true }) });
+          ? await context.undo(opts)
+          : await context.restore(to, { ...opts, ...(one.only === "files" && { files: true }) });
     } catch (error) {
       if (!isHoldfastError(error, "conflict")) throw error;
       expect([one.how, (error.detail as { paths: string[] }).paths, treeOf(root)]).toEqual(["plain", asked, before]);

@@ -78,7 +78,7 @@ export const STORE_VERBS: Record<string, Verb> = {
 
 /** It cannot be taken back: a person is asked, and a script says that it means it. */
 async function isMeant({ id, title, rounds, status }: ContextInfo): Promise<boolean> {
-  const what = `${id} (${oneLine(title, 60)}; ${rounds} rounds, ${status})`;
+  const what = `${id} (${oneLine(title, 60)}; ${rounds} ${rounds === 1 ? "round" : "rounds"}, ${status})`;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new HoldfastError(
       "invalid",

@@ -102,14 +102,14 @@ const dirty = ({ state }: ListedTree): number => (state ? state.staged + state.u
 function heldBy(tree: ListedTree): string {
   if (tree.problem !== undefined) return oneLine(tree.problem, 120);
   const parts = [
-    tree.ahead + tree.behind > 0 ? `${tree.ahead} ahead, ${tree.behind} behind` : "nothing new",
+    ...(tree.ahead + tree.behind > 0 ? [`${tree.ahead} ahead, ${tree.behind} behind`] : []),
     ...(dirty(tree) > 0 ? [`${plural(dirty(tree), "change")} uncommitted`] : []),
     ...(tree.state?.operation ? [`a ${tree.state.operation} is going on`] : []),
     ...(tree.state?.kept === undefined
       ? []
       : [`for review${tree.state.kept ? `: ${oneLine(tree.state.kept, 60)}` : ""}`]),
   ];
-  return parts.join("; ");
+  return parts.join("; ") || "nothing new";
 }
 
 /** The command that takes all of it over. */

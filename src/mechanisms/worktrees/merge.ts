@@ -1,5 +1,5 @@
 // Owns taking a worktree's branch over into the project's tree: only where nothing of the user's can be lost, and whole or not at all.
-import { lstatSync } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { refused } from "../../tools/refused.ts";
@@ -51,7 +51,7 @@ export async function mergeTree(place: Place, name: string, opts: MergeOptions):
     await checkUntouched(git, main, { touched, branch });
     await checkClean(git, main, branch);
     crashPoint("worktree.merging");
-    await merge(git, main, branch);
+    await merge(git, main, { branch, into });
     return { ...done, commits, files: touched.length, head: await headOf(git, main) };
   });
 }
@@ -171,12 +171,20 @@ const pathIn = (entry: string): string =>
 
 /** Something that is in no commit lies where the file is to be, or where its folder is. */
 function isInTheWay(top: string, path: string, kept: ReadonlySet<string>): boolean {
-  if (lstatSync(join(top, path), { throwIfNoEntry: false })) return true;
+  if (statOf(join(top, path))) return true;
   for (let dir = dirname(path); dir !== "."; dir = dirname(dir)) {
-    const stat = lstatSync(join(top, dir), { throwIfNoEntry: false });
+    const stat = statOf(join(top, dir));
     if (stat && !stat.isDirectory() && !kept.has(dir)) return true;
   }
   return false;
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined; // not there, or no folder leads to it
+  }
 }
 
 /** Joined without touching anything first: a merge that conflicts is never begun. */
@@ -188,7 +196,7 @@ async function checkClean(git: Git, main: Repository, branch: string): Promise<v
   throw conflicting(main, branch, [...new Set(names)]);
 }
 
-async function merge(git: Git, main: Repository, branch: string): Promise<void> {
+async function merge(git: Git, main: Repository, { branch, into }: { branch: string; into: string }): Promise<void> {
   const place = { gitDir: main.gitDir, tree: main.top, apart: true };
   const args = [
     "merge",
@@ -199,7 +207,8 @@ async function merge(git: Git, main: Repository, branch: string): Promise<void> 
     "--no-verify",
     "--no-verify-signatures",
   ];
-  const { code, why } = await git.ask([...args, `refs/heads/${branch}`], place);
+  const message = `Merge branch '${branch}' into ${into}`;
+  const { code, why } = await git.ask([...args, "-m", message, `refs/heads/${branch}`], place);
   if (code === 0) return;
   if (!isThere(join(main.gitDir, "MERGE_HEAD"))) throw refused(`nothing was merged: ${why}`);
   const names = await git(["diff", "--name-only", "--diff-filter=U", "-z"], place);
