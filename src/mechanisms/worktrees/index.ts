@@ -11,7 +11,7 @@ import type { ComparedTree } from "./compare.ts";
 import type { ListedTree } from "./list.ts";
 import type { MergedTree, MergeOptions } from "./merge.ts";
 
-export type { ComparedTree, ListedTree, MergedTree, MergeOptions };
+export type { ComparedTree, ListedTree };
 
 export interface WorktreesPlace {
   /** Holds one directory a worktree; outside the project's tree. */

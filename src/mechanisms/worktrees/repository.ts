@@ -15,7 +15,7 @@ export interface Repository {
   common: string;
 }
 
-export interface GitRun {
+interface GitRun {
   input?: string;
   gitDir?: string;
   tree?: string;
