@@ -112,9 +112,15 @@ const MOST_CHANGED = 20_000;
 /** What was changed since then, and when. */
 export function changedSince(top: DirNode, since: number): Manifest["changed"] {
   const files: [RawPath, number][] = [];
-  for (const [path, { at }] of entriesOf(top))
-    if (at !== undefined && at >= since && files.push([path, Math.floor(at)]) > MOST_CHANGED) return undefined;
-  return { since, files };
+  const visit = (dir: DirNode, path: RawPath) => {
+    for (const [name, node] of dir.children) {
+      if (node.kind === "dir") visit(node, joined(path, name));
+      else if (node.ctimeMs >= since && node.oid !== "") files.push([joined(path, name), Math.floor(node.ctimeMs)]);
+      if (files.length > MOST_CHANGED) return;
+    }
+  };
+  visit(top, "");
+  return files.length > MOST_CHANGED ? undefined : { since, files };
 }
 
 const usual = (entry: { kind: string; mode: number }, modes: Manifest["modes"]): number =>
