@@ -22,11 +22,12 @@ interface Doors {
 
 export async function openHarness(
   flags: WorkFlags & Doors,
-  { project, store, jobsDir }: OpenState,
+  { project, store, jobsDir, expiry }: OpenState,
   { screen, mechanisms }: { screen: Screen; mechanisms?: Mechanism[] },
 ): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string; asksHere: boolean }> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
+  if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;
   const spec = flags.model ?? chosen.model;
   const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);

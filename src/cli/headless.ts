@@ -8,6 +8,7 @@ import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
+import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
@@ -181,7 +182,12 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   screen.close();
   // One of several messages that comes to nothing is said in its own result.
   const refused = flags.inputFormat === "text" ? refusals.cameToNothing() : undefined;
-  return farewell(results.at(-1), run, { harness, flags, interrupted, refused });
+  const code = farewell(results.at(-1), run, { harness, flags, interrupted, refused });
+  if (flags.stay && hasMadeWorktrees(run.taken.agent.turn)) {
+    const { worktreesLeft } = await import("./worktrees-left.ts");
+    for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);
+  }
+  return code;
 }
 
 /** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */

@@ -6,6 +6,7 @@ import {
   openProject,
   type Project,
   settleMovedRoots,
+  sweepExpired,
 } from "../contexts/index.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
@@ -19,6 +20,8 @@ export interface OpenState {
   project: Project;
   store: Store;
   jobsDir: string;
+  /** What the settings say about contexts that say nothing themselves, for a command that has read them. */
+  expiry: { ttlMs?: number };
 }
 
 /** The project of the directory; what changed since the last time is said, and what only a person can tell is asked where one is. */
@@ -34,23 +37,34 @@ export async function projectOf(flags: Place & { outputFormat?: string }): Promi
   return found;
 }
 
-export async function openState(flags: Place & { outputFormat?: string }): Promise<OpenState> {
+/** `quiet`, `dryRun`: of those commands that have them. */
+type Opening = Place & { outputFormat?: string; quiet?: boolean; dryRun?: boolean };
+
+export async function openState(flags: Opening): Promise<OpenState> {
   const project = await projectOf(flags);
-  const store = await openSqliteStore(project.ledgerFile);
+  const expiry: OpenState["expiry"] = {};
+  const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
+  const store = await openSqliteStore(project.ledgerFile, { beforeClose });
   try {
     await settleMovedRoots(store, project);
   } catch (error) {
     await store.close();
     throw error;
   }
-  return { project, store, jobsDir: `${project.stateDir}/jobs` };
+  return { project, store, jobsDir: `${project.stateDir}/jobs`, expiry };
+}
+
+/** Contexts whose time has passed go with the commands that run anyway: a few at the end of each. */
+async function sweep(store: Store, { ttlMs }: OpenState["expiry"], { quiet, dryRun }: Opening): Promise<void> {
+  if (dryRun) return;
+  const gone = await sweepExpired(store, ttlMs === undefined ? {} : { defaultTtlMs: ttlMs });
+  if (gone.length === 0 || quiet) return;
+  const what = gone.length === 1 ? "A context was removed: its" : `${gone.length} contexts were removed: their`;
+  process.stderr.write(`${what} time to live had passed\n`);
 }
 
 /** Opens the project's store for one command, and closes it. */
-export async function withState<T>(
-  flags: Place & { outputFormat?: string },
-  work: (state: OpenState) => Promise<T>,
-): Promise<T> {
+export async function withState<T>(flags: Opening, work: (state: OpenState) => Promise<T>): Promise<T> {
   const state = await openState(flags);
   try {
     return await work(state);

@@ -3,11 +3,13 @@ import { HoldfastError } from "../ledger/error.ts";
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
-import type { FileDiff, FileKeeper, FileReport } from "./file-keeper.ts";
-import { type CheckpointFact, type Entry, type FoldState, type Parts, presentAt, type RestoreFact } from "./fold.ts";
-import { foreignChanges, refuseForeign } from "./foreign-changes.ts";
+import { addValues, type DataDiff, type Diff, type DiffOptions, diffData, diffFiles } from "./diff.ts";
+import type { FileKeeper, FileReport } from "./file-keeper.ts";
+import type { CheckpointFact, Entry, FoldState, Parts, RestoreFact } from "./fold.ts";
+import { foreignChanges } from "./foreign-changes.ts";
 import { holderOf } from "./listing.ts";
 import { checkRestore } from "./settings.ts";
+import type { Json } from "./values.ts";
 
 /** So many paths that were left alone stand in the event; the report names all. */
 const NOTED = 50;
@@ -25,12 +27,14 @@ export interface CheckpointOptions {
 export type Checkpoint = CheckpointFact;
 
 export interface RestoreOptions extends Partial<Parts> {
-  /** Goes on although another process runs an agent here, and over files that someone else changed. */
+  /** Goes on although another process runs an agent here, and over files that someone else changed: `overwrote` names them, `undo` holds them. */
   force?: boolean;
   /** Leaves files that someone else changed as they are. Without it and without `force`, the restore is refused and names them. */
   keepChanged?: boolean;
   author?: string;
 }
+
+export type UndoOptions = Pick<RestoreOptions, "force" | "keepChanged" | "author">;
 
 export interface RestoreReport extends Parts {
   checkpoint: string;
@@ -40,23 +44,8 @@ export interface RestoreReport extends Parts {
   undo: Checkpoint;
   changes: DataDiff;
   fileReport?: FileReport;
-}
-
-export interface Change {
-  key: string;
-  before: number;
-  after: number;
-}
-
-/** Sizes in bytes. */
-export interface DataDiff {
-  added: Change[];
-  changed: Change[];
-  removed: Change[];
-}
-
-export interface Diff extends DataDiff {
-  files?: FileDiff;
+  /** Files that someone else had changed and that `force` went over. What was in them is in `undo`. */
+  overwrote?: string[];
 }
 
 export interface Checkpoints {
@@ -66,10 +55,10 @@ export interface Checkpoints {
   checkpoints(): Promise<Checkpoint[]>;
   /** By name or position. All parts that the checkpoint has, or those named. */
   restore(checkpoint: string | Seq, opts?: RestoreOptions): Promise<RestoreReport>;
-  /** Takes back the last restore that was not taken back. */
-  undo(opts?: Pick<RestoreOptions, "force" | "author">): Promise<RestoreReport>;
+  /** Takes back the last restore that was not taken back; as careful as a restore. `restore(report.undo.seq)` takes the undo back. */
+  undo(opts?: UndoOptions): Promise<RestoreReport>;
   /** From a to b; without b, to now. */
-  diff(a: string | Seq, b?: string | Seq): Promise<Diff>;
+  diff(a: string | Seq, b?: string | Seq, opts?: DiffOptions): Promise<Diff>;
 }
 
 export interface CheckpointsOptions {
@@ -77,6 +66,8 @@ export interface CheckpointsOptions {
   author: string;
   keeper?: FileKeeper;
   lease?: Fence;
+  /** The value that a key had. */
+  read: (key: string, entry: Entry) => Promise<Json>;
 }
 
 export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
@@ -84,7 +75,7 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
   const appendOpts = opts.lease ? { lease: opts.lease } : {};
 
   async function keepFiles(seq: Seq, author: string): Promise<Checkpoint> {
-    const files = await keeper!.save();
+    const files = await keeper!.save({ since: ledger.state.createdAt });
     await ledger.decide(
       () => ({ events: [{ type: "checkpoint.kept", actor: author, data: { checkpoint: seq, files } }] }),
       appendOpts,
@@ -96,10 +87,14 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     const { author = opts.author, undoes } = restore;
     const parts = partsOf(target, restore, keeper);
     if (parts.conversation || parts.files) await refuseRunning(ledger, restore.force ?? false);
-    const saved = parts.files ? await keeper!.save() : undefined;
-    const asks = parts.files && !undoes && !restore.force;
-    const keep = asks ? await foreignChanges(ledger, keeper!, target.files!) : [];
-    if (keep.length > 0 && !restore.keepChanged) refuseForeign(target.name, keep);
+    // Whole: what this goes over is in it.
+    const saved = parts.files ? await keeper!.save({ since: ledger.state.createdAt, whole: true }) : undefined;
+    const ask = parts.files && { target: target.files!, ...(undoes && { undoes }) };
+    const theirs = ask ? await foreignChanges(ledger, keeper!, ask) : [];
+    const foreign = theirs.filter(({ folder }) => !folder).map(({ path }) => path);
+    if (foreign.length > 0 && !restore.force && !restore.keepChanged)
+      refuseForeign(undoes ? "undo" : `restore ${target.name}`, foreign);
+    const keep = restore.force ? [] : theirs.map(({ path }) => path);
     const of = target.name.replace(/^(?:before (?:undoing|restoring) )+/, ""); // there and back any number of times
     const name = `before ${undoes ? "undoing" : "restoring"} ${of}`.slice(0, NAME_CHARS);
     const state = await ledger.catchUp();
@@ -113,11 +108,13 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
     const report: RestoreReport = { checkpoint: target.name, seq: target.seq, undo, ...parts, changes };
     if (!parts.files) return report;
     // The intent is durable first: a kill in between is found as a restore whose files are not back (problems()).
-    const fileReport = await keeper!.restore(target.files!, { force: restore.force ?? false, keep, expect: saved! });
+    const fileReport = await keeper!.restore(target.files!, { keep, expect: saved! });
     const kept = { ...fileReport, skipped: fileReport.skipped.slice(0, NOTED) };
     const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: kept } };
     await ledger.decide(() => ({ events: [done] }), appendOpts);
-    return { ...report, fileReport };
+    const left = new Set(fileReport.skipped.map(({ path }) => path));
+    const overwrote = foreign.filter((path) => !left.has(path));
+    return { ...report, fileReport, ...(overwrote.length > 0 && { overwrote }) };
   }
 
   return {
@@ -127,7 +124,7 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
           "invalid",
           "this context has no keeper of files: open it with `files`, or leave them out",
         );
-      const saved = files === true ? await keeper!.save() : undefined;
+      const saved = files === true ? await keeper!.save({ since: ledger.state.createdAt }) : undefined;
       const chosen = name ?? `checkpoint ${ledger.state.checkpoints.length + 1}`;
       const event = checkpointEvent({ name: chosen, auto, note, files: saved }, author);
       const summary = { checkpoint: { name: chosen, at: Date.now() } };
@@ -155,12 +152,14 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       const target = state.checkpoints.find((one) => one.seq === last.before)!;
       return go(target, { conversation, data, files, ...restore, undoes: last.seq });
     },
-    async diff(a, b) {
+    async diff(a, b, { maxBytes } = {}) {
       const state = await ledger.catchUp();
       const [from, to] = [findCheckpoint(state, a), b === undefined ? undefined : findCheckpoint(state, b)];
       const data = diffData(state, from.seq, to?.seq);
+      if (maxBytes !== undefined)
+        await addValues(data, state, { from: from.seq, to: to?.seq, maxBytes, read: opts.read });
       if (!keeper || !from.files || (to && !to.files)) return data;
-      return { ...data, files: await keeper.diff(from.files, to?.files) };
+      return { ...data, ...(await diffFiles(keeper, from.files, to?.files, maxBytes)) };
     },
   };
 }
@@ -182,25 +181,6 @@ export function findCheckpoint(state: FoldState, wanted: string | Seq): Checkpoi
     "not_found",
     `there is no checkpoint ${wanted}: ${names.length > 0 ? `the last ones are ${names.join(", ")}` : "none was made yet"}`,
   );
-}
-
-/** `undefined`: now. */
-function diffData(state: FoldState, from: Seq | undefined, to: Seq | undefined): DataDiff {
-  const diff: DataDiff = { added: [], changed: [], removed: [] };
-  const now = Date.now();
-  for (const key of [...state.keys.keys()].sort()) {
-    const a = presentAt(state, key, { position: from, now });
-    const b = presentAt(state, key, { position: to, now });
-    const change = { key, before: a?.bytes ?? 0, after: b?.bytes ?? 0 };
-    if (!a && b) diff.added.push(change);
-    else if (a && !b) diff.removed.push(change);
-    else if (a && b && !same(a, b)) diff.changed.push(change);
-  }
-  return diff;
-}
-
-function same(a: Entry, b: Entry): boolean {
-  return a.seq === b.seq || (a.op === "set" && b.op === "set" && a.hash === b.hash);
 }
 
 function partsOf(target: Checkpoint, wanted: Partial<Parts>, keeper: FileKeeper | undefined): Parts {
@@ -227,6 +207,16 @@ function partsOf(target: Checkpoint, wanted: Partial<Parts>, keeper: FileKeeper 
 function lastRestore(state: FoldState): RestoreFact | undefined {
   const undone = new Set(state.restores.map((one) => one.undoes));
   return state.restores.findLast((one) => one.undoes === undefined && !undone.has(one.seq));
+}
+
+function refuseForeign(what: string, paths: string[]): never {
+  const shown = paths.slice(0, 5).join(", ");
+  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : "";
+  throw new HoldfastError(
+    "conflict",
+    `somebody else changed ${shown}${more} since: ${what} with force to overwrite, with keepChanged to leave ${paths.length === 1 ? "it" : "them"}`,
+    { detail: { paths } },
+  );
 }
 
 /** An agent that goes on meanwhile would answer a conversation that no longer is, on files that change under it. */

@@ -124,7 +124,7 @@ export function createContext(
       for (const problem of lost ?? []) found.push({ ...problem, key: `(record ${name})` });
     }
     const files = state.restores.findLast((one) => one.files);
-    if (files && !files.filesDone) {
+    if (files && files.filesDoneAt === undefined) {
       const reason = `the files of ${files.checkpoint} did not all come back: restore them again`;
       found.push({ key: "(files)", version: files.seq, reason });
     }
@@ -134,7 +134,10 @@ export function createContext(
   const context: Context = {
     id: ledger.id,
     ...createSharedData({ ...shared, ...(lease && { lease }), ...(opts.onProblem && { onProblem: opts.onProblem }) }),
-    ...createCheckpoints({ ledger, author, ...(opts.files && { keeper: opts.files }), ...(lease && { lease }) }),
+    ...createCheckpoints({
+      ...{ ledger, author, ...(opts.files && { keeper: opts.files }), ...(lease && { lease }) },
+      read: async (key, entry) => (await readEntry(ledger, ledger.state, { key, entry, checker })).value,
+    }),
     async details() {
       const state = await ledger.catchUp();
       const { schemas: _, others: __, required: ___, ...config } = state.config;

@@ -38,14 +38,15 @@ export interface Parts {
 
 export interface RestoreFact extends Parts {
   seq: Seq;
+  at: number;
   checkpoint: string;
   /** The position gone back to. */
   to: Seq;
   /** The checkpoint made just before. */
   before: Seq;
   undoes?: Seq;
-  /** Set when the files are back too. */
-  filesDone?: boolean;
+  /** When the files were back too. */
+  filesDoneAt?: number;
 }
 
 export interface CheckpointFact {
@@ -242,11 +243,12 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
     const { checkpoint, seq: to, conversation, data: dataToo, files, undoes } = data;
     const parts = { conversation, data: dataToo, files };
     // The checkpoint before it stands in the same append.
-    state.restores.push({ seq: event.seq, checkpoint, to, before: event.seq - 1, ...parts, ...(undoes && { undoes }) });
+    const { seq, at } = event;
+    state.restores.push({ seq, at, checkpoint, to, before: seq - 1, ...parts, ...(undoes && { undoes }) });
   },
-  "files.restored"(state, _, data) {
+  "files.restored"(state, event, data) {
     const found = state.restores.find((one) => one.seq === data.restore);
-    if (found) found.filesDone = true;
+    if (found) found.filesDoneAt = event.at;
   },
   "context.forked"(state, event, data) {
     state.forkOf = { context: data.context, checkpoint: data.checkpoint, seq: data.seq };
@@ -280,7 +282,7 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
 
 /** Everything else in the ledger belongs to the loop and its mechanisms, and is not even read. */
 export const contextSlice: Slice<FoldState> = {
-  version: 4,
+  version: 5,
   types: Object.keys(CASES),
   initial: initialState,
   apply(state, event) {

@@ -1,12 +1,15 @@
-// Owns whose a change of a file is: what changed while an agent of this context could change files is ours, everything else is somebody else's.
-import { HoldfastError } from "../ledger/error.ts";
+// Owns whose a change of a file is: ours is what changed while a call of this context could change files; everything else is somebody else's.
+import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { Seq, Store } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 import type { FileKeeper, FileMark } from "./file-keeper.ts";
-import type { FoldState } from "./fold.ts";
+import type { CheckpointFact, FoldState, RestoreFact } from "./fold.ts";
+import { holderOf } from "./listing.ts";
 
 /** The system's clock for files goes in steps, and is behind by up to one. */
 const SLACK_MS = 50;
+/** What was cut off by a kill may have gone on for so long; nobody else is that quick. */
+const CUT_OFF_MS = 1_000;
 
 /** From when to when something of this context may have changed any file. */
 interface Window {
@@ -14,77 +17,122 @@ interface Window {
   to: number;
 }
 
-/** Paths that a restore of `target` would overwrite or remove and that somebody else changed since the last state that this context knows. */
-export async function foreignChanges(ledger: ContextLedger, keeper: FileKeeper, target: FileMark): Promise<string[]> {
-  const known = lastKnown(ledger.state);
-  // A mark that is partial does not know what was there.
-  if (!keeper.wouldLose || !known || known.files.partial) return [];
-  const lost = await keeper.wouldLose(target, known.files);
-  if (lost.length === 0) return [];
-  const ours = await windows(ledger.store, ledger.id, known.seq);
-  return lost
-    .filter(({ at }) => !ours.some(({ from, to }) => from <= at && Math.floor(at) <= to)) // events are told to the millisecond
-    .map(({ path }) => path)
-    .sort();
+export interface Ask {
+  /** The checkpoint that is to be restored. */
+  target: FileMark;
+  /** The restore that this one takes back: what it brought is its own. */
+  undoes?: Seq;
 }
 
-export function refuseForeign(checkpoint: string, paths: string[]): never {
-  const shown = paths.slice(0, 5).join(", ");
-  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : "";
-  throw new HoldfastError(
-    "conflict",
-    `somebody else changed ${shown}${more} since: restore ${checkpoint} with force to overwrite, with keepChanged to leave ${paths.length === 1 ? "it" : "them"}`,
-    { detail: { paths } },
-  );
+export interface Foreign {
+  path: string;
+  /** An empty folder: it stays, and nobody has to be asked. */
+  folder?: true;
 }
 
-/** The last files that this context kept or brought back, and since when they are known. */
-function lastKnown(state: FoldState): { files: FileMark; seq: Seq } | undefined {
-  const kept = state.checkpoints.findLast((one) => one.files);
-  const back = state.restores.findLast((one) => one.files && one.filesDone);
-  const there = back && state.checkpoints.find((one) => one.seq === back.to)?.files;
-  if (back && there && back.seq > (kept?.seq ?? 0)) return { files: there, seq: back.seq };
-  return kept && { files: kept.files!, seq: kept.seq };
+/**
+ * Paths that a restore would overwrite or remove and that somebody else changed. What a restore brought is whose it was in the checkpoint
+ * that it came from, so that no way round (restore, undo, again) makes a person's work ours. A checkpoint that was asked for by name
+ * holds what was there: that is known.
+ */
+export async function foreignChanges(ledger: ContextLedger, keeper: FileKeeper, ask: Ask): Promise<Foreign[]> {
+  if (!keeper.wouldLose) return [];
+  let open: (Foreign & { at: number; until?: number })[] = await keeper.wouldLose(ask.target);
+  if (open.length === 0) return [];
+  const { state } = ledger;
+  const ours = await windows(ledger);
+  // Each time round it goes back to an earlier restore.
+  for (let before = Number.POSITIVE_INFINITY; open.length > 0; ) {
+    const rest = open.filter(({ at, until }) => !isOurs(ours, at) && !isNamed(state.checkpoints, at, until));
+    const restore = lastRestore(state, rest, before);
+    if (!restore) return rest.sort((a, b) => (a.path < b.path ? -1 : 1));
+    before = restore.seq;
+    const source = state.checkpoints.find((one) => one.seq === restore.to)?.files;
+    const written = rest.filter(({ at }) => isWithin(restore, at));
+    const brought = new Map((await origins(keeper, source, written)).map(({ path, at }) => [path, at]));
+    open = rest.flatMap((one) => {
+      const at = brought.get(one.path);
+      if (at === undefined || at === "unknown") return [one];
+      if (at === "older" || restore.seq === ask.undoes) return [];
+      return [{ path: one.path, at, until: timeOf(source!) }];
+    });
+  }
+  return [];
 }
 
-/** What opens and closes a window, by type: the loop's calls and jobs, work without the loop, restores of files. */
+const isOurs = (ours: readonly Window[], at: number): boolean =>
+  ours.some(({ from, to }) => from <= at && Math.floor(at) <= to); // events are told to the millisecond
+
+/** Whether a checkpoint that somebody asked for holds what was there from `at` until `until`. */
+const isNamed = (all: readonly CheckpointFact[], at: number, until = Number.POSITIVE_INFINITY): boolean =>
+  all.some((one) => {
+    const made = one.auto || !one.files || one.files.partial ? undefined : (timeOf(one.files) ?? one.at);
+    return made !== undefined && at < made && made <= until;
+  });
+
+const timeOf = ({ at }: FileMark): number | undefined => (typeof at === "number" ? at : undefined);
+
+/** The last one that may have written one of them. */
+const lastRestore = ({ restores }: FoldState, paths: readonly { at: number }[], before: Seq): RestoreFact | undefined =>
+  restores.findLast((one) => one.files && one.seq < before && paths.some(({ at }) => isWithin(one, at)));
+
+/** One that was cut off has no end: what is as it would have left it counts as its own. */
+const isWithin = ({ at: from, filesDoneAt: to = Number.POSITIVE_INFINITY }: RestoreFact, at: number): boolean =>
+  from - SLACK_MS <= at && Math.floor(at) <= to;
+
+async function origins(keeper: FileKeeper, source: FileMark | undefined, paths: readonly { path: string }[]) {
+  if (!source || !keeper.changedAt) return [];
+  try {
+    return await keeper.changedAt(
+      source,
+      paths.map(({ path }) => path),
+    );
+  } catch {
+    return []; // what it came from is gone: nobody can say whose it is
+  }
+}
+
+/** What opens and closes a window, by type: the loop's calls, work without the loop. */
 const OPENS: Record<string, (data: Data) => string | undefined> = {
   "tool.started": ({ callId, effect }) => (effect === "read" || effect === "internal" ? undefined : `call ${callId}`),
-  "job.started": ({ jobId }) => `job ${jobId}`,
   "work.started": ({ agent }) => `work ${agent}`,
-  "context.restored": ({ files }) => (files ? "restore" : undefined),
 };
 const CLOSES: Record<string, (data: Data) => string> = {
   "tool.finished": ({ callId }) => `call ${callId}`,
-  "job.ended": ({ jobId }) => `job ${jobId}`,
   "work.ended": ({ agent }) => `work ${agent}`,
-  "files.restored": () => "restore",
 };
-/** Few, and a job outlives checkpoints: these are read from the first event. */
-const LONG = ["job.started", "job.ended", "work.started", "work.ended"];
 
 // biome-ignore lint/suspicious/noExplicitAny: each case reads what its writer put there
 type Data = any;
 
-async function windows(store: Store, id: string, since: Seq): Promise<Window[]> {
+/** A job that runs on behind a call is not one: people go on working beside it. */
+async function windows({ store, id, state }: ContextLedger): Promise<Window[]> {
   const open = new Map<string, Window>();
   const found: Window[] = [];
-  const take = (type: string, actor: string, at: number, stored: Data) => {
-    const data = stored !== null && typeof stored === "object" && "$spill" in stored ? stored.value : stored;
+  const types = [...Object.keys(OPENS), ...Object.keys(CLOSES)];
+  for await (const { type, actor, at, data: stored } of store.read(id, { types })) {
+    const data = stored !== null && typeof stored === "object" && "$spill" in stored ? (stored as Data).value : stored;
     const opens = OPENS[type]?.(data);
     if (opens !== undefined) {
-      // Whoever never closes it may still be at work.
-      const window = { from: at - SLACK_MS, to: Number.POSITIVE_INFINITY };
+      const window = { from: at - SLACK_MS, to: at + CUT_OFF_MS };
       open.set(`${actor} ${opens}`, window);
       found.push(window);
     }
-    const closes = CLOSES[type]?.(data);
-    const closed = closes === undefined ? undefined : open.get(`${actor} ${closes}`);
-    if (closed) closed.to = at;
-  };
-  for await (const { type, actor, at, data } of store.read(id, { types: LONG })) take(type, actor, at, data);
-  const rest = [...Object.keys(OPENS), ...Object.keys(CLOSES)].filter((type) => !LONG.includes(type));
-  for await (const event of store.read(id, { after: since, types: rest }))
-    take(event.type, event.actor, event.at, event.data);
+    const closes = CLOSES[type] && `${actor} ${CLOSES[type](data)}`;
+    const closed = closes === undefined ? undefined : open.get(closes);
+    if (!closed) continue;
+    open.delete(closes!);
+    // Another process took it up: what happened in between is nobody's.
+    if (typeof data.resumedAt === "number") found.push({ from: data.resumedAt - SLACK_MS, to: at });
+    else closed.to = at;
+  }
+  if (open.size > 0 && (await isHeldHere(store, id, state)))
+    for (const window of open.values()) window.to = Number.POSITIVE_INFINITY;
   return found;
+}
+
+/** Whoever has not ended what it began, and lives, is still at it. */
+async function isHeldHere(store: Store, id: string, state: FoldState): Promise<boolean> {
+  const held = await holderOf(store, id, [...state.agents.keys()]);
+  return held !== undefined && sameProcess(held.holder, thisHolder(false));
 }

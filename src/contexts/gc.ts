@@ -1,7 +1,9 @@
-// Owns the end of contexts: deletion on demand, and the sweep of those whose time has passed. Running ones stay; forks need nobody.
-import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
-import type { Lease, LedgerSummary, Seq, Store } from "../ledger/store.ts";
-import { agentLease, holderOf, LEAD_AGENT, summaryOf } from "./listing.ts";
+// Owns the end of contexts: deletion on demand, and the collection of those whose time has passed. Running ones stay; forks need nobody.
+import { setImmediate as breathe } from "node:timers/promises";
+import { crashPoint } from "../ledger/crash-point.ts";
+import { HoldfastError } from "../ledger/error.ts";
+import type { Collected, HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
+import { agentLeases, summaryOf } from "./listing.ts";
 
 export interface GcOptions {
   /** Says what would go, and changes nothing. */
@@ -21,110 +23,107 @@ export interface GcReport {
   bytes: number;
 }
 
-/** One transaction for all. */
+/** So many go in one transaction: others wait for about as long as for a large append. */
+const BATCH = 50;
+/** Looked at before others in this process have a turn. */
+const LOOKED_AT = 500;
+
+/** Contract: each context goes whole or stays; killed in between, the next one goes on. */
 export async function collectGarbage(store: Store, opts: GcOptions = {}): Promise<GcReport> {
   const { dryRun = false, now = Date.now(), defaultTtlMs } = opts;
-  const report: GcReport = { removed: [], kept: [], blobs: 0, bytes: 0 };
   const due: LedgerSummary[] = [];
-  const leases: Lease[] = [];
-  try {
-    for await (const entry of store.list({ prefix: "ctx_" })) {
-      if (!isDue(entry, now, defaultTtlMs)) continue;
-      const taken = await takeAll(store, entry, dryRun);
-      if ("reason" in taken) {
-        report.kept.push({ id: entry.ledger, title: summaryOf(entry).title ?? "", reason: taken.reason });
-        continue;
-      }
-      leases.push(...taken.leases);
-      due.push(entry);
+  let seen = 0;
+  for await (const entry of store.list({ prefix: "ctx_" })) {
+    if (isDue(entry, now, defaultTtlMs)) due.push(entry);
+    if (++seen % LOOKED_AT === 0) await breathe();
+  }
+  const report = await removeExpired(store, due, { now, defaultTtlMs, dryRun });
+  // What they named is only loose when all of them are gone.
+  const rest = dryRun ? due.filter(({ ledger }) => report.removed.some(({ id }) => id === ledger)) : [];
+  const { blobs, bytes } = await store.collect({ remove: rest.map(removalOf), dryRun });
+  return { ...report, blobs, bytes: bytes + report.removed.reduce((sum, one) => sum + one.bytes, 0) };
+}
+
+type Expired = Pick<GcReport, "removed" | "kept">;
+
+/** Contract: whoever begins to work in one of them meanwhile keeps it. Blobs stay. */
+export async function removeExpired(
+  store: Store,
+  due: readonly LedgerSummary[],
+  { now, defaultTtlMs, dryRun = false }: GcOptions & { now: number },
+): Promise<Expired> {
+  const report: Expired = { removed: [], kept: [] };
+  const scheduled = await scheduledFor(store, now);
+  const going = due.filter((entry) => {
+    const at = scheduled.get(entry.ledger);
+    if (at !== undefined)
+      report.kept.push({ ...nameOf(entry), reason: `something is scheduled in it for ${dateOf(at)}` });
+    return at === undefined;
+  });
+  for (let i = 0; i < going.length; i += BATCH) {
+    const batch = going.slice(i, i + BATCH);
+    const { ledgers, held } = await store.collect({ remove: batch.map(removalOf), blobs: false, dryRun });
+    if (!dryRun) crashPoint("gc.batch");
+    tell(report, batch, { ledgers, held }, defaultTtlMs);
+    await breathe();
+  }
+  return report;
+}
+
+function tell(
+  report: Expired,
+  batch: readonly LedgerSummary[],
+  done: Pick<Collected, "ledgers" | "held">,
+  defaultTtlMs: number | undefined,
+): void {
+  const sizes = new Map(done.ledgers.map((one) => [one.ledger, one.bytes]));
+  const holders = new Map(done.held.map((one) => [one.ledger, one.by]));
+  for (const entry of batch) {
+    const bytes = sizes.get(entry.ledger);
+    const by = holders.get(entry.ledger);
+    if (bytes !== undefined) {
+      const ttlMs = summaryOf(entry).ttlMs ?? defaultTtlMs ?? 0;
+      report.removed.push({ ...nameOf(entry), updatedAt: entry.updatedAt, ttlMs, bytes });
+    } else {
+      const reason = by ? `process ${by.holder.pid} runs an agent in it` : "something was recorded meanwhile";
+      report.kept.push({ ...nameOf(entry), reason });
     }
-    const remove = due.map((entry) => ({ ledger: entry.ledger, head: entry.head }));
-    const { ledgers, blobs, bytes } = await store.collect({ remove, dryRun });
-    if (!dryRun)
-      await forgetWakes(
-        store,
-        ledgers.map((one) => one.ledger),
-      );
-    const sizes = new Map(ledgers.map((one) => [one.ledger, one.bytes]));
-    for (const entry of due) {
-      const { title = "", ttlMs } = summaryOf(entry);
-      const size = sizes.get(entry.ledger);
-      if (size === undefined) report.kept.push({ id: entry.ledger, title, reason: "something was recorded meanwhile" });
-      else
-        report.removed.push({
-          ...{ id: entry.ledger, title, updatedAt: entry.updatedAt },
-          ttlMs: ttlMs ?? defaultTtlMs ?? 0,
-          bytes: size,
-        });
-    }
-    return { ...report, blobs, bytes: bytes + report.removed.reduce((sum, one) => sum + one.bytes, 0) };
-  } finally {
-    for (const lease of leases) await lease.release();
   }
 }
 
-function isDue(entry: LedgerSummary, now: number, defaultTtlMs: number | undefined): boolean {
+const nameOf = (entry: LedgerSummary) => ({ id: entry.ledger, title: summaryOf(entry).title ?? "" });
+const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
+const removalOf = ({ ledger, head }: LedgerSummary) => ({ ledger, head, leases: agentLeases(ledger) });
+
+export function isDue(entry: LedgerSummary, now: number, defaultTtlMs: number | undefined): boolean {
   const summary = summaryOf(entry);
   if (summary.importing) return true; // its importer is gone, or holds the lease
   const ttlMs = summary.ttlMs === null ? undefined : (summary.ttlMs ?? defaultTtlMs);
   return ttlMs !== undefined && entry.updatedAt + ttlMs <= now;
 }
 
-/** No agent may start while its context goes: whoever removes it holds their leases. */
-async function takeAll(
-  store: Store,
-  entry: LedgerSummary,
-  dryRun: boolean,
-): Promise<{ leases: Lease[] } | { reason: string }> {
-  const { agents: working = [], busy = [] } = summaryOf(entry);
-  const agents = [...new Set([LEAD_AGENT, ...working, ...busy, ...(await agentsOf(store, entry.ledger))])];
-  // Looked at first: asking for the lease of a hung process would end that process.
-  const held = await holderOf(store, entry.ledger, agents);
-  if (held) return { reason: `process ${held.holder.pid} runs an agent in it` };
-  const leases: Lease[] = [];
-  for (const agent of dryRun ? [] : agents) {
-    const lease = await store.leases.acquire(agentLease(entry.ledger, agent));
-    if ("held" in lease) {
-      for (const one of leases) await one.release();
-      return { reason: `process ${lease.held.holder.pid} has just begun to work in it` };
-    }
-    leases.push(lease);
-  }
-  return { leases };
-}
-
-/** Also those that are idle: a host takes them when it finds work for them. */
-async function agentsOf(store: Store, context: string): Promise<string[]> {
-  const names: string[] = [];
-  try {
-    for await (const event of store.read(context, { types: ["agent.created"] }))
-      names.push((event.data as { name: string }).name);
-  } catch (error) {
-    if (!isHoldfastError(error, "damaged")) throw error; // it goes all the same
-  }
-  return names;
-}
-
-/** Nobody is woken for what is gone. */
-async function forgetWakes(store: Store, contexts: string[]): Promise<void> {
-  const gone = new Set(contexts);
+/** Contexts for which something is still to happen, and when. What is overdue has had its time. */
+async function scheduledFor(store: Store, now: number): Promise<Map<string, number>> {
   const wakes = await store.due(Number.MAX_SAFE_INTEGER);
-  const stale = wakes.filter(({ context }) => gone.has(context));
-  if (stale.length > 0) await store.append([], { wake: stale.map((wake) => ({ ...wake, dueAt: null })) });
+  return new Map(wakes.filter(({ dueAt }) => dueAt > now).map(({ context, dueAt }) => [context, dueAt]));
 }
+
+/** Something was recorded between looking and removing so often: somebody is at work in it. */
+const TRIES = 10;
 
 /** Its values stay until the next sweep. Contract: throws `held` while an agent runs in it. */
 export async function deleteContext(store: Store, id: string): Promise<void> {
-  const entry = await findEntry(store, id);
-  const taken = await takeAll(store, entry, false);
-  if ("reason" in taken) throw new HoldfastError("held", `${id} cannot be deleted: ${taken.reason}; end it first`);
-  try {
-    await store.remove(id);
-    await forgetWakes(store, [id]);
-  } finally {
-    for (const lease of taken.leases) await lease.release();
+  for (let i = 0; i < TRIES; i++) {
+    const entry = await findEntry(store, id);
+    const { ledgers, held } = await store.collect({ remove: [removalOf(entry)], blobs: false });
+    if (ledgers.length > 0) return;
+    if (held.length > 0) throw heldError(id, held[0]!.by);
   }
+  throw new HoldfastError("busy", `${id} cannot be deleted: somebody writes to it all the time; end that first`);
 }
+
+const heldError = (id: string, { holder }: HeldBy): HoldfastError =>
+  new HoldfastError("held", `${id} cannot be deleted: process ${holder.pid} runs an agent in it; end it first`);
 
 export async function findEntry(store: Store, id: string): Promise<LedgerSummary & { head: Seq }> {
   // Of all names with that prefix the id itself comes first.

@@ -3,14 +3,12 @@ export { type ErrorCode, HoldfastError, isHoldfastError } from "../ledger/error.
 export type { Seq, Store } from "../ledger/store.ts";
 export { RESULTS } from "./authority.ts";
 export type {
-  Change,
   Checkpoint,
   CheckpointOptions,
   Checkpoints,
-  DataDiff,
-  Diff,
   RestoreOptions,
   RestoreReport,
+  UndoOptions,
 } from "./checkpoints.ts";
 export type {
   Context,
@@ -19,9 +17,10 @@ export type {
   LoggedError,
   Settings,
 } from "./context.ts";
+export type { Change, DataDiff, Diff, DiffOptions } from "./diff.ts";
 export { contextEvents } from "./events.ts";
 export type { ExportReport } from "./export.ts";
-export type { FileDiff, FileKeeper, FileMark, FileReport } from "./file-keeper.ts";
+export type { FileDiff, FileKeeper, FileMark, FileReport, FileVersion } from "./file-keeper.ts";
 export type { AgentNote } from "./fold.ts";
 export type { Changes, ForkOptions } from "./fork.ts";
 export type { GcOptions, GcReport } from "./gc.ts";
@@ -37,6 +36,7 @@ export type { Problem } from "./read-value.ts";
 export type { Schema } from "./schemas.ts";
 export type { HistoryEntry, Reducer, SharedData, SharedInfo, WriteOptions } from "./shared-data.ts";
 export { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "./start.ts";
+export { keepSweeping, type Sweeper, type SweepOptions, sweepExpired } from "./sweep.ts";
 export type { Json, JsonType } from "./values.ts";
 export type { ContextsVerdict, ContextVerdict } from "./verify.ts";
 export { visibleRanges } from "./visible-ranges.ts";

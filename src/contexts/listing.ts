@@ -95,9 +95,10 @@ export async function holderOf(
   return undefined;
 }
 
-export function agentLease(context: string, agent: string): string {
-  return `agent:${context}/${agent}`;
-}
+export const agentLease = (context: string, agent: string): string => `${agentLeases(context)}${agent}`;
+
+/** What the names of all its agents' leases begin with. */
+export const agentLeases = (context: string): string => `agent:${context}/`;
 
 /** An open turn without a live holder is interrupted, without anyone having written so. */
 function statusOf(summary: Summary, heldBy: HeldBy | undefined): ContextStatus {

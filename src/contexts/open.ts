@@ -14,6 +14,7 @@ import { settleMovedRoots } from "./project/moved-roots.ts";
 import { openProject } from "./project.ts";
 import type { LocalSchemas } from "./schemas.ts";
 import { checkCreate, checkGc, checkHandle, checkId, checkPlace } from "./settings.ts";
+import { keepSweeping, sweepExpired } from "./sweep.ts";
 import { type ContextsVerdict, verifyContexts } from "./verify.ts";
 
 export interface CreateOptions extends Settings, ContextOptions {
@@ -49,8 +50,11 @@ export interface Contexts {
   close(): Promise<void>;
 }
 
-/** A store that is open already, the SQLite file, or the project of a directory (`state` replaces the state directory). */
-export type Where = { store: Store } | { file: string } | { cwd?: string; state?: string };
+/**
+ * A store that is open already, the SQLite file, or the project of a directory (`state` replaces the state directory). In a store that is
+ * opened here contexts go whose time has passed, now and then and at `close`; `ttlMs`: for those that say nothing themselves.
+ */
+export type Where = { store: Store } | (({ file: string } | { cwd?: string; state?: string }) & { ttlMs?: number });
 
 /** So many contexts stay folded; another one is read again from its snapshot. */
 const KEPT_FOLDS = 32;
@@ -61,6 +65,9 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
   const store = "store" in where ? where.store : await openStore(where);
   /** Folds of the contexts that were used last, the latest at the end. */
   const ledgers = new Map<string, Promise<ContextLedger>>();
+  // What this program has in its hands is not taken from it.
+  const sweeps = { defaultTtlMs: "store" in where ? undefined : where.ttlMs, except: (id: string) => ledgers.has(id) };
+  const sweeper = "store" in where ? undefined : keepSweeping(store, sweeps);
   const schemas = new Map<string, LocalSchemas>();
 
   function ledgerOf(id: string): Promise<ContextLedger> {
@@ -152,8 +159,12 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
     export: (id, file) => exportContext(store, id, file),
     import: (file, importOpts) => importContext(store, file, importOpts),
     async close() {
-      for (const id of [...ledgers.keys()]) await letGo(id).catch(() => {});
-      if (!("store" in where)) await store.close();
+      const own = [...ledgers.keys()];
+      for (const id of own) await letGo(id).catch(() => {});
+      if (!sweeper) return;
+      await sweeper.stop();
+      await sweepExpired(store, { ...sweeps, except: (id) => own.includes(id) });
+      await store.close();
     },
   };
 }

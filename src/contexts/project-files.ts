@@ -11,19 +11,19 @@ export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
     return opened;
   };
   return {
-    save: async () => ({ ...(await (await keeper()).save()) }),
-    async restore(mark, { force = false, keep = [], expect }): Promise<FileReport> {
+    save: async (options) => ({ ...(await (await keeper()).save(options)) }),
+    async restore(mark, { keep = [], expect }): Promise<FileReport> {
       // What a partial mark does not name may have been there.
-      const known = force || expect?.partial ? undefined : (expect as KeptMark | undefined);
-      const done = await (await keeper()).restore(mark as unknown as KeptMark, { force, keep, expect: known });
+      const known = expect?.partial ? undefined : (expect as KeptMark | undefined);
+      const done = await (await keeper()).restore(mark as unknown as KeptMark, { keep, expect: known });
       return {
         written: done.changed.length + done.created.length,
         deleted: done.removed.length,
         skipped: [...done.conflicts, ...done.left].map(({ path, why }) => ({ path, reason: why })),
       };
     },
-    wouldLose: async (mark, expect) =>
-      (await keeper()).wouldLose(mark as unknown as KeptMark, expect as unknown as KeptMark),
+    wouldLose: async (mark) => (await keeper()).wouldLose(mark as unknown as KeptMark),
+    changedAt: async (mark, paths) => (await keeper()).changedAt(mark as unknown as KeptMark, paths),
     async diff(a, b) {
       const files = await keeper();
       const from = a ?? (await files.save());
@@ -31,5 +31,6 @@ export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
       const of = (...kinds: string[]) => changes.filter((c) => kinds.includes(c.kind)).map((c) => c.path);
       return { added: of("added"), changed: of("changed", "mode"), removed: of("removed") };
     },
+    contents: async (mark, paths, maxBytes) => (await keeper()).contents(mark as unknown as KeptMark, paths, maxBytes),
   };
 }

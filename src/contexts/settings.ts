@@ -5,7 +5,7 @@ import { HoldfastError } from "../ledger/error.ts";
 const HANDLE = ["author", "agent", "reducers", "lists", "files", "lease", "onProblem"];
 const SETTINGS = ["task", "metadata", "budget", "ttlMs", "quotas", "schema", "schemas", "lists"];
 const QUOTAS = ["valueBytes", "contextBytes", "keys"];
-const PLACES = ["store", "file", "cwd", "state"];
+const PLACES = ["store", "file", "cwd", "state", "ttlMs"];
 
 const invalid = (what: string): HoldfastError => new HoldfastError("invalid", what);
 
@@ -102,7 +102,10 @@ function checkRoot(root: unknown): void {
 }
 
 export function checkPlace(where: unknown): void {
-  const { store, file, cwd, state } = known("openContexts", where, PLACES);
+  const { store, file, cwd, state, ttlMs } = known("openContexts", where, PLACES);
+  if (ttlMs !== undefined) checkTtl(ttlMs);
+  if (ttlMs !== undefined && store !== undefined)
+    throw invalid("ttlMs is for a store that openContexts opens: whoever opened this one sweeps it (sweepExpired)");
   if (store !== undefined && typeof (store as { append?: unknown } | null)?.append !== "function")
     throw invalid(`store is an open store, not ${shown(store)}: give { file } or { cwd } to have one opened`);
   for (const [name, value] of Object.entries({ file, cwd, state })) if (value !== undefined) text(name, value);

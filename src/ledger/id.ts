@@ -27,12 +27,17 @@ export function newId(prefix: string): string {
     lastMs++;
     counter = 0;
   }
+  let random = "";
+  for (let i = 0; i < 5; i++) random += ALPHABET[randomByte() % 32];
+  return `${firstIdAt(prefix, lastMs)}${ALPHABET[counter >> 5]}${ALPHABET[counter & 31]}${random}`;
+}
+
+/** What the ids of that millisecond begin with: none that sorts before it is younger. */
+export function firstIdAt(prefix: string, ms: number): string {
   let time = "";
-  for (let left = lastMs, i = 0; i < 9; i++) {
+  for (let left = Math.floor(ms), i = 0; i < 9; i++) {
     time = ALPHABET[left % 32] + time;
     left = Math.floor(left / 32);
   }
-  let random = "";
-  for (let i = 0; i < 5; i++) random += ALPHABET[randomByte() % 32];
-  return `${prefix}_${time}${ALPHABET[counter >> 5]}${ALPHABET[counter & 31]}${random}`;
+  return `${prefix}_${time}`;
 }

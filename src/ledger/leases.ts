@@ -31,7 +31,12 @@ export interface LeaseRows {
 /** What the row and the process table say about a lease. */
 type Standing = { free: true; from?: Holder } | { free: false; held: HeldBy; apart: boolean };
 
-export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leaseMs: number }): Leases {
+export interface JudgedLeases extends Leases {
+  /** Who holds that row, if anyone who may still write: for a store that asks inside a transaction of its own. */
+  heldBy(row: LeaseRow | undefined): HeldBy | undefined;
+}
+
+export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leaseMs: number }): JudgedLeases {
   const { leaseMs } = opts;
   /** Since when a holder on another clock was seen unchanged by ours. */
   const seen = new Map<string, { mark: string; since: number }>();
@@ -64,6 +69,11 @@ export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leas
     if (before?.mark === mark) return monotonicMs() - before.since;
     seen.set(name, { mark, since: monotonicMs() });
     return 0;
+  }
+
+  function heldBy(row: LeaseRow | undefined): HeldBy | undefined {
+    const now = standing(row);
+    return now.free || (now.apart && now.held.expiresInMs <= 0) ? undefined : now.held;
   }
 
   /** Takes the lease if its row is still as it was judged; undefined: look again. */
@@ -119,10 +129,8 @@ export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leas
         await sleep(Math.min(POLL_MS, held.expiresInMs), undefined, { signal: wait }).catch(() => {});
       }
     },
-    async inspect(name) {
-      const now = standing(await rows.read(name));
-      return now.free || (now.apart && now.held.expiresInMs <= 0) ? undefined : now.held;
-    },
+    inspect: async (name) => heldBy(await rows.read(name)),
+    heldBy,
   };
 }
 

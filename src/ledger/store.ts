@@ -156,8 +156,13 @@ export interface VerifyReport {
 }
 
 export interface CollectOptions {
-  /** Ledgers to remove, each only while its head is still the one that the decision saw. */
-  remove?: { ledger: string; head: Seq }[];
+  /**
+   * Ledgers to remove, each only while its head is still the one that the decision saw and, with `leases`, while nobody who may still
+   * write holds a lease whose name begins so; such leases go with it.
+   */
+  remove?: { ledger: string; head: Seq; leases?: string }[];
+  /** False: blobs stay, for the next one. Then only the ledgers that go are looked at. */
+  blobs?: boolean;
   /** Says what would go, and changes nothing. */
   dryRun?: boolean;
 }
@@ -165,6 +170,8 @@ export interface CollectOptions {
 export interface Collected {
   /** What was removed: `bytes` is the size of its events. */
   ledgers: { ledger: string; events: number; bytes: number }[];
+  /** What stays because somebody holds a lease of it. */
+  held: { ledger: string; by: HeldBy }[];
   /** Blobs that no event of a remaining ledger names, and what they took. */
   blobs: number;
   bytes: number;
@@ -180,8 +187,8 @@ export interface Snapshots {
 
 /** Why something may only be read. Contract: `message` is for people; whoever decides looks at `code`. */
 export interface ReadOnly {
-  /** A newer Holdfast wrote it, it is damaged, or a mechanism that wrote it is missing here. */
-  code: "upgrade" | "damaged" | "mechanism";
+  /** A newer Holdfast wrote it, it is damaged, a mechanism that wrote it is missing here, or it was opened so. */
+  code: "upgrade" | "damaged" | "mechanism" | "refused";
   message: string;
 }
 
@@ -204,9 +211,10 @@ export interface Store {
   version(ledger: string, entity: string): Promise<Seq>;
   /** In the order of the bytes of their names (UTF-8). Contract: what begins or ends while it is read may be there or not; all others are there once. */
   list(filter?: ListOptions): AsyncIterable<LedgerSummary>;
+  /** Its wakes go with it. */
   remove(ledger: string): Promise<void>;
   /**
-   * One transaction: removes ledgers, then every blob that no event left in the store names (its hash, 64 hexadecimal digits, anywhere
+   * One transaction: removes ledgers with their wakes, then every blob that no event left in the store names (its hash, 64 hexadecimal digits, anywhere
    * in the event's data). What an event names is recorded with it, of blobs that are in the store or come with the append.
    * Contract: a blob passed inside an append is never taken from under its event.
    */

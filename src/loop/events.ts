@@ -119,6 +119,8 @@ export const loopEvents = {
         ran: z.object({ status: z.enum(COMMAND_ENDS), exitCode: z.number().optional(), ms: z.number() }).optional(),
         /** Of the whole output, where `content` is a part of it. */
         lines: z.number().optional(),
+        /** Its host was gone, and this one took it up then: in between nobody ran it here. */
+        resumedAt: z.number().optional(),
       }),
   },
   "turn.ended": {

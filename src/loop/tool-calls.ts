@@ -31,13 +31,17 @@ interface Outbox {
   blobs: Uint8Array[];
   wake: WakeInput[];
   after: (() => void)[];
+  /** Since when this process holds the agent. */
+  heldSince: number;
 }
+
+const newOutbox = ({ heldSince }: Agent): Outbox => ({ facts: [], blobs: [], wake: [], after: [], heldSince });
 
 const UNKNOWN_OUTCOME =
   "Interrupted: the harness stopped while this call ran, and its outcome is unknown. Look before you repeat it.";
 
 export async function runCalls(agent: Agent): Promise<void> {
-  const outbox: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+  const outbox = newOutbox(agent);
   const ready: Ready[] = [];
   for (const pending of [...agent.turn.state.pending]) {
     const prepared = await prepare(agent, pending);
@@ -55,7 +59,7 @@ export async function runCalls(agent: Agent): Promise<void> {
 
 /** A turn ends: every call that is open gets its result at once. Nothing is begun; what an intent says is looked at. */
 export async function closeCalls(agent: Agent, why: string): Promise<void> {
-  const outbox: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+  const outbox = newOutbox(agent);
   for (const pending of [...agent.turn.state.pending]) {
     const at = pending.started?.at ?? Date.now();
     const { output, resumed } = await closed(agent, pending, why);
@@ -199,7 +203,7 @@ async function runTogether(agent: Agent, group: Ready[], outbox: Outbox): Promis
   await flush(agent, outbox);
   await Promise.all(
     group.map(async (call) => {
-      const own: Outbox = { facts: [], blobs: [], wake: [], after: [] };
+      const own = newOutbox(agent);
       await runEffect(agent, call, own);
       await flush(agent, own);
     }),
@@ -323,7 +327,7 @@ function started({ turn }: Agent, { pending, tool, input, grants }: Ready, inten
 
 function finalize(
   outbox: Outbox,
-  { call }: PendingCall,
+  { call, started }: PendingCall,
   output: ToolOutput,
   info: { at: number; denied?: string; refusal?: WhyRefused; resumed?: Settled["kind"] },
 ): void {
@@ -331,7 +335,8 @@ function finalize(
     typeof output.content === "string" ? [{ type: "text", text: output.content }] : output.content;
   const { denied, refusal, resumed } = info;
   const { display, ran, lines } = output;
-  const more = { display, denied, refusal, resumed, ran, lines };
+  const resumedAt = started && started.at < outbox.heldSince ? outbox.heldSince : undefined;
+  const more = { display, denied, refusal, resumed, resumedAt, ran, lines };
   const finished = {
     callId: call.id,
     name: call.name,

@@ -117,7 +117,7 @@ export const settingsSchema = () =>
             .refine((text) => timeOf(text) !== undefined, "give a time such as 12h, 30d or 8w")
             .optional()
             .describe(
-              "How long contexts without a time of their own are kept: `holdfast contexts gc` removes older ones.",
+              "How long contexts without a time of their own are kept: older ones go with the commands that run anyway, and with `holdfast contexts gc`.",
             ),
         })
         .optional()

@@ -169,6 +169,7 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
           }),
         ).toEqual({
           ledgers: [],
+          held: [],
           blobs: 1,
           bytes: loosened.bytes,
         });
@@ -180,6 +181,41 @@ export function dataConformance(name: string, run: Run, { describe, it, expect }
           2,
         ]);
         expect((await other.verify()).damage).toEqual([]);
+      }),
+    );
+    it(
+      "collects no ledger of which somebody holds a lease; wakes and leases go with what goes, blobs wait when told",
+      run(async (store, open) => {
+        const other = await open();
+        const bytes = Buffer.from("value ".repeat(30));
+        for (const ledger of ["busy", "idle", "idler"]) {
+          const wake = [{ context: ledger, agent: "a", by: "test", dueAt: 5 }];
+          await store.append([{ ledger, events: [event(1, { data: blobHash(bytes) })] }], { blobs: [bytes], wake });
+          const lease = await other.leases.acquire(`agent:${ledger}/a`);
+          if ("held" in lease) throw new Error("nobody else is here");
+          if (ledger !== "busy") await lease.release();
+        }
+        const remove = ["busy", "idle"].map((ledger) => ({ ledger, head: 1, leases: `agent:${ledger}/` }));
+        const would = await store.collect({ remove, blobs: false, dryRun: true });
+        const done = await store.collect({ remove, blobs: false });
+        for (const one of [would, done])
+          expect([one.ledgers.map((gone) => gone.ledger), one.held.map((kept) => kept.ledger), one.blobs]).toEqual([
+            ["idle"],
+            ["busy"],
+            0,
+          ]);
+        expect([await store.head("idle"), await store.head("busy")]).toEqual([0, 1]);
+        expect((await other.due(5)).map((wake) => wake.context).sort()).toEqual(["busy", "idler"]);
+        // Held or not, a lease of what is gone begins anew, and one whose name only looks alike is another's.
+        const taken = await Promise.all(["idle", "idler"].map((one) => other.leases.acquire(`agent:${one}/a`)));
+        expect(taken.map((lease) => "term" in lease && lease.term)).toEqual([1, 2]);
+        await store.remove("idler");
+        expect((await other.due(5)).map((wake) => wake.context)).toEqual(["busy"]);
+        expect([(await store.collect({ remove: [{ ledger: "busy", head: 1 }] })).blobs, await other.due(5)]).toEqual([
+          1,
+          [],
+        ]);
+        expect((await store.verify()).damage).toEqual([]);
       }),
     );
     it(

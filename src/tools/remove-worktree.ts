@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../loop/seams.ts";
 import type { FireHook } from "./create-worktree.ts";
-import { actorOf, type OpenTaskBoard, ownerOf, shownOwner } from "./task-board.ts";
+import { actorOf, type By, type OpenTaskBoard, ownerOf, shownOwner } from "./task-board.ts";
 import type { Removal, RemovalPlan, WorktreeState, Worktrees } from "./worktrees.ts";
 
 export interface RemoveWorktreePorts {
@@ -26,7 +26,7 @@ const FOLDERS = 8;
 export function removeWorktreeTool(worktrees: Worktrees, ports: RemoveWorktreePorts): Tool<Input> {
   const removal = (run: Run): Removal => ({
     discardIgnored: run.input.discard_ignored ?? false,
-    usedBy: (path) => usedBy(run, path, ports),
+    usedBy: (path) => whoUses({ name: run.input.name, path, by: run.turn }, ports),
   });
   const report = async (run: Run, state?: WorktreeState): Promise<ToolOutput> => {
     const { name, path, branch, head } = run.intent as RemovalPlan;
@@ -59,21 +59,25 @@ export function removeWorktreeTool(worktrees: Worktrees, ports: RemoveWorktreePo
   });
 }
 
-async function usedBy(run: Run, path: string, { board, jobsIn, agentsIn }: RemoveWorktreePorts): Promise<string[]> {
-  const { context } = run.turn;
+/** One phrase each. `by`: who asks; without a context a person. */
+export async function whoUses(
+  { name, path, by }: { name: string; path: string; by: By },
+  { board, jobsIn, agentsIn }: RemoveWorktreePorts,
+): Promise<string[]> {
   const running = board ? await (await board()).list({ status: "in_progress" }) : [];
-  const tasks = running.filter((task) => task.worktree === run.input.name && task.owner !== null);
+  const tasks = running.filter((task) => task.worktree === name && task.owner !== null);
   const owners = new Set(tasks.map((task) => task.owner));
   const agents = ((await agentsIn?.(path)) ?? []).filter((agent) => !owners.has(agent));
   const jobs = jobsIn?.(path) ?? 0;
-  const who = (agent: string) => (agent === ownerOf(run.turn) ? "you" : shownOwner(agent, context));
+  const who = (agent: string) => (agent === ownerOf(by) ? "you" : shownOwner(agent, by.context));
+  const seen = by.context === undefined ? "`holdfast jobs ls`" : "list_jobs, job_kill";
   return [
     ...tasks.map(
       (task) =>
         `${who(task.owner!)} ${who(task.owner!) === "you" ? "work" : "works"} there on ${task.id}: complete or release it first`,
     ),
     ...agents.map((agent) => `${who(agent)} ${who(agent) === "you" ? "are" : "is"} in it`),
-    ...(jobs > 0 ? [`${jobs} running ${jobs === 1 ? "job" : "jobs"} in it: see list_jobs, job_kill`] : []),
+    ...(jobs > 0 ? [`${jobs} running ${jobs === 1 ? "job" : "jobs"} in it: see ${seen}`] : []),
   ];
 }
 

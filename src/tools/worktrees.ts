@@ -77,6 +77,8 @@ export interface Worktrees {
 export interface Removal {
   /** Single ignored files go with it. */
   discardIgnored: boolean;
+  /** A person asks, not an agent: what to do next is said in the words of the command line. */
+  byPerson?: boolean;
   /** Who works in it, one phrase each. Asked when nobody can begin to any more. */
   usedBy(path: string): Promise<string[]>;
 }

@@ -30,7 +30,15 @@ describe("a checkpoint of files", () => {
     git("commit", "-qm", "x");
     const before = treeOf(root);
     const mark = await keeper.save();
-    expect({ ...mark, id: "", ms: 0 }).toEqual({ id: "", files: 12, bytes: 78, left: [], partial: false, ms: 0 });
+    expect({ ...mark, id: "", ms: 0, at: 0 }).toEqual({
+      id: "",
+      at: 0,
+      files: 12,
+      bytes: 78,
+      left: [],
+      partial: false,
+      ms: 0,
+    });
     expect(JSON.stringify(mark).length).toBeLessThan(300);
 
     write("src/tracked.ts", "changed\n");
@@ -311,5 +319,19 @@ describe("a checkpoint of files", () => {
     fs.writeFileSync(path.join(root, "a"), "2");
     await keeper.restore(mark);
     expect(await keeper.verify(mark)).toMatchObject({ ok: true });
+  });
+
+  it("does not hold a file that went between two processes, however shortly it had been there", async () => {
+    const { root, keeper, write, again } = openWorld();
+    write("dir/goes", "1");
+    const mark = await keeper.save();
+    await keeper.settled();
+    fs.rmSync(path.join(root, "dir/goes"));
+    const other = again();
+    const later = await other.save();
+    expect([await other.diff(mark, later), await other.diff(later, "now")]).toEqual([
+      [{ path: "dir/goes", kind: "removed" }],
+      [],
+    ]);
   });
 });

@@ -60,7 +60,7 @@ describe("ignored files", () => {
     expect(done).toEqual({
       ...NOTHING,
       changed: [".gitignore"],
-      conflicts: [{ path: "cache/data", why: "no checkpoint holds what is there now" }],
+      conflicts: [{ path: "cache/data", why: "no checkpoint holds what is there now: move it away first" }],
     });
     expect([read("secret"), read("out/result"), read("cache/data")]).toEqual(["mine", "built", "new"]);
     await keeper.restore(mark, { force: true, paths: ["cache"] });

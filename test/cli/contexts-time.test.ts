@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { openContexts } from "../../src/contexts/index.ts";
 import { scratch } from "../tools/turn.ts";
 import { bin, runCli, runProgram, startCli } from "./cli.ts";
 
@@ -55,16 +56,165 @@ test("a restore over what somebody else changed is refused by name; --force goes
   const refused = await runCli(["contexts", "restore", id, "prompt 1"], opts);
   expect([refused.code, refused.stdout]).toEqual([1, ""]);
   expect(refused.stderr).toContain(
-    "  mine.txt\nholdfast: this would overwrite a file that somebody else changed since: look at them, then add --force, or --keep-changed to leave them as they are",
+    "  mine.txt\nholdfast: this would overwrite a file that somebody else changed since: look at it, then add --force, or --keep-changed to leave it as it is",
   );
   expect([fs.readdirSync(at("")).sort(), (await json("contexts", "checkpoints", id)).length]).toEqual([
     ["a.txt", "mine.txt"],
     1,
   ]);
-  await cli("contexts", "restore", id, "prompt 1", "--force");
+  const forced = await runCli(["contexts", "restore", id, "prompt 1", "--force"], opts);
   expect([fs.readdirSync(at("")), fs.readFileSync(at("mine.txt"), "utf8")]).toEqual([["mine.txt"], "as it was"]);
+  expect(forced.stderr).toMatch(
+    /^A file that somebody else had changed was overwritten; as it was, all is in checkpoint \d+ \(before restoring prompt 1\):\n {2}mine\.txt\n/,
+  );
+  fs.writeFileSync(at("a.txt"), "my precious work");
+  const unsure = await runCli(["contexts", "undo", id], opts);
+  expect([unsure.code, unsure.stderr]).toEqual([
+    1,
+    "  a.txt\nholdfast: this would overwrite a file that somebody else changed since: look at it, then add --force, or --keep-changed to leave it as it is\n",
+  ]);
+  const undone = await runCli(["contexts", "undo", id, "--keep-changed"], opts);
+  const files = () => ["a.txt", "mine.txt"].map((name) => fs.readFileSync(at(name), "utf8"));
+  expect([undone.code, files()]).toEqual([0, ["my precious work", "by hand"]]);
+  // What is offered exists, and works as it is printed.
+  const [, offered = ""] = /^Take it back with: holdfast (.*)$/m.exec(undone.stderr) ?? [];
+  const again = await runCli([...offered.split(" "), "--force"], { ...opts, cwd: opts.state });
+  expect([again.code, offered, files()]).toEqual([
+    0,
+    expect.stringMatching(`^contexts restore ${id} \\d+ --cwd ${opts.cwd}$`),
+    ["my precious work", "as it was"],
+  ]);
   await cli("contexts", "undo", id);
-  expect(fs.readFileSync(at("mine.txt"), "utf8")).toEqual("by hand");
+  const none = await runCli(["contexts", "undo", id], opts);
+  expect([none.code, none.stderr]).toEqual([
+    2,
+    `holdfast: there is no restore to take back in ${id}; what was there before each restore and undo is a checkpoint: see \`holdfast contexts checkpoints ${id} --cwd ${opts.cwd}\`\n`,
+  ]);
+});
+
+test("contexts diff shows what is in files and values, bounded; --stat names only", async () => {
+  const { opts, at, script, cli, json } = setUp();
+  const lines = Array.from({ length: 600 }, (_, i) => `line ${i}`).join("\n");
+  fs.writeFileSync(at("kept.txt"), "one\ntwo\nthree\n");
+  fs.writeFileSync(at("logo.bin"), Buffer.from([1, 0, 2]));
+  fs.writeFileSync(at("tool.sh"), "echo\n");
+  fs.symlinkSync("kept.txt", at("link"));
+  await cli("-p", "make a", ...script(`${write("a.txt", "by the agent")}  - text: one\n`));
+  const [{ id }] = await json("contexts", "ls");
+  fs.writeFileSync(at("kept.txt"), "one\n2\nthree\n");
+  fs.writeFileSync(at("logo.bin"), Buffer.from([1, 0, 2, 3]));
+  fs.chmodSync(at("tool.sh"), 0o755);
+  fs.rmSync(at("link"));
+  fs.symlinkSync("a.txt", at("link"));
+  fs.writeFileSync(at("long.txt"), `${lines}\n`);
+  const shared = await openContexts({ cwd: opts.cwd, state: path.join(opts.state, "holdfast") });
+  await (await shared.get(id)).shareAll({ plan: { steps: ["a"] }, big: "x".repeat(300_000) });
+  await shared.close();
+  const shown = await cli("contexts", "diff", id, "prompt 1");
+  expect(
+    shown
+      .replace(/^(?:\+line \d+| [a-z]+)\n/gm, "")
+      .trim()
+      .split("\n"),
+  ).toEqual([
+    "+ data big  0 → 300002 bytes",
+    "  too long to show",
+    "+ data plan  0 → 15 bytes",
+    "@@ -0,0 +1,5 @@",
+    "+{",
+    '+  "steps": [',
+    '+    "a"',
+    "+  ]",
+    "+}",
+    "+ file a.txt",
+    "--- /dev/null",
+    "+++ b/a.txt",
+    "@@ -0,0 +1,1 @@",
+    "+by the agent",
+    "+ file long.txt",
+    "--- /dev/null",
+    "+++ b/long.txt",
+    "@@ -0,0 +1,600 @@",
+    "… 203 more lines",
+    "~ file kept.txt",
+    "--- a/kept.txt",
+    "+++ b/kept.txt",
+    "@@ -1,3 +1,3 @@",
+    "-two",
+    "+2",
+    "~ file link",
+    "--- a/link",
+    "+++ b/link",
+    "@@ -1,1 +1,1 @@",
+    "-link to kept.txt",
+    "+link to a.txt",
+    "~ file logo.bin  binary, 3 → 4 bytes",
+    "~ file tool.sh  mode 644 → 755",
+  ]);
+  const { patches, added } = await json("contexts", "diff", id, "prompt 1");
+  expect([
+    patches.map((one: { path: string; kind: string }) => `${one.kind} ${one.path}`),
+    added.map(({ key, new: value }: { key: string; new?: unknown }) => [key, value]),
+  ]).toEqual([
+    ["added a.txt", "added long.txt", "changed kept.txt", "changed link", "changed logo.bin", "changed tool.sh"],
+    [
+      ["big", undefined],
+      ["plan", { steps: ["a"] }],
+    ],
+  ]);
+  expect((await cli("contexts", "diff", id, "prompt 1", "--stat")).split("\n").slice(1, 4)).toEqual([
+    "+ data plan  0 → 15 bytes",
+    "+ file a.txt",
+    "+ file long.txt",
+  ]);
+});
+
+test("contexts ls --all shows every project; one that cannot be read is a line. contexts rm wants a yes or --force", async () => {
+  const { opts, script, cli } = setUp();
+  const say = script("  - text: one\n");
+  await cli("-p", "first", ...say);
+  const others = await Promise.all(
+    ["second", "third"].map(async (prompt) => {
+      const cwd = scratch(onTestFinished);
+      expect((await runCli(["-p", prompt, ...say], { ...opts, cwd })).code).toBe(0);
+      return cwd;
+    }),
+  );
+  const all = async () => JSON.parse((await runCli(["contexts", "ls", "--all", "--json"], opts)).stdout);
+  const seen = (await all()) as { id: string; title: string; project: { folder: string } }[];
+  expect(Object.fromEntries(seen.map(({ title, project }) => [title, project.folder]))).toEqual({
+    first: opts.cwd,
+    second: others[0],
+    third: others[1],
+  });
+  const { id } = seen.find(({ title }) => title === "second")!;
+  const refused = await runCli(["contexts", "rm", id.slice(0, 14)], { ...opts, cwd: others[0]! });
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    `holdfast: ${id} (second; 1 round, completed) would be gone for good: add --force, or keep a copy with \`holdfast contexts export ${id} FILE\`\n`,
+  ]);
+  expect((await runCli(["contexts", "rm", id, "--force"], { ...opts, cwd: others[0]! })).stdout).toBe(
+    `Removed ${id}\n`,
+  );
+  const projects = path.join(opts.state, "holdfast/projects");
+  const store = fs
+    .readdirSync(projects)
+    .find((name) => fs.readFileSync(path.join(projects, name, "project.json"), "utf8").includes(others[1]!))!;
+  fs.writeFileSync(path.join(projects, store, "ledger.db"), "not a database at all".repeat(500));
+  for (const name of fs.readdirSync(path.join(projects, store)).filter((one) => /-wal$|-shm$/.test(one)))
+    fs.rmSync(path.join(projects, store, name));
+  const broken = await runCli(["contexts", "ls", "--all"], opts);
+  expect([broken.code, broken.stdout.trim().split("\n").length, broken.stdout]).toEqual([
+    0,
+    1,
+    expect.stringContaining("first"),
+  ]);
+  expect(broken.stderr).toMatch(
+    new RegExp(
+      `^holdfast: project \\w{8}, ${others[1]}: the store is damaged: .* \\(holdfast contexts verify --repair --cwd ${others[1]}\\)$`,
+      "m",
+    ),
+  );
 });
 
 /** Runs the command that a run printed, as printed, from somewhere else. */
@@ -196,4 +346,21 @@ test("contexts gc removes what is older than the user's settings say, and never 
   const { removed } = await json("contexts", "gc");
   expect(removed.map((one: { id: string; ttlMs: number }) => [one.id, one.ttlMs])).toEqual([[id, 1]]);
   expect(await json("contexts", "ls")).toEqual([]);
+  // Any command takes what is past its time: one that has read the settings also what says nothing itself.
+  const own = await openContexts({ cwd: opts.cwd, state: path.join(opts.state, "holdfast") });
+  await own.create({ task: "short", ttlMs: 0 });
+  await own.create({ task: "long" });
+  const { store } = own;
+  expect((await json("contexts", "gc", "--dry-run")).removed.length).toEqual(2);
+  const listed = await runCli(["contexts", "ls", "--json"], opts);
+  expect([JSON.parse(listed.stdout).length, listed.stderr]).toEqual([
+    2,
+    "A context was removed: its time to live had passed\n",
+  ]);
+  const second = await runCli(["-p", "second", ...script("  - text: one\n")], opts);
+  expect(second.stderr).toMatch(/\n2 contexts were removed: their time to live had passed\n$/);
+  const left: string[] = [];
+  for await (const { ledger } of store.list({ prefix: "ctx_" })) left.push(ledger);
+  expect(left).toEqual([]);
+  await own.close();
 });

@@ -105,7 +105,7 @@ test("an imported context goes on in mode default and says in one line what to t
   await cli(["contexts", "export", id, file]);
   const elsewhere = { state: scratch(onTestFinished) };
   await cli(["contexts", "import", file], elsewhere);
-  await cli(["contexts", "rm", id]);
+  await cli(["contexts", "rm", id, "--force"]);
   await cli(["contexts", "import", file]);
   for (const where of [elsewhere, {}]) {
     const { permissionMode, model, stderr } = await goOn(["-r", id, "more"], where);

@@ -45,7 +45,7 @@ describe("options", () => {
       [() => context.share("k", 1, untyped({ ttlMs: "soon" })), /^ttlMs/],
       [
         () => openContexts(untyped({ fil: "x" })),
-        /^openContexts knows no option fil: it takes store, file, cwd, state$/,
+        /^openContexts knows no option fil: it takes store, file, cwd, state, ttlMs$/,
       ],
       [() => openContexts(untyped({ file: 5 })), /^file is a text/],
       [() => openContexts({ file: path.dirname(world.file) }), /is a folder/],

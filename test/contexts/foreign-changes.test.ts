@@ -86,14 +86,64 @@ describe("a restore of files", () => {
     expect(tree()).toEqual({ a: "a1", b: "by hand", mine: "by hand" });
   });
 
-  it("overwrites them with force, and the undo brings them back unasked", async () => {
+  it("overwrites them with force, says which and where they are, and the undo brings them back unasked", async () => {
     put("b", "by hand");
     put("mine", "by hand");
-    await context.restore("start", { force: true });
-    expect(tree()).toEqual({ a: "a1", b: "b1" });
-    put("a", "changed after the restore");
+    const { overwrote, undo } = await context.restore("start", { force: true });
+    expect([tree(), overwrote, undo.name]).toEqual([{ a: "a1", b: "b1" }, ["b", "mine"], "before restoring start"]);
     await context.undo();
     expect(tree()).toEqual({ a: "a1", b: "by hand", mine: "by hand" });
+  });
+
+  it("is taken back as carefully as it is made: what somebody did since is asked about, and the undo can be undone", async () => {
+    await working(() => put("a", "a2"));
+    await context.restore("start");
+    put("a", "my precious work");
+    const refused = await refusal(context.undo());
+    expect([refused.detail, refused.message, tree()]).toEqual([
+      { paths: ["a"] },
+      "somebody else changed a since: undo with force to overwrite, with keepChanged to leave it",
+      { a: "my precious work", b: "b1" },
+    ]);
+    expect((await context.undo({ keepChanged: true })).fileReport?.skipped).toEqual([
+      { path: "a", reason: "changed by somebody else" },
+    ]);
+    await context.restore("start", { force: true });
+    put("a", "more of it");
+    const { overwrote, undo } = await context.undo({ force: true });
+    expect([tree().a, overwrote]).toEqual(["my precious work", ["a"]]);
+    await context.restore(undo.seq, { force: true });
+    expect(tree()).toEqual({ a: "more of it", b: "b1" });
+    expect((await refusal(context.undo({ forced: true } as never))).code).toEqual("invalid");
+  });
+
+  it("does not forget whose work it is on the way through other restores", async () => {
+    await context.checkpoint("prompt 1", { auto: true });
+    await working(() => put("notes", "one"));
+    await context.checkpoint("prompt 2", { auto: true });
+    await sleep(100);
+    put("notes", "one, and mine");
+    await sleep(100);
+    await context.checkpoint("prompt 3", { auto: true });
+    await working(() => put("notes", "two"));
+    // Kept, undone, and asked again.
+    await context.restore("prompt 3");
+    expect((await refusal(context.restore("prompt 2"))).detail).toEqual({ paths: ["notes"] });
+    await context.undo();
+    expect(tree().notes).toEqual("two");
+    await context.restore("prompt 3");
+    await context.restore("prompt 2", { keepChanged: true });
+    await context.undo();
+    expect((await refusal(context.restore("prompt 1", { files: true }))).detail).toEqual({ paths: ["notes"] });
+    const { undo } = await context.restore("prompt 1", { force: true });
+    expect(tree()).toEqual({ a: "a1", b: "b1" });
+    await context.restore(undo.seq);
+    expect((await refusal(context.restore("prompt 2"))).detail).toEqual({ paths: ["notes"] });
+    // What the agent wrote goes back and forth unasked.
+    await context.restore("prompt 1", { force: true });
+    await context.restore("prompt 2");
+    await context.restore("prompt 1");
+    expect(tree()).toEqual({ a: "a1", b: "b1" });
   });
 
   it("does not ask about what is gone, nor about what is as the checkpoint has it", async () => {
@@ -130,10 +180,45 @@ describe("a restore of files", () => {
     await sleep(100);
     put("b", "by hand");
     expect((await refusal(context.restore("start"))).detail).toEqual({ paths: ["b"] });
-    // A job in the background may still be at it.
+    // People go on working beside a job in the background, and after a host that was killed.
     await event("job.started", { jobId: "j1", callId: "c1" });
-    put("b", "by the job, or by hand");
-    await context.restore("start");
-    expect([tree(), existsSync(at("made"))]).toEqual([{ a: "a1", b: "b1" }, false]);
+    await event("tool.started", { callId: "c3", name: "bash", effect: "job", input: {}, cwd: root });
+    await sleep(1_100);
+    put("b", "by the job, by the command, or by hand");
+    expect((await refusal(context.restore("start"))).detail).toEqual({ paths: ["b"] });
+    const resumedAt = Date.now() + 60;
+    await sleep(120);
+    put("a", "by the command that was taken up");
+    await sleep(20);
+    await event("tool.finished", { callId: "c3", name: "bash", content: [], isError: false, resumedAt });
+    expect((await refusal(context.restore("start"))).detail).toEqual({ paths: ["b"] });
+    await context.restore("start", { keepChanged: true });
+    expect([tree(), existsSync(at("made"))]).toEqual([{ a: "a1", b: "by the job, by the command, or by hand" }, false]);
+  });
+
+  it("asks nothing about a folder that a call of this context moved, and asks about one that somebody moved", async () => {
+    mkdirSync(at("src/deep"), { recursive: true });
+    put("src/deep/x", "x");
+    await context.checkpoint("with it");
+    await sleep(100);
+    await working(() => renameSync(at("src"), at("lib")));
+    await context.restore("with it");
+    expect([readFileSync(at("src/deep/x"), "utf8"), existsSync(at("lib"))]).toEqual(["x", false]);
+    await sleep(100);
+    renameSync(at("src"), at("mine"));
+    expect((await refusal(context.restore("with it"))).detail).toEqual({ paths: ["mine/deep/x"] });
+  });
+
+  it("never goes over what no checkpoint could hold, not even with force", async () => {
+    put("secret", "kept once");
+    await context.checkpoint("with it");
+    put(".gitignore", "secret\n");
+    put("secret", "only here");
+    await sleep(100);
+    const { fileReport } = await context.restore("with it", { force: true });
+    expect([fileReport?.skipped, readFileSync(at("secret"), "utf8")]).toEqual([
+      [{ path: "secret", reason: "no checkpoint holds what is there now: move it away first" }],
+      "only here",
+    ]);
   });
 });

@@ -82,7 +82,7 @@ describe("a context", () => {
     await contexts.close();
     const again = await world.again();
     await (await again.get(context.id)).share("k0", "after");
-    expect((await again.store.snapshots(context.id).load(["contexts@4"])).get("contexts@4")).toMatchObject({
+    expect((await again.store.snapshots(context.id).load(["contexts@5"])).get("contexts@5")).toMatchObject({
       seq: 602,
     });
     const verdict = await (await world.again()).verify(context.id);

@@ -9,7 +9,7 @@ import type { Scenario } from "./scenarios.ts";
 
 const SRC = path.resolve(fileURLToPath(import.meta.url), "../../../src");
 
-/** Those of `contexts verify --repair` and of what is done with kept files have tests of their own, which pass them. */
+/** Those of `contexts verify --repair`, of sweeps, of taking over worktrees and of what is done with kept files have tests of their own, which pass them. */
 export function allPoints(): string[] {
   const names = new Set<string>();
   for (const entry of fs.readdirSync(SRC, { withFileTypes: true, recursive: true })) {
@@ -17,7 +17,12 @@ export function allPoints(): string[] {
     const text = fs.readFileSync(path.join(entry.parentPath, entry.name), "utf8");
     for (const [, name] of text.matchAll(/\bcrashPoint\("([^"]+)"\)/g)) names.add(name!);
   }
-  return [...names].filter((name) => !/^repair\.|^files\.(?:collected|restored|copied)$/.test(name)).sort();
+  return [...names]
+    .filter(
+      (name) =>
+        !/^(?:repair|gc|collect)\.|^files\.(?:collected|restored|copied)$|^worktree\.(?:committed|merging)$/.test(name),
+    )
+    .sort();
 }
 
 /** Worktrees and approvals are in the matrix of environments, and have tests of their own. */

@@ -115,6 +115,22 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
     return copy(stored);
   }
 
+  function dropWakes(contexts: ReadonlySet<string>): void {
+    for (const [key, { context }] of wakes) if (contexts.has(context)) wakes.delete(key);
+  }
+
+  const leases = createLeases(
+    {
+      read: async (name) => copy(memory.leases.get(name)),
+      async change(name, decide) {
+        const next = decide(copy(memory.leases.get(name)));
+        if (next) memory.leases.set(name, next);
+        return next !== undefined;
+      },
+    },
+    { interactive: opts.interactive ?? false, leaseMs: opts.leaseMs ?? 15_000 },
+  );
+
   const store: Store = {
     url: "memory:",
     async append(writes, appendOpts = {}) {
@@ -151,20 +167,37 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
         yield { ledger, head, createdAt, updatedAt, summary: copy(summary) };
       }
     },
-    remove: async (ledger) => void ledgers.delete(ledger),
-    async collect({ remove = [], dryRun = false } = {}) {
-      const going = new Set(
-        remove.filter(({ ledger, head }) => ledgers.get(ledger)?.head === head).map((one) => one.ledger),
-      );
+    async remove(ledger) {
+      ledgers.delete(ledger);
+      dropWakes(new Set([ledger]));
+    },
+    async collect({ remove = [], blobs: sweeps = true, dryRun = false } = {}) {
+      const going = new Set<string>();
+      const held: Collected["held"] = [];
+      for (const { ledger, head, leases: prefix } of remove) {
+        if (ledgers.get(ledger)?.head !== head) continue;
+        const own =
+          prefix === undefined ? [] : [...memory.leases.values()].filter((row) => row.name.startsWith(prefix));
+        const [by] = own.flatMap((row) => leases.heldBy(row) ?? []);
+        if (by) held.push({ ledger, by });
+        else going.add(ledger);
+        if (!by && !dryRun) for (const { name } of own) memory.leases.delete(name);
+      }
       const left = new Set([...ledgers].flatMap(([name, { named }]) => (going.has(name) ? [] : [...named])));
-      const loose = [...blobs].filter(([hash]) => !left.has(hash));
+      const loose = sweeps ? [...blobs].filter(([hash]) => !left.has(hash)) : [];
       const removed: Collected["ledgers"] = [...going].map((ledger) => {
         const { events } = ledgers.get(ledger)!;
         return { ledger, events: events.length, bytes: JSON.stringify(events).length };
       });
       if (!dryRun) for (const ledger of going) ledgers.delete(ledger);
+      if (!dryRun) dropWakes(going);
       if (!dryRun) for (const [hash] of loose) blobs.delete(hash);
-      return { ledgers: removed, blobs: loose.length, bytes: loose.reduce((sum, [, one]) => sum + one.length, 0) };
+      return {
+        ledgers: removed,
+        held,
+        blobs: loose.length,
+        bytes: loose.reduce((sum, [, one]) => sum + one.length, 0),
+      };
     },
     blob: async (hash) => blobs.get(hash),
     find: async (ledger, id) => copy(ledgers.get(ledger)?.events.find((event) => event.id === id)),
@@ -199,17 +232,7 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
       })();
     },
     due: async (now) => copy([...wakes.values()].filter((one) => one.dueAt <= now).sort((a, b) => a.dueAt - b.dueAt)),
-    leases: createLeases(
-      {
-        read: async (name) => copy(memory.leases.get(name)),
-        async change(name, decide) {
-          const next = decide(copy(memory.leases.get(name)));
-          if (next) memory.leases.set(name, next);
-          return next !== undefined;
-        },
-      },
-      { interactive: opts.interactive ?? false, leaseMs: opts.leaseMs ?? 15_000 },
-    ),
+    leases,
     async verify({ ledger, progress } = {}) {
       const all = [...ledgers].filter(([name]) => (ledger ?? name) === name).map(([, entry]) => entry.events.length);
       const events = all.reduce((sum, one) => sum + one, 0);

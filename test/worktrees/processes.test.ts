@@ -20,6 +20,7 @@ interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
   out: string;
+  said: string;
 }
 
 async function setUp(script: Script, files?: Record<string, string>) {
@@ -39,11 +40,17 @@ async function setUp(script: Script, files?: Record<string, string>) {
       env: { ...env, ...models, ...more },
     });
     let out = "";
+    let said = "";
     child.stdout.on("data", (data) => {
       out += data;
     });
-    child.stderr.resume();
-    return { child, ended: new Promise((done) => child.on("close", (code, signal) => done({ code, signal, out }))) };
+    child.stderr.on("data", (data) => {
+      said += data;
+    });
+    return {
+      child,
+      ended: new Promise((done) => child.on("close", (code, signal) => done({ code, signal, out, said }))),
+    };
   };
   const go = ["--stay", "--model", "openai-compatible/mock", "--permission-mode", "bypass"];
   const project = () => openProject({ cwd: root, env });
@@ -80,14 +87,22 @@ const WORK: Script = [
 
 const of = (events: StoredEvent[], type: string) => events.filter((e) => e.type === type);
 
-test("the whole way through the command line, and what `tasks show` says of it", { timeout: 60_000 }, async () => {
-  const { prompt, command, events, trees, root } = await setUp([
+test("the whole way through the command line: what its end and `tasks show` say, and taking it over", {
+  timeout: 60_000,
+}, async () => {
+  const { base, start, prompt, command, events, trees, root } = await setUp([
     ...(WORK as object[]).slice(0, 5),
     call("keep_worktree", { name: "api", note: "please look" }),
     { text: "Kept." },
   ] as Script);
-  const { out, code } = await prompt().ended;
-  expect([code, out.trim()]).toEqual([0, "Kept."]);
+  put(base, { "home/.gitconfig": "[user]\n\tname = n\n\temail = e@x\n" });
+  const { out, code, said } = await prompt().ended;
+  const typed = (...words: string[]) => `holdfast worktrees ${words.join(" ")} --cwd ${root}`;
+  expect([code, out.trim(), said.trim().split("\n").at(-1)]).toEqual([
+    0,
+    "Kept.",
+    `The worktree api: 1 commit. See it: ${typed("diff", "api")} · take it over: ${typed("merge", "api")}`,
+  ]);
   const tree = join(trees, "api");
   const results = of(await events(), "tool.finished").map(
     (e) => (e.data as { content: { text: string }[] }).content[0]!.text,
@@ -103,18 +118,43 @@ test("the whole way through the command line, and what `tasks show` says of it",
     [
       `worktree api in ${tree}`,
       `  branch holdfast/api at ${git(root, "rev-parse", "holdfast/api").slice(0, 10)}: 1 commit in no other branch and no remote; kept for review: please look`,
-      "  to merge it: git merge holdfast/api",
+      `  to see it: ${typed("diff", "api")}`,
+      `  to take it over: ${typed("merge", "api")}`,
     ].join("\n"),
   );
   expect(JSON.parse(await command("tasks", "show", "1", "--json"))).toMatchObject({
     worktree: "api",
     worktreeState: { path: tree, unmerged: 1, untracked: 0, kept: "please look" },
   });
-  git(root, "worktree", "unlock", tree);
-  git(root, "worktree", "remove", tree);
-  expect(await command("tasks", "show", "1")).toContain(
-    "worktree api: there is no worktree api: see `git worktree list`\n  its branch stays; to merge it: git merge holdfast/api",
+  // Uncommitted work is taken along when told; killed on the way, the next one ends the same.
+  put(tree, { "rest.txt": "r\n", "a.txt": "two\n" });
+  put(root, { "mine.txt": "mine\n" });
+  const merge = (point: string) => start(["worktrees", "merge", "api", "--commit"], { HOLDFAST_CRASH_AT: point }).ended;
+  for (const point of ["worktree.committed", "worktree.merging"]) {
+    expect((await merge(point)).signal).toBe("SIGKILL");
+    expect([git(root, "status", "--porcelain"), git(root, "rev-list", "--count", "HEAD")]).toEqual([
+      "?? mine.txt",
+      "1",
+    ]);
+  }
+  expect(JSON.parse(await command("worktrees", "ls", "--json"))).toMatchObject([
+    { name: "api", ahead: 2, behind: 0, agent: "lead", tasks: [{ id: "task_1", status: "completed" }] },
+  ]);
+  const stays = await start(["worktrees", "rm", "api"]).ended;
+  expect([stays.code, stays.said]).toEqual([
+    1,
+    "holdfast: the worktree api stays: 2 commits in no other branch and no remote. First merge it (holdfast worktrees merge api) or push it\n",
+  ]);
+  expect(await command("worktrees", "merge", "api", "--commit")).toBe(
+    `Merged 2 commits of holdfast/api (3 files) into main, now at ${git(root, "rev-parse", "--short=10", "HEAD")}`,
   );
+  expect([git(root, "log", "-1", "--format=%s"), text(root, "rest.txt"), git(root, "status", "--porcelain")]).toEqual([
+    "Write it (task_1)",
+    "r\n",
+    "?? mine.txt",
+  ]);
+  expect(await command("worktrees", "rm", "api")).toContain("Removed the worktree api; its branch holdfast/api stays");
+  expect([existsSync(tree), git(root, "worktree", "list").split("\n").length]).toEqual([false, 1]);
 });
 
 const POINTS = [

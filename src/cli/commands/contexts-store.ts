@@ -1,5 +1,5 @@
 // Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
-import type { Contexts } from "../../contexts/index.ts";
+import type { ContextInfo, Contexts } from "../../contexts/index.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { forgetHookFiles } from "../../mechanisms/hooks/index.ts";
 import { loadSettings, settingsPlaces } from "../../settings/index.ts";
@@ -9,7 +9,7 @@ import { oneLine, printable } from "../printable.ts";
 import { trustOf } from "../settings.ts";
 
 /** Each verb has those of its own table. */
-type Flags = Place & JsonToo & { dryRun?: boolean };
+type Flags = Place & JsonToo & { dryRun?: boolean; force?: boolean };
 type Verb = (contexts: Contexts, flags: Flags, words: string[]) => Promise<void>;
 
 export const STORE_VERBS = {
@@ -68,16 +68,32 @@ export const STORE_VERBS = {
     for (const { id, title, bytes } of report.removed)
       process.stdout.write(`${flags.dryRun ? "would go" : "removed"}  ${id}  ${bytes} bytes  ${oneLine(title, 50)}\n`);
     for (const { id, reason } of report.kept) process.stdout.write(`kept  ${id}: ${oneLine(reason)}\n`);
-    process.stdout.write(`${report.blobs} values that nothing names, ${report.bytes} bytes\n`);
+    const { length } = report.removed;
+    process.stdout.write(
+      `${flags.dryRun ? "would go: " : ""}${length} ${length === 1 ? "context" : "contexts"} and ${report.blobs} values that nothing names, ${report.bytes} bytes\n`,
+    );
   },
   async rm(contexts, flags, [given]) {
-    const { id } = await findContext(contexts.store, given!);
-    await contexts.delete(id);
-    forgetHookFiles((await projectOf(flags)).stateDir, [id]);
-    if (flags.json) print({ id, removed: true });
-    else process.stdout.write(`Removed ${id}\n`);
+    const info = await findContext(contexts.store, given!);
+    if (!flags.force && !(await isMeant(info))) return void process.stderr.write("Nothing was removed.\n");
+    await contexts.delete(info.id);
+    forgetHookFiles((await projectOf(flags)).stateDir, [info.id]);
+    if (flags.json) print({ id: info.id, removed: true });
+    else process.stdout.write(`Removed ${info.id}\n`);
   },
 } satisfies Record<string, Verb>;
+
+/** It cannot be taken back: a person is asked, and a script says that it means it. */
+async function isMeant({ id, title, rounds, status }: ContextInfo): Promise<boolean> {
+  const what = `${id} (${oneLine(title, 60)}; ${rounds} ${rounds === 1 ? "round" : "rounds"}, ${status})`;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new HoldfastError(
+      "invalid",
+      `${what} would be gone for good: add --force, or keep a copy with \`holdfast contexts export ${id} FILE\``,
+    );
+  const { askYesOrNo } = await import("../ask-yes-or-no.ts");
+  return askYesOrNo(`Remove ${what}? It cannot be taken back.`);
+}
 
 /** What the user's settings say about contexts that say nothing themselves. */
 async function ttlOf(flags: Flags): Promise<number | undefined> {

@@ -8,7 +8,7 @@ import { oneLine } from "../printable.ts";
 const PARTS = ["conversation", "data", "files"] as const;
 
 /** Each verb has those of its own table. */
-type Flags = Place & JsonToo & { only?: string; force?: boolean; keepChanged?: boolean };
+type Flags = Place & JsonToo & { only?: string; force?: boolean; keepChanged?: boolean; stat?: boolean };
 type Verb = (context: Context, flags: Flags, words: string[]) => Promise<void>;
 
 export const TIME_VERBS = {
@@ -24,28 +24,24 @@ export const TIME_VERBS = {
     else process.stdout.write(`${line(made)}\n`);
   },
   async restore(context, flags, [name]) {
-    const done = context.restore(byNameOrPosition(name!), {
-      ...partsOf(flags),
-      force: flags.force,
-      keepChanged: flags.keepChanged,
-    });
+    const done = context.restore(byNameOrPosition(name!), { ...partsOf(flags), ...howOf(flags) });
     report(await done.catch(sayHow), flags, context, { isUndo: false });
   },
   async undo(context, flags) {
-    report(await context.undo({ force: flags.force }), flags, context, { isUndo: true });
+    const done = context.undo(howOf(flags)).catch((error: unknown) => {
+      if (!isHoldfastError(error, "not_found")) throw error;
+      const see = commandLine(["contexts", "checkpoints", context.id], flags);
+      throw new HoldfastError(
+        "not_found",
+        `there is no restore to take back in ${context.id}; what was there before each restore and undo is a checkpoint: see \`${see}\``,
+        { cause: error },
+      );
+    });
+    report(await done.catch(sayHow), flags, context, { isUndo: true });
   },
   async diff(context, flags, [a, b]) {
-    const diff = await context.diff(byNameOrPosition(a!), b === undefined ? undefined : byNameOrPosition(b));
-    if (flags.json) return print(diff);
-    for (const [mark, kind] of [
-      ["+", "added"],
-      ["~", "changed"],
-      ["-", "removed"],
-    ] as const) {
-      for (const { key, before, after } of diff[kind])
-        process.stdout.write(`${mark} data ${key}  ${before} → ${after} bytes\n`);
-      for (const path of diff.files?.[kind] ?? []) process.stdout.write(`${mark} file ${oneLine(path)}\n`);
-    }
+    const { showDiff } = await import("./contexts-diff.ts");
+    await showDiff(context, flags, byNameOrPosition(a!), b === undefined ? undefined : byNameOrPosition(b));
   },
   async fork(context, flags, [name]) {
     const forked = await context.fork(name === undefined ? undefined : byNameOrPosition(name));
@@ -58,14 +54,23 @@ export const TIME_VERBS = {
 function sayHow(error: unknown): never {
   const { paths } = ((isHoldfastError(error, "conflict") && error.detail) || {}) as { paths?: string[] };
   if (!paths) throw error;
-  for (const path of paths) process.stderr.write(`  ${oneLine(path)}\n`);
-  const what = paths.length === 1 ? "a file that" : `${paths.length} files that`;
+  sayPaths(paths);
+  const [what, them] = paths.length === 1 ? ["a file that", "it"] : [`${paths.length} files that`, "them"];
   throw new HoldfastError(
     "conflict",
-    `this would overwrite ${what} somebody else changed since: look at them, then add --force, or --keep-changed to leave them as they are`,
+    `this would overwrite ${what} somebody else changed since: look at ${them}, then add --force, or --keep-changed to leave ${them} as ${paths.length === 1 ? "it is" : "they are"}`,
     { cause: error, detail: { paths } },
   );
 }
+
+const SHOWN = 50;
+
+function sayPaths(paths: string[]): void {
+  for (const path of paths.slice(0, SHOWN)) process.stderr.write(`  ${oneLine(path)}\n`);
+  if (paths.length > SHOWN) process.stderr.write(`  … and ${paths.length - SHOWN} more\n`);
+}
+
+const howOf = ({ force, keepChanged }: Flags) => ({ force, keepChanged });
 
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 
@@ -99,8 +104,19 @@ function report(done: RestoreReport, flags: Flags, { id }: Context, { isUndo }: 
     for (const { path, reason } of skipped.slice(0, 20))
       process.stdout.write(`    ${oneLine(path)}: ${oneLine(reason)}\n`);
   }
-  // By its position, which is always that one, and no more than what was undone.
-  const only = parts.length < PARTS.length ? ["--only", parts.join(",")] : [];
-  const back = isUndo ? ["restore", id, String(done.undo.seq), ...only] : ["undo", id];
+  const { overwrote = [], undo } = done;
+  if (overwrote.length > 0) {
+    const what =
+      overwrote.length === 1
+        ? "A file that somebody else had changed was"
+        : `${overwrote.length} files that somebody else had changed were`;
+    process.stderr.write(
+      `${what} overwritten; as it was, all is in checkpoint ${undo.seq} (${oneLine(undo.name, 60)}):\n`,
+    );
+    sayPaths(overwrote);
+  }
+  // By position: names are given again. And only what was turned back: the rest may have gone on by then.
+  const only = parts.length === PARTS.length ? [] : ["--only", parts.join(",")];
+  const back = isUndo ? ["restore", id, String(undo.seq), ...only] : ["undo", id];
   process.stderr.write(`Take it back with: ${commandLine(["contexts", ...back], flags)}\n`);
 }

@@ -17,31 +17,51 @@ import { withWaitingPlans } from "./waiting-plans.ts";
 
 type Look = Place & JsonToo;
 
-export async function ls(flags: Look): Promise<number> {
+export async function ls(flags: Look & { all: boolean }): Promise<number> {
+  if (flags.all) {
+    const { contextsOfAll } = await import("./contexts-all.ts");
+    return printList(await contextsOfAll(flags), flags);
+  }
   return withState(flags, async (state) => {
     const { store } = state;
     const all = await withWaitingPlans(state, await listContexts(store));
     const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
     if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
-    if (flags.json) {
-      process.stdout.write(`${JSON.stringify(all)}\n`);
-      return 0;
-    }
-    if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
-    else {
-      const rows = all.map((c) => [c.id, c.status, age(c.updatedAt), String(c.rounds), c.title]);
-      process.stdout.write(listing(["CONTEXT", "STATUS", "AGE", "ROUNDS", "TITLE"], rows));
-    }
-    const plans = all.reduce((sum, { plansWaiting = 0 }) => sum + plansWaiting, 0);
-    if (plans > 0)
-      process.stderr.write(
-        `${plans} plan${plans === 1 ? " waits" : "s wait"} for your answer: ${commandLine(["team", "plans"], flags)}\n`,
-      );
-    const open = all.find(isResumable);
-    if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
-    return 0;
+    return printList(all, flags);
   });
 }
+
+type Listed = Awaited<ReturnType<typeof withWaitingPlans>>[number] & { project?: { folder: string } };
+
+/** Of several projects each line also has the folder. */
+function printList(all: Listed[], flags: Look): number {
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify(all)}\n`);
+    return 0;
+  }
+  if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
+  else {
+    const folders = all.some(({ project }) => project);
+    const rows = all.map((c) => [
+      ...[c.id, c.status, age(c.updatedAt), String(c.rounds)],
+      ...(folders ? [ending(c.project?.folder ?? "", FOLDER)] : []),
+      c.title,
+    ]);
+    process.stdout.write(
+      listing(["CONTEXT", "STATUS", "AGE", "ROUNDS", ...(folders ? ["PROJECT"] : []), "TITLE"], rows),
+    );
+  }
+  const plans = all.reduce((sum, { plansWaiting = 0 }) => sum + plansWaiting, 0);
+  if (plans > 0)
+    process.stderr.write(
+      `${plans} plan${plans === 1 ? " waits" : "s wait"} for your answer: ${commandLine(["team", "plans"], flags)}\n`,
+    );
+  const open = all.find(isResumable);
+  if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
+  return 0;
+}
+
+const FOLDER = 32;
 
 /** A verb about one context, whose first word names it. */
 export const timeVerb = (verb: keyof typeof TIME_VERBS, flags: Look, [id, ...words]: string[]): Promise<number> =>
@@ -62,6 +82,12 @@ export const storeVerb = (verb: keyof typeof STORE_VERBS, flags: Look, words: st
     await verbs[verb](await openContexts({ store }), flags, words);
     return 0;
   });
+
+/** Of a path the end tells most. */
+function ending(path: string, width: number): string {
+  const shown = oneLine(path, 4_000);
+  return shown.length <= width ? shown : `…${shown.slice(1 - width)}`;
+}
 
 const isResumable = ({ status }: ContextInfo): boolean => status === "interrupted" || status === "paused";
 

@@ -4,6 +4,8 @@ import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openWorktrees } from "../../mechanisms/worktrees/index.ts";
 import { visible } from "../../tools/task-text.ts";
 import { stateLines, type WorktreeState } from "../../tools/worktrees.ts";
+import { commandLine } from "../command-line.ts";
+import type { Place } from "../flags.ts";
 
 export interface SeenWorktree {
   lines: string[];
@@ -11,11 +13,21 @@ export interface SeenWorktree {
   state: WorktreeState | null;
 }
 
-export async function seeWorktree(name: string, task: string, { root, stateDir }: Project): Promise<SeenWorktree> {
+export async function seeWorktree(
+  { name, task }: { name: string; task: string },
+  { root, stateDir }: Project,
+  flags: Place,
+): Promise<SeenWorktree> {
+  const command = (...words: string[]) => commandLine(["worktrees", ...words], flags, root);
+  const takeOver = (...more: string[]) => [
+    `  to see it: ${command("diff", name)}`,
+    `  to take it over: ${command("merge", name, ...more)}`,
+  ];
   const worktrees = openWorktrees({ dir: `${stateDir}/worktrees`, root });
   try {
     const state = await worktrees.look(name);
     const { path, branch, head, kept, ignoredFiles } = state;
+    const uncommitted = state.staged + state.unstaged + state.untracked > 0;
     const facts = [
       ...stateLines(state),
       ...(ignoredFiles.length > 0 ? [`${ignoredFiles.length} ignored files`] : []),
@@ -24,12 +36,12 @@ export async function seeWorktree(name: string, task: string, { root, stateDir }
     const lines = [
       `worktree ${visible(name)} in ${visible(path)}`,
       `  branch ${branch} at ${head.slice(0, 10)}: ${facts.length > 0 ? facts.join("; ") : "clean and merged"}`,
-      ...(state.unmerged > 0 ? [`  to merge it: git merge ${branch}`] : []),
+      ...(state.unmerged > 0 || uncommitted ? takeOver(...(uncommitted ? ["--commit"] : [])) : []),
     ];
     return { lines, state };
   } catch (error) {
     const left = await worktrees.branchLeft(name).catch(() => undefined);
-    const merge = left && left.unmerged > 0 ? [`  its branch stays; to merge it: git merge ${left.branch}`] : [];
+    const merge = left && left.unmerged > 0 ? [`  its branch ${left.branch} stays`, ...takeOver()] : [];
     const why = isHoldfastError(error) ? error.what : messageOf(error);
     const free = `  to take it off the task: holdfast tasks update ${visible(task)} worktree=`;
     return { lines: [`worktree ${visible(name)}: ${visible(why)}`, ...merge, free], state: null };

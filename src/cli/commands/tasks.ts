@@ -92,7 +92,8 @@ async function ls(desk: Desk, words: string[]): Promise<void> {
 async function show({ board, project, flags, print }: Desk, words: string[]): Promise<void> {
   const task = await board.get(words[0]!);
   const { seeWorktree } = await import("./task-worktree.ts");
-  const tree = task.worktree === null ? undefined : await seeWorktree(task.worktree, task.id, project);
+  const tree =
+    task.worktree === null ? undefined : await seeWorktree({ name: task.worktree, task: task.id }, project, flags);
   if (flags.json) return print(`${JSON.stringify({ ...task, ...(tree && { worktreeState: tree.state }) })}\n`);
   const blockers = board.openBlockers(task);
   print(`${taskLine(task, { blockers })}\n`);

@@ -1,4 +1,5 @@
 // Owns `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
+import { keepSweeping } from "../../contexts/index.ts";
 import type { WorkFlags } from "../flags.ts";
 import { openHarness } from "../harness.ts";
 import { createHostedOutput } from "../hosted-output.ts";
@@ -28,9 +29,12 @@ export async function worker(flags: WorkFlags & { concurrency?: number; debug: b
     });
     if (!flags.quiet)
       screen.print([`Hosting the teams and schedules of ${printable(state.project.root)}. Ctrl-C ends it.`]);
+    const { ttlMs } = state.expiry;
+    const sweeper = keepSweeping(state.store, ttlMs === undefined ? {} : { defaultTtlMs: ttlMs });
     try {
       await hosting.run(over.signal);
     } finally {
+      await sweeper.stop();
       process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave).removeListener("SIGHUP", leave);
       screen.close();
       await harness.close();

@@ -5,6 +5,7 @@ import { JSON_TOO, PLACE, RUN } from "../flags.ts";
 
 const LOOK = { ...JSON_TOO, ...PLACE };
 const FORCE = { force: toggle("also over files that somebody else changed since") };
+const KEEP = { keepChanged: toggle("leave files alone that somebody else changed since") };
 const looking = () => import("../commands/contexts.ts");
 
 export const CONTEXTS: Command = {
@@ -16,7 +17,7 @@ export const CONTEXTS: Command = {
     ls: verb({
       words: "",
       help: "all contexts of this project, the newest first",
-      flags: LOOK,
+      flags: { all: toggle("of all projects"), ...LOOK },
       run: async (flags) => (await looking()).ls(flags),
     }),
     show: verb({
@@ -68,7 +69,7 @@ export const CONTEXTS: Command = {
       more: 'CHECKPOINT is a name or a number that `holdfast contexts checkpoints CONTEXT` shows, such as "prompt 2".',
       flags: {
         only: text("PARTS", "not all of conversation,data,files", { values: ["conversation", "data", "files"] }),
-        keepChanged: toggle("leave files alone that somebody else changed since"),
+        ...KEEP,
         ...FORCE,
         ...LOOK,
       },
@@ -77,13 +78,13 @@ export const CONTEXTS: Command = {
     undo: verb({
       words: "CONTEXT",
       help: "take the last restore back",
-      flags: { ...FORCE, ...LOOK },
+      flags: { ...KEEP, ...FORCE, ...LOOK },
       run: async (flags, words) => (await looking()).timeVerb("undo", flags, words),
     }),
     diff: verb({
       words: "CONTEXT CHECKPOINT [CHECKPOINT]",
       help: "what changed between two of them, or since one",
-      flags: LOOK,
+      flags: { stat: toggle("names only"), ...LOOK },
       run: async (flags, words) => (await looking()).timeVerb("diff", flags, words),
     }),
     fork: verb({
@@ -113,7 +114,7 @@ export const CONTEXTS: Command = {
     rm: verb({
       words: "CONTEXT",
       help: "remove it, with everything in it",
-      flags: LOOK,
+      flags: { force: toggle("without being asked"), ...LOOK },
       run: async (flags, words) => (await looking()).storeVerb("rm", flags, words),
     }),
   },

@@ -25,7 +25,8 @@ export interface ApplyOptions {
   dryRun: boolean;
 }
 
-const UNKEPT = "no checkpoint holds what is there now";
+const UNKEPT = "no checkpoint holds what is there now: move it away first";
+const JUST_CHANGED = "changed at this moment";
 
 /** Contract: what cannot be done is named and the rest goes on. Running it again finishes what a kill cut off. */
 export async function applyPlan(plan: Plan, opts: ApplyOptions): Promise<Applied> {
@@ -46,7 +47,11 @@ export async function applyPlan(plan: Plan, opts: ApplyOptions): Promise<Applied
       const { mode, kind } = opts.mark.get(path)!;
       attempt(path, () => {
         if (kind === "dir") hands.laterMode(path, mode);
-        else if (!opts.dryRun) setMode(hands.folder(parentOf(path)).at(nameIn(path)), mode);
+        else if (!opts.dryRun) {
+          const at = hands.folder(parentOf(path)).at(nameIn(path));
+          if (!isAsSeen(path, at, opts, done)) return;
+          setMode(at, mode);
+        }
         done.changed.push(path);
       });
     }
@@ -111,6 +116,7 @@ function removeOne(path: RawPath, opts: ApplyOptions, hands: Hands, done: Applie
     return;
   }
   const at = hands.folder(parentOf(path)).at(nameIn(path));
+  if (!isAsSeen(path, at, opts, done)) return;
   try {
     if (kind === "dir") fs.rmdirSync(at);
     else fs.unlinkSync(at);
@@ -164,6 +170,7 @@ async function writeAll(
           return;
         }
         const folder = hands.folder(parentOf(path));
+        if (!isAsSeen(path, folder.at(nameIn(path)), opts, done)) return;
         if (!mayReplace(path, then, opts, () => folder.at(nameIn(path)), done)) return;
         writeOne(folder, nameIn(path), then, content);
         crashPoint("files.restored");
@@ -175,6 +182,16 @@ async function writeAll(
 
 const noted = (path: RawPath, opts: ApplyOptions, done: Applied) =>
   (opts.now.has(path) ? done.changed : done.created).push(path);
+
+/** Somebody may write while this goes on: what is not as it was looked at a moment ago stays. */
+function isAsSeen(path: RawPath, at: string | Buffer, opts: ApplyOptions, done: Applied): boolean {
+  const seen = opts.now.get(path)?.at;
+  const stat = seen === undefined || opts.force ? undefined : fs.lstatSync(at, { throwIfNoEntry: false });
+  // Another name of the same file may just have been taken away.
+  if (!stat || stat.ctimeMs === seen || stat.nlink > 1) return true;
+  done.conflicts.push({ path, why: JUST_CHANGED });
+  return false;
+}
 
 /** What lies there is known to the look of just now, or nothing lies there, or it is the same, or the caller insists. */
 function mayReplace(path: RawPath, then: Entry, opts: ApplyOptions, at: () => string | Buffer, done: Applied): boolean {

@@ -18,6 +18,8 @@ export interface GitCall {
   avoid?: string;
   /** Runs behind everything else on the machine, and the process does not stay for it. */
   background?: boolean;
+  /** Ctrl-C at the terminal does not reach it: what it has begun it finishes. */
+  apart?: boolean;
   /** Works on the user's own repository, under the configuration of user and repository, with these values before all of it. */
   own?: OwnRepository;
 }
@@ -122,6 +124,7 @@ export function startGit(call: GitCall): { child: GitProcess; ended: Promise<voi
     cwd: own?.tree ?? call.gitDir,
     env,
     stdio: ["pipe", "pipe", "pipe", ...(own?.descriptor === undefined ? [] : [own.descriptor])],
+    detached: call.apart ?? false,
     signal: call.signal,
     killSignal: "SIGKILL",
   }) as GitProcess;
@@ -158,6 +161,20 @@ export async function runGit(call: GitCall): Promise<Buffer> {
   child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
   await ended;
   return Buffer.concat(chunks);
+}
+
+/** Contract: an exit code that is no success is an answer too; throws only when git could not run. */
+export async function tryGit(call: GitCall): Promise<{ code: number; out: Buffer; why: string }> {
+  const { child, ended } = startGit({ ...call, input: call.input ?? "" });
+  const chunks: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const code = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const why = await ended.then(
+    () => "",
+    (error: unknown) => (error as Error).message,
+  );
+  if (child.exitCode === null) await ended; // it never ran, or was killed: that is no answer
+  return { code: (await code)!, out: Buffer.concat(chunks), why };
 }
 
 function failed(call: GitCall, why: string, cause?: unknown): HoldfastError {

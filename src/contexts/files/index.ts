@@ -7,15 +7,27 @@ import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { type Applied, applyPlan } from "./apply.ts";
+import { contentsOf, type FileContent } from "./contents.ts";
 import { rulesByFolder } from "./ignore.ts";
 import { withLock } from "./lock.ts";
 import { openLooker } from "./look.ts";
-import { atSystem, isWithin, type RawPath, rawOf, shownOf } from "./names.ts";
+import { type ChangedAt, changedIn, type Losing, losingIn } from "./losing.ts";
+import { isWithin, type RawPath, rawOf, shownOf } from "./names.ts";
 import { openObjects } from "./objects.ts";
 import type { Oid } from "./pack.ts";
 import { compare, ignoreFilesIn, planRestore } from "./plan.ts";
 import { chainOf, findRepository } from "./repository.ts";
-import { countUp, type Entries, entriesOf, leftOf, type Manifest, readMark, writeMark, writeTree } from "./tree.ts";
+import {
+  changedSince,
+  countUp,
+  type Entries,
+  entriesOf,
+  leftOf,
+  type Manifest,
+  readMark,
+  writeMark,
+  writeTree,
+} from "./tree.ts";
 import { needsUpkeep, throwAway, upkeep } from "./upkeep.ts";
 
 /** The files of one checkpoint. JSON, and small whatever the size of the project. */
@@ -27,7 +39,17 @@ export interface FileMark {
   left: PathNote[];
   /** It ran out of time: files that it does not name may have been there. */
   partial: boolean;
+  /** When it was made; older versions did not say. */
+  at?: number;
   ms: number;
+}
+
+export interface SaveOptions {
+  signal?: AbortSignal;
+  /** The mark also holds when each file was last changed, of those that were since then (wall-clock milliseconds). */
+  since?: number;
+  /** However long it takes. */
+  whole?: boolean;
 }
 
 export interface PathNote {
@@ -59,11 +81,15 @@ export interface Restored {
 
 export interface FileKeeper {
   /** Contract: resolves within the budget plus one step; saves queue. */
-  save(opts?: { signal?: AbortSignal }): Promise<FileMark>;
+  save(opts?: SaveOptions): Promise<FileMark>;
   /** Contract: only paths that differ are touched. The caller has made a checkpoint of now. */
   restore(mark: FileMark, opts?: RestoreOptions): Promise<Restored>;
-  /** What that restore would overwrite or remove and that is not as in `expect`, with the time of its last change. */
-  wouldLose(mark: FileMark, expect: FileMark): Promise<{ path: string; at: number }[]>;
+  /** What that restore would overwrite or remove, with the time of its last change. */
+  wouldLose(mark: FileMark): Promise<Losing[]>;
+  /** Of these paths, those that are now as in the mark, and when they had been changed then. */
+  changedAt(mark: FileMark, paths: readonly string[]): Promise<ChangedAt[]>;
+  /** Of files that the mark holds; folders are left out. */
+  contents(mark: FileMark, paths: readonly string[], maxBytes: number): Promise<Map<string, FileContent>>;
   diff(a: FileMark, b: FileMark | "now"): Promise<{ path: string; kind: "added" | "changed" | "removed" | "mode" }[]>;
   /** Removes what neither these marks need nor any of the last minutes. Contract: fewer objects or the same, never a needed one. */
   collect(keep: FileMark[]): Promise<{ freed: number; objects: number }>;
@@ -142,11 +168,13 @@ export function openFileKeeper(opts: {
       });
   }
 
-  async function saveNow(signal?: AbortSignal): Promise<FileMark> {
+  async function saveNow({ signal, since, whole = false }: SaveOptions): Promise<FileMark> {
     const started = performance.now();
+    const at = clock();
     signal?.throwIfAborted();
     store.refresh();
-    const seen = await looker.look({ budgetMs: limits.budgetMs, keep: true, signal });
+    const budgetMs = whole ? Number.POSITIVE_INFINITY : limits.budgetMs;
+    const seen = await looker.look({ budgetMs, keep: true, signal });
     const { scan } = seen;
     const files = writeTree(seen.top, store);
     await breathe();
@@ -158,6 +186,7 @@ export function openFileKeeper(opts: {
       odd: counted.odd,
       left: leftOf(scan.left),
       outside: seen.outside,
+      ...(since !== undefined && { changed: changedSince(seen.top, since) }),
     };
     const id = writeMark(files, manifest, store);
     await store.flush();
@@ -166,7 +195,7 @@ export function openFileKeeper(opts: {
     const left = scan.left.slice(0, SHOWN_LEFT).map(({ path: at, why }) => ({ path: shownOf(at) || root, why }));
     if (scan.left.length > SHOWN_LEFT) left.push({ path: "…", why: `${scan.left.length - SHOWN_LEFT} more` });
     const ms = Math.round(performance.now() - started);
-    return { id, files: counted.files, bytes: counted.bytes, left, partial: scan.partial, ms };
+    return { id, files: counted.files, bytes: counted.bytes, left, partial: scan.partial, at, ms };
   }
 
   async function rulesOf(mark: Entries, manifest: Manifest) {
@@ -196,15 +225,16 @@ export function openFileKeeper(opts: {
     return { plan, entries, now, force };
   }
 
-  async function wouldLose(mark: FileMark, expect: FileMark): Promise<{ path: string; at: number }[]> {
+  async function wouldLose(mark: FileMark): Promise<Losing[]> {
     if (refusal) return [];
-    const { plan, now } = await planFor(mark, { expect });
-    return plan.conflicts.flatMap(({ path: at }) => {
-      // What is gone is not lost when it comes back.
-      if (!now.has(at)) return [];
-      const stat = fs.lstatSync(atSystem(`${rawOf(root)}/${at}`), { throwIfNoEntry: false });
-      return stat ? [{ path: shownOf(at), at: stat.ctimeMs }] : [];
-    });
+    const { plan, entries, now } = await planFor(mark, {});
+    return losingIn({ root, plan, mark: entries, markedAt: mark.at ?? 0, now });
+  }
+
+  async function changedAt(mark: FileMark, paths: readonly string[]): Promise<ChangedAt[]> {
+    store.refresh();
+    const { entries, manifest } = await readMark(mark.id, store);
+    return changedIn(entries, manifest, { now: await entriesNow(), paths });
   }
 
   async function restoreNow(mark: FileMark, options: RestoreOptions): Promise<Restored> {
@@ -234,7 +264,7 @@ export function openFileKeeper(opts: {
   return {
     save: (options = {}) =>
       queued(async () => {
-        const mark = await alone(() => saveNow(options.signal)).catch((error: unknown) => {
+        const mark = await alone(() => saveNow(options)).catch((error: unknown) => {
           const { syscall, code } = error as NodeJS.ErrnoException;
           if (syscall === undefined) throw error;
           throw new HoldfastError("disk", `the files could not be kept (${code}): make room in ${dir}`, {
@@ -245,13 +275,19 @@ export function openFileKeeper(opts: {
         return mark;
       }),
     restore: (mark, options = {}) => queued(() => alone(() => restoreNow(mark, options))),
-    wouldLose: (mark, expect) => queued(() => alone(() => wouldLose(mark, expect))),
+    wouldLose: (mark) => queued(() => alone(() => wouldLose(mark))),
+    changedAt: (mark, paths) => queued(() => changedAt(mark, paths)),
     diff: (a, b) =>
       queued(async () => {
         store.refresh();
         const before = (await readMark(a.id, store)).entries;
         const after = b === "now" ? await entriesNow() : (await readMark(b.id, store)).entries;
         return compare(before, after).map(({ path: at, kind }) => ({ path: shownOf(at) || ".", kind }));
+      }),
+    contents: (mark, paths, maxBytes) =>
+      queued(() => {
+        store.refresh();
+        return contentsOf(mark.id, store, { paths, maxBytes });
       }),
     async collect(keep) {
       await settled();

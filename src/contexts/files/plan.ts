@@ -78,7 +78,7 @@ export function planRestore(input: PlanInput): Plan {
   return plan;
 }
 
-function sameEntry(a: Entry | undefined, b: Entry | undefined): boolean {
+export function sameEntry(a: Entry | undefined, b: Entry | undefined): boolean {
   return a?.kind === b?.kind && a?.mode === b?.mode && a?.oid === b?.oid;
 }
 

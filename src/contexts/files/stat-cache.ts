@@ -40,7 +40,8 @@ function pack(name: RawPath, dir: DirNode): KeptDir {
   const kept: KeptDir = [name, dir.mode, [], [], [], dir.tree ?? ""];
   for (const [child, node] of dir.children) {
     if (node.kind === "dir") kept[4].push(pack(child, node));
-    else if (node.oid !== "" && !node.racy && !node.forced)
+    else if (node.oid === "" || node.racy || node.forced) kept[5] = "";
+    else
       kept[node.kind === "file" ? 2 : 3].push([
         child,
         node.mode,
@@ -50,7 +51,6 @@ function pack(name: RawPath, dir: DirNode): KeptDir {
         node.ino,
         node.oid,
       ]);
-    else kept[5] = "";
   }
   return kept;
 }

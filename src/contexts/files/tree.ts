@@ -12,6 +12,8 @@ export interface Entry {
   mode: number;
   /** Empty for folders. */
   oid: Oid;
+  /** When it was last changed (`ctime`), of a file or link as it is now; a checkpoint says it only of what changed since its `since`. */
+  at?: number;
 }
 
 export type Entries = Map<RawPath, Entry>;
@@ -26,6 +28,8 @@ export interface Manifest {
   left: [RawPath, string][];
   /** Ignore rules from outside the root that were in force. */
   outside: OutsideRules;
+  /** When each file was last changed, of those that were since `since`. Missing: nobody asked, or there were too many. */
+  changed?: { since: number; files: [RawPath, number][] };
 }
 
 const MODES = { file: "100644", exec: "100755", link: "120000", dir: "40000" } as const;
@@ -102,6 +106,23 @@ export function countUp(top: DirNode): {
   return { files, bytes, modes, odd };
 }
 
+/** Past so many it says nothing: it would be larger than what it speaks of. */
+const MOST_CHANGED = 20_000;
+
+/** What was changed since then, and when. */
+export function changedSince(top: DirNode, since: number): Manifest["changed"] {
+  const files: [RawPath, number][] = [];
+  const visit = (dir: DirNode, path: RawPath) => {
+    for (const [name, node] of dir.children) {
+      if (node.kind === "dir") visit(node, joined(path, name));
+      else if (node.ctimeMs >= since && node.oid !== "") files.push([joined(path, name), Math.floor(node.ctimeMs)]);
+      if (files.length > MOST_CHANGED) return;
+    }
+  };
+  visit(top, "");
+  return files.length > MOST_CHANGED ? undefined : { since, files };
+}
+
 const usual = (entry: { kind: string; mode: number }, modes: Manifest["modes"]): number =>
   entry.kind === "dir" ? modes.dir : (entry.mode & 0o100) !== 0 ? modes.exec : modes.file;
 
@@ -113,7 +134,7 @@ export function entriesOf(top: DirNode): Entries {
     for (const [name, node] of dir.children) {
       const at = joined(path, name);
       if (node.kind === "dir") visit(node, at);
-      else if (node.oid !== "") entries.set(at, { kind: node.kind, mode: node.mode, oid: node.oid });
+      else if (node.oid !== "") entries.set(at, { kind: node.kind, mode: node.mode, oid: node.oid, at: node.ctimeMs });
     }
   };
   visit(top, "");
@@ -131,6 +152,7 @@ export async function readMark(
   const parts = new Map(parseTree(top!).map((e) => [e.name, e.oid]));
   const [manifestBytes] = await readAll([parts.get("manifest") ?? ""], store);
   const manifest = JSON.parse(manifestBytes!.toString("utf8")) as Manifest;
+  const changed = new Map(manifest.changed?.files);
   const odd = new Map(manifest.odd);
   const entries: Entries = new Map([["", { kind: "dir", mode: odd.get("") ?? manifest.modes.dir, oid: "" }]]);
   const trees: Oid[] = [id, parts.get("manifest") ?? ""];
@@ -147,10 +169,10 @@ export async function readMark(
         if (mode === MODES.dir) {
           entries.set(path, { kind: "dir", mode: odd.get(path) ?? manifest.modes.dir, oid: "" });
           next.push({ path, oid });
-        } else if (mode === MODES.link) entries.set(path, { kind: "link", mode: 0, oid });
+        } else if (mode === MODES.link) entries.set(path, { kind: "link", mode: 0, oid, at: changed.get(path) });
         else {
           const plain = mode === MODES.exec ? manifest.modes.exec : manifest.modes.file;
-          entries.set(path, { kind: "file", mode: odd.get(path) ?? plain, oid });
+          entries.set(path, { kind: "file", mode: odd.get(path) ?? plain, oid, at: changed.get(path) });
         }
       }
     });

@@ -1,12 +1,15 @@
 // Owns collection: ledgers that may go, and the blobs that no remaining ledger names, in one transaction.
 import { setImmediate as breathe } from "node:timers/promises";
 import { hex } from "../checksum.ts";
+import type { JudgedLeases } from "../leases.ts";
 import { possibleReferences } from "../references.ts";
 import type { Collected, CollectOptions, Seq } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import { dropLeaseRows, leaseRowsOf } from "./lease-row.ts";
 import { isUpToDate, referencesAddUp, referencesOf, replaceReferences } from "./references.ts";
-import { allLedgerRows, type LedgerRow, removeLedgerRows } from "./rows.ts";
+import { allLedgerRows, type LedgerRow, ledgerRow, removeLedgerRows } from "./rows.ts";
 import { KEY_SPAN } from "./schema.ts";
+import { dropWakes } from "./wakes.ts";
 
 const BATCH = 500;
 
@@ -28,11 +31,12 @@ interface Read {
  */
 export async function collectRows(
   db: Connection,
-  { remove = [], dryRun = false }: CollectOptions,
-): Promise<Collected & { removed: LedgerRow[] }> {
+  { remove = [], blobs: sweeps = true, dryRun = false }: CollectOptions,
+  heldBy: JudgedLeases["heldBy"],
+): Promise<Gone & Omit<Collected, "ledgers" | "held">> {
   const going = new Map(remove.map((one) => [one.ledger, one.head]));
   const read = new Map<number, Read>();
-  const rows = await db.read(() => unreliable(db));
+  const rows = sweeps ? await db.read(() => unreliable(db)) : [];
   // After the heads: whatever those events name is already here.
   const before = rows.length > 0 ? await db.read(() => allBlobs(db)) : new Map<string, number>();
   for (const row of rows) {
@@ -46,22 +50,54 @@ export async function collectRows(
   }
 
   const finish = () => {
+    const gone = takeAway(db, { remove, dryRun, heldBy });
+    if (!sweeps) return { ...gone, blobs: 0, bytes: 0 };
     const blobs = allBlobs(db);
     const named = new Set<string>();
-    const removed: LedgerRow[] = [];
-    const ledgers: Collected["ledgers"] = [];
+    const names = new Set(gone.ledgers.map(({ ledger }) => ledger));
     for (const row of allLedgerRows(db, { references: true })) {
-      if (row.removed) continue;
-      if (going.get(row.name) === row.head) {
-        ledgers.push({ ledger: row.name, ...sizeOf(db, row.n) });
-        if (!dryRun) removed.push(removeLedgerRows(db, row.name)!);
-        continue;
-      }
+      if (row.removed || names.has(row.name)) continue;
       for (const hash of namedIn(db, row, { blobs, read: read.get(row.n), dryRun })) named.add(hash);
     }
-    return { ledgers, removed, ...sweep(db, { blobs, named, dryRun }) };
+    return { ...gone, ...sweep(db, { blobs, named, dryRun }) };
   };
   return dryRun ? db.read(() => db.view(finish)) : db.write(finish);
+}
+
+interface Gone extends Pick<Collected, "ledgers" | "held"> {
+  /** What is left of them. */
+  removed: LedgerRow[];
+}
+
+/** Whoever begins to work on one of them takes its lease first: before this, and it stays; or after, and it is gone. */
+function takeAway(
+  db: Connection,
+  { remove, dryRun, heldBy }: Required<Pick<CollectOptions, "remove" | "dryRun">> & Pick<JudgedLeases, "heldBy">,
+): Gone {
+  const gone: Gone = { ledgers: [], held: [], removed: [] };
+  for (const { ledger, head, leases } of remove) {
+    const row = ledgerRow(db, ledger);
+    if (row?.head !== head) continue;
+    const by = leases === undefined ? undefined : firstHeld(db, leases, heldBy);
+    if (by) {
+      gone.held.push({ ledger, by });
+      continue;
+    }
+    gone.ledgers.push({ ledger, ...sizeOf(db, row.n) });
+    if (dryRun) continue;
+    gone.removed.push(removeLedgerRows(db, ledger)!);
+    if (leases !== undefined) dropLeaseRows(db, leases);
+  }
+  if (gone.removed.length > 0) dropWakes(db, new Set(gone.removed.map(({ name }) => name)));
+  return gone;
+}
+
+function firstHeld(db: Connection, prefix: string, heldBy: JudgedLeases["heldBy"]) {
+  for (const row of leaseRowsOf(db, prefix)) {
+    const by = heldBy(row);
+    if (by) return by;
+  }
+  return undefined;
 }
 
 /** Ledgers whose references must be read from their events. */

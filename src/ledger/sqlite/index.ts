@@ -1,5 +1,5 @@
 // Owns the SQLite store: one file per project, many processes, nothing acknowledged ever lost silently.
-import type { Store } from "../store.ts";
+import type { ReadOnly, Store } from "../store.ts";
 import { openConnection } from "./connection.ts";
 import { openCopies } from "./copies.ts";
 import { assess } from "./damage.ts";
@@ -7,6 +7,7 @@ import { inspect } from "./inspect.ts";
 import { createLiveStore } from "./live-store.ts";
 import { openForWriting, refuseNetwork } from "./open.ts";
 import { finishRepair } from "./repair.ts";
+import { damaged } from "./rows.ts";
 import { createSalvagedStore } from "./salvaged-store.ts";
 import { WRITER } from "./schema.ts";
 import { openSidecar } from "./sidecar.ts";
@@ -19,16 +20,26 @@ export interface SqliteStoreOptions {
   /** What this writer puts into ledgers; raised when older code could not read it. */
   version?: number;
   leaseMs?: number;
+  /** Only looks: nothing is written, and a damaged file is an error instead of being copied and searched. */
+  readOnly?: boolean;
+  /** Asked once, before it is closed. Contract: bounded, and throws nothing. */
+  beforeClose?: (store: Store) => Promise<void>;
 }
 
 const LEASE_MS = 15_000;
+const NEWER: ReadOnly = {
+  code: "upgrade",
+  message: "this store was written by a newer Holdfast: it can be read; upgrade to write to it",
+};
+const LOOKING: ReadOnly = { code: "refused", message: "this store was opened to be read: open it anew to write to it" };
 
-/** Contract: a damaged or newer file opens too, to be read; `readOnly` says why. */
+/** Contract: a damaged or newer file opens too, to be read; the store's `readOnly` says why. */
 export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {}): Promise<Store> {
   const url = `sqlite:${file}`;
-  finishRepair(file);
+  if (!opts.readOnly) finishRepair(file);
   refuseNetwork(file);
   const { damage, newer, heads, unknown } = await inspect(file);
+  if (damage.length > 0 && opts.readOnly) throw damaged(damage[0]!);
   if (damage.length > 0) return createSalvagedStore(url, await assess(file, { seen: damage, structural: true }));
 
   const settings = {
@@ -37,12 +48,11 @@ export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {
     writer: opts.version ?? WRITER,
     interactive: opts.interactive ?? false,
     leaseMs: opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? LEASE_MS),
+    beforeClose: opts.beforeClose,
     broken: [...heads.values()].filter((head) => head.damaged && !head.removed).map((head) => head.name),
   };
-  if (newer) {
-    const upgrade = "this store was written by a newer Holdfast: it can be read; upgrade to write to it";
-    return createLiveStore(openConnection(file, { readOnly: true }), { ...settings, upgrade });
-  }
+  const onlyRead = newer ? NEWER : opts.readOnly ? LOOKING : undefined;
+  if (onlyRead) return createLiveStore(openConnection(file, { readOnly: true }), { ...settings, onlyRead });
   const db = await openForWriting(file);
   const sidecar = openSidecar(file);
   for (const head of unknown) sidecar.put(head);

@@ -33,9 +33,37 @@ export function leaseRows(db: Connection): LeaseRows {
   };
 }
 
+const COLUMNS = "name, epoch, holder, expires_at, renewals, sum";
+
 export function leaseRow(db: Connection, name: string): LeaseRow | undefined {
-  const row = db.get<Stored>("SELECT name, epoch, holder, expires_at, renewals, sum FROM leases WHERE name = ?", name);
-  if (!row) return undefined;
+  const row = db.get<Stored>(`SELECT ${COLUMNS} FROM leases WHERE name = ?`, name);
+  return row && toLeaseRow(row);
+}
+
+/** Those whose name begins so. */
+export function leaseRowsOf(db: Connection, prefix: string): LeaseRow[] {
+  return storedOf(db, prefix).map(toLeaseRow);
+}
+
+/** Contract: inside a transaction that knows that nobody holds one of them. */
+export function dropLeaseRows(db: Connection, prefix: string): void {
+  for (const { name, sum } of storedOf(db, prefix)) {
+    db.run("DELETE FROM leases WHERE name = ?", name);
+    tally(db, "leases", { out: sum });
+  }
+}
+
+function storedOf(db: Connection, prefix: string): Stored[] {
+  const rows = db.all<Stored>(
+    `SELECT ${COLUMNS} FROM leases WHERE name >= ? AND name < ?`,
+    prefix,
+    `${prefix}\u{10ffff}`,
+  );
+  return rows.filter(({ name }) => name.startsWith(prefix));
+}
+
+function toLeaseRow(row: Stored): LeaseRow {
+  const { name } = row;
   if (!intact(row)) throw damaged({ what: `the lease ${name} fails its checksum` });
   const { token = NO_TOKEN, ...holder } = JSON.parse(row.holder ?? "{}") as Holder & { token?: string };
   return {
@@ -75,7 +103,7 @@ function standing(row: LeaseRow | undefined, term: number): string {
 }
 
 export function damagedLeases(db: Connection): string[] {
-  const rows = db.all<Stored>("SELECT name, epoch, holder, expires_at, renewals, sum FROM leases");
+  const rows = db.all<Stored>(`SELECT ${COLUMNS} FROM leases`);
   return rows.filter((row) => !intact(row)).map((row) => row.name);
 }
 

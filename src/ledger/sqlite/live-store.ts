@@ -29,7 +29,7 @@ import type { Sidecar } from "./sidecar.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { isCorrupt, translate } from "./sqlite-errors.ts";
 import { verifyStore } from "./verify.ts";
-import { dueWakes } from "./wakes.ts";
+import { dropWakes, dueWakes } from "./wakes.ts";
 import { createWatch } from "./watch.ts";
 
 /** Ledgers listed at once. */
@@ -48,11 +48,12 @@ export interface LiveSettings {
   sidecar?: Sidecar;
   copies?: Copies;
   /** Why nothing may be written. */
-  upgrade?: string;
+  onlyRead?: ReadOnly;
+  beforeClose?: ((store: Store) => Promise<void>) | undefined;
 }
 
 export function createLiveStore(db: Connection, settings: LiveSettings): Store {
-  const { url, file, sidecar, copies, upgrade } = settings;
+  const { url, file, sidecar, copies, onlyRead } = settings;
   const watch = createWatch(db, file);
   const leases = createLeases(leaseRows(db), settings);
   const broken = new Map<string, Damage>(
@@ -101,7 +102,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
   }
 
   function writable(ledger?: string): void {
-    if (upgrade) throw new HoldfastError("upgrade", upgrade);
+    if (onlyRead) throw new HoldfastError(onlyRead.code, onlyRead.message);
     const damage = ledger === undefined ? undefined : broken.get(ledger);
     if (damage) throw damaged(damage);
   }
@@ -156,10 +157,10 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     yield* readSalvaged(proven, { ...opts, after: last });
   }
 
-  return {
+  const store: Store = {
     url,
     get readOnly(): ReadOnly | undefined {
-      return upgrade === undefined ? fallen?.readOnly : { code: "upgrade", message: upgrade };
+      return onlyRead ?? fallen?.readOnly;
     },
     async append(writes, opts = {}) {
       for (const write of writes) writable(write.ledger);
@@ -204,7 +205,10 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     async remove(ledger) {
       writable();
       const normal = async () => {
-        const row = await db.write(() => removeLedgerRows(db, ledger));
+        const row = await db.write(() => {
+          dropWakes(db, new Set([ledger]));
+          return removeLedgerRows(db, ledger);
+        });
         broken.delete(ledger);
         if (!row) return;
         committed([{ row, events: [], summarised: false }]);
@@ -215,10 +219,11 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     async collect(opts = {}) {
       if (!opts.dryRun) writable();
       const normal = async () => {
-        const { removed, ...collected } = await collectRows(db, opts);
+        const { removed, ...collected } = await collectRows(db, opts, leases.heldBy);
+        crashPoint("collect.committed");
         for (const row of removed) broken.delete(row.name);
         if (removed.length > 0) committed(removed.map((row) => ({ row, events: [], summarised: false })));
-        if (opts.dryRun) return collected;
+        if (opts.dryRun || opts.blobs === false) return collected;
         await sweepCopies(file, () => db.read(() => allLedgerRows(db)));
         await db.write(() => db.db.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`));
         return collected;
@@ -249,7 +254,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
             async () => new Map(),
           ),
         save: async (seq, states) => {
-          if (!upgrade && !fallen)
+          if (!onlyRead && !fallen)
             await guarded(
               () => own.save(seq, states),
               async () => {},
@@ -281,6 +286,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     async close() {
       if (closed) return;
       closed = true;
+      await settings.beforeClose?.(store);
       watch.close();
       sidecar?.close();
       copies?.close();
@@ -290,6 +296,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       await fallen?.close();
     },
   };
+  return store;
 }
 
 async function collect<T>(all: AsyncIterable<T>): Promise<T[]> {

@@ -62,6 +62,14 @@ export function dueWakes(db: Connection, now: number): Wake[] {
   return rows.map(wakeOf);
 }
 
+/** Nobody is woken for what is gone. */
+export function dropWakes(db: Connection, contexts: ReadonlySet<string>): void {
+  for (const row of allWakes(db)) {
+    const wake = wakeOf(row);
+    if (contexts.has(wake.context)) putWake(db, { ...wake, dueAt: null });
+  }
+}
+
 export function allWakes(db: Connection): WakeRow[] {
   return db.all<WakeRow>("SELECT agent, due_at, sum FROM wakes ORDER BY agent");
 }

@@ -3,7 +3,7 @@ import type { FileKeeper } from "../../contexts/index.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { Seq } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
-import { contextRoot } from "../../loop/transcript.ts";
+import { type ContextState, contextRoot } from "../../loop/transcript.ts";
 import { textOf } from "../../models/model.ts";
 import { type CheckpointsState, checkpointsSlice } from "./owed.ts";
 
@@ -57,7 +57,8 @@ export function createCheckpoints({ keeper }: CheckpointsOptions = {}): Mechanis
 
 async function keep(keeper: (root: string) => Promise<FileKeeper>, turn: Turn, checkpoint: Seq): Promise<void> {
   try {
-    const files = await (await keeper(contextRoot(turn))).save();
+    const { createdAt } = turn.slice<ContextState>("transcript");
+    const files = await (await keeper(contextRoot(turn))).save({ since: createdAt });
     await turn.append([{ type: "checkpoint.kept", data: { checkpoint, files } }], { soon: true });
   } catch (error) {
     turn.emit({ type: "status", text: `the files of this checkpoint are not kept: ${messageOf(error)}` });

@@ -1,12 +1,17 @@
 // Owns the mechanism `worktrees`: trees of their own for tasks, on branches that stay. Their state is git's; the ledger has what was done.
 import * as z from "zod";
-import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
+import { type AgentView, defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import { unchanged } from "../../loop/timelines.ts";
 import { type CreateWorktreePorts, createWorktreeTool, type FireHook } from "../../tools/create-worktree.ts";
 import { keepWorktreeTool } from "../../tools/keep-worktree.ts";
 import { type RemoveWorktreePorts, removeWorktreeTool } from "../../tools/remove-worktree.ts";
 import type { Isolate } from "../../tools/subagent-runner.ts";
 import { branchOf, type Worktrees } from "../../tools/worktrees.ts";
+import type { ComparedTree } from "./compare.ts";
+import type { ListedTree } from "./list.ts";
+import type { MergedTree, MergeOptions } from "./merge.ts";
+
+export type { ComparedTree, ListedTree };
 
 export interface WorktreesPlace {
   /** Holds one directory a worktree; outside the project's tree. */
@@ -17,8 +22,15 @@ export interface WorktreesPlace {
   link?: readonly string[];
 }
 
+/** What a person asks besides: what there is, what is in it, and taking it over. */
+export interface TakeOver {
+  list(opts?: { all?: boolean }): Promise<ListedTree[]>;
+  compare(name: string, opts?: { patch?: boolean; maxBytes?: number }): Promise<ComparedTree>;
+  merge(name: string, opts: MergeOptions): Promise<MergedTree>;
+}
+
 /** What does the work is loaded when it is first asked. */
-export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktrees {
+export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktrees & TakeOver {
   const place = { dir, root, link };
   const making = () => import("./make.ts");
   const removing = () => import("./remove.ts");
@@ -35,6 +47,9 @@ export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktre
     look: async (name) => (await looking()).look(place, name),
     branchLeft: async (name) => (await looking()).branchLeft(place, name),
     placeOf: async (name) => (await looking()).placeOf(place, name),
+    list: async (opts) => (await import("./list.ts")).listTrees(place, opts),
+    compare: async (name, opts) => (await import("./compare.ts")).compareTree(place, name, opts),
+    merge: async (name, opts) => (await import("./merge.ts")).mergeTree(place, name, opts),
   };
 }
 
@@ -66,6 +81,10 @@ interface WorktreesSlice {
   /** An agent of this context has made one. */
   used: boolean;
 }
+
+/** Whether an agent of that one's context has made any. */
+export const hasMadeWorktrees = (agent: Pick<AgentView, "slice">): boolean =>
+  agent.slice<WorktreesSlice | undefined>("worktrees")?.used ?? false;
 
 export function createWorktrees({ worktrees, offer, ...ports }: WorktreesOptions = {}): Mechanism {
   const tools = worktrees

@@ -45,23 +45,28 @@ async function judged(git: Git, main: Repository, name: string, place: Place, op
   const registered = registeredAt(main, name, path);
   const state = await stateOf(git, { name, path, registered });
   const reasons = [...stateLines(state), ...ignoredLines(state, opts), ...(await opts.usedBy(path))];
-  if (reasons.length > 0) throw refused(`the worktree ${name} stays: ${reasons.join("; ")}. ${whatToDo(state)}`);
+  if (reasons.length > 0) throw refused(`the worktree ${name} stays: ${reasons.join("; ")}. ${whatToDo(state, opts)}`);
   return { state, registered };
 }
 
-function ignoredLines({ ignoredFiles }: WorktreeState, { discardIgnored }: Removal): string[] {
+function ignoredLines({ ignoredFiles }: WorktreeState, { discardIgnored, byPerson }: Removal): string[] {
   if (ignoredFiles.length === 0 || discardIgnored) return [];
   const shown = ignoredFiles.slice(0, NAMED).join(", ") + (ignoredFiles.length > NAMED ? ", …" : "");
-  return [`${ignoredFiles.length} files that git ignores would be lost (${shown}): move them, or give discard_ignored`];
+  const flag = byPerson ? "--discard-ignored" : "discard_ignored";
+  return [`${ignoredFiles.length} files that git ignores would be lost (${shown}): move them, or give ${flag}`];
 }
 
-function whatToDo({ path, branch, unmerged, staged, unstaged, untracked, elsewhere }: WorktreeState): string {
+function whatToDo(state: WorktreeState, { byPerson }: Removal): string {
+  const { name, path, branch, unmerged, staged, unstaged, untracked, elsewhere } = state;
+  const merge = byPerson ? `holdfast worktrees merge ${name}` : `git merge ${branch}`;
   const steps = [
     ...(staged + unstaged + untracked > 0 ? [`commit or discard the changes in ${path}`] : []),
     ...(elsewhere === "no branch" ? ["put the commits of its detached HEAD on a branch"] : []),
-    ...(unmerged > 0 ? [`merge it (git merge ${branch}) or push it`] : []),
+    ...(unmerged > 0 ? [`merge it (${merge}) or push it`] : []),
   ];
-  return steps.length > 0 ? `First ${steps.join(", then ")}; or keep_worktree` : "Nothing was changed";
+  return steps.length > 0
+    ? `First ${steps.join(", then ")}${byPerson ? "" : "; or keep_worktree"}`
+    : "Nothing was changed";
 }
 
 export async function planRemoval(place: Place, name: string, opts: Removal): Promise<RemovalPlan> {

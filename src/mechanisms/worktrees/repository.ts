@@ -1,7 +1,7 @@
 // Owns git in the user's own repository: which one a tree belongs to, and runs of git there that execute nothing of the repository's.
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type OwnRepository, runGit } from "../../contexts/files/git.ts";
+import { type GitCall, type OwnRepository, runGit, tryGit } from "../../contexts/files/git.ts";
 import { findRepository } from "../../contexts/files/repository.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { refused } from "../../tools/refused.ts";
@@ -15,7 +15,19 @@ export interface Repository {
   common: string;
 }
 
-export type Git = (args: string[], opts?: { input?: string; gitDir?: string; tree?: string }) => Promise<string>;
+interface GitRun {
+  input?: string;
+  gitDir?: string;
+  tree?: string;
+  /** Ctrl-C at the terminal does not reach it. */
+  apart?: boolean;
+}
+
+/** `ask` takes an exit code that is no success for an answer. */
+export interface Git {
+  (args: string[], opts?: GitRun): Promise<string>;
+  ask(args: string[], opts?: GitRun): Promise<{ code: number; out: string; why: string }>;
+}
 
 /** Values that would hide changes, or look for more than was asked. */
 const LOOKING: OwnRepository["config"] = [
@@ -60,18 +72,23 @@ export function textOf(path: string): string | undefined {
 
 /** `descriptor` stays open in everything that git starts. */
 export async function openGit({ top, gitDir, common }: Repository, descriptor?: number): Promise<Git> {
-  const run = async (config: OwnRepository["config"], args: string[], opts: Parameters<Git>[1] = {}) => {
+  const callOf = (config: OwnRepository["config"], args: string[], opts: GitRun = {}): GitCall => {
     const own: OwnRepository = {
       config: [...LOOKING, ...config],
       ...(opts.tree === undefined ? {} : { tree: opts.tree }),
       ...(descriptor === undefined ? {} : { descriptor }),
     };
     const input = opts.input === undefined ? {} : { input: opts.input };
-    const out = await runGit({ args, gitDir: opts.gitDir ?? common, avoid: top, own, ...input });
-    return out.toString("utf8");
+    return { args, gitDir: opts.gitDir ?? common, avoid: top, own, ...input, ...(opts.apart && { apart: true }) };
   };
-  const config = await filtersOff((args) => run([], args, { gitDir }));
-  return (args, opts) => run(config, args, opts);
+  const run = async (call: GitCall) => (await runGit(call)).toString("utf8");
+  const config = await filtersOff((args) => run(callOf([], args, { gitDir })));
+  return Object.assign((args: string[], opts?: GitRun) => run(callOf(config, args, opts)), {
+    async ask(args: string[], opts?: GitRun) {
+      const { out, ...rest } = await tryGit(callOf(config, args, opts));
+      return { ...rest, out: out.toString("utf8") };
+    },
+  });
 }
 
 /**
@@ -79,18 +96,42 @@ export async function openGit({ top, gitDir, common }: Repository, descriptor?: 
  * what the repository's own configuration says of filters does not count.
  */
 async function filtersOff(run: (args: string[]) => Promise<string>): Promise<OwnRepository["config"]> {
-  const listed = (await run(["config", "--list", "--show-scope", "-z"])).split("\0");
   const users = new Map<string, string>();
   const ofRepository = new Set<string>();
-  for (let i = 0; i + 1 < listed.length; i += 2) {
-    const scope = listed[i]!;
-    const [key = "", ...value] = listed[i + 1]!.split("\n");
+  for (const { scope, key, value } of await configOf(run)) {
     if (!key.startsWith("filter.")) continue;
-    if (scope === "system" || scope === "global") users.set(key, value.join("\n"));
-    else if (scope !== "command") ofRepository.add(key);
+    if (scope === "user") users.set(key, value);
+    else ofRepository.add(key);
   }
   // Nothing unsets a value: an empty one keeps git from running anything of that filter.
   return [...ofRepository].map((key) => [key, users.get(key) ?? (key.endsWith(".required") ? "false" : "")]);
+}
+
+interface Configured {
+  scope: "user" | "repository";
+  key: string;
+  value: string;
+}
+
+/** What is configured for all repositories of the user, and what this one says. */
+async function configOf(run: (args: string[]) => Promise<string>): Promise<Configured[]> {
+  const listed = (await run(["config", "--list", "--show-scope", "-z"])).split("\0");
+  const found: Configured[] = [];
+  for (let i = 0; i + 1 < listed.length; i += 2) {
+    const said = listed[i]!;
+    const [key = "", ...value] = listed[i + 1]!.split("\n");
+    const scope = said === "system" || said === "global" ? "user" : "repository";
+    if (said !== "command") found.push({ scope, key, value: value.join("\n") });
+  }
+  return found;
+}
+
+/** Programs that git would start to join two versions of a file, named by the repository's own configuration. */
+export async function mergeProgramsOf(git: Git, gitDir: string): Promise<string[]> {
+  const all = await configOf((args) => git(args, { gitDir }));
+  return all
+    .filter(({ scope, key }) => scope === "repository" && /^merge\..+\.driver$/.test(key))
+    .map(({ key }) => key);
 }
 
 /** The commit that a tree stands at. Contract: throws `refused` when there is none yet. */

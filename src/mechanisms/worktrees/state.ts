@@ -5,7 +5,7 @@ import { branchOf, type WorktreeState } from "../../tools/worktrees.ts";
 import { checkInPlace, isThere, type Registered } from "./registered.ts";
 import type { Git } from "./repository.ts";
 
-const OPERATIONS: [file: string, name: string][] = [
+export const OPERATIONS: [file: string, name: string][] = [
   ["rebase-merge", "rebase"],
   ["rebase-apply", "rebase"],
   ["MERGE_HEAD", "merge"],

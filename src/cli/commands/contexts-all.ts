@@ -1,0 +1,47 @@
+// Owns `holdfast contexts ls --all`: the contexts of every project of this user. A store that cannot be read is a line, and the others are shown.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type ContextInfo, type KnownProject, listContexts, listProjects } from "../../contexts/index.ts";
+import { isHoldfastError, messageOf } from "../../ledger/error.ts";
+import { openSqliteStore } from "../../ledger/sqlite/index.ts";
+import { commandLine } from "../command-line.ts";
+import type { Place } from "../flags.ts";
+import { oneLine } from "../printable.ts";
+
+export interface InProject extends ContextInfo {
+  project: { id: string; folder: string };
+}
+
+/** Newest first, over all projects. */
+export async function contextsOfAll(flags: Place): Promise<InProject[]> {
+  const found: InProject[] = [];
+  for (const known of listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) })) {
+    const file = join(known.stateDir, "ledger.db");
+    if (!existsSync(file)) continue;
+    const project = { id: known.id, folder: known.folders[0]?.path ?? "" };
+    try {
+      for (const info of await listIn(file, (why) => tell(known, why, flags))) found.push({ ...info, project });
+    } catch (error) {
+      tell(known, messageOf(error), flags, isHoldfastError(error, "damaged"));
+    }
+  }
+  return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
+}
+
+async function listIn(file: string, say: (why: string) => void): Promise<ContextInfo[]> {
+  const store = await openSqliteStore(file, { readOnly: true });
+  try {
+    if (store.readOnly?.code === "upgrade") say(store.readOnly.message);
+    return await listContexts(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function tell({ id, folders, stateDir }: KnownProject, why: string, flags: Place, isDamaged = false): void {
+  const [folder] = folders;
+  const where = folder?.path ?? stateDir;
+  const repair =
+    isDamaged && folder?.there ? ` (${commandLine(["contexts", "verify", "--repair"], flags, where)})` : "";
+  process.stderr.write(`holdfast: project ${id.slice(0, 8)}, ${oneLine(where, 200)}: ${oneLine(why, 300)}${repair}\n`);
+}
