@@ -274,7 +274,8 @@ describe("what a hook is told", () => {
       hooks: on("PreToolUse", [
         "cat > told.json; env | grep -c SECRET > env.txt; echo $CLAUDE_PROJECT_DIR $HOLDFAST_PROJECT_DIR > dirs.txt",
       ]),
-      permissionMode: () => "plan",
+      permissionMode: () => "bypass",
+      agentType: () => "reviewer", // of a lead that was started with --agent
     });
     process.env.MY_SECRET = "x";
     await gate("write_file", { path: "a/b.txt", content: "x" });
@@ -283,7 +284,8 @@ describe("what a hook is told", () => {
       session_id: "ctx_test",
       transcript_path: "",
       cwd: dir,
-      permission_mode: "plan",
+      permission_mode: "bypassPermissions",
+      agent_type: "reviewer",
       hook_event_name: "PreToolUse",
       tool_name: "Write",
       tool_input: { file_path: `${dir}/a/b.txt`, content: "x" },
