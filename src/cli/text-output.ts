@@ -17,8 +17,6 @@ import { createTally } from "./presentation/tally.ts";
 import { printable } from "./printable.ts";
 import type { Screen } from "./screen.ts";
 
-export type { ShownFact as Shown } from "./presentation/presenter.ts";
-
 export interface Output {
   init(info: {
     context: string;

@@ -54,7 +54,10 @@ export function checkGc(opts: unknown): void {
 const RESTORE = ["conversation", "data", "files", "force", "keepChanged"];
 
 export function checkRestore(opts: unknown, what: "restore" | "undo"): void {
-  const { author, ...chosen } = known(what, opts, [...(what === "undo" ? ["force", "keepChanged"] : RESTORE), "author"]);
+  const { author, ...chosen } = known(what, opts, [
+    ...(what === "undo" ? ["force", "keepChanged"] : RESTORE),
+    "author",
+  ]);
   if (author !== undefined) text("author", author);
   for (const [name, value] of Object.entries(chosen)) yesOrNo(name, value);
 }
