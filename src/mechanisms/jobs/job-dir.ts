@@ -26,6 +26,7 @@ import {
   type Leader,
   parseStat,
   pidNamespace,
+  shellHasEnded,
   signal,
 } from "./process.ts";
 
@@ -100,6 +101,12 @@ export function jobState(attempt: string): JobState {
   if (pipe !== undefined && isHeld(pipe)) return { phase: "running" };
   const last = exitOf(attempt) ?? shellSaid(attempt); // it may have ended between the two looks
   return last === undefined ? { phase: "lost" } : { phase: "ended", said: last };
+}
+
+/** Whether the command's own shell is gone, whatever it said. */
+export function shellIsGone(attempt: string, enclosed: boolean): boolean {
+  const { command } = processesOf(attempt);
+  return command !== undefined && shellHasEnded(command, enclosed);
 }
 
 /** Its supervisor died before it could write what came of it; its shell had said so. */

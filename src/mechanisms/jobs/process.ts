@@ -32,11 +32,15 @@ export interface ProcessStat {
   pid: number;
   name: string;
   state: string;
+  /** It runs no more of its program: what it held is being closed. */
+  isExiting: boolean;
   group: number;
   session: number;
   /** In clock ticks since boot. */
   startedAt: string;
 }
+
+const EXITING = 0x4;
 
 /** One line of /proc/PID/stat. The name in parentheses may itself hold spaces and parentheses. */
 export function parseStat(line: string): ProcessStat | undefined {
@@ -47,6 +51,7 @@ export function parseStat(line: string): ProcessStat | undefined {
     pid: Number.parseInt(line, 10),
     name: line.slice(line.indexOf("(") + 1, close),
     state: fields[0]!,
+    isExiting: (Number(fields[6]) & EXITING) !== 0,
     group: Number(fields[2]),
     session: Number(fields[3]),
     startedAt: fields[19]!,
@@ -92,15 +97,31 @@ export function childrenOf(pid: number): number[] {
  * answers for names. Undefined where the system does not tell.
  */
 export function unreachedFrom(pid: number): number | undefined {
-  const table = read(`/proc/${pid}/net/snmp`);
-  if (table === undefined) return undefined;
-  const lines = table.split("\n");
+  const lines = read(`/proc/${pid}/net/snmp`)?.split("\n");
   const counted = (kind: string, name: string): number => {
-    const [names, values] = lines.filter((line) => line.startsWith(`${kind}: `)).map((line) => line.split(" "));
-    return Number(values?.[names?.indexOf(name) ?? -1] ?? 0);
+    const at = lines?.findIndex((line) => line.startsWith(kind)) ?? 0;
+    return Number(lines?.[at + 1]?.split(" ")[lines[at]?.split(" ").indexOf(name) ?? 0] ?? 0);
   };
-  const six = read(`/proc/${pid}/net/snmp6`)?.matchAll(/^(?:Ip6OutNoRoutes|Udp6NoPorts)\s+(\d+)$/gm) ?? [];
-  return [...six].reduce((sum, [, n]) => sum + Number(n), counted("Ip", "OutNoRoutes") + counted("Udp", "NoPorts"));
+  return lines && counted("Ip: ", "OutNoRoutes") + counted("Udp: ", "NoPorts");
+}
+
+/**
+ * Whether a command's own shell is gone, or runs no more of its program. In a sandbox it is the second process that this one counts,
+ * a child of the first; its leader, outside, has that as its child. Contract: false where the system does not tell.
+ */
+export function shellHasEnded({ pid, startedAt }: Leader, enclosed: boolean): boolean {
+  if (startedAt === "") return false;
+  if (!enclosed) return isGone(pid, startedAt);
+  const [first] = childrenOf(pid);
+  if (first === undefined) return isGone(pid, startedAt);
+  return childrenOf(first).every(
+    (child) => isGone(child) || !/^NSpid:.*\t2$/m.test(read(`/proc/${child}/status`) ?? ""),
+  );
+}
+
+function isGone(pid: number, startedAt?: string): boolean {
+  const stat = statOf(pid);
+  return !stat || stat.isExiting || stat.state === "Z" || (startedAt !== undefined && stat.startedAt !== startedAt);
 }
 
 function members({ pid: leader, session }: Leader): ProcessStat[] {

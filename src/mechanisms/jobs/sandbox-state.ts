@@ -13,7 +13,7 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
   const bwrap = findProgram("bwrap", searchPath(project));
   if (!bwrap) return { works: false, why: "bubblewrap is not installed (apt-get install bubblewrap)" };
   const file = join(dir, "sandbox.json");
-  const key = `3 ${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;
+  const key = `2 ${bootId()} ${bwrap} ${statSync(bwrap).mtimeMs} ${process.getuid?.()}`;
   try {
     const kept = JSON.parse(readFileSync(file, "utf8"));
     if (kept.key === key) return kept.state;
@@ -32,19 +32,7 @@ export function probeSandbox(dir: string, project?: string): SandboxState {
     "/proc",
     "/proc",
   ];
-  const inner = [
-    "--json-status-fd",
-    "1",
-    "--unshare-user",
-    "--unshare-pid",
-    "--cap-drop",
-    "ALL",
-    "--dev-bind",
-    "/",
-    "/",
-    "--proc",
-    "/proc",
-  ];
+  const inner = ["--unshare-user", "--unshare-pid", "--cap-drop", "ALL", "--dev-bind", "/", "/", "--proc", "/proc"];
   const args = [
     ...outer,
     "--dev",

@@ -94,7 +94,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     ...SYSTEM_SECRETS.flatMap(maskBeginning),
   ];
   const each = [
-    ...[bwrap, "--json-status-fd", "5", "--unshare-user", "--unshare-pid", "--die-with-parent", "--cap-drop", "ALL"],
+    ...[bwrap, "--unshare-user", "--unshare-pid", "--die-with-parent", "--cap-drop", "ALL"],
     // Settings of the kernel belong to root, and so does a command of root, even without rights.
     ...["--dev-bind", "/", "/", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--tmpfs", JOBS_SEEN],
   ];

@@ -1,34 +1,40 @@
 // Owns what the shells run: the supervisor with its workers, and the shell around each command.
 
 /** Where the command's shell says at its end where it is, and what it ended with: a number that scripts do not use, below any limit. */
-const MOVED = 27;
-/** Where the shell itself keeps that descriptor while the command runs: after those below it, which are taken until then. */
-const KEPT = MOVED + 1;
-const TAKEN = Array.from({ length: MOVED - 10 }, (_, i) => i + 10);
+const MOVED = 18;
+/** Held open by the command's shell alone: who reads there learns that it is gone. */
+const HELD = 17;
+/** Where scripts keep theirs, and the shell would keep these while the command runs: taken until then. The first that it keeps comes after both, the other where that was. */
+const TAKEN = Array.from({ length: HELD - 10 }, (_, i) => i + 10);
+const KEPT = HELD;
 const each = (numbers: number[], how: string): string => numbers.map((n) => `${n}${how}`).join(" ");
-/** Names are as the command left them: a function may be called `pwd`. Whoever calls `exit` in a function has not got the descriptor back. */
-const SAY = `{ [ -n "$hf_m" ] || builtin pwd -P; builtin echo "=$hf_c"; }`;
-const AT_EXIT = `{ hf_c=$?; builtin set +x; ${SAY} >&${MOVED} || ${SAY} >&${KEPT}; } 2>&-`;
+/**
+ * Names are as the command left them: a function may be called `pwd`. Whoever calls `exit` in a function has not got the descriptor
+ * back. Only a shell that came to its own end knows what it ends with: of one that is killed the trap does not.
+ */
+const SAY = `{ [ -n "$hf_m" ] && builtin echo "=$hf_c" || builtin pwd -P; }`;
+const AT_EXIT = `{ builtin set +x; ${SAY} >&${MOVED} || ${SAY} >&${KEPT}; } 2>&-`;
 
 /**
  * What a command's own shell does. It is started ahead of need and waits for its job (its directory's name, where to run), so that
  * a command does not wait for a shell to start. Its first act is to create `started`, exclusively: who loses does nothing.
  * Its arguments: the directory of all jobs as it sees it; its worker and itself, each a pid with its line of /proc; what it says
  * of itself; its supervisor's tag; the rights that are kept from new files. An empty name, or ten minutes without one, and it goes.
- * Nothing of this is left when the command runs, but for the descriptor on which its shell says where it is. That is closed while
- * the command runs: the shell keeps it to itself, and closes it in every program. Where a limit leaves no number to keep it under,
- * it is not opened. What the shell ended with is its last word; a command with a trap of its own has it say only where it is.
+ * Nothing of this is left when the command runs, but for the descriptor on which its shell says where it is, and the one that tells
+ * that it is gone. Both are closed while the command runs: the shell keeps them to itself, and closes them in every program. Where a
+ * limit leaves no number to keep them under, they are not opened. What the shell ended with is its last word; a command that calls
+ * `exit`, is killed or sets a trap of its own has it say only where it is, and its worker says the rest.
  */
 export const COMMAND = [
-  `exec ${each([...TAKEN, MOVED, KEPT], "</dev/null")} && hf_k='${MOVED}>&-'; exec ${KEPT}<&-`,
-  'hf_d=; until IFS= read -r -t 600 hf_c <&6; do [ -n "$hf_c" ] || { echo i >&6; exit; }; hf_d=$hf_d$hf_c; done',
-  'hf_d=$hf_d$hf_c; [ -n "$hf_d" ] || { echo q >&6; exit; }; IFS= read -r hf_c <&6',
+  `exec ${each([...TAKEN, HELD, MOVED, MOVED + 1, MOVED + 2], "</dev/null")} && hf_k='${HELD}>&- ${MOVED}>&-'; exec ${each([MOVED + 1, MOVED + 2], "<&-")}`,
+  "IFS= read -r -n 1 -t 600 hf_d <&6 || { echo i >&6; exit; }", // a limit costs two calls of the system for each letter
+  '[ -n "$hf_d" ] || { echo q >&6; exit; }; { IFS= read -r hf_b; IFS= read -r hf_c; } <&6; hf_d=$hf_d$hf_b',
   "hf_b=$1/$hf_d; set -C",
   `{ printf '%s\\n' "$2" "$3" "$5" >"$hf_b/started"; } 2>/dev/null || { echo "l $hf_d" >&6; exit; }`,
   'echo "t $hf_d" >&6; echo "t $4 $hf_d" >&8; set +C',
   `{ IFS= read -r; IFS= read -rd "" REPLY; } <"$hf_b/job"`,
   'exec >>"$hf_b/out" 2>&1',
-  `[ -z "$hf_k" ] || exec ${MOVED}>"$hf_b/cwd"; exec 3>&- 6<&- 8>&- 9<&-`,
+  `[ -z "$hf_k" ] || exec ${MOVED}>"$hf_b/cwd" ${HELD}<&5; exec 3>&- 5<&- 6<&- 8>&- 9<&-`,
   'umask "$6"; set --; cd -P "$hf_c" || exit 1',
   `trap '${AT_EXIT}' EXIT`,
   `eval "unset hf_b hf_c hf_d hf_k hf_m OLDPWD; { exec ${each(TAKEN, "<&-")}; eval \\"\\$REPLY\\"; } $hf_k; { hf_c=\\$?; builtin trap - DEBUG ERR; builtin set +ex; builtin trap '' PIPE; builtin pwd -P >&${MOVED} && hf_m=1; } 2>&-; builtin exit \\$hf_c"`,
@@ -47,7 +53,7 @@ export const COMMAND = [
  * The line that tells a worker to go may come before the word of the shell that just took a job: it is kept for later.
  * A worker that is gone may have left its last word in the pipe: only two seconds later is it taken for killed.
  * The search path is the user's, and may begin with what a command could write: the programs used here are looked for in the system first.
- * Descriptors: 3 open as long as any of them lives, 5 what a worker's sandbox says of its commands, 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
+ * Descriptors: 3 open as long as any of them lives, 5 held by a command's shell alone, 6 a worker's own pipe, 7 ends with the harness, 8 messages to the supervisor, 9 the directory of all jobs.
  * Messages: `t WORKER PID NUMBER NAME` taken, `e NUMBER` ended, `x NUMBER` worker gone, `q` no more jobs. A signal or the clock may end
  * a `read` in the middle of one: what it had is kept.
  * The harness is told: `r NUMBER` a worker is there, `CODE NAME [NUMBER]` ended (and the worker is free again), where `?` for a code
@@ -138,7 +144,7 @@ g=
 { read -r g </proc/self/stat; } 2>/dev/null
 p=\${g%% *}
 : \${p:=$(exec sh -c 'echo $PPID')}
-exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" "$tag" $mask >/dev/null 2>|"$base/.err$tag.$k"
+exec "$@" /bin/bash --norc -c "$run" bash "$inner" "$w $s" "$p $g" "$w $p $k" "$tag" $mask >/dev/null 2>|"$base/.err$tag.$k" 5<>"$base/.end$tag.$k"
 ) &
 p=$!
 wait $p
@@ -170,13 +176,10 @@ echo "x $k" >&8
 hire() {
 last=$((last+1)) free=$((free+1))
 [ -p "$base/.go$tag.$last" ] || mkfifo "$base/.go$tag.$last"
-exec 6<>"$base/.go$tag.$last"
-[ $# = 0 ] || {
 [ -p "$base/.end$tag.$last" ] || mkfifo "$base/.end$tag.$last"
-exec 5<>"$base/.end$tag.$last"
-}
+exec 6<>"$base/.go$tag.$last"
 worker $last "$@" 2>/dev/null &
-exec 5<&- 6<&-
+exec 6<&-
 hired[last]=$!
 }
 forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"; }
@@ -242,8 +245,7 @@ done
 }
 pipes=("$base/.done$tag")
 for ((i=1; i<=stock; i++)); do
-pipes+=("$base/.go$tag.$i")
-[ $# = 0 ] || pipes+=("$base/.end$tag.$i")
+pipes+=("$base/.go$tag.$i" "$base/.end$tag.$i")
 done
 mkfifo "\${pipes[@]}"
 exec 3<>"$base/.done$tag"

@@ -7,7 +7,7 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { isInside } from "../../tools/paths.ts";
 import { commandEnvironment } from "./environment.ts";
-import { markOffline, shellEnd } from "./job-dir.ts";
+import { markOffline, shellEnd, shellIsGone } from "./job-dir.ts";
 import { recordAbsent, spare } from "./left-behind.ts";
 import { realOr } from "./mounts.ts";
 import { childrenOf, pidNamespace, unreachedFrom } from "./process.ts";
@@ -26,7 +26,7 @@ export interface SupervisorOptions {
 }
 
 export interface Supervised {
-  /** Its exit code when its sandbox or its supervisor said so; undefined when that said no more than that it is over, or died: look for yourself. */
+  /** Its exit code when its shell is gone and said so, or its supervisor said so; undefined when that said no more than that it is over, or died: look for yourself. */
   ended: Promise<number | undefined>;
   /** Nothing of it is left, and nobody writes into its directory any more. It may have `ended` a moment before. */
   over: Promise<void>;
@@ -52,9 +52,13 @@ export interface Supervisor {
 
 interface Shell {
   child: ChildProcess;
+  /** The supervisor itself, where a sandbox is around it. */
+  inside?: number;
+  /** What `unreachedFrom` said when nothing ran; nothing yet in a network that is new. */
+  unreached?: number;
   /** Part of the names of its files. */
   tag: string;
-  /** Where the sandbox of each worker's commands says that they ended. */
+  /** By each worker: open as long as its command's shell is there. */
   ends: Map<string, Socket>;
   /** Workers that wait for a job, the longest waiting first. */
   free: string[];
@@ -113,7 +117,16 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       stdio: ["pipe", "pipe", stderr],
     });
     closeSync(stderr);
-    const mine: Shell = { child, tag, ends: new Map(), free: [], pipes: new Map(), queue: [], running: new Map() };
+    const mine: Shell = {
+      child,
+      tag,
+      unreached: 0,
+      ends: new Map(),
+      free: [],
+      pipes: new Map(),
+      queue: [],
+      running: new Map(),
+    };
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
     for (const stream of [child.stdin, child.stdout]) {
@@ -145,8 +158,8 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   };
 
   /**
-   * Who waits for a command need not wait until all the processes around it have ended one after the other: the sandbox's own process,
-   * which commands do not see, says what a command's shell ended with, a line each.
+   * Who waits for a command need not wait until all the processes around it have ended one after the other: its shell alone holds this
+   * pipe open. It may close it itself: believed is what the system says of it then.
    */
   const hearEnds = (mine: Shell, worker: string) => {
     const fd = openPipe(join(dir, `.end${mine.tag}.${worker}`), constants.O_RDONLY | constants.O_NONBLOCK);
@@ -154,33 +167,36 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     const ends = new Socket({ fd, readable: true, writable: false });
     mine.ends.set(worker, ends);
     ends.on("error", () => {}).unref();
-    let heard = "";
-    ends.setEncoding("latin1").on("data", (text: string) => {
-      const lines = (heard + text).split("\n");
-      heard = lines.pop()!;
-      for (const line of lines) {
-        const code = /^\{ "exit-code": (\d+) \}$/.exec(line)?.[1];
-        if (code !== undefined) shellEnded(mine, worker, Number(code));
-      }
+    ends.on("end", () => {
+      shellEnded(mine, worker);
+      if (mine.pipes.has(worker)) hearEnds(mine, worker); // of the next one
     });
+    ends.resume();
   };
 
-  /** Not told of a shell that found no job, or could not write its last word; and what must not be there is taken away first. */
-  const shellEnded = (mine: Shell, worker: string, code: number) => {
-    for (const { name, ...job } of mine.running.values()) {
-      if (job.worker !== worker || shellEnd(join(dir, name)).code !== code) continue;
+  /** Not told of a shell that could not write its last word, or set a trap of its own; and what must not be there is taken away first. */
+  const shellEnded = (mine: Shell, worker: string) => {
+    for (const job of mine.running.values()) {
+      const attempt = join(dir, job.name);
+      const { code } = job.worker === worker ? shellEnd(attempt) : {};
+      if (code === undefined || !shellIsGone(attempt, limits.enclosure !== undefined)) continue;
       const { absent = [], links = [] } = limits.enclosure ?? {};
       if (absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) continue;
       if (!links.every(({ path, real }) => realOr(path) === real)) continue;
-      noteOffline(mine, { name, ...job }, code);
+      noteOffline(mine, job, code);
       job.resolve(code);
     }
   };
 
-  const unreached = ({ child }: Shell): number | undefined => {
+  const unreached = (mine: Shell): number | undefined => {
     if (limits.enclosure === undefined || limits.enclosure.network) return undefined;
-    const [inside] = childrenOf(child.pid ?? 0);
-    return inside === undefined ? undefined : unreachedFrom(inside);
+    mine.inside ??= childrenOf(mine.child.pid ?? 0)[0];
+    return mine.inside === undefined ? undefined : unreachedFrom(mine.inside);
+  };
+
+  const countUnreached = (mine: Shell): number | undefined => {
+    mine.unreached ??= unreached(mine);
+    return mine.unreached;
   };
 
   /** A command that failed, and asked for another machine where it had no network, is told so. */
@@ -196,7 +212,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       const pipe = openPipe(join(dir, `.go${mine.tag}.${what}`));
       if (pipe === undefined) return; // somebody removed the directory
       mine.pipes.set(what, pipe);
-      if (limits.enclosure) hearEnds(mine, what);
+      hearEnds(mine, what);
       mine.free.push(what);
     } else if (said === "!") {
       for (const job of mine.running.values()) {
@@ -226,6 +242,9 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     job?.resolve(code);
     job?.over();
     mine.running.delete(name);
+    mine.unreached = undefined;
+    // Between commands, when there is time for it.
+    if (mine.running.size === 0) setImmediate(() => mine.running.size === 0 && countUnreached(mine));
     return job?.worker;
   };
 
@@ -237,7 +256,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     const isAlone = mine.running.size === 0;
     mine.running.set(job.name, given);
     writeSync(mine.pipes.get(worker)!, `${job.name}\n${job.cwd}\n`);
-    if (isAlone) given.unreached = unreached(mine); // its shell takes longer to begin
+    if (isAlone) given.unreached = countUnreached(mine); // its shell takes longer to begin
     job.handed();
   };
 
