@@ -119,7 +119,8 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
 /** What the sandbox kept from a command that needs it, and how it would get it. */
 const WITHHELD: Record<Withheld["what"], Record<Withheld["because"], (part: string) => string>> = {
   network: {
-    beside: (part) => `the sandbox has no network for this call, because other commands stand beside: run \`${part}\` alone`,
+    beside: (part) =>
+      `the sandbox has no network for this call, because other commands stand beside: run \`${part}\` alone`,
     no_rule: (part) =>
       `the sandbox has no network for \`${part}\`: the user can allow it by a rule (--allowedTools "Bash(${part})", or permissions.allow in the settings)`,
   },
