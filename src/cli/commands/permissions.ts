@@ -79,11 +79,17 @@ const asJson = ({ decision, reason, rule = undefined, parts, ...more }: Judgemen
   parts,
 });
 
-function shown({ decision, reason, firm, parts }: Judgement): string {
+const LACKS = { network: "no network for", git: ".git is read-only for" } as const;
+const BECAUSE = { beside: "other commands stand beside", no_rule: "no rule allows it" } as const;
+
+function shown({ decision, reason, firm, parts, withheld }: Judgement): string {
   const lines = parts.map(
     (p) =>
       `  ${MARK[p.decision]} ${oneLine(escaped(p.text), 70).padEnd(40)} ${p.decision}${p.reason === "" ? "" : `: ${escaped(p.reason)}`}${p.rule ? `  [${escaped(p.rule)}]` : ""}`,
   );
+  const lacks = decision === "deny" ? [] : withheld;
+  for (const { what, part, because } of lacks)
+    lines.push(`    ${LACKS[what]} ${oneLine(escaped(part), 70)}: ${BECAUSE[because]}`);
   const why = decision === "allow" ? "" : `: ${escaped(reason)}${firm ? " (only a person may allow it)" : ""}`;
   return `${decision}${why}\n${lines.join("\n")}${lines.length > 0 ? "\n" : ""}`;
 }

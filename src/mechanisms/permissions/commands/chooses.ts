@@ -4,10 +4,10 @@ import { flagOf } from "./prose.ts";
 
 /** The value is a program, whatever it is. */
 const PROGRAM =
-  /^--?(?:.*[-_.])?(?:exec|execute|executable|shell|script-shell|command|cmd|wrapper|launcher|linker|extld|run[-_]under|askpass|init-hook|post-renderer|vault-password-file|toolexec|vettool|pager|editor|rsh|eval|javaagent|agentlib|agentpath|proxy-?command|ssh-?command|credential-helper|fplugin|smtp-server|httpd|node-options|jvmargs|jvm-args|java-options)(?::.*)?$/i;
+  /^--?(?:.*[-_.])?(?:exec|execute|executable|shell|script-shell|command|cmd|program|binary|wrapper|launcher|linker|extld|run[-_]under|askpass|init-hook|post-renderer|vault-password-file|toolexec|vettool|pager|editor|rsh|eval|javaagent|agentlib|agentpath|proxy-?command|ssh-?command|credential-helper|fplugin|smtp-server|httpd|node-options|jvmargs|jvm-args|java-options)(?::.*)?$/i;
 /** The value may be a name; it is a program when it is a path. */
 const CODE =
-  /^--?(?:.*[-_.])?(?:filter|plugins?|browser|extension|loader|compiler|interpreter|renderer|engine|driver|runner|toolchain|toolchain-file|pre|post|hook)$/i;
+  /^--?(?:.*[-_.])?(?:filter|plugins?|browser|extension|loader|compiler|interpreter|renderer|engine|driver|runner|toolchain|toolchain-file|pre|post|hooks?|script|init|rcfile|bootstrap|require|import|load|module|formatter|reporter|transformer|resolver|preprocessor|postprocess|helper|python|on-\w+|pre-\w+|post-\w+)$/i;
 const IS_PATH = /^(?:\.{0,2}\/|~|\$)|\.(?:so|dylib|dll|sh|bash|py|lua|js|cjs|mjs|rb|pl|cmake|gradle)$/;
 /** The value says where code, packages or answers come from. */
 const SOURCE =
@@ -16,7 +16,7 @@ const ADDRESS = /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i;
 const HERE = /^(?:[a-z+]+:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/i;
 /** As a setting: `-DCMAKE_C_COMPILER=x`, `linker=x`, `-Dexec.executable=x`, `SO_PATH:x`. */
 const SETTING =
-  /^(?:-[DPp]:?)?(?:[\w.]*[._])?(?:COMPILER|COMPILER_LAUNCHER|LINKER|LAUNCHER|TOOLCHAIN_FILE|MAKE_PROGRAM|PROGRAM|EXECUTABLE|SHELL|SCRIPT_SHELL|ARGLINE|SO_PATH|JAVAAGENT)[=:]./i;
+  /^(?:-[DPp]:?)?(?:[\w.]*[._])?(?:COMPILER|COMPILER_LAUNCHER|LINKER|LAUNCHER|TOOLCHAIN_FILE|MAKE_PROGRAM|PROGRAM|EXECUTABLE|SHELL|SCRIPT_SHELL|ARGLINE|SO_PATH|JAVAAGENT|PAGER|EDITOR|ASKPASS)[=:]./i;
 
 /** They let what is given run programs or load code, without a value. */
 const OPENS = /^--?(?:shell-escape|enable-write18|write18|load|allow-exec|allow-scripts|unsafe-perm|eval-stdin)$/i;
@@ -56,8 +56,9 @@ export const bringsCode = (before: string, word: string): boolean =>
 const VERBS = /^(?:run|dlx|exec|x|install|add|i|tool|pip|eval|create|get)$/;
 
 /** The package or script itself is an address: `deno run https://…`, `pnpm dlx https://…`. */
-export function isFetchedCode(args: readonly Field[], at: number): boolean {
-  const word: string = args[at]!.text;
-  if (!ADDRESS.test(word) || HERE.test(word)) return false;
-  return args.slice(0, at).every((f) => f.text.startsWith("-") || VERBS.test(f.text));
+export function isFetchedCode(args: readonly Field[], at: number, runsProject: boolean): boolean {
+  const [word, before]: string[] = [args[at]!.text, args[at - 1]?.text ?? ""];
+  if (!ADDRESS.test(word!) || HERE.test(word!)) return false;
+  if (/(?:^|[.:-])(?:install|add)$/.test(before!)) return true;
+  return runsProject && args.slice(0, at).every((f) => f.text.startsWith("-") || VERBS.test(f.text));
 }

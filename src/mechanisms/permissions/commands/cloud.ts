@@ -123,7 +123,11 @@ function cloud(call: Call): Output {
   else
     call.say({
       ...askNetwork(`${call.name} reaches another machine`),
-      lift: words.some((w) => DESTROYS.test(w)) || printsOutputs(call.name, words) ? "exact" : "any",
+      lift:
+        words.some((w, i) => DESTROYS.test(w) && !/^(?:status|history)$/.test(words[i + 1] ?? "")) ||
+        printsOutputs(call.name, words)
+          ? "exact"
+          : "any",
     });
   return NETWORK;
 }

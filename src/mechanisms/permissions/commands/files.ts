@@ -48,9 +48,12 @@ export const FILES: Commands = {
   }),
   csplit: fromTable({
     flags: "-ksqz -f:w -b: -n: --prefix:w",
-    texts: 0,
     operands: "text",
     asks: "it writes several files",
+    finish: (call, { operands }) => {
+      if (operands[0] && operands[0].text !== "-") call.read(operands[0]);
+      return undefined;
+    },
   }),
   cp,
   mv,

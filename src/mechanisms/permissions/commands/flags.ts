@@ -128,8 +128,7 @@ function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field
     call.rest.only?.push(arg, ...(next ? [next] : []));
     return { given: [{ name, value: inline }], usesNext: false };
   }
-  if (kind === "refused" || kind === "asked")
-    call.say(kind === "refused" ? refusedFlag(call.name, name) : ask(`${call.name} ${name} needs a person`));
+  if (kind === "refused" || kind === "asked") sayFlag(call, kind, name, [arg, next]);
   const takes = kind !== "none" && kind !== "optional" && kind !== "refused" && kind !== "asked";
   const value = inline ?? (takes ? next : undefined);
   useValue(call, kind, value);
@@ -156,8 +155,7 @@ function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Fiel
       call.rest.only?.push(arg, ...(next ? [next] : []));
       return { given: [...given, { name }], usesNext: false };
     }
-    if (kind === "refused" || kind === "asked")
-      call.say(kind === "refused" ? refusedFlag(call.name, name) : ask(`${call.name} ${name} needs a person`));
+    if (kind === "refused" || kind === "asked") sayFlag(call, kind, name, [arg, next]);
     if (kind === "none" || kind === "asked") {
       given.push({ name });
       continue;
@@ -169,6 +167,12 @@ function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Fiel
     return { given: [...given, { name, value }], usesNext: takesNext && next !== undefined };
   }
   return { given, usesNext: false };
+}
+
+/** What such a flag is given is looked at as what nobody knows. */
+function sayFlag(call: Call, kind: "refused" | "asked", name: string, words: (Field | undefined)[]): undefined {
+  call.say(kind === "refused" ? refusedFlag(call.name, name) : ask(`${call.name} ${name} needs a person`));
+  call.rest.only?.push(...words.filter((f) => f !== undefined));
 }
 
 function useValue(call: Call, kind: Value, value: Field | undefined): undefined {
@@ -210,6 +214,7 @@ const repeatsPaths = (call: Call): boolean =>
   call.args.some((f) => f.holes.length > 0 || /\/|\.\.|(?:^\+?|\s|%[nt])\.|\.(?:md|ya?ml|conf)\b/i.test(f.text));
 
 function useOperand(call: Call, how: NonNullable<TableRow["operands"]>, operand: Field): undefined {
+  if (how === "none" || how === "text") call.rest.only?.push(operand);
   if (how === "none") call.say(ask(`${call.name} ${operand.text} is not known to only read`));
   else if (how === "text") call.say(allow());
   else if (operand.text !== "-" || how === "write") call[how](operand);

@@ -31,7 +31,8 @@ export function judgeChange(call: Call, name: string, refused: string | undefine
     const { text } = arg;
     if (isOrBegins(text, RUNS) || /^--gpg-sign=.*sh/.test(text) || isOrBegins(text, refused?.split(" ") ?? []))
       call.say(deny(`git ${name} ${text} runs a program`, "runs_code"));
-    if (/^(?:ext|fd)::/.test(text)) call.say(deny("the address runs a program", "runs_code"));
+    if (/^(?:ext|fd)::|^[a-z+]+:\/\/(?:[^/@]*@)?-/.test(text))
+      call.say(deny("the address runs a program", "runs_code"));
     const out = match(arg, /^(?:--ou\w*(?:-\w*)?=|-o$)(.*)$/d)?.[1];
     if (out) call.write(out.text === "" ? (call.args[i + 1] ?? field("")) : fieldOf(out));
   }

@@ -45,8 +45,8 @@ const FAMILIES: [Commands, Manner][] = [
   [CONTAINERS, {}],
   [NETWORK_COMMANDS, { sends: true }],
   [CLOUD, { sends: true }],
-  [SYSTEM, THOROUGH],
-  [WRAPPERS, THOROUGH],
+  [SYSTEM, {}],
+  [WRAPPERS, {}],
 ];
 
 interface Known extends Manner {

@@ -243,7 +243,7 @@ function lookupName(call: Call): Output {
 
 function openssl(call: Call): Output | undefined {
   const sub = call.args[0]?.text ?? "";
-  if (sub === "version") return undefined;
+  if (sub === "version" && call.args.length === 1) return undefined;
   if (["s_client", "s_server", "s_time", "ocsp"].includes(sub)) {
     call.say(deny("it opens a raw connection", "network"));
     return NETWORK;

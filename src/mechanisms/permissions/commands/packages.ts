@@ -101,6 +101,7 @@ export const isElsewhere = (text: string): boolean => /^(?:\/|~|\.\.(?:\/|$))|\/
 export function placesElsewhere(call: Call): undefined {
   for (const [i, arg] of call.args.entries()) {
     const { text } = arg;
+    if (text === "--") return; // what follows is for the program
     const m = match(arg, /^(?:--target|--root|-t|--install-dir|--bindir|-d|--dest|--out-dir)(?:=(.+))?$/d);
     const value = m && (m[1] === undefined ? call.args[i + 1] : fieldOf(m[1]));
     if (value && /^(?:\/|~|\.\.)/.test(value.text)) call.write(value);

@@ -228,8 +228,6 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
       if (DESTRUCTIVE.test(code)) call.say(deny(`${call.name} is given code that looks dangerous`, "runs_code"));
       else if (SUSPICIOUS.test(code.replace(LOCAL_FETCH, "")))
         call.say(refuse(`${call.name} is given code that starts programs, deletes or reaches the network`, "network"));
-      else if (/environ|process\.env|\.env\b/i.test(code))
-        call.say(askExact(`${call.name} is given code that reads the environment`, "secret"));
       else call.say(ask(`${call.name} is given code to run`, "runs_code"));
       return undefined;
     }

@@ -1,5 +1,6 @@
 // Owns the programs of packages that start another command: a rule for them means what they start, but nothing that no rule lifts.
 import { askExact } from "../finding.ts";
+import { assignmentParts, judgeVariable } from "../shell/assign.ts";
 import { field, match } from "../shell/field.ts";
 import type { Call, Commands } from "./call.ts";
 import { runs } from "./run.ts";
@@ -14,6 +15,11 @@ export const STARTERS: Commands = {
   nvm: runs("a version manager"),
   "cross-env": runs("a command", (call) => {
     const at = call.args.findIndex((f) => !f.text.includes("="));
+    for (const f of at < 0 ? call.args : call.args.slice(0, at)) {
+      const { name, value } = assignmentParts(f);
+      const verdict = judgeVariable(name, value, "cross-env", call.shell.court.world.root);
+      if (verdict.firm) call.say(verdict);
+    }
     if (at >= 0) startsCommand(call, at);
   }),
   dotenv: runs("a command", afterDashes),
@@ -22,6 +28,9 @@ export const STARTERS: Commands = {
   onchange: runs("a command again and again", afterDashes),
   concurrently: runs("commands", startsTexts),
   nodemon: runs("a command again and again", restarts),
+  hyperfine: runs("commands", startsTexts),
+  watchexec: runs("a command again and again", (call) => startsCommand(call, 0)),
+  entr: runs("a command again and again", (call) => startsCommand(call, 0)),
 };
 
 /** `--call` is a command line; otherwise the words after the flags are a command. */

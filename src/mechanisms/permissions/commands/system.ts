@@ -188,14 +188,11 @@ export const SYSTEM: Commands = {
     if (!isRead) call.say(deny("it changes the network of the machine", "network"));
     return undefined;
   },
-  watchexec: asks("it starts commands"),
-  entr: asks("it starts commands"),
   inotifywait: fromTable({ flags: "-mrq -e: -t: --format: --timefmt: --exclude:", operands: "look" }),
   fswatch: asks("it watches files"),
   cloc: fromTable({ flags: "--by-file --json --quiet --exclude-dir: --include-lang: --vcs~" }),
   tokei: fromTable({ flags: "-fs -e: -t: -o: --files --sort: --exclude: --type: --output:" }),
   scc: fromTable({ flags: "" }),
-  hyperfine: asks("it runs commands"),
   logger: asks("it writes to the log of the machine"),
   mknod: denies("it creates devices"),
   mkfifo: fromTable({ flags: "-m: --mode:", operands: "write", asks: "it creates a pipe" }),

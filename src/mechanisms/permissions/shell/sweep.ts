@@ -49,7 +49,7 @@ export function sweep(look: Look): Swept {
     const word = fill(f, { unknown: "", names: "name", allNames: "name", plain: "0" });
     const choices = look.code?.has(f) ? [] : choicesIn(word, before, look);
     for (const choice of choices) swept.always.push(chosen(choice, name, word));
-    if (look.runsProject && isFetchedCode(args, at)) swept.always.push(chosen("source", name, word));
+    if (isFetchedCode(args, at, look.runsProject === true)) swept.always.push(chosen("source", name, word));
     if (bringsCode(before, word)) swept.always.push(chosen("program", name, `${before} ${word}`));
     for (const piece of piecesOf(word, before, court.world.home, cwd)) {
       if (!spend(court, "swept")) return swept;
@@ -102,9 +102,9 @@ function judgeSecret(look: Look, verdict: Verdict, swept: Swept): undefined {
 function judgeOutside(look: Look, { path, flag, isInText }: Piece, verdict: Verdict, swept: Swept): undefined {
   const { court } = look.shell;
   if (isInText && !isPersonal(court, path)) return;
-  if (isSystemPlace(flag, path) || !isOfThisMachine(court, path)) return;
-  if (verdict.decision === "deny") swept.always.push(verdict);
-  else swept.always.push(askExact(`${look.name} uses what lies outside the project: ${path}`, "outside"));
+  if (verdict.decision === "deny") return void swept.always.push(verdict);
+  if (!isSystemPlace(flag, path) && isOfThisMachine(court, path))
+    swept.always.push(askExact(`${look.name} uses what lies outside the project: ${path}`, "outside"));
 }
 
 /** In a text `/usr` and `/api/users` are words; the home, and the way out, are meant. */
