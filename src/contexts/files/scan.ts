@@ -12,6 +12,8 @@ export interface FileNode {
   size: number;
   mtimeMs: number;
   ctimeMs: number;
+  /** Since when it is as it is, where that is longer than `ctimeMs` says: it was written again with the same content, or only touched. */
+  sameSinceMs?: number;
   ino: number;
   /** Empty: not known. */
   oid: Oid;
@@ -175,7 +177,8 @@ function* scanFolder(
       children.set(name, UNKNOWN);
     } else if (stat.isSymbolicLink()) {
       try {
-        children.set(name, { ...readLink(stat, `${full}/${name}`, opts), ...(forced && { forced }) });
+        const node = readLink(stat, `${full}/${name}`, opts);
+        children.set(name, { ...node, ...sameSince(node, old), ...(forced && { forced }) });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") scan.left.push({ path: at, why: "cannot be read" });
       }
@@ -242,6 +245,13 @@ function isSame(node: FileNode, stat: fs.Stats): boolean {
     (node.kind === "link" ? stat.isSymbolicLink() : stat.isFile() && node.mode === (stat.mode & 0o777))
   );
 }
+
+/** What it was at the last look it may still be, whatever its times say. */
+export const sameSince = (node: FileNode, old: Node | undefined): Pick<FileNode, "sameSinceMs"> =>
+  old && old.kind === node.kind && old.oid === node.oid && old.mode === node.mode ? { sameSinceMs: sinceOf(old) } : {};
+
+export const sinceOf = ({ sameSinceMs, ctimeMs }: Pick<FileNode, "sameSinceMs" | "ctimeMs">): number =>
+  sameSinceMs ?? ctimeMs;
 
 function readLink(stat: fs.Stats, file: RawPath, opts: ScanOptions): FileNode {
   const { size, mtimeMs, ctimeMs, ino } = stat;

@@ -4,7 +4,10 @@ import path from "node:path";
 import type { RawPath } from "./names.ts";
 import { type DirNode, newDir } from "./scan.ts";
 
-type Kept = [name: RawPath, mode: number, size: number, mtimeMs: number, ctimeMs: number, ino: number, oid: string];
+type Kept = [
+  ...[name: RawPath, mode: number, size: number, mtimeMs: number, ctimeMs: number, ino: number, oid: string],
+  sameSinceMs?: number,
+];
 type KeptDir = [name: RawPath, mode: number, files: Kept[], links: Kept[], dirs: KeptDir[], tree: string];
 
 /** 1: trees of folders of which not everything was kept. */
@@ -40,17 +43,14 @@ function pack(name: RawPath, dir: DirNode): KeptDir {
   const kept: KeptDir = [name, dir.mode, [], [], [], dir.tree ?? ""];
   for (const [child, node] of dir.children) {
     if (node.kind === "dir") kept[4].push(pack(child, node));
-    else if (node.oid === "" || node.racy || node.forced) kept[5] = "";
-    else
-      kept[node.kind === "file" ? 2 : 3].push([
-        child,
-        node.mode,
-        node.size,
-        node.mtimeMs,
-        node.ctimeMs,
-        node.ino,
-        node.oid,
-      ]);
+    else if (node.oid === "" || node.racy || node.forced)
+      kept[5] = "";
+    else {
+      const { mode, size, mtimeMs, ctimeMs, ino, oid, sameSinceMs } = node;
+      const one: Kept = [child, mode, size, mtimeMs, ctimeMs, ino, oid];
+      if (sameSinceMs !== undefined) one.push(sameSinceMs);
+      kept[node.kind === "file" ? 2 : 3].push(one);
+    }
   }
   return kept;
 }
@@ -60,8 +60,10 @@ function unpack([, mode, files, links, dirs, tree]: KeptDir): DirNode {
   dir.mode = mode;
   if (tree) dir.tree = tree;
   const add = (kind: "file" | "link", list: Kept[]) => {
-    for (const [name, mode, size, mtimeMs, ctimeMs, ino, oid] of list)
-      dir.children.set(name, { kind, mode, size, mtimeMs, ctimeMs, ino, oid, racy: false });
+    for (const [name, mode, size, mtimeMs, ctimeMs, ino, oid, sameSinceMs] of list) {
+      const since = sameSinceMs === undefined ? {} : { sameSinceMs };
+      dir.children.set(name, { kind, mode, size, mtimeMs, ctimeMs, ino, oid, racy: false, ...since });
+    }
   };
   add("file", files);
   add("link", links);

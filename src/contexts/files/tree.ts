@@ -4,7 +4,7 @@ import { joined, type RawPath } from "./names.ts";
 import type { ObjectStore } from "./objects.ts";
 import type { Oid } from "./pack.ts";
 import type { OutsideRules } from "./repository.ts";
-import { type DirNode, isExec, type Left } from "./scan.ts";
+import { type DirNode, isExec, type Left, sinceOf } from "./scan.ts";
 
 export interface Entry {
   kind: "file" | "link" | "dir";
@@ -12,8 +12,10 @@ export interface Entry {
   mode: number;
   /** Empty for folders. */
   oid: Oid;
-  /** When it was last changed (`ctime`), of a file or link as it is now; a checkpoint says it only of what changed since its `since`. */
+  /** Since when a file or link is as it is; a checkpoint says it only of what changed since its `since`. */
   at?: number;
+  /** Of a file or link as it was just looked at: another by now means that it was touched meanwhile. */
+  ctimeMs?: number;
 }
 
 export type Entries = Map<RawPath, Entry>;
@@ -115,7 +117,7 @@ export function changedSince(top: DirNode, since: number): Manifest["changed"] {
   const visit = (dir: DirNode, path: RawPath) => {
     for (const [name, node] of dir.children) {
       if (node.kind === "dir") visit(node, joined(path, name));
-      else if (node.ctimeMs >= since && node.oid !== "") files.push([joined(path, name), Math.floor(node.ctimeMs)]);
+      else if (sinceOf(node) >= since && node.oid !== "") files.push([joined(path, name), Math.floor(sinceOf(node))]);
       if (files.length > MOST_CHANGED) return;
     }
   };
@@ -134,7 +136,10 @@ export function entriesOf(top: DirNode): Entries {
     for (const [name, node] of dir.children) {
       const at = joined(path, name);
       if (node.kind === "dir") visit(node, at);
-      else if (node.oid !== "") entries.set(at, { kind: node.kind, mode: node.mode, oid: node.oid, at: node.ctimeMs });
+      else if (node.oid !== "") {
+        const { kind, mode, oid, ctimeMs } = node;
+        entries.set(at, { kind, mode, oid, at: sinceOf(node), ctimeMs });
+      }
     }
   };
   visit(top, "");
