@@ -9,12 +9,13 @@ import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import type { Content } from "../models/model.ts";
+import type { AnswerSchema } from "./answer-schema.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
-import { printable } from "./printable.ts";
+import { oneLine, printable } from "./printable.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
 import { watchRefusals } from "./refusals.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
@@ -28,6 +29,7 @@ const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3
 /** `resume`: "" is the newest that can be resumed. */
 type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefined } & SessionFlags & {
     includePartialMessages?: boolean;
+    jsonSchema?: string | undefined;
   };
 
 const REFUSED = EXIT.blocked;
@@ -35,6 +37,7 @@ const REFUSED = EXIT.blocked;
 export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   checkSession(flags);
+  const schema = flags.jsonSchema === undefined ? undefined : await answerSchema(flags.jsonSchema);
   const opened = await openState(flags);
   const { store } = opened;
   try {
@@ -48,7 +51,8 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
       if (code !== undefined) return code;
     }
     const started = await startOf(flags, state, context);
-    const { harness, model, settings, modelSpec } = await openHarness(started.flags, state);
+    const mechanisms = schema ? [schema.mechanism] : [];
+    const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { mechanisms });
     const mode = settings.permissions.policy?.mode ?? "default";
     for (const line of [...settings.says, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
@@ -59,6 +63,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         : createJsonOutput({
             stream: flags.outputFormat === "stream-json",
             partial: flags.includePartialMessages ?? false,
+            answer: schema?.read,
           });
     try {
       return await work({
@@ -71,6 +76,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         modelId: model.id,
         mode,
         state,
+        answer: schema?.read,
         record: started.record({ settings, ...(modelSpec && { modelSpec }) }),
       });
     } finally {
@@ -80,6 +86,10 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     await store.close();
   }
 }
+
+/** Loaded only when somebody wants it. */
+const answerSchema = async (given: string): Promise<AnswerSchema> =>
+  (await import("./answer-schema.ts")).openAnswerSchema(given);
 
 /** Whether a workflow was ever begun in it; older Holdfasts recorded that under a shared key. */
 const hasWorkflow = async (store: Store, context: string): Promise<boolean> =>
@@ -96,6 +106,8 @@ interface Work {
   modelId: string;
   mode: PermissionMode;
   state: OpenState;
+  /** What the answer has to fit. */
+  answer: AnswerSchema["read"] | undefined;
   /** How it was started, where the ledger does not know that yet. */
   record: ReturnType<Started["record"]>;
 }
@@ -172,7 +184,11 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output)));
   // One of several messages that comes to nothing is said in its own result.
   const refused = flags.inputFormat === "text" ? refusals.cameToNothing() : undefined;
-  return farewell(results.at(-1), run, { harness, flags, interrupted, refused });
+  const code = farewell(results.at(-1), run, { harness, flags, interrupted, refused });
+  const answer = code === 0 ? work.answer?.(results.at(-1)?.text ?? "") : undefined;
+  if (!answer || answer.fits) return code;
+  process.stderr.write(`The answer does not fit --json-schema: ${oneLine(answer.why, 300)}\n`);
+  return EXIT.failed;
 }
 
 /** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */

@@ -5,6 +5,7 @@ import type { StoredEvent } from "../ledger/store.ts";
 import { LEAD } from "../loop/host.ts";
 import type { Content, ReplyPart, Usage } from "../models/model.ts";
 import { toClaude } from "../tools/claude-names.ts";
+import type { Answer } from "./answer-schema.ts";
 import { createPartialMessages } from "./partial-messages.ts";
 import { sessionIdOf } from "./session.ts";
 import type { Output, Shown } from "./text-output.ts";
@@ -17,7 +18,15 @@ const SUBTYPE: Record<RunResult["reason"], string> = {
   limit: "error_max_turns",
 };
 
-export function createJsonOutput(opts: { stream: boolean; partial?: boolean }): Output {
+interface JsonOptions {
+  stream: boolean;
+  /** Replies as they come. */
+  partial?: boolean;
+  /** What the answer is, where it has to fit a schema. */
+  answer?: ((text: string) => Answer) | undefined;
+}
+
+export function createJsonOutput(opts: JsonOptions): Output {
   let session = "";
   let model = "";
   const print = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -137,6 +146,7 @@ export function createJsonOutput(opts: { stream: boolean; partial?: boolean }): 
     result(result) {
       session = sessionIdOf(result.context);
       const isError = result.reason !== "done";
+      const answer = isError ? undefined : opts.answer?.(result.text);
       print({
         type: "result",
         subtype: result.budget ? "error_max_budget_usd" : SUBTYPE[result.reason],
@@ -144,6 +154,7 @@ export function createJsonOutput(opts: { stream: boolean; partial?: boolean }): 
         duration_ms: result.durationMs,
         num_turns: result.rounds,
         result: isError && result.text === "" ? (result.error ?? result.reason) : result.text,
+        ...(answer?.fits ? { structured_output: answer.value } : {}),
         ...(result.error === undefined ? {} : { error: result.error }),
         session_id: session,
         total_cost_usd: result.costUsd ?? null,
