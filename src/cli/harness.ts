@@ -7,6 +7,7 @@ import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import { type Budget, unknownPrice } from "../mechanisms/budget/index.ts";
 import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
+import { modelSpec as specOf } from "../models/model-spec.ts";
 import { defaultModelSpec } from "../models/open-model.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { WorkFlags } from "./flags.ts";
@@ -28,7 +29,7 @@ export async function openHarness(
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
   if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;
-  const spec = flags.model ?? chosen.model;
+  const spec = flags.model ?? (chosen.model && specOf(chosen.model));
   const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const approvals = approvalsOf(flags, screen);

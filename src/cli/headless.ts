@@ -10,12 +10,13 @@ import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
+import type { AnswerSchema } from "./answer-schema.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
-import { printable } from "./printable.ts";
+import { oneLine, printable } from "./printable.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
 import { watchRefusals } from "./refusals.ts";
 import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
@@ -30,6 +31,7 @@ const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3
 type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefined } & SessionFlags & {
     includePartialMessages?: boolean;
     replayUserMessages?: boolean;
+    jsonSchema?: string | undefined;
   };
 
 const REFUSED = EXIT.blocked;
@@ -37,6 +39,7 @@ const REFUSED = EXIT.blocked;
 export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   checkSession(flags);
+  const schema = flags.jsonSchema === undefined ? undefined : await answerSchema(flags.jsonSchema);
   const opened = await openState(flags);
   const { store } = opened;
   try {
@@ -51,7 +54,9 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     }
     const started = await startOf(flags, state, context);
     const screen = createScreen({ isLive: isLiveTerminal(flags.outputFormat) });
-    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, { screen });
+    const mechanisms = schema ? [schema.mechanism] : [];
+    const opening = { screen, mechanisms };
+    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening);
     const mode = settings.permissions.policy?.mode ?? "default";
     for (const line of [...settings.says, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
@@ -62,6 +67,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         : (await import("./stream-json.ts")).createJsonOutput({
             stream: flags.outputFormat === "stream-json",
             partial: flags.includePartialMessages ?? false,
+            answer: schema?.read,
           });
     try {
       return await work({
@@ -75,6 +81,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         modelId: model.id,
         mode,
         state,
+        answer: schema?.read,
         record: started.record({ settings, ...(modelSpec && { modelSpec }) }),
       });
     } finally {
@@ -85,6 +92,10 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     await store.close();
   }
 }
+
+/** Loaded only when somebody wants it. */
+const answerSchema = async (given: string): Promise<AnswerSchema> =>
+  (await import("./answer-schema.ts")).openAnswerSchema(given);
 
 /** Whether a workflow was ever begun in it; older Holdfasts recorded that under a shared key. */
 const hasWorkflow = async (store: Store, context: string): Promise<boolean> =>
@@ -102,6 +113,8 @@ interface Work {
   modelId: string;
   mode: PermissionMode;
   state: OpenState;
+  /** What the answer has to fit. */
+  answer: AnswerSchema["read"] | undefined;
   /** How it was started, where the ledger does not know that yet. */
   record: ReturnType<Started["record"]>;
 }
@@ -187,7 +200,10 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     const { worktreesLeft } = await import("./worktrees-left.ts");
     for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);
   }
-  return code;
+  const answer = code === 0 ? work.answer?.(results.at(-1)?.text ?? "") : undefined;
+  if (!answer || answer.fits) return code;
+  process.stderr.write(`The answer does not fit --json-schema: ${oneLine(answer.why, 300)}\n`);
+  return EXIT.failed;
 }
 
 /** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */

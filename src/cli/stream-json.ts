@@ -13,6 +13,7 @@ import type { subagentEvents } from "../mechanisms/subagents/events.ts";
 import type { teamEvents } from "../mechanisms/team/events.ts";
 import { type ModelErrorKind, textOf } from "../models/model.ts";
 import { toClaude } from "../tools/claude-names.ts";
+import type { Answer } from "./answer-schema.ts";
 import { sessionIdOf } from "./session.ts";
 import { createSeenAgents } from "./stream-json-agents.ts";
 import { initFields } from "./stream-json-init.ts";
@@ -54,6 +55,8 @@ export interface JsonOutputOptions {
   stream: boolean;
   /** Also what is being written, before it is a fact. */
   partial?: boolean;
+  /** What the answer is, where it has to fit a schema. */
+  answer?: ((text: string) => Answer) | undefined;
 }
 
 export function createJsonOutput(opts: JsonOutputOptions): Output {
@@ -220,7 +223,13 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
         const call = callSaid(name, input, refusedIn.get(callId) ?? lead?.cwd ?? "");
         return { tool_name: call.name, tool_use_id: callId, tool_input: call.input, reason };
       });
-      print({ ...resultLine(result, said, denials), session_id: result.context, uuid: randomUUID() });
+      const answer = result.reason === "done" ? opts.answer?.(result.text) : undefined;
+      print({
+        ...resultLine(result, said, denials),
+        ...(answer?.fits && { structured_output: answer.value }),
+        session_id: sessionIdOf(result.context),
+        uuid: randomUUID(),
+      });
       said = { stopReason: null };
       refusedIn.clear();
     },

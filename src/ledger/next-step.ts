@@ -22,5 +22,5 @@ export const FOR_PROGRAMS: Wording = {
   "list data": "list() says what there is",
   "list tasks": "list() says which there are",
   "make or free worktree": "make it, or free the task of it",
-  "raise quota": "remove data, or raise the quota with configure()",
+  "raise quota": "remove data or raise the quota with configure()",
 };

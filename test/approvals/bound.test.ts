@@ -134,7 +134,7 @@ test("an answer of an older version, which does not say for which tree, is asked
   const again = await untilAsked(asked);
   expect([again.requestId === "apr_old", again.cwd, ran()[0]]).toEqual([false, cwd, false]);
   await runCli(["deny", again.requestId], opts);
-  expect([(await second.exited).code, ran()[0]]).toEqual([0, false]);
+  expect([(await second.exited).code, ran()[0]]).toEqual([4, false]);
 });
 
 /** Asked in the project, and the process that asked is killed; then the folder is moved. */

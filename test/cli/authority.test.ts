@@ -12,7 +12,11 @@ async function openDesk(yaml: string, script: Script) {
   const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "dummy" };
   const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished), env };
   fs.writeFileSync(path.join(opts.cwd, "w.yaml"), yaml);
-  const args = (words: string[]) => [...words, "--model", "openai-compatible/mock"];
+  /** Only what runs agents takes a model. */
+  const args = (words: string[]) =>
+    words[0] === "-p" || words[1] === "run" || words[1] === "retry"
+      ? [...words, "--model", "openai-compatible/mock"]
+      : words;
   return {
     server,
     start: (...words: string[]) => startCli(args(words), opts),

@@ -95,3 +95,31 @@ test("a session is begun once, gone on with by its id, and copied where that is 
   ];
   for (const args of wrong) expect((await here(args, opts)).code).toBe(2);
 });
+
+test("an answer that has to fit a schema is checked, sent back with where and why, and given as a value; one that never fits is a failure", async () => {
+  const schema = JSON.stringify({ type: "object", properties: { n: { type: "integer" } }, required: ["n"] });
+  const said: string[] = [];
+  const replies = ["It is seven.", '{"n": "seven"}', '```json\n{"n": 7}\n```', ...Array(3).fill("no")];
+  server.setScript(({ body }) => {
+    said.push(JSON.stringify(body.messages.at(-1).content));
+    return { text: replies.shift()! };
+  });
+  const args = ["-p", "count", "--model", "openai-compatible/mock", "--json", "--json-schema", schema];
+  const good = await runCli(args, opts);
+  expect([good.code, JSON.parse(good.stdout).structured_output, said]).toEqual([
+    0,
+    { n: 7 },
+    [
+      expect.stringContaining("count"),
+      expect.stringContaining("does not fit the JSON Schema: it is not JSON"),
+      expect.stringMatching(/does not fit the JSON Schema: n: .*expected/),
+    ],
+  ]);
+  const bad = await runCli(args, opts);
+  expect([bad.code, bad.stderr, replies]).toEqual([
+    1,
+    expect.stringContaining("The answer does not fit --json-schema: it is not JSON"),
+    [],
+  ]);
+  expect(await here([...args.slice(0, -1), "none.json"], opts)).toMatchObject({ code: 2 });
+});

@@ -1,8 +1,7 @@
-// `holdfast tasks` as a person uses it, each command a process of its own.
-import { spawn } from "node:child_process";
+// `holdfast tasks` as a person uses it.
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { here } from "../cli/here.ts";
 import { tempDir } from "../house.ts";
 
 const cwd = tempDir("project");
@@ -13,17 +12,8 @@ afterAll(() => {
 
 /** What was printed; errors begin with `holdfast:`. */
 async function tasks(...args: string[]): Promise<string> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "children/cli.ts"), "tasks", ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, HOME: state, XDG_STATE_HOME: state },
-  });
-  let text = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (data) => {
-      text += data;
-    });
-  await new Promise((resolve) => child.on("close", resolve));
-  return text.trimEnd();
+  const { stdout, stderr } = await here(["tasks", ...args], { cwd, state });
+  return `${stdout}${stderr}`.trimEnd();
 }
 
 it("adds, wires, claims, completes, draws, exports and imports", async () => {
@@ -56,6 +46,6 @@ it("adds, wires, claims, completes, draws, exports and imports", async () => {
     "task_2 cancelled: Write the API [backend, soon]",
   );
   expect(await tasks("rm", "2")).toEqual("removed 2");
-  expect(await tasks("fly")).toMatch(/^holdfast: tasks fly: there are ls, show, add, /);
+  expect(await tasks("fly")).toMatch(/^holdfast: there is no `tasks fly`: there are ls, show, add, /);
   expect(await tasks("update", "1", "colour=red")).toMatch(/^holdfast: colour=red: give subject=…, status=…/);
-}, 120_000);
+});
