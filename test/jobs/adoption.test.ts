@@ -60,7 +60,6 @@ test("a command outlives its harness; the next one waits for it and gives its re
   expect(output).toEqual({
     content: `one\ntwo\n[exit code 7]\n[directory stays ${root}: / is outside ${root}]`,
     isError: true,
-    exitCode: 7,
   });
   expect([turn.reran, text("times")]).toEqual([false, "run\n"]);
   await until(() => jobsIn(dir).length === 0);
@@ -76,7 +75,6 @@ test("a command that ended after its harness died still gives its output, exit c
   expect(await turn.resume("bash", input, plan)).toEqual({
     content: "done",
     isError: false,
-    exitCode: 0,
     events: [{ type: "agent.moved", data: { cwd: join(root, "sub") } }],
   });
   expect([turn.reran, text("times")]).toEqual([false, "run\n"]);
@@ -87,7 +85,7 @@ test("a harness killed before the spawn leaves an intent that is safe to run", a
   const input = { command: "echo run >> times; echo done" };
   const plan = await turn.intend("bash", input);
   await runInDyingProcess({ dir, root, plan, command: input.command, crashAt: "job.intended" });
-  expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false, exitCode: 0 });
+  expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false });
   expect([turn.reran, text("times")]).toEqual([true, "run\n"]);
   await until(() => listJobs(dir).length === 0 && jobsIn(dir).length === 1); // the attempt that was abandoned
   const old = Date.now() / 1000 - 2 * 86_400;
@@ -105,7 +103,7 @@ test("a harness killed right after the spawn: whoever is first decides, and the 
     const input = { command: "echo run >> times; echo done" };
     const plan = await turn.intend("bash", input);
     await runInDyingProcess({ dir, root, plan, command: input.command, crashAt: "job.spawned" });
-    expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false, exitCode: 0 });
+    expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false });
     expect(text("times")).toBe("run\n");
   }
 });
@@ -223,7 +221,7 @@ test("a copy of a context does not take the original's job: unknown, never run, 
   const copy = testTurn([createJobs({ dir })], { root, context: "ctx_copy" });
   expect((await copy.resume("bash", input, plan)).isError).toBe(true);
   expect([copy.reran, text("times")]).toEqual([false, "run\n"]);
-  expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false, exitCode: 0 });
+  expect(await turn.resume("bash", input, plan)).toEqual({ content: "done", isError: false });
 });
 
 test("a process that only has the same number is not the supervisor", async () => {
