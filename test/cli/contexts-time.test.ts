@@ -206,7 +206,7 @@ test("contexts ls --all shows every project; one that cannot be read is a line. 
   const broken = await runCli(["contexts", "ls", "--all"], opts);
   expect([broken.code, broken.stdout.trim().split("\n").length, broken.stdout]).toEqual([
     0,
-    1,
+    2, // its heading, and one
     expect.stringContaining("first"),
   ]);
   expect(broken.stderr).toMatch(
@@ -262,7 +262,7 @@ test("the lines that restore and undo print take them back as printed, from anot
   expect(checkpoints.slice(-5).map(({ name }) => name.replace(/n{100,}$/, "n"))).toEqual(made);
 });
 
-test("the line that an undo prints works where a person's change was overwritten by force", async () => {
+test("the line that an undo prints goes over a person's file only when it is told to, however often one goes there and back", async () => {
   const { opts, at, script, cli, json } = setUp();
   fs.writeFileSync(at("mine.txt"), "as it was");
   await cli("-p", "make a", ...script(`${write("a.txt", "by the agent")}  - text: one\n`));
@@ -272,7 +272,16 @@ test("the line that an undo prints works where a person's change was overwritten
   await cli("contexts", "restore", id, "prompt 1", "--force");
   const undone = await runCli(["contexts", "undo", id], opts);
   expect(fs.readFileSync(at("mine.txt"), "utf8")).toBe("by hand");
-  await asPrinted(undone, opts);
+  const [, line = ""] = /^Take it back with: holdfast (.*)$/m.exec(undone.stderr)!;
+  const refused = await runCli(line.split(" "), opts);
+  expect([refused.code, refused.stderr, fs.readFileSync(at("mine.txt"), "utf8")]).toEqual([
+    1,
+    expect.stringMatching(
+      /^ {2}mine\.txt\nholdfast: this would overwrite a file that somebody else changed since: .*--force/,
+    ),
+    "by hand",
+  ]);
+  await cli(...line.split(" "), "--force");
   expect([fs.readdirSync(at("")), fs.readFileSync(at("mine.txt"), "utf8")]).toEqual([["mine.txt"], "as it was"]);
 });
 

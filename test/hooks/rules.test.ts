@@ -392,7 +392,6 @@ describe("a hook with `if`", () => {
       decision: "deny",
       code: "unanswered",
       reason: "sure? (needs approval, and no one is there to ask)",
-      unanswered: true,
     });
     const guard = fired({ hooks: on("PreToolUse", [command("exit 2", { if: "Bash(rm *)" })]) });
     expect((await guard.gate()).verdict).toEqual(deny("no reason given"));

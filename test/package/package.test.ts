@@ -208,7 +208,7 @@ describe("the command line of an installed package", () => {
       const had = JSON.parse(fs.readFileSync(path.join(dir, "had.json"), "utf8"));
       return {
         code,
-        stack: /^ +at jobs .*\n +at async Module\.main /m.test(stderr),
+        stack: /^ +at \w+ .*chunk-jobs.*\n(?:.*\n)* +at async Module\.main /m.test(stderr),
         had: [...new Set(Object.values(had))],
         files: Object.keys(had),
       };
