@@ -199,7 +199,7 @@ test("an answer given before the move is not carried over: not to the new place,
   const third = await Promise.race([untilOther(asked, back), last.exited]);
   expect([third, times(cwd)]).toEqual([expect.objectContaining({ callId: asked.callId, cwd, root: cwd }), 0]);
   await runCli(["deny", (third as Listed).requestId], opts);
-  expect([(await last.exited).code, times(cwd)]).toEqual([0, 0]);
+  expect([(await last.exited).code, times(cwd)]).toEqual([4, 0]); // all that it wanted was refused
 });
 
 test("a link that is put in the place of the folder while somebody thinks is another folder: it is asked again, with that one shown", async () => {

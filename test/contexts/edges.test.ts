@@ -89,7 +89,7 @@ describe("options", () => {
     expect(await context.read("k")).toBe("after");
     expect(await refusal(context.undo())).toEqual({
       code: "not_found",
-      message: "there is no restore to undo: the list of checkpoints says where one can go",
+      message: "there is no restore to undo: checkpoints() says where one can go",
     });
   });
 

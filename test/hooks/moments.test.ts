@@ -216,7 +216,7 @@ describe("a conversation that no longer fits", () => {
     const result = await house.run("go", { hooks });
     expect(told("compacted")).toEqual([
       { event: "PreCompact", cwd: "", trigger: "auto", custom_instructions: null },
-      { event: "PostCompact", cwd: "", trigger: "auto", compact_summary: "1 old tool results were left out" },
+      { event: "PostCompact", cwd: "", trigger: "auto", compact_summary: "one old tool result was left out" },
     ]);
     expect(result).toMatchObject({ reason: "done", text: "done" });
   });

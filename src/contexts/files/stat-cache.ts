@@ -43,8 +43,7 @@ function pack(name: RawPath, dir: DirNode): KeptDir {
   const kept: KeptDir = [name, dir.mode, [], [], [], dir.tree ?? ""];
   for (const [child, node] of dir.children) {
     if (node.kind === "dir") kept[4].push(pack(child, node));
-    else if (node.oid === "" || node.racy || node.forced)
-      kept[5] = "";
+    else if (node.oid === "" || node.racy || node.forced) kept[5] = "";
     else {
       const { mode, size, mtimeMs, ctimeMs, ino, oid, sameSinceMs } = node;
       const one: Kept = [child, mode, size, mtimeMs, ctimeMs, ino, oid];
