@@ -39,6 +39,7 @@ const REFUSED = EXIT.blocked;
 export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   checkSession(flags);
+  checkFormat(flags);
   const schema = flags.jsonSchema === undefined ? undefined : await answerSchema(flags.jsonSchema);
   const opened = await openState(flags);
   const { store } = opened;
@@ -96,6 +97,12 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
 /** Loaded only when somebody wants it. */
 const answerSchema = async (given: string): Promise<AnswerSchema> =>
   (await import("./answer-schema.ts")).openAnswerSchema(given);
+
+function checkFormat({ outputFormat, includePartialMessages, replayUserMessages }: Flags): void {
+  if (outputFormat === "stream-json" || !(includePartialMessages || replayUserMessages)) return;
+  const flag = includePartialMessages ? "--include-partial-messages" : "--replay-user-messages";
+  throw new HoldfastError("invalid", `${flag} needs --output-format stream-json`);
+}
 
 /** Whether a workflow was ever begun in it; older Holdfasts recorded that under a shared key. */
 const hasWorkflow = async (store: Store, context: string): Promise<boolean> =>

@@ -155,6 +155,7 @@ describe("holdfast doctor and jobs", () => {
       "git",
       "processes",
       "sandbox",
+      "network",
       "settings",
     ]);
     expect((await cli("doctor")).stdout).toContain("rehearsal");

@@ -36,7 +36,12 @@ describe("an error", () => {
         2,
         'holdfast: there is no context "nothere" in this project (an id, the beginning of one, or a title): see `holdfast contexts ls`',
       ],
-      [2, `holdfast: there is no restore to undo: see \`holdfast contexts checkpoints ${id}\``],
+      [
+        2,
+        expect.stringMatching(
+          /^holdfast: there is no restore to take back in ctx_\w+; .*: see `holdfast contexts checkpoints ctx_\w+ --cwd \S+`$/,
+        ),
+      ],
       [0, `Nothing is shared in ${id}.`],
       [2, "holdfast: there is no task task_9: see `holdfast tasks ls`"],
       [2, "holdfast: nobody here is nobody: there is no team; `holdfast -p … --stay` builds one"],

@@ -186,7 +186,7 @@ describe("facts", () => {
     };
     const unanswered = { unanswered: true, rules: rulesFor({ tool: "bash", input: { command: 'echo "$x"' } }) };
     expect([
-      refusal("write_file", { path: "a" }, { code: "changes", unanswered: true, rules: ["Edit(/**)"] }),
+      refusal("write_file", { path: "a" }, { code: "edit", unanswered: true, rules: ["Edit(/**)"] }),
       refusal("bash", { command: 'echo "$x"' }, { code: "runtime", ...unanswered }),
       refusal("bash", { command: "x" }, { code: "network", unanswered: true }),
       refusal("bash", { command: "x" }, { code: "rule" }),

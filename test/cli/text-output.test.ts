@@ -19,7 +19,7 @@ test("a killed build goes on by its name; failures show their end; what was refu
   const script = path.join(opts.state, "s.yaml");
   fs.writeFileSync(script, JSON.stringify({ rounds: ROUNDS }));
   fs.writeFileSync(path.join(opts.cwd, "work.sh"), "touch ran\n", { mode: 0o755 });
-  const first = startCli(["-p", "go", "--model", `rehearsal:${script}`], opts);
+  const first = startCli(["-p", "go", "--model", `rehearsal:${script}`, "--allowedTools", "Edit(/times)"], opts);
   await new Promise<void>((resolve) =>
     first.child.stderr!.on("data", (data) => String(data).includes("● bash") && resolve()),
   );
@@ -44,7 +44,7 @@ test("a killed build goes on by its name; failures show their end; what was refu
     "● bash ./work.sh",
     expect.stringMatching(/^ {2}✗ refused: \.\/work\.sh: .* \(needs approval, and no one is there to ask\)$/),
     "● write_file a.txt",
-    "  ✗ refused: a.txt: it changes a file (needs approval, and no one is there to ask)",
+    "  ✗ refused: a.txt: it changes files of the project (needs approval, and no one is there to ask)",
     expect.stringMatching(/^ctx_\S+ · 3 rounds · \S+ tokens in, \d+ out · \$0 · \S+ s$/),
     "2 calls were refused: bash ./work.sh; write_file a.txt",
     'Nobody could be asked. To allow it, give: --allowedTools "Bash(./work.sh)" --permission-mode acceptEdits',

@@ -72,7 +72,7 @@ test("inputs that are no KEY=VALUE are said before anything is recorded, and an 
   const [{ context }] = await json("workflow", "ls");
   const empty = await cli("workflow", "input", context);
   expect([empty.code, empty.stdout, empty.stderr]).toEqual([
-    ...[2, "", "holdfast: workflow input ID needs what is given: KEY=VALUE\n"],
+    ...[2, "", "holdfast: workflow input needs KEY=VALUE: use: holdfast workflow input CONTEXT KEY=VALUE …\n"],
   ]);
 });
 

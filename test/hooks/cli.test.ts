@@ -45,7 +45,7 @@ test("a repository's hooks run as their authors wrote them, and what cannot run 
   );
   fs.writeFileSync(path.join(cwd, ".claude/hooks/skills.sh"), "#!/bin/bash\nexit 2\n", { mode: 0o644 });
   const { code, stdout, stderr } = await cli(["--trust", "--permission-mode", "dontAsk", "Push it"]);
-  expect([code, stdout, server.log().requests.length]).toEqual([0, "done\n", 2]);
+  expect([code, stdout, server.log().requests.length]).toEqual([4, "done\n", 2]);
   const [first, second] = server.log().requests.map(({ body }) => JSON.stringify(body.messages));
   expect([first!.includes("weekday"), second!.includes("blocked by a PreToolUse hook: no force")]).toEqual([
     true,
@@ -57,6 +57,7 @@ test("a repository's hooks run as their authors wrote them, and what cannot run 
     expect.stringMatching(
       /^· UserPromptSubmit hook .*skills\.sh: exit code 126 \(it may not be executed: chmod \+x\): /,
     ),
+    expect.stringMatching(/^Nothing was changed: bash: blocked by a PreToolUse hook: no force\./),
   ]);
 });
 
@@ -88,6 +89,6 @@ test("after a kill a hook finds the whole conversation in the transcript, each m
   const { code, stdout } = await cli(["-c"]);
   expect([code, stdout, files(state)]).toEqual([0, "done\n", [file]]);
   expect(fs.readFileSync(path.join(cwd, "seen"), "utf8")).toBe("Go\nBash\nresult\nBash\nresult\ndone\n");
-  await runCli(["contexts", "rm", path.basename(file!, ".jsonl")], { cwd, state });
+  await runCli(["contexts", "rm", path.basename(file!, ".jsonl"), "--force"], { cwd, state });
   expect(files(state)).toEqual([]);
 });

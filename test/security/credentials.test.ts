@@ -96,7 +96,7 @@ test.runIf(works)(
       XDG_STATE_HOME: join(cage.base, "shared/state"),
       XDG_CONFIG_HOME: join(cage.base, "shared/config"),
     });
-    const [look, tools, git] = await cage.run(["bash look.sh", "bash tools.sh", "git init -q; bash git.sh"]);
+    const [look, tools, , git] = await cage.run(["bash look.sh", "bash tools.sh", "git init -q", "bash git.sh"]);
     expect(look).toBe("readable");
     expect(tools).toBe("node-ran\npython-ran\ncargo-ran\nconda-certificates");
     expect(git).toBe(

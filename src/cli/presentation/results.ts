@@ -30,7 +30,7 @@ export function endOf(call: Call, data: Finished): Ended {
   };
   if (data.denied !== undefined) {
     const why = oneLine(data.denied, 300);
-    return { ...block, says: why, refusal: { call, why, flags: flagsFor(call, data) } };
+    return { ...block, says: why, refusal: { call, why, flags: flagsFor(data) } };
   }
   if (ran) return { ...block, says: describeRan(ran) ?? "", output: commandOutput(data) };
   const output = outputOf(data);
@@ -70,12 +70,11 @@ export function diffBody(diff: string): string[] {
 const isDiff = (text: string): boolean => /^--- .*\n\+\+\+ .*\n@@ /.test(text);
 
 /** What would have allowed it, where nobody could be asked. */
-function flagsFor({ tool }: Call, { refusal }: Finished): string[] {
+function flagsFor({ refusal }: Finished): string[] {
   if (!refusal?.unanswered) return [];
+  if (refusal.code === "edit") return ["--permission-mode acceptEdits"];
   const [rule] = refusal.rules ?? [];
-  if (rule === undefined) return [];
-  const isEdit = refusal.code === "changes" && tool !== "bash";
-  return [isEdit ? "--permission-mode acceptEdits" : `--allowedTools ${quoted(rule)}`];
+  return rule === undefined ? [] : [`--allowedTools ${quoted(rule)}`];
 }
 
 const quoted = (rule: string): string => (/["$`\\!]/.test(rule) ? `'${rule.replaceAll("'", `'\\''`)}'` : `"${rule}"`);
