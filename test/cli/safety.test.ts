@@ -42,7 +42,7 @@ test("json lines: one answer a line, in the shape that is promised; what is no q
     { id: "e", command: "cat ../README.md", cwd: "src" },
     { id: "f", command: "cat ../README.md", cwd: path.join(opts.cwd, "src") },
     { id: "g", command: "git fetch origin", allow: ["Bash(git fetch *)"], deny: ["Bash(curl *)"] },
-    { id: "h", command: "curl x", allow: ["Bash"], deny: ["Bash(curl *)"] },
+    { id: "h", command: "curl x\u2028y", allow: ["Bash"], deny: ["Bash(curl *)"] },
     { id: "i", command: "ls", cwd: "../.." },
     { id: "j", command: "ls", cwd: "/" },
     { id: "k", command: "ls", cmd: "x", mdoe: "auto" },

@@ -14,12 +14,12 @@ it.each([
   ["file:///etc/x", "", ["/etc/x"]],
   ["https://example.org/a?b=/c", "", []],
   ["s3://b/x=@$HOME/k", "", ["/home/u/k"]],
-  ["u@host:/srv/x", "", ["u@host:/srv/x", "u"]],
+  ["u@host:/srv/x", "", ["u@host:/srv/x"]],
   [":/", "", [":/"]],
   ["--verbose", "", []],
   ["select readfile('~/x') from t", "", ["/home/u/x"]],
   ["feat: a=b, see https://example.org/x and /api", "", ["/api"]],
-])("the word %j may mean %j", (word, before, expected) => {
+])("the word %j (after %j) may mean %j", (word, before, expected) => {
   expect(paths(word, before)).toEqual(expected);
 });
 

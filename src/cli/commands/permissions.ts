@@ -1,5 +1,4 @@
 // Owns `holdfast permissions check`: what the engine would say, part by part. Nothing is executed.
-import { createInterface } from "node:readline";
 import { HoldfastError } from "../../ledger/error.ts";
 import {
   decide,
@@ -45,7 +44,7 @@ async function answerLines(
 ): Promise<number> {
   let line = 0;
   let isWrong = false;
-  for await (const text of createInterface({ input: process.stdin })) {
+  for await (const text of linesOf(process.stdin)) {
     line++;
     if (text.trim() === "") continue;
     const asked = readQuery(text, root);
@@ -58,6 +57,18 @@ async function answerLines(
     process.stdout.write(`${JSON.stringify({ ...id, ...answer })}\n`);
   }
   return isWrong ? WRONG_USAGE : 0;
+}
+
+/** Ended by a line feed alone: `node:readline` also ends lines at U+2028, which stands unescaped in JSON texts. */
+async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string> {
+  input.setEncoding("utf8");
+  let rest = "";
+  for await (const chunk of input) {
+    const lines = `${rest}${chunk}`.split("\n");
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
 }
 
 function judge(query: Query, options: PermissionOptions, root: string): Promise<Judgement> {
