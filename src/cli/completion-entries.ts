@@ -60,7 +60,8 @@ function kindOf(name: string): Kind {
   if (name === "CONTEXT") return "context";
   if (/\bFILE\b/.test(name)) return "file";
   if (/\bDIR\b/.test(name)) return "folder";
-  return name === "allow|deny" ? { values: ["allow", "deny"] } : "anything";
+  const choices = name.split("|");
+  return choices.length > 1 ? { values: choices } : "anything";
 }
 
 /** As they are typed. */

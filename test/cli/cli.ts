@@ -40,8 +40,10 @@ export function startInTerminal(args: string[], opts: CliOptions): RunningCli {
   return start("script", ["-qec", `stty -echo cols 100 rows 40; exec ${quoted.join(" ")}`, "/dev/null"], {
     ...opts,
     env,
+    keepStdin: true,
   });
 }
+
 export const startProgram = start;
 
 function start(program: string, args: string[], opts: CliOptions): RunningCli {

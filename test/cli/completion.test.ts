@@ -28,8 +28,8 @@ test("bash completes commands, verbs, flags, values, files and the ids of contex
     [["team", "reject", "--"], "--resume --json --cwd --state --debug --help"],
     [["workflow", "run", "plan."], "plan.yaml"],
     [["-p", "x", "--add-dir", "pla"], "plans"],
-    [["help", "wo"], "worker workflow"],
-    [["approve", "apr_1", ""], "allow deny"],
+    [["help", "wo"], "worktrees worker workflow"],
+    [["approve", "apr_1", ""], "allow remember rule deny"],
     [["-p", "words", ""], ""],
     [["jobs", "ls", "--output-f"], ""],
   ];

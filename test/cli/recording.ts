@@ -123,7 +123,8 @@ export async function record(): Promise<Recording> {
   fs.writeFileSync(`${cwd}/sub/b.txt`, "in a folder\n");
   fs.writeFileSync(`${cwd}/long.txt`, "a long line of text\n".repeat(50));
   try {
-    const start = (...args: string[]) => following(startCli(["-p", ...MODEL, ...args], { cwd, state, env }));
+    const start = (...args: string[]) =>
+      following(startCli(["-p", ...MODEL, ...args], { cwd, state, env, keepStdin: args.includes("--input-format") }));
     const both = ["--input-format", "stream-json", "--include-partial-messages", "--replay-user-messages"];
     const talk = start(...both, "--max-rounds", "7", "--fallback-model", "anthropic/claude-haiku-4-5");
     for (const word of TURN_WORDS) {

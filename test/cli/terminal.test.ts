@@ -71,7 +71,7 @@ test("streams, asks, and answers Ctrl-C at the question; after the resume edits 
     "lead asks: may I?",
     `  write_file a.txt (a new file) in ${opts.cwd}`,
     "  │ +hello",
-    "  why: a.txt: it changes a file",
+    "  why: a.txt: it changes files of the project",
     "  [y] yes, this once",
     "  [e] yes, and in this context from now on: all edits inside the project (Edit(/**))",
     "  [n] no (n TEXT: no, and the model is told why)",

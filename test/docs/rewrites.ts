@@ -131,9 +131,20 @@ export const REWRITES: Rewrite[] = [
   { printed: /plan_bob_z3w4|(?<=team reject )PLAN(?= TEXT)/, becomes: "bob", why: "his plan" },
   { printed: /(?<=bob )TEXT …/, becomes: '"say which files"', why: "any text" },
   { printed: /\[TEXT …\]|TEXT …/, becomes: '"go on"', why: "any text" },
-  { printed: /apr_01k…/, becomes: "{requests.2}", why: "a request that waits" },
   { printed: /^(holdfast deny) REQUEST/, becomes: "$1 {requests.1}", why: "likewise" },
-  { printed: /REQUEST \[allow\|deny\]/, becomes: "{requests.0} allow", why: "likewise" },
+  { printed: /REQUEST \[allow\|remember\|rule\|deny\]/, becomes: "{requests.0} allow", why: "likewise" },
+  { printed: /^(holdfast contexts rm \S+)$/, becomes: "$1 --force", why: "nobody is there to be asked" },
+  {
+    printed: /^(holdfast worktrees \w+) (?:NAME|api)(?: --commit)?$/,
+    becomes: "$1 none",
+    why: "no team has made any here: it says so",
+  },
+  { printed: / \| jq -c \.$/, becomes: " > /dev/null", why: "whatever reads it" },
+  {
+    printed: /^git merge holdfast\/api .*$/,
+    becomes: "holdfast worktrees ls",
+    why: "a line of a picture",
+  },
   {
     printed: /^(holdfast permissions check)(?: \[COMMAND …\])?$/,
     becomes: '$1 "git push && rm -rf dist"',
@@ -165,6 +176,9 @@ export const REWRITES: Rewrite[] = [
 
 /** What is printed to show that it is refused, or asked about. */
 export const EXPECTED: [RegExp, number][] = [
+  [/^holdfast worktrees (?:show|diff|merge|rm) none/, 1],
+  [/^holdfast permissions check "(?:mycli|git commit)/, 4],
+  [/^holdfast permissions check "git push.*--mode auto/, 0],
   [/^holdfast permissions check "git push/, 5],
   [/^holdfast permissions check --json "source/, 4],
 ];

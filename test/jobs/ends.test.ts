@@ -48,9 +48,9 @@ test.each([
 const forged = (says: string, others: string) =>
   `{ d=$(basename $(dirname $(readlink /proc/$$/fd/1))); for n in $(ls -r /proc/$$/fd); do case $n in 0|1|2|255) ;; *) case $(readlink /proc/$$/fd/$n) in */cwd) ${says} >&$n ;; */job*/out) ;; *) ${others} ;; esac ;; esac; done; } 2>/dev/null`;
 const FORGED = [
-  forged("{ pwd; echo =0; }", "eval \"exec $n>&-\""), // the last word, and what it is held by let go
+  forged("{ pwd; echo =0; }", 'eval "exec $n>&-"'), // the last word, and what it is held by let go
   forged("{ trap -p EXIT; echo 0; pwd; }", 'printf "%s\\n" "$d" "0 $d" "0 $d 1" >&$n'), // all that was ever believed
-  "for f in /proc/1/fd/* /proc/$PPID/fd/*; do [ /proc/$$/fd/1 -ef $f ] || echo \"0 $(basename $(dirname $(readlink /proc/$$/fd/1)))\" >$f; done 2>/dev/null",
+  'for f in /proc/1/fd/* /proc/$PPID/fd/*; do [ /proc/$$/fd/1 -ef $f ] || echo "0 $(basename $(dirname $(readlink /proc/$$/fd/1)))" >$f; done 2>/dev/null',
 ];
 
 test.runIf(works).each(["in its sandbox", "without one"])("a command %s cannot say its own end", async (where) => {

@@ -17,7 +17,7 @@ test("a workflow, a template, a script or an exported context that is a pipe or 
   symlinkSync("/dev/zero", at("zero.yaml"));
   execFileSync("bash", ["-c", 'mkfifo "$@"', "bash", at("pipe.yaml"), at("pipe.md")]);
   writeFileSync(at("flow.yaml"), "name: f\nphases:\n  - id: a\n    template: pipe.md\n");
-  const refused = [2, expect.stringMatching(/^holdfast: Cannot read .*it is a pipe or a device, not a file.*\n$/)];
+  const refused = [2, expect.stringMatching(/^holdfast: .*cannot be read: it is a pipe or a device, not a file.*\n$/)];
   const runs = [
     ["workflow", "run", "zero.yaml"],
     ["workflow", "run", "pipe.yaml"],

@@ -17,7 +17,8 @@ function supervisors(jobs: string): number {
     try {
       const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
       const at = words.indexOf("holdfast-jobs");
-      return at > 0 && words[0]!.endsWith("bash") && mine.has(words[at + 8]) ? [words[at + 8]] : [];
+      const name = at > 0 && words[0]!.endsWith("bash") ? words.slice(at).find((word) => mine.has(word)) : undefined;
+      return name === undefined ? [] : [name];
     } catch {
       return []; // it ended
     }
