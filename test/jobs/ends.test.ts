@@ -59,7 +59,7 @@ test.runIf(works).each(["in its sandbox", "without one"])("a command %s cannot s
   for (const forgery of isBare ? FORGED.slice(0, 2) : FORGED) {
     // What it says of its directory may be nonsense, which is told and leads nowhere.
     const said = await run(`${forgery}; sleep 0.3; echo late > late; (exit 3)`);
-    expect(said).toMatch(/\[exit code 3\](?:\n\[directory stays [^]*)?$/);
+    expect(said).toMatch(/\[exit code 3\](?:\n\[directory stays [\s\S]*)?$/);
     expect(readdirSync(root)).toEqual(["late"]);
   }
   // A program sees nothing of ours at all.
