@@ -154,6 +154,12 @@ describe("the user's repository", () => {
       bare,
     );
     await expect(runGit({ gitDir: bare, args: ["no-such-command"] })).rejects.toMatchObject({ code: "disk" });
+    // What git says is told by its cause, not by the last of its hints.
+    await expect(runGit({ gitDir: bare, args: ["rev-parse", "no-such-name"] })).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^git rev-parse did not work: fatal: ambiguous argument 'no-such-name'[^\n]*tree\.$/,
+      ),
+    });
     const stopped = startGit({ gitDir: bare, args: ["cat-file", "--batch"], signal: AbortSignal.timeout(20) });
     await expect(stopped.ended).rejects.toMatchObject({ code: "disk" });
     expect(fs.existsSync(canary)).toBe(false);

@@ -186,10 +186,11 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    // Not `close`: a detached job may keep the pipe's other end for longer than the harness lives.
     child.once("exit", (code, signal) => {
       clearTimeout(limit);
-      setImmediate(() => resolve({ code, signal, stdout, stderr, hung }));
+      const done = () => resolve({ code, signal, stdout, stderr, hung });
+      child.once("close", done);
+      setTimeout(done, 200); // a detached job may keep the pipe's other end for longer than the harness lives
     });
   });
 }

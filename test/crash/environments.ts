@@ -156,7 +156,7 @@ export const environments: Environment[] = [
       if (code !== 0 && !(said.length === 1 && /disk|no space/i.test(said[0]!)))
         throw new Error(`a full disk is not named in one line: ${stderr.slice(-400)}`);
     },
-    mayFail: /ENOSPC|disk is full/,
+    mayFail: /ENOSPC|disk is full|unable to write file/, // the last is git's word for it
     after: (world) => void execFileSync("umount", ["-l", stateOf(world)]),
     fits: () => isRoot,
   },

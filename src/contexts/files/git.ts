@@ -137,13 +137,20 @@ export function startGit(call: GitCall): { child: GitProcess; ended: Promise<voi
     child.on("error", (error) => reject(failed(call, error.message, error)));
     child.on("close", (code, signal) => {
       if (code === 0) resolve();
-      else reject(failed(call, said.trim().split("\n").at(-1) || `it ended with ${signal ?? code}`));
+      else reject(failed(call, inOneLine(said) || `it ended with ${signal ?? code}`));
     });
   });
   ended.catch(() => undefined); // whoever waits sees it
   if (call.background && child.pid) stepBack(child, child.pid);
   if (call.input !== undefined) child.stdin.end(call.input);
   return { child, ended };
+}
+
+/** Git says the cause first, then what came of it, then hints. */
+function inOneLine(said: string): string {
+  const lines = said.trim().split("\n");
+  const errors = lines.filter((line) => /^(?:error|fatal): /.test(line));
+  return errors.length > 0 ? [...new Set([errors[0], errors.at(-1)])].join("; ") : lines.at(-1)!;
 }
 
 function stepBack(child: GitProcess, pid: number): void {
