@@ -4,8 +4,6 @@ import type { Fence, HeldBy } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 import { agentLease, LEAD_AGENT, type Summary } from "./listing.ts";
 
-const RENEW_MS = 5_000;
-
 export interface Work {
   readonly agent: string;
   /** Aborted when the lease was lost: stop at once, another process has the work. */
@@ -28,10 +26,7 @@ export async function beginWork(
   if ("held" in lease) throw heldError(id, agent, lease.held);
   const fence = { lease: { name: lease.name, term: lease.term, token: lease.token } };
   const lost = new AbortController();
-  const renewing = setInterval(async () => {
-    if (!(await lease.renew().catch(() => true))) lost.abort();
-  }, RENEW_MS);
-  renewing.unref();
+  const stopKeeping = lease.keep(() => lost.abort());
   const takenUp = (await ledger.catchUp()).agents.get(agent)?.status === "running";
   await ledger.decide((state) => {
     const agents = [...new Set([...state.agents.keys(), agent])].filter((one) => one !== LEAD_AGENT);
@@ -45,7 +40,7 @@ export async function beginWork(
     lease: fence.lease,
     takenUp,
     async end(reason, { error } = {}) {
-      clearInterval(renewing);
+      stopKeeping();
       await ledger.decide((state) => {
         const others = [...state.agents].some(([name, note]) => name !== agent && note.status === "running");
         const summary: Summary = { work: others, reason: others ? null : reason === "paused" ? "interrupted" : reason };

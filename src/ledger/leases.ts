@@ -94,11 +94,21 @@ export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leas
     return { ...fence, holder, ...(from && { takenFrom: from }), ...owned(fence) };
   }
 
-  function owned({ name, term, token }: Fence): Pick<Lease, "renew" | "release"> {
+  function owned({ name, term, token }: Fence): Pick<Lease, "renew" | "keep" | "release"> {
     const change = (next: (row: LeaseRow) => LeaseRow) =>
       rows.change(name, (row) => (row?.holder && row.term === term && row.token === token ? next(row) : undefined));
+    const renew = () => change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 }));
     return {
-      renew: () => change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 })),
+      renew,
+      keep(lost) {
+        const renewing = setInterval(async () => {
+          if (await renew().catch(() => true)) return; // a busy store is not a lost lease; fencing decides
+          clearInterval(renewing);
+          lost();
+        }, leaseMs / 3);
+        renewing.unref();
+        return () => clearInterval(renewing);
+      },
       async release() {
         await change((row) => ({ ...row, holder: null, renewals: row.renewals + 1 }));
       },

@@ -113,6 +113,8 @@ export interface Lease extends Readonly<Fence> {
   readonly takenFrom?: Holder;
   /** Contract: false when the lease was lost; the holder must stop at once. */
   renew(): Promise<boolean>;
+  /** Contract: renews in time, by itself, until the returned function is called; `lost` is called once the lease is another's. */
+  keep(lost: () => void): () => void;
   release(): Promise<void>;
 }
 

@@ -88,7 +88,6 @@ export interface HostOptions {
   mechanisms: readonly Mechanism[];
   model: Model;
   version: string;
-  leaseMs?: number;
   /** Of the mechanisms, those of the embedding program: other programs may not have them. */
   own?: readonly Mechanism[];
   /** Where agents work whose context names no root. */
@@ -121,7 +120,6 @@ export function createHost(opts: HostOptions): Host {
   const { codec, fold } = readers(mechanisms, opts.own);
   const seams = mergeSeams(mechanisms);
   const taken = new Set<Taken>();
-  const leaseMs = opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? 15_000);
 
   const open = (context: string) => openLedger({ store, name: context, codec, fold });
   /** The agents of one context that are held here share its state. */
@@ -223,11 +221,7 @@ export function createHost(opts: HostOptions): Host {
       const agent = createAgent({ ledger, lease, name, seams, model, ...takeOpts });
       if (agent.turn.root === "" && opts.root !== undefined && !ledger.readOnly)
         await agent.turn.append([{ type: "agent.moved", data: { cwd: opts.root, root: opts.root } }]);
-      const renewing = setInterval(async () => {
-        const kept = await lease.renew().catch(() => true); // a busy store is not a lost lease; fencing decides
-        if (!kept) agent.interrupt();
-      }, leaseMs / 3);
-      renewing.unref();
+      const stopKeeping = lease.keep(() => agent.interrupt());
       const it: Taken = {
         agent,
         ledger,
@@ -235,7 +229,7 @@ export function createHost(opts: HostOptions): Host {
         async release() {
           taken.delete(it);
           await agent.end("exit");
-          clearInterval(renewing);
+          stopKeeping();
           leave();
           await lease.release();
         },

@@ -103,6 +103,22 @@ export function leaseConformance(name: string, run: Run, { describe, it, expect 
       }),
     );
     it(
+      "a kept lease is renewed in time, and its loss is told once",
+      run(async (_, open) => {
+        const lease = await take(await open({ leaseMs: 150 }));
+        let losses = 0;
+        const stop = lease.keep(() => losses++);
+        await sleep(300);
+        const other = await open({ leaseMs: 150 });
+        expect([isLease(await other.leases.acquire("agent:x")), losses]).toEqual([false, 0]);
+        await lease.release();
+        await take(other);
+        await sleep(200);
+        stop();
+        expect(losses).toEqual(1);
+      }),
+    );
+    it(
       "never takes a person's terminal over, unless told to",
       run(async (_, open) => {
         const lease = await take(await open({ leaseMs: 30, interactive: true }));
