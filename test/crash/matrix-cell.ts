@@ -231,9 +231,13 @@ function workIn(world: World, { scenario, environment, format, strangers }: Part
     world,
     run,
     async between() {
-      const context = (await mine())?.id;
-      await environment.between?.(world, () => run([]));
-      for (const id of await idsIn(world)) if (id !== context && context !== undefined) strangers.push(id);
+      let own = (await mine())?.id;
+      await environment.between?.(world, async () => {
+        const exit = await run([]);
+        own ??= (await mine())?.id;
+        return exit;
+      });
+      for (const id of await idsIn(world)) if (id !== own) strangers.push(id);
     },
     context: mine,
     events: async () => (await mine())?.events ?? [],
