@@ -185,7 +185,14 @@ export const environments: Environment[] = [
 
 /** Started by another build, taken up by this one. Only where one is given: HOLDFAST_CRASH_OTHER_CLI=…/bin/holdfast.js */
 const other = process.env.HOLDFAST_CRASH_OTHER_CLI;
-if (other) environments.push({ name: "another version began it", first: { cli: other } });
+if (other)
+  environments.push({
+    name: "another version began it",
+    first: { cli: other },
+    // Who answers has this version: both would make the same project at the same moment.
+    fits: ({ name }) => name !== "approval",
+    mayBeUnknown: ({ effects }) => effects.length > 0, // 4888304 recorded a command before there was a place for it
+  });
 
 export const environment = (name: string): Environment => {
   const found = environments.find((e) => e.name.includes(name));

@@ -160,8 +160,10 @@ it("a rule for a program never means secrets, places outside or protected files,
   for (const { rule, command } of attacks()) {
     count++;
     const filled = command.replaceAll("@BASE@", world.base);
-    const { decision } = await judgeCommand(world, filled, { allow: [`Bash(${rule} *)`] });
-    if (decision === "allow") allowed.push(`[${rule}] ${command}`);
+    // With the first rule a flag that is not usual is asked for itself; with the second it is the path alone that counts.
+    for (const allow of [`Bash(${rule} *)`, "Bash"])
+      if ((await judgeCommand(world, filled, { allow: [allow] })).decision === "allow")
+        allowed.push(`[${allow}] ${command}`);
   }
   expect(allowed).toEqual([]);
   expect(count).toBeGreaterThan(5_000);
@@ -176,10 +178,8 @@ it("a rule for a program means what it is usually given", async () => {
     if (rule.startsWith("./") || !UNUSUAL.test(rule))
       for (const value of GOOD) {
         for (const command of [
-          `${rule} ${value}`,
-          `${rule} --name=${value}`,
-          `${rule} --tags ${value} --verbose`,
-          `${rule} x ${value} y`,
+          ...[`${rule} ${value}`, `${rule} x ${value} y`],
+          ...(HAS_OTHERS.test(rule) ? [`${rule} --name=${value}`, `${rule} --tags ${value} --verbose`] : []),
         ]) {
           count++;
           const { decision, reason } = await judgeCommand(world, command, { allow: [`Bash(${rule} *)`] });
@@ -188,8 +188,11 @@ it("a rule for a program means what it is usually given", async () => {
       }
   }
   expect(asked).toEqual([]);
-  expect(count).toBeGreaterThan(2_000);
+  expect(count).toBeGreaterThan(1_500);
 });
+
+/** Programs whose flags nobody has listed: a rule means them all. */
+const HAS_OTHERS = /^(?:mycli|\.\/bin\/tool|coverage|javac|openssl|7z|ffmpeg|pandoc|esbuild|python3 s|node s)/;
 
 /** They have a grammar of their own in which such words mean something else: an address to fetch from, a place to unpack to. */
 const UNUSUAL =

@@ -3,6 +3,33 @@ import { parseRule } from "../../src/mechanisms/permissions/rules.ts";
 import { judgeCommand, judgeFile, makeWorld, others } from "./world.ts";
 
 describe("rules", () => {
+  it("with a wildcard mean the flags that people use every day; others have to be named", async () => {
+    const world = makeWorld();
+    const cases: [command: string, rule: string, decision: string][] = [
+      ["pytest -qx -k name --maxfail=2 tests", "Bash(pytest *)", "allow"],
+      ["pytest --pastebin=all", "Bash(pytest *)", "ask"],
+      ["pytest --pastebin=all", "Bash(pytest --pastebin=all)", "allow"],
+      ["pytest --import-mode importlib", "Bash(pytest --import-mode *)", "allow"],
+      ["pytest --import-mode importlib -c other.ini", "Bash(pytest --import-mode *)", "ask"],
+      ["pytest --import-mode importlib", "Bash", "allow"],
+      ["python3 -m pytest --pastebin=all", "Bash(python3 *)", "ask"],
+      ["git commit -am x --no-verify", "Bash(git commit *)", "allow"],
+      ["git commit -S -m x", "Bash(git commit *)", "ask"],
+      ["go test -race -run X ./... -args -anything", "Bash(go test *)", "allow"],
+      ["go test -modfile=other.mod ./...", "Bash(go test *)", "ask"],
+      ["pnpm test --anything", "Bash(pnpm *)", "allow"],
+      ["pnpm dlx stranger", "Bash(pnpm *)", "ask"],
+      ["pnpm dlx stranger", "Bash(pnpm dlx *)", "allow"],
+      ["tar xzf a.tgz", "Bash(tar *)", "allow"],
+      ["tar xIf ./x a.tgz", "Bash(tar *)", "deny"],
+      ["mycli --anything", "Bash(mycli *)", "allow"],
+    ];
+    const judged = [];
+    for (const [command, rule] of cases)
+      judged.push([command, rule, (await judgeCommand(world, command, { allow: [rule] })).decision]);
+    expect(judged).toEqual(cases);
+  });
+
   it("are read in Claude's grammar", () => {
     expect(
       [

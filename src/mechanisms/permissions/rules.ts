@@ -119,6 +119,15 @@ export function findBashRule(
   });
 }
 
+/** Whether one of those rules that match has that very word. */
+export const namesWord = (rules: CompiledRule[], commands: string[], word: string): boolean =>
+  rules.some(
+    ({ rule }) =>
+      rule.kind === "bash" &&
+      rule.pattern.split(" ").includes(word) &&
+      commands.some((command) => matchesCommand(rule.pattern, command)),
+  );
+
 /** A trailing ` *` enforces a word boundary, and matches the bare command too. */
 function matchesCommand(pattern: string, command: string): boolean {
   if (!pattern.includes("*")) return pattern === command;

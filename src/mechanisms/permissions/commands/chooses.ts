@@ -21,6 +21,10 @@ const SETTING =
 /** They let what is given run programs or load code, without a value. */
 const OPENS = /^--?(?:shell-escape|enable-write18|write18|load|allow-exec|allow-scripts|unsafe-perm|eval-stdin)$/i;
 
+/** A language inside the word starts programs: `-if 'system("x")'`, `-sOutputFile=%pipe%sh`, `|sh`. */
+const STARTS =
+  /\b(?:system|exec|popen|shell_exec|passthru|spawn|qx|Process)\s*\(|%pipe%|(?:^|=)\|\s*\S|^eval\s|\bsys\.process\b/;
+
 export type Choice = "program" | "source";
 
 interface Told {
@@ -38,7 +42,7 @@ export function choicesIn(word: string, before: string, { name: program, runsPro
   const inner = [...value.matchAll(/(?:^|[\s'",=])(--?[A-Za-z][\w.-]*)[=: ]([^\s'",]+)/g)].map(([, name, chosen]) =>
     chosenBy(name!, chosen!, runsProject),
   );
-  const isOpening = SETTING.test(word) || OPENS.test(word);
+  const isOpening = SETTING.test(word) || OPENS.test(word) || STARTS.test(word);
   return [own, ...inner, isOpening ? ("program" as const) : undefined].filter((one) => one !== undefined);
 }
 

@@ -1,5 +1,5 @@
 // Owns the command lines of services: what they print, send and destroy elsewhere.
-import { askNetwork, deny } from "../finding.ts";
+import { askExact, askNetwork, deny } from "../finding.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { NETWORK } from "./network.ts";
@@ -68,11 +68,18 @@ function gh(call: Call): Output {
   else if (area === "gist" && verb === "create") call.say(deny("it publishes files"));
   else if (area === "api" && isTo("DELETE")) call.say(deny("it deletes what is stored elsewhere", "changes"));
   else {
+    // `gh repo clone o/r -- -c x=y` hands flags to git; `--jq env` prints the token.
+    if (verb === "clone" && has("--")) call.say(askExact("gh hands flags on to git", "runs_code"));
+    if (call.args.some((f, i) => isFilter(f.text, call.args[i - 1]?.text ?? "") && /\benv\b|\$ENV/.test(f.text)))
+      call.say(askExact("the filter prints the environment", "secret"));
     const isRare = (Object.hasOwn(RARE, area) && RARE[area]!.test(verb)) || (area === "api" && isTo("PUT|PATCH"));
     call.say({ ...askNetwork("it reaches another machine"), lift: isRare ? "exact" : "any" });
   }
   return NETWORK;
 }
+
+const isFilter = (word: string, before: string): boolean =>
+  /^(?:--jq|-q|--template|-t)(?:=|$)/.test(before) || /^(?:--jq=|-q|--template=)/.test(word);
 
 /** `-X DELETE`, `-XDELETE`, `--method=delete`. */
 const isMethod = (word: string, before: string, methods: string): boolean =>

@@ -69,6 +69,8 @@ function container(call: Call): Output | undefined {
   if (call.args.slice(0, Math.max(0, first)).some((f) => /^--config(?:=|$)/.test(f.text)))
     call.say(askExact("docker would take its settings, and the programs they name, from there", "runs_code"));
   judgeMounts(call);
+  if (call.args.some((f, i) => isSecretVariable(f.text, call.args[i - 1]?.text ?? "")))
+    call.say(askExact("it hands a secret of the environment to the container", "secret"));
   if (sub === "cp") judgeCopy(call, call.args.slice(first + 1));
   for (const f of within(call, first)) call.rest.judged.add(f);
   if (/^(?:system|volume|network|image|container|builder)$/.test(sub) && /\bprune\b|\brm\b/.test(text))
@@ -82,6 +84,12 @@ function container(call: Call): Output | undefined {
   );
   return undefined;
 }
+
+/** `-e AWS_SECRET_ACCESS_KEY`, `--env=GH_TOKEN`: the value is the one that this machine has. */
+const isSecretVariable = (word: string, before: string): boolean => {
+  const name = /^(?:-e|--env)$/.test(before) ? word : (/^(?:-e|--env=)(\w+)$/.exec(word)?.[1] ?? "");
+  return /^\w*(?:SECRET|TOKEN|PASSW|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY)\w*$/i.test(name);
+};
 
 /** Of `-v HERE:THERE` only the first is a place of this machine. */
 function judgeMounts(call: Call): undefined {

@@ -1,6 +1,7 @@
 // Owns the commands over structured data and archives: jq, yq, tar, zip and their kin.
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
 import { field } from "../shell/field.ts";
+import { isThere } from "../shell/paths.ts";
 import type { Output } from "../shell/shell.ts";
 import type { Call, Commands } from "./call.ts";
 import { fromTable, readFlags } from "./flags.ts";
@@ -13,6 +14,9 @@ export const DATA: Commands = {
       "-PMCNjrceEnvV0 -p: -o: -I: -i~ -s! --inplace~ --prettyPrint --no-colors --colors --no-doc --tojson --output-format: --input-format: --indent: --unwrapScalar? --null-input --exit-status --raw-output --compact-output --from-file:r --expression: --split-exp! -y -Y",
     texts: 1,
     finish: (call, { operands, has }) => {
+      // Without an expression the first word is a file already.
+      const [first] = operands;
+      if (first && (/^(?:\.{0,2}\/|~)/.test(first.text) || isThere(call.shell, first))) call.read(first);
       if (has("-i", "--inplace")) for (const file of operands.slice(1)) call.write(file);
       if (call.args.some((f) => /\b(?:load(?:_\w+)?|env|strenv|envsubst|system)\b|\$ENV/.test(f.text)))
         call.say(askFirm("the filter reads other files or the environment", "secret"));

@@ -116,13 +116,18 @@ function holdsProject({ shell: { court, scope } }: Call, place: Field): boolean 
   });
 }
 
+/** `-not -path './.git/*'`. */
+const isLeftOut = (args: readonly Field[], at: number): boolean => /^(?:!|-not)$/.test(args[at - 2]?.text ?? "");
+
 const DELETES = /^(?:.*\/)?(?:rm|rmdir|unlink|shred|trash)$/;
 
 /** What is started on each file; the files are those of the project as far as the places are. */
 function startsOnEach(call: Call, command: Field[], places: Field[]): undefined {
   const isInside = places.every((p) => !/^[/~]|\.\./.test(p.text));
   const isHidden = findsHidden(call.args) ? "allNames" : "names";
-  const base = hole(isInside && !call.args.some((f) => looksForSecrets(f.text)) ? isHidden : "unknown");
+  const base = hole(
+    isInside && !call.args.some((f, i) => looksForSecrets(f.text) && !isLeftOut(call.args, i)) ? isHidden : "unknown",
+  );
   const { findings } = call.shell.court;
   const from = findings.length;
   call.run(command.map((f) => ({ ...f, ...replaceAll(f, "{}", base) })));

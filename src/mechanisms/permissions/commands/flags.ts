@@ -24,7 +24,7 @@ const SUFFIX: Record<string, Value> = {
 
 const compiled = new Map<FlagText, Map<string, Value>>();
 
-function compileFlags(text: FlagText): Map<string, Value> {
+export function compileFlags(text: FlagText): Map<string, Value> {
   let flags = compiled.get(text);
   if (flags) return flags;
   flags = new Map();
@@ -56,6 +56,8 @@ export interface FlagOptions {
   isNumeric?: boolean;
   /** Words after the first operand belong to another command. */
   stopsAtOperand?: boolean;
+  /** Beyond these flags it changes something, and `ordinary.ts` says which of those a rule means. */
+  mayChange?: boolean;
   /** `-name value` instead of `-n -a -m -e`. */
   hasLongSingles?: boolean;
 }
@@ -88,8 +90,8 @@ export function readFlags(call: Call, opts: FlagOptions): Parsed {
     if (opts.isNumeric && /^-\d+$/.test(text)) continue;
     const taken =
       text.startsWith("--") || opts.hasLongSingles
-        ? readLong(call, known, arg, args[i + 1])
-        : readShort(call, known, arg, args[i + 1]);
+        ? readLong(call, opts, arg, args[i + 1])
+        : readShort(call, opts, arg, args[i + 1]);
     given.push(...taken.given);
     if (taken.usesNext) i++;
   }
@@ -113,18 +115,19 @@ interface Taken {
   usesNext: boolean;
 }
 
-function readLong(call: Call, known: Map<string, Value>, arg: Field, next: Field | undefined): Taken {
+function readLong(call: Call, opts: FlagOptions, arg: Field, next: Field | undefined): Taken {
+  const known = compileFlags(opts.flags);
   const equals = arg.text.indexOf("=");
   const written = equals < 0 ? arg.text : arg.text.slice(0, equals);
   const whole = known.has(written) ? undefined : unabbreviated(known, written);
-  if (whole !== undefined) call.say(unknownFlag(call.name, written));
+  if (whole !== undefined) call.say(unknownFlag(call.name, written, opts));
   const name = whole ?? written;
   const kind = known.get(name);
   const inline = equals < 0 ? undefined : { ...arg, ...cut(arg, equals + 1) };
   if (kind === undefined && call.args.length === 1 && /^--(?:help|version)$/.test(arg.text))
     return { given: [{ name }], usesNext: false };
   if (kind === undefined || (kind === "none" && inline)) {
-    call.say(unknownFlag(call.name, name));
+    call.say(unknownFlag(call.name, name, opts));
     call.rest.only?.push(arg, ...(next ? [next] : []));
     return { given: [{ name, value: inline }], usesNext: false };
   }
@@ -145,13 +148,14 @@ function unabbreviated(known: Map<string, Value>, name: string): string | undefi
     .find((flag) => flag !== undefined);
 }
 
-function readShort(call: Call, known: Map<string, Value>, arg: Field, next: Field | undefined): Taken {
+function readShort(call: Call, opts: FlagOptions, arg: Field, next: Field | undefined): Taken {
+  const known = compileFlags(opts.flags);
   const given: Given[] = [];
   for (let at = 1; at < arg.text.length; at++) {
     const name = `-${arg.text[at]}`;
     const kind = known.get(name);
     if (kind === undefined) {
-      call.say(unknownFlag(call.name, arg.text));
+      call.say(unknownFlag(call.name, arg.text, opts));
       call.rest.only?.push(arg, ...(next ? [next] : []));
       return { given: [...given, { name }], usesNext: false };
     }
@@ -182,8 +186,8 @@ function useValue(call: Call, kind: Value, value: Field | undefined): undefined 
   else if (kind === "look") call.look(value);
 }
 
-const unknownFlag = (command: string, name: string): Verdict =>
-  ask(`${command} ${name} is not a flag known to only read`);
+const unknownFlag = (command: string, name: string, { mayChange = false }: FlagOptions): Verdict =>
+  (mayChange ? ask : askExact)(`${command} ${name} is not a flag known to only read`);
 const refusedFlag = (command: string, name: string): Verdict =>
   deny(`${command} ${name} can run programs or write files`, "runs_code");
 

@@ -81,7 +81,7 @@ function git(call: Call): Output | undefined {
   if (call.args.some(mayBecomeFlags))
     call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
   const isForeign = judgeRepository(call, shell);
-  Object.assign(call.rest, { shell, args: rest });
+  Object.assign(call.rest, { shell, args: rest, sub: sub.text });
   const output = subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
   const { court } = shell;
   // A command that git starts (`bisect run`) is a part of its own; another repository does not need this one.
@@ -321,7 +321,7 @@ function secret(call: Call): undefined {
 /** Lists without operands, or with a flag that makes them patterns. */
 function listing(flags: string, listers: string[]): (call: Call) => Output | undefined {
   return (call) => {
-    const parsed = readFlags(call, { flags, isNumeric: true });
+    const parsed = readFlags(call, { flags, isNumeric: true, mayChange: true });
     if (parsed.operands.length === 0 || parsed.has(...listers)) return undefined;
     judgeChange(call, call.name.slice(4), undefined);
     call.say(ask(`${call.name} changes references`));

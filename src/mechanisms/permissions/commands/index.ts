@@ -42,7 +42,7 @@ const FAMILIES: [Commands, Manner][] = [
   [BUILD, RUNS],
   [STARTERS, RUNS],
   [PACKAGES, RUNS],
-  [CONTAINERS, {}],
+  [CONTAINERS, { mayLoad: true }],
   [NETWORK_COMMANDS, { sends: true }],
   [CLOUD, { sends: true }],
   [SYSTEM, {}],

@@ -167,7 +167,7 @@ function fromInput(call: Call): undefined {
   } else call.say(ask("it runs what it is given on its input, as it would run a file", "runs_code"));
   return undefined;
 }
-const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"]);
+export const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"]);
 
 function runFile(call: Call): undefined {
   const [file] = call.args;

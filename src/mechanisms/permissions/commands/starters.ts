@@ -3,7 +3,7 @@ import { askExact } from "../finding.ts";
 import { assignmentParts, judgeVariable } from "../shell/assign.ts";
 import { field, match } from "../shell/field.ts";
 import type { Call, Commands } from "./call.ts";
-import { runs } from "./run.ts";
+import { runs, SHELLS } from "./run.ts";
 
 export const STARTERS: Commands = {
   npx: runs("a package", startsPackage),
@@ -47,7 +47,9 @@ function startsPackage(call: Call): undefined {
 /** From that word on, past flags, stands another command. */
 export function startsCommand(call: Call, from: number): undefined {
   const at = call.args.findIndex((f, i) => i >= from && !f.text.startsWith("-"));
-  if (at >= 0) call.startsFor(() => call.shell.runFields(call.shell, call.args.slice(at)));
+  if (at < 0) return;
+  if (SHELLS.has(call.args[at]!.text)) call.say(askExact(`${call.name} is told to start a shell`, "runs_code"));
+  call.startsFor(() => call.shell.runFields(call.shell, call.args.slice(at)));
 }
 
 function afterDashes(call: Call): undefined {

@@ -61,7 +61,9 @@ function splitUp(value: string): string[] {
 /** Of a text only what is plainly a path: with a slash, or beginning with a dot or a tilde. */
 function textPieces(text: string, before: string, home: string, cwd: string): Piece[] {
   const flag = /^(--?[A-Za-z][\w.-]*)=/.exec(text)?.[1] ?? (/^--?[A-Za-z][\w.-]*$/.test(before) ? before : "");
-  const tokens = text.split(/[\s'"`()|;<>\\,=@{}&!]+/).filter((token) => /^[.~$]|\//.test(token) && !URL.test(token));
+  const tokens = text
+    .split(/[\s'"`()|;<>\\,=@{}&![\]]+/)
+    .filter((token) => /^[.~$]|\//.test(token) && !URL.test(token));
   const paths = new Set(tokens.slice(0, MAX_TOKENS).map((token) => atHome(token.replace(LOCAL_URL, ""), home, cwd)));
   return [...paths].map((path) => ({ path, flag, isInText: true, isCompound: false }));
 }

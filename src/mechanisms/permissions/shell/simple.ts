@@ -5,9 +5,9 @@ import { makeCall } from "../commands/call.ts";
 import { lookup } from "../commands/index.ts";
 import { isAnswered } from "../commands/version.ts";
 import { type Court, LIMITS, record, spend } from "../court.ts";
-import { allow, ask, askFirm, askGrave, deny, type Verdict } from "../finding.ts";
+import { allow, ask, askExact, askFirm, askGrave, deny, type Verdict } from "../finding.ts";
 import { isInProject } from "../path-place.ts";
-import { findBashRule } from "../rules.ts";
+import { findBashRule, namesWord } from "../rules.ts";
 import { assign, judgeAssignments } from "./assign.ts";
 import { expandValue, expandWord } from "./expand.ts";
 import { type Field, field, fill, has, holeField, isKnown, join, word as known, show, showAll } from "./field.ts";
@@ -15,7 +15,7 @@ import { callFunction } from "./functions.ts";
 import { endangersProject } from "./paths.ts";
 import { judgeRedirects, judgeTold } from "./redirect.ts";
 import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
-import { type Look, sweep } from "./sweep.ts";
+import { type Look, type Swept, sweep } from "./sweep.ts";
 import { walkBody } from "./walk.ts";
 
 export function runSimple(shell: Shell, node: CommandNode): Output {
@@ -85,7 +85,7 @@ export function runFields(shell: Shell, fields: Field[], as?: AsWritten): Output
   if (court.findings.length === start) record(court, label, allow());
   const swept = look && mayBeLifted(court, start) ? sweep(look) : undefined;
   for (const verdict of swept?.always ?? []) record(court, label, verdict);
-  applyRules(shell, start, texts, { as, beforeRules: swept?.beforeRules ?? [] });
+  applyRules(shell, start, texts, { as, swept });
   court.part = outer;
   return output;
 }
@@ -163,7 +163,7 @@ function applyRules(
   shell: Shell,
   start: number,
   texts: string[],
-  { as, beforeRules }: { as: AsWritten | undefined; beforeRules: Verdict[] },
+  { as, swept }: { as: AsWritten | undefined; swept: Swept | undefined },
 ): undefined {
   const { court, scope } = shell;
   const { rules } = court;
@@ -179,7 +179,11 @@ function applyRules(
   const any = findBashRule(rules.allow, visible);
   if (!any) return;
   const exact = findBashRule(rules.allow, visible, "exact");
-  if (!exact) for (const verdict of beforeRules) record(court, label, verdict);
+  if (!exact && swept) {
+    const meansAll = any.rule.kind === "tool";
+    const unnamed = meansAll ? [] : swept.unusual.filter((flag) => !namesWord(rules.allow, visible, flag));
+    for (const verdict of [...swept.beforeRules, ...unnamed.map(unusual)]) record(court, label, verdict);
+  }
   const by = { any, named: exact ?? findBashRule(rules.allow, visible, "named"), exact, never: undefined };
   for (const finding of court.findings.slice(start)) {
     // What the command starts is a command by itself: only a rule for exactly this means that too.
@@ -188,6 +192,12 @@ function applyRules(
     if (rule) Object.assign(finding, { decision: "allow", changes: true, rule: rule.text });
   }
 }
+
+const unusual = (flag: string): Verdict =>
+  askExact(
+    `a rule that ends in * does not mean ${flag}: allow this very command, or name ${flag} in the rule`,
+    "command",
+  );
 
 function realOf(court: Court, path: string): string {
   try {

@@ -1,6 +1,7 @@
 // Owns the last look before a rule or a mode lifts anything: every word that the command's own judge has not looked at, taken as a path.
 import { resolve } from "node:path";
 import { bringsCode, type Choice, choicesIn, isFetchedCode } from "../commands/chooses.ts";
+import { unusualFlags } from "../commands/ordinary.ts";
 import { isSystemPlace, isText } from "../commands/prose.ts";
 import { type Court, spend } from "../court.ts";
 import { askExact, compare, deny, type Verdict } from "../finding.ts";
@@ -12,6 +13,8 @@ import type { Shell } from "./shell.ts";
 /** What the judge of a command leaves to this look, and what it knows of the command. */
 export interface Look {
   name: string;
+  /** The subcommand, where it is not among the arguments. */
+  sub?: string;
   /** Where its relative paths begin. */
   shell: Shell;
   args: readonly Field[];
@@ -35,12 +38,14 @@ export interface Swept {
   always: Verdict[];
   /** Said when a rule with a wildcard would lift it: whoever wrote that rule did not mean this. */
   beforeRules: Verdict[];
+  /** Flags that no rule with a wildcard means, unless it names them. */
+  unusual: string[];
 }
 
 export function sweep(look: Look): Swept {
   const { shell, args, name } = look;
   const { court, scope } = shell;
-  const swept: Swept = { always: [], beforeRules: [] };
+  const swept: Swept = { always: [], beforeRules: [], unusual: unusualFlags(look) };
   const cwd = scope.cwds?.[0] ?? court.world.cwd;
   for (const [at, f] of args.entries()) {
     if (look.only ? !look.only.includes(f) : look.judged.has(f)) continue;
@@ -82,7 +87,7 @@ function judgePiece(look: Look, piece: Piece, swept: Swept): undefined {
     const edit = isInText || (look.onlyReads && !isWritten) ? undefined : judgePlace(court, { ...use, access: "edit" });
     const verdict = edit && isWritten ? [edit, read].sort(compare)[0]! : read;
     if (verdict.code === "rule" && verdict.decision !== "allow") swept.always.push(verdict);
-    else if (verdict.code === "secret" && verdict.firm) judgeSecret(look, verdict, swept);
+    else if (verdict.code === "secret" && verdict.firm) judgeSecret(look, piece, verdict, swept);
     else if (verdict.code === "device" && !isInText) swept.always.push(verdict);
     else if (verdict.code === "outside") judgeOutside(look, piece, verdict, swept);
     else if (edit?.code === "protected" && edit.firm) (isWritten ? swept.always : swept.beforeRules).push(edit);
@@ -93,8 +98,13 @@ function judgePiece(look: Look, piece: Piece, swept: Swept): undefined {
   }
 }
 
-function judgeSecret(look: Look, verdict: Verdict, swept: Swept): undefined {
+/** What it is for: variables of terraform are read by terraform. */
+const isOwnFile = (program: string, path: string): boolean =>
+  /^(?:terraform|tofu)$/.test(program) && /\.tfvars(?:\.json)?$/.test(path) && !/^[/~]|\.\./.test(path);
+
+function judgeSecret(look: Look, { path }: Piece, verdict: Verdict, swept: Swept): undefined {
   if (verdict.decision === "deny") swept.always.push(verdict);
+  else if (isOwnFile(look.name, path)) return;
   else if (look.sends) swept.always.push(deny("it would send a secret away", "secret"));
   else swept.beforeRules.push(verdict);
 }
