@@ -122,9 +122,6 @@ it("destroys nothing of git's unasked in mode auto, and a rule has to name the s
     "git reflog expire --expire=now --all",
     "git gc --prune=now",
     "git update-ref -d refs/heads/main",
-    "git push --force origin main",
-    "git push origin +HEAD:main",
-    "git push origin :main",
     "git stash clear",
     "git checkout -f main",
   ];
@@ -139,6 +136,18 @@ it("destroys nothing of git's unasked in mode auto, and a rule has to name the s
       said.push([command, decision, code, wide, named]);
   }
   expect(said).toEqual([]);
+  // What others have there is gone over only by a rule that says so.
+  for (const [command, rule] of [
+    ["git push --force origin main", "Bash(git push --force *)"],
+    ["git push origin +HEAD:main", "Bash(git push origin +HEAD:main)"],
+    ["git push origin :main", "Bash(git push origin :main)"],
+  ] as const)
+    expect([
+      command,
+      (await judgeCommand(world, command, { mode: "auto" })).decision,
+      (await judgeCommand(world, command, { allow: ["Bash(git push *)"] })).decision,
+      (await judgeCommand(world, command, { allow: [rule] })).decision,
+    ]).toEqual([command, "ask", "ask", "allow"]);
   const usual = [
     "git clean -n",
     "git branch -d done",

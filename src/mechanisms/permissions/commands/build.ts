@@ -37,7 +37,8 @@ function build(call: Call): Output | undefined {
     // In a cluster too (`-sC dir`), and by the beginning of a long name.
     const m = match(arg, /^(?:-[a-zA-Z]*?[CfISBP]|--(?:dir|fi|mak|inc|bui|ins)[a-z-]*(?=$|=)=?)(.*)$/ds);
     const value = m && (m[1]!.text === "" ? call.args[i + 1] : fieldOf(m[1]!));
-    if (value) call.look(value);
+    if (value?.text === "-") call.say(askExact(`${call.name} takes its recipes from its input`, "runs_code"));
+    else if (value) call.look(value);
     if (value && isElsewhere(value.text)) call.say(askFirm("it builds another project", "outside"));
     if (/^--ev?a?l?(?:=|$)|^-E|^\.?(?:SHELL|SHELLFLAGS|MAKE|MAKEFLAGS|MAKEFILES)\s*[:+?!]*=/.test(text))
       call.say(deny(`${call.name} ${text} runs a program`, "runs_code"));

@@ -17,23 +17,42 @@ const HERE = /^(?:[a-z+]+:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/i;
 /** As a setting: `-DCMAKE_C_COMPILER=x`, `linker=x`, `-Dexec.executable=x`, `SO_PATH:x`. */
 const SETTING =
   /^(?:-[DPp]:?)?(?:[\w.]*[._])?(?:COMPILER|COMPILER_LAUNCHER|LINKER|LAUNCHER|TOOLCHAIN_FILE|MAKE_PROGRAM|PROGRAM|EXECUTABLE|SHELL|SCRIPT_SHELL|ARGLINE|SO_PATH|JAVAAGENT|PAGER|EDITOR|ASKPASS)[=:]./i;
+/** `--config extensions.x=./y`, `LD=./x`: settings that load code or name a program by its path. */
+const LOADS =
+  /^(?:--config=)?(?:extensions?|plugins?|hooks?|alias|merge-tools|diff-tools|ui)\.[\w.-]*=.|^(?:CC|CXX|CPP|LD|AR|AS|LIBTOOL|SWIFT_EXEC)=\S*\//;
 
 /** They let what is given run programs or load code, without a value. */
 const OPENS = /^--?(?:shell-escape|enable-write18|write18|load|allow-exec|allow-scripts|unsafe-perm|eval-stdin)$/i;
 
 /** A language inside the word starts programs: `-if 'system("x")'`, `-sOutputFile=%pipe%sh`, `|sh`. */
 const STARTS =
-  /\b(?:system|exec|popen|shell_exec|passthru|spawn|qx|Process)\s*\(|%pipe%|(?:^|=)\|\s*\S|^eval\s|\bsys\.process\b/;
+  /\b(?:system|exec|popen|shell_exec|passthru|spawn|qx|Process)\s*\(|%pipe%|(?:^|=)\|\s*\S|^eval\s|\bsys\.process\b|\bjava\.shell\b|\bProcessBuilder\b|\\write18|--privileged\b|\be?syscmd\s*\(/;
+/** A shell, alone or with what it runs. */
+const SHELL = /(?:^|[\s:='"(])(?:ba|z|da|k)?sh(?:$|\s+\S)/;
+/** The value of a long flag is a script. */
+const SCRIPT = /(?:^|\/)[\w.-]+\.(?:sh|bash|exe|bat|cmd|ps1)$/;
+/** Another machine, wherever it stands in the word. */
+const ELSEWHERE =
+  /\b[a-z][a-z0-9+.-]*:\/\/(?!(?:[^/@\s]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$))[\w[]|^(?:github|gitlab|bitbucket)\.(?:com|org)\/|^[\w.-]+@[\w.-]+:/i;
+
+/** Whether a text in any language starts programs. */
+export const startsPrograms = (text: string): boolean => STARTS.test(text);
 
 export type Choice = "program" | "source";
 
 interface Told {
   name: string;
   runsProject?: boolean;
+  /** No one knows what it does with its words. */
+  isUnknown?: boolean;
 }
 
 /** What the word chooses: by the flag it belongs to, as a setting, or by flags inside it. */
-export function choicesIn(word: string, before: string, { name: program, runsProject = false }: Told): Choice[] {
+export function choicesIn(
+  word: string,
+  before: string,
+  { name: program, runsProject = false, isUnknown = false }: Told,
+): Choice[] {
   const flag = flagOf(word, before);
   if (program === "psql" && flag === "--command") return []; // a query
   const value = word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : word;
@@ -42,7 +61,17 @@ export function choicesIn(word: string, before: string, { name: program, runsPro
   const inner = [...value.matchAll(/(?:^|[\s'",=])(--?[A-Za-z][\w.-]*)[=: ]([^\s'",]+)/g)].map(([, name, chosen]) =>
     chosenBy(name!, chosen!, runsProject),
   );
-  const isOpening = SETTING.test(word) || OPENS.test(word) || STARTS.test(word);
+  const isScript = SCRIPT.test(value) && /^--[\w-]{3,}/.test(flag) && !isNextFlag;
+  const isCode = isUnknown && /^-(?:e|-eval|-expr)$/.test(flag) && /[\s()$;"]/.test(value) && !/^\w+=/.test(value);
+  const isOpening =
+    SETTING.test(word) ||
+    LOADS.test(word) ||
+    OPENS.test(word) ||
+    startsPrograms(word) ||
+    SHELL.test(word) ||
+    isScript ||
+    isCode;
+  if (isUnknown && ELSEWHERE.test(value)) inner.push("source");
   return [own, ...inner, isOpening ? ("program" as const) : undefined].filter((one) => one !== undefined);
 }
 

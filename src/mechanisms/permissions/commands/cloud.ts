@@ -104,7 +104,8 @@ const asksForSecrets = (words: readonly string[]): boolean =>
 
 function cloud(call: Call): Output {
   const words: string[] = call.args.map((f) => f.text);
-  const line = words.join(" ");
+  const { stdin } = call.shell;
+  const line = [...words, ...(stdin.kind === "text" ? [stdin.text] : [])].join(" ");
   if (words.length === 1 && /^(?:--version|version|--help|help)$/.test(words[0]!)) return { kind: "unknown" };
   if (call.name === "kubectl" && line === "version --client") return { kind: "unknown" };
   if (isHelp(call) && /^(?:kubectl|helm|terraform)$/.test(call.name)) return { kind: "unknown" };

@@ -71,6 +71,8 @@ function container(call: Call): Output | undefined {
   judgeMounts(call);
   if (call.args.some((f, i) => isSecretVariable(f.text, call.args[i - 1]?.text ?? "")))
     call.say(askExact("it hands a secret of the environment to the container", "secret"));
+  if (sub === "build" && call.args.slice(first + 1).some((f) => /^(?:\w+:\/\/|git@|github\.com\/)/.test(f.text)))
+    call.say(askExact("it builds what another machine sends", "network"));
   if (sub === "cp") judgeCopy(call, call.args.slice(first + 1));
   for (const f of within(call, first)) call.rest.judged.add(f);
   if (/^(?:system|volume|network|image|container|builder)$/.test(sub) && /\bprune\b|\brm\b/.test(text))

@@ -43,6 +43,8 @@ export function judgeChange(call: Call, name: string, refused: string | undefine
     call.say(deny(`git ${name} --exec runs a program`, "runs_code"));
   if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text)))
     call.say(deny("git clone would run a program", "runs_code"));
+  if (name === "push" && call.args.some((f) => /^[+:]./.test(f.text)))
+    call.say(askExact("it goes over what others have there", "changes"));
   if (destroys(name, call)) call.say(askGrave(`git ${name} takes away what is kept nowhere else`, "changes"));
 }
 

@@ -16,7 +16,7 @@ export const GIT_ORDINARY: Record<string, string> = {
   stage: "-AunvpNf --all --update --dry-run --verbose --patch --intent-to-add --force",
   commit:
     "-avqnsepoi -m: -F: -C: -u? --all --message: --file: --amend --no-edit --edit --no-verify --allow-empty --allow-empty-message --fixup: --squash: --author: --date: --signoff --verbose --quiet --dry-run --patch --no-gpg-sign --only --include --cleanup: --trailer: --reset-author --no-post-rewrite --porcelain --short --branch --reuse-message: --status --no-status --untracked-files?",
-  push: "-ufnvqd46 --set-upstream --tags --follow-tags --force-with-lease? --force-if-includes --force --all --dry-run --verbose --quiet --no-verify --delete --atomic --progress --no-progress --porcelain --prune --branches --mirror",
+  push: "-unvq46 --set-upstream --tags --follow-tags --force-with-lease? --force-if-includes --all --dry-run --verbose --quiet --no-verify --atomic --progress --no-progress --porcelain --branches",
   fetch: FETCH,
   pull: `${FETCH} -r -X: --rebase? --ff-only --no-rebase --ff --no-ff --autostash --no-autostash --no-edit --squash --commit --no-commit --stat --no-stat --strategy-option: --allow-unrelated-histories --no-verify`,
   merge:

@@ -37,6 +37,7 @@ export const ROWS: Record<string, Row | RegExp> = {
   pnpm: { flags: SCRIPT_FLAGS, verbs: STRANGERS },
   yarn: { flags: `${SCRIPT_FLAGS} -AWit`, verbs: STRANGERS },
   bun: { flags: `${SCRIPT_FLAGS} -t: -bu`, verbs: STRANGERS },
+  "npm exec": { flags: "-qw: --workspace: --workspaces --if-present --no --offline --quiet", ownWords: 2 },
   npx: { flags: "-yq --yes --no --no-install --quiet --prefer-offline --ignore-existing --silent", ownWords: 1 },
   pip: { flags: PIP },
   uv: {
@@ -226,6 +227,10 @@ export const ROWS: Record<string, Row | RegExp> = {
     flags:
       "-chdir: -out: -var: -var-file: -target: -input: -no-color -json -lock: -lock-timeout: -refresh: -refresh-only -compact-warnings -detailed-exitcode -parallelism: -upgrade -reconfigure -check -diff -recursive -write: -list: -backend: -replace: -version",
     hasLongSingles: true,
+  },
+  ansible: {
+    flags: "-vCDb -l: -f: --limit: --list-hosts --check --diff --become --version",
+    values: /^-m ?(?:ping|setup)$/,
   },
   "ansible-playbook": {
     flags:

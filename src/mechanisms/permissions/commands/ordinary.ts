@@ -14,13 +14,21 @@ const SCRIPT_RUNNERS: Record<string, RegExp> = {
   bun: /^(?:install|i|add|a|remove|rm|update|outdated|link|pm|build|test|x|create|init|upgrade|publish)$/,
 };
 
-interface Called {
+/** Of a program that nobody has listed: what destroys elsewhere, publishes, runs other programs, shows secrets, or holds for all projects. */
+const UNNAMED =
+  /^(?:(?:.*[.:])?(?:delete|destroy|drop|purge|wipe|reset|publish|upload|push|exec|execute|eval|shell|ssh|secrets?|tokens?|credentials?|login|logout|allow|trust|clean|archive\.install)|--?(?:global|system|install|uninstall|publish|upload|share|deploy))$/;
+
+/** What is called: a program, and its words. */
+export interface Called {
   name: string;
   /** Of a program whose judge has taken it off the arguments. */
   sub?: string;
   args: readonly Field[];
   judged: ReadonlySet<Field>;
 }
+
+/** `pnpm exec tsc …`, `yarn workspace web test …`: after so many words the flags are another program's. */
+const STARTS_AFTER: Record<string, number> = { exec: 2, dlx: 2, x: 2, node: 1, workspace: 3 };
 
 /** Of a program that is listed here, the flags that no rule with a wildcard means. */
 export function unusualFlags({ name, sub, args, judged }: Called): string[] {
@@ -34,7 +42,7 @@ export function unusualFlags({ name, sub, args, judged }: Called): string[] {
     ];
   const first = sub ?? words.find((word) => !word.startsWith("-")) ?? "";
   const row = program === "git" ? gitRow(first) : (own(ROWS, `${program} ${first}`) ?? own(ROWS, program));
-  if (!row) return [];
+  if (!row) return words.filter((word, i) => UNNAMED.test(word) && wordsBefore(words, i) < 3);
   const mine = ownArguments({ program, row, first, words });
   const flags = mine.filter((word, i) => /^-./.test(word) && word !== "--" && !judged.has(args[i]!));
   if (program === "tar" && /^[a-zA-Z]+$/.test(mine[0] ?? "") && !judged.has(args[0]!)) flags.unshift(`-${mine[0]}`);
@@ -75,7 +83,15 @@ function ownArguments({
   const before = dashes < 0 ? words : words.slice(0, dashes);
   const builtins = own(SCRIPT_RUNNERS, program);
   const isScript = builtins !== undefined && !builtins.test(first);
-  const limit = isScript ? (first === "run" ? 2 : 1) : row instanceof RegExp ? undefined : row.ownWords;
+  const limit = isScript
+    ? first === "run"
+      ? 2
+      : 1
+    : STARTS_AFTER[first] && builtins
+      ? STARTS_AFTER[first]
+      : row instanceof RegExp
+        ? undefined
+        : row.ownWords;
   if (limit === undefined) return before;
   let seen = 0;
   const end = before.findIndex(

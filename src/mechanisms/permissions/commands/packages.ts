@@ -141,6 +141,9 @@ const listsScripts = (call: Call): boolean => call.args.length === 1 && /^run(?:
 function goPlaces(call: Call): undefined {
   if (call.args[0]?.text === "env" && call.args.some((f) => /^-[wu]$/.test(f.text)))
     call.say(deny("it changes go's settings outside the project", "outside"));
+  const [verb, what] = call.args.filter((f) => !f.text.startsWith("-"));
+  if (verb?.text === "run" && /^[\w-]+(?:\.[\w-]+)+\//.test(what?.text ?? ""))
+    call.say(askExact("it fetches a program and runs it", "network"));
   placesElsewhere(call);
 }
 

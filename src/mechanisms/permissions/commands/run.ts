@@ -227,7 +227,10 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
         .join(" ");
       if (DESTRUCTIVE.test(code)) call.say(deny(`${call.name} is given code that looks dangerous`, "runs_code"));
       else if (SUSPICIOUS.test(code.replace(LOCAL_FETCH, "")))
-        call.say(refuse(`${call.name} is given code that starts programs, deletes or reaches the network`, "network"));
+        call.say({
+          ...refuse(`${call.name} is given code that starts programs, deletes or reaches the network`, "network"),
+          lift: "exact",
+        });
       else call.say(ask(`${call.name} is given code to run`, "runs_code"));
       return undefined;
     }

@@ -49,6 +49,7 @@ export function startsCommand(call: Call, from: number): undefined {
   const at = call.args.findIndex((f, i) => i >= from && !f.text.startsWith("-"));
   if (at < 0) return;
   if (SHELLS.has(call.args[at]!.text)) call.say(askExact(`${call.name} is told to start a shell`, "runs_code"));
+  call.rest.started = { name: call.args[at]!.text, args: call.args.slice(at + 1), judged: call.rest.judged };
   call.startsFor(() => call.shell.runFields(call.shell, call.args.slice(at)));
 }
 

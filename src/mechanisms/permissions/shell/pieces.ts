@@ -37,7 +37,8 @@ function takeApart(word: string, before: string): { flag: string; value: string[
 function joined(word: string): string[] {
   if (!/^-[A-Za-z]/.test(word)) return [];
   const at = word.search(/[~/.@$]/);
-  return [word.slice(2), ...(at > 1 ? [word.slice(at)] : [])];
+  const isValue = word.slice(0, Math.max(0, at)).includes("="); // `-var-file=a/b`: the value is looked at by itself
+  return [word.slice(2), ...(at > 1 && !isValue ? [word.slice(at)] : [])];
 }
 
 /** The whole, and what stands between separators; of an address only what is a file of this machine. */

@@ -123,7 +123,7 @@ function runHead(shell: Shell, fields: Field[], text: string): Ran {
   const call = makeCall(shell, name, args, text);
   if (!command) {
     record(court, text, unknownCommand(shell, head, args));
-    return { output: UNKNOWN_OUTPUT, look: { ...call.rest, mayLoad: true } };
+    return { output: UNKNOWN_OUTPUT, look: { ...call.rest, mayLoad: true, isUnknown: true } };
   }
   if (isAnswered(name, args)) return UNKNOWN;
   const { judge, isThorough, ...manner } = command;

@@ -1,7 +1,7 @@
 // Owns the last look before a rule or a mode lifts anything: every word that the command's own judge has not looked at, taken as a path.
 import { resolve } from "node:path";
-import { bringsCode, type Choice, choicesIn, isFetchedCode } from "../commands/chooses.ts";
-import { unusualFlags } from "../commands/ordinary.ts";
+import { bringsCode, type Choice, choicesIn, isFetchedCode, startsPrograms } from "../commands/chooses.ts";
+import { type Called, unusualFlags } from "../commands/ordinary.ts";
 import { isSystemPlace, isText } from "../commands/prose.ts";
 import { type Court, spend } from "../court.ts";
 import { askExact, compare, deny, type Verdict } from "../finding.ts";
@@ -27,6 +27,10 @@ export interface Look {
   sends?: boolean;
   /** It runs code of the project in any case. */
   runsProject?: boolean;
+  /** Nobody knows what it does with its words. */
+  isUnknown?: boolean;
+  /** The command that it starts for the user: `npx vitest run`. */
+  started?: Called;
   /** What it is given may be code or settings that run. */
   mayLoad?: boolean;
   /** It only reads the files that it is given. */
@@ -45,7 +49,14 @@ export interface Swept {
 export function sweep(look: Look): Swept {
   const { shell, args, name } = look;
   const { court, scope } = shell;
-  const swept: Swept = { always: [], beforeRules: [], unusual: unusualFlags(look) };
+  const swept: Swept = {
+    always: [],
+    beforeRules: [],
+    unusual: [look, look.started].flatMap((one) => (one ? unusualFlags(one) : [])),
+  };
+  const { stdin } = shell;
+  if (look.isUnknown && stdin.kind === "text" && startsPrograms(stdin.text))
+    swept.always.push(chosen("program", name, stdin.text.slice(0, 80)));
   const cwd = scope.cwds?.[0] ?? court.world.cwd;
   for (const [at, f] of args.entries()) {
     if (look.only ? !look.only.includes(f) : look.judged.has(f)) continue;

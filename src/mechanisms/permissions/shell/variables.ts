@@ -37,6 +37,7 @@ const HARMLESS: Record<string, RegExp> = {
   NPM_CONFIG_FUND: ON_OR_OFF,
   NPM_CONFIG_AUDIT: ON_OR_OFF,
   YARN_ENABLE_IMMUTABLE_INSTALLS: ON_OR_OFF,
+  DATABASE_URL: /^(?:sqlite:\S*|\w+:\/\/(?:[^@/\s]*@)?(?:localhost|127\.0\.0\.1)(?:[:/]\S*)?)$/,
   GIT_EDITOR: EDITS_NOTHING,
   GIT_SEQUENCE_EDITOR: EDITS_NOTHING,
   EDITOR: EDITS_NOTHING,
