@@ -1,9 +1,7 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
-
-import { createInterface } from "node:readline";
 import type { ContextInfo } from "../contexts/index.ts";
 import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
-import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
@@ -15,6 +13,7 @@ import { commandLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
+import { linesOf } from "./lines-of.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { oneLine, printable } from "./printable.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
@@ -24,6 +23,7 @@ import { checkSession, forked, type SessionFlags, sessionTaken } from "./session
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
+import { userMessage } from "./user-message.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
@@ -235,12 +235,12 @@ async function converse(run: Run, output: Output, { replayUserMessages }: Flags)
   const idle = new AbortController();
   let open = true;
   let arrived: () => void = () => undefined;
-  const lines = createInterface({ input: process.stdin });
   const reading = (async () => {
     try {
-      for await (const line of lines) {
+      for await (const line of linesOf(process.stdin)) {
         if (line.trim() === "") continue;
-        const { content, ...said } = messageIn(line);
+        const { content, says, ...said } = userMessage(line);
+        for (const one of says) process.stderr.write(`holdfast: ${one}\n`);
         await agent.send(content);
         if (replayUserMessages) output.accepted?.(said);
         arrived();
@@ -269,32 +269,6 @@ async function converse(run: Run, output: Output, { replayUserMessages }: Flags)
   idle.abort();
   await reading;
   return results;
-}
-
-interface InputLine {
-  type?: string;
-  message?: { content?: string | { type: string; text?: string }[] };
-  uuid?: string;
-}
-
-function messageIn(line: string): { content: Content[]; message: unknown; uuid?: string } {
-  let parsed: InputLine;
-  try {
-    parsed = JSON.parse(line);
-  } catch (error) {
-    throw new HoldfastError(
-      "invalid",
-      `stdin: not a line of JSON (${messageOf(error)}): send {"type":"user","message":{"role":"user","content":"…"}}`,
-    );
-  }
-  const { message, uuid } = parsed;
-  const content = message?.content;
-  if (parsed.type !== "user" || content === undefined) {
-    throw new HoldfastError("invalid", 'stdin: expected {"type":"user","message":{"role":"user","content":"…"}}');
-  }
-  const said = { message, ...(typeof uuid === "string" && { uuid }) };
-  if (typeof content === "string") return { ...said, content: [{ type: "text", text: content }] };
-  return { ...said, content: content.map((c) => ({ type: "text", text: c.text ?? "" })) };
 }
 
 /** `interrupted`: it stayed, and was told to end before everyone had. `refused`: what came in the way, when nothing was done. */
