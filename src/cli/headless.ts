@@ -15,9 +15,10 @@ import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
 import { linesOf } from "./lines-of.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
+import { adviceLines } from "./presentation/closing.ts";
 import { oneLine, printable } from "./printable.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
-import { watchRefusals } from "./refusals.ts";
+import { type Refused, watchRefusals } from "./refusals.ts";
 import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
@@ -198,15 +199,18 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     interrupted = stayed.interrupted;
   }
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output, flags)));
-  output.end?.();
-  screen.close();
   // One of several messages that comes to nothing is said in its own result.
-  const refused = flags.inputFormat === "text" ? refusals.cameToNothing() : undefined;
-  const code = farewell(results.at(-1), run, { harness, flags, interrupted, refused });
+  const isOver = flags.inputFormat === "text" && results.at(-1)?.reason === "done" && !interrupted;
+  const refused = isOver ? refusals.cameToNothing() : undefined;
+  const isSaid = output.end?.({ changedNothing: refused !== undefined }) ?? false;
+  screen.close();
+  const code = farewell(results.at(-1), run, { harness, flags, interrupted });
+  if (refused && !isSaid) process.stderr.write(`${nothingBy(refused)}\n`);
   if (flags.stay && hasMadeWorktrees(run.taken.agent.turn)) {
     const { worktreesLeft } = await import("./worktrees-left.ts");
     for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);
   }
+  if (refused) return REFUSED;
   const answer = code === 0 ? work.answer?.(results.at(-1)?.text ?? "") : undefined;
   if (!answer || answer.fits) return code;
   process.stderr.write(`The answer does not fit --json-schema: ${oneLine(answer.why, 300)}\n`);
@@ -271,16 +275,14 @@ async function converse(run: Run, output: Output, { replayUserMessages }: Flags)
   return results;
 }
 
-/** `interrupted`: it stayed, and was told to end before everyone had. `refused`: what came in the way, when nothing was done. */
+const nothingBy = (refused: Refused): string =>
+  [`Nothing was changed: ${oneLine(`${refused.tool}: ${refused.why}`, 300)}`, ...adviceLines([refused])].join(". ");
+
+/** `interrupted`: it stayed, and was told to end before everyone had. */
 function farewell(
   result: RunResult | undefined,
   run: Run,
-  {
-    harness,
-    flags,
-    interrupted,
-    refused,
-  }: { harness: Harness; flags: Flags; interrupted: boolean; refused: string | undefined },
+  { harness, flags, interrupted }: { harness: Harness; flags: Flags; interrupted: boolean },
 ): number {
   if (!result) return 0;
   const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
@@ -291,12 +293,6 @@ function farewell(
   }
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
-  if (reason === "done" && refused !== undefined) {
-    process.stderr.write(
-      `Nothing was changed: ${printable(refused).replace(/\s+/g, " ")}. What may be done unasked: --permission-mode, --allowedTools; to be asked: --approvals wait\n`,
-    );
-    return REFUSED;
-  }
   return EXIT[reason];
 }
 

@@ -66,7 +66,9 @@ function partOf(block: Block): Content | { left: string } {
   if (type === "document" && source?.type === "text") return { type: "text", text: source.data ?? "" };
   const { media_type: mediaType = "", data } = source ?? {};
   if (source?.type !== "base64" || typeof data !== "string" || data === "")
-    return { left: `the ${type} is not sent to the model: give its content, as {"type":"base64","media_type":…,"data":…}` };
+    return {
+      left: `the ${type} is not sent to the model: give its content, as {"type":"base64","media_type":…,"data":…}`,
+    };
   if (type === "document") {
     if (mediaType === "application/pdf") return { type, mediaType, data, name: title || "document" };
   } else if (IMAGES.has(mediaType)) return { type, mediaType, data };

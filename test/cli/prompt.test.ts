@@ -145,19 +145,31 @@ describe("the end of a run", () => {
     answer = () => rounds.shift() ?? { text: "It is as it is." };
   };
 
-  it("has exit code 4 when it ended on a refusal and had changed nothing, else 0", async () => {
+  it("has exit code 4 when it ended on a refusal and had changed nothing, else 0; what was refused is said once, with what would have allowed it", async () => {
     const ends: unknown[] = [];
+    const advice =
+      "Nobody could be asked: to allow it, give: --permission-mode acceptEdits; to be asked: --approvals wait";
     for (const rounds of [[write], [list, write], [write, list], [touch, write]]) {
       playing(...rounds);
       const { code, stderr } = await run(["go", "--allowedTools", "Bash(touch *)"]);
-      ends.push([code, stderr.includes("Nothing was changed: write_file: new.txt: it changes files of the project")]);
+      ends.push([code, ...stderr.split("\n").slice(-3)]);
     }
     expect(ends).toEqual([
-      [4, true],
-      [4, true],
-      [0, false],
-      [0, false],
+      [4, "1 call was refused, and nothing was changed: write_file new.txt", advice, ""],
+      [4, "1 call was refused, and nothing was changed: write_file new.txt", advice, ""],
+      [0, "1 call was refused: write_file new.txt", advice, ""],
+      [0, "1 call was refused: write_file new.txt", advice, ""],
     ]);
+    const why =
+      "Nothing was changed: write_file: new.txt: it changes files of the project (needs approval, and no one is there to ask)";
+    for (const flag of ["--quiet", "--output-format=json"]) {
+      playing(write);
+      const { code, stderr } = await run(["go", flag]);
+      expect([code, ...stderr.split("\n").slice(-2)]).toEqual([4, `${why}. ${advice}`, ""]);
+    }
+    playing(write); // no flag undoes what a rule refuses
+    const { stderr } = await run(["go", "--quiet", "--disallowedTools", "Write"]);
+    expect(stderr).toMatch(/^Nothing was changed: write_file: .*Write.*\n$/);
   });
 
   it("by a limit leaves the context paused, and its rounds count while it is open", async () => {

@@ -110,7 +110,7 @@ test("streams, asks, and answers Ctrl-C at the question; after the resume edits 
       "  ✗ refused: a.txt: it changes files of the project (needs approval, and no one is there to ask)",
       expect.stringMatching(/^ctx_\S+ · 1 round · \S+ tokens in, \d+ out · \$0 · [\d.]+ s$/),
       "1 call was refused: write_file a.txt",
-      "Nobody could be asked. To allow it, give: --permission-mode acceptEdits",
+      "Nobody could be asked: to allow it, give: --permission-mode acceptEdits; to be asked: --approvals wait",
     ],
   ]);
 });
