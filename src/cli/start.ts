@@ -48,6 +48,8 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
     record({ modelSpec, settings }) {
       if (context && Object.keys(given).length === 0) return undefined;
       const whole = { ...merged, ...(modelSpec && { model: absoluteModel(modelSpec) }) };
+      // Settings are given for one run; but what they refused is not allowed by leaving them out.
+      if (settings.givenDeny.length > 0) whole.deny = [...new Set([...(merged.deny ?? []), ...settings.givenDeny])];
       const start = withModels(whole, (spec) => modelFrom(root, spec));
       const isKnown = taken && Object.keys(taken.left).length === 0 && same(start, remembered.start);
       if (isKnown || Object.keys(start).length === 0) return undefined;
@@ -126,7 +128,7 @@ async function takenUp(
   const kept = { ...remembered, start };
   const taken = await takenUpOf(kept, { flags, state, context });
   if (!settings || flags.settings !== undefined) return taken;
-  return { ...taken, left: { ...taken.left, settings }, why: taken.why ?? "what they say is not kept" };
+  return { ...taken, left: { ...taken.left, settings }, why: taken.why ?? "of what they say only deny rules are kept" };
 }
 
 async function takenUpOf(

@@ -14,7 +14,7 @@ let server: ModelServer;
 beforeAll(async () => {
   const bash = { calls: [{ name: "bash", input: { command: "ls" } }] };
   server = await startModelServer({
-    script: ({ body }) => (JSON.stringify(body).includes('"role":"tool"') ? { text: "Two words." } : bash),
+    script: ({ body }) => (body.messages.at(-1).role === "tool" ? { text: "Two words." } : bash),
   });
   opts.env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
 });
@@ -78,11 +78,14 @@ test("a session is begun once, gone on with by its id, and copied where that is 
   const { session_id: copied } = JSON.parse(copy.stdout);
   expect(copied).toMatch(/^ctx_/);
   const gone = await runCli(["-p", "more", "--resume", SESSION, "--json"], opts);
-  expect(JSON.parse(gone.stdout).session_id).toBe(SESSION);
+  const { session_id, permission_denials } = JSON.parse(gone.stdout);
+  expect([session_id, permission_denials]).toMatchObject([SESSION, [{ tool_name: "Bash" }]]); // what was refused stays refused
   expect(gone.stderr).toMatch(
-    /as it was started: --model openai-compatible\/mock --system-prompt 'You are a parrot\.'/,
+    /as it was started: --model openai-compatible\/mock --disallowedTools 'Bash\(ls \*\)' --system-prompt 'You are a parrot\.'/,
   );
-  expect(gone.stderr).toMatch(/was started with --settings '…', which is not taken up \(what they say is not kept\)/);
+  expect(gone.stderr).toMatch(
+    /was started with --settings '…', which is not taken up \(of what they say only deny rules are kept\)/,
+  );
   const wrong = [
     ["-p", "x", "--session-id", "mine"],
     ["-p", "-c", "x", "--session-id", SESSION],
