@@ -8,6 +8,7 @@ import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
+import type { SeenFile } from "../tools/seen-files.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
@@ -114,7 +115,7 @@ interface Work {
   harness: Harness;
   output: Output;
   screen: Screen;
-  prompt: Content[] | undefined;
+  prompt: { content: Content[]; seen: SeenFile[] } | undefined;
   /** The words that were typed. */
   title: string;
   context: ContextInfo | undefined;
@@ -144,8 +145,9 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const context = work.context?.id ?? (await begin(work));
   const refusals = watchRefusals();
   let recording: Promise<unknown> = Promise.resolve();
-  const run = await harness.run(prompt, {
+  const run = await harness.run(prompt?.content, {
     context,
+    ...(prompt && { seen: prompt.seen }),
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
     onEvent: (event) => {

@@ -22,6 +22,16 @@ export function everSaw(turn: Turn, path: string): boolean {
   return fresh.get(turn)?.has(path) === true || turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path] !== undefined;
 }
 
+/** What an input brings of files is read as if by a call. */
+export interface SeenFile {
+  /** The real one. */
+  path: string;
+  hash: string;
+}
+
+export const seenFacts = (files: readonly SeenFile[]): NonNullable<ToolOutput["events"]> =>
+  files.map(({ path, hash }) => ({ type: "file.seen", data: { path, hash } }));
+
 /** The facts to record with the result; none when the ledger knows already. */
 export function markSeen(turn: Turn, path: string, fileHash: string): NonNullable<ToolOutput["events"]> {
   let seen = fresh.get(turn);
@@ -31,5 +41,5 @@ export function markSeen(turn: Turn, path: string, fileHash: string): NonNullabl
   }
   seen.set(path, fileHash);
   if (turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path]?.hash === fileHash) return [];
-  return [{ type: "file.seen", data: { path, hash: fileHash } }];
+  return seenFacts([{ path, hash: fileHash }]);
 }

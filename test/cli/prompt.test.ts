@@ -72,6 +72,25 @@ describe("a prompt", () => {
     expect(title).toBe(words.slice(0, 80));
   });
 
+  it("names files that count as read: they can be changed at once, and others cannot", async () => {
+    fs.writeFileSync(path.join(opts.cwd, "other.md"), "not named\n");
+    const edit = (file: string) => ({ name: "edit_file", input: { path: file, old_text: "e", new_text: "E" } });
+    const write = (file: string) => ({ name: "write_file", input: { path: file, content: "mine\n" } });
+    const rounds = [{ calls: [edit("a.md"), write("b.md"), write("other.md"), edit("README.md")] }, { text: "Done." }];
+    answer = () => rounds.shift()!;
+    for (const name of ["a.md", "b.md"]) fs.writeFileSync(path.join(opts.cwd, name), "one\n");
+    await run(["change @a.md and @b.md", "--permission-mode", "acceptEdits"]);
+    const now = (name: string) => fs.readFileSync(path.join(opts.cwd, name), "utf8");
+    expect(["a.md", "b.md", "other.md"].map(now)).toEqual(["onE\n", "mine\n", "not named\n"]);
+    const results = server.log().requests.at(-1)!.body.messages as { role: string; content: string }[];
+    expect(results.filter(({ role }) => role === "tool").map(({ content }) => content.split("\n")[0])).toEqual([
+      expect.stringContaining("a.md"),
+      expect.stringContaining("b.md"),
+      "other.md exists and you have not read it; read it first",
+      "README.md exists and you have not read it; read it first",
+    ]);
+  });
+
   it("is what is piped in when there are no words; it names no files then", async () => {
     const { code, stderr } = await run([], { stdin: "explain @README.md\n" });
     expect([code, sent(), stderr.includes("@")]).toEqual([0, "explain @README.md", false]);
