@@ -25,6 +25,7 @@ import { checkSession, forked, type SessionFlags, sessionTaken } from "./session
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
+import { INSTEAD, unusedFiles } from "./unused-files.ts";
 import { userMessage } from "./user-message.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
@@ -61,7 +62,9 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const opening = { screen, mechanisms };
     const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening);
     const mode = settings.permissions.policy?.mode ?? "default";
-    for (const line of [...settings.says, ...started.says(mode)])
+    const unused = context || flags.quiet ? [] : unusedFiles(state.project.root, settings.permissions.home ?? "");
+    const unread = unused.length === 0 ? [] : [`not read in this version: ${unused.join(", ")} (${INSTEAD})`];
+    for (const line of [...settings.says, ...unread, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
     const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
     const output =
