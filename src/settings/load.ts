@@ -48,8 +48,8 @@ export interface LoadedSettings {
   files: { file: string; scope: Scope; state: "used" | "absent" | "not trusted" }[];
   /** The project's executable configuration; give `{ [kind]: hash }` to `trust.grant` to approve a piece. */
   executables: Piece[];
-  /** The deny rules of what was named on the command line. */
-  givenDeny: string[];
+  /** The rules that tighten, of what was named on the command line. */
+  givenRules: { deny: string[]; ask: string[] };
   /** The project's `.mcp.json`, as it was approved. */
   mcp?: { file: string; text: string };
 }
@@ -105,6 +105,7 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
   );
   if (opts.commandLine) layers.splice(layers[0]?.scope === "managed" ? 1 : 0, 0, commandLayer(opts.commandLine, root));
   const merged = mergeSettings(layers, opts.home);
+  const { permissions } = read.find(({ place }) => place === given?.place)?.checked.value ?? {};
   return {
     settings: merged.settings,
     trusted,
@@ -112,7 +113,7 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
     warnings: [...warnings, ...merged.warnings],
     files,
     executables,
-    givenDeny: read.find(({ place }) => place === given?.place)?.checked.value.permissions?.deny ?? [],
+    givenRules: { deny: permissions?.deny ?? [], ask: permissions?.ask ?? [] },
     ...(mcp && executables.some((piece) => piece.file === MCP_FILE && piece.approved) ? { mcp } : {}),
   };
 }
