@@ -341,7 +341,7 @@ export function createHarness(given: HarnessOptions): Harness {
         const startedAt = Date.now();
         const before = countsOf(taken);
         try {
-          if (input !== undefined) await taken.agent.send(input, "user", seenFacts(runOpts.seen ?? []));
+          if (input !== undefined) await taken.agent.send(input, "user", (id) => seenFacts(runOpts.seen ?? [], id));
           else await taken.agent.reopen();
           const reason = await drive(taken.agent, { takes: "inputs" });
           return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });

@@ -12,11 +12,14 @@ import type { ModelCalls } from "./model-calls.ts";
 import type { AgentView, Note, Progress, Turn } from "./seams.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
+/** What an agent knows by an input, should it not be blocked. */
+type FactsOf = (inputId: string) => readonly Omit<EventInput, "actor">[];
+
 export interface AgentHandle {
   readonly turn: Turn;
   readonly modelCalls: Readonly<ModelCalls>;
   /** Durable when it resolves, and with it the agent's own facts about it; shown to the model at the next round, or begins the next turn. */
-  send(content: Content[] | string, origin?: string, facts?: readonly Omit<EventInput, "actor">[]): Promise<void>;
+  send(content: Content[] | string, origin?: string, facts?: FactsOf): Promise<void>;
   /** Opens a turn that goes on where the last one ended early (interrupted, failed, at a limit). Contract: nothing when it was done. */
   reopen(cause?: "resume" | "wake"): Promise<void>;
   /** True when there is an open turn or an input to begin one with. */
@@ -145,11 +148,12 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   return {
     turn,
     modelCalls,
-    async send(content, origin = "user", facts = []) {
+    async send(content, origin = "user", facts = () => []) {
       const whole = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
       const data = { inputId: newId("inp"), agent: name, content: whole, origin };
       const event = { type: "input.received", actor: origin, data };
-      await ledger.append([event, ...facts.map((fact) => ({ ...fact, actor: name }))], summaryOf([event]));
+      const own = facts(data.inputId).map((fact) => ({ ...fact, actor: name }));
+      await ledger.append([event, ...own], summaryOf([event]));
       crashPoint("input.durable");
     },
     hasWork,

@@ -2,8 +2,8 @@
 import { hash } from "node:crypto";
 import type { ToolOutput, Turn } from "../loop/seams.ts";
 
-/** By agent, then by real path: the hash, and the event that says so. */
-export type SeenFiles = Record<string, Record<string, { hash: string; seq: number }>>;
+/** By agent, then by real path: the hash, the event that says so, and the input that brought it. */
+export type SeenFiles = Record<string, Record<string, { hash: string; seq: number; inputId?: string }>>;
 
 export const SEEN_SLICE = "files";
 
@@ -29,8 +29,8 @@ export interface SeenFile {
   hash: string;
 }
 
-export const seenFacts = (files: readonly SeenFile[]): NonNullable<ToolOutput["events"]> =>
-  files.map(({ path, hash }) => ({ type: "file.seen", data: { path, hash } }));
+export const seenFacts = (files: readonly SeenFile[], inputId?: string): NonNullable<ToolOutput["events"]> =>
+  files.map(({ path, hash }) => ({ type: "file.seen", data: { path, hash, ...(inputId && { inputId }) } }));
 
 /** The facts to record with the result; none when the ledger knows already. */
 export function markSeen(turn: Turn, path: string, fileHash: string): NonNullable<ToolOutput["events"]> {
