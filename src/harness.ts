@@ -54,6 +54,7 @@ import { createWorktrees, isolateIn, openWorktrees, type WorktreesPlace } from "
 import type { Content, Model } from "./models/model.ts";
 import { openModel } from "./models/open-model.ts";
 import { countsOf, createEventQueue, type HarnessEvent, type RunResult, resultOf, titleOf } from "./run-result.ts";
+import { type SeenFile, seenFacts } from "./tools/seen-files.ts";
 import type { SubagentRunner } from "./tools/subagent-runner.ts";
 import { VERSION } from "./version.ts";
 
@@ -238,6 +239,8 @@ export interface RunOptions extends Omit<TakeOptions, "onProgress"> {
   title?: string;
   /** What the lead of a new context is; default: an agent without a type. */
   agentType?: string;
+  /** Files whose content stands in the input: the lead has read them. */
+  seen?: readonly SeenFile[];
   onEvent?: (event: HarnessEvent) => void;
   /** Called once the context is held, before anything happens in it. */
   onOpen?: (context: string, turn: Turn) => void;
@@ -338,7 +341,7 @@ export function createHarness(given: HarnessOptions): Harness {
         const startedAt = Date.now();
         const before = countsOf(taken);
         try {
-          if (input !== undefined) await taken.agent.send(input);
+          if (input !== undefined) await taken.agent.send(input, "user", (id) => seenFacts(runOpts.seen ?? [], id));
           else await taken.agent.reopen();
           const reason = await drive(taken.agent, { takes: "inputs" });
           return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });

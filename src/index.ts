@@ -116,5 +116,6 @@ export {
 } from "./models/model.ts";
 export { type OpenModelOptions, openModel } from "./models/open-model.ts";
 export { createRehearsal } from "./models/rehearsal/index.ts";
+export type { SeenFile } from "./tools/seen-files.ts";
 export type { Isolate } from "./tools/subagent-runner.ts";
 export { VERSION } from "./version.ts";

@@ -49,7 +49,8 @@ export const POLICY = {
   settings: text("FILE|JSON", "settings for this run, over those of files"),
   trust: toggle("use the settings, hooks and rules of this repository from now on"),
 };
-export type PolicyFlags = Partial<Values<typeof POLICY>> & Place;
+/** `ask`: remembered of the settings that a context was started with; no flag gives it. */
+export type PolicyFlags = Partial<Values<typeof POLICY>> & { ask?: string[] } & Place;
 
 /** What agents are run with. */
 export const WORK = {
@@ -73,7 +74,7 @@ export const WORK = {
   quiet: toggle("only the answer", { short: "q" }),
   ...PLACE,
 };
-export type WorkFlags = Values<typeof WORK>;
+export type WorkFlags = Values<typeof WORK> & Pick<PolicyFlags, "ask">;
 
 /** One turn, or one for each line of input. */
 export const RUN = {

@@ -1,29 +1,32 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
-
-import { createInterface } from "node:readline";
 import type { ContextInfo } from "../contexts/index.ts";
 import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
-import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode } from "../mechanisms/permissions/index.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
+import type { SeenFile } from "../tools/seen-files.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
+import { linesOf } from "./lines-of.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
+import { adviceLines } from "./presentation/closing.ts";
 import { oneLine, printable } from "./printable.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
-import { watchRefusals } from "./refusals.ts";
+import { type Refused, watchRefusals } from "./refusals.ts";
 import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
+import { INSTEAD, unusedFiles } from "./unused-files.ts";
+import { userMessage } from "./user-message.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
@@ -59,7 +62,9 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const opening = { screen, mechanisms };
     const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening);
     const mode = settings.permissions.policy?.mode ?? "default";
-    for (const line of [...settings.says, ...started.says(mode)])
+    const unused = context || flags.quiet ? [] : unusedFiles(state.project.root, settings.permissions.home ?? "");
+    const unread = unused.length === 0 ? [] : [`not read in this version: ${unused.join(", ")} (${INSTEAD})`];
+    for (const line of [...settings.says, ...unread, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
     const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
     const output =
@@ -113,7 +118,7 @@ interface Work {
   harness: Harness;
   output: Output;
   screen: Screen;
-  prompt: Content[] | undefined;
+  prompt: { content: Content[]; seen: SeenFile[] } | undefined;
   /** The words that were typed. */
   title: string;
   context: ContextInfo | undefined;
@@ -143,8 +148,9 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const context = work.context?.id ?? (await begin(work));
   const refusals = watchRefusals();
   let recording: Promise<unknown> = Promise.resolve();
-  const run = await harness.run(prompt, {
+  const run = await harness.run(prompt?.content, {
     context,
+    ...(prompt && { seen: prompt.seen }),
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
     onEvent: (event) => {
@@ -198,15 +204,18 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     interrupted = stayed.interrupted;
   }
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output, flags)));
-  output.end?.();
-  screen.close();
   // One of several messages that comes to nothing is said in its own result.
-  const refused = flags.inputFormat === "text" ? refusals.cameToNothing() : undefined;
-  const code = farewell(results.at(-1), run, { harness, flags, interrupted, refused });
+  const isOver = flags.inputFormat === "text" && results.at(-1)?.reason === "done" && !interrupted;
+  const refused = isOver ? refusals.cameToNothing() : undefined;
+  const isSaid = output.end?.({ changedNothing: refused !== undefined }) ?? false;
+  screen.close();
+  const code = farewell(results.at(-1), run, { harness, flags, interrupted });
+  if (refused && !isSaid) process.stderr.write(`${nothingBy(refused)}\n`);
   if (flags.stay && hasMadeWorktrees(run.taken.agent.turn)) {
     const { worktreesLeft } = await import("./worktrees-left.ts");
     for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);
   }
+  if (refused) return REFUSED;
   const answer = code === 0 ? work.answer?.(results.at(-1)?.text ?? "") : undefined;
   if (!answer || answer.fits) return code;
   process.stderr.write(`The answer does not fit --json-schema: ${oneLine(answer.why, 300)}\n`);
@@ -235,12 +244,12 @@ async function converse(run: Run, output: Output, { replayUserMessages }: Flags)
   const idle = new AbortController();
   let open = true;
   let arrived: () => void = () => undefined;
-  const lines = createInterface({ input: process.stdin });
   const reading = (async () => {
     try {
-      for await (const line of lines) {
+      for await (const line of linesOf(process.stdin)) {
         if (line.trim() === "") continue;
-        const { content, ...said } = messageIn(line);
+        const { content, says, ...said } = userMessage(line);
+        for (const one of says) process.stderr.write(`holdfast: ${one}\n`);
         await agent.send(content);
         if (replayUserMessages) output.accepted?.(said);
         arrived();
@@ -271,42 +280,14 @@ async function converse(run: Run, output: Output, { replayUserMessages }: Flags)
   return results;
 }
 
-interface InputLine {
-  type?: string;
-  message?: { content?: string | { type: string; text?: string }[] };
-  uuid?: string;
-}
+const nothingBy = (refused: Refused): string =>
+  [`Nothing was changed: ${oneLine(`${refused.tool}: ${refused.why}`, 300)}`, ...adviceLines([refused])].join(". ");
 
-function messageIn(line: string): { content: Content[]; message: unknown; uuid?: string } {
-  let parsed: InputLine;
-  try {
-    parsed = JSON.parse(line);
-  } catch (error) {
-    throw new HoldfastError(
-      "invalid",
-      `stdin: not a line of JSON (${messageOf(error)}): send {"type":"user","message":{"role":"user","content":"…"}}`,
-    );
-  }
-  const { message, uuid } = parsed;
-  const content = message?.content;
-  if (parsed.type !== "user" || content === undefined) {
-    throw new HoldfastError("invalid", 'stdin: expected {"type":"user","message":{"role":"user","content":"…"}}');
-  }
-  const said = { message, ...(typeof uuid === "string" && { uuid }) };
-  if (typeof content === "string") return { ...said, content: [{ type: "text", text: content }] };
-  return { ...said, content: content.map((c) => ({ type: "text", text: c.text ?? "" })) };
-}
-
-/** `interrupted`: it stayed, and was told to end before everyone had. `refused`: what came in the way, when nothing was done. */
+/** `interrupted`: it stayed, and was told to end before everyone had. */
 function farewell(
   result: RunResult | undefined,
   run: Run,
-  {
-    harness,
-    flags,
-    interrupted,
-    refused,
-  }: { harness: Harness; flags: Flags; interrupted: boolean; refused: string | undefined },
+  { harness, flags, interrupted }: { harness: Harness; flags: Flags; interrupted: boolean },
 ): number {
   if (!result) return 0;
   const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
@@ -317,12 +298,6 @@ function farewell(
   }
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
-  if (reason === "done" && refused !== undefined) {
-    process.stderr.write(
-      `Nothing was changed: ${printable(refused).replace(/\s+/g, " ")}. What may be done unasked: --permission-mode, --allowedTools; to be asked: --approvals wait\n`,
-    );
-    return REFUSED;
-  }
   return EXIT[reason];
 }
 

@@ -5,9 +5,10 @@ import { decide, type PermissionOptions, type Policy, worldOf } from "../mechani
 import { redactor } from "../mechanisms/redaction/index.ts";
 import { realPath } from "../tools/paths.ts";
 import { hold, readHeldSoon, release } from "../tools/safe-open.ts";
+import { hashOf, type SeenFile } from "../tools/seen-files.ts";
 
 export interface Brought {
-  files: { shown: string; text: string }[];
+  files: (SeenFile & { shown: string; text: string })[];
   /** One line for each word that looks like a file and is not brought. */
   says: string[];
 }
@@ -31,7 +32,7 @@ export async function filesIn(
   for (const name of [...names].slice(0, MOST_FILES)) {
     const read = await firstOf(spellings(name), (one) => bring(one, { permissions, root, cwd }));
     if (typeof read === "string") brought.says.push(`@${name} ${read}: the words are sent as they are`);
-    else brought.files.push({ shown: read.shown, text: hide ? hide(read.text) : read.text });
+    else brought.files.push({ ...read, text: hide ? hide(read.text) : read.text });
   }
   if (names.size > MOST_FILES)
     brought.says.push(`more than ${MOST_FILES} files are named by @: only the first ${MOST_FILES} are brought`);
@@ -44,7 +45,7 @@ function spellings(name: string): string[] {
   return bare === name || bare === "" ? [name] : [name, bare];
 }
 
-type Read = { shown: string; text: string } | string;
+type Read = Brought["files"][number] | string;
 
 /** The first that is brought, else why the first is not. */
 async function firstOf(names: string[], read: (name: string) => Promise<Read>): Promise<Read> {
@@ -77,7 +78,8 @@ async function bring(
       if (held.stat.size > MOST_BYTES) return `has ${(held.stat.size / 1e6).toFixed(1)} MB, too much to bring along`;
       const bytes = await readHeldSoon(held, name);
       if (bytes.subarray(0, 8_192).includes(0)) return "is not text";
-      return { shown: path.relative(cwd, asked) || name, text: bytes.toString("utf8").replace(/^\ufeff/, "") };
+      const text = bytes.toString("utf8").replace(/^\ufeff/, "");
+      return { shown: path.relative(cwd, asked) || name, text, path: held.real, hash: hashOf(bytes) };
     } finally {
       release(held);
     }

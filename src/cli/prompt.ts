@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import { noteText } from "../loop/marks.ts";
 import type { Content } from "../models/model.ts";
+import type { SeenFile } from "../tools/seen-files.ts";
 import { printable } from "./printable.ts";
 import type { OpenSettings } from "./settings.ts";
 
@@ -46,21 +47,24 @@ export function typedWords(given: readonly string[]): Prompt | undefined {
   return words === "" ? undefined : { words };
 }
 
-/** The words first; the rest is data, marked with where it comes from. What is not brought is said. */
+/** The words first; the rest is data, marked with where it comes from; files that are brought count as read. What is not brought is said. */
 export async function contentOf(
   { words, piped, isPiped }: Prompt,
   { settings, root, cwd }: { settings: Pick<OpenSettings, "permissions">; root: string; cwd: string },
-): Promise<Content[]> {
+): Promise<{ content: Content[]; seen: SeenFile[] }> {
+  const seen: SeenFile[] = [];
   const data = piped === undefined ? [] : [noteText("standard input", piped)];
   if (!isPiped && words.includes("@")) {
     const { filesIn } = await import("./prompt-files.ts");
     const { files, says } = await filesIn(words, { permissions: settings.permissions, root, cwd: resolve(cwd) });
     for (const line of says) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    seen.push(...files.map(({ path, hash }) => ({ path, hash })));
     data.push(
       ...files.map(({ shown, text }) => noteText(`file ${shown.replace(/["<>\n]/g, "?")}`, text.replace(/\n$/, ""))),
     );
   }
-  return [{ type: "text", text: words }, ...data.map((text): Content => ({ type: "text", text: `\n${text}` }))];
+  const notes = data.map((text): Content => ({ type: "text", text: `\n${text}` }));
+  return { content: [{ type: "text", text: words }, ...notes], seen };
 }
 
 async function readPiped({ needed }: { needed: boolean }): Promise<string> {

@@ -4,21 +4,29 @@ import type { Fact } from "../ledger/events.ts";
 import type { loopEvents } from "../loop/events.ts";
 import { LEAD } from "../loop/host.ts";
 import type { Effect } from "../loop/seams.ts";
+import type { Advice } from "./presentation/blocks.ts";
+import { adviceFor } from "./presentation/results.ts";
 
 /** They change nothing outside the ledger. */
 const LOOKS: ReadonlySet<Effect> = new Set<Effect>(["read", "internal"]);
 
+/** A call of the lead. */
+export interface Refused extends Advice {
+  tool: string;
+  why: string;
+}
+
 export interface Refusals {
   event(event: HarnessEvent): void;
-  /** Why the last turn came to nothing: it ended on a refused call, and none of its calls had acted. Undefined: it did come to something. */
-  cameToNothing(): string | undefined;
+  /** What the last turn came to nothing by: it ended on this refused call, and none of its calls had acted. Undefined: it did come to something. */
+  cameToNothing(): Refused | undefined;
 }
 
 /** Of the lead: what others were refused, they say themselves. */
 export function watchRefusals(): Refusals {
   const begun = new Set<string>();
   let acted = false;
-  let last: string | undefined;
+  let last: Refused | undefined;
   return {
     event(event) {
       if (event.type !== "event" || event.event.actor !== LEAD) return;
@@ -30,7 +38,7 @@ export function watchRefusals(): Refusals {
         begun.add(data.callId);
         acted ||= !LOOKS.has(data.effect);
       } else if (type === "tool.finished") {
-        if (data.denied !== undefined) last = `${data.name}: ${data.denied}`;
+        if (data.denied !== undefined) last = { tool: data.name, why: data.denied, ...adviceFor(data) };
         else if (begun.has(data.callId)) last = undefined;
       }
     },

@@ -41,6 +41,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
       permissions: {
         allow: flags.allow ?? [],
         deny: flags.deny ?? [],
+        ask: flags.ask ?? [],
         additionalDirectories: flags.addDirs ?? [],
         ...(flags.permissionMode ? { defaultMode: flags.permissionMode } : {}),
       },

@@ -48,6 +48,11 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
     record({ modelSpec, settings }) {
       if (context && Object.keys(given).length === 0) return undefined;
       const whole = { ...merged, ...(modelSpec && { model: absoluteModel(modelSpec) }) };
+      // Settings are given for one run; but what they refused or asked about is not allowed by leaving them out.
+      for (const kind of ["deny", "ask"] as const) {
+        const rules = [...new Set([...(merged[kind] ?? []), ...settings.givenRules[kind]])];
+        if (rules.length > 0) whole[kind] = rules;
+      }
       const start = withModels(whole, (spec) => modelFrom(root, spec));
       const isKnown = taken && Object.keys(taken.left).length === 0 && same(start, remembered.start);
       if (isKnown || Object.keys(start).length === 0) return undefined;
@@ -126,7 +131,11 @@ async function takenUp(
   const kept = { ...remembered, start };
   const taken = await takenUpOf(kept, { flags, state, context });
   if (!settings || flags.settings !== undefined) return taken;
-  return { ...taken, left: { ...taken.left, settings }, why: taken.why ?? "what they say is not kept" };
+  return {
+    ...taken,
+    left: { ...taken.left, settings },
+    why: taken.why ?? "of what they say only deny and ask rules are kept",
+  };
 }
 
 async function takenUpOf(
@@ -137,11 +146,12 @@ async function takenUpOf(
   const now = { ...placeOf(state.project), ledger: context };
   const strange = imported ? "it came in with an import" : foreignTo(given, now);
   if (strange) {
-    const { model, fallbackModels, deny, permissionMode } = start;
+    const { model, fallbackModels, deny, ask, permissionMode } = start;
     const narrow: Start = {
       ...(model && !plays(model) && { model }),
       ...(fallbackModels && !fallbackModels.some(plays) && { fallbackModels }),
       ...(deny && { deny }),
+      ...(ask && { ask }),
       ...(permissionMode && !escalation.permissionMode && { permissionMode }),
     };
     return { start: knownMode(narrow), left: escalation, why: strange };
@@ -247,7 +257,7 @@ function flagsText(start: Start): string {
     ["--approvals", start.approvals],
     ["--append-system-prompt", start.appendSystemPrompt],
     ["--system-prompt", start.systemPrompt],
-    ["--settings", start.settings ? "…" : undefined],
+    ["--settings", start.settings ? "…" : start.ask && JSON.stringify({ permissions: { ask: start.ask } })],
   ];
   return words.flatMap(([flag, value]) => (value === undefined ? [] : [flag, shellWord(value)])).join(" ");
 }

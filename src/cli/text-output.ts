@@ -34,8 +34,8 @@ export interface Output {
   /** An input is durable. */
   accepted?(input: { message: unknown; uuid?: string }): void;
   result(result: RunResult): void;
-  /** After the last result. */
-  end?(): void;
+  /** After the last result. `changedNothing`: by refusals, the last turn came to nothing. Contract: true when it has said so. */
+  end?(last: { changedNothing: boolean }): boolean;
 }
 
 export interface TextOutputOptions {
@@ -132,10 +132,12 @@ export function createTextOutput({ quiet, screen, asksHere }: TextOutputOptions)
         screen.answer(`${styledMarkdown(printable(result.text).trimEnd(), style)}\n`);
       said = { text: result.text, isShown: true, cutOff: false };
     },
-    end() {
+    end({ changedNothing }) {
       screen.status(undefined);
-      if (!quiet)
-        screen.print(closingLines({ context, rounds, spent: tally.text(), ms: Date.now() - startedAt, refusals }));
+      if (quiet) return false;
+      const ms = Date.now() - startedAt;
+      screen.print(closingLines({ context, rounds, spent: tally.text(), ms, refusals, changedNothing }));
+      return true;
     },
   };
 }

@@ -87,6 +87,7 @@ export const contextEvents = {
         permissionMode: optional(string),
         allow: names,
         deny: names,
+        ask: names,
         directories: names,
         given: object({
           ledger: string,

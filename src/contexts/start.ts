@@ -11,11 +11,12 @@ export interface Start {
   approvals?: "deny" | "wait";
   appendSystemPrompt?: string;
   systemPrompt?: string;
-  /** Settings were given by --settings. What they say is not kept: it may hold anything. */
+  /** Settings were given by --settings. Of what they say only deny and ask rules are kept: it may hold anything. */
   settings?: boolean;
   permissionMode?: string;
   allow?: string[];
   deny?: string[];
+  ask?: string[];
   /** Absolute. */
   directories?: string[];
 }

@@ -3,7 +3,7 @@ import { LEAD_AGENT } from "../contexts/listing.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { newId } from "../ledger/id.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Lease } from "../ledger/store.ts";
+import type { EventInput, Lease } from "../ledger/store.ts";
 import type { Content, Model } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import { runTurn } from "./loop.ts";
@@ -12,11 +12,14 @@ import type { ModelCalls } from "./model-calls.ts";
 import type { AgentView, Note, Progress, Turn } from "./seams.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
+/** What an agent knows by an input, should it not be blocked. */
+type FactsOf = (inputId: string) => readonly Omit<EventInput, "actor">[];
+
 export interface AgentHandle {
   readonly turn: Turn;
   readonly modelCalls: Readonly<ModelCalls>;
-  /** Durable when it resolves; shown to the model at the next round, or begins the next turn. */
-  send(content: Content[] | string, origin?: string): Promise<void>;
+  /** Durable when it resolves, and with it the agent's own facts about it; shown to the model at the next round, or begins the next turn. */
+  send(content: Content[] | string, origin?: string, facts?: FactsOf): Promise<void>;
   /** Opens a turn that goes on where the last one ended early (interrupted, failed, at a limit). Contract: nothing when it was done. */
   reopen(cause?: "resume" | "wake"): Promise<void>;
   /** True when there is an open turn or an input to begin one with. */
@@ -145,11 +148,12 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   return {
     turn,
     modelCalls,
-    async send(content, origin = "user") {
+    async send(content, origin = "user", facts = () => []) {
       const whole = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
       const data = { inputId: newId("inp"), agent: name, content: whole, origin };
       const event = { type: "input.received", actor: origin, data };
-      await ledger.append([event], summaryOf([event]));
+      const own = facts(data.inputId).map((fact) => ({ ...fact, actor: name }));
+      await ledger.append([event, ...own], summaryOf([event]));
       crashPoint("input.durable");
     },
     hasWork,

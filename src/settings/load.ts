@@ -48,6 +48,8 @@ export interface LoadedSettings {
   files: { file: string; scope: Scope; state: "used" | "absent" | "not trusted" }[];
   /** The project's executable configuration; give `{ [kind]: hash }` to `trust.grant` to approve a piece. */
   executables: Piece[];
+  /** The rules that tighten, of what was named on the command line. */
+  givenRules: { deny: string[]; ask: string[] };
   /** The project's `.mcp.json`, as it was approved. */
   mcp?: { file: string; text: string };
 }
@@ -59,10 +61,8 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
   const trusted = entry !== undefined || opts.trustFlag === true;
   const places = settingsFiles(root, opts);
   const { texts, files, mcpText, withheld } = readAll(root, places, trusted);
-  if (opts.given !== undefined) {
-    const below = texts.filter(({ place }) => place.scope === "managed").length;
-    texts.splice(below, 0, givenSettings(opts.given, root));
-  }
+  const given = opts.given === undefined ? undefined : givenSettings(opts.given, root);
+  if (given) texts.splice(texts.filter(({ place }) => place.scope === "managed").length, 0, given);
   const read = await checkAll(texts, opts.commandLine, opts.checkRule ?? (() => undefined));
   const warnings = read.flatMap(({ checked }) => checked.warnings);
 
@@ -105,6 +105,7 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
   );
   if (opts.commandLine) layers.splice(layers[0]?.scope === "managed" ? 1 : 0, 0, commandLayer(opts.commandLine, root));
   const merged = mergeSettings(layers, opts.home);
+  const { permissions } = read.find(({ place }) => place === given?.place)?.checked.value ?? {};
   return {
     settings: merged.settings,
     trusted,
@@ -112,6 +113,7 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
     warnings: [...warnings, ...merged.warnings],
     files,
     executables,
+    givenRules: { deny: permissions?.deny ?? [], ask: permissions?.ask ?? [] },
     ...(mcp && executables.some((piece) => piece.file === MCP_FILE && piece.approved) ? { mcp } : {}),
   };
 }

@@ -121,7 +121,7 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
   const { withheld = [] } = run.grants;
   if (end.lackedNetwork && !withheld.some(({ what }) => what === "network")) lines.push(`[${LACKED_NETWORK}]`);
   lines.push(...describeTaken(job));
-  for (const one of withheld) lines.push(`[${WITHHELD[one.what][one.because](one.part)}]`);
+  lines.push(...lacks(run));
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
   return {
@@ -156,6 +156,9 @@ const WITHHELD: Record<Withheld["what"], Record<Withheld["because"], (part: stri
   },
 };
 
+const lacks = ({ grants: { withheld = [] } }: Run): string[] =>
+  withheld.map(({ what, because, part }) => `[${WITHHELD[what][because](part)}]`);
+
 /** Undefined when there is nothing to say: it ended well. */
 export function describeEnd(end: JobEnd): string | undefined {
   switch (end.status) {
@@ -188,10 +191,11 @@ function inBackground(run: Run, plan: JobPlan, job: Job): ToolOutput {
   const { command } = run.input;
   const started = { jobId: job.jobId, callId: run.call.id, command, dir: plan.dir, boot: plan.boot, background: asked };
   const printed = asked ? "" : job.output().text;
+  const begun = asked
+    ? `[Background job ${job.jobId} started]`
+    : `${printed}${printed === "" || printed.endsWith("\n") ? "" : "\n"}[Background job ${job.jobId} started: still running, you will be told when it ends; see job_output, job_kill]`;
   return {
-    content: asked
-      ? `[Background job ${job.jobId} started]`
-      : `${printed}${printed === "" || printed.endsWith("\n") ? "" : "\n"}[Background job ${job.jobId} started: still running, you will be told when it ends; see job_output, job_kill]`,
+    content: [begun, ...lacks(run)].join("\n"), // what waits for a network in vain may not end for a long time
     events: [
       { type: "job.started", data: started },
       ...(asked ? [] : [{ type: "job.backgrounded", data: { jobId: job.jobId } }]),

@@ -117,10 +117,18 @@ export function secretBy(path: string): Hit | undefined {
   if (KERNEL_SECRETS.test(path) || systemSecrets().some((place) => path.startsWith(place)))
     return { decision: "deny", reason: "the system keeps secrets there" };
   const parts = path.split("/").filter((p) => p !== "");
-  if (NOT_SECRET.includes(parts.at(-1) ?? "")) return undefined;
+  const originals = parts.map(originalOf);
+  if (NOT_SECRET.includes(originals.at(-1) ?? "")) return undefined;
   const globbed = parts.some(isGlob) ? find(secretSamples(), parts, reaches) : undefined;
-  return globbed ?? find(secretEntries(), parts, matchesPattern);
+  if (globbed) return globbed;
+  const found = find(secretEntries(), parts, matchesPattern);
+  if (found?.decision === "deny" || originals.every((name, i) => name === parts[i])) return found;
+  return find(secretEntries(), originals, matchesPattern) ?? found;
 }
+
+/** A copy that was put aside holds what the file holds that it is a copy of: `id_rsa.bak` a key, `.env.example.bak` nothing. */
+const originalOf = (name: string): string =>
+  isGlob(name) ? name : name.replace(/(?!^)(?:~|\.(?:bak|backup|old|orig|save|copy))+$/, "");
 
 /** Most patterns are plain names. */
 function matchesPattern(part: string, pattern: string): boolean {

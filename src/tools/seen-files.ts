@@ -2,8 +2,8 @@
 import { hash } from "node:crypto";
 import type { ToolOutput, Turn } from "../loop/seams.ts";
 
-/** By agent, then by real path: the hash, and the event that says so. */
-export type SeenFiles = Record<string, Record<string, { hash: string; seq: number }>>;
+/** By agent, then by real path: the hash, the event that says so, and the input that brought it. */
+export type SeenFiles = Record<string, Record<string, { hash: string; seq: number; inputId?: string }>>;
 
 export const SEEN_SLICE = "files";
 
@@ -22,6 +22,16 @@ export function everSaw(turn: Turn, path: string): boolean {
   return fresh.get(turn)?.has(path) === true || turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path] !== undefined;
 }
 
+/** What an input brings of files is read as if by a call. */
+export interface SeenFile {
+  /** The real one. */
+  path: string;
+  hash: string;
+}
+
+export const seenFacts = (files: readonly SeenFile[], inputId?: string): NonNullable<ToolOutput["events"]> =>
+  files.map(({ path, hash }) => ({ type: "file.seen", data: { path, hash, ...(inputId && { inputId }) } }));
+
 /** The facts to record with the result; none when the ledger knows already. */
 export function markSeen(turn: Turn, path: string, fileHash: string): NonNullable<ToolOutput["events"]> {
   let seen = fresh.get(turn);
@@ -31,5 +41,5 @@ export function markSeen(turn: Turn, path: string, fileHash: string): NonNullabl
   }
   seen.set(path, fileHash);
   if (turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path]?.hash === fileHash) return [];
-  return [{ type: "file.seen", data: { path, hash: fileHash } }];
+  return seenFacts([{ path, hash: fileHash }]);
 }

@@ -161,6 +161,18 @@ describe("holdfast doctor and jobs", () => {
     expect((await cli("doctor")).stdout).toContain("rehearsal");
   });
 
+  it("and a first prompt name the files of a repository that are not read yet", async () => {
+    for (const name of ["AGENTS.md", ".mcp.json"]) fs.writeFileSync(path.join(cwd, name), "{}\n");
+    fs.mkdirSync(path.join(cwd, ".claude/skills"), { recursive: true });
+    const says = "not read in this version: AGENTS.md, .claude/skills, .mcp.json";
+    const instead = "name a file with @ in the prompt, or give --append-system-prompt";
+    const { code, stdout } = await cli("doctor", "--json");
+    expect([code, JSON.parse(stdout).findings.at(-1)]).toEqual([0, { what: "files", ok: false, says, do: instead }]);
+    const line = `holdfast: ${says} (${instead})\n`;
+    expect((await cli("-p", "Read AGENTS.md")).stderr).toContain(line);
+    expect((await cli("-p", "-c", "Read AGENTS.md")).stderr).not.toContain(line);
+  });
+
   it("list, show and kill a job of a harness that is gone", async () => {
     await cli("-p", "Run `echo begun; sleep 300` in the background");
     const [job] = JSON.parse((await cli("jobs", "ls", "--json")).stdout);

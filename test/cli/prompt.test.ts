@@ -72,6 +72,25 @@ describe("a prompt", () => {
     expect(title).toBe(words.slice(0, 80));
   });
 
+  it("names files that count as read: they can be changed at once, and others cannot", async () => {
+    fs.writeFileSync(path.join(opts.cwd, "other.md"), "not named\n");
+    const edit = (file: string) => ({ name: "edit_file", input: { path: file, old_text: "e", new_text: "E" } });
+    const write = (file: string) => ({ name: "write_file", input: { path: file, content: "mine\n" } });
+    const rounds = [{ calls: [edit("a.md"), write("b.md"), write("other.md"), edit("README.md")] }, { text: "Done." }];
+    answer = () => rounds.shift()!;
+    for (const name of ["a.md", "b.md"]) fs.writeFileSync(path.join(opts.cwd, name), "one\n");
+    await run(["change @a.md and @b.md", "--permission-mode", "acceptEdits"]);
+    const now = (name: string) => fs.readFileSync(path.join(opts.cwd, name), "utf8");
+    expect(["a.md", "b.md", "other.md"].map(now)).toEqual(["onE\n", "mine\n", "not named\n"]);
+    const results = server.log().requests.at(-1)!.body.messages as { role: string; content: string }[];
+    expect(results.filter(({ role }) => role === "tool").map(({ content }) => content.split("\n")[0])).toEqual([
+      expect.stringContaining("a.md"),
+      expect.stringContaining("b.md"),
+      "other.md exists and you have not read it; read it first",
+      "README.md exists and you have not read it; read it first",
+    ]);
+  });
+
   it("is what is piped in when there are no words; it names no files then", async () => {
     const { code, stderr } = await run([], { stdin: "explain @README.md\n" });
     expect([code, sent(), stderr.includes("@")]).toEqual([0, "explain @README.md", false]);
@@ -145,19 +164,31 @@ describe("the end of a run", () => {
     answer = () => rounds.shift() ?? { text: "It is as it is." };
   };
 
-  it("has exit code 4 when it ended on a refusal and had changed nothing, else 0", async () => {
+  it("has exit code 4 when it ended on a refusal and had changed nothing, else 0; what was refused is said once, with what would have allowed it", async () => {
     const ends: unknown[] = [];
+    const advice =
+      "Nobody could be asked: to allow it, give: --permission-mode acceptEdits; to be asked: --approvals wait";
     for (const rounds of [[write], [list, write], [write, list], [touch, write]]) {
       playing(...rounds);
       const { code, stderr } = await run(["go", "--allowedTools", "Bash(touch *)"]);
-      ends.push([code, stderr.includes("Nothing was changed: write_file: new.txt: it changes files of the project")]);
+      ends.push([code, ...stderr.split("\n").slice(-3)]);
     }
     expect(ends).toEqual([
-      [4, true],
-      [4, true],
-      [0, false],
-      [0, false],
+      [4, "1 call was refused, and nothing was changed: write_file new.txt", advice, ""],
+      [4, "1 call was refused, and nothing was changed: write_file new.txt", advice, ""],
+      [0, "1 call was refused: write_file new.txt", advice, ""],
+      [0, "1 call was refused: write_file new.txt", advice, ""],
     ]);
+    const why =
+      "Nothing was changed: write_file: new.txt: it changes files of the project (needs approval, and no one is there to ask)";
+    for (const flag of ["--quiet", "--output-format=json"]) {
+      playing(write);
+      const { code, stderr } = await run(["go", flag]);
+      expect([code, ...stderr.split("\n").slice(-2)]).toEqual([4, `${why}. ${advice}`, ""]);
+    }
+    playing(write); // no flag undoes what a rule refuses
+    const { stderr } = await run(["go", "--quiet", "--disallowedTools", "Write"]);
+    expect(stderr).toMatch(/^Nothing was changed: write_file: .*Write.*\n$/);
   });
 
   it("by a limit leaves the context paused, and its rounds count while it is open", async () => {

@@ -27,7 +27,8 @@ const linesOf = (stdout: string) =>
     .trim()
     .split("\n")
     .map((l) => JSON.parse(l));
-const userLine = (text: string) => `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
+const userLine = (content: string | object[]) =>
+  `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`;
 
 describe("stream-json", () => {
   it("prints init, assistant, user and result lines with the names that wrappers know", async () => {
@@ -60,18 +61,33 @@ describe("stream-json", () => {
     expect(lines[4]).toMatchObject({ num_turns: 2, result: "It says hello.", is_error: false });
   });
 
-  it("takes messages on stdin, one turn and one result each, in one context", async () => {
+  it("takes messages on stdin, one turn and one result each, in one context: each ends with its line feed, and nothing of it is dropped without a word", async () => {
     server = await startModelServer({ script: [{ text: "first" }, { text: "second" }] });
-    const running = startCli([...FLAGS, "--input-format", "stream-json"], { cwd, state, env: env(), keepStdin: true });
-    running.child.stdin!.write(userLine("one"));
+    const flags = [...FLAGS.slice(0, -1), "openai/gpt-5", "--input-format", "stream-json"];
+    const running = startCli(flags, { cwd, state, env: env(), keepStdin: true });
+    const data = Buffer.alloc(200_000, 7).toString("base64");
+    const image = { type: "image", source: { type: "base64", media_type: "image/png", data } };
+    const elsewhere = { type: "image", source: { type: "url", url: "http://127.0.0.1/a.png" } };
+    running.child.stdin!.write(userLine([{ type: "text", text: "one\u2028line" }, image, elsewhere, { type: "odd" }]));
     await new Promise<void>((resolve) =>
       running.child.stdout!.on("data", (d) => String(d).includes('"result"') && resolve()),
     );
     running.child.stdin!.end(userLine("two"));
-    const { code, stdout } = await running.exited;
+    const { code, stdout, stderr } = await running.exited;
     const results = linesOf(stdout).filter((l) => l.type === "result");
     expect(code).toBe(0);
     expect(results.map((r) => r.result)).toEqual(["first", "second"]);
+    const left = [
+      'the image is not sent to the model: give its content, as {"type":"base64","media_type":…,"data":…}',
+      'a part of type "odd" is not sent to the model',
+    ];
+    expect(stderr.trim().split("\n")).toEqual(left.map((why) => `holdfast: stdin: ${why}`));
+    const sent = server.log().requests[0]!.body.messages.filter(({ role }: { role: string }) => role === "user");
+    expect(sent.at(-1).content).toEqual([
+      { type: "text", text: "one\u2028line" },
+      { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } },
+      ...left.map((why) => ({ type: "text", text: `[${why}]` })),
+    ]);
   });
 
   it("wakes the idle agent when a background job ends, with one notification", async () => {

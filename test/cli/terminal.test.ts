@@ -101,7 +101,7 @@ test("streams, asks, and answers Ctrl-C at the question; after the resume edits 
   const third = await runCli(["-p", "-c", "more"], opts);
   expect([third.stdout, there()]).toEqual(["Again.\n", ["a.txt", "b.txt", "c.txt", "work.sh"]]);
   const other = await runCli(["-p", "go", ...model, "--max-rounds", "1"], opts);
-  expect([other.code, other.stdout, other.stderr.split("\n").slice(1, -3)]).toEqual([
+  expect([other.code, other.stdout, other.stderr.split("\n").slice(1, -2)]).toEqual([
     3,
     "", // what it said stands on the way already
     [
@@ -110,7 +110,8 @@ test("streams, asks, and answers Ctrl-C at the question; after the resume edits 
       "  ✗ refused: a.txt: it changes files of the project (needs approval, and no one is there to ask)",
       expect.stringMatching(/^ctx_\S+ · 1 round · \S+ tokens in, \d+ out · \$0 · [\d.]+ s$/),
       "1 call was refused: write_file a.txt",
-      "Nobody could be asked. To allow it, give: --permission-mode acceptEdits",
+      "Nobody could be asked: to allow it, give: --permission-mode acceptEdits; to be asked: --approvals wait",
+      "stopped after 1 round (--max-rounds 1); continue with a higher limit",
     ],
   ]);
 });

@@ -47,7 +47,7 @@ test("a killed build goes on by its name; failures show their end; what was refu
     "  ✗ refused: a.txt: it changes files of the project (needs approval, and no one is there to ask)",
     expect.stringMatching(/^ctx_\S+ · 3 rounds · \S+ tokens in, \d+ out · \$0 · \S+ s$/),
     "2 calls were refused: bash ./work.sh; write_file a.txt",
-    'Nobody could be asked. To allow it, give: --allowedTools "Bash(./work.sh)" --permission-mode acceptEdits',
+    'Nobody could be asked: to allow it, give: --allowedTools "Bash(./work.sh)" --permission-mode acceptEdits; to be asked: --approvals wait',
     "",
   ]);
 });

@@ -11,11 +11,16 @@ const SESSION = "123e4567-e89b-12d3-a456-426614174000";
 const opts = { cwd: tempDir("project"), state: tempDir("state"), env: {} };
 let server: ModelServer;
 
+/** These commands, then an answer. */
+const running =
+  (...commands: string[]) =>
+  ({ body }: { body: { messages: { role: string }[] } }) =>
+    body.messages.at(-1)!.role === "tool"
+      ? { text: "Two words." }
+      : { calls: commands.map((command) => ({ name: "bash", input: { command } })) };
+
 beforeAll(async () => {
-  const bash = { calls: [{ name: "bash", input: { command: "ls" } }] };
-  server = await startModelServer({
-    script: ({ body }) => (JSON.stringify(body).includes('"role":"tool"') ? { text: "Two words." } : bash),
-  });
+  server = await startModelServer({ script: running("ls") });
   opts.env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
 });
 afterAll(async () => {
@@ -34,7 +39,7 @@ test("a session has the id it was given, its settings and its system prompt; wha
     [
       ...["-p", "go", "--model", "openai-compatible/mock", "--output-format", "stream-json", "--verbose"],
       ...["--include-partial-messages", `--session-id=${SESSION}`, "--system-prompt", "You are a parrot."],
-      ...["--settings", '{"permissions":{"deny":["Bash(ls *)"]},"includeCoAuthoredBy":false}'],
+      ...["--settings", '{"permissions":{"deny":["Bash(ls *)"],"ask":["Bash(pwd)"]},"includeCoAuthoredBy":false}'],
       ...[
         "--mcp-config",
         "{}",
@@ -58,7 +63,7 @@ test("a session has the id it was given, its settings and its system prompt; wha
     expect.stringMatching(
       /^holdfast: accepted without effect: --mcp-config \(MCP servers\), --strict-mcp-config .*--setting-sources .*--betas /,
     ),
-    "holdfast: --settings:1:62: `includeCoAuthoredBy` has no effect: Holdfast has no such setting",
+    "holdfast: --settings:1:82: `includeCoAuthoredBy` has no effect: Holdfast has no such setting",
   ]);
   const partial = lines.filter((line) => line.type === "stream_event").map((line) => line.event);
   const message = ["message_start", "content_block_start", "content_block_delta", "content_block_stop"];
@@ -77,12 +82,17 @@ test("a session is begun once, gone on with by its id, and copied where that is 
   const copy = await runCli(["-p", "more", "--resume", SESSION, "--fork-session", "--json"], opts);
   const { session_id: copied } = JSON.parse(copy.stdout);
   expect(copied).toMatch(/^ctx_/);
+  server.setScript(running("ls", "pwd"));
   const gone = await runCli(["-p", "more", "--resume", SESSION, "--json"], opts);
-  expect(JSON.parse(gone.stdout).session_id).toBe(SESSION);
+  const refused = ["ls", "pwd"].map((command) => ({ tool_input: { command } }));
+  const { session_id, permission_denials } = JSON.parse(gone.stdout);
+  expect([session_id, permission_denials]).toMatchObject([SESSION, refused]); // what was refused stays refused, what was asked is asked
   expect(gone.stderr).toMatch(
-    /as it was started: --model openai-compatible\/mock --system-prompt 'You are a parrot\.'/,
+    /as it was started: --model openai-compatible\/mock --disallowedTools 'Bash\(ls \*\)' --system-prompt 'You are a parrot\.' --settings '\{"permissions":\{"ask":\["Bash\(pwd\)"\]\}\}'/,
   );
-  expect(gone.stderr).toMatch(/was started with --settings '…', which is not taken up \(what they say is not kept\)/);
+  expect(gone.stderr).toMatch(
+    /was started with --settings '…', which is not taken up \(of what they say only deny and ask rules are kept\)/,
+  );
   const wrong = [
     ["-p", "x", "--session-id", "mine"],
     ["-p", "-c", "x", "--session-id", SESSION],

@@ -57,7 +57,12 @@ test("a repository's hooks run as their authors wrote them, and what cannot run 
     expect.stringMatching(
       /^· UserPromptSubmit hook .*skills\.sh: exit code 126 \(it may not be executed: chmod \+x\): /,
     ),
-    expect.stringMatching(/^Nothing was changed: bash: blocked by a PreToolUse hook: no force\./),
+  ]);
+  // Said once, and no flag is named: none undoes what a hook refused.
+  expect(stderr.split("\n").slice(-3)).toEqual([
+    expect.stringMatching(/^ctx_/),
+    "1 call was refused, and nothing was changed: bash git push --force",
+    "",
   ]);
 });
 

@@ -25,8 +25,8 @@ describe("the three-phase example", () => {
     expect(stdout).toMatch(/^\| 1\. Collect data \| general-purpose \| [\d.]+ m?s \| 191 B \| [\d.]+ MB \| 3 \|$/m);
     expect(stdout).toMatch(/^\| 2\. Generate code \| general-purpose \| [\d.]+ m?s \| 185 B \| [\d.]+ MB \| 4 \|$/m);
     expect(stdout).toMatch(/^\| 3\. Check quality \| code-reviewer \| [\d.]+ m?s \| 31 B \| [\d.]+ MB \| 2 \|$/m);
-    expect(stdout).toMatch(/^\| \*\*Total\*\* \| – \| [\d.]+ s \| 407 B \| [\d.]+ MB \| 9 \|$/m);
-    expect(stdout).toMatch(/^\| Recovery time \| [\d.]+ m?s \| [\d.]+ m?s \| −\d+ % \|$/m);
+    expect(stdout).toMatch(/^\| \*\*Total\*\* \| – \| [\d.]+ m?s \| 407 B \| [\d.]+ MB \| 9 \|$/m);
+    expect(stdout).toMatch(/^\| Recovery time \| [\d.]+ m?s \| [\d.]+ m?s \| (?:[−+]\d+ %|same) \|$/m); // which is shorter is the machine's
     expect(stdout).toMatch(/^\| Duplicated model requests \| 0 \| 5 \| −100 % \|$/m);
     expect(stdout).toContain("Phase 1 made 0 requests after the resume; the code is the same.");
   });

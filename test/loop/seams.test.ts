@@ -1,6 +1,10 @@
+import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import type { RunOptions } from "../../src/harness.ts";
 import { mergeSeams } from "../../src/loop/merge.ts";
 import { defineMechanism, type GateCall, type Verdict } from "../../src/loop/seams.ts";
+import { hashOf } from "../../src/tools/seen-files.ts";
 import { type House, openHouse, toolOf } from "../house.ts";
 
 const judge = (name: string, verdict: Verdict) => defineMechanism({ name, seams: { gate: { judge: () => verdict } } });
@@ -86,6 +90,30 @@ describe("the other seams, through the loop", () => {
     const run = await house.harness.run("my password is …");
     expect(await run.result).toMatchObject({ reason: "blocked", error: "no secrets, please", rounds: 0 });
     expect(house.server.log().requests).toEqual([]);
+  });
+
+  it("input that is blocked was not read, nor were the files that came with it; one that is taken was", async () => {
+    const write = { calls: [{ name: "write_file", input: { path: "a.txt", content: "mine" } }] };
+    house = await openHouse([write, { text: "first" }, write, { text: "second" }], {
+      mechanisms: [
+        defineMechanism({
+          name: "blocker",
+          seams: { input: async (input) => (JSON.stringify(input).includes("blocked") ? { block: "no" } : input) },
+        }),
+      ],
+    });
+    const file = join(house.root, "a.txt");
+    writeFileSync(file, "yours");
+    const seen = [{ path: realpathSync(file), hash: hashOf(Buffer.from("yours")) }];
+    const ran = async (words: string, more: RunOptions) => {
+      const { context, result, taken } = await house.harness.run(words, more);
+      await result;
+      await taken.release();
+      return { context, holds: readFileSync(file, "utf8") };
+    };
+    const { context } = await ran("blocked", { seen });
+    expect((await ran("go", { context })).holds).toBe("yours");
+    expect((await ran("go", { context, seen })).holds).toBe("mine");
   });
 
   it("input changes what the model sees, intake adds at the tail, system in order, stop goes on", async () => {

@@ -77,6 +77,27 @@ describe("what came with a reply", () => {
   });
 });
 
+describe("what came with the words of a reply, not with a call", () => {
+  it("goes back with them", async () => {
+    const extra_content = { google: { thought_signature: "sealed" } };
+    const chunks = [
+      { delta: { role: "assistant", content: "Hello.", extra_content } },
+      { delta: {}, finish_reason: "stop" },
+    ].map((choice) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`);
+    const server = await startModelServer({ script: [{ chunks: [...chunks, "data: [DONE]\n\n"] }, { text: "ok" }] });
+    const model = createOpenAI({ id: "openai-compatible/some", name: "some", baseUrl: server.openaiUrl });
+    const { answer } = await reply(model, asking([user("go")]));
+    await reply(model, asking([user("go"), { kind: "reply", ...answer }, user("more")]));
+    const sent = server.log().requests.at(-1)!.body.messages;
+    expect(sent.find(({ role }: { role: string }) => role === "assistant")).toEqual({
+      role: "assistant",
+      content: "Hello.",
+      extra_content,
+    });
+    await server.close();
+  });
+});
+
 describe("a gateway that names its model as it likes", () => {
   it("is asked again once with the limit as it takes it, and not again after that", async () => {
     const server = await startModelServer({ script: () => ({ text: "ok" }), provider: "gpt-5-gateway" });

@@ -45,9 +45,15 @@ async function setUp() {
 }
 
 /** Each command is one call; gives what the model was told of each, and what the turn says of refusals. */
-async function told(cwd: string, commands: string[], ...flags: string[]) {
+async function told(
+  cwd: string,
+  commands: (string | { command: string; run_in_background: true })[],
+  ...flags: string[]
+) {
   const state = scratch(onTestFinished);
-  const calls = commands.map((command) => ({ calls: [{ name: "bash", input: { command } }] }));
+  const calls = commands.map((one) => ({
+    calls: [{ name: "bash", input: typeof one === "string" ? { command: one } : one }],
+  }));
   const server = await startModelServer({ script: [...calls, { text: "done" }] });
   onTestFinished(() => server.close());
   const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY, GIT_TERMINAL_PROMPT: "0" };
@@ -90,6 +96,7 @@ test.runIf(works)(
         "echo b > b && git add b && git -c user.name=n -c user.email=e@x commit -qm two && git log --oneline",
         "git branch -D kept",
         "cd vendor/x.git && git status; bash ../../wipe.sh",
+        { command: `curl -s http://127.0.0.1:${port}/later`, run_in_background: true },
       ],
       ...["--permission-mode", "auto", "--allowedTools", "Bash(git fetch *)"],
     );
@@ -102,6 +109,10 @@ test.runIf(works)(
     expect(results[2]).toContain("Read-only file system");
     expect(results[3]).toContain(
       `[the sandbox has no network for \`curl -s http://127.0.0.1:${port}/\`: the user can allow it by a rule`,
+    );
+    // Said when it begins: what waits for a network in vain may not end for a long time.
+    expect(results[7]).toMatch(
+      /^\[Background job \w+ started\]\n\[the sandbox has no network for `curl -s .*\/later`: the user can allow it by a rule/,
     );
     expect(results[4]).toMatch(/^[0-9a-f]{7,} two\n[0-9a-f]{7,} one$/);
     expect(results[5]).toContain("git branch takes away what is kept nowhere else");

@@ -32,6 +32,7 @@ describe("the scopes of settings", () => {
       trusted: false,
       withheld: [],
       warnings: [],
+      givenRules: { deny: [], ask: [] },
       executables: [],
       files: expect.arrayContaining([{ file: desk.userFile, scope: "user", state: "absent" }]),
     });

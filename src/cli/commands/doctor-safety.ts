@@ -7,16 +7,23 @@ import { canWrite, ownPaths, type SandboxOptions } from "../../mechanisms/jobs/i
 import type { Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { type OpenSettings, openSettings } from "../settings.ts";
+import { INSTEAD, unusedFiles } from "../unused-files.ts";
 import type { Finding } from "./doctor.ts";
 
 export async function safety(flags: Place): Promise<Finding[]> {
   try {
     const project = await projectOf(flags);
     const settings = await openSettings(flags, project);
-    return [...walls(settings), ...hooks(settings, project.root), trust(settings)];
+    return [...walls(settings), ...hooks(settings, project.root), trust(settings), ...unused(settings, project.root)];
   } catch (error) {
     return [{ what: "settings", ok: false, says: messageOf(error), do: "mend the file" }];
   }
+}
+
+function unused({ permissions }: OpenSettings, root: string): Finding[] {
+  const files = unusedFiles(root, permissions.home ?? "");
+  const says = `not read in this version: ${files.join(", ")}`;
+  return files.length === 0 ? [] : [{ what: "files", ok: false, says, do: INSTEAD }];
 }
 
 function walls({ sandboxState, sandbox, settings }: OpenSettings): Finding[] {

@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /** It works all the same. */
-const WARNINGS = new Set(["sandbox", "hooks"]);
+const WARNINGS = new Set(["sandbox", "hooks", "files"]);
 
 export async function doctor(flags: Place & JsonToo): Promise<number> {
   const findings = [

@@ -9,6 +9,7 @@ import {
 } from "../../mechanisms/permissions/index.ts";
 import { isBypass } from "../../settings/index.ts";
 import type { JsonToo, PolicyFlags } from "../flags.ts";
+import { linesOf } from "../lines-of.ts";
 import { projectOf } from "../open.ts";
 import { escaped, oneLine } from "../printable.ts";
 import { openSettings } from "../settings.ts";
@@ -57,18 +58,6 @@ async function answerLines(
     process.stdout.write(`${JSON.stringify({ ...id, ...answer })}\n`);
   }
   return isWrong ? WRONG_USAGE : 0;
-}
-
-/** Ended by a line feed alone: `node:readline` also ends lines at U+2028, which stands unescaped in JSON texts. */
-async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string> {
-  input.setEncoding("utf8");
-  let rest = "";
-  for await (const chunk of input) {
-    const lines = `${rest}${chunk}`.split("\n");
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  if (rest !== "") yield rest;
 }
 
 function judge(query: Query, options: PermissionOptions, root: string): Promise<Judgement> {

@@ -21,9 +21,14 @@ export interface Output {
 }
 
 /** Why a call was refused, and what would have allowed it where nobody could be asked. */
-export interface Refusal {
+export interface Refusal extends Advice {
   call: Call;
   why: string;
+}
+
+export interface Advice {
+  /** It was asked, and nobody was there to answer: not a rule, a hook or a person refused it. */
+  unanswered: boolean;
   /** As they are typed. */
   flags: string[];
 }

@@ -1,5 +1,5 @@
 // The last words of a run: which context it was, what it took, and what was refused with what would have allowed it.
-import type { Refusal } from "./blocks.ts";
+import type { Advice, Refusal } from "./blocks.ts";
 import { counted, duration, fitted } from "./format.ts";
 
 export interface Closing {
@@ -9,20 +9,30 @@ export interface Closing {
   spent: string;
   ms: number;
   refusals: readonly Refusal[];
+  /** The turn came to nothing by them. */
+  changedNothing: boolean;
 }
 
 const MOST_NAMED = 3;
 
-export function closingLines({ context, rounds, spent, ms, refusals }: Closing): string[] {
+export function closingLines({ context, rounds, spent, ms, refusals, changedNothing }: Closing): string[] {
   const parts = [context, counted(rounds, "round"), ...(spent === "" ? [] : [spent]), duration(ms)];
-  return [parts.join(" · "), ...refusedLines(refusals)];
+  return [parts.join(" · "), ...refusedLines(refusals, changedNothing)];
 }
 
-function refusedLines(refusals: readonly Refusal[]): string[] {
+function refusedLines(refusals: readonly Refusal[], changedNothing: boolean): string[] {
   if (refusals.length === 0) return [];
   const named = refusals.slice(0, MOST_NAMED).map(({ call }) => fitted(`${call.tool} ${call.title}`.trimEnd(), 60));
   const more = refusals.length > MOST_NAMED ? [`${refusals.length - MOST_NAMED} more`] : [];
-  const what = `${counted(refusals.length, "call")} ${refusals.length === 1 ? "was" : "were"} refused: ${[...named, ...more].join("; ")}`;
-  const flags = [...new Set(refusals.flatMap((one) => one.flags))];
-  return flags.length === 0 ? [what] : [what, `Nobody could be asked. To allow it, give: ${flags.join(" ")}`];
+  const many = `${counted(refusals.length, "call")} ${refusals.length === 1 ? "was" : "were"} refused`;
+  const what = `${many}${changedNothing ? ", and nothing was changed" : ""}: ${[...named, ...more].join("; ")}`;
+  return [what, ...adviceLines(refusals)];
+}
+
+/** Only where nobody could be asked: no flag undoes what a rule, a hook or a person refused. */
+export function adviceLines(refused: readonly Advice[]): string[] {
+  if (!refused.some((one) => one.unanswered)) return [];
+  const flags = [...new Set(refused.flatMap((one) => one.flags))];
+  const toAllow = flags.length === 0 ? "" : `to allow it, give: ${flags.join(" ")}; `;
+  return [`Nobody could be asked: ${toAllow}to be asked: --approvals wait`];
 }

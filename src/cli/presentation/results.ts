@@ -4,7 +4,7 @@ import type { loopEvents } from "../../loop/events.ts";
 import { textOf } from "../../models/model.ts";
 import { describeRan } from "../../tools/bash.ts";
 import { oneLine, printable } from "../printable.ts";
-import type { Call, FactBlock, Output } from "./blocks.ts";
+import type { Advice, Call, FactBlock, Output } from "./blocks.ts";
 import { counted } from "./format.ts";
 
 type Finished = Extract<Fact<typeof loopEvents>, { type: "tool.finished" }>["data"];
@@ -30,7 +30,7 @@ export function endOf(call: Call, data: Finished): Ended {
   };
   if (data.denied !== undefined) {
     const why = oneLine(data.denied, 300);
-    return { ...block, says: why, refusal: { call, why, flags: flagsFor(data) } };
+    return { ...block, says: why, refusal: { call, why, ...adviceFor(data) } };
   }
   if (ran) return { ...block, says: describeRan(ran) ?? "", output: commandOutput(data) };
   const output = outputOf(data);
@@ -70,11 +70,11 @@ export function diffBody(diff: string): string[] {
 const isDiff = (text: string): boolean => /^--- .*\n\+\+\+ .*\n@@ /.test(text);
 
 /** What would have allowed it, where nobody could be asked. */
-function flagsFor({ refusal }: Finished): string[] {
-  if (!refusal?.unanswered) return [];
-  if (refusal.code === "edit") return ["--permission-mode acceptEdits"];
+export function adviceFor({ refusal }: Finished): Advice {
+  if (!refusal?.unanswered) return { unanswered: false, flags: [] };
   const [rule] = refusal.rules ?? [];
-  return rule === undefined ? [] : [`--allowedTools ${quoted(rule)}`];
+  const byRule = rule === undefined ? [] : [`--allowedTools ${quoted(rule)}`];
+  return { unanswered: true, flags: refusal.code === "edit" ? ["--permission-mode acceptEdits"] : byRule };
 }
 
 const quoted = (rule: string): string => (/["$`\\!]/.test(rule) ? `'${rule.replaceAll("'", `'\\''`)}'` : `"${rule}"`);

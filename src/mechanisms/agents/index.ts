@@ -60,9 +60,13 @@ export function createAgents({ openModel, always = [] }: AgentsOptions = {}): Me
         if (!own) return next(call);
         const rounds = turn.state.turn?.rounds ?? 0;
         if (own.maxRounds !== undefined && rounds >= own.maxRounds)
-          throw new HoldfastError("limit", `stopped after ${rounds} rounds, the maxTurns of ${own.type}`, {
-            detail: { limit: "rounds" },
-          });
+          throw new HoldfastError(
+            "limit",
+            `stopped after ${rounds} ${rounds === 1 ? "round" : "rounds"}, the maxTurns of ${own.type}`,
+            {
+              detail: { limit: "rounds" },
+            },
+          );
         const spec = specFor(own.model, turn);
         if (spec === undefined || spec === turn.model.id) return next(call);
         let model: Model;

@@ -1,6 +1,6 @@
 // Owns the agent's files: the tools that read, search and change them, and what each agent has seen of them.
 import * as z from "zod";
-import { ownOr } from "../../ledger/own.ts";
+import { own, ownOr } from "../../ledger/own.ts";
 import { type Move, relocate } from "../../loop/moved.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -13,8 +13,8 @@ import { SEEN_SLICE, type SeenFiles } from "../../tools/seen-files.ts";
 import { writeFileTool } from "../../tools/write-file.ts";
 
 const slice: MechanismSlice<SeenFiles> = {
-  version: 3,
-  types: ["file.seen", "context.moved"],
+  version: 4,
+  types: ["file.seen", "input.blocked", "context.moved"],
   timelines: {
     // What was read after the checkpoint is no longer in the conversation: it must be read again before it is overwritten.
     restored: (state, { to }) =>
@@ -25,12 +25,21 @@ const slice: MechanismSlice<SeenFiles> = {
   apply(state, event) {
     // What an agent has read it has read, wherever the project's folder is now.
     if (event.type === "context.moved") return relocated(state, event.data as Move);
+    if (event.type === "input.blocked") return without(state, event.actor, (event.data as { inputId: string }).inputId);
     if (event.type !== "file.seen") return state;
-    const { path, hash } = event.data as { path: string; hash: string };
-    ownOr(state, event.actor, () => ({}))[path] = { hash, seq: event.seq };
+    const { path, hash, inputId } = event.data as { path: string; hash: string; inputId?: string };
+    ownOr(state, event.actor, () => ({}))[path] = { hash, seq: event.seq, ...(inputId !== undefined && { inputId }) };
     return state;
   },
 };
+
+/** What an input brought that the agent was never shown. */
+function without(state: SeenFiles, agent: string, inputId: string): SeenFiles {
+  const seen = own(state, agent);
+  if (!seen) return state;
+  const kept = Object.entries(seen).filter(([, known]) => known.inputId !== inputId);
+  return { ...state, [agent]: Object.fromEntries(kept) };
+}
 
 function relocated(state: SeenFiles, move: Move): SeenFiles {
   const there = (seen: SeenFiles[string]) =>
@@ -45,7 +54,12 @@ function upTo(seen: SeenFiles[string], to: number): SeenFiles[string] {
 export function createFiles(): Mechanism {
   return defineMechanism({
     name: SEEN_SLICE,
-    events: { "file.seen": { v: 1, schema: () => z.object({ path: z.string(), hash: z.string() }) } },
+    events: {
+      "file.seen": {
+        v: 1,
+        schema: () => z.object({ path: z.string(), hash: z.string(), inputId: z.string().optional() }),
+      },
+    },
     fold: slice,
     tools: [readFileTool, writeFileTool, editFileTool, multiEditTool, globTool, grepTool],
   });
