@@ -90,6 +90,7 @@ test.runIf(works)(
         `curl -s http://127.0.0.1:${port}/`,
         "echo b > b && git add b && git -c user.name=n -c user.email=e@x commit -qm two && git log --oneline",
         "git branch -D kept",
+        "git rebase -x 'bash wipe.sh' HEAD~1",
         "cd vendor/x.git && git status; bash ../../wipe.sh",
       ],
       ...["--permission-mode", "auto", "--allowedTools", "Bash(git fetch *)"],
@@ -106,6 +107,7 @@ test.runIf(works)(
     );
     expect(results[4]).toMatch(/^[0-9a-f]{7,} two\n[0-9a-f]{7,} one$/);
     expect(results[5]).toContain("git branch takes away what is kept nowhere else");
+    expect(results[6]).toContain("alone, and what git would start for you (rebase -x, bisect run) as a call of its own]");
     expect(denials.map((one: { tool_input: { command: string } }) => one.tool_input.command)).toEqual([
       "git branch -D kept",
     ]);
