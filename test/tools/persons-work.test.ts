@@ -54,7 +54,7 @@ function apply(root: string, one: Edit): void {
     else if (one.op === "folder") mkdirSync(full(one.at));
     else if (one.op === "link") symlinkSync(full("b"), full(one.at));
     else if (one.op === "run") chmodSync(full(one.at), 0o755);
-    else renameSync(full(one.at), full(one.to));
+    else if (one.op === "move") renameSync(full(one.at), full(one.to));
   } catch {}
 }
 
@@ -121,7 +121,7 @@ async function cutOff(before: Edit[], one: Call, after: Edit[]): Promise<"made" 
   return "left";
 }
 
-const RUNS = process.env.HOLDFAST_LONG ? 20_000 : 150;
+const RUNS = process.env.HOLDFAST_LONG ? 5_000 : 150;
 
 test("what a person wrote after a change was cut off is left alone when it is taken up", {
   timeout: 3_600_000,

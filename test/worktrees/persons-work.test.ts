@@ -66,7 +66,7 @@ function apply(root: string, one: Edit): string[] {
     else if (one.op === "run") chmodSync(full(one.at), lstatSync(full(one.at)).isFile() ? 0o755 : 0o700);
     else if (one.op === "remove") rmSync(full(one.at), { recursive: true });
     else if (one.op === "link") symlinkSync("elsewhere", full(one.at));
-    else renameSync(full(one.at), full(one.to));
+    else if (one.op === "move") renameSync(full(one.at), full(one.to));
     return [one.at, ...("to" in one ? [one.to] : [])];
   } catch {
     return [];

@@ -9,10 +9,18 @@ const SEEN = "/run/holdfast-programs";
 /** What is recognised by its name when it is granted something. Package managers run what the project says anyway, and may well be the project's own. */
 const NAMES = "git gh glab curl wget ssh scp sftp rsync docker podman kubectl helm terraform aws gcloud az".split(" ");
 
+interface Places {
+  /** Where commands write. */
+  written: readonly string[];
+  /** In it, where they cannot: installed tools. */
+  shown: readonly string[];
+}
+
 /** Arguments of bubblewrap; none where no command can write what is searched. `npx` and virtual environments put the project in front. */
-export function machinePrograms(searched: string, changeable: readonly string[]): string[] {
-  const isChangeable = (path: string) =>
-    [path, realOr(path)].some((one) => changeable.some((dir) => isInside(dir, one)));
+export function machinePrograms(searched: string, { written, shown }: Places): string[] {
+  const isIn = (dirs: readonly string[], path: string) => dirs.some((dir) => isInside(dir, path));
+  const isChangeable = (path: string) => [path, realOr(path)].some((one) => isIn(written, one) && !isIn(shown, one));
+  if (searched === "") return []; // the shell's own
   const dirs = searched.split(":");
   const fixed = dirs.filter((dir) => isAbsolute(dir) && !isChangeable(dir));
   if (fixed.length === dirs.length) return [];

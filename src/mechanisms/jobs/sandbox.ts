@@ -130,9 +130,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       unmade.push(...made.unmade);
       layers.push(...made.layers);
     };
+    const tools = home === undefined || trees.some((path) => isInside(path, home)) ? [] : toolsOf();
     if (home !== undefined) {
-      layers.push({ path: home, how: "private", args: ["--bind", join(kept, "home"), home] });
-      if (!trees.some((path) => isInside(path, home))) layers.push(...toolsOf());
+      layers.push({ path: home, how: "private", args: ["--bind", join(kept, "home"), home] }, ...tools);
       for (const path of new Set([project, root]))
         add(secretsIn({ tree: path, isWritable: path === root }, home, unsure));
     }
@@ -171,7 +171,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       ...(network ? resolver() : ["--unshare-net"]),
       ...layered([...layers, ...config.layers]),
       ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
-      ...(network || git !== "none" ? machinePrograms(searched, [...trees, ...alwaysWritten]) : []),
+      ...(network || git !== "none"
+        ? machinePrograms(searched, { written: [...trees, ...alwaysWritten], shown: tools.map(({ path }) => path) })
+        : []),
     ];
     return {
       kind,
