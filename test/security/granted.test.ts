@@ -51,7 +51,12 @@ async function told(at: string | { cwd: string; path: string }, commands: string
   const calls = commands.map((command) => ({ calls: [{ name: "bash", input: { command } }] }));
   const server = await startModelServer({ script: [...calls, { text: "done" }] });
   onTestFinished(() => server.close());
-  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY, GIT_TERMINAL_PROMPT: "0", PATH: `${path}${process.env.PATH}` };
+  const env = {
+    OPENAI_BASE_URL: server.openaiUrl,
+    OPENAI_API_KEY: KEYS.OPENAI_API_KEY,
+    GIT_TERMINAL_PROMPT: "0",
+    PATH: `${path}${process.env.PATH}`,
+  };
   const args = [
     "-p",
     "go",
@@ -107,7 +112,9 @@ test.runIf(works)(
     );
     expect(results[4]).toMatch(/^[0-9a-f]{7,} two\n[0-9a-f]{7,} one$/);
     expect(results[5]).toContain("git branch takes away what is kept nowhere else");
-    expect(results[6]).toContain("alone, and what git would start for you (rebase -x, bisect run) as a call of its own]");
+    expect(results[6]).toContain(
+      "alone, and what git would start for you (rebase -x, bisect run) as a call of its own]",
+    );
     expect(denials.map((one: { tool_input: { command: string } }) => one.tool_input.command)).toEqual([
       "git branch -D kept",
     ]);
