@@ -218,6 +218,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
         createSandbox(opts.sandbox.bwrap, {
           ...opts.sandbox,
           readable: [...(opts.sandbox.readable ?? []), ...treesDir],
+          searched: environment.PATH,
         }),
     }), // tools, model, intake, tool, wake: bash as supervised jobs, job_output job_kill list_jobs
     createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron

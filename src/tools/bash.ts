@@ -151,7 +151,8 @@ const WITHHELD: Record<Withheld["what"], Record<Withheld["because"], (part: stri
       `the sandbox has no network for \`${part}\`: the user can allow it by a rule (--allowedTools "Bash(${part})", or permissions.allow in the settings)`,
   },
   git: {
-    beside: (part) => `.git is read-only for this call, because it runs more than git: run \`${part}\` alone`,
+    beside: (part) =>
+      `.git is read-only for this call, because it runs more than git: run \`${part}\` alone, and what git would start for you (rebase -x, bisect run) as a call of its own`,
     no_rule: (part) => `.git is read-only for \`${part}\``,
   },
 };

@@ -24,6 +24,7 @@ const CREDENTIALS = [
   ".cargo/credentials.toml",
   ".bun/install/global/.npmrc",
   ".local/share/pnpm/global/5/.npmrc",
+  ".linuxbrew/etc/npmrc",
   ".m2/settings.xml",
   ".gradle/gradle.properties",
   ".sdkman/etc/token",

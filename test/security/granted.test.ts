@@ -46,17 +46,23 @@ async function setUp() {
 
 /** Each command is one call; gives what the model was told of each, and what the turn says of refusals. */
 async function told(
-  cwd: string,
+  at: string | { cwd: string; path: string },
   commands: (string | { command: string; run_in_background: true })[],
   ...flags: string[]
 ) {
+  const { cwd, path } = typeof at === "string" ? { cwd: at, path: "" } : at;
   const state = scratch(onTestFinished);
   const calls = commands.map((one) => ({
     calls: [{ name: "bash", input: typeof one === "string" ? { command: one } : one }],
   }));
   const server = await startModelServer({ script: [...calls, { text: "done" }] });
   onTestFinished(() => server.close());
-  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY, GIT_TERMINAL_PROMPT: "0" };
+  const env = {
+    OPENAI_BASE_URL: server.openaiUrl,
+    OPENAI_API_KEY: KEYS.OPENAI_API_KEY,
+    GIT_TERMINAL_PROMPT: "0",
+    PATH: `${path}${process.env.PATH}`,
+  };
   const args = [
     "-p",
     "go",
@@ -95,6 +101,7 @@ test.runIf(works)(
         `curl -s http://127.0.0.1:${port}/`,
         "echo b > b && git add b && git -c user.name=n -c user.email=e@x commit -qm two && git log --oneline",
         "git branch -D kept",
+        "git rebase -x 'bash wipe.sh' HEAD~1",
         "cd vendor/x.git && git status; bash ../../wipe.sh",
         { command: `curl -s http://127.0.0.1:${port}/later`, run_in_background: true },
       ],
@@ -111,11 +118,14 @@ test.runIf(works)(
       `[the sandbox has no network for \`curl -s http://127.0.0.1:${port}/\`: the user can allow it by a rule`,
     );
     // Said when it begins: what waits for a network in vain may not end for a long time.
-    expect(results[7]).toMatch(
+    expect(results[8]).toMatch(
       /^\[Background job \w+ started\]\n\[the sandbox has no network for `curl -s .*\/later`: the user can allow it by a rule/,
     );
     expect(results[4]).toMatch(/^[0-9a-f]{7,} two\n[0-9a-f]{7,} one$/);
     expect(results[5]).toContain("git branch takes away what is kept nowhere else");
+    expect(results[6]).toContain(
+      "alone, and what git would start for you (rebase -x, bisect run) as a call of its own]",
+    );
     expect(denials.map((one: { tool_input: { command: string } }) => one.tool_input.command)).toEqual([
       "git branch -D kept",
     ]);
@@ -161,5 +171,47 @@ test.runIf(works)(
     execFileSync("git", ["status"], { cwd: join(cwd, "vendor/x.git"), stdio: "ignore" });
     expect(existsSync(join(cwd, "planted-ran"))).toBe(true);
     rmSync(join(cwd, "planted-ran"));
+  },
+);
+
+test.runIf(works)(
+  "what scripts leave for git to find, or to read in a repository of their own, has neither the network nor .git",
+  async () => {
+    const { cwd, git } = await setUp();
+    const other = scratch(onTestFinished);
+    execFileSync("git", ["init", "-q", other]);
+    execFileSync("git", [...GIT, "-C", other, "commit", "-qm", "x", "--allow-empty"]);
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "sub");
+    git("commit", "-qm", "sub");
+    const put = (name: string, text: string) => writeFileSync(join(cwd, name), text);
+    put("do.sh", `cd ${cwd}; echo ran >> ran; bash ex.sh; bash wipe.sh\n`);
+    const settings = `git config core.fsmonitor "bash ${cwd}/do.sh"; git config core.sshCommand "bash ${cwd}/do.sh"`;
+    put(
+      "plant.sh",
+      [
+        "exec 2>/dev/null; PATH=/usr/bin:/bin",
+        // npx and npm put this folder in front of the search path.
+        `mkdir -p node_modules/.bin; printf '#!/bin/sh\\nbash ${cwd}/do.sh\\n' | tee node_modules/.bin/git > node_modules/.bin/curl; chmod +x node_modules/.bin/*`,
+        `(git init -q nested; cd nested; ${settings}; git remote add origin ssh://127.0.0.1/x)`,
+        `(sed /worktree/d .git/modules/sub/config > c; cp -r .git/modules/sub g; rm -f sub/.git; mv sub s2; mkdir -p sub; mv g sub/.git; cp c sub/.git/config; cd sub; ${settings})`,
+      ].join("\n"),
+    );
+    const { results } = await told(
+      { cwd, path: `${cwd}/node_modules/.bin:` },
+      [
+        "bash plant.sh; echo planted",
+        "cd nested && git fetch origin; cd ..",
+        "rm ran",
+        "git fetch origin",
+        "git add -A sub do.sh && git -c user.name=n -c user.email=e@x commit -qam three",
+        "curl -s http://127.0.0.1:9/",
+      ],
+      ...["--permission-mode", "auto", "--allowedTools", "Bash(git fetch *)", "--allowedTools", "Bash(curl *)"],
+    );
+    expect([results[0], results[2]]).toEqual(["planted", "(no output)"]);
+    expect(results.join("\n")).not.toContain("SENT-AWAY");
+    expect(results[1]).toContain("[the sandbox has no network for `git fetch origin`: the user can allow it by a rule");
+    expect([results[4], existsSync(join(cwd, "ran"))]).toEqual(["(no output)", false]);
+    expect(git("log", "--format=%s").split("\n").slice(0, 3)).toEqual(["three", "sub", "one"]);
   },
 );

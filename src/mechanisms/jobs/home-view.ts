@@ -1,6 +1,6 @@
 // Owns what is seen of the home: installed tools, none of its credentials.
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../../tools/paths.ts";
 import { isSecret, plainSecrets } from "../../tools/secret-names.ts";
 import { exists, type Layer, mask, maskAt, pinned, realOr } from "./mounts.ts";
@@ -72,7 +72,7 @@ function secretsBelow(top: string): string[] {
       else if (entry.isDirectory() && depth < DEEPEST && !PACKAGES.has(entry.name)) look(path, entry.name, depth + 1);
     }
   };
-  look(top, "", 1);
+  look(top, basename(top), 1);
   // Nothing is mounted on a link: what it leads to is masked where it is seen.
   const real = realOr(top);
   return [...new Set(found.map(realOr))].flatMap((path) => {

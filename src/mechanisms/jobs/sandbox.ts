@@ -8,6 +8,7 @@ import { SYSTEM_SECRETS } from "../../tools/secret-names.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
 import { type GitUse, gitUse } from "./git-use.ts";
 import { createTools, secretsAt, secretsIn } from "./home-view.ts";
+import { machinePrograms } from "./machine-programs.ts";
 import {
   changedAt,
   exists,
@@ -25,7 +26,7 @@ import {
   tree,
 } from "./mounts.ts";
 import { type Link, type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
-import { guardRepository } from "./repository.ts";
+import { guardRepository, guardSubmodules } from "./repository.ts";
 import { PROTECTED } from "./sandbox-places.ts";
 
 export interface SandboxOptions {
@@ -45,6 +46,8 @@ export interface SandboxOptions {
   writable?: string[];
   /** For every command. */
   network?: boolean;
+  /** The search path of commands; default: our own. */
+  searched?: string;
   /** Where Holdfast itself is; default: found out. Read-only, also in a tree that can be written. */
   own?: OwnInstall;
 }
@@ -85,6 +88,8 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   const project = realpathSync.native(opts.root);
   const home = isDirectory(opts.home) && opts.home !== "/" ? opts.home : undefined; // some have none
   const own = opts.own ?? ownInstall();
+  const alwaysWritten = ["/tmp", ...(home === undefined ? [] : [home, realOr(home)])]; // the context's own
+  const searched = opts.searched ?? process.env.PATH ?? "";
   const toolsOf = home === undefined ? () => [] : createTools(home);
   // A /proc that is read-only would keep the commands from having one of their own.
   const always = [
@@ -125,9 +130,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       unmade.push(...made.unmade);
       layers.push(...made.layers);
     };
+    const tools = home === undefined || trees.some((path) => isInside(path, home)) ? [] : toolsOf();
     if (home !== undefined) {
-      layers.push({ path: home, how: "private", args: ["--bind", join(kept, "home"), home] });
-      if (!trees.some((path) => isInside(path, home))) layers.push(...toolsOf());
+      layers.push({ path: home, how: "private", args: ["--bind", join(kept, "home"), home] }, ...tools);
       for (const path of new Set([project, root]))
         add(secretsIn({ tree: path, isWritable: path === root }, home, unsure));
     }
@@ -142,14 +147,15 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     };
     for (const name of PROTECTED) if (name !== ".git" || git === "none") guard(join(root, name));
     const watch = (path: string) => void mounted.push(identity(path));
-    const repository = guardRepository(root, git, { unsure, guard, layers, unmade, watch });
+    const guarding = { unsure, guard, layers, unmade, watch };
+    const repository = guardRepository(root, git, guarding);
+    const looked = guardSubmodules(root, guarding);
     const links: Link[] = [];
-    const ofOurs: string[] = [];
     for (const path of own ? trees : []) {
       const ours = ownPlacesIn(path, own!, writable);
       add(pinned(path, [...ours.paths, ...ours.links.map((link) => link.path)].map(dirname), unsure));
       for (const one of ours.paths) guard(one);
-      ofOurs.push(...ours.paths);
+      looked.push(...ours.paths);
       links.push(...ours.links);
     }
     for (const place of hiddenIn(trees, states)) {
@@ -165,13 +171,16 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       ...(network ? resolver() : ["--unshare-net"]),
       ...layered([...layers, ...config.layers]),
       ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
+      ...(network || git !== "none"
+        ? machinePrograms(searched, { written: [...trees, ...alwaysWritten], shown: tools.map(({ path }) => path) })
+        : []),
     ];
     return {
       kind,
       network,
       stamp: `${mounted.join()}\n${changesOf(config)}\n${mountTable()}`,
       watched: git === "none" ? [root] : [root, repository],
-      ofOurs,
+      looked,
       config,
       absent,
       links,
@@ -182,10 +191,10 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   };
   /** What is there changes only when `watched` does, or the mounts of the machine: a new one would be seen by the commands as it is. */
   const known = new Map<string, { seen: string; enclosure: Known }>();
-  const look = ({ watched, ofOurs, config }: Known, unsure: ReadonlySet<string>) =>
+  const look = ({ watched, looked, config }: Known, unsure: ReadonlySet<string>) =>
     [
       ...watched.map(changedAt),
-      ...ofOurs.map(identity),
+      ...looked.map(identity),
       ...(opts.readable ?? []).map(exists),
       changesOf(config),
       mountTable(),
@@ -220,7 +229,7 @@ interface Wanted {
 }
 
 /** With what its making looked at. */
-type Known = Enclosure & { watched: string[]; ofOurs: string[]; config: GitConfigView };
+type Known = Enclosure & { watched: string[]; looked: string[]; config: GitConfigView };
 
 /** Of a state that is kept in the tree itself, the parts. */
 const STATE_PARTS =

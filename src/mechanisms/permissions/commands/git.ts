@@ -84,8 +84,13 @@ function git(call: Call): Output | undefined {
   Object.assign(call.rest, { shell, args: rest, sub: sub.text });
   const output = subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
   const { court } = shell;
-  // A command that git starts (`bisect run`) is a part of its own; another repository does not need this one.
-  if (!isForeign) for (const f of court.findings) if (f.part === court.part && f.decision !== "allow") f.git = true;
+  // A command that git starts (`bisect run`) is a part of its own; another repository does not need this one, and its settings are anybody's:
+  // no rule with `*` means that the programs they name get the network.
+  for (const f of court.findings) {
+    if (f.part !== court.part || f.decision === "allow") continue;
+    if (!isForeign) f.git = true;
+    else if (f.network) f.lift = "exact";
+  }
   return output;
 }
 

@@ -1,0 +1,41 @@
+// Owns which programs a command finds that has more than others (the network, the repository): those of the machine, whatever commands put on the search path.
+import { accessSync, constants } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { isInside } from "../../tools/paths.ts";
+import { realOr } from "./mounts.ts";
+
+/** Where their links are seen; they come first on the search path. */
+const SEEN = "/run/holdfast-programs";
+/** What is recognised by its name when it is granted something. Package managers run what the project says anyway, and may well be the project's own. */
+const NAMES = "git gh glab curl wget ssh scp sftp rsync docker podman kubectl helm terraform aws gcloud az".split(" ");
+
+interface Places {
+  /** Where commands write. */
+  written: readonly string[];
+  /** In it, where they cannot: installed tools. */
+  shown: readonly string[];
+}
+
+/** Arguments of bubblewrap; none where no command can write what is searched. `npx` and virtual environments put the project in front. */
+export function machinePrograms(searched: string, { written, shown }: Places): string[] {
+  const isIn = (dirs: readonly string[], path: string) => dirs.some((dir) => isInside(dir, path));
+  const isChangeable = (path: string) => [path, realOr(path)].some((one) => isIn(written, one) && !isIn(shown, one));
+  if (searched === "") return []; // the shell's own
+  const dirs = searched.split(":");
+  const fixed = dirs.filter((dir) => isAbsolute(dir) && !isChangeable(dir));
+  if (fixed.length === dirs.length) return [];
+  const links = NAMES.flatMap((name) => {
+    const at = fixed.map((dir) => join(dir, name)).find((path) => isProgram(path) && !isChangeable(path));
+    return at === undefined ? [] : ["--symlink", at, join(SEEN, name)];
+  });
+  return ["--tmpfs", SEEN, ...links, "--remount-ro", SEEN, "--setenv", "PATH", [SEEN, ...dirs].join(":")];
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
