@@ -112,6 +112,28 @@ describe("the repository", () => {
   });
 });
 
+it("does not let a copied link lead where its original does", async () => {
+  const world = makeWorld({}, ["ln -s .git l2", "ln -s src l3", "ln -s ../outside l4"]);
+  const decisions = [];
+  for (const command of [
+    "cp -P l2 l; echo junk > l/HEAD; git add a",
+    "cp -a l2 l",
+    "cp -R l4 l; echo x > l/y",
+    "rsync -a l2 l",
+    "cp -P l3 l; echo x > l/a.ts",
+    "cp -r src copy",
+  ])
+    decisions.push([command, (await judgeCommand(world, command, { mode: "auto" })).decision]);
+  expect(decisions).toEqual([
+    ["cp -P l2 l; echo junk > l/HEAD; git add a", "deny"],
+    ["cp -a l2 l", "deny"],
+    ["cp -R l4 l; echo x > l/y", "deny"],
+    ["rsync -a l2 l", "deny"],
+    ["cp -P l3 l; echo x > l/a.ts", "allow"],
+    ["cp -r src copy", "allow"],
+  ]);
+});
+
 it("destroys nothing of git's unasked in mode auto, and a rule has to name the subcommand", async () => {
   const world = makeWorld();
   const grave = [

@@ -238,7 +238,7 @@ local k f
 told=1
 for k in "\${!hired[@]}"; do
 f=$base/.go$tag.$k
-if [ -p "$f" ]; then echo 1<>"$f"
+if [ -p "$f" ] && echo 2>/dev/null 1<>"$f"; then :
 else kill \${hired[k]} 2>/dev/null
 fi
 done

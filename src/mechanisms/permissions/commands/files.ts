@@ -1,5 +1,5 @@
 // Owns the commands that change files: creating and moving single ones inside the project, and what goes beyond that.
-import { dirname } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { ask, askExact, askGrave, deny } from "../finding.ts";
 import { judgePath } from "../path-place.ts";
 import { cut, type Field, field, isKnown, join, match, type Word, word } from "../shell/field.ts";
@@ -126,7 +126,19 @@ function cp(call: Call): Output | undefined {
   if (parsed.has("-r", "-R", "-a", "--recursive", "--archive") && !sources.every((f) => isKnown(f)))
     call.say(ask("it copies a tree", "changes"));
   if (parsed.has("-l", "-s", "--link", "--symbolic-link")) for (const source of sources) linkTo(call, source);
+  else if (!parsed.has("-L", "--dereference") && parsed.has(...KEEPS_LINKS)) copiesLinks(call, sources);
   return undefined;
+}
+
+/** A copied link leads where its original does, and what follows in the same call may write through it. */
+const KEEPS_LINKS = "-P -d -a -r -R --archive --recursive --no-dereference".split(" ");
+
+function copiesLinks(call: Call, sources: Field[]): undefined {
+  for (const source of sources)
+    for (const cwd of isKnown(source) ? (call.shell.scope.cwds ?? []) : []) {
+      const at = resolve(cwd, source.text);
+      if (realOf(call, at) !== resolve(realOf(call, dirname(at)), basename(at))) linkTo(call, source);
+    }
 }
 
 function mv(call: Call): Output | undefined {
@@ -275,6 +287,7 @@ function rsync(call: Call): Output | undefined {
       call.say(deny("it copies to or from another machine", "network"));
   }
   for (const source of sources) if (!source.text.includes(":")) call.read(source);
+  if (parsed.has("-a", "--archive", "-l", "--links")) copiesLinks(call, sources);
   if (target && !target.text.includes(":")) call.write(target);
   if (target && parsed.flags.some((f) => f.name.startsWith("--delete")) && isRoot(call, target))
     call.say(deny("it empties the project"));
