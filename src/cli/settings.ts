@@ -85,6 +85,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
       policy: { mode: defaultMode, ...rules },
       home,
       additionalDirectories,
+      own: [stateRoot(flags, project), stateHome(), join(configHome, "holdfast")],
       sandboxed: sandbox !== undefined,
       openNetwork: sandbox?.network === true,
     },

@@ -28,6 +28,8 @@ export interface PermissionOptions {
   additionalDirectories?: string[];
   /** Directories that may be read besides. */
   readable?: string[];
+  /** Where the program keeps its own state and settings: no rule opens it for writing. */
+  own?: string[];
   /** Whether commands run inside the sandbox. */
   sandboxed?: boolean;
   /** Whether they have the network there in any case. */
@@ -158,6 +160,7 @@ export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOption
     additionalDirectories: opts.additionalDirectories ?? [],
     readable: [...(opts.readable ?? []), ...(apart === undefined ? [] : [apart])],
     ...(apart === undefined ? {} : { apart: realPath(apart) }),
+    own: (opts.own ?? []).map((place) => realPath(place)),
     sandboxed: opts.sandboxed ?? false,
     openNetwork: opts.openNetwork ?? false,
     realPath,

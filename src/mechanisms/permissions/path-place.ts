@@ -59,7 +59,10 @@ function judgeReal(court: Court, use: PathUse, lexical: string, way: string): Ve
   if (guarded && !guarded.isLate) return guarded.verdict;
   const asked = findPathRule(rules.ask, question, world, false);
   if (asked) return { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text };
-  const allowed = findPathRule(rules.allow, question, world, true);
+  const named = findPathRule(rules.allow, question, world, true);
+  // `Edit` without a place means the project: whoever means more says where.
+  const isWide = named?.rule.kind === "tool" && named.rule.name !== "Read";
+  const allowed = isWide && !isInProject(court, way) ? undefined : named;
   const elsewhere = allowed && use.access === "edit" && !isInProject(court, way) && guardElsewhere(way);
   if (elsewhere) return elsewhere;
   if (allowed) return { ...(use.access === "edit" ? allowChange() : allow()), rule: allowed.text };
@@ -79,6 +82,8 @@ function guardWrite(court: Court, use: PathUse, lexical: string, way: string): G
     return {
       verdict: deny("it is in the main tree, and you work in a worktree: change it there and commit", "outside"),
     };
+  if (court.world.own?.some((place) => isInside(place, way)) && !isInProject(court, way))
+    return { verdict: deny("it is Holdfast's own state or settings", "protected") };
   const parts = [...new Set([lexical, way])].flatMap((path) => {
     const root = court.roots.filter((r) => isInside(r, path)).sort((a, b) => b.length - a.length)[0];
     return root === undefined ? [] : [path.slice(root.length).split("/").filter(Boolean).map(fold)];

@@ -36,6 +36,8 @@ export interface World {
   additionalDirectories: string[];
   /** Directories that may be read besides (what our own tools keep there). */
   readable: string[];
+  /** Where Holdfast keeps its state and settings: no rule opens it for writing. */
+  own?: string[];
   /** Whether commands run inside the sandbox: mode auto relies on it, and /tmp is then the context's own. */
   sandboxed: boolean;
   /** Commands have the network in any case: nothing is withheld. */

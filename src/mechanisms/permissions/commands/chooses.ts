@@ -91,7 +91,8 @@ const VERBS = /^(?:run|dlx|exec|x|install|add|i|tool|pip|eval|create|get)$/;
 /** The package or script itself is an address: `deno run https://…`, `pnpm dlx https://…`. */
 export function isFetchedCode(args: readonly Field[], at: number, runsProject: boolean): boolean {
   const [word, before]: string[] = [args[at]!.text, args[at - 1]?.text ?? ""];
-  if (!ADDRESS.test(word!) || HERE.test(word!)) return false;
+  const isNamed = /^[\w@./[\]-]+\s*@\s*(?:git\+)?[a-z]+:\/\//.test(word!); // `x@https://…`, `x @ https://…`
+  if (!(ADDRESS.test(word!) || isNamed) || HERE.test(word!)) return false;
   if (/(?:^|[.:-])(?:install|add)$/.test(before!)) return true;
   return runsProject && args.slice(0, at).every((f) => f.text.startsWith("-") || VERBS.test(f.text));
 }

@@ -94,12 +94,16 @@ const DESTROYS_FOR_SURE =
 const STATEMENTS =
   /\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|dropDatabase|flushall|config\s+set|module\s+load|(?:replica|slave)of|pg_read_(?:binary_)?file|pg_ls_dir|lo_(?:import|export)|load_file|into\s+(?:out|dump)file)\b/i;
 
+/** By psql's and mysql's own commands: a shell, a pipe, another file of commands, a program that shows. */
+const RUNS_COMMAND =
+  /\\!|copy\b.*\bprogram\b|\bsystem\s+\w|\\(?:g|gx|o|w|out)\s*\||\\(?:i|ir|include|P|\.|T)(?:\s|$)|(?:^|[;\s])(?:pager|source|tee|system)\s+\S/i;
+
 /** `get po,secret/db`, `--raw …/secrets`: any piece of a word that names them. */
 const asksForSecrets = (words: readonly string[]): boolean =>
   words.some(
     (w) =>
       !/^--?(?:n|namespace|l|selector|context)\b/.test(w) &&
-      w.split(/[,/=]/).some((piece) => /^secrets?$/i.test(piece)),
+      w.split(/[,/=]/).some((piece) => /^secrets?(?:\.|$)/i.test(piece)),
   );
 
 function cloud(call: Call): Output {
@@ -118,15 +122,16 @@ function cloud(call: Call): Output {
       (asksForSecrets(words) || (words.includes("view") && words.some((w) => /^--(?:raw|flatten)/.test(w)))))
   ) {
     call.say(deny(`${call.name} would destroy what runs elsewhere, or print secrets`, "secret"));
-  } else if (/\\!|copy\b.*\bprogram\b|\bsystem\s+\w/i.test(line))
-    call.say(deny(`${call.name} would run a command`, "runs_code"));
+  } else if (RUNS_COMMAND.test(line)) call.say(deny(`${call.name} would run a command`, "runs_code"));
   else if (
     call.name === "vault" ||
     (words.includes("configure") && words.includes("get")) ||
     words.includes("-destroy")
   ) {
     call.say(deny(`${call.name} would print secrets or destroy what runs elsewhere`, "secret"));
-  } else if (words.includes("rm") && words.some((w) => w === "--recursive" || w === "-r"))
+  } else if (call.name === "helm" && words.some((w) => /^(?:https?|oci):\/\//.test(w)))
+    call.say(askExact("it installs what another machine sends", "network"));
+  else if (words.includes("rm") && words.some((w) => w === "--recursive" || w === "-r"))
     call.say(deny(`${call.name} would destroy what is stored elsewhere`));
   else
     call.say({

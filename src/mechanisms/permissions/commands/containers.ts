@@ -71,6 +71,8 @@ function container(call: Call): Output | undefined {
   judgeMounts(call);
   if (call.args.some((f, i) => isSecretVariable(f.text, call.args[i - 1]?.text ?? "")))
     call.say(askExact("it hands a secret of the environment to the container", "secret"));
+  if (sub === "compose" && call.args.some((f) => /^(?:-f|--file=)?(?:https?|oci|git|ssh):\/\//.test(f.text)))
+    call.say(askExact("it runs what another machine describes", "network"));
   if (sub === "build" && call.args.slice(first + 1).some((f) => /^(?:\w+:\/\/|git@|github\.com\/)/.test(f.text)))
     call.say(askExact("it builds what another machine sends", "network"));
   if (sub === "cp") judgeCopy(call, call.args.slice(first + 1));
@@ -89,14 +91,14 @@ function container(call: Call): Output | undefined {
 
 /** `-e AWS_SECRET_ACCESS_KEY`, `--env=GH_TOKEN`: the value is the one that this machine has. */
 const isSecretVariable = (word: string, before: string): boolean => {
-  const name = /^(?:-e|--env)$/.test(before) ? word : (/^(?:-e|--env=)(\w+)$/.exec(word)?.[1] ?? "");
+  const name = /^(?:-[ditPqT]*e|--env)$/.test(before) ? word : (/^(?:-[ditPqT]*e|--env=)(\w+)$/.exec(word)?.[1] ?? "");
   return /^\w*(?:SECRET|TOKEN|PASSW|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY)\w*$/i.test(name);
 };
 
 /** Of `-v HERE:THERE` only the first is a place of this machine. */
 function judgeMounts(call: Call): undefined {
   for (const [i, arg] of call.args.entries()) {
-    const m = match(arg, /^(?:-v|--volume|--mount)(?:=)?(.*)$/ds);
+    const m = match(arg, /^(?:-[ditPqT]*v|--volume|--mount)=?(.*)$/ds);
     if (!m) continue;
     const given = m[1]!.text === "" ? call.args[i + 1] : fieldOf(m[1]!);
     if (!given) continue;
@@ -135,7 +137,7 @@ function within(call: Call, first: number): Field[] {
   for (let i = at + 1; i < call.args.length; i++) {
     const text: string = call.args[i]!.text;
     if (!text.startsWith("-")) return call.args.slice(i);
-    if (!ALONE.test(text) && !/^-[a-zA-Z]./.test(text)) i++;
+    if (!ALONE.test(text) && !/^-[a-zA-Z]+[^a-zA-Z]/.test(text)) i++;
   }
   return [];
 }

@@ -102,6 +102,8 @@ export const ARCHIVES: Commands = {
     ) {
       call.say(deny("the database is told to write files or to run something", "runs_code"));
     }
+    if (call.args.some((f) => /^--?(?:init|cmd)$/.test(f.text)))
+      call.say(askExact("the database runs what a file or a flag says first", "runs_code"));
     call.say(ask("it opens a database with a language of its own"));
     return undefined;
   },

@@ -1,7 +1,7 @@
 // Owns git's commands that change something: flags that run programs, addresses, places, and what destroys for good.
 import { ask, askExact, askGrave, deny } from "../finding.ts";
 import { cut, cutOff, field, fieldOf, match } from "../shell/field.ts";
-import { judgeField } from "../shell/paths.ts";
+import { isThere, judgeField } from "../shell/paths.ts";
 import type { Call } from "./call.ts";
 
 /** Flags that run programs or write elsewhere, whatever the subcommand. */
@@ -41,7 +41,7 @@ export function judgeChange(call: Call, name: string, refused: string | undefine
   if (name === "rebase") runsBetween(call);
   else if (call.args.some((f) => isOrBegins(f.text, ["--exec"])))
     call.say(deny(`git ${name} --exec runs a program`, "runs_code"));
-  if (name === "clone" && call.args.some((f) => /^-[uc]/.test(f.text)))
+  if (name === "clone" && call.args.some((f) => /^-[lnqvs]*[uc]/.test(f.text)))
     call.say(deny("git clone would run a program", "runs_code"));
   if (name === "push" && call.args.some((f) => /^[+:]./.test(f.text)))
     call.say(askExact("it goes over what others have there", "changes"));
@@ -64,8 +64,8 @@ function judgePlaces(call: Call, name: string): undefined {
 /** `git rebase -x CMD`: the command is judged as what it is. */
 function runsBetween(call: Call): undefined {
   for (const [i, arg] of call.args.entries()) {
-    if (!isOrBegins(arg.text, ["--exec"]) && !/^-x/.test(arg.text)) continue;
-    const inline = cutOff(arg, /^(?:--[a-z]+=?|-x)/);
+    if (!isOrBegins(arg.text, ["--exec"]) && !/^-[a-wyzA-Z]*x/.test(arg.text)) continue;
+    const inline = cutOff(arg, /^(?:--[a-z]+=?|-[a-wyzA-Z]*x)/);
     call.say(ask("git rebase starts a command", "runs_code"));
     call.rest.judged.add(arg);
     call.runText(inline.text === "" ? (call.args[i + 1] ?? field("")) : inline);
@@ -83,7 +83,8 @@ function judgeAddress(call: Call, name: string): undefined {
   if (!["push", "fetch", "pull"].includes(name)) return;
   const at = words.findIndex((w, i) => !w.startsWith("-") && !TAKES.test(words[i - 1] ?? ""));
   const named = words.flatMap((w, i) => (/^--repo(?:=|$)/.test(w) ? [w.slice(7) || (words[i + 1] ?? "")] : []));
-  const isAddress = [words[at] ?? "", ...named].some((w) => /[:~]|^[./]/.test(w));
+  const isFolder = call.args[at] !== undefined && isThere(call.shell, call.args[at]!);
+  const isAddress = isFolder || [words[at] ?? "", ...named].some((w) => /[:~/]|^\./.test(w));
   if (!isAddress) return;
   if (name === "push") call.say(deny("it pushes to an address that is no remote of the repository", "network"));
   else call.say(askExact("it takes history from an address that is no remote of the repository", "network"));
@@ -116,7 +117,7 @@ function destroys(name: string, call: Call): boolean {
       return short("d") || has("--stdin");
     case "checkout":
     case "switch":
-      return short("f") || has("--force", "--discard-changes");
+      return short("fBC") || has("--force", "--discard-changes", "--force-create");
     case "read-tree":
       return has("--reset");
     case "worktree":

@@ -305,7 +305,7 @@ const SPECIAL: Commands = {
   "credential-cache": (call) => secret(call),
   "credential-manager": (call) => secret(call),
   difftool: (call) => {
-    if (call.args.some((f) => /^(?:-x|--extcmd|-t|--tool)/.test(f.text)))
+    if (call.args.some((f) => /^(?:-[a-zA-Z]*[xt]|--extcmd|--tool)/.test(f.text)))
       call.say(deny("git difftool runs a program", "runs_code"));
     else call.say(ask("git difftool runs a program", "runs_code"));
     return undefined;

@@ -175,8 +175,22 @@ function curl(call: Call): Output {
     if (isInAddress(arg)) call.say(deny("data of this machine would be part of the address", "network"));
   }
   if (args.length === 1 && /^(?:--version|-V|--help|-h)$/.test(args[0]!.text)) return { kind: "unknown" };
+  if (args.some((f) => /^(?:-[a-zA-Z#0-9]*[OJ][a-zA-Z#0-9]*|--remote-(?:name|header-name)(?:-all)?)$/.test(f.text)))
+    writesByAddress(call, args);
+  if (args.some((f, i) => /^(?:-o|--output)$/.test(args[i - 1]?.text ?? "") && /#\d/.test(f.text)))
+    call.say(askExact("the name of the file is only known at run time", "runtime"));
   call.say(reach(call));
   return NETWORK;
+}
+
+/** What it is called there it is called here; below a tree that is fetched, every name of the way. */
+function writesByAddress(call: Call, args: Field[]): undefined {
+  for (const f of args) {
+    const way = /^(?:[a-z]+:\/\/)?[\w.-]+\.[\w.-]+(?::\d+)?\/([^?#]*)/i.exec(f.text)?.[1];
+    if (way === undefined || f.text.startsWith("-")) continue;
+    const name = way.replace(/\/+$/, "");
+    if (name !== "") for (const one of new Set([name, name.slice(name.lastIndexOf("/") + 1)])) call.write(field(one));
+  }
 }
 
 /** A file by its name, or what nobody knows yet. */
@@ -229,6 +243,7 @@ function wget(call: Call): Output {
     if (joined && joined[1]?.text !== "-") call.write(fieldOf(joined[1] ?? joined[2]!));
   }
   if (call.args.length === 1 && /^(?:--version|-V|--help)$/.test(call.args[0]!.text)) return { kind: "unknown" };
+  if (!args.some((f) => /^(?:-O|--output-document|--spider)/.test(f.text))) writesByAddress(call, args);
   call.say(reach(call));
   return NETWORK;
 }

@@ -33,11 +33,23 @@ const COMPILE =
   /^-(?:[cgESvwOMP]|O[0-3sgz]|g\d?|std=.*|W[a-z][\w=+-]*|D\w.*|U\w+|I.*|L.*|l.*|f(?:PIC|pic|PIE|pie|sanitize=.*|no-[\w-]+|openmp|visibility=\w+|stack-protector[\w-]*|lto(?:=\w+)?|diagnostics-[\w=-]+|color-diagnostics|omit-frame-pointer|exceptions)|m(?:arch|tune|cpu)=[\w.+-]+|m(?:32|64|avx\w*|sse[\w.]*)|pthread|pedantic|ansi|shared|static|pipe|pg|MMD?|MP|rdynamic|no-pie|pie)$|^--(?:version|std=.*)$/;
 
 export const ROWS: Record<string, Row | RegExp> = {
-  npm: { flags: SCRIPT_FLAGS, verbs: STRANGERS },
+  // It takes any unique beginning of a name.
+  npm: {
+    flags: SCRIPT_FLAGS,
+    verbs:
+      /^(?:x|exec?|cre?a?t?e?|init|innit|pub\w*|unp\w*|log[io]\w*|add-?us\w*|own\w*|tok\w*|acc\w*|link|ln|hook|set|edit?|expl\w*|team|org|profile|dist-tags?|depr\w*)$/,
+  },
   pnpm: { flags: SCRIPT_FLAGS, verbs: STRANGERS },
-  yarn: { flags: `${SCRIPT_FLAGS} -AWit`, verbs: STRANGERS },
+  yarn: {
+    flags: `${SCRIPT_FLAGS} -AWit`,
+    verbs: /^(?:npm|global|dlx|create|init|publish|login|logout|owner|link|plugin|set)$/,
+  },
   bun: { flags: `${SCRIPT_FLAGS} -t: -bu`, verbs: STRANGERS },
-  "npm exec": { flags: "-qw: --workspace: --workspaces --if-present --no --offline --quiet", ownWords: 2 },
+  "npm exec": {
+    flags: "-qw: --workspace: --workspaces --if-present --no --offline --quiet",
+    verbs: /^exec$/,
+    ownWords: 2,
+  },
   npx: { flags: "-yq --yes --no --no-install --quiet --prefer-offline --ignore-existing --silent", ownWords: 1 },
   pip: { flags: PIP },
   uv: {
@@ -203,7 +215,7 @@ export const ROWS: Record<string, Row | RegExp> = {
     flags:
       "-q -t: -f: --tag: --file: --build-arg: --no-cache --pull --target: --platform: --progress: --quiet --rm --force-rm --load --label: --network: --compress --memory: --shm-size:",
   },
-  "docker compose": { flags: COMPOSE },
+  "docker compose": { flags: COMPOSE, verbs: /^(?:publish|push|alpha|bridge)$/, verbDepth: 2 },
   "docker-compose": { flags: COMPOSE },
   "docker logs": { flags: "-ft -n: --follow --tail: --since: --until: --timestamps --details" },
   "docker inspect": { flags: "-s -f: --format: --size --type:" },
@@ -291,6 +303,11 @@ export const ROWS: Record<string, Row | RegExp> = {
   zip: { flags: "-rqjuvdlyXo0123456789 -x: -i: -n: --quiet --recurse-paths --exclude: --version" },
   unzip: { flags: "-oqltvnjpuaC -d: -x: --version" },
 };
+/** Goals that publish, or run a plugin that is named by its place. */
+export const GOALS: Record<string, RegExp> = { mvn: /^(?:deploy|site-deploy|release:.*|[\w.-]+:[\w.-]+:.*)$/ };
+/** They read more arguments from a file. */
+export const RESPONSE_FILES = /^(?:pytest|gcc|tsc|javac|java|rustc|ld|mypy)$/;
+
 /** They take the same flags. */
 export const KIN: Record<string, string> = {
   podman: "docker",

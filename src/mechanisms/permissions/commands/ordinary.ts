@@ -5,7 +5,7 @@ import type { Field } from "../shell/field.ts";
 import { compileFlags } from "./flags.ts";
 import { GIT_READS } from "./git-table.ts";
 import { GIT_ORDINARY } from "./ordinary-git.ts";
-import { KIN, ROWS, type Row } from "./ordinary-rows.ts";
+import { GOALS, KIN, RESPONSE_FILES, ROWS, type Row } from "./ordinary-rows.ts";
 
 /** Subcommands of package managers whose other words are scripts of the project: what follows those is for the script. */
 const SCRIPT_RUNNERS: Record<string, RegExp> = {
@@ -50,8 +50,10 @@ export function unusualFlags({ name, sub, args, judged }: Called): string[] {
     row instanceof RegExp
       ? []
       : mine.filter((word, i) => row.verbs?.test(word) && wordsBefore(mine, i) < (row.verbDepth ?? 1));
-  if (row instanceof RegExp) return flags.filter((word) => !row.test(word));
-  return [...verbs, ...unlisted(row, mine, new Set(flags))];
+  const goals = own(GOALS, program);
+  const more = mine.filter((word) => goals?.test(word) || (RESPONSE_FILES.test(program) && /^@./.test(word)));
+  if (row instanceof RegExp) return [...more, ...flags.filter((word) => !row.test(word))];
+  return [...more, ...verbs, ...unlisted(row, mine, new Set(flags))];
 }
 
 /** Those that are no flags. */

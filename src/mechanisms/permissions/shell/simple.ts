@@ -1,5 +1,5 @@
 // Owns the judging of one simple command: its assignments, redirections and words, then the rules that speak about it.
-import { normalize } from "node:path";
+import { normalize, posix } from "node:path";
 import type { Assignment, Command as CommandNode, Redirection, Word } from "unbash";
 import { makeCall } from "../commands/call.ts";
 import { lookup } from "../commands/index.ts";
@@ -119,6 +119,9 @@ function runHead(shell: Shell, fields: Field[], text: string): Ran {
   const called = callFunction(shell, head.text, args, walkBody);
   if (called) return { output: called };
   const name = commandName(head.text);
+  const hidden = fields.findIndex((f, i) => i < 5 && IS_HOLDFAST.test(f.text));
+  if (hidden >= 0 && name !== "holdfast")
+    runHead({ ...shell, depth: shell.depth + 1 }, [field("holdfast"), ...fields.slice(hidden + 1)], text);
   const command = lookup(name);
   const call = makeCall(shell, name, args, text);
   if (!command) {
@@ -131,6 +134,9 @@ function runHead(shell: Shell, fields: Field[], text: string): Ran {
   const output = judge(call) ?? UNKNOWN_OUTPUT;
   return { output, look: { ...manner, ...call.rest } };
 }
+
+/** `npx holdfast@latest`, `node bin/holdfast.js`, `./node_modules/.bin/holdfast`. */
+const IS_HOLDFAST = /^(?:\S*\/)?holdfast(?:\.js|@[\w.-]+)?$/;
 
 /** `/usr/bin/git` is git; `./git` is not. */
 function commandName(head: string): string {
@@ -175,7 +181,7 @@ function applyRules(
   if (asked) record(court, label, { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text });
   if (denied || asked || rules.allow.length === 0) return;
   if (!scope.cwds?.every((cwd) => isInProject(court, realOf(court, cwd)))) return;
-  const visible = as && !as.areSafe ? [as.written] : texts;
+  const visible = (as && !as.areSafe ? [as.written] : texts).map(withoutDetours);
   const any = findBashRule(rules.allow, visible);
   if (!any) return;
   const exact = findBashRule(rules.allow, visible, "exact");
@@ -192,6 +198,13 @@ function applyRules(
     if (rule) Object.assign(finding, { decision: "allow", changes: true, rule: rule.text });
   }
 }
+
+/** `./scripts/../x.sh` is `./x.sh`: a rule for what lies in `scripts` does not mean it. */
+const withoutDetours = (text: string): string =>
+  text.replace(/\S+\/\.\.(?=\/|\s|$)\S*/g, (word) => {
+    const way = posix.normalize(word);
+    return /^\.\//.test(word) && !/^[./]/.test(way) ? `./${way}` : way;
+  });
 
 const unusual = (flag: string): Verdict =>
   askExact(
