@@ -1,7 +1,7 @@
 // The little shell that waits for the harness's end, killed alone.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -53,4 +53,13 @@ test("a supervisor whose watcher was killed still ends with its harness", { time
   const left = shellsOf(dir);
   for (const { pid } of left) process.kill(pid, "SIGKILL");
   expect(left).toEqual([]);
+});
+
+test("a shell that cannot be made ready ahead is no fault yet: the first command says why", async () => {
+  const base = scratch(onTestFinished);
+  writeFileSync(join(base, "file"), "");
+  const runner = createRunner({ dir: join(base, "file", "jobs") }); // as on a full disk: nothing can be made there
+  expect(() => runner.prepare("ctx_test", base)).not.toThrow();
+  const spec = { context: "ctx_test", agent: "lead", callId: "c1", command: "true", cwd: base, background: false };
+  expect(() => runner.plan(spec)).toThrow(/ENOTDIR|not a directory/);
 });

@@ -139,8 +139,11 @@ export function createRunner(opts: RunnerOptions): Runner {
   return {
     prepare(context, root) {
       const key = `${context} ${root}`;
-      if (!prepared.has(key)) open(enclosed({ ...NO_JOB, context, root })).prepare();
+      if (prepared.has(key)) return;
       prepared.add(key);
+      try {
+        open(enclosed({ ...NO_JOB, context, root })).prepare();
+      } catch {} // no room, no descriptor: the first command tries again and says so
     },
     plan(spec) {
       const jobId = newId("job");
