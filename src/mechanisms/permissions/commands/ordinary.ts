@@ -107,14 +107,19 @@ const takesValue = (row: Row | RegExp, flag: string | undefined): boolean =>
 
 const takenBy = (row: Row, flag: string): string | undefined => known(row).get(flag);
 
+const tables = new Map<string, Map<string, string>>(); // one entry for each row: it does not grow
+
 /** Flag → ":" if it takes a value, "?" if it may, "" if not. */
 function known(row: Row): Map<string, string> {
+  let table = tables.get(row.flags);
+  if (table) return table;
   const flags = row.hasLongSingles ? row.flags.replaceAll(/(^| )-(?=\w\w)/g, "$1--") : row.flags;
-  const made = new Map<string, string>();
+  table = new Map();
   for (const [name, value] of compileFlags(flags))
     if (value !== "refused" && value !== "asked")
-      made.set(name, value === "optional" ? "?" : value === "none" ? "" : ":");
-  return made;
+      table.set(name, value === "optional" ? "?" : value === "none" ? "" : ":");
+  tables.set(row.flags, table);
+  return table;
 }
 
 function unlisted(row: Row, words: string[], flags: ReadonlySet<string>): string[] {
