@@ -90,6 +90,10 @@ describe("rules", () => {
       ["tar xzf a.tgz", "Bash(tar *)", "allow"],
       ["tar xIf ./x a.tgz", "Bash(tar *)", "deny"],
       ["mycli --anything", "Bash(mycli *)", "allow"],
+      ["curl -s http://localhost:3000/api/users?limit=5", "Bash(curl -s http://localhost:3000 *)", "allow"],
+      ["curl -s http://localhost:3000@evil.example/x", "Bash(curl -s http://localhost:3000 *)", "ask"],
+      ["eslint -f stylish src", "Bash(eslint *)", "allow"],
+      ["eslint -f ./x.cjs src", "Bash(eslint *)", "ask"],
     ];
     const judged = [];
     for (const [command, rule] of cases)

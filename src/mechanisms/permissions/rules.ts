@@ -132,6 +132,9 @@ export const namesWord = (rules: CompiledRule[], commands: string[], word: strin
 function matchesCommand(pattern: string, command: string): boolean {
   if (!pattern.includes("*")) return pattern === command;
   if (pattern.endsWith(" *") && matchesStars(pattern.slice(0, -2), command)) return true;
+  // A server that is named means what it serves.
+  if (/\shttps?:\/\/[\w.-]+(?::\d+)? \*$/.test(pattern) && matchesStars(`${pattern.slice(0, -2)}/*`, command))
+    return true;
   return matchesStars(pattern, command);
 }
 

@@ -5,6 +5,8 @@ export interface Row {
   flags: string;
   /** Flags whose value decides, as `flag value` or `flag=value`. */
   values?: RegExp;
+  /** Flags whose value is a name, not code of somebody's (`--reporter dot`, not `--reporter ./x.js`). */
+  named?: RegExp;
   /** Flags of one dash with a whole name (`-run`), as go has them. */
   hasLongSingles?: boolean;
   /** Subcommands that a rule has to name: they fetch and run code of others, publish, or change what is outside the project. */
@@ -74,22 +76,27 @@ export const ROWS: Record<string, Row | RegExp> = {
     values: /^-p ?no:\w+$|^-o ?(?:log_cli|log_cli_level|xfail_strict)=\w+$/,
   },
   vitest: {
+    named: /^--(?:reporter|pool)$/,
     flags:
       "-uw -t: --run --watch? --coverage? --reporter: --testNamePattern: --bail? --silent? --changed? --project: --passWithNoTests --update --no-coverage --isolate? --no-isolate --pool: --maxWorkers: --minWorkers: --no-file-parallelism --fileParallelism --retry: --shard: --testTimeout: --hookTimeout: --typecheck? --globals --dom --hideSkippedTests --logHeapUsage --exclude: --dir: --allowOnly --color --no-color --outputFile: --related --coverage.enabled? --coverage.reporter: --coverage.include: --coverage.all? --sequence.shuffle? --sequence.seed: --no-watch --disable-console-intercept",
   },
   jest: {
+    named: /^--(?:coverageReporters)$/,
     flags:
       "-iuobe -t: -w: --watch --watchAll? --coverage? --ci --runInBand --bail? --verbose? --silent? --testNamePattern: --testPathPattern: --testPathPatterns: --updateSnapshot --onlyChanged --onlyFailures --changedSince: --maxWorkers: --passWithNoTests --no-cache --no-coverage --detectOpenHandles --forceExit --listTests --json --findRelatedTests --runTestsByPath --selectProjects: --collectCoverage --collectCoverageFrom: --coverageReporters: --logHeapUsage --testTimeout: --shard: --expand --workerThreads --randomize --color --no-color --clearCache --showSeed --testRegex: --testMatch: --testPathIgnorePatterns: --outputFile:",
   },
   mocha: {
+    named: /^(?:-R|--reporter|--ui)$/,
     flags:
       "-bwiCp -g: -f: -R: -t: -s: -j: --grep: --fgrep: --reporter: --timeout: --bail --watch --invert --recursive --parallel --jobs: --exit --no-exit --color --no-color --slow: --retries: --forbid-only --forbid-pending --dry-run --check-leaks --full-trace --ui: --spec: --extension: --ignore: --inline-diffs --diff",
   },
   eslint: {
+    named: /^(?:-f|--format)$/,
     flags:
       "-f: -o: --fix --fix-dry-run --fix-type: --ext: --cache --quiet --max-warnings: --format: --no-color --color --report-unused-disable-directives --report-unused-disable-directives-severity: --no-error-on-unmatched-pattern --rule: --ignore-pattern: --no-ignore --env: --cache-location: --cache-strategy: --no-inline-config --stdin --stdin-filename: --output-file: --no-warn-ignored --version",
   },
   prettier: {
+    named: /^--parser$/,
     flags:
       "-cwlu --check --write --list-different --ignore-unknown --no-color --log-level: --loglevel: --cache --no-semi --semi? --single-quote --tab-width: --print-width: --parser: --no-config --no-editorconfig --end-of-line: --trailing-comma: --prose-wrap: --stdin-filepath: --no-error-on-unmatched-pattern --ignore-path: --use-tabs --bracket-same-line --version",
   },
@@ -164,6 +171,7 @@ export const ROWS: Record<string, Row | RegExp> = {
       "-F: --filter: --force --parallel --concurrency: --continue? --no-cache --dry? --dry-run? --output-logs: --affected --summarize --only --log-order: --ui: --env-mode: --no-daemon --verbosity: --version",
   },
   playwright: {
+    named: /^--reporter$/,
     verbs: /^(?:install|install-deps|codegen|open|cr|ff|wk|show-trace|screenshot|pdf|run-server|launch-server)$/,
     flags:
       "-xu -g: -j: --grep: --grep-invert: --project: --headed --ui --debug --reporter: --workers: --retries: --update-snapshots? --timeout: --max-failures: --list --last-failed --repeat-each: --shard: --trace: --pass-with-no-tests --only-changed? --quiet --version",

@@ -132,6 +132,8 @@ function unlisted(row: Row, words: string[], flags: ReadonlySet<string>): string
     const long = row.hasLongSingles ? `--${word.replace(/^--?/, "")}` : word;
     const isLong =
       long.startsWith("--") && (!row.hasLongSingles || !table.has(`-${long.slice(2, 3)}`) || long.length > 3);
+    const [flag, joined] = word.split(/=(.*)/s) as [string, string?];
+    if (row.named?.test(flag) && /[/\\]|\.[cm]?[jt]s$/.test(joined ?? words[i + 1] ?? "")) out.push(flag);
     const used = isLong ? longFlag(table, long) : cluster(table, word);
     if (used === undefined) out.push(word.replace(/=.*$/s, ""));
     else if (used === "next") i++;
