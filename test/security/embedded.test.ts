@@ -75,6 +75,16 @@ test.runIf(works)(
       git(root, "update-index", "--add", "--cacheinfo", `160000,${git(lib, "rev-parse", "HEAD")},${name}`);
     }
     git(root, "commit", "-qm", "libraries");
+    // One in one of them.
+    const inner = makeRepository(join(root, "linked/inner"), { f: "one\n" });
+    git(
+      join(root, "linked"),
+      "update-index",
+      "--add",
+      "--cacheinfo",
+      `160000,${git(inner, "rev-parse", "HEAD")},inner`,
+    );
+    names.unshift("linked/inner");
     mkdirSync(join(root, "free"));
     execFileSync("git", ["init", "-q", join(root, "free")]);
     const before = names.map((name) => readFileSync(join(root, name, ".git/config"), "utf8"));

@@ -8,22 +8,40 @@ import { submodulePaths } from "./git-config-text.ts";
 import { changedAt, exists, isFile, isPlain, pinned } from "./mounts.ts";
 import type { Guarding } from "./repository.ts";
 
-/** In a tree: what the index has as a commit of another repository, and what `.gitmodules` names. By their real paths. */
+/** In a tree, and in those that are in it: what the index has as a commit of another repository, and what `.gitmodules` names. */
 export type Submodules = (root: string) => string[];
 
-/** Contract: reads an index anew only when it changed. */
+/** Nobody has more; a tree that says otherwise costs no more time than this. */
+const MOST = 2_000;
+
+/** Contract: reads anew only when something changed. */
 export function createSubmodules(): Submodules {
-  const known = new Map<string, { seen: string; dirs: string[] }>();
+  const known = new Map<string, { files: string[]; seen: string; dirs: string[] }>();
   return (root) => {
-    const repository = findRepository(root);
-    const files = [join(root, ".gitmodules"), ...(repository ? [join(repository.gitDir, "index")] : [])];
-    const seen = files.map(changedAt).join();
     const last = known.get(root);
-    if (last?.seen === seen) return last.dirs;
-    const named = [...namedIn(root), ...(repository ? linkedIn(repository) : [])];
-    const dirs = [...new Set(named)].filter((dir) => dir !== root && isInside(root, dir));
-    known.set(root, { seen, dirs });
-    return dirs;
+    if (last && last.seen === last.files.map(changedAt).join()) return last.dirs;
+    const files: string[] = [];
+    const seen: string[] = [];
+    const dirs = new Set([root]);
+    for (const dir of dirs) {
+      const repository = findRepository(dir);
+      const isOwn = repository !== undefined && (dir === root || repository.top === dir);
+      // Looked at first: what changes meanwhile is seen the next time.
+      for (const file of [
+        join(dir, ".git"),
+        join(dir, ".gitmodules"),
+        ...(isOwn ? [join(repository.gitDir, "index")] : []),
+      ]) {
+        files.push(file);
+        seen.push(changedAt(file));
+      }
+      for (const one of isOwn ? [...namedIn(dir), ...linkedIn(repository)] : [])
+        if (isInside(root, one) && dirs.size <= MOST) dirs.add(one);
+    }
+    dirs.delete(root);
+    const found = { files, seen: seen.join(), dirs: [...dirs] };
+    known.set(root, found);
+    return found.dirs;
   };
 }
 
