@@ -11,8 +11,13 @@ export interface Cage {
   home: string;
   opts: CliOptions;
   write(files: Record<string, string>, mode?: number): void;
-  /** What each command said, in order. */
-  run(commands: (string | { command: string; run_in_background?: boolean })[], ...flags: string[]): Promise<string[]>;
+  /** What each command, or other call, said, in order. */
+  run(commands: (string | BashInput | { name: string; input: object })[], ...flags: string[]): Promise<string[]>;
+}
+
+interface BashInput {
+  command: string;
+  run_in_background?: boolean;
 }
 
 /** `files` are below `base`: the project is `project`, the home `home`, the state home `state`. */
@@ -30,7 +35,10 @@ export function openCage(files: Record<string, string> = {}): Cage {
   const opts = { cwd: at("project"), state: at("state"), env: { HOME: at("home") } };
   let runs = 0;
   const run: Cage["run"] = async (commands, ...flags) => {
-    const calls = commands.map((one) => ({ name: "bash", input: typeof one === "string" ? { command: one } : one }));
+    const calls = commands.map((one) => {
+      if (typeof one === "string") return { name: "bash", input: { command: one } };
+      return "name" in one ? one : { name: "bash", input: one };
+    });
     const script = at(`script${runs++}.json`);
     writeFileSync(script, JSON.stringify({ rounds: [...calls.map((call) => ({ calls: [call] })), { text: "done" }] }));
     const args = ["-p", "go", "--model", `rehearsal:${script}`, "--permission-mode", "auto", ...flags];

@@ -27,6 +27,16 @@ describe("an agent whose every child starts two more", () => {
     expect(house.server.log().requests.length).toBe(22);
   });
 
+  it("is refused where it is not offered: one at the depth that calls it all the same", async () => {
+    house = await openHouse(
+      (request) => (request.round === 0 ? { calls: [task("more")] } : { text: saidTo(request).slice(0, 200) }),
+      { subagents: { maxDepth: 1 } },
+    );
+    const run = await house.harness.run("go");
+    expect((await run.result).text).toContain("There is no tool named task.");
+    expect((await agentsIn(run.context)).length).toBe(2);
+  });
+
   it("stops at the number, whoever comes first, and says so", async () => {
     house = await openHouse(runaway, { subagents: { maxDepth: 20, maxAgents: 10 } });
     const run = await house.harness.run("go");

@@ -91,7 +91,7 @@ test("what is there already is never taken: a worktree, a directory, a branch, a
   expect(await says("create_worktree", { name: "link" })).toContain("is there already, and is no worktree");
   git(root, "branch", "holdfast/old");
   expect(await says("create_worktree", { name: "old" })).toContain("the branch holdfast/old is there already");
-  expect(readdirSync(dir).sort()).toEqual([".locks", "api", "dir", "link"]);
+  expect(readdirSync(dir).sort()).toEqual([".locks", ".settings", "api", "dir", "link"]);
   const other = await setUp();
   git(other.root, "branch", "holdfast");
   expect(await other.says("create_worktree", { name: "x" })).toContain("rename it first");
@@ -109,7 +109,7 @@ test("a task that cannot have one is refused before anything is made", async () 
   expect(await says("create_worktree", { name: "x", task_id: "2" })).toContain("is being worked on by bob");
   await board.update("3", { status: "cancelled" }, { agent: "user" });
   expect(await says("create_worktree", { name: "x", task_id: "3" })).toContain("task_3 is cancelled");
-  expect(readdirSync(dir).sort()).toEqual([".locks", "one"]);
+  expect(readdirSync(dir).sort()).toEqual([".locks", ".settings", "one"]);
   expect(git(root, "branch", "--list", "holdfast/x")).toBe("");
 });
 
@@ -201,6 +201,16 @@ test("submodules are not initialised, and that is said", async () => {
   git(root, "commit", "-qm", "with a submodule");
   expect(await says("create_worktree", { name: "api" })).toContain("submodules are not initialised in it");
   expect(readdirSync(join(at("api"), "sub"))).toEqual([]);
+});
+
+test("a project of which git shows a part gives worktrees of the same part; lines end as the repository says", async () => {
+  const { root, at, says } = await setUp({ files: { "a.txt": "one\n", "in/x": "x", "out/y": "y" } });
+  git(root, "config", "core.autocrlf", "true");
+  git(root, "sparse-checkout", "set", "in");
+  expect(await says("create_worktree", { name: "api" })).toContain("created");
+  expect([readdirSync(at("api")).sort(), text(at("api"), "a.txt")]).toEqual([[".git", "a.txt", "in"], "one\r\n"]);
+  expect([git(at("api"), "sparse-checkout", "list"), git(at("api"), "status", "--porcelain")]).toEqual(["in", ""]);
+  expect(await says("remove_worktree", { name: "api" })).toContain("removed");
 });
 
 test("dependency folders are shared by a link that git does not see and a removal does not follow", async () => {

@@ -185,7 +185,7 @@ test.each(POINTS)("killed at %s and resumed, everything is there once", { timeou
       .map((e) => JSON.stringify(e.data)),
   }).toEqual({ created: 1, removed: 1, entered: 1, left: 1, errors: [] });
   expect([readdirSync(trees), text(root, "w.txt"), git(root, "worktree", "list").split("\n").length]).toEqual([
-    [".locks"],
+    [".locks", ".settings"],
     "w\n",
     1,
   ]);
@@ -218,7 +218,7 @@ test("killed in the middle of a checkout: git ends on its own, and nobody goes i
   expect(of(await events(), "tool.finished").map((e) => (e.data as { isError: boolean }).isError)).toEqual(
     Array(7).fill(false),
   );
-  expect(readdirSync(trees)).toEqual([".locks"]);
+  expect(readdirSync(trees)).toEqual([".locks", ".settings"]);
 });
 
 test("a checkout that was cut off with its git (power) is finished", { timeout: 60_000 }, async () => {
@@ -235,7 +235,7 @@ test("a removal that was cut off with its git is finished", { timeout: 60_000 },
   await prompt({ HOLDFAST_CRASH_AT: "worktree.unlocked" }).ended;
   for (const name of ["a.txt", ".git"]) rmSync(join(trees, "api", name));
   expect((await resume().ended).out).toContain("All done.");
-  expect(readdirSync(trees)).toEqual([".locks"]);
+  expect(readdirSync(trees)).toEqual([".locks", ".settings"]);
 });
 
 test("work that appears while a removal lies interrupted survives it", { timeout: 60_000 }, async () => {

@@ -211,7 +211,7 @@ test("what was not made here is never removed: other worktrees, directories, a r
   rmSync(tree, { recursive: true });
   symlinkSync(join(base, "moved"), tree);
   expect(await says("remove_worktree", { name: "api" })).toContain("somebody replaced it");
-  expect(readdirSync(dir).sort()).toEqual([".locks", "api", "link", "stranger"]);
+  expect(readdirSync(dir).sort()).toEqual([".locks", ".settings", "api", "link", "stranger"]);
   expect([text(base, "moved/a.txt"), text(base, "mine/a.txt"), text(at("stranger"), "precious")]).toEqual([
     "one\n",
     "one\n",

@@ -20,13 +20,15 @@ export interface GitCall {
   background?: boolean;
   /** Ctrl-C at the terminal does not reach it: what it has begun it finishes. */
   apart?: boolean;
-  /** Works on the user's own repository, under the configuration of user and repository, with these values before all of it. */
+  /** Works on the user's own repository, under the configuration of the user and what `settings` says, with these values before all of it. */
   own?: OwnRepository;
 }
 
 export interface OwnRepository {
   /** The tree that its files are in; default: none is touched. */
   tree?: string;
+  /** Where its settings are read (`GIT_COMMON_DIR`); default: its own. Contract: without it only what runs no program whatever they say. */
+  settings?: string;
   config: [key: string, value: string][];
   /** Passed on to git and all it starts, as descriptor 3. */
   descriptor?: number;
@@ -55,6 +57,18 @@ const CONFIG = [
   "gc.auto=0",
   "maintenance.auto=false",
   "submodule.recurse=false",
+  "fetch.recurseSubmodules=false",
+  "push.recurseSubmodules=no",
+  "diff.ignoreSubmodules=dirty",
+  "diff.submodule=short",
+  "status.submoduleSummary=false",
+  "log.showSignature=false",
+  "merge.verifySignatures=false",
+  "gpg.program=false",
+  "gpg.openpgp.program=false",
+  "gpg.x509.program=false",
+  "gpg.ssh.program=false",
+  "core.alternateRefsCommand=false",
   "diff.external=",
   "commit.gpgSign=false",
   "pack.threads=1",
@@ -103,6 +117,7 @@ function ownEnvironment(call: GitCall, own: OwnRepository, env = process.env): N
     ...rest,
     HOME: HOME ?? os.homedir(),
     XDG_CONFIG_HOME,
+    ...(own.settings === undefined ? {} : { GIT_COMMON_DIR: own.settings }),
     GIT_CONFIG_COUNT: String(own.config.length),
     ...Object.fromEntries(
       own.config.flatMap(([key, value], i) => [

@@ -1,6 +1,7 @@
 // Owns what is known about the project's repository by reading its files: where its objects are, what it ignores, what it tracks. Runs nothing.
 import fs from "node:fs";
 import path from "node:path";
+import { readIndex } from "./git-index.ts";
 import { parseRules, type Rules } from "./ignore.ts";
 import { type RawPath, rawOf } from "./names.ts";
 
@@ -123,19 +124,17 @@ export function trackedReader(root: string) {
     const key = [file, stat.size, stat.mtimeMs, stat.ctimeMs, stat.ino].join(":");
     if (known?.key !== key) {
       let read: Tracked | undefined;
-      const tracked = () => (read ??= readTracked(root, repository, file));
+      const tracked = () => (read ??= readTracked(root, repository));
       known = { key, tracked: { has: (p) => tracked().has(p), hasUnder: (p) => tracked().hasUnder(p) } };
     }
     return known.tracked;
   };
 }
 
-function readTracked(root: string, { top, gitDir }: Repository, file: string): Tracked {
+function readTracked(root: string, { top, gitDir }: Repository): Tracked {
   let paths: RawPath[];
   try {
-    paths = indexPaths(fs.readFileSync(file));
-    for (const name of fs.readdirSync(gitDir))
-      if (name.startsWith("sharedindex.")) paths.push(...indexPaths(fs.readFileSync(path.join(gitDir, name))));
+    paths = readIndex(gitDir).map((entry) => entry.path);
   } catch {
     return NOTHING;
   }
@@ -155,33 +154,4 @@ function readTracked(root: string, { top, gitDir }: Repository, file: string): T
     has: (p) => first(p) === p,
     hasUnder: (folder) => first(`${folder}/`)?.startsWith(`${folder}/`) ?? false,
   };
-}
-
-/** The paths of an index file, versions 2 to 4. */
-function indexPaths(bytes: Buffer): RawPath[] {
-  if (bytes.toString("latin1", 0, 4) !== "DIRC") throw new Error("not an index");
-  const version = bytes.readUInt32BE(4);
-  const paths: RawPath[] = [];
-  let at = 12;
-  let last = "";
-  for (let left = bytes.readUInt32BE(8); left > 0; left--) {
-    const start = at;
-    const extended = version >= 3 && (bytes.readUInt16BE(at + 60) & 0x4000) !== 0;
-    at += extended ? 64 : 62;
-    let strip = 0;
-    if (version === 4) {
-      let byte = bytes[at++]!;
-      strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++]!;
-        strip = ((strip + 1) << 7) | (byte & 127);
-      }
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) throw new Error("cut off");
-    last = (version === 4 ? last.slice(0, last.length - strip) : "") + bytes.toString("latin1", at, end);
-    paths.push(last);
-    at = version === 4 ? end + 1 : start + ((end - start + 8) & ~7);
-  }
-  return paths;
 }

@@ -17,6 +17,12 @@ export function withoutCredentials(text: string): { text: string; dropped: boole
   return { text: kept.map(written).join(""), dropped: kept.length < settings.length, includes };
 }
 
+/** Where `.gitmodules` says that submodules are. */
+export const submodulePaths = (text: string): string[] =>
+  (parse(text) ?? []).flatMap(({ section, key, value }) =>
+    section === "submodule" && key === "path" && value ? [value] : [],
+  );
+
 const isInclude = ({ section, key }: Setting): boolean => /^include(?:if)?$/.test(section) && key === "path";
 
 const SECRET_KEY = /token|passw|pass$|secret|oauth|cookie|extraheader|apikey|sslkey/;

@@ -62,27 +62,6 @@ function guardInside(at: string, git: GitUse, on: Guarding): void {
   }
 }
 
-/** Of each submodule that the project names: git runs what its settings say when it looks at the whole, so no command gives it others. */
-export function guardSubmodules(root: string, on: Guarding): string[] {
-  const links = submodulesIn(root).map((dir) => join(dir, ".git"));
-  const above = pinned(root, links.filter(exists).map(dirname), on.unsure);
-  on.unmade.push(...above.unmade);
-  on.layers.push(...above.layers);
-  for (const path of links) on.guard(path);
-  return links;
-}
-
-/** Those whose directory is there, and no link on the way to it. */
-function submodulesIn(root: string): string[] {
-  try {
-    const text = readFileSync(join(root, ".gitmodules"), "utf8");
-    const dirs = [...text.matchAll(/^\s*path\s*=\s*"?(.+?)"?\s*$/gim)].map((found) => resolve(root, found[1]!));
-    return [...new Set(dirs)].filter((dir) => dir !== root && isInside(root, dir) && isPlain(dir));
-  } catch {
-    return [];
-  }
-}
-
 /** A worktree keeps its state in the repository it belongs to. */
 function gitElsewhere(root: string): { common: string; own: string } | undefined {
   try {

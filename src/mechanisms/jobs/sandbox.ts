@@ -26,8 +26,9 @@ import {
   tree,
 } from "./mounts.ts";
 import { type Link, type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
-import { guardRepository, guardSubmodules } from "./repository.ts";
+import { guardRepository } from "./repository.ts";
 import { PROTECTED } from "./sandbox-places.ts";
+import { createSubmodules, guardSubmodules, notIntoSubmodules } from "./submodules.ts";
 
 export interface SandboxOptions {
   /** The project: writable but for what is protected; only readable for a command that has a tree of its own. */
@@ -110,6 +111,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   const states = [opts.state, ...(opts.hidden ?? []), ...secretsAt(opts.home, opts.xdg ?? {})].flatMap((dir) =>
     dir === undefined || dir === "/" ? [] : [realOr(dir)],
   );
+  const submodules = createSubmodules();
   const enclose = (kind: string, wanted: Wanted, unsure: ReadonlySet<string>): Known => {
     const { context, root, network, git, granted } = wanted;
     const kept = join(opts.dir, context);
@@ -149,7 +151,8 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     const watch = (path: string) => void mounted.push(identity(path));
     const guarding = { unsure, guard, layers, unmade, watch };
     const repository = guardRepository(root, git, guarding);
-    const looked = guardSubmodules(root, guarding);
+    const isHidden = git !== "none" && network && !opts.network;
+    const looked = guardSubmodules(root, guarding, { dirs: submodules(root), isHidden });
     const links: Link[] = [];
     for (const path of own ? trees : []) {
       const ours = ownPlacesIn(path, own!, writable);
@@ -172,11 +175,18 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       ...layered([...layers, ...config.layers]),
       ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
       ...(network || git !== "none"
-        ? machinePrograms(searched, { written: [...trees, ...alwaysWritten], shown: tools.map(({ path }) => path) })
+        ? [
+            ...machinePrograms(searched, {
+              written: [...trees, ...alwaysWritten],
+              shown: tools.map(({ path }) => path),
+            }),
+            ...notIntoSubmodules(),
+          ]
         : []),
     ];
     return {
       kind,
+      root,
       network,
       stamp: `${mounted.join()}\n${changesOf(config)}\n${mountTable()}`,
       watched: git === "none" ? [root] : [root, repository],
@@ -191,9 +201,10 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   };
   /** What is there changes only when `watched` does, or the mounts of the machine: a new one would be seen by the commands as it is. */
   const known = new Map<string, { seen: string; enclosure: Known }>();
-  const look = ({ watched, looked, config }: Known, unsure: ReadonlySet<string>) =>
+  const look = ({ root, watched, looked, config }: Known, unsure: ReadonlySet<string>) =>
     [
       ...watched.map(changedAt),
+      ...submodules(root),
       ...looked.map(identity),
       ...(opts.readable ?? []).map(exists),
       changesOf(config),
@@ -229,7 +240,7 @@ interface Wanted {
 }
 
 /** With what its making looked at. */
-type Known = Enclosure & { watched: string[]; looked: string[]; config: GitConfigView };
+type Known = Enclosure & { root: string; watched: string[]; looked: string[]; config: GitConfigView };
 
 /** Of a state that is kept in the tree itself, the parts. */
 const STATE_PARTS =

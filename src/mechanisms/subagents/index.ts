@@ -55,16 +55,25 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
   }
 
   function offered(turn: Turn): boolean {
-    if (turn.state.pending.some(({ call }) => call.name === "task")) return true; // what was asked for is answered
-    return reasonAgainst(turn) === undefined;
+    const asked = turn.state.pending.filter(({ call }) => call.name === "task");
+    const { agents } = stateOf(turn);
+    // What was begun is answered, also where no more can be begun.
+    if (asked.some(({ call, started }) => started || agents[`${turn.agent}.${call.id}`])) return true;
+    if (isBarred(turn)) return false; // a call alone offers nothing
+    // Others may have made the last that there may be since it was asked for: that is said, by the tool.
+    return asked.length > 0 || reasonAgainst(turn) === undefined;
   }
+
+  /** By what this agent is, and has done. */
+  const isBarred = (turn: Turn): boolean => depthOf(turn) >= maxDepth || hasTriedEnough(turn);
+  const hasTriedEnough = (turn: Turn): boolean => (stateOf(turn).refused[turn.agent] ?? 0) >= MOST_REFUSED;
 
   function reasonAgainst(turn: Turn): string | undefined {
     const agents = Object.keys(turn.slice<ContextState>("transcript").agents).length;
     if (depthOf(turn) >= maxDepth) return `subtasks may not be nested deeper than ${maxDepth}: do the work yourself`;
     if (agents >= maxAgents)
       return `this context has ${agents} agents, its limit: do the work yourself, or end with what there is`;
-    if ((stateOf(turn).refused[turn.agent] ?? 0) >= MOST_REFUSED)
+    if (hasTriedEnough(turn))
       return `${MOST_REFUSED} subtasks of this turn were refused permission: say what is needed instead of trying again`;
     return undefined;
   }

@@ -5,7 +5,7 @@ import { refused } from "../../tools/refused.ts";
 import { branchOf, checkWorktreeName } from "../../tools/worktrees.ts";
 import { openDir, type Place } from "./make.ts";
 import { checkInPlace, findRegistered } from "./registered.ts";
-import { type Git, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { type Git, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
 
 export interface ComparedTree {
   name: string;
@@ -27,7 +27,8 @@ const DIFF = [
   "--no-ext-diff",
   "--no-textconv",
   "--no-color",
-  "--ignore-submodules=dirty",
+  NOT_INTO_SUBMODULES,
+  "--submodule=short",
   "--src-prefix=a/",
   "--dst-prefix=b/",
 ];
@@ -40,7 +41,7 @@ export async function compareTree(
 ): Promise<ComparedTree> {
   checkWorktreeName(name);
   const main = repositoryOf(place.root);
-  const git = await openGit(main);
+  const git = await openGit(main, place.dir);
   const branch = branchOf(name);
   const path = join(openDir(place.dir), name);
   const registered = findRegistered(main.common, path);
@@ -49,7 +50,15 @@ export async function compareTree(
   // Of a tree that is there: what lies in it. Of a branch alone: its last commit.
   const at = registered ? { gitDir: registered.admin, tree: path } : { gitDir: main.gitDir };
   const range = registered ? [base] : [base, `refs/heads/${branch}`];
-  const log = ["log", "--format=%H%x00%s", `--max-count=${MOST_COMMITS}`, `${base}..refs/heads/${branch}`, "--"];
+  const log = [
+    "log",
+    "--no-show-signature",
+    "--no-notes",
+    "--format=%H%x00%s",
+    `--max-count=${MOST_COMMITS}`,
+    `${base}..refs/heads/${branch}`,
+    "--",
+  ];
   const commits = (await git(log, { gitDir: main.gitDir })).split("\n").filter(Boolean).map(commitIn);
   const files = numbersIn(await git([...DIFF, "--numstat", "-z", "--no-renames", ...range, "--"], at));
   const others = registered

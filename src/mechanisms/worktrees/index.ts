@@ -108,11 +108,11 @@ export function createWorktrees({ worktrees, offer, ...ports }: WorktreesOptions
       "worktree.kept": { v: 1, schema: () => z.object({ ...named, note: z.string() }) },
       "worktree.removed": { v: 1, schema: () => z.object({ ...named, head: z.string() }) },
     },
-    // What was begun is finished, also by a process that would not offer it.
+    // What was begun is finished, also by a process that would not offer it; a call alone begins nothing.
     tools: (turn) =>
       offer ||
       turn.slice<WorktreesSlice>("worktrees").used ||
-      turn.state.pending.some(({ call }) => names.has(call.name))
+      turn.state.pending.some(({ call, started }) => started !== undefined && names.has(call.name))
         ? tools
         : [],
   });

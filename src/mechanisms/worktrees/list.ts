@@ -28,7 +28,7 @@ const PREFIX = "refs/heads/holdfast/";
 /** Those whose directory is there; `all`: branches of others too. Contract: one that cannot be looked at does not hide the others. */
 export async function listTrees(place: Place, { all = false }: { all?: boolean } = {}): Promise<ListedTree[]> {
   const main = repositoryOf(place.root);
-  const git = await openGit(main);
+  const git = await openGit(main, place.dir);
   const dir = openDir(place.dir);
   const branches = new Set(
     (await git(["for-each-ref", "--format=%(refname)", PREFIX]))

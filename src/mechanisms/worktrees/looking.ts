@@ -18,7 +18,7 @@ export async function look(place: Place, name: string): Promise<WorktreeState> {
   checkWorktreeName(name);
   const main = repositoryOf(place.root);
   const path = join(openDir(place.dir), name);
-  return stateOf(await openGit(main), { name, path, registered: registeredAt(main, name, path) });
+  return stateOf(await openGit(main, place.dir), { name, path, registered: registeredAt(main, name, path) });
 }
 
 export async function branchLeft(
@@ -26,7 +26,7 @@ export async function branchLeft(
   name: string,
 ): Promise<{ branch: string; unmerged: number } | undefined> {
   checkWorktreeName(name);
-  const git = await openGit(repositoryOf(place.root));
+  const git = await openGit(repositoryOf(place.root), place.dir);
   const branch = branchOf(name);
   if ((await git(["for-each-ref", `refs/heads/${branch}`])) === "") return undefined;
   return { branch, unmerged: await countUnmerged(git, branch) };
@@ -66,7 +66,7 @@ export async function keep(place: Place, name: string, note: string): Promise<Wo
       throw refused(
         `git holds the worktree ${name} locked, and not for us (${visible(lock.reason)}): it stays in any case`,
       );
-    const state = await stateOf(await openGit(main, descriptor), { name, path, registered });
+    const state = await stateOf(await openGit(main, place.dir, descriptor), { name, path, registered });
     const kept = visible(cutText(note.replace(/\s+/g, " ").trim(), NOTE_CHARS));
     writeLock(admin, reasonOf("kept for review", lock?.mark ?? branchOf(name), kept));
     return { ...state, kept };

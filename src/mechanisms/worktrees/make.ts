@@ -1,5 +1,5 @@
 // Owns making a worktree, step by step: what a killed process left is told from the repository alone, and finished.
-import { realpathSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { messageOf } from "../../ledger/error.ts";
@@ -7,8 +7,9 @@ import { makeDir } from "../../ledger/make-dir.ts";
 import { refused } from "../../tools/refused.ts";
 import { branchOf, checkWorktreeName, type Made, type MakePlan } from "../../tools/worktrees.ts";
 import { linkFolders } from "./links.ts";
+import { sparseSettings } from "./own-settings.ts";
 import { dropLeftovers, findRegistered, isThere, namesIn, reasonOf, writeLock } from "./registered.ts";
-import { type Git, headOf, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { type Git, headOf, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
 import { afterOthers, type Held, inTurn } from "./turns.ts";
 
 export interface Place {
@@ -30,7 +31,7 @@ export async function planMake(place: Place, name: string, opts: { from: string;
   const main = repositoryOf(place.root);
   const from = repositoryOf(opts.from);
   if (from.common !== main.common) throw refused(`${opts.from} belongs to another repository than ${place.root}`);
-  const git = await openGit(main);
+  const git = await openGit(main, place.dir);
   const dir = openDir(place.dir);
   const path = join(dir, name);
   const branch = branchOf(name);
@@ -115,10 +116,11 @@ interface At {
 
 async function open(place: Place, held: Held): Promise<At> {
   const main = repositoryOf(place.root);
-  return { main, git: await openGit(main, held.descriptor), link: place.link };
+  return { main, git: await openGit(main, place.dir, held.descriptor), link: place.link };
 }
 
-async function add({ git }: At, plan: MakePlan, what: string[]): Promise<void> {
+async function add({ git, main }: At, plan: MakePlan, what: string[]): Promise<void> {
+  makeDir(join(main.common, "worktrees"), 0o777); // git makes nothing where a link leads
   const lock = ["--lock", "--reason", reasonOf("being made", plan.mark)];
   try {
     await git(["worktree", "add", "--quiet", "--no-checkout", "--no-track", ...lock, ...what]);
@@ -137,6 +139,9 @@ async function finish({ git, main, link }: At, plan: MakePlan): Promise<Made> {
   const says: string[] = [];
   if (lock.phase === "being made") {
     dropLeftovers(admin, { index: true });
+    writeFileSync(join(path, ".git"), `gitdir: ${admin}\n`); // git has written by which way it came there
+    const sparse = sparseSettings(git.configured);
+    if (sparse !== undefined) writeFileSync(join(admin, "config.worktree"), sparse);
     try {
       await git(["reset", "--hard", "--quiet", "--no-recurse-submodules"], { gitDir: admin, tree: path });
     } catch (error) {
@@ -158,7 +163,7 @@ async function finish({ git, main, link }: At, plan: MakePlan): Promise<Made> {
 
 async function uncommittedIn(git: Git, tree: string): Promise<number> {
   const { gitDir, top } = repositoryOf(tree);
-  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", NOT_INTO_SUBMODULES];
   const text = await git(args, { gitDir, tree: top }).catch(() => ""); // said for convenience only
   return text.split("\0").filter(Boolean).length;
 }

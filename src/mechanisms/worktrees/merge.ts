@@ -7,7 +7,7 @@ import { branchOf, checkWorktreeName, stateLines } from "../../tools/worktrees.t
 import { baseOf } from "./compare.ts";
 import { openDir, type Place } from "./make.ts";
 import { findRegistered, isThere } from "./registered.ts";
-import { type Git, mergeProgramsOf, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { type Git, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
 import { OPERATIONS, stateOf } from "./state.ts";
 import { inTurn } from "./turns.ts";
 
@@ -38,7 +38,7 @@ export async function mergeTree(place: Place, name: string, opts: MergeOptions):
   const dir = openDir(place.dir);
   return inTurn({ dir, name }, async ({ descriptor }) => {
     const main = repositoryOf(place.root);
-    const git = await openGit(main, descriptor);
+    const git = await openGit(main, place.dir, descriptor);
     const into = await checkTarget(git, main);
     await baseOf(git, main, name); // there is such a branch
     const committed = await commitRest(git, main, { name, path: join(dir, name) }, opts);
@@ -49,9 +49,9 @@ export async function mergeTree(place: Place, name: string, opts: MergeOptions):
     if (commits === 0) return { ...done, commits, files: 0, head: await headOf(git, main) };
     const touched = await touchedBy(git, main, ref);
     await checkUntouched(git, main, { touched, branch });
-    await checkClean(git, main, branch);
+    const tree = await joinedTree(git, main, branch);
     crashPoint("worktree.merging");
-    await merge(git, main, { branch, into });
+    await merge(git, main, { branch, into, tree });
     return { ...done, commits, files: touched.length, head: await headOf(git, main) };
   });
 }
@@ -67,13 +67,19 @@ async function checkTarget(git: Git, main: Repository): Promise<string> {
   if (at.code !== 0) throw refused(`the project's tree ${main.top} is on no branch: check one out, then merge into it`);
   const operation = OPERATIONS.find(([file]) => isThere(join(main.gitDir, file)))?.[1];
   if (operation) throw refused(`a ${operation} is going on in ${main.top}: finish or abort it first`);
-  const programs = await mergeProgramsOf(git, main.gitDir);
+  const programs = mergeProgramsOf(git);
   if (programs.length > 0)
     throw refused(
       `the repository's own configuration names programs for merging (${programs.slice(0, NAMED).join(", ")}), and they are not run from here: merge it with git yourself`,
     );
   return at.out.trim();
 }
+
+/** Programs that git would start to join two versions of a file, named by the repository's own configuration. */
+const mergeProgramsOf = ({ configured }: Git): string[] =>
+  configured
+    .filter(({ scope, key }) => scope === "repository" && /^merge\..+\.driver$/.test(key))
+    .map(({ key }) => key);
 
 /** Contract: afterwards nothing that is in the worktree is missing in its branch; gives the commit that it took. */
 async function commitRest(
@@ -102,10 +108,34 @@ async function commitRest(
   if (users.length > 0)
     throw refused(`the worktree ${name} is in use, and nobody's half work is committed: ${users.join("; ")}`);
   const at = { gitDir: registered.admin, tree: path };
-  await git(["add", "--all"], at);
-  await git(["commit", "--quiet", "--no-verify", "--message", commit], at);
+  await addAll(git, at, name);
+  await git(["commit", "--quiet", "--no-verify", "--no-status", "--message", commit], at);
   crashPoint("worktree.committed");
   return (await git(["rev-parse", "--verify", "HEAD^{commit}"], at)).trim();
+}
+
+/** As `git add --all`, which would look into each repository that lies in the tree. */
+async function addAll(git: Git, at: { gitDir: string; tree: string }, name: string): Promise<void> {
+  const entries = await entriesIn(git, at);
+  const nested = entries.filter((entry) => entry[0] === "?" && entry.endsWith("/")).map(pathIn);
+  if (nested.length > 0)
+    throw refused(
+      `in the worktree ${name} lies a repository of its own (${nested.slice(0, NAMED).join(", ")}), and its files would not come along: move it away or delete its .git, in ${at.tree}`,
+    );
+  const isGone = (entry: string) => /^[12] .D /.test(entry);
+  const isChanged = (entry: string) => /^[?u] |^[12] .[^.D] /.test(entry);
+  for (const [flags, chosen] of [
+    [["--force-remove"], entries.filter(isGone)],
+    [["--add", "--remove", "--replace"], entries.filter(isChanged)],
+  ] as const)
+    if (chosen.length > 0)
+      await git(["update-index", ...flags, "-z", "--stdin"], { ...at, input: `${chosen.map(pathIn).join("\0")}\0` });
+}
+
+/** Of `git status --porcelain=v2`: what is changed or not known, one entry each. */
+async function entriesIn(git: Git, at: { gitDir: string; tree: string }): Promise<string[]> {
+  const args = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", NOT_INTO_SUBMODULES];
+  return (await git(args, at)).split("\0").filter((entry) => /^[12u?]/.test(entry));
 }
 
 interface Touched {
@@ -129,15 +159,7 @@ async function checkUntouched(
   { touched, branch }: { touched: Touched[]; branch: string },
 ): Promise<void> {
   const place = { gitDir: main.gitDir, tree: main.top };
-  const status = [
-    "status",
-    "--porcelain=v2",
-    "-z",
-    "--untracked-files=all",
-    "--no-renames",
-    "--ignore-submodules=none",
-  ];
-  const entries = (await git(status, place)).split("\0").filter((entry) => /^[12u?]/.test(entry));
+  const entries = await entriesIn(git, place);
   const staged = entries.filter((entry) => entry[0] !== "?" && entry[2] !== ".").length;
   if (staged > 0)
     throw refused(
@@ -187,33 +209,56 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Joined without touching anything first: a merge that conflicts is never begun. */
-async function checkClean(git: Git, main: Repository, branch: string): Promise<void> {
+/** Joined without touching anything first: a merge that conflicts is never begun. Undefined: a git that does not know this (before 2.38). */
+async function joinedTree(git: Git, main: Repository, branch: string): Promise<string | undefined> {
   const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "HEAD", `refs/heads/${branch}`];
   const { code, out } = await git.ask(args, { gitDir: main.gitDir });
-  if (code !== 1) return; // clean, or a git that does not know this: then the merge itself says
-  const [, ...names] = out.split("\0").filter(Boolean);
-  throw conflicting(main, branch, [...new Set(names)]);
+  const [tree, ...names] = out.split("\0").filter(Boolean);
+  if (code === 1) throw conflicting(main, branch, [...new Set(names)]);
+  return code === 0 ? tree : undefined;
 }
 
-async function merge(git: Git, main: Repository, { branch, into }: { branch: string; into: string }): Promise<void> {
+interface Merging {
+  branch: string;
+  into: string;
+  tree: string | undefined;
+}
+
+/**
+ * What was joined is committed beside the tree, and the tree brought there in one step. A merge by git itself would stash first, and with
+ * that look into the repositories that lie in the tree; one that cannot join beside the tree does not stash yet.
+ */
+async function merge(git: Git, main: Repository, { branch, into, tree }: Merging): Promise<void> {
   const place = { gitDir: main.gitDir, tree: main.top, apart: true };
-  const args = [
-    "merge",
-    "--quiet",
-    "--no-edit",
-    "--no-stat",
-    "--no-autostash",
-    "--no-verify",
-    "--no-verify-signatures",
-  ];
+  const ref = `refs/heads/${branch}`;
   const message = `Merge branch '${branch}' into ${into}`;
-  const { code, why } = await git.ask([...args, "-m", message, `refs/heads/${branch}`], place);
+  const quietly = ["merge", "--quiet", "--no-stat", "--no-autostash", "--no-verify", "--no-verify-signatures"];
+  const ff = git.configured.findLast(({ key }) => key === "merge.ff")?.value.toLowerCase() ?? "true";
+  const isForward =
+    !/^(?:false|no|off|0)$/.test(ff) && (await git.ask(["merge-base", "--is-ancestor", "HEAD", ref], place)).code === 0;
+  if (isForward || ff === "only" || tree !== undefined) {
+    const target = isForward || ff === "only" ? ref : await commitOf(git, main, { tree: tree!, ref, message });
+    const { code, why } = await git.ask([...quietly, "--ff-only", target], place);
+    if (code !== 0) throw refused(`nothing was merged: ${why}`);
+    return;
+  }
+  const { code, why } = await git.ask([...quietly, "--no-edit", "-m", message, ref], place);
   if (code === 0) return;
   if (!isThere(join(main.gitDir, "MERGE_HEAD"))) throw refused(`nothing was merged: ${why}`);
-  const names = await git(["diff", "--name-only", "--diff-filter=U", "-z"], place);
+  const names = await git(["diff", "--name-only", "--diff-filter=U", NOT_INTO_SUBMODULES, "-z"], place);
   await git(["merge", "--abort"], place);
   throw conflicting(main, branch, names.split("\0").filter(Boolean));
+}
+
+async function commitOf(
+  git: Git,
+  { gitDir }: Repository,
+  { tree, ref, message }: { tree: string; ref: string; message: string },
+): Promise<string> {
+  const args = ["commit-tree", tree, "-p", "HEAD", "-p", ref, "-m", message];
+  const { code, out, why } = await git.ask(args, { gitDir });
+  if (code !== 0) throw refused(`nothing was merged: ${why}`);
+  return out.trim();
 }
 
 function conflicting(main: Repository, branch: string, names: string[]) {

@@ -72,7 +72,7 @@ function whatToDo(state: WorktreeState, { byPerson }: Removal): string {
 export async function planRemoval(place: Place, name: string, opts: Removal): Promise<RemovalPlan> {
   checkWorktreeName(name);
   const main = repositoryOf(place.root);
-  const { state, registered } = await judged(await openGit(main), main, name, place, opts);
+  const { state, registered } = await judged(await openGit(main, place.dir), main, name, place, opts);
   const { path, head } = state;
   return { name, path, branch: branchOf(name), head, lock: registered.lock ? textOfLock(registered.lock) : null };
 }
@@ -80,7 +80,7 @@ export async function planRemoval(place: Place, name: string, opts: Removal): Pr
 export async function remove(place: Place, { name, path }: RemovalPlan, opts: Removal): Promise<WorktreeState> {
   return inTurn({ dir: openDir(place.dir), name }, async ({ descriptor }) => {
     const main = repositoryOf(place.root);
-    const git = await openGit(main, descriptor);
+    const git = await openGit(main, place.dir, descriptor);
     const { state, registered } = await judged(git, main, name, place, opts);
     crashPoint("worktree.judged");
     const { lock, admin } = registered;
@@ -111,7 +111,7 @@ export async function resumeRemoval(place: Place, plan: RemovalPlan): Promise<bo
     }
     if (registered.lock || plan.lock === null) return false;
     const { admin } = registered;
-    const git = await openGit(main, descriptor);
+    const git = await openGit(main, place.dir, descriptor);
     dropLeftovers(admin, { index: false });
     if (!isThere(path)) {
       await git(["worktree", "remove", path]); // only git's own notes of it are left

@@ -5,6 +5,7 @@ import { type GitCall, type OwnRepository, runGit, tryGit } from "../../contexts
 import { findRepository } from "../../contexts/files/repository.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { refused } from "../../tools/refused.ts";
+import { type Configured, settingsFor } from "./own-settings.ts";
 
 export interface Repository {
   /** The tree that was asked about. */
@@ -26,8 +27,13 @@ interface GitRun {
 /** `ask` takes an exit code that is no success for an answer. */
 export interface Git {
   (args: string[], opts?: GitRun): Promise<string>;
+  /** What user and repository say, when it was opened: to be looked at, never for git to follow. */
+  configured: readonly Configured[];
   ask(args: string[], opts?: GitRun): Promise<{ code: number; out: string; why: string }>;
 }
+
+/** A submodule is what is kept of it, its commit. Whoever made the repository that lies there chose its settings: git never looks into it. */
+export const NOT_INTO_SUBMODULES = "--ignore-submodules=dirty";
 
 /** Values that would hide changes, or look for more than was asked. */
 const LOOKING: OwnRepository["config"] = [
@@ -70,11 +76,12 @@ export function textOf(path: string): string | undefined {
   }
 }
 
-/** `descriptor` stays open in everything that git starts. */
-export async function openGit({ top, gitDir, common }: Repository, descriptor?: number): Promise<Git> {
-  const callOf = (config: OwnRepository["config"], args: string[], opts: GitRun = {}): GitCall => {
+/** `dir` holds the worktrees; `descriptor` stays open in everything that git starts. */
+export async function openGit({ top, gitDir, common }: Repository, dir: string, descriptor?: number): Promise<Git> {
+  const callOf = (settings: string | undefined, args: string[], opts: GitRun = {}): GitCall => {
     const own: OwnRepository = {
-      config: [...LOOKING, ...config],
+      config: LOOKING,
+      ...(settings === undefined ? {} : { settings }),
       ...(opts.tree === undefined ? {} : { tree: opts.tree }),
       ...(descriptor === undefined ? {} : { descriptor }),
     };
@@ -82,56 +89,29 @@ export async function openGit({ top, gitDir, common }: Repository, descriptor?: 
     return { args, gitDir: opts.gitDir ?? common, avoid: top, own, ...input, ...(opts.apart && { apart: true }) };
   };
   const run = async (call: GitCall) => (await runGit(call)).toString("utf8");
-  const config = await filtersOff((args) => run(callOf([], args, { gitDir })));
-  return Object.assign((args: string[], opts?: GitRun) => run(callOf(config, args, opts)), {
+  // The one run that reads the repository's own configuration: it prints it, and starts nothing.
+  const configured = listed(await run(callOf(undefined, ["config", "--list", "--show-scope", "-z"], { gitDir })));
+  const settings = settingsFor(common, dir, configured);
+  return Object.assign((args: string[], opts?: GitRun) => run(callOf(settings, args, opts)), {
+    configured,
     async ask(args: string[], opts?: GitRun) {
-      const { out, ...rest } = await tryGit(callOf(config, args, opts));
+      const { out, ...rest } = await tryGit(callOf(settings, args, opts));
       return { ...rest, out: out.toString("utf8") };
     },
   });
 }
 
-/**
- * A filter is a program. Those that the user configured for all repositories run, as they do for every checkout of theirs (git-lfs);
- * what the repository's own configuration says of filters does not count.
- */
-async function filtersOff(run: (args: string[]) => Promise<string>): Promise<OwnRepository["config"]> {
-  const users = new Map<string, string>();
-  const ofRepository = new Set<string>();
-  for (const { scope, key, value } of await configOf(run)) {
-    if (!key.startsWith("filter.")) continue;
-    if (scope === "user") users.set(key, value);
-    else ofRepository.add(key);
-  }
-  // Nothing unsets a value: an empty one keeps git from running anything of that filter.
-  return [...ofRepository].map((key) => [key, users.get(key) ?? (key.endsWith(".required") ? "false" : "")]);
-}
-
-interface Configured {
-  scope: "user" | "repository";
-  key: string;
-  value: string;
-}
-
-/** What is configured for all repositories of the user, and what this one says. */
-async function configOf(run: (args: string[]) => Promise<string>): Promise<Configured[]> {
-  const listed = (await run(["config", "--list", "--show-scope", "-z"])).split("\0");
+function listed(text: string): Configured[] {
+  const parts = text.split("\0");
   const found: Configured[] = [];
-  for (let i = 0; i + 1 < listed.length; i += 2) {
-    const said = listed[i]!;
-    const [key = "", ...value] = listed[i + 1]!.split("\n");
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    const said = parts[i]!;
+    const [key = "", ...value] = parts[i + 1]!.split("\n");
     const scope = said === "system" || said === "global" ? "user" : "repository";
-    if (said !== "command") found.push({ scope, key, value: value.join("\n") });
+    // A key alone means true.
+    if (said !== "command") found.push({ scope, key, value: value.length === 0 ? "true" : value.join("\n") });
   }
   return found;
-}
-
-/** Programs that git would start to join two versions of a file, named by the repository's own configuration. */
-export async function mergeProgramsOf(git: Git, gitDir: string): Promise<string[]> {
-  const all = await configOf((args) => git(args, { gitDir }));
-  return all
-    .filter(({ scope, key }) => scope === "repository" && /^merge\..+\.driver$/.test(key))
-    .map(({ key }) => key);
 }
 
 /** The commit that a tree stands at. Contract: throws `refused` when there is none yet. */

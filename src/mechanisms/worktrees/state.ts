@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { branchOf, type WorktreeState } from "../../tools/worktrees.ts";
 import { checkInPlace, isThere, type Registered } from "./registered.ts";
-import type { Git } from "./repository.ts";
+import { type Git, NOT_INTO_SUBMODULES } from "./repository.ts";
 
 export const OPERATIONS: [file: string, name: string][] = [
   ["rebase-merge", "rebase"],
@@ -60,7 +60,7 @@ export async function countUnmerged(git: Git, branch: string, more: string[] = [
 export async function changesIn(git: Git, path: string, admin: string): Promise<Changes> {
   const place = { gitDir: admin, tree: path };
   const args = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching"];
-  const entries = (await git([...args, "--ignore-submodules=none"], place)).split("\0");
+  const entries = (await git([...args, NOT_INTO_SUBMODULES], place)).split("\0");
   const found: Changes = { staged: 0, unstaged: 0, untracked: 0, missing: 0, ignoredFiles: [], ignoredFolders: [] };
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i]!;
