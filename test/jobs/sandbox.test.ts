@@ -66,6 +66,38 @@ test.runIf(works)("a project that is the home itself shows no secrets either", a
   expect(said).not.toContain("holdfast\n");
 });
 
+test.runIf(works)("a call with a grant has a fresh home: nothing that another wrote there but caches", async () => {
+  const { base, run, home, turn, text } = setUp({
+    files: {
+      "home/.local/bin/tool": "TOOL",
+      "home/.gitconfig": "[user]\n\tname = u\n",
+      "home/.ssh/id_rsa": "KEY",
+      "state/x": "x",
+    },
+  });
+  const granted = async (command: string) =>
+    (await turn.call("bash", { command }, { grants: { network: true } })).content as string;
+  await run(
+    `cd ${home}; mkdir -p .config/x .npm/_cacache; for f in .curlrc .config/x/y .npm/_cacache/a .npm/_logs; do echo planted > $f; done; ln -s ${base}/made .cargo; ln -s ${base}/state .m2`,
+  );
+  const all = `cd ${home}; find . -type f | sort`;
+  expect(
+    await granted(`${all}; cat .npm/_cacache/a; echo b > .npm/_cacache/b; echo b > .curlrc; echo no > .gitconfig`),
+  ).toBe(
+    `./.gitconfig\n./.local/bin/tool\n./.npm/_cacache/a\nplanted\nbash: line 1: .gitconfig: Read-only file system\n[exit code 1]\n[directory stays ${base}/project: ${home} is outside ${base}/project]`,
+  );
+  expect(await granted(`${all}; echo no > .local/bin/tool; ls -A /run/holdfast-home`)).toContain(
+    "./.gitconfig\n./.local/bin/tool\n./.npm/_cacache/a\n./.npm/_cacache/b\nbash: line 1: .local/bin/tool: Read-only file system\n[",
+  );
+  expect(await run(`cat ${home}/.npm/_cacache/b ${home}/.curlrc`)).toBe("b\nplanted");
+  // The way to a cache is not followed out of the context's home.
+  expect([existsSync(join(base, "made")), readdirSync(join(base, "state")), text("home/.curlrc")]).toEqual([
+    false,
+    ["x"],
+    undefined,
+  ]);
+});
+
 test.runIf(works)("/tmp is the context's own, and stays from command to command", async () => {
   const { run } = setUp();
   const name = `holdfast-canary-${process.pid}`;

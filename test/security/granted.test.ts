@@ -215,3 +215,43 @@ test.runIf(works)(
     expect(git("log", "--format=%s").split("\n").slice(0, 3)).toEqual(["three", "sub", "one"]);
   },
 );
+
+test.runIf(works)(
+  "what a command leaves in its home or on the search path is no setting and no program of a later call with a grant",
+  async () => {
+    const { cwd, port, git, reached } = await setUp();
+    const put = (name: string, text: string) => writeFileSync(join(cwd, name), text, { mode: 0o755 });
+    mkdirSync(join(cwd, "node_modules/.bin"), { recursive: true });
+    const planted = `#!/bin/sh\necho "$0" >> ${cwd}/ran\n`;
+    // Names that only read: one that the machine has, one that it may lack.
+    for (const name of ["ls", "jq"]) put(`node_modules/.bin/${name}`, planted);
+    put("evil.sh", planted);
+    put(
+      "plant.sh",
+      [
+        `mkdir -p ~/.config/git ~/.docker/cli-plugins; printf '[core]\\n\\tfsmonitor = ${cwd}/evil.sh\\n' | tee ~/.gitconfig > ~/.config/git/config`,
+        `printf 'url = "http://127.0.0.1:${port}/by-curlrc"\\noutput = ${cwd}/by-curlrc\\n' > ~/.curlrc`,
+        `cp evil.sh ~/.docker/cli-plugins/docker-compose`,
+      ].join("\n"),
+    );
+    const { results } = await told(
+      { cwd, path: `${cwd}/node_modules/.bin:` },
+      [
+        "bash plant.sh; cat ~/.curlrc | wc -l",
+        "git fetch origin; ls a; jq . a",
+        `curl -s http://127.0.0.1:${port}/`,
+        "git add plant.sh",
+      ],
+      ...["--permission-mode", "auto", "--allowedTools", "Bash(git fetch *)", "--allowedTools", "Bash(curl *)"],
+    );
+    expect(results[0]).toBe("2");
+    expect(results[1]).not.toContain("no network");
+    expect([results[2], results[3]]).toEqual(["(no output)", "(no output)"]);
+    expect([
+      existsSync(join(cwd, "ran")),
+      existsSync(join(cwd, "by-curlrc")),
+      git("status", "--short", "plant.sh"),
+    ]).toEqual([false, false, "A  plant.sh\n"]);
+    expect(reached()).toBe(2);
+  },
+);

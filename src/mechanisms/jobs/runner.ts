@@ -98,8 +98,8 @@ export function createRunner(opts: RunnerOptions): Runner {
     return opts.sandbox?.(spec, unsure);
   };
   const open = (enclosure: Enclosure | undefined): Supervisor => {
-    const { kind = "", outer = [], absent = [], stamp = "" } = enclosure ?? {};
-    const key = [...outer, "", ...absent, "", stamp].join("\0");
+    const { kind = "", outer = [], wrap = [], absent = [], stamp = "" } = enclosure ?? {};
+    const key = [...outer, "", ...wrap, "", ...absent, "", stamp].join("\0");
     const known = supervisors.get(key);
     if (known) {
       supervisors.delete(key); // the most recently used one comes last

@@ -5,6 +5,7 @@ import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import { SYSTEM_SECRETS } from "../../tools/secret-names.ts";
+import { freshHome } from "./fresh-home.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
 import { type GitUse, gitUse } from "./git-use.ts";
 import { createTools, secretsAt, secretsIn } from "./home-view.ts";
@@ -131,8 +132,13 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       layers.push(...made.layers);
     };
     const tools = home === undefined || trees.some((path) => isInside(path, home)) ? [] : toolsOf();
+    // What all commands have is nothing that one of them could get from another.
+    const hasMore = git !== "none" || (network && opts.network !== true);
+    const isTree = home !== undefined && [home, realOr(home)].some((path) => trees.includes(path));
+    const fresh = home !== undefined && hasMore && !isTree ? freshHome(home, join(kept, "home")) : undefined;
     if (home !== undefined) {
-      layers.push({ path: home, how: "private", args: ["--bind", join(kept, "home"), home] }, ...tools);
+      const own: Layer = { path: home, how: "private", args: ["--bind", join(kept, "home"), home] };
+      layers.push(...(fresh?.layers ?? [own]), ...tools);
       for (const path of new Set([project, root]))
         add(secretsIn({ tree: path, isWritable: path === root }, home, unsure));
     }
@@ -166,12 +172,13 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       home === undefined
         ? { layers: [], files: [] }
         : gitConfigView([home, opts.xdg?.config], join(kept, "git"), trees);
+    const all = [...layers, ...config.layers];
     const outer = [
       ...always,
       ...(network ? resolver() : ["--unshare-net"]),
-      ...layered([...layers, ...config.layers]),
+      ...layered(all),
       ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
-      ...(network || git !== "none"
+      ...(hasMore
         ? machinePrograms(searched, { written: [...trees, ...alwaysWritten], shown: tools.map(({ path }) => path) })
         : []),
     ];
@@ -186,7 +193,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       links,
       unmade,
       outer,
-      wrap: [...each, "--chdir", root, "--"],
+      wrap: [...each, ...(fresh?.each(all) ?? []), "--chdir", root, "--"],
     };
   };
   /** What is there changes only when `watched` does, or the mounts of the machine: a new one would be seen by the commands as it is. */
