@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -155,6 +156,46 @@ test.runIf(works)("a protected name that is a dangling link, and a home that is 
   const { run, root } = setUp({ sandbox: { home: "/nowhere/at/all" } });
   symlinkSync("missing", join(root, ".mcp.json"));
   expect(await run("echo ran")).toBe("ran");
+});
+
+test.runIf(works)("what a protected name links to is protected like it, and the link stays", async () => {
+  const { root, run, text } = setUp({
+    files: {
+      "project/conf/settings.json": "{}",
+      "project/conf/agents/g.md": "good",
+      "project/more/local.json": "{}",
+      "project/.holdfast/x": "x",
+      "project/real/mcp.json": "{}",
+      "project/src/a": "a",
+    },
+  });
+  const link = (to: string, name: string) => symlinkSync(to, join(root, name));
+  link("conf", ".claude");
+  link("../more/local.json", "conf/settings.local.json");
+  link("../more/agents", ".holdfast/agents"); // leads nowhere yet
+  link("..", ".holdfast/all"); // the whole tree stays writable
+  link("real/mcp.json", ".mcp.json");
+  link("/somewhere/else", ".npmrc");
+  gitInit(root);
+  renameSync(join(root, ".git"), join(root, "repository"));
+  link("repository", ".git");
+  const config = text("project/repository/config");
+  const attack =
+    "for f in conf/settings.json conf/agents/g.md conf/new more/local.json real/mcp.json repository/config src/a; do echo evil > $f; done; mkdir more/agents && echo evil > more/agents/e.md; mv conf away; mv real away2; mv more away3; mv repository away4; rm .claude .mcp.json .npmrc; mkdir .claude; echo evil | tee .mcp.json .npmrc > .claude/settings.json";
+  await run(`${attack}; rm .git; mkdir .git`);
+  // The same of a command that may change the repository.
+  const said = await run(
+    `${attack}; git add src && git -c user.name=n -c user.email=e commit -qm first && git log --oneline`,
+  );
+  expect(said).toMatch(/[0-9a-f]{7} first/);
+  const links = [".claude", ".mcp.json", ".npmrc", ".git"].map((name) => readlinkSync(join(root, name)));
+  expect(links).toEqual(["conf", "real/mcp.json", "/somewhere/else", "repository"]);
+  const files =
+    "conf/settings.json conf/agents/g.md conf/new more/local.json more/agents/e.md real/mcp.json repository/config src/a";
+  expect(files.split(" ").map((name) => text(`project/${name}`))).toEqual([
+    ...["{}", "good", undefined, "{}", undefined, "{}", config],
+    "evil\n",
+  ]);
 });
 
 test.runIf(works)("a server in the background is reached by the next command", async () => {

@@ -9,6 +9,7 @@ import { freshHome } from "./fresh-home.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
 import { type GitUse, gitUse } from "./git-use.ts";
 import { createTools, secretsAt, secretsIn } from "./home-view.ts";
+import { type Link, linkAt, linksIn, targetOf } from "./linked.ts";
 import { machinePrograms } from "./machine-programs.ts";
 import {
   changedAt,
@@ -26,7 +27,7 @@ import {
   realOr,
   tree,
 } from "./mounts.ts";
-import { type Link, type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
+import { type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
 import { guardRepository, guardSubmodules } from "./repository.ts";
 import { PROTECTED } from "./sandbox-places.ts";
 
@@ -142,21 +143,40 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       for (const path of new Set([project, root]))
         add(secretsIn({ tree: path, isWritable: path === root }, home, unsure));
     }
+    const links: Link[] = [];
+    const watched = [root];
+    const looked: string[] = [];
     const guard = (path: string) => {
       if (granted.includes(path)) return;
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (unsure.has(path) && stat && basename(path) === ".git")
         unmade.push(path); // it may well be somebody's work
       else if (!stat || unsure.has(path)) absent.push(path);
-      else if (!stat.isSymbolicLink()) layers.push(guardAt(path)); // a mount cannot hold a link; trust holds its content
+      else if (stat.isSymbolicLink()) {
+        links.push(linkAt(path));
+        lead(linkAt(path));
+      } else layers.push(guardAt(path));
       mounted.push(identity(path));
+      if (!stat || unsure.has(path)) return;
+      const within = linksIn(path);
+      watched.push(...within.folders);
+      for (const link of within.links) lead(link);
+    };
+    /** What it leads to is protected too, unless that is a whole tree. */
+    const lead = (link: Link) => {
+      const target = targetOf(link);
+      const holding = trees.filter((path) => isInside(path, target));
+      if (looked.includes(target) || holding.length === 0 || trees.some((path) => isInside(target, path))) return;
+      looked.push(target);
+      for (const path of holding) add(pinned(path, [dirname(target)], unsure));
+      guard(target);
     };
     for (const name of PROTECTED) if (name !== ".git" || git === "none") guard(join(root, name));
     const watch = (path: string) => void mounted.push(identity(path));
-    const guarding = { unsure, guard, layers, unmade, watch };
+    const guarding = { unsure, guard, layers, unmade, watch, keep: (path: string) => void links.push(linkAt(path)) };
     const repository = guardRepository(root, git, guarding);
-    const looked = guardSubmodules(root, guarding);
-    const links: Link[] = [];
+    if (git !== "none") watched.push(repository);
+    looked.push(...guardSubmodules(root, guarding));
     for (const path of own ? trees : []) {
       const ours = ownPlacesIn(path, own!, writable);
       add(pinned(path, [...ours.paths, ...ours.links.map((link) => link.path)].map(dirname), unsure));
@@ -186,7 +206,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       kind,
       network,
       stamp: `${mounted.join()}\n${changesOf(config)}\n${mountTable()}`,
-      watched: git === "none" ? [root] : [root, repository],
+      watched,
       looked,
       config,
       absent,
