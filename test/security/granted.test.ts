@@ -9,6 +9,7 @@ import { runCli } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { works } from "../jobs/sandboxed.ts";
 import { scratch } from "../tools/turn.ts";
+import { openCage } from "./cage.ts";
 
 const GIT = ["-c", "user.name=n", "-c", "user.email=e@x"];
 
@@ -253,5 +254,43 @@ test.runIf(works)(
       git("status", "--short", "plant.sh"),
     ]).toEqual([false, false, "A  plant.sh\n"]);
     expect(reached()).toBe(2);
+  },
+);
+
+test.runIf(works)(
+  "what a rule allows to read outside is shown to that very command, without secrets; what stays hidden is said",
+  async () => {
+    const { base, home, run } = openCage({
+      "home/notes/x.txt": "NOTE\n",
+      "home/notes/deep/credentials.json": "KEY",
+      "home/.ssh/id_rsa": "KEY",
+      "home/.bashrc": "",
+      "other/y.txt": "y",
+      "project/s.sh": "cat $HOME/notes/x.txt\n",
+    });
+    const allowed = [
+      ...[`ls -A ${home}`, `cat ${home}/notes/x.txt`, `cat ${base}/other/y.txt`, "bash s.sh"],
+      `find ${home}/notes ${home}/.bashrc -type f -size +0`,
+    ];
+    const said = await run(
+      [...allowed, `cat ${home}/notes/x.txt; bash s.sh`, `ls -A ${home}/notes`, "ls -A /usr/bin/env"],
+      ...allowed.flatMap((command) => ["--allowedTools", `Bash(${command})`]),
+    );
+    const hides = (path: string) =>
+      `[the sandbox hides ${path}: what is there cannot be told from this call; the user can`;
+    const missing = (path: string) => `cat: ${path}: No such file or directory\n`;
+    expect(said.map((text) => text.replaceAll("[exit code 1]\n", ""))).toEqual([
+      ".bashrc\n.ssh\nnotes",
+      "NOTE",
+      `${missing(`${base}/other/y.txt`)}${hides(`${base}/other/y.txt`)} show the folder to all commands (--add-dir)]`,
+      `${missing(`${home}/notes/x.txt`)}[exit code 1]`,
+      `${home}/notes/x.txt`,
+      expect.stringContaining(
+        `${hides(`${home}/notes/x.txt`)} allow exactly this command by a rule without * (run it alone then), or `,
+      ),
+      expect.stringMatching(/: No such file or directory\n.exit code 2.\n.the sandbox hides /),
+      "/usr/bin/env",
+    ]);
+    expect(said[5]).not.toContain("NOTE");
   },
 );

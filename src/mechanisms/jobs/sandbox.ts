@@ -1,6 +1,6 @@
 // Owns what a command sees of the machine: the arguments of bubblewrap.
 import { existsSync, lstatSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
@@ -18,6 +18,7 @@ import {
   hidden,
   identity,
   isDirectory,
+  isShown,
   type Layer,
   layered,
   maskAt,
@@ -27,6 +28,7 @@ import {
   realOr,
   tree,
 } from "./mounts.ts";
+import { opened, showing } from "./opened.ts";
 import { type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
 import { guardRepository, guardSubmodules } from "./repository.ts";
 import { PROTECTED } from "./sandbox-places.ts";
@@ -76,6 +78,8 @@ export interface Enclosure {
   links: Link[];
   /** Not there to be mounted, and a command may have made it since: while one of these runs, it is not mounted for another either. */
   unmade: string[];
+  /** Whether something of the machine is seen there, or the context has something of its own by that name. */
+  shows(path: string): boolean;
   /** Which files are mounted: others in their place are another enclosure. */
   stamp: string;
 }
@@ -113,7 +117,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     dir === undefined || dir === "/" ? [] : [realOr(dir)],
   );
   const enclose = (kind: string, wanted: Wanted, unsure: ReadonlySet<string>): Known => {
-    const { context, root, network, git, granted } = wanted;
+    const { context, root, network, git, granted, outside } = wanted;
     const kept = join(opts.dir, context);
     for (const name of ["tmp", "home"]) makeDir(join(kept, name));
     const here = writable.filter(isSame);
@@ -123,7 +127,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     const mounted = trees.map(identity);
     const layers: Layer[] = [
       ...HIDDEN.map((path): Layer => ({ path, how: "private", args: [] })),
+      { path: "/run", how: "private", args: [] },
       { path: "/tmp", how: "private", args: ["--bind", join(kept, "tmp"), "/tmp"] },
+      ...outside.flatMap((path) => showing(path, home)),
       ...(root === project ? [] : [tree(project, "--ro-bind")]),
       ...(opts.readable ?? []).filter((path) => existsSync(path)).map((path) => tree(path, "--ro-bind")),
       ...trees.filter((path) => realOr(path) === path).map((path) => tree(path)),
@@ -134,12 +140,14 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     };
     const tools = home === undefined || trees.some((path) => isInside(path, home)) ? [] : toolsOf();
     // What all commands have is nothing that one of them could get from another.
-    const hasMore = git !== "none" || (network && opts.network !== true);
-    const isTree = home !== undefined && [home, realOr(home)].some((path) => trees.includes(path));
+    const hasMore = git !== "none" || outside.length > 0 || (network && opts.network !== true);
+    const isTree = home !== undefined && [home, realOr(home)].some((path) => [...trees, ...outside].includes(path));
     const fresh = home !== undefined && hasMore && !isTree ? freshHome(home, join(kept, "home")) : undefined;
+    const ofContext = [["/tmp", join(kept, "tmp")]] as [seen: string, dir: string][];
     if (home !== undefined) {
-      const own: Layer = { path: home, how: "private", args: ["--bind", join(kept, "home"), home] };
-      layers.push(...(fresh?.layers ?? [own]), ...tools);
+      if (!fresh) ofContext.push([home, join(kept, "home")]);
+      const its: Layer = { path: home, how: "private", args: ["--bind", join(kept, "home"), home] };
+      layers.push(...(fresh?.layers ?? [its]), ...tools);
       for (const path of new Set([project, root]))
         add(secretsIn({ tree: path, isWritable: path === root }, home, unsure));
     }
@@ -213,6 +221,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       links,
       unmade,
       outer,
+      shows: (path) =>
+        isShown(all, path) ||
+        ofContext.some(([at, dir]) => isInside(at, path) && path !== at && exists(join(dir, relative(at, path)))),
       wrap: [...each, ...(fresh?.each(all) ?? []), "--chdir", root, "--"],
     };
   };
@@ -235,6 +246,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       network: opts.network || spec.grants?.network === true,
       git: gitUse(spec),
       granted: spec.grants?.paths ?? [],
+      outside: opened(spec.grants?.outside ?? [], home === undefined ? HIDDEN : [...HIDDEN, home]),
     };
     const kind = JSON.stringify(wanted);
     const last = known.get(kind);
@@ -253,6 +265,8 @@ interface Wanted {
   network: boolean;
   git: GitUse;
   granted: string[];
+  /** Shown besides. */
+  outside: string[];
 }
 
 /** With what its making looked at. */
