@@ -91,6 +91,9 @@ test.runIf(works)("a call with a grant has a fresh home: nothing that another wr
     "./.gitconfig\n./.local/bin/tool\n./.npm/_cacache/a\n./.npm/_cacache/b\nbash: line 1: .local/bin/tool: Read-only file system\n[",
   );
   expect(await run(`cat ${home}/.npm/_cacache/b ${home}/.curlrc`)).toBe("b\nplanted");
+  // Whatever is in the way of a cache, the next call runs, without it.
+  await run(`cd ${home}; rm -r .npm; touch .npm .cache`);
+  expect(await granted(`${all}; ls -A .cargo`)).toContain("./.gitconfig\n./.local/bin/tool\n");
   // The way to a cache is not followed out of the context's home.
   expect([existsSync(join(base, "made")), readdirSync(join(base, "state")), text("home/.curlrc")]).toEqual([
     false,

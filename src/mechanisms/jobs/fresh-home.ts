@@ -15,9 +15,8 @@ export interface FreshHome {
   each(all: readonly Layer[]): string[];
 }
 
-/** `kept` is the context's own home: of it only caches are seen. */
-export function freshHome(home: string, kept: string): FreshHome {
-  for (const name of CACHES) makeBelow(kept, name);
+/** `kept` is the context's own home: of it only `caches` are seen. */
+export function freshHome(home: string, kept: string, caches: readonly string[]): FreshHome {
   return {
     layers: [
       { path: home, how: "private", args: ["--tmpfs", home] },
@@ -26,20 +25,20 @@ export function freshHome(home: string, kept: string): FreshHome {
     each(all) {
       const shown = mountedBelow(home, all);
       const isFree = (path: string) => !shown.some((other) => isInside(other, path) || isInside(path, other));
+      const shared = caches.filter((name) => isFree(join(home, name)));
       return [
         ...["--tmpfs", home],
         ...shown.flatMap((path) => ["--bind", path, path]), // what cannot be written stays so
-        // What a command made a link is followed only to where commands of this kind see it, too.
-        ...CACHES.filter((name) => isFree(join(home, name))).flatMap((name) => [
-          "--bind-try",
-          join(KEPT_SEEN, name),
-          join(home, name),
-        ]),
+        // A link made meanwhile is followed only to where commands of this kind see it, too.
+        ...shared.flatMap((name) => ["--bind-try", join(KEPT_SEEN, name), join(home, name)]),
         ...["--tmpfs", KEPT_SEEN],
       ];
     },
   };
 }
+
+/** Those that are there, or could be made: a command may have put anything in their way. */
+export const cachesIn = (kept: string): string[] => CACHES.filter((name) => makeBelow(kept, name));
 
 /** What lies deeper comes with it. */
 function mountedBelow(home: string, all: readonly Layer[]): string[] {
@@ -50,21 +49,25 @@ function mountedBelow(home: string, all: readonly Layer[]): string[] {
 }
 
 /** Whatever commands made of the way there: no link is followed, and what is in the way stays. */
-function makeBelow(dir: string, name: string): void {
-  const open: number[] = [];
+function makeBelow(dir: string, name: string): boolean {
+  const opened: number[] = [];
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+  const open = (path: string): string => {
+    const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    opened.push(fd);
+    return `/proc/self/fd/${fd}`;
+  };
   try {
-    let at = dir;
+    let at = open(dir);
     for (const part of name.split("/")) {
-      const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-      const fd = openSync(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-      open.push(fd);
-      at = `/proc/self/fd/${fd}/${part}`;
-      makeOne(at);
+      makeOne(`${at}/${part}`);
+      at = open(`${at}/${part}`);
     }
+    return true;
   } catch {
-    // without that cache
+    return false;
   } finally {
-    for (const fd of open) closeSync(fd);
+    for (const fd of opened) closeSync(fd);
   }
 }
 

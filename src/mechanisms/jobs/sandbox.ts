@@ -5,7 +5,7 @@ import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import { SYSTEM_SECRETS } from "../../tools/secret-names.ts";
-import { freshHome } from "./fresh-home.ts";
+import { cachesIn, freshHome } from "./fresh-home.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
 import { type GitUse, gitUse } from "./git-use.ts";
 import { createTools, secretsAt, secretsIn } from "./home-view.ts";
@@ -142,7 +142,8 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     // What all commands have is nothing that one of them could get from another.
     const hasMore = git !== "none" || outside.length > 0 || (network && opts.network !== true);
     const isTree = home !== undefined && [home, realOr(home)].some((path) => [...trees, ...outside].includes(path));
-    const fresh = home !== undefined && hasMore && !isTree ? freshHome(home, join(kept, "home")) : undefined;
+    const caches = () => (hasMore && !isTree ? cachesIn(join(kept, "home")) : []);
+    const fresh = home !== undefined && hasMore && !isTree ? freshHome(home, join(kept, "home"), caches()) : undefined;
     const ofContext = [["/tmp", join(kept, "tmp")]] as [seen: string, dir: string][];
     if (home !== undefined) {
       if (!fresh) ofContext.push([home, join(kept, "home")]);
@@ -216,6 +217,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       stamp: `${mounted.join()}\n${changesOf(config)}\n${mountTable()}`,
       watched,
       looked,
+      caches,
       config,
       absent,
       links,
@@ -229,10 +231,11 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   };
   /** What is there changes only when `watched` does, or the mounts of the machine: a new one would be seen by the commands as it is. */
   const known = new Map<string, { seen: string; enclosure: Known }>();
-  const look = ({ watched, looked, config }: Known, unsure: ReadonlySet<string>) =>
+  const look = ({ watched, looked, caches, config }: Known, unsure: ReadonlySet<string>) =>
     [
       ...watched.map(changedAt),
       ...looked.map(identity),
+      ...caches(),
       ...(opts.readable ?? []).map(exists),
       changesOf(config),
       mountTable(),
@@ -270,7 +273,7 @@ interface Wanted {
 }
 
 /** With what its making looked at. */
-type Known = Enclosure & { watched: string[]; looked: string[]; config: GitConfigView };
+type Known = Enclosure & { watched: string[]; looked: string[]; caches: () => string[]; config: GitConfigView };
 
 /** Of a state that is kept in the tree itself, the parts. */
 const STATE_PARTS =
