@@ -75,6 +75,7 @@ test("json lines: one answer a line, in the shape that is promised; what is no q
     network: true,
     git: true,
     withheld: [],
+    outside: [],
     parts: [
       {
         text: "git fetch origin",
