@@ -53,7 +53,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
   const wanted = settings.sandbox.enabled !== false;
   const sandboxState: SandboxState = wanted
     ? probeSandbox(stateRoot(flags, project), project.root)
-    : { works: false, why: "switched off in your settings" };
+    : { works: false, why: 'switched off by "sandbox": { "enabled": false } in your settings or in --settings' };
   const { additionalDirectories, defaultMode = "default", bypassOff: _, ...rules } = settings.permissions;
   const { XDG_DATA_HOME = "" } = process.env;
   const sandbox = sandboxState.works
@@ -75,7 +75,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
       }
     : undefined;
   const says = [...loaded.warnings, ...describeWithheld(loaded)];
-  if (wanted && !sandboxState.works) says.push(`no sandbox: ${sandboxState.why}; only what reads is allowed unasked`);
+  if (!sandboxState.works) says.push(`no sandbox: ${sandboxState.why}; only what reads is allowed unasked`);
   return {
     ...loaded,
     trust,

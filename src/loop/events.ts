@@ -91,6 +91,7 @@ export const loopEvents = {
                 }),
               )
               .optional(),
+            outside: z.array(z.object({ path: z.string(), isOpen: z.boolean() })).optional(),
             paths: z.array(z.string()).optional(),
             exclude: z.array(z.string()).optional(),
             judged: z.string().optional(),

@@ -161,12 +161,20 @@ export interface Withheld {
   because: "beside" | "no_rule";
 }
 
+/** A place outside the project that a command reads, by its real path. */
+export interface ReadOutside {
+  path: string;
+  /** A rule or a person allows this very command, and every other part of the call that does more than read the project or write files is such a one. */
+  isOpen: boolean;
+}
+
 /** What a call may do beyond the usual, recorded with it. */
 export interface Grants {
   network?: boolean;
   /** The commands are git's: they may change the repository. */
   git?: boolean;
   withheld?: Withheld[];
+  outside?: ReadOutside[];
   /** Real paths outside the project, or protected ones in it, that it may touch. */
   paths?: string[];
   /** Real paths that it must leave out, though they are inside. */

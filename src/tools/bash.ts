@@ -121,7 +121,7 @@ function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOu
   const { withheld = [] } = run.grants;
   if (end.lackedNetwork && !withheld.some(({ what }) => what === "network")) lines.push(`[${LACKED_NETWORK}]`);
   lines.push(...describeTaken(job));
-  lines.push(...lacks(run));
+  lines.push(...describeHidden(run, job), ...lacks(run));
   const { line, events } = move(run, job.movedTo());
   if (line !== undefined) lines.push(line);
   return {
@@ -140,6 +140,17 @@ export function describeTaken(job: Job): string[] {
   const taken = job.taken();
   if (!taken) return [];
   return [`[taken away, because commands may not make it here: ${taken.names.join(", ")} (kept in ${taken.dir})]`];
+}
+
+/** Nothing is printed of a folder that is hidden, and a command that lists it ends well: that must not pass for the truth. */
+function describeHidden({ grants: { outside = [] } }: Run, job: Job): string[] {
+  const hidden = job.hidden();
+  if (hidden.length === 0) return [];
+  const isOpen = outside.some((one) => one.isOpen && hidden.includes(one.path));
+  const rule = isOpen ? "" : "allow exactly this command by a rule without * (run it alone then), or ";
+  return [
+    `[the sandbox hides ${hidden.join(", ")}: what is there cannot be told from this call; the user can ${rule}show the folder to all commands (--add-dir)]`,
+  ];
 }
 
 /** What the sandbox kept from a command that needs it, and how it would get it. */
@@ -196,7 +207,7 @@ function inBackground(run: Run, plan: JobPlan, job: Job): ToolOutput {
     ? `[Background job ${job.jobId} started]`
     : `${printed}${printed === "" || printed.endsWith("\n") ? "" : "\n"}[Background job ${job.jobId} started: still running, you will be told when it ends; see job_output, job_kill]`;
   return {
-    content: [begun, ...lacks(run)].join("\n"), // what waits for a network in vain may not end for a long time
+    content: [begun, ...describeHidden(run, job), ...lacks(run)].join("\n"), // what waits for a network in vain may not end for a long time
     events: [
       { type: "job.started", data: started },
       ...(asked ? [] : [{ type: "job.backgrounded", data: { jobId: job.jobId } }]),

@@ -22,7 +22,7 @@ export interface JobSpec {
   /** Started to stay in the background: nobody waits for it. */
   background: boolean;
   /** What the gates let it do besides. */
-  grants?: { network?: boolean; git?: boolean; paths?: string[] };
+  grants?: { network?: boolean; git?: boolean; outside?: { path: string; isOpen: boolean }[]; paths?: string[] };
 }
 
 export interface JobEnd {
@@ -51,6 +51,8 @@ export interface Job {
   output(): { text: string; missing?: string };
   /** What it made and may not, and where that is kept. */
   taken(): { dir: string; names: string[] } | undefined;
+  /** Of what it was told to read outside, what it could not see. */
+  hidden(): string[];
   /** The directory the command ended in, by its path now: the tree may have been moved since. */
   movedTo(): string | undefined;
   remove(): void;

@@ -75,6 +75,7 @@ test("json lines: one answer a line, in the shape that is promised; what is no q
     network: true,
     git: true,
     withheld: [],
+    outside: [],
     parts: [
       {
         text: "git fetch origin",
@@ -108,6 +109,11 @@ test("without bubblewrap less is allowed, mode auto asks, and the user is told",
   expect(await decision(without, "ls")).toEqual(["allow", true]);
   expect(await decision(opts, "./x.sh", "--permission-mode", "auto")).toEqual(["allow", false]);
   expect(await decision(without, "./x.sh", "--permission-mode", "auto")).toEqual(["ask", true]);
+  // Switched off: each run says so too, whoever handed over the settings.
+  const off = ["-p", "hello", "--model", "rehearsal", "--settings", '{"sandbox":{"enabled":false}}'];
+  expect((await runCli(off, opts)).stderr).toContain(
+    'holdfast: no sandbox: switched off by "sandbox": { "enabled": false } in your settings or in --settings; only what reads is allowed unasked\n',
+  );
   const doctor = JSON.parse((await runCli(["doctor", "--json"], without)).stdout);
   expect(doctor.findings.find((f: { what: string }) => f.what === "sandbox")).toMatchObject({
     ok: false,

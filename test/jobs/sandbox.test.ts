@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -66,6 +67,41 @@ test.runIf(works)("a project that is the home itself shows no secrets either", a
   expect(said).not.toContain("holdfast\n");
 });
 
+test.runIf(works)("a call with a grant has a fresh home: nothing that another wrote there but caches", async () => {
+  const { base, run, home, turn, text } = setUp({
+    files: {
+      "home/.local/bin/tool": "TOOL",
+      "home/.gitconfig": "[user]\n\tname = u\n",
+      "home/.ssh/id_rsa": "KEY",
+      "state/x": "x",
+    },
+  });
+  const granted = async (command: string) =>
+    (await turn.call("bash", { command }, { grants: { network: true } })).content as string;
+  await run(
+    `cd ${home}; mkdir -p .config/x .npm/_cacache; for f in .curlrc .config/x/y .npm/_cacache/a .npm/_logs; do echo planted > $f; done; ln -s ${base}/made .cargo; ln -s ${base}/state .m2`,
+  );
+  const all = `cd ${home}; find . -type f | sort`;
+  expect(
+    await granted(`${all}; cat .npm/_cacache/a; echo b > .npm/_cacache/b; echo b > .curlrc; echo no > .gitconfig`),
+  ).toBe(
+    `./.gitconfig\n./.local/bin/tool\n./.npm/_cacache/a\nplanted\nbash: line 1: .gitconfig: Read-only file system\n[exit code 1]\n[directory stays ${base}/project: ${home} is outside ${base}/project]`,
+  );
+  expect(await granted(`${all}; echo no > .local/bin/tool; ls -A /run/holdfast-home`)).toContain(
+    "./.gitconfig\n./.local/bin/tool\n./.npm/_cacache/a\n./.npm/_cacache/b\nbash: line 1: .local/bin/tool: Read-only file system\n[",
+  );
+  expect(await run(`cat ${home}/.npm/_cacache/b ${home}/.curlrc`)).toBe("b\nplanted");
+  // Whatever is in the way of a cache, the next call runs, without it.
+  await run(`cd ${home}; rm -r .npm; touch .npm .cache`);
+  expect(await granted(`${all}; ls -A .cargo`)).toContain("./.gitconfig\n./.local/bin/tool\n");
+  // The way to a cache is not followed out of the context's home.
+  expect([existsSync(join(base, "made")), readdirSync(join(base, "state")), text("home/.curlrc")]).toEqual([
+    false,
+    ["x"],
+    undefined,
+  ]);
+});
+
 test.runIf(works)("/tmp is the context's own, and stays from command to command", async () => {
   const { run } = setUp();
   const name = `holdfast-canary-${process.pid}`;
@@ -123,6 +159,46 @@ test.runIf(works)("a protected name that is a dangling link, and a home that is 
   const { run, root } = setUp({ sandbox: { home: "/nowhere/at/all" } });
   symlinkSync("missing", join(root, ".mcp.json"));
   expect(await run("echo ran")).toBe("ran");
+});
+
+test.runIf(works)("what a protected name links to is protected like it, and the link stays", async () => {
+  const { root, run, text } = setUp({
+    files: {
+      "project/conf/settings.json": "{}",
+      "project/conf/agents/g.md": "good",
+      "project/more/local.json": "{}",
+      "project/.holdfast/x": "x",
+      "project/real/mcp.json": "{}",
+      "project/src/a": "a",
+    },
+  });
+  const link = (to: string, name: string) => symlinkSync(to, join(root, name));
+  link("conf", ".claude");
+  link("../more/local.json", "conf/settings.local.json");
+  link("../more/agents", ".holdfast/agents"); // leads nowhere yet
+  link("..", ".holdfast/all"); // the whole tree stays writable
+  link("real/mcp.json", ".mcp.json");
+  link("/somewhere/else", ".npmrc");
+  gitInit(root);
+  renameSync(join(root, ".git"), join(root, "repository"));
+  link("repository", ".git");
+  const config = text("project/repository/config");
+  const attack =
+    "for f in conf/settings.json conf/agents/g.md conf/new more/local.json real/mcp.json repository/config src/a; do echo evil > $f; done; mkdir more/agents && echo evil > more/agents/e.md; mv conf away; mv real away2; mv more away3; mv repository away4; rm .claude .mcp.json .npmrc; mkdir .claude; echo evil | tee .mcp.json .npmrc > .claude/settings.json";
+  await run(`${attack}; rm .git; mkdir .git`);
+  // The same of a command that may change the repository.
+  const said = await run(
+    `${attack}; git add src && git -c user.name=n -c user.email=e commit -qm first && git log --oneline`,
+  );
+  expect(said).toMatch(/[0-9a-f]{7} first/);
+  const links = [".claude", ".mcp.json", ".npmrc", ".git"].map((name) => readlinkSync(join(root, name)));
+  expect(links).toEqual(["conf", "real/mcp.json", "/somewhere/else", "repository"]);
+  const files =
+    "conf/settings.json conf/agents/g.md conf/new more/local.json more/agents/e.md real/mcp.json repository/config src/a";
+  expect(files.split(" ").map((name) => text(`project/${name}`))).toEqual([
+    ...["{}", "good", undefined, "{}", undefined, "{}", config],
+    "evil\n",
+  ]);
 });
 
 test.runIf(works)("a server in the background is reached by the next command", async () => {

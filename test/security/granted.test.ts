@@ -9,6 +9,7 @@ import { runCli } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { works } from "../jobs/sandboxed.ts";
 import { scratch } from "../tools/turn.ts";
+import { openCage } from "./cage.ts";
 
 const GIT = ["-c", "user.name=n", "-c", "user.email=e@x"];
 
@@ -213,5 +214,83 @@ test.runIf(works)(
     expect(results[1]).toContain("[the sandbox has no network for `git fetch origin`: the user can allow it by a rule");
     expect([results[4], existsSync(join(cwd, "ran"))]).toEqual(["(no output)", false]);
     expect(git("log", "--format=%s").split("\n").slice(0, 3)).toEqual(["three", "sub", "one"]);
+  },
+);
+
+test.runIf(works)(
+  "what a command leaves in its home or on the search path is no setting and no program of a later call with a grant",
+  async () => {
+    const { cwd, port, git, reached } = await setUp();
+    const put = (name: string, text: string) => writeFileSync(join(cwd, name), text, { mode: 0o755 });
+    mkdirSync(join(cwd, "node_modules/.bin"), { recursive: true });
+    const planted = `#!/bin/sh\necho "$0" >> ${cwd}/ran\n`;
+    // Names that only read: one that the machine has, one that it may lack.
+    for (const name of ["ls", "jq"]) put(`node_modules/.bin/${name}`, planted);
+    put("evil.sh", planted);
+    put(
+      "plant.sh",
+      [
+        `mkdir -p ~/.config/git ~/.docker/cli-plugins; printf '[core]\\n\\tfsmonitor = ${cwd}/evil.sh\\n' | tee ~/.gitconfig > ~/.config/git/config`,
+        `printf 'url = "http://127.0.0.1:${port}/by-curlrc"\\noutput = ${cwd}/by-curlrc\\n' > ~/.curlrc`,
+        `cp evil.sh ~/.docker/cli-plugins/docker-compose`,
+      ].join("\n"),
+    );
+    const { results } = await told(
+      { cwd, path: `${cwd}/node_modules/.bin:` },
+      [
+        "bash plant.sh; cat ~/.curlrc | wc -l",
+        "git fetch origin; ls a; jq . a",
+        `curl -s http://127.0.0.1:${port}/`,
+        "git add plant.sh",
+      ],
+      ...["--permission-mode", "auto", "--allowedTools", "Bash(git fetch *)", "--allowedTools", "Bash(curl *)"],
+    );
+    expect(results[0]).toBe("2");
+    expect(results[1]).not.toContain("no network");
+    expect([results[2], results[3]]).toEqual(["(no output)", "(no output)"]);
+    expect([
+      existsSync(join(cwd, "ran")),
+      existsSync(join(cwd, "by-curlrc")),
+      git("status", "--short", "plant.sh"),
+    ]).toEqual([false, false, "A  plant.sh\n"]);
+    expect(reached()).toBe(2);
+  },
+);
+
+test.runIf(works)(
+  "what a rule allows to read outside is shown to that very command, without secrets; what stays hidden is said",
+  async () => {
+    const { base, home, run } = openCage({
+      "home/notes/x.txt": "NOTE\n",
+      "home/notes/deep/credentials.json": "KEY",
+      "home/.ssh/id_rsa": "KEY",
+      "home/.bashrc": "",
+      "other/y.txt": "y",
+      "project/s.sh": "cat $HOME/notes/x.txt\n",
+    });
+    const allowed = [
+      ...[`ls -A ${home}`, `cat ${home}/notes/x.txt`, `cat ${base}/other/y.txt`, "bash s.sh"],
+      `find ${home}/notes ${home}/.bashrc -type f -size +0`,
+    ];
+    const said = await run(
+      [...allowed, `cat ${home}/notes/x.txt; bash s.sh`, `ls -A ${home}/notes`, "ls -A /usr/bin/env"],
+      ...allowed.flatMap((command) => ["--allowedTools", `Bash(${command})`]),
+    );
+    const hides = (path: string) =>
+      `[the sandbox hides ${path}: what is there cannot be told from this call; the user can`;
+    const missing = (path: string) => `cat: ${path}: No such file or directory\n`;
+    expect(said.map((text) => text.replaceAll("[exit code 1]\n", ""))).toEqual([
+      ".bashrc\n.ssh\nnotes",
+      "NOTE",
+      `${missing(`${base}/other/y.txt`)}${hides(`${base}/other/y.txt`)} show the folder to all commands (--add-dir)]`,
+      `${missing(`${home}/notes/x.txt`)}[exit code 1]`,
+      `${home}/notes/x.txt`,
+      expect.stringContaining(
+        `${hides(`${home}/notes/x.txt`)} allow exactly this command by a rule without * (run it alone then), or `,
+      ),
+      expect.stringMatching(/: No such file or directory\n.exit code 2.\n.the sandbox hides /),
+      "/usr/bin/env",
+    ]);
+    expect(said[5]).not.toContain("NOTE");
   },
 );

@@ -34,7 +34,10 @@ function walls({ sandboxState, sandbox, settings }: OpenSettings): Finding[] {
         what: "sandbox",
         ok: false,
         says: `commands run without one: ${why}; only what reads is allowed unasked, and mode auto asks. Rules are then trust, not protection: what a command that you allow starts can do all that you can`,
-        do: "apt-get install bubblewrap, or work in a container where that matters",
+        do:
+          settings.sandbox.enabled === false
+            ? 'take "enabled": false out of "sandbox" in your settings'
+            : "apt-get install bubblewrap, or work in a container where that matters",
       },
     ];
   }

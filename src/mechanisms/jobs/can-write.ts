@@ -1,6 +1,7 @@
 // Owns the question where commands of the sandbox can write, for whoever tells people about it.
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isInside } from "../../tools/paths.ts";
+import { linksIn, targetOf } from "./linked.ts";
 import { realOr } from "./mounts.ts";
 import { ownInstall, ownPlacesIn } from "./own-install.ts";
 import type { SandboxOptions } from "./sandbox.ts";
@@ -13,10 +14,15 @@ export function canWrite(sandbox: SandboxOptions, path: string): boolean {
   return [at, realOr(path)].some((one) => {
     const tree = trees.find((root) => isInside(root, one));
     if (tree === undefined) return false;
-    const first = relative(tree, one).split("/")[0]!;
-    const isProtected = tree === trees[0] && PROTECTED.includes(first);
-    return !isProtected && !ownPaths(sandbox).some((own) => isInside(own, one));
+    return ![...protectedIn(trees[0]!), ...ownPaths(sandbox)].some((path) => isInside(path, one));
   });
+}
+
+/** With what links there lead to, but for a whole tree. */
+function protectedIn(root: string): string[] {
+  const paths = PROTECTED.map((name) => join(root, name));
+  const led = paths.flatMap((path) => [realOr(path), ...linksIn(path).links.map(targetOf)]);
+  return [...paths, ...led.filter((path) => !isInside(path, root))];
 }
 
 /** Which of our own files lie where commands write otherwise, and are read-only there. */

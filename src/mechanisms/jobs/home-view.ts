@@ -61,7 +61,7 @@ export function secretsAt(home: string, { config, data }: { config?: string; dat
 }
 
 /** Names of secrets below a folder, as deep as tools keep their settings. */
-function secretsBelow(top: string): string[] {
+export function secretsBelow(top: string): string[] {
   const found: string[] = [];
   let left = MOST_LOOKED_AT;
   const look = (dir: string, above: string, depth: number) => {

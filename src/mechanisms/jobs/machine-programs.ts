@@ -4,10 +4,14 @@ import { isAbsolute, join } from "node:path";
 import { isInside } from "../../tools/paths.ts";
 import { realOr } from "./mounts.ts";
 
-/** Where their links are seen; they come first on the search path. */
+/** Where links are seen; they come first on the search path. */
 const SEEN = "/run/holdfast-programs";
-/** What is recognised by its name when it is granted something. Package managers run what the project says anyway, and may well be the project's own. */
+/** What is recognised by its name when it is granted something. */
 const NAMES = "git gh glab curl wget ssh scp sftp rsync docker podman kubectl helm terraform aws gcloud az".split(" ");
+/** They run what the project says anyway: one that only the project has is found there. */
+const MANAGERS = "npm npx pnpm pnpx yarn bun bunx deno uv uvx poetry pdm pipenv bundle gem composer".split(" ");
+/** Which one it is says where it installs: that of a virtual environment comes first. */
+const INSTALLERS = ["pip", "pip3"];
 
 interface Places {
   /** Where commands write. */
@@ -16,7 +20,10 @@ interface Places {
   shown: readonly string[];
 }
 
-/** Arguments of bubblewrap; none where no command can write what is searched. `npx` and virtual environments put the project in front. */
+/**
+ * Arguments of bubblewrap; none where no command can write what is searched. `npx` and virtual environments put the project in front: for such a
+ * command it is not searched at all, as any name that the machine lacks (`jq`, `tree`) would be the project's to give.
+ */
 export function machinePrograms(searched: string, { written, shown }: Places): string[] {
   const isIn = (dirs: readonly string[], path: string) => dirs.some((dir) => isInside(dir, path));
   const isChangeable = (path: string) => [path, realOr(path)].some((one) => isIn(written, one) && !isIn(shown, one));
@@ -24,11 +31,19 @@ export function machinePrograms(searched: string, { written, shown }: Places): s
   const dirs = searched.split(":");
   const fixed = dirs.filter((dir) => isAbsolute(dir) && !isChangeable(dir));
   if (fixed.length === dirs.length) return [];
-  const links = NAMES.flatMap((name) => {
-    const at = fixed.map((dir) => join(dir, name)).find((path) => isProgram(path) && !isChangeable(path));
-    return at === undefined ? [] : ["--symlink", at, join(SEEN, name)];
-  });
-  return ["--tmpfs", SEEN, ...links, "--remount-ro", SEEN, "--setenv", "PATH", [SEEN, ...dirs].join(":")];
+  const find = (name: string, among: string[]) => among.map((dir) => join(dir, name)).find(isProgram);
+  const links = [
+    ...NAMES.map((name) => [
+      name,
+      find(
+        name,
+        fixed.filter((dir) => !isChangeable(join(dir, name))),
+      ),
+    ]),
+    ...MANAGERS.filter((name) => !find(name, fixed)).map((name) => [name, find(name, dirs.filter(isAbsolute))]),
+    ...INSTALLERS.map((name) => [name, find(name, dirs.filter(isAbsolute))]),
+  ].flatMap(([name, at]) => (at === undefined ? [] : ["--symlink", at, join(SEEN, name!)]));
+  return ["--tmpfs", SEEN, ...links, "--remount-ro", SEEN, "--setenv", "PATH", [SEEN, ...fixed].join(":")];
 }
 
 function isProgram(path: string): boolean {

@@ -60,17 +60,24 @@ export interface Layer {
   args: string[];
 }
 
+/** Whether something of the machine is seen there. */
+export const isShown = (layers: readonly Layer[], path: string): boolean =>
+  inOrder(layers).findLast((layer) => layer.how !== "mask" && isInside(layer.path, path))?.how !== "private";
+
 const ORDER: Layer["how"][] = ["private", "tree", "pin", "guard", "mask"];
 
 /** What lies deeper comes later, so that it holds. */
-export function layered(layers: Layer[]): string[] {
+function inOrder(layers: readonly Layer[]): Layer[] {
   const depth = ({ path }: Layer) => path.split("/").length;
-  const ordered = layers.toSorted((a, b) => depth(a) - depth(b) || ORDER.indexOf(a.how) - ORDER.indexOf(b.how));
+  return layers.toSorted((a, b) => depth(a) - depth(b) || ORDER.indexOf(a.how) - ORDER.indexOf(b.how));
+}
+
+export function layered(layers: readonly Layer[]): string[] {
+  const ordered = inOrder(layers);
   const guards = ordered.filter(({ how }) => how === "guard");
-  const shows = (path: string) =>
-    ordered.findLast((layer) => layer.how !== "mask" && isInside(layer.path, path))?.how !== "private";
   const isIdle = ({ path, how }: Layer) =>
-    (how === "mask" && !shows(path)) || (how === "pin" && guards.some((guard) => isInside(guard.path, path)));
+    (how === "mask" && !isShown(ordered, path)) ||
+    (how === "pin" && guards.some((guard) => isInside(guard.path, path)));
   const seen = new Set<string>();
   return ordered.flatMap((layer) => {
     const key = layer.args.join("\0");

@@ -1,8 +1,9 @@
 // Owns where Holdfast itself is installed: what its next start runs, which its commands must not change.
-import { readFileSync, readlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isInside } from "../../tools/paths.ts";
+import { type Link, linkAt } from "./linked.ts";
 import { exists, isFile, namesIn, realOr } from "./mounts.ts";
 
 export interface OwnInstall {
@@ -33,13 +34,6 @@ export interface OwnPlaces {
   links: Link[];
 }
 
-export interface Link {
-  path: string;
-  /** As it is written. */
-  to: string;
-  real: string;
-}
-
 /**
  * Of a tree that commands may write. A package of ours that lies in it is read-only as a whole; of a tree that is itself our package,
  * or a part of it, what a start runs. `allowed`: directories that the user gave to commands by name.
@@ -56,10 +50,8 @@ export function ownPlacesIn(tree: string, own: OwnInstall, allowed: readonly str
   );
   const links = names
     .filter((path) => isInside(tree, path) && !isAllowed(path))
-    .flatMap((path) => {
-      const real = realOr(path);
-      return real !== path && isInside(own.package, real) ? [{ path, to: readlinkSync(path), real }] : [];
-    });
+    .filter((path) => realOr(path) !== path && isInside(own.package, realOr(path)))
+    .map(linkAt);
   return { paths: [...new Set(paths)], links };
 }
 

@@ -1,5 +1,5 @@
 // Owns what a command may change of the repository it works in, and where that is.
-import { readFileSync, realpathSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isInside } from "../../tools/paths.ts";
 import type { GitUse } from "./git-use.ts";
@@ -15,6 +15,8 @@ export interface Guarding {
   unmade: string[];
   /** Another file in the place of one of these is another enclosure. */
   watch(path: string): void;
+  /** A link that is put back. */
+  keep(path: string): void;
 }
 
 /** Where it is kept: for a worktree outside the tree. Contract: `.git` itself is guarded by the caller when the command may change nothing of it. */
@@ -30,7 +32,8 @@ export function guardRepository(root: string, git: GitUse, on: Guarding): string
     on.unmade.push(...above.unmade);
     on.layers.push(...above.layers, ...(mayChange ? [] : [guardAt(inside)]));
     on.watch(inside);
-    if (mayChange) on.guard(join(root, ".git"));
+    if (mayChange && isFile(join(root, ".git"))) on.guard(join(root, ".git"));
+    else if (mayChange) on.keep(join(root, ".git"));
   }
   if (mayChange && isSure(at)) {
     if (!elsewhere) on.layers.push(tree(at));
@@ -79,13 +82,15 @@ function gitElsewhere(root: string): { common: string; own: string } | undefined
   }
 }
 
-/** A repository in the tree that has another name: where the file `.git` leads. */
+/** A repository in the tree that has another name: where the file or the link `.git` leads. */
 function gitInside(root: string): string | undefined {
   try {
-    if (!isFile(join(root, ".git"))) return undefined;
-    const dir = /^gitdir: (.+)$/m.exec(readFileSync(join(root, ".git"), "utf8"))?.[1]?.trim();
+    const path = join(root, ".git");
+    const isLink = lstatSync(path).isSymbolicLink();
+    if (!isLink && !isFile(path)) return undefined;
+    const dir = isLink ? path : /^gitdir: (.+)$/m.exec(readFileSync(path, "utf8"))?.[1]?.trim();
     const real = dir && realpathSync.native(resolve(root, dir));
-    return real && real !== root && isInside(root, real) ? real : undefined;
+    return real && real !== root && isInside(root, real) && isDirectory(real) ? real : undefined;
   } catch {
     return undefined;
   }

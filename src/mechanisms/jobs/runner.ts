@@ -98,8 +98,8 @@ export function createRunner(opts: RunnerOptions): Runner {
     return opts.sandbox?.(spec, unsure);
   };
   const open = (enclosure: Enclosure | undefined): Supervisor => {
-    const { kind = "", outer = [], absent = [], stamp = "" } = enclosure ?? {};
-    const key = [...outer, "", ...absent, "", stamp].join("\0");
+    const { kind = "", outer = [], wrap = [], absent = [], stamp = "" } = enclosure ?? {};
+    const key = [...outer, "", ...wrap, "", ...absent, "", stamp].join("\0");
     const known = supervisors.get(key);
     if (known) {
       supervisors.delete(key); // the most recently used one comes last
@@ -126,12 +126,13 @@ export function createRunner(opts: RunnerOptions): Runner {
   const jobAt = (
     attempt: string,
     meta: JobMeta,
-    { supervised, root }: { supervised?: Supervised; root?: string } = {},
+    { supervised, root, hidden = () => [] }: { supervised?: Supervised; root?: string; hidden?: () => string[] } = {},
   ) =>
     createJob({
       attempt,
       meta,
       root,
+      hidden,
       dir: opts.dir,
       supervised,
       remove: () => (supervised ? void supervised.over.then(() => remove(meta.jobId)) : remove(meta.jobId)),
@@ -163,10 +164,13 @@ export function createRunner(opts: RunnerOptions): Runner {
       crashPoint("job.intended");
       if (spec.background) leaveBehind(attempt);
       if (leaving.size > 0) await stayFor(Promise.all(leaving));
-      const supervised = await open(enclosed(spec)).start(attempt.slice(opts.dir.length + 1), spec.cwd);
+      const enclosure = enclosed(spec);
+      const supervised = await open(enclosure).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
       void seeOff(supervised);
-      return jobAt(attempt, meta, { supervised });
+      const outside = (spec.grants?.outside ?? []).map(({ path }) => path);
+      const hidden = () => (enclosure ? outside.filter((path) => !enclosure.shows(path)) : []);
+      return jobAt(attempt, meta, { supervised, hidden });
     },
     async adopt(plan, of) {
       const dir = join(opts.dir, plan.jobId);
@@ -210,6 +214,7 @@ interface JobParts {
   meta: JobMeta;
   /** Where its tree is now, if that is known. */
   root?: string;
+  hidden: () => string[];
   dir: string;
   supervised?: Supervised;
   remove: () => void;
@@ -267,6 +272,7 @@ function createJob(of: JobParts): Job {
     end: () => jobEnd(attempt, meta.startedAt, told),
     output: () => jobOutput(attempt),
     taken: () => takenFrom(of.dir, attempt.slice(of.dir.length + 1)),
+    hidden: of.hidden,
     movedTo() {
       const { dir } = shellEnd(attempt);
       const { root: began } = meta;

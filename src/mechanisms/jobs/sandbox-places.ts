@@ -73,6 +73,35 @@ export const TOOLS: [folder: string, shown?: string][] = [
   ["anaconda3"],
   [".linuxbrew", "bin sbin lib libexec opt Cellar share include etc"],
 ];
+/**
+ * Of the context's own home, what a command with the network or `.git` sees too. Read by package managers, build tools and test runners alone,
+ * which run what the project says anyway; nothing that git, curl, ssh, docker or a shell takes settings, plug-ins or programs from.
+ */
+export const CACHES = [
+  ".npm/_cacache",
+  ".npm/_npx",
+  ".cache/node",
+  ".cache/yarn",
+  ".yarn/berry/cache",
+  ".cache/pnpm",
+  ".local/share/pnpm/store",
+  ".bun/install/cache",
+  ".cache/deno",
+  ".cache/pip",
+  ".cache/uv",
+  ".cache/pypoetry",
+  ".cargo/registry",
+  ".cargo/git",
+  ".cache/go-build",
+  "go/pkg/mod/cache/download",
+  ".m2/repository",
+  ".gradle/caches",
+  ".nuget/packages",
+  ".cache/composer",
+  ".cache/ms-playwright",
+  ".cache/puppeteer",
+  ".cache/Cypress",
+];
 /** Shown without what they hold of credentials. */
 export const GIT_CONFIGS = [".gitconfig", ".config/git/config"];
 /** Of the home, when the project is the home or holds it: besides the names of secrets. */

@@ -1,13 +1,15 @@
 // Owns what a command sees of the machine: the arguments of bubblewrap.
 import { existsSync, lstatSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
 import { SYSTEM_SECRETS } from "../../tools/secret-names.ts";
+import { cachesIn, freshHome } from "./fresh-home.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
 import { type GitUse, gitUse } from "./git-use.ts";
 import { createTools, secretsAt, secretsIn } from "./home-view.ts";
+import { type Link, linkAt, linksIn, targetOf } from "./linked.ts";
 import { machinePrograms } from "./machine-programs.ts";
 import {
   changedAt,
@@ -16,6 +18,7 @@ import {
   hidden,
   identity,
   isDirectory,
+  isShown,
   type Layer,
   layered,
   maskAt,
@@ -25,7 +28,8 @@ import {
   realOr,
   tree,
 } from "./mounts.ts";
-import { type Link, type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
+import { opened, showing } from "./opened.ts";
+import { type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
 import { guardRepository } from "./repository.ts";
 import { PROTECTED } from "./sandbox-places.ts";
 import { createSubmodules, guardSubmodules, notIntoSubmodules } from "./submodules.ts";
@@ -75,6 +79,8 @@ export interface Enclosure {
   links: Link[];
   /** Not there to be mounted, and a command may have made it since: while one of these runs, it is not mounted for another either. */
   unmade: string[];
+  /** Whether something of the machine is seen there, or the context has something of its own by that name. */
+  shows(path: string): boolean;
   /** Which files are mounted: others in their place are another enclosure. */
   stamp: string;
 }
@@ -113,7 +119,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   );
   const submodules = createSubmodules();
   const enclose = (kind: string, wanted: Wanted, unsure: ReadonlySet<string>): Known => {
-    const { context, root, network, git, granted } = wanted;
+    const { context, root, network, git, granted, outside } = wanted;
     const kept = join(opts.dir, context);
     for (const name of ["tmp", "home"]) makeDir(join(kept, name));
     const here = writable.filter(isSame);
@@ -123,7 +129,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     const mounted = trees.map(identity);
     const layers: Layer[] = [
       ...HIDDEN.map((path): Layer => ({ path, how: "private", args: [] })),
+      { path: "/run", how: "private", args: [] },
       { path: "/tmp", how: "private", args: ["--bind", join(kept, "tmp"), "/tmp"] },
+      ...outside.flatMap((path) => showing(path, home)),
       ...(root === project ? [] : [tree(project, "--ro-bind")]),
       ...(opts.readable ?? []).filter((path) => existsSync(path)).map((path) => tree(path, "--ro-bind")),
       ...trees.filter((path) => realOr(path) === path).map((path) => tree(path)),
@@ -133,27 +141,54 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       layers.push(...made.layers);
     };
     const tools = home === undefined || trees.some((path) => isInside(path, home)) ? [] : toolsOf();
+    // What all commands have is nothing that one of them could get from another.
+    const hasMore = git !== "none" || outside.length > 0 || (network && opts.network !== true);
+    const isTree = home !== undefined && [home, realOr(home)].some((path) => [...trees, ...outside].includes(path));
+    const caches = () => (hasMore && !isTree ? cachesIn(join(kept, "home")) : []);
+    const fresh = home !== undefined && hasMore && !isTree ? freshHome(home, join(kept, "home"), caches()) : undefined;
+    const ofContext = [["/tmp", join(kept, "tmp")]] as [seen: string, dir: string][];
     if (home !== undefined) {
-      layers.push({ path: home, how: "private", args: ["--bind", join(kept, "home"), home] }, ...tools);
+      if (!fresh) ofContext.push([home, join(kept, "home")]);
+      const its: Layer = { path: home, how: "private", args: ["--bind", join(kept, "home"), home] };
+      layers.push(...(fresh?.layers ?? [its]), ...tools);
       for (const path of new Set([project, root]))
         add(secretsIn({ tree: path, isWritable: path === root }, home, unsure));
     }
+    const links: Link[] = [];
+    const watched = [root];
+    const looked: string[] = [];
     const guard = (path: string) => {
       if (granted.includes(path)) return;
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (unsure.has(path) && stat && basename(path) === ".git")
         unmade.push(path); // it may well be somebody's work
       else if (!stat || unsure.has(path)) absent.push(path);
-      else if (!stat.isSymbolicLink()) layers.push(guardAt(path)); // a mount cannot hold a link; trust holds its content
+      else if (stat.isSymbolicLink()) {
+        links.push(linkAt(path));
+        lead(linkAt(path));
+      } else layers.push(guardAt(path));
       mounted.push(identity(path));
+      if (!stat || unsure.has(path)) return;
+      const within = linksIn(path);
+      watched.push(...within.folders);
+      for (const link of within.links) lead(link);
+    };
+    /** What it leads to is protected too, unless that is a whole tree. */
+    const lead = (link: Link) => {
+      const target = targetOf(link);
+      const holding = trees.filter((path) => isInside(path, target));
+      if (looked.includes(target) || holding.length === 0 || trees.some((path) => isInside(target, path))) return;
+      looked.push(target);
+      for (const path of holding) add(pinned(path, [dirname(target)], unsure));
+      guard(target);
     };
     for (const name of PROTECTED) if (name !== ".git" || git === "none") guard(join(root, name));
     const watch = (path: string) => void mounted.push(identity(path));
-    const guarding = { unsure, guard, layers, unmade, watch };
+    const guarding = { unsure, guard, layers, unmade, watch, keep: (path: string) => void links.push(linkAt(path)) };
     const repository = guardRepository(root, git, guarding);
+    if (git !== "none") watched.push(repository);
     const isHidden = git !== "none" && network && !opts.network;
-    const looked = guardSubmodules(root, guarding, { dirs: submodules(root), isHidden });
-    const links: Link[] = [];
+    looked.push(...guardSubmodules(root, guarding, { dirs: submodules(root), isHidden }));
     for (const path of own ? trees : []) {
       const ours = ownPlacesIn(path, own!, writable);
       add(pinned(path, [...ours.paths, ...ours.links.map((link) => link.path)].map(dirname), unsure));
@@ -169,12 +204,13 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       home === undefined
         ? { layers: [], files: [] }
         : gitConfigView([home, opts.xdg?.config], join(kept, "git"), trees);
+    const all = [...layers, ...config.layers];
     const outer = [
       ...always,
       ...(network ? resolver() : ["--unshare-net"]),
-      ...layered([...layers, ...config.layers]),
+      ...layered(all),
       ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
-      ...(network || git !== "none"
+      ...(hasMore
         ? [
             ...machinePrograms(searched, {
               written: [...trees, ...alwaysWritten],
@@ -189,23 +225,28 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       root,
       network,
       stamp: `${mounted.join()}\n${changesOf(config)}\n${mountTable()}`,
-      watched: git === "none" ? [root] : [root, repository],
+      watched,
       looked,
+      caches,
       config,
       absent,
       links,
       unmade,
       outer,
-      wrap: [...each, "--chdir", root, "--"],
+      shows: (path) =>
+        isShown(all, path) ||
+        ofContext.some(([at, dir]) => isInside(at, path) && path !== at && exists(join(dir, relative(at, path)))),
+      wrap: [...each, ...(fresh?.each(all) ?? []), "--chdir", root, "--"],
     };
   };
   /** What is there changes only when `watched` does, or the mounts of the machine: a new one would be seen by the commands as it is. */
   const known = new Map<string, { seen: string; enclosure: Known }>();
-  const look = ({ root, watched, looked, config }: Known, unsure: ReadonlySet<string>) =>
+  const look = ({ root, watched, looked, caches, config }: Known, unsure: ReadonlySet<string>) =>
     [
       ...watched.map(changedAt),
       ...submodules(root),
       ...looked.map(identity),
+      ...caches(),
       ...(opts.readable ?? []).map(exists),
       changesOf(config),
       mountTable(),
@@ -219,6 +260,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       network: opts.network || spec.grants?.network === true,
       git: gitUse(spec),
       granted: spec.grants?.paths ?? [],
+      outside: opened(spec.grants?.outside ?? [], home === undefined ? HIDDEN : [...HIDDEN, home]),
     };
     const kind = JSON.stringify(wanted);
     const last = known.get(kind);
@@ -237,10 +279,18 @@ interface Wanted {
   network: boolean;
   git: GitUse;
   granted: string[];
+  /** Shown besides. */
+  outside: string[];
 }
 
 /** With what its making looked at. */
-type Known = Enclosure & { root: string; watched: string[]; looked: string[]; config: GitConfigView };
+type Known = Enclosure & {
+  root: string;
+  watched: string[];
+  looked: string[];
+  caches: () => string[];
+  config: GitConfigView;
+};
 
 /** Of a state that is kept in the tree itself, the parts. */
 const STATE_PARTS =

@@ -114,7 +114,8 @@ away "$f" $1
 done
 for ((k=0; k<\${#links[@]}; k+=3)); do
 f=\${links[k]}
-[ "$f" -ef "\${links[k+2]}" ] && continue
+[ "$f" -ef "\${links[k+2]}" ] && [ "$f" != "\${links[k+2]}" ] && continue
+[ -L "$f" ] && [ "$(readlink "$f")" = "\${links[k+1]}" ] && continue
 none=0
 away "$f" $1
 ln -s "\${links[k+1]}" "$f"

@@ -9,7 +9,7 @@ import { isInside } from "../../tools/paths.ts";
 import { commandEnvironment } from "./environment.ts";
 import { markOffline, shellEnd, shellIsGone } from "./job-dir.ts";
 import { recordAbsent, spare } from "./left-behind.ts";
-import { realOr } from "./mounts.ts";
+import { leadsAsBefore } from "./linked.ts";
 import { childrenOf, pidNamespace, unreachedFrom } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
@@ -182,7 +182,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       if (code === undefined || !shellIsGone(attempt, limits.enclosure !== undefined)) continue;
       const { absent = [], links = [] } = limits.enclosure ?? {};
       if (absent.some((path) => lstatSync(path, { throwIfNoEntry: false }))) continue;
-      if (!links.every(({ path, real }) => realOr(path) === real)) continue;
+      if (!links.every(leadsAsBefore)) continue;
       noteOffline(mine, job, code);
       job.resolve(code);
     }

@@ -24,6 +24,8 @@ export interface Finding {
   /** A command of git's that changes the repository. */
   git?: boolean;
   rule?: string;
+  /** Read outside the project: its real path. */
+  outside?: string;
   /** Which simple command it is about. */
   part: number;
 }

@@ -1,5 +1,5 @@
 // Owns what the parts of a call get besides: the network and the repository, never for what stands beside the part that needs them.
-import type { Withheld } from "../../loop/seams.ts";
+import type { ReadOutside, Withheld } from "../../loop/seams.ts";
 import type { Finding } from "./finding.ts";
 import type { Decision, World } from "./words.ts";
 
@@ -13,6 +13,7 @@ interface Granted {
   network: boolean;
   git: boolean;
   withheld: Withheld[];
+  outside: ReadOutside[];
 }
 
 /**
@@ -29,11 +30,17 @@ export function granted(turned: readonly Turned[], world: World): Granted {
   const areNamed = (part: readonly Turned[]) => part.every(isNamed);
   const network = wanting.length > 0 && wanting.length === parts.length && parts.every(areNamed);
   const git = ofGit.length > 0 && ofGit.length === parts.length;
+  const isOpen = parts.every((part) => areNamed(part) && part.some(({ finding }) => finding.outside !== undefined));
+  const outside = [...new Set(turned.flatMap(({ finding }) => finding.outside ?? []))].map((path) => ({
+    path,
+    isOpen,
+  }));
   const withheld: Withheld[] = [];
   if (!network && !world.openNetwork)
     for (const part of wanting) withheld.push(held("network", part, areNamed(part) ? "beside" : "no_rule"));
   if (!git) for (const part of ofGit) withheld.push(held("git", part, "beside"));
-  return { network, git, withheld: world.sandboxed ? withheld.filter((one) => one.part !== "") : [] };
+  if (!world.sandboxed) return { network, git, withheld: [], outside: [] };
+  return { network, git, withheld: withheld.filter((one) => one.part !== ""), outside };
 }
 
 const held = (what: Withheld["what"], part: readonly Turned[], because: Withheld["because"]): Withheld => ({

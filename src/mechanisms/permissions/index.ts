@@ -82,6 +82,7 @@ async function judge(
   if (decision === "deny") return { decision, code, reason };
   const grants: Grants = {
     ...grantedBy(judgements),
+    ...(tool.name === "bash" ? readOutside(judgements) : {}),
     ...pathGrant(tool.name, input, { world, firm, judged }),
     ...(SEARCHES.has(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
   };
@@ -106,6 +107,14 @@ function grantedBy(judgements: Judgement[]): Grants {
   const git = judgements.every((one) => one.git);
   const withheld = judgements.find((one) => one.withheld.length > 0)?.withheld;
   return { ...(network ? { network } : {}), ...(git ? { git } : {}), ...(withheld ? { withheld } : {}) };
+}
+
+function readOutside(judgements: Judgement[]): Grants {
+  const outside = judgements[0]!.outside.map(({ path }) => ({
+    path,
+    isOpen: judgements.every((one) => one.outside.some((other) => other.path === path && other.isOpen)),
+  }));
+  return outside.length > 0 ? { outside } : {};
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;

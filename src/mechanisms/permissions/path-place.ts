@@ -65,7 +65,10 @@ function judgeReal(court: Court, use: PathUse, lexical: string, way: string): Ve
   const allowed = isWide && !isInProject(court, way) ? undefined : named;
   const elsewhere = allowed && use.access === "edit" && !isInProject(court, way) && guardElsewhere(way);
   if (elsewhere) return elsewhere;
-  if (allowed) return { ...(use.access === "edit" ? allowChange() : allow()), rule: allowed.text };
+  if (allowed) {
+    const outside = use.access === "read" && !guarded && !isReadable(court, way) ? { outside: way } : {};
+    return { ...(use.access === "edit" ? allowChange() : allow()), rule: allowed.text, ...outside };
+  }
   if (guarded) return guarded.verdict;
   return use.access === "edit" ? placeWrite(court, use, way) : placeRead(court, use, way);
 }
@@ -187,11 +190,14 @@ const isOwn = (court: Court, { isCommand, path, cwd }: PathUse, way: string): bo
   isCommand === true && isOwnTemporary(court, way) && isOwnTemporary(court, path.startsWith("/") ? resolve(path) : cwd);
 
 function placeRead(court: Court, use: PathUse, way: string): Verdict {
-  if ([...court.roots, ...court.readable].some((root) => isInside(root, way))) return allow();
+  if (isReadable(court, way)) return allow();
   if (isOwn(court, use, way)) return allow();
   // A rule for the command does not mean other places; one for the place does (`Read(//usr/**)`).
-  return { ...askRead(`it reads outside the project: ${way}`, "outside"), lift: "exact" };
+  return { ...askRead(`it reads outside the project: ${way}`, "outside"), lift: "exact", outside: way };
 }
+
+const isReadable = ({ roots, readable }: Court, way: string): boolean =>
+  [...roots, ...readable].some((root) => isInside(root, way));
 
 function real(court: Court, path: string): string | undefined {
   const known = court.reals.get(path);

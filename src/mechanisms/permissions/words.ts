@@ -1,5 +1,5 @@
 // Owns the words of the permission engine: what it is told, and what it answers. No effects.
-import type { VerdictCode, Withheld } from "../../loop/seams.ts";
+import type { ReadOutside, VerdictCode, Withheld } from "../../loop/seams.ts";
 import type { PermissionMode } from "../../tools/permission-modes.ts";
 
 export { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
@@ -89,5 +89,7 @@ export interface Judgement {
   git: boolean;
   /** What some part would need and does not get. */
   withheld: Withheld[];
+  /** What its commands read outside the project, and whether the sandbox is to show it to them. */
+  outside: ReadOutside[];
   parts: Part[];
 }
