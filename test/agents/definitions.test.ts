@@ -191,6 +191,32 @@ describe("the catalogue", () => {
     expect(catalogue.problems()).toEqual([]);
   });
 
+  it("has those in subfolders too, an upper folder first, and looks into a linked folder once", async () => {
+    put("one/team", "helper", "below");
+    put("one", "helper", "above");
+    put("one/team/crypto", "coin", "far below");
+    put("one/.git", "hidden", "no agent");
+    put("elsewhere", "linked", "by a link");
+    fs.symlinkSync(path.join(dir, "elsewhere"), path.join(dir, "one/shared"));
+    fs.symlinkSync("..", path.join(dir, "one/team/round"));
+    fs.symlinkSync("self", path.join(dir, "one/self"));
+    const catalogue = createAgentCatalogue({ places: places() });
+    const own = async () => (await catalogue.list()).filter(({ source }) => source !== "built-in");
+    expect((await own()).map(({ name, source }) => [name, source])).toEqual([
+      ["helper", "one/helper.md"],
+      ["linked", "one/shared/linked.md"],
+      ["coin", "one/team/crypto/coin.md"],
+    ]);
+    expect(catalogue.problems()).toEqual([
+      "one/team/helper.md: one/helper.md is named helper too, and is the one that is used: rename one",
+    ]);
+    put(`two/${"deep/".repeat(40)}`, "lost", "too deep");
+    expect((await own()).length).toBe(3);
+    expect(catalogue.problems()).toEqual([
+      "two: more folders, or deeper ones, than are looked through; some are left out: take some away",
+    ]);
+  });
+
   it("sees a changed, a new and a removed file at the next use, and says each problem once", async () => {
     put("one", "helper", "before");
     fs.writeFileSync(path.join(dir, "one", "bad.md"), "nothing");
