@@ -1,7 +1,6 @@
 // Owns what the hooks of one event said together: the strictest answer first, texts short enough to show, every run a fact.
 import type { EventInput } from "../../ledger/store.ts";
 import type { Answered, Decision } from "./answer.ts";
-import { ruleOf } from "./config.ts";
 import type { Handler } from "./handlers.ts";
 import { boundText } from "./long-text.ts";
 import type { HookInput } from "./payload.ts";
@@ -64,7 +63,7 @@ export function factOf(
   handler: Handler,
   input: HookInput,
   answer: Bounded,
-  durationMs: number,
+  { durationMs, beside }: { durationMs: number; beside: boolean },
 ): Omit<EventInput, "actor"> {
   const { event, source, command, matcher } = handler;
   const { outcome, exitCode, reason } = answer;
@@ -80,7 +79,7 @@ export function factOf(
       ...(exitCode === undefined ? {} : { exitCode }),
       ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARS) }),
       ...(input.tool_use_id === undefined ? {} : { callId: input.tool_use_id }),
-      ...(handler.async || ruleOf(event).beside ? { async: true } : {}),
+      ...(beside ? { async: true } : {}),
     },
   };
 }
