@@ -72,6 +72,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         ? createTextOutput({ quiet: flags.quiet, screen, asksHere })
         : (await import("./stream-json.ts")).createJsonOutput({
             stream: flags.outputFormat === "stream-json",
+            quiet: flags.quiet,
             partial: flags.includePartialMessages ?? false,
             answer: schema?.read,
           });

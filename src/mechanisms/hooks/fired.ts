@@ -63,10 +63,12 @@ export function factOf(
   handler: Handler,
   input: HookInput,
   answer: Bounded,
-  { durationMs, beside }: { durationMs: number; beside: boolean },
+  { durationMs, beside, subject }: { durationMs: number; beside: boolean; subject?: string | undefined },
 ): Omit<EventInput, "actor"> {
   const { event, source, command, matcher } = handler;
   const { outcome, exitCode, reason } = answer;
+  const { agent_id: agent, tool_use_id: told } = input;
+  const callId = agent === undefined ? told : told?.slice(agent.length + 1); // the fact is the agent's: its own number
   return {
     type: "hook.ran",
     data: {
@@ -78,8 +80,10 @@ export function factOf(
       outcome,
       ...(exitCode === undefined ? {} : { exitCode }),
       ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARS) }),
-      ...(input.tool_use_id === undefined ? {} : { callId: input.tool_use_id }),
+      ...(callId === undefined ? {} : { callId }),
       ...(beside ? { async: true } : {}),
+      ...(subject === undefined ? {} : { subject }),
+      ...(answer.message === undefined ? {} : { says: answer.message }),
     },
   };
 }

@@ -119,7 +119,8 @@ export function createFiring(opts: FiringOptions): Firing {
     if (answer.outcome === "error" || answer.outcome === "timeout") {
       turn.emit({ type: "status", text: `${handler.event} hook ${shortOf(handler.command)}: ${answer.reason}` });
     }
-    return { answer, fact: factOf(handler, input, answer, { durationMs: Math.max(0, now() - startedAt), beside }) };
+    const durationMs = Math.max(0, now() - startedAt);
+    return { answer, fact: factOf(handler, input, answer, { durationMs, beside, subject: subjectOf(input) }) };
   }
 
   function tellOnce(text: string, turn: Turn): void {
@@ -218,6 +219,13 @@ export function createFiring(opts: FiringOptions): Firing {
 function shortOf(command: string): string {
   const line = command.split("\n").find((text) => !/^\s*(?:#|$)/.test(text)) ?? command;
   return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line;
+}
+
+/** What people call it by, beside the event. */
+function subjectOf(input: HookInput): string | undefined {
+  const { matches } = ruleOf(input.hook_event_name);
+  const value = matches === "tool" ? input.tool_name : matches && input[matches];
+  return typeof value === "string" ? value : undefined;
 }
 
 /** What a matcher is compared with; undefined: the event has none. */
