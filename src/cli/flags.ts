@@ -1,5 +1,5 @@
 // Owns the flags that several commands share: where, how it may act, with which model, as what it answers.
-import { modelSpec } from "../models/model-spec.ts";
+import { isNoModel, modelSpec } from "../models/model-spec.ts";
 import { PERMISSION_MODES } from "../tools/permission-modes.ts";
 import { choice, count, dollars, type Flag, maybeText, text, texts, toggle, type Values } from "./flag.ts";
 
@@ -94,7 +94,7 @@ function modelText(...given: Parameters<typeof text>): Flag<string | undefined> 
     ...one,
     read(values, typed) {
       const value = one.read(values, typed);
-      return value === undefined ? undefined : modelSpec(value);
+      return value === undefined || isNoModel(value) ? undefined : modelSpec(value);
     },
   };
 }

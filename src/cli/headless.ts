@@ -219,7 +219,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (refused) return REFUSED;
   const answer = code === 0 ? work.answer?.(results.at(-1)?.text ?? "") : undefined;
   if (!answer || answer.fits) return code;
-  process.stderr.write(`The answer does not fit --json-schema: ${oneLine(answer.why, 300)}\n`);
+  process.stderr.write(`${answer.says}\n`);
   return EXIT.failed;
 }
 
@@ -297,6 +297,8 @@ function farewell(
     const why = result.error ?? reason;
     process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${resumeLine(context, flags)}\n`);
   }
+  if (reason === "done" && result.rounds > 0 && result.text.trim() === "")
+    process.stderr.write("The answer is empty: the model said nothing, and called nothing.\n");
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
   return EXIT[reason];

@@ -189,8 +189,7 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
       case "hook.ran": {
         const ran = event as HookRan;
         for (const { subtype, fields } of hookLines(ran)) system(subtype, fields, actor);
-        if (!opts.stream && !opts.quiet)
-          for (const text of hookTexts(ran)) process.stderr.write(`holdfast: ${text}\n`);
+        if (!opts.stream && !opts.quiet) for (const text of hookTexts(ran)) process.stderr.write(`holdfast: ${text}\n`);
         break;
       }
       case "context.elided": {
@@ -236,7 +235,7 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
       });
       const answer = result.reason === "done" ? opts.answer?.(result.text) : undefined;
       print({
-        ...resultLine(result, said, denials),
+        ...resultLine(result, said, { denials, ...(answer?.fits === false && { misfit: answer.says }) }),
         ...(answer?.fits && { structured_output: answer.value }),
         session_id: sessionIdOf(result.context),
         uuid: randomUUID(),

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAgentCatalogue } from "../../src/mechanisms/agents/index.ts";
 import { readDefinition } from "../../src/mechanisms/agents/read-definition.ts";
 import { leaves } from "../../src/mechanisms/agents/tool-list.ts";
+import { claudeModel } from "../../src/models/catalogue.ts";
 import { claudeNames } from "../../src/tools/claude-names.ts";
 import { tempDir } from "../house.ts";
 
@@ -94,13 +95,24 @@ describe("a definition", () => {
   });
 
   it("may have dots in its name, as versions have; and a model of a family that is not known means its caller's", () => {
-    const { definition, problems } = read(file("name: powershell-5.1-expert\ndescription: b\nmodel: fable"));
+    const { definition, problems } = read(file("name: powershell-5.1-expert\ndescription: b\nmodel: legend"));
     expect([definition?.name, definition?.model, problems]).toEqual([
       "powershell-5.1-expert",
       undefined,
       [
-        ".claude/agents/x.md:4: model fable is not known (sonnet, opus, haiku, provider/name): it works with its caller's",
+        ".claude/agents/x.md:4: model legend is not known (sonnet, opus, haiku, fable, provider/name): it works with its caller's",
       ],
+    ]);
+    const models = ["fable", "sonnet[1m]", "opusplan", "default", "inherit"].map((name) =>
+      read(file(`name: a\ndescription: b\nmodel: ${name}`)),
+    );
+    expect(models.map((one) => [one.definition?.model, one.problems])).toEqual([
+      ...["fable", "sonnet[1m]", "opusplan"].map((name) => [name, []]),
+      ...[undefined, undefined].map((name) => [name, []]),
+    ]);
+    expect(["fable", "sonnet[1m]", "opusplan", "claude-opus-4-5[1m]"].map(claudeModel)).toEqual([
+      ...["anthropic/claude-fable-5-2", "anthropic/claude-sonnet-5-5", "anthropic/claude-opus-5-5"],
+      "anthropic/claude-opus-4-5",
     ]);
   });
 

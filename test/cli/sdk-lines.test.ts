@@ -262,7 +262,14 @@ it("tells of background work from its start to its end", () => {
 });
 
 it("says what was left out, refused, retried and switched", () => {
-  const fields = ["compact_boundary", "permission_denied", "api_retry", "informational", "model_refusal_no_fallback", "hook_response"];
+  const fields = [
+    "compact_boundary",
+    "permission_denied",
+    "api_retry",
+    "informational",
+    "model_refusal_no_fallback",
+    "hook_response",
+  ];
   const said = recorded.conversation
     .filter((line) => fields.includes(line.subtype) && line.attempt !== 2)
     .map(({ session_id: _, uuid: __, type: ___, ...line }) => line);

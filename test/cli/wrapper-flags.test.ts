@@ -121,10 +121,11 @@ test("an answer that has to fit a schema is checked, sent back with where and wh
     ],
   ]);
   const bad = await runCli(args, opts);
-  expect([bad.code, bad.stderr, replies]).toEqual([
-    1,
-    expect.stringContaining("The answer does not fit --json-schema: it is not JSON"),
-    [],
-  ]);
+  const why = "The answer does not fit --json-schema: it is not JSON";
+  expect([bad.code, bad.stderr, replies]).toEqual([1, expect.stringContaining(why), []]);
+  expect(JSON.parse(bad.stdout)).toMatchObject({
+    ...{ subtype: "error_max_structured_output_retries", is_error: true, errors: [why], result: "no" },
+    terminal_reason: "structured_output_retry_exhausted",
+  });
   expect(await here([...args.slice(0, -1), "none.json"], opts)).toMatchObject({ code: 2 });
 });

@@ -272,8 +272,24 @@ describe("in-process hooks", () => {
     expect(await gate("bash", { n: 1 })).toMatchObject({ verdict: { decision: "deny" } }); // not an input of that tool
     expect(told).toEqual([["Bash", { n: 1 }]]);
     expect(ran()).toEqual([
-      { event: "PreToolUse", source: "in-process", command: "guard", matcher: "Bash", outcome: "ok", callId: "c1", subject: "Bash" },
-      { event: "PreToolUse", source: "in-process", command: "second", matcher: "", outcome: "ok", callId: "c1", subject: "Bash" },
+      {
+        event: "PreToolUse",
+        source: "in-process",
+        command: "guard",
+        matcher: "Bash",
+        outcome: "ok",
+        callId: "c1",
+        subject: "Bash",
+      },
+      {
+        event: "PreToolUse",
+        source: "in-process",
+        command: "second",
+        matcher: "",
+        outcome: "ok",
+        callId: "c1",
+        subject: "Bash",
+      },
     ]);
   });
 

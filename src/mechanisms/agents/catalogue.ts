@@ -59,7 +59,9 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
     const found: AgentDefinition[] = [];
     const { files, isCut } = definitionFiles(place.dir);
     if (isCut)
-      tell([`${place.shown}: more folders, or deeper ones, than are looked through; some are left out: take some away`]);
+      tell([
+        `${place.shown}: more folders, or deeper ones, than are looked through; some are left out: take some away`,
+      ]);
     if (files.length > MOST_FILES)
       tell([`${place.shown}: ${files.length} definitions, and only the first ${MOST_FILES} are read: take some away`]);
     for (const file of files.slice(0, MOST_FILES)) {
