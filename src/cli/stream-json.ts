@@ -225,6 +225,9 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
         agents.note(event.event as Told);
       } else if (event.progress.type === "delta") live?.delta(event.progress.delta);
     },
+    control(response) {
+      if (opts.stream) print({ type: "control_response", response });
+    },
     accepted({ message, uuid }) {
       line({ type: "user", message, parent_tool_use_id: null, isReplay: true }, uuid);
     },

@@ -1,5 +1,5 @@
 // What a connection that fails means: the weather, which passes, or something that stays wrong until a person mends it.
-import type { Proxy } from "./http-transport.ts";
+import type { NamedProxy } from "./http-transport.ts";
 
 export interface ConnectionFault {
   kind: "network" | "invalid";
@@ -23,7 +23,7 @@ const OLLAMA_PORT = "11434";
 export function connectionFault(
   error: NodeJS.ErrnoException,
   url: URL,
-  { hasAnswered, proxy }: { hasAnswered: boolean; proxy?: Proxy | undefined },
+  { hasAnswered, proxy }: { hasAnswered: boolean; proxy?: NamedProxy | undefined },
 ): ConnectionFault {
   const code = codeOf(error);
   if (proxy && !(code !== undefined && CERTIFICATE.has(code))) return proxyFault(error, url, { hasAnswered, proxy });
@@ -58,7 +58,7 @@ export function connectionFault(
 function proxyFault(
   error: NodeJS.ErrnoException,
   url: URL,
-  { hasAnswered, proxy }: { hasAnswered: boolean; proxy: Proxy },
+  { hasAnswered, proxy }: { hasAnswered: boolean; proxy: NamedProxy },
 ): ConnectionFault {
   const code = codeOf(error);
   const { statusCode: status } = error as { statusCode?: number };
@@ -74,11 +74,11 @@ function proxyFault(
   return { kind: "network", message: `cannot reach ${url.host} through ${named} (${code ?? error.message})` };
 }
 
-const without = (url: URL, { variable }: Proxy): string =>
+const without = (url: URL, { variable }: NamedProxy): string =>
   `mend ${variable}, or name ${url.hostname} in NO_PROXY to go without`;
 
 /** What a proxy says instead of making the connection. Only its own troubles pass by themselves. */
-export function proxyAnswer(status: number, url: URL, proxy: Proxy): ConnectionFault {
+export function proxyAnswer(status: number, url: URL, proxy: NamedProxy): ConnectionFault {
   const named = `the proxy ${proxy.host} (${proxy.variable})`;
   if (status === 407) {
     const how = `write them into it, as in ${proxy.variable}=http://user:password@${proxy.host}`;

@@ -9,10 +9,10 @@ export interface Transport {
   request: typeof http.request;
   agent: http.Agent;
   /** What stands between, where something does. */
-  proxy?: Proxy;
+  proxy?: NamedProxy;
 }
 
-export interface Proxy {
+export interface NamedProxy {
   /** As a person would find it, without what it is entered by. */
   host: string;
   /** The variable that names it. */
