@@ -5,8 +5,10 @@ import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../loop/seams.ts";
 import { textOf } from "../models/model.ts";
+import { oneLine } from "./printable.ts";
 
-export type Answer = { fits: true; value: unknown } | { fits: false; why: string };
+/** `why`: for the model; `says`: for people. */
+export type Answer = { fits: true; value: unknown } | { fits: false; why: string; says: string };
 
 export interface AnswerSchema {
   mechanism: Mechanism;
@@ -28,9 +30,9 @@ export async function openAnswerSchema(given: string): Promise<AnswerSchema> {
   }
   const read = (text: string): Answer => {
     const json = jsonIn(text);
-    if (json === undefined) return { fits: false, why: "it is not JSON" };
+    if (json === undefined) return misfit("it is not JSON");
     const parsed = built.safeParse(json.value);
-    return parsed.success ? { fits: true, value: json.value } : { fits: false, why: explain(parsed.error) };
+    return parsed.success ? { fits: true, value: json.value } : misfit(explain(parsed.error));
   };
   const asks = `Your last reply, when all work is done, is one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(schema)}`;
   const mechanism = defineMechanism({
@@ -47,6 +49,12 @@ export async function openAnswerSchema(given: string): Promise<AnswerSchema> {
   });
   return { mechanism, read };
 }
+
+const misfit = (why: string): Answer => ({
+  fits: false,
+  why,
+  says: `The answer does not fit --json-schema: ${oneLine(why, 300)}`,
+});
 
 /** The others answer to it. */
 const isLead = ({ agent }: Pick<Turn, "agent">): boolean => agent === "lead";

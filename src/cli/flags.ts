@@ -1,6 +1,6 @@
 // Owns the flags that several commands share: where, how it may act, with which model, as what it answers.
-import { modelSpec } from "../models/model-spec.ts";
-import { PERMISSION_MODES } from "../tools/permission-modes.ts";
+import { isNoModel, modelSpec } from "../models/model-spec.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../tools/permission-modes.ts";
 import { choice, count, dollars, type Flag, maybeText, text, texts, toggle, type Values } from "./flag.ts";
 
 const cwd: Flag<string> = {
@@ -29,7 +29,7 @@ export type JsonToo = Values<typeof JSON_TOO>;
 
 /** What settings are read with. */
 export const POLICY = {
-  permissionMode: choice("MODE", PERMISSION_MODES, "what is allowed unasked", {
+  permissionMode: modeChoice("MODE", PERMISSION_MODES, "what is allowed unasked", {
     spellings: [
       { name: "permission-mode" },
       { name: "mode", hidden: true },
@@ -87,6 +87,13 @@ export const RUN = {
   ...WORK,
 };
 
+/** Claude Code's newest word for `default`. */
+function modeChoice(...given: Parameters<typeof choice<PermissionMode>>): Flag<PermissionMode | undefined> {
+  const one = choice(...given);
+  const meant = (mode: string | undefined) => (mode === "manual" ? "default" : mode);
+  return { ...one, read: (values, typed) => one.read(values.map(meant), typed) };
+}
+
 /** A bare name means one model, or is refused with what to type. */
 function modelText(...given: Parameters<typeof text>): Flag<string | undefined> {
   const one = text(...given);
@@ -94,7 +101,7 @@ function modelText(...given: Parameters<typeof text>): Flag<string | undefined> 
     ...one,
     read(values, typed) {
       const value = one.read(values, typed);
-      return value === undefined ? undefined : modelSpec(value);
+      return value === undefined || isNoModel(value) ? undefined : modelSpec(value);
     },
   };
 }

@@ -11,10 +11,12 @@ import type { Content } from "../models/model.ts";
 import type { SeenFile } from "../tools/seen-files.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
+import type { ControlRequest } from "./control-request.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
 import { linesOf } from "./lines-of.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
 import { adviceLines } from "./presentation/closing.ts";
 import { oneLine, printable } from "./printable.ts";
@@ -26,7 +28,7 @@ import { interruptOnSignals } from "./signals.ts";
 import { type Started, startOf } from "./start.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 import { INSTEAD, unusedFiles } from "./unused-files.ts";
-import { userMessage } from "./user-message.ts";
+import { inputLine } from "./user-message.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
@@ -35,6 +37,8 @@ type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefin
     includePartialMessages?: boolean;
     replayUserMessages?: boolean;
     jsonSchema?: string | undefined;
+    tools?: string | undefined;
+    name?: string | undefined;
   };
 
 const REFUSED = EXIT.blocked;
@@ -58,12 +62,14 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     }
     const started = await startOf(flags, state, context);
     const screen = createScreen({ isLive: isLiveTerminal(flags.outputFormat) });
-    const mechanisms = schema ? [schema.mechanism] : [];
+    const tools = offeredTools(flags.tools);
+    const mechanisms = [...(schema ? [schema.mechanism] : []), ...(tools ? [tools.mechanism] : [])];
     const opening = { screen, mechanisms };
     const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening);
     const mode = settings.permissions.policy?.mode ?? "default";
     const unused = context || flags.quiet ? [] : unusedFiles(state.project.root, settings.permissions.home ?? "");
     const unread = unused.length === 0 ? [] : [`not read in this version: ${unused.join(", ")} (${INSTEAD})`];
+    if (tools?.unknown.length) unread.push(`--tools: there is no ${tools.unknown.join(", ")} here`);
     for (const line of [...settings.says, ...unread, ...started.says(mode)])
       process.stderr.write(`holdfast: ${printable(line)}\n`);
     const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
@@ -72,6 +78,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         ? createTextOutput({ quiet: flags.quiet, screen, asksHere })
         : (await import("./stream-json.ts")).createJsonOutput({
             stream: flags.outputFormat === "stream-json",
+            quiet: flags.quiet,
             partial: flags.includePartialMessages ?? false,
             answer: schema?.read,
           });
@@ -82,7 +89,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         output,
         screen,
         prompt,
-        title: given?.words ?? "",
+        title: flags.name ?? given?.words ?? "",
         context,
         modelId: model.id,
         mode,
@@ -203,7 +210,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     results.push(...stayed.results);
     interrupted = stayed.interrupted;
   }
-  if (flags.inputFormat === "stream-json") results.push(...(await converse(run, output, flags)));
+  if (flags.inputFormat === "stream-json") results.push(...(await converse(run, work)));
   // One of several messages that comes to nothing is said in its own result.
   const isOver = flags.inputFormat === "text" && results.at(-1)?.reason === "done" && !interrupted;
   const refused = isOver ? refusals.cameToNothing() : undefined;
@@ -218,7 +225,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (refused) return REFUSED;
   const answer = code === 0 ? work.answer?.(results.at(-1)?.text ?? "") : undefined;
   if (!answer || answer.fits) return code;
-  process.stderr.write(`The answer does not fit --json-schema: ${oneLine(answer.why, 300)}\n`);
+  process.stderr.write(`${answer.says}\n`);
   return EXIT.failed;
 }
 
@@ -238,20 +245,33 @@ async function begin({ flags, harness, title, state, record }: Work): Promise<st
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
-async function converse(run: Run, output: Output, { replayUserMessages }: Flags): Promise<RunResult[]> {
+async function converse(run: Run, { output, harness, modelId, flags }: Work): Promise<RunResult[]> {
   const { agent } = run.taken;
+  const say = (line: string) => process.stderr.write(`holdfast: ${printable(line)}\n`);
+  const control = async (request: ControlRequest) => {
+    const { answerControl } = await import("./control-request.ts");
+    const interrupt = () => agent.hasWork() && run.interrupt();
+    const asked = { model: modelId, agents: () => harness.agents.list(), interrupt, say };
+    output.control?.(await answerControl(request, asked));
+  };
   const results: RunResult[] = [];
   const idle = new AbortController();
   let open = true;
   let arrived: () => void = () => undefined;
   const reading = (async () => {
     try {
+      let number = 0;
       for await (const line of linesOf(process.stdin)) {
+        number++;
         if (line.trim() === "") continue;
-        const { content, says, ...said } = userMessage(line);
-        for (const one of says) process.stderr.write(`holdfast: ${one}\n`);
+        const read = inputLine(line, number);
+        if ("control" in read) await control(read.control);
+        else if ("passedOver" in read) read.passedOver.forEach(say);
+        if (!("user" in read)) continue;
+        const { content, says, ...said } = read.user;
+        says.forEach(say);
         await agent.send(content);
-        if (replayUserMessages) output.accepted?.(said);
+        if (flags.replayUserMessages) output.accepted?.(said);
         arrived();
       }
     } finally {
@@ -296,6 +316,8 @@ function farewell(
     const why = result.error ?? reason;
     process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${resumeLine(context, flags)}\n`);
   }
+  if (reason === "done" && result.rounds > 0 && result.text.trim() === "")
+    process.stderr.write("The answer is empty: the model said nothing, and called nothing.\n");
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
   return EXIT[reason];

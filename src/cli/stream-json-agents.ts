@@ -4,8 +4,8 @@ import type { ContextState } from "../loop/transcript.ts";
 import type { BudgetState } from "../mechanisms/budget/events.ts";
 import type { Subagent, SubagentsState } from "../mechanisms/subagents/events.ts";
 import type { Usage } from "../models/model.ts";
+import { callIdOf } from "../tools/claude-call.ts";
 import type { Told } from "./stream-json.ts";
-import { callIdOf } from "./stream-json-message.ts";
 
 interface SeenAgent {
   cwd: string;

@@ -1,12 +1,8 @@
 // Owns messages as Anthropic's SDKs read them: content blocks, usage, ids, who said it.
 import type { StoredEvent } from "../ledger/store.ts";
-import { LEAD } from "../loop/host.ts";
 import type { Content, Finish, Reply, ReplyPart, Usage } from "../models/model.ts";
-import { claudeCall } from "../tools/claude-call.ts";
+import { callIdOf, claudeCall } from "../tools/claude-call.ts";
 import { toClaude } from "../tools/claude-names.ts";
-
-/** Calls are numbered by each agent: outside the lead's the agent makes them unique. */
-export const callIdOf = (actor: string, callId: string): string => (actor === LEAD ? callId : `${actor}.${callId}`);
 
 /** As the table says it, file paths absolute; the name of a file that nobody would open stays as it was written. */
 export function callSaid(name: string, input: unknown, cwd: string): { name: string; input: unknown } {

@@ -12,13 +12,17 @@ export interface TurnSaid {
   origin?: object;
 }
 
-export function resultLine(result: RunResult, { stopReason, origin }: TurnSaid, denials: object[]): object {
-  const isError = result.reason !== "done";
-  const why = result.error ?? result.reason;
+export function resultLine(
+  result: RunResult,
+  { stopReason, origin }: TurnSaid,
+  { denials, misfit }: { denials: object[] /** Why the answer is not the one that was asked for. */; misfit?: string },
+): object {
+  const isError = result.reason !== "done" || misfit !== undefined;
+  const why = misfit ?? result.error ?? result.reason;
   const models = Object.entries(result.usageByModel);
   return {
     type: "result",
-    subtype: subtypeOf(result),
+    subtype: misfit === undefined ? subtypeOf(result) : "error_max_structured_output_retries",
     is_error: isError,
     duration_ms: result.durationMs,
     duration_api_ms: result.modelMs,
@@ -26,7 +30,7 @@ export function resultLine(result: RunResult, { stopReason, origin }: TurnSaid, 
     result: isError && result.text === "" ? why : result.text,
     ...(isError && { errors: [why] }),
     stop_reason: stopReason,
-    ...terminalReason(result),
+    ...(misfit === undefined ? terminalReason(result) : { terminal_reason: "structured_output_retry_exhausted" }),
     total_cost_usd: models.reduce((sum, [model, usage]) => sum + (costUsd(model, usage) ?? 0), 0),
     usage: usageOf(result.turnUsageByModel),
     modelUsage: Object.fromEntries(models.map(([model, usage]) => [model, modelUsage(model, usage)])),

@@ -5,11 +5,11 @@ import type { AgentView } from "../loop/seams.ts";
 import type { JobsState } from "../mechanisms/jobs/events.ts";
 import { outputFile } from "../mechanisms/jobs/index.ts";
 import { describeEnd } from "../tools/bash.ts";
+import { callIdOf } from "../tools/claude-call.ts";
 import type { JobEnd } from "../tools/job-runner.ts";
 import { oneLine } from "./printable.ts";
 import type { Told } from "./stream-json.ts";
 import type { SeenAgents } from "./stream-json-agents.ts";
-import { callIdOf } from "./stream-json-message.ts";
 
 /** Both as the published types name them: of a change, and of the notification. */
 const STATUS: Record<JobEnd["status"], [patch: string, notified: string]> = {

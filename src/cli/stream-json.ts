@@ -6,21 +6,23 @@ import type { loopEvents } from "../loop/events.ts";
 import { LEAD } from "../loop/host.ts";
 import type { AgentView } from "../loop/seams.ts";
 import type { compactionEvents } from "../mechanisms/compaction/index.ts";
+import type { hookEvents } from "../mechanisms/hooks/events.ts";
 import type { jobEvents } from "../mechanisms/jobs/events.ts";
 import type { recoveryEvents } from "../mechanisms/recovery/events.ts";
 import { MAX_ATTEMPTS } from "../mechanisms/recovery/index.ts";
 import type { subagentEvents } from "../mechanisms/subagents/events.ts";
 import type { teamEvents } from "../mechanisms/team/events.ts";
 import { type ModelErrorKind, textOf } from "../models/model.ts";
+import { callIdOf } from "../tools/claude-call.ts";
 import { toClaude } from "../tools/claude-names.ts";
 import type { Answer } from "./answer-schema.ts";
 import { sessionIdOf } from "./session.ts";
 import { createSeenAgents } from "./stream-json-agents.ts";
+import { type HookRan, hookLines, hookTexts } from "./stream-json-hooks.ts";
 import { initFields } from "./stream-json-init.ts";
 import { createLiveMessage, type LiveMessage } from "./stream-json-live.ts";
 import {
   blocksOf,
-  callIdOf,
   callSaid,
   messageId,
   messageOf,
@@ -41,6 +43,7 @@ export type Told = Fact<
     typeof compactionEvents &
     typeof jobEvents &
     typeof subagentEvents &
+    typeof hookEvents &
     Pick<typeof contextEvents, "agent.created">
 >;
 
@@ -53,6 +56,7 @@ const RETRY_ERRORS: Partial<Record<string, string>> = {
 
 export interface JsonOutputOptions {
   stream: boolean;
+  quiet?: boolean;
   /** Also what is being written, before it is a fact. */
   partial?: boolean;
   /** What the answer is, where it has to fit a schema. */
@@ -182,6 +186,12 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
           actor,
         );
         break;
+      case "hook.ran": {
+        const ran = event as HookRan;
+        for (const { subtype, fields } of hookLines(ran)) system(subtype, fields, actor);
+        if (!opts.stream && !opts.quiet) for (const text of hookTexts(ran)) process.stderr.write(`holdfast: ${text}\n`);
+        break;
+      }
       case "context.elided": {
         const compact_metadata = { trigger: "auto", pre_tokens: agents.of(actor).promptTokens };
         system("compact_boundary", { compact_metadata }, actor);
@@ -215,6 +225,9 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
         agents.note(event.event as Told);
       } else if (event.progress.type === "delta") live?.delta(event.progress.delta);
     },
+    control(response) {
+      if (opts.stream) print({ type: "control_response", response });
+    },
     accepted({ message, uuid }) {
       line({ type: "user", message, parent_tool_use_id: null, isReplay: true }, uuid);
     },
@@ -225,7 +238,7 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
       });
       const answer = result.reason === "done" ? opts.answer?.(result.text) : undefined;
       print({
-        ...resultLine(result, said, denials),
+        ...resultLine(result, said, { denials, ...(answer?.fits === false && { misfit: answer.says }) }),
         ...(answer?.fits && { structured_output: answer.value }),
         session_id: sessionIdOf(result.context),
         uuid: randomUUID(),

@@ -5,6 +5,7 @@ import { LEAD } from "../loop/host.ts";
 import type { AgentView, Turn } from "../loop/seams.ts";
 import { type ContextState, joinReplies } from "../loop/transcript.ts";
 import { textOf } from "../models/model.ts";
+import type { ControlAnswer } from "./control-request.ts";
 import { createActivity } from "./presentation/activity.ts";
 import type { FactBlock, LiveBlock, Refusal } from "./presentation/blocks.ts";
 import { closingLines } from "./presentation/closing.ts";
@@ -31,6 +32,8 @@ export interface Output {
     slice: Turn["slice"];
   }): void;
   event(event: HarnessEvent): void;
+  /** The answer to a request of the program. */
+  control?(answer: ControlAnswer): void;
   /** An input is durable. */
   accepted?(input: { message: unknown; uuid?: string }): void;
   result(result: RunResult): void;

@@ -1,6 +1,7 @@
-// Owns what a line of stream-json input says: a message of the user, with its images and documents.
+// Owns what a line of stream-json input says: a message of the user, with its images and documents; a request of the program; or nothing for us.
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Content } from "../models/model.ts";
+import type { ControlRequest } from "./control-request.ts";
 
 interface Source {
   type?: string;
@@ -17,6 +18,8 @@ interface Block {
 
 interface InputLine {
   type?: string;
+  request_id?: string;
+  request?: ControlRequest["request"];
   message?: { content?: string | Block[] };
   uuid?: string;
 }
@@ -33,12 +36,26 @@ export interface UserMessage {
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const EXPECTED = '{"type":"user","message":{"role":"user","content":"…"}}';
 
-/** Contract: throws `invalid` for what is no message; no part of one is dropped without a word. */
-export function userMessage(line: string): UserMessage {
-  const { type, message, uuid } = parsed(line);
+/** Published lines that want nothing of us: signs of life, and answers to requests that we never make. */
+const PASSED_OVER = new Set(["keep_alive", "control_response", "control_cancel_request"]);
+
+export type Line = { user: UserMessage } | { control: ControlRequest } | { passedOver: string[] };
+
+/** Contract: throws `invalid`, with the line's number, for what is none or half a message; what is passed over is said, unless it is published to be. */
+export function inputLine(line: string, number: number): Line {
+  const { type, request_id, request, ...rest } = parsed(line, number);
+  if (type === "control_request" && typeof request_id === "string" && typeof request === "object" && request !== null)
+    return { control: { request_id, request } };
+  if (type === "user") return { user: userMessage(rest, number) };
+  if (type !== undefined && PASSED_OVER.has(type)) return { passedOver: [] };
+  return { passedOver: [`stdin, line ${number}: of type ${JSON.stringify(type ?? null)}, and passed over`] };
+}
+
+/** Contract: no part of it is dropped without a word. */
+function userMessage({ message, uuid }: InputLine, number: number): UserMessage {
   const content = message?.content;
-  if (type !== "user" || !(typeof content === "string" || Array.isArray(content)))
-    throw new HoldfastError("invalid", `stdin: expected ${EXPECTED}`);
+  if (!(typeof content === "string" || Array.isArray(content)))
+    throw new HoldfastError("invalid", `stdin, line ${number}: expected ${EXPECTED}`);
   const parts = typeof content === "string" ? [{ type: "text", text: content } as const] : content.map(partOf);
   const says = parts.flatMap((part) => ("left" in part ? [`stdin: ${part.left}`] : []));
   return {
@@ -49,11 +66,15 @@ export function userMessage(line: string): UserMessage {
   };
 }
 
-function parsed(line: string): InputLine {
+function parsed(line: string, number: number): InputLine {
   try {
-    return JSON.parse(line) ?? {};
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value : {};
   } catch (error) {
-    throw new HoldfastError("invalid", `stdin: not a line of JSON (${messageOf(error)}): send ${EXPECTED}`);
+    throw new HoldfastError(
+      "invalid",
+      `stdin, line ${number}: not a line of JSON (${messageOf(error)}): send ${EXPECTED}`,
+    );
   }
 }
 

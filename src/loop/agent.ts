@@ -4,7 +4,7 @@ import { crashPoint } from "../ledger/crash-point.ts";
 import { newId } from "../ledger/id.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { EventInput, Lease } from "../ledger/store.ts";
-import type { Content, Model } from "../models/model.ts";
+import { type Content, type Model, textOf } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
@@ -45,6 +45,14 @@ export interface AgentOptions {
 }
 
 const noteFacts = (n: Note) => [{ type: "note.added", data: { origin: n.origin, text: n.text } }, ...(n.events ?? [])];
+
+/** What a context is listed by that began without words: the first that were sent to its lead. */
+function firstWords(lead: AgentState | undefined, edge: unknown): string {
+  const said = [...(lead?.items ?? []), ...(lead?.queue ?? []), edge as { content?: Content[] }];
+  const texts = said.map((one) => ("content" in one && !("callId" in one) ? textOf(one.content ?? []) : ""));
+  const first = texts.find((text) => text.trim() !== "" && !text.startsWith("<note ")) ?? "";
+  return first.replace(/\s+/g, " ").trim().slice(0, 80);
+}
 
 const EARLY = new Set<string>(["interrupted", "failed", "limit"] satisfies TurnEndReason[]);
 
@@ -121,7 +129,8 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       (e) => e.type === "input.received" || e.type === "turn.started" || e.type === "turn.ended",
     );
     if (!edge) return {};
-    const { title, root, agents } = contextState(ledger);
+    const { root, agents, ...named } = contextState(ledger);
+    const title = named.title || firstWords(agents[LEAD], edge.data);
     const others = Object.values(agents).filter((a) => a.name !== name && (a.turn || a.queue.length > 0));
     const busy = [...others.map((a) => a.name), ...(edge.type === "turn.ended" ? [] : [name])];
     const ended = name === LEAD || !agents[LEAD]?.lastTurn ? edge.data : agents[LEAD].lastTurn;

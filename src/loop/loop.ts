@@ -124,9 +124,10 @@ async function buildRequest({ turn, seams }: Agent, overflow: boolean): Promise<
 /** The reply asked for nothing: the turn ends unless seam stop has more, or someone spoke meanwhile. */
 async function goesOn(agent: Agent): Promise<boolean> {
   const { turn, seams } = agent;
-  const last = turn.state.items.findLast((item) => item.kind === "reply");
+  const { items, turn: open } = turn.state;
+  const last = items.slice(open!.from).findLast((item) => item.kind === "reply");
   const reply: Reply = {
-    model: last?.model ?? "",
+    model: last?.model ?? turn.model.id, // a reply of nothing is no item
     parts: last?.parts ?? [],
     finish: finishOf(turn),
     usage: noUsage(),

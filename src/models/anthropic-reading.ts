@@ -2,7 +2,7 @@
 import { parseCallInput } from "./call-input.ts";
 import { errorFromEvent } from "./http-error.ts";
 import { parseJson, type Sink } from "./http-stream.ts";
-import { type Delta, type Finish, noUsage, type Reply, type ReplyPart, type Usage } from "./model.ts";
+import { callIsMissing, type Delta, type Finish, noUsage, type Reply, type ReplyPart, type Usage } from "./model.ts";
 
 interface WireBlock {
   type: string;
@@ -151,6 +151,7 @@ export function createAnthropicReading(
     partial: () => partsOf({ calls: false }),
     reply() {
       const parts = partsOf({ calls: true });
+      if (stop === "tool_use" && !parts.some((part) => part.type === "call")) throw callIsMissing(model, parts);
       return { model, parts, finish: finishOf(stop, parts), usage };
     },
   };

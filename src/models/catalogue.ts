@@ -93,21 +93,29 @@ const UNKNOWN: Limits = { contextTokens: 128 * K, outputTokens: 8192, images: fa
 export const DEFAULT_ANTHROPIC = "anthropic/claude-sonnet-5-5";
 export const DEFAULT_OPENAI = "openai/gpt-6-sol";
 
-/** The current model of each of Anthropic's families. */
+/** The current model of each of Anthropic's families, and Claude Code's other names for one. */
 const CLAUDE: Record<string, string> = {
+  fable: "anthropic/claude-fable-5-2",
+  best: "anthropic/claude-opus-5-5",
+  opusplan: "anthropic/claude-opus-5-5",
   sonnet: "anthropic/claude-sonnet-5-5",
   opus: "anthropic/claude-opus-5-5",
   haiku: "anthropic/claude-haiku-5-5",
 };
 
-/** `sonnet`, `opus`, `haiku` or Anthropic's own name of a model, as provider/name. */
+/** Claude Code's mark of a long window, which models have here as far as they can. */
+const bareOf = (name: string): string => name.replace(/\[1m\]$/, "");
+
+export const isClaudeFamily = (name: string): boolean => Object.hasOwn(CLAUDE, bareOf(name));
+
+/** `sonnet`, `opus`, `haiku`, `fable` or Anthropic's own name of a model, as provider/name. */
 export const claudeModel = (name: string): string =>
-  (Object.hasOwn(CLAUDE, name) && CLAUDE[name]) || `anthropic/${name}`;
+  isClaudeFamily(name) ? CLAUDE[bareOf(name)]! : `anthropic/${bareOf(name)}`;
 
 /** What to ask for by a bare name; or, where that is not clear, the full names it may mean. */
-export function modelsNamed(name: string): string[] {
-  const family = CLAUDE[name];
-  if (family) return [family];
+export function modelsNamed(given: string): string[] {
+  if (isClaudeFamily(given)) return [claudeModel(given)];
+  const name = bareOf(given);
   const bare = (model: string) => model.slice(model.indexOf("/") + 1);
   const exact = CATALOGUE.filter(
     ({ model }) => name.startsWith(bare(model)) && SNAPSHOT.test(name.slice(bare(model).length)),

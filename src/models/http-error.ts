@@ -43,13 +43,14 @@ export function errorFromStatus(label: string, status: number, headers: Incoming
   return new ModelError(kindOfStatus(status, described), `${label} answered ${status}: ${said}${advice(status)}`, {
     status,
     retryAfterMs: retryAfterMs(headers),
-    ...(status === 400 && { field: refusedField(described) }),
+    ...((status === 400 || status === 422) && { field: refusedField(described, text) }),
   });
 }
 
-/** Gateways keep OpenAI's sentence where they drop its fields. */
-function refusedField({ param, message }: Described): string | undefined {
-  return param ?? /unsupported parameter:? ['"`](\w+)['"`]/i.exec(message)?.[1];
+/** Gateways keep OpenAI's sentence where they drop its fields; of this one they speak only to refuse it. */
+function refusedField({ param, message }: Described, text: string): string | undefined {
+  if (param !== undefined) return param;
+  return /unsupported parameter:? ['"`](\w+)['"`]/i.exec(message)?.[1] ?? /\bstream_options\b/.exec(text)?.[0];
 }
 
 export function errorFromEvent(label: string, event: unknown): ModelError {

@@ -1,4 +1,5 @@
 // What a connection that fails means: the weather, which passes, or something that stays wrong until a person mends it.
+import type { NamedProxy } from "./http-transport.ts";
 
 export interface ConnectionFault {
   kind: "network" | "invalid";
@@ -22,9 +23,10 @@ const OLLAMA_PORT = "11434";
 export function connectionFault(
   error: NodeJS.ErrnoException,
   url: URL,
-  { hasAnswered }: { hasAnswered: boolean },
+  { hasAnswered, proxy }: { hasAnswered: boolean; proxy?: NamedProxy | undefined },
 ): ConnectionFault {
   const code = codeOf(error);
+  if (proxy && !(code !== undefined && CERTIFICATE.has(code))) return proxyFault(error, url, { hasAnswered, proxy });
   const { host, port } = url;
   if (code !== undefined && CERTIFICATE.has(code)) {
     return {
@@ -50,6 +52,42 @@ export function connectionFault(
     };
   }
   return { kind: "network", message: `cannot reach ${host} (${code ?? error.message})` };
+}
+
+/** The connection is made to the proxy: what fails is there, or on its way. */
+function proxyFault(
+  error: NodeJS.ErrnoException,
+  url: URL,
+  { hasAnswered, proxy }: { hasAnswered: boolean; proxy: NamedProxy },
+): ConnectionFault {
+  const code = codeOf(error);
+  const { statusCode: status } = error as { statusCode?: number };
+  const named = `the proxy ${proxy.host} (${proxy.variable})`;
+  if (status !== undefined) return proxyAnswer(status, url, proxy);
+  if (code === "ECONNREFUSED" && !hasAnswered)
+    return { kind: "invalid", message: `nothing listens at ${named}: start it, ${without(url, proxy)}` };
+  if (code === "ENOTFOUND" && !hasAnswered)
+    return {
+      kind: "invalid",
+      message: `there is no host ${proxy.host}, which ${proxy.variable} names as the proxy: ${without(url, proxy)}`,
+    };
+  return { kind: "network", message: `cannot reach ${url.host} through ${named} (${code ?? error.message})` };
+}
+
+const without = (url: URL, { variable }: NamedProxy): string =>
+  `mend ${variable}, or name ${url.hostname} in NO_PROXY to go without`;
+
+/** What a proxy says instead of making the connection. Only its own troubles pass by themselves. */
+export function proxyAnswer(status: number, url: URL, proxy: NamedProxy): ConnectionFault {
+  const named = `the proxy ${proxy.host} (${proxy.variable})`;
+  if (status === 407) {
+    const how = `write them into it, as in ${proxy.variable}=http://user:password@${proxy.host}`;
+    return { kind: "invalid", message: `${named} wants a user and a password (407): ${how}` };
+  }
+  const says = `${named} does not connect to ${url.host} (${status})`;
+  return status >= 500
+    ? { kind: "network", message: says }
+    : { kind: "invalid", message: `${says}: ${without(url, proxy)}` };
 }
 
 /** Where a name has several addresses, each has failed. */

@@ -2,7 +2,7 @@
 import type http from "node:http";
 import type { Body } from "./growing-bytes.ts";
 import { errorFromStatus } from "./http-error.ts";
-import { connectionFault } from "./http-fault.ts";
+import { connectionFault, proxyAnswer } from "./http-fault.ts";
 import { type Environment, transportFor } from "./http-transport.ts";
 import { ModelError, type ReplyPart } from "./model.ts";
 
@@ -39,7 +39,7 @@ export type Post = (body: Body, sink: Sink, signal: AbortSignal) => Promise<void
 
 export function createPost(opts: PostOptions): Post {
   const url = new URL(opts.url);
-  const { request, agent, proxied } = transportFor(url, opts.env ?? process.env);
+  const { request, agent, proxy } = transportFor(url, opts.env ?? process.env);
   const stallMs = opts.stallMs ?? DEFAULT_STALL_MS;
   const fixed = { "content-type": "application/json", accept: "text/event-stream", ...opts.headers };
   const flat = ["host", url.host, ...Object.entries(fixed).flat(), "content-length"];
@@ -54,7 +54,7 @@ export function createPost(opts: PostOptions): Post {
   /** Whether this host has ever answered: then its name is right, and a failure is the weather's. */
   let hasAnswered = false;
   // A flat list skips the checks of each header; a proxy needs the object, because it adds to it.
-  const headersFor = (length: number) => (proxied ? { ...fixed, "content-length": length } : [...flat, String(length)]);
+  const headersFor = (length: number) => (proxy ? { ...fixed, "content-length": length } : [...flat, String(length)]);
 
   return (body, sink, signal) =>
     new Promise<void>((resolve, reject) => {
@@ -96,8 +96,12 @@ export function createPost(opts: PostOptions): Post {
         const status = res.statusCode ?? 0;
         const type = res.headers["content-type"] ?? "";
         hasAnswered = true;
+        if (status === 407 && proxy) {
+          const { kind, message } = proxyAnswer(status, url, proxy);
+          return finish(new ModelError(kind, `${opts.label}: ${message}`, { status }));
+        }
         if (status === 200 && /html/.test(type)) return finish(webPage(opts.label, url));
-        const read = status !== 200 || /json/.test(type) ? collect() : events();
+        const read = status !== 200 || /json/.test(type) ? collect() : looking();
         const body = unpacked(res);
         body.on("data", (chunk: Buffer) => {
           timer.refresh();
@@ -116,6 +120,19 @@ export function createPost(opts: PostOptions): Post {
             finish(error);
           }
         };
+
+        /** Some call a whole answer a stream of events: no line of such a stream begins with a brace. */
+        function looking() {
+          let chosen: ReturnType<typeof collect> | undefined;
+          return {
+            data: (chunk: Buffer) => {
+              chosen ??= /^\ufeff?\s*\{/.test(chunk.toString("utf8", 0, 64)) ? collect() : events();
+              chosen.data(chunk);
+            },
+            end: () => (chosen ?? events()).end(),
+            broken: (error?: unknown) => (chosen ?? events()).broken(error),
+          };
+        }
 
         function events() {
           const parse = createEventReader((data) => sink.event(data));
@@ -154,7 +171,7 @@ export function createPost(opts: PostOptions): Post {
         }
       });
       req.on("error", (error: NodeJS.ErrnoException) => {
-        const fault = connectionFault(error, url, { hasAnswered });
+        const fault = connectionFault(error, url, { hasAnswered, proxy });
         finish(
           new ModelError(fault.kind, `${opts.label}: ${fault.message}`, { partial: sink.partial(), cause: error }),
         );
@@ -187,6 +204,9 @@ function unpacked(res: http.IncomingMessage): NodeJS.ReadableStream {
 
 const lengthOf = (body: Body) => Buffer.byteLength(body.head) + body.middle.length + Buffer.byteLength(body.tail);
 
+const [LF, CR] = [10, 13];
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
 /** Reads whole lines only, so that no character is ever split between two chunks. */
 export function createEventReader(onData: (data: string) => void) {
   let rest: Buffer | undefined;
@@ -210,9 +230,19 @@ export function createEventReader(onData: (data: string) => void) {
       at = newline + 1;
     }
   };
+  /** Whether a carriage return alone ends its lines; undefined: no line has ended yet. */
+  let byReturns: boolean | undefined;
+  const begun = (buffer: Buffer): Buffer => {
+    const bare = buffer.subarray(0, 3).equals(BOM) ? buffer.subarray(3) : buffer;
+    const at = bare.findIndex((byte) => byte === LF || byte === CR);
+    if (at >= 0 && (bare[at] === LF || at + 1 < bare.length)) byReturns = bare[at] === CR && bare[at + 1] !== LF;
+    return bare;
+  };
   return {
     feed(chunk: Buffer): void {
-      const buffer = rest ? Buffer.concat([rest, chunk]) : chunk;
+      let buffer = rest ? Buffer.concat([rest, chunk]) : chunk;
+      if (byReturns === undefined) buffer = begun(buffer);
+      if (byReturns) buffer = buffer.map((byte) => (byte === CR ? LF : byte)) as Buffer;
       const end = buffer.lastIndexOf(10) + 1;
       rest = end === buffer.length ? undefined : buffer.subarray(end);
       if (end > 0) lines(buffer.toString("utf8", 0, end));
@@ -222,7 +252,7 @@ export function createEventReader(onData: (data: string) => void) {
       const left = rest;
       rest = undefined;
       try {
-        lines(`${left?.toString("utf8") ?? ""}\n\n`);
+        lines(`${left?.toString("utf8").replaceAll("\r", "\n") ?? ""}\n\n`);
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
       }
@@ -232,7 +262,7 @@ export function createEventReader(onData: (data: string) => void) {
 
 export function parseJson(text: string, label: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
   } catch (cause) {
     throw new ModelError("server", `${label}: the answer is not JSON: ${text.slice(0, 200)}`, { cause });
   }

@@ -8,7 +8,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Transport {
   request: typeof http.request;
   agent: http.Agent;
-  proxied: boolean;
+  /** What stands between, where something does. */
+  proxy?: NamedProxy;
+}
+
+export interface NamedProxy {
+  /** As a person would find it, without what it is entered by. */
+  host: string;
+  /** The variable that names it. */
+  variable: string;
 }
 
 const agents = new Map<string, http.Agent>();
@@ -17,7 +25,8 @@ export function transportFor(url: URL, env: Environment): Transport {
   const isSecure = url.protocol === "https:";
   // Asked for by name: an ES import of node:http also loads everything that only fetch needs, and TLS is not for local models.
   const module = process.getBuiltinModule(isSecure ? "node:https" : "node:http") as typeof http | typeof https;
-  const proxy = proxyFor(url, env);
+  const found = foundProxy(url, env);
+  const proxy = found?.address;
   const certificates = isSecure ? of(env, "SSL_CERT_FILE") : undefined;
   const key = JSON.stringify([url.protocol, proxy, certificates]);
   let agent = agents.get(key);
@@ -30,17 +39,31 @@ export function transportFor(url: URL, env: Environment): Transport {
     });
     agents.set(key, agent);
   }
-  return { request: module.request, agent, proxied: proxy !== undefined };
+  const { variable } = found ?? {};
+  return { request: module.request, agent, ...(proxy && variable && { proxy: { host: hostOf(proxy), variable } }) };
 }
 
 /** In capitals or not, as users write them; an empty one is none. */
 const of = (env: Environment, name: string): string | undefined => env[name.toLowerCase()] || env[name] || undefined;
 
-export function proxyFor(url: URL, env: Environment): string | undefined {
-  const given = of(env, url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") ?? of(env, "ALL_PROXY");
-  if (given === undefined || isExcepted(url, of(env, "NO_PROXY") ?? "")) return undefined;
+export const proxyFor = (url: URL, env: Environment): string | undefined => foundProxy(url, env)?.address;
+
+function hostOf(proxy: string): string {
+  try {
+    return new URL(proxy).host;
+  } catch {
+    return proxy.replace(/^.*@/, "");
+  }
+}
+
+function foundProxy(url: URL, env: Environment): { address: string; variable: string } | undefined {
+  const names = [url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY", "ALL_PROXY"];
+  const variable = names.flatMap((name) => [name.toLowerCase(), name]).find((name) => env[name]);
+  const given = variable === undefined ? undefined : env[variable];
+  if (variable === undefined || given === undefined) return undefined;
+  if (isExcepted(url, of(env, "NO_PROXY") ?? "")) return undefined;
   const proxy = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
-  if (/^https?:\/\//i.test(proxy)) return proxy;
+  if (/^https?:\/\//i.test(proxy)) return { address: proxy, variable };
   throw new HoldfastError(
     "invalid",
     `the proxy "${given}" is not one of HTTP: set HTTPS_PROXY to an address that starts with http://, or name ${url.hostname} in NO_PROXY`,

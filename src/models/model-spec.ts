@@ -2,6 +2,9 @@
 import { HoldfastError } from "../ledger/error.ts";
 import { DEFAULT_ANTHROPIC, DEFAULT_OPENAI, modelsNamed } from "./catalogue.ts";
 
+/** Claude Code's words for the model that is there anyway. */
+export const isNoModel = (given: string): boolean => given === "default" || given === "inherit";
+
 /** `provider/name`: as it is given, or by a bare name that means one model alone (`sonnet`, `gpt-5`). Contract: throws `invalid`, with what to type. */
 export function modelSpec(given: string): string {
   if (given.startsWith("rehearsal") || /^[^/]+\/./.test(given)) return given;

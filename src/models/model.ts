@@ -96,6 +96,7 @@ export type ModelErrorKind =
   | "auth" // 401, 403
   | "invalid" // other 4xx, and what stays wrong however often it is asked: a certificate, a web page, a port where nobody listens
   | "refused" // the model, or a filter of its provider, will not answer this
+  | "length" // cut off by the output limit, however often it went on
   | "aborted";
 
 export class ModelError extends HoldfastError {
@@ -119,6 +120,10 @@ export class ModelError extends HoldfastError {
     if (opts.field !== undefined) this.field = opts.field;
   }
 }
+
+/** Somebody's stream lost it on the way: asked again it may come. */
+export const callIsMissing = (model: string, partial: ReplyPart[]): ModelError =>
+  new ModelError("server", `${model}: the answer announces a call and has none`, { partial });
 
 export const noUsage = (): Usage => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 });
 

@@ -2,7 +2,7 @@
 import { parseCallInput } from "./call-input.ts";
 import { errorFromEvent } from "./http-error.ts";
 import { parseJson, type Sink } from "./http-stream.ts";
-import { type Delta, type Finish, noUsage, type Reply, type ReplyPart, type Usage } from "./model.ts";
+import { callIsMissing, type Delta, type Finish, noUsage, type Reply, type ReplyPart, type Usage } from "./model.ts";
 import { addDetails, type CallData, type Detail, type ReasoningData } from "./openai-provider-data.ts";
 import { createThinkSplitter } from "./think-tags.ts";
 
@@ -28,6 +28,8 @@ interface ChunkMessage {
   reasoning_details?: Detail[] | null;
   extra_content?: unknown;
   tool_calls?: ChunkCall[] | null;
+  /** The one call of older servers. */
+  function_call?: ChunkCall["function"] | null;
 }
 
 interface Chunk {
@@ -117,6 +119,7 @@ export function createOpenAIReading(
       onDelta?.({ type: "text", text: message.refusal });
     }
     for (const call of message.tool_calls ?? []) takeCall(call);
+    if (message.function_call) takeCall({ index: 0, function: message.function_call });
   };
 
   const takeCall = (delta: ChunkCall) => {
@@ -190,6 +193,8 @@ export function createOpenAIReading(
         const provider: CallData | undefined = extra === undefined ? undefined : { extra };
         parts.push({ type: "call", id, name, ...parseCallInput(args, { cutShort }), ...(provider && { provider }) });
       });
+      if (calls.length === 0 && (finish === "tool_calls" || finish === "function_call"))
+        throw callIsMissing(model, parts);
       return { model, parts, finish: finishOf(finish, calls.length, refusal), usage };
     },
   };

@@ -45,9 +45,20 @@ export function createOpenAI(opts: AdapterOptions): Model {
     extra: own && REASONS_WITHOUT_TOOLS.test(opts.name) ? { reasoning_effort: "none", ...opts.extra } : opts.extra,
   });
   let limitField: LimitField = own ? "max_completion_tokens" : limitFieldOf(opts.name);
+  let asksUsage = true;
+  /** True: the server does not take what it was asked with, and will be asked otherwise from now on. */
+  const adapts = (error: unknown, sent: LimitField): boolean => {
+    if (!(error instanceof ModelError) || error.field === undefined) return false;
+    if (error.field === sent)
+      limitField = otherLimitField(sent); // a gateway's name for a model does not tell which one it is
+    else if (error.field.startsWith("stream_options") && asksUsage)
+      asksUsage = false; // nobody counts the tokens then
+    else return false;
+    return true;
+  };
   const ask = async (request: ModelRequest, { signal, onDelta }: Parameters<Model["reply"]>[1]) => {
     const reading = createOpenAIReading(id, { thinkTags: !own, ...(onDelta && { onDelta }) });
-    await post(body(request, limitField), reading, signal);
+    await post(body(request, { limitField, asksUsage }), reading, signal);
     return reading.reply();
   };
   return {
@@ -55,12 +66,12 @@ export function createOpenAI(opts: AdapterOptions): Model {
     limits,
     async reply(request, asked) {
       const sent = limitField;
-      try {
-        return await ask(request, asked);
-      } catch (error) {
-        if (!(error instanceof ModelError) || error.field !== sent) throw error;
-        limitField = otherLimitField(sent); // a gateway's name for a model does not tell which one it is
-        return await ask(request, asked);
+      for (let left = 2; ; left--) {
+        try {
+          return await ask(request, asked);
+        } catch (error) {
+          if (left === 0 || !adapts(error, sent)) throw error;
+        }
       }
     },
   };
@@ -79,9 +90,10 @@ export function createOpenAIBody(opts: {
   name: string;
   limits: Limits;
   extra?: Record<string, unknown>;
-}): (request: ModelRequest, limitField: LimitField) => Body {
+}): (request: ModelRequest, how: { limitField: LimitField; asksUsage: boolean }) => Body {
   const extra = moreFields(opts.extra);
-  const head = `{"model":${JSON.stringify(opts.name)},"stream":true,"stream_options":{"include_usage":true}${extra},"`;
+  const begin = `{"model":${JSON.stringify(opts.name)},"stream":true`;
+  const usage = ',"stream_options":{"include_usage":true}';
   const tools = rememberTools(
     (tool) =>
       JSON.stringify({
@@ -105,11 +117,11 @@ export function createOpenAIBody(opts: {
     return text;
   });
 
-  return ({ items, maxOutputTokens, ...request }, limitField) => {
+  return ({ items, maxOutputTokens, ...request }, { limitField, asksUsage }) => {
     const first = system(request.system);
     const all = bytes(items, items.length);
     return {
-      head: `${head}${limitField}":${maxOutputTokens}${tools(request.tools)},"messages":[${first}`,
+      head: `${begin}${asksUsage ? usage : ""}${extra},"${limitField}":${maxOutputTokens}${tools(request.tools)},"messages":[${first}`,
       middle: first === "" ? all.subarray(1) : all,
       tail: `${imagesBefore(items, items.length, item)}]}`,
     };

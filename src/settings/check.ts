@@ -1,6 +1,7 @@
 // Owns checking one settings file: every mistake becomes one line with its place and what to do. Loads the schema, so it is loaded lazily.
 import type * as z from "zod";
 import { nearestName } from "../tools/similarity.ts";
+import { asObject, leaveClaudesSandbox, leaveHookKeys, leaveUnknown } from "./foreign-keys.ts";
 import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
 import {
@@ -56,8 +57,9 @@ export function checkSettings(
   if (json.value === undefined) return finish({});
 
   if (claude) leaveOthers(json.value, warn);
-  if (foreign === "leave") leaveUnknown(json.value, warn);
+  else leaveClaudesSandbox(json.value, warn);
   const schema = claude ? claudeSchema() : settingsSchema();
+  if (foreign === "leave") leaveUnknown(json.value, (path) => keysAt(schema, path), warn);
   const parsed = schema.safeParse(json.value);
   if (!parsed.success) {
     for (const issue of parsed.error.issues) problems.push(...described(issue, json, schema));
@@ -121,7 +123,9 @@ function leaveSilent(value: SettingsFile, warn: (path: JsonPath, says: string) =
 
 /** Takes out of a Claude file what only Claude Code knows: its events, its other kinds of hooks, its modes. */
 function leaveOthers(file: unknown, warn: (path: JsonPath, says: string) => void): void {
-  const { hooks, permissions, disableAllHooks } = asObject(file);
+  const { hooks, permissions, sandbox, disableAllHooks } = asObject(file);
+  if (Object.keys(asObject(sandbox)).length > 0)
+    warn(["sandbox"], `${quoted("sandbox")} has no effect in this file: commands run in Holdfast's own sandbox`);
   if (disableAllHooks === true) delete asObject(file).hooks;
   else {
     for (const [event, groups] of Object.entries(asObject(hooks))) {
@@ -146,29 +150,18 @@ function leaveOthers(file: unknown, warn: (path: JsonPath, says: string) => void
   }
 }
 
-/** Other programs write settings for Claude Code: keys that only it has do nothing here. One that is nearly ours is a mistake. */
-function leaveUnknown(file: unknown, warn: (path: JsonPath, says: string) => void): void {
-  const known = Object.keys(settingsSchema().shape);
-  for (const key of Object.keys(asObject(file))) {
-    if (known.includes(key) || nearestName(key, known)) continue;
-    warn([key], `${quoted(key)} has no effect: Holdfast has no such setting`);
-    delete asObject(file)[key];
-  }
-}
-
 function leaveOtherKinds(group: unknown, path: JsonPath, warn: (path: JsonPath, says: string) => void): void {
   const { hooks } = asObject(group);
   if (!Array.isArray(hooks)) return;
   hooks.forEach((hook, i) => {
     const { type } = asObject(hook);
+    const known = keysAt(settingsSchema(), ["hooks", "Stop", 0, "hooks", 0]);
+    if (type === "command") leaveHookKeys(hook, [...path, "hooks", i], known, warn);
     if (type === "command" || typeof type !== "string") return;
     warn([...path, "hooks", i], `a hook of type ${quoted(type)} is not run: Holdfast runs commands`);
     hooks[i] = undefined;
   });
 }
-
-const asObject = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,7 +1,11 @@
 // Owns a call as existing scripts know it: names and arguments of the table, paths of files absolute.
+import { LEAD } from "../loop/host.ts";
 import { toClaude } from "./claude-names.ts";
 import { isKept } from "./kept-results.ts";
 import { resolvePath } from "./paths.ts";
+
+/** Calls are numbered by each agent: outside the lead's the agent makes them unique. */
+export const callIdOf = (agent: string, callId: string): string => (agent === LEAD ? callId : `${agent}.${callId}`);
 
 /** Contract: throws `refused` for the name of a file that misleads. */
 export function claudeCall(name: string, input: unknown, cwd: string): { name: string; input: unknown } {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAgentCatalogue } from "../../src/mechanisms/agents/index.ts";
 import { readDefinition } from "../../src/mechanisms/agents/read-definition.ts";
 import { leaves } from "../../src/mechanisms/agents/tool-list.ts";
+import { claudeModel } from "../../src/models/catalogue.ts";
 import { claudeNames } from "../../src/tools/claude-names.ts";
 import { tempDir } from "../house.ts";
 
@@ -94,13 +95,24 @@ describe("a definition", () => {
   });
 
   it("may have dots in its name, as versions have; and a model of a family that is not known means its caller's", () => {
-    const { definition, problems } = read(file("name: powershell-5.1-expert\ndescription: b\nmodel: fable"));
+    const { definition, problems } = read(file("name: powershell-5.1-expert\ndescription: b\nmodel: legend"));
     expect([definition?.name, definition?.model, problems]).toEqual([
       "powershell-5.1-expert",
       undefined,
       [
-        ".claude/agents/x.md:4: model fable is not known (sonnet, opus, haiku, provider/name): it works with its caller's",
+        ".claude/agents/x.md:4: model legend is not known (sonnet, opus, haiku, fable, provider/name): it works with its caller's",
       ],
+    ]);
+    const models = ["fable", "sonnet[1m]", "opusplan", "default", "inherit"].map((name) =>
+      read(file(`name: a\ndescription: b\nmodel: ${name}`)),
+    );
+    expect(models.map((one) => [one.definition?.model, one.problems])).toEqual([
+      ...["fable", "sonnet[1m]", "opusplan"].map((name) => [name, []]),
+      ...[undefined, undefined].map((name) => [name, []]),
+    ]);
+    expect(["fable", "sonnet[1m]", "opusplan", "claude-opus-4-5[1m]"].map(claudeModel)).toEqual([
+      ...["anthropic/claude-fable-5-2", "anthropic/claude-sonnet-5-5", "anthropic/claude-opus-5-5"],
+      "anthropic/claude-opus-4-5",
     ]);
   });
 
@@ -189,6 +201,32 @@ describe("the catalogue", () => {
     ]);
     await catalogue.list();
     expect(catalogue.problems()).toEqual([]);
+  });
+
+  it("has those in subfolders too, an upper folder first, and looks into a linked folder once", async () => {
+    put("one/team", "helper", "below");
+    put("one", "helper", "above");
+    put("one/team/crypto", "coin", "far below");
+    put("one/.git", "hidden", "no agent");
+    put("elsewhere", "linked", "by a link");
+    fs.symlinkSync(path.join(dir, "elsewhere"), path.join(dir, "one/shared"));
+    fs.symlinkSync("..", path.join(dir, "one/team/round"));
+    fs.symlinkSync("self", path.join(dir, "one/self"));
+    const catalogue = createAgentCatalogue({ places: places() });
+    const own = async () => (await catalogue.list()).filter(({ source }) => source !== "built-in");
+    expect((await own()).map(({ name, source }) => [name, source])).toEqual([
+      ["helper", "one/helper.md"],
+      ["linked", "one/shared/linked.md"],
+      ["coin", "one/team/crypto/coin.md"],
+    ]);
+    expect(catalogue.problems()).toEqual([
+      "one/team/helper.md: one/helper.md is named helper too, and is the one that is used: rename one",
+    ]);
+    put(`two/${"deep/".repeat(40)}`, "lost", "too deep");
+    expect((await own()).length).toBe(3);
+    expect(catalogue.problems()).toEqual([
+      "two: more folders, or deeper ones, than are looked through; some are left out: take some away",
+    ]);
   });
 
   it("sees a changed, a new and a removed file at the next use, and says each problem once", async () => {

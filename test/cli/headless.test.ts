@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, type ScriptRound, startModelServer } from "../../src/testing/model-server.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { runCli, startCli } from "./cli.ts";
@@ -136,6 +136,46 @@ describe("holdfast -p with a server", () => {
       ],
     });
     expect(fs.existsSync("/etc/holdfast-test")).toBe(false);
+  });
+
+  it("says of an answer that is none what became of it: cut off to the end, refused, empty; and what hooks say, in json too", async () => {
+    const told = { type: "command", command: `echo '{"systemMessage":"look here"}'` };
+    fs.mkdirSync(`${state}/.config/holdfast`, { recursive: true });
+    const settings = { hooks: { SessionStart: [{ hooks: [told] }] } };
+    fs.writeFileSync(`${state}/.config/holdfast/settings.json`, JSON.stringify(settings));
+    const first = `data: ${JSON.stringify({ choices: [{ delta: { content: "" }, finish_reason: "content_filter" }] })}\n\n`;
+    const rounds = (round: number): Record<string, ScriptRound> => ({
+      LONG: { text: `part ${round} `, finish: "length" },
+      FILTERED: { chunks: [first, "data: [DONE]\n\n"] },
+      EMPTY: { reasoning: "hm", text: "" },
+    });
+    const env = await serving({
+      script: ({ body, round }) =>
+        Object.entries(rounds(round)).find(([word]) => JSON.stringify(body.messages).includes(word))![1],
+    });
+    const ask = (...args: string[]) => cli(["-p", "--model", "openai-compatible/mock", ...args], { env });
+    const long = "the answer of openai-compatible/mock reached its output limit 4 times and is not whole: ";
+    const [json, text] = [await ask("--json", "LONG"), await ask("LONG")];
+    expect([json.code, JSON.parse(json.stdout), json.stderr]).toEqual([
+      1,
+      expect.objectContaining({
+        ...{ subtype: "error_during_execution", is_error: true, stop_reason: "max_tokens", num_turns: 4 },
+        ...{ result: "part 0 part 1 part 2 part 3 ", errors: [expect.stringContaining(long)] },
+      }),
+      expect.stringMatching(new RegExp(`holdfast: SessionStart:startup hook says: look here\n[^]*${long}`)),
+    ]);
+    expect([text.code, text.stdout.trim(), text.stderr]).toEqual([
+      1,
+      "part 0 part 1 part 2 part 3",
+      expect.stringContaining(long),
+    ]);
+    const filtered = await ask("--json", "FILTERED");
+    expect([filtered.code, JSON.parse(filtered.stdout).errors[0]]).toEqual([
+      1,
+      expect.stringMatching(/^openai-compatible\/mock will not answer this /),
+    ]);
+    const empty = await ask("--json", "EMPTY");
+    expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining("The answer is empty: the model said")]);
   });
 
   it("exits 3 at the round limit and 1 with a wrong key, each with one line and how to go on", async () => {

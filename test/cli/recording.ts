@@ -116,8 +116,12 @@ export async function record(): Promise<Recording> {
   const hook = {
     hooks: [{ type: "command", command: "grep -q BLOCKED && { echo no such words >&2; exit 2; } || exit 0" }],
   };
+  const starting = [`echo '{"systemMessage":"mind the gap"}'`, "echo broken >&2; exit 3"].map((command) => ({
+    hooks: [{ type: "command", command }],
+  }));
+  const hooks = { UserPromptSubmit: [hook], SessionStart: starting };
   fs.mkdirSync(`${state}/.config/holdfast`, { recursive: true });
-  fs.writeFileSync(`${state}/.config/holdfast/settings.json`, JSON.stringify({ hooks: { UserPromptSubmit: [hook] } }));
+  fs.writeFileSync(`${state}/.config/holdfast/settings.json`, JSON.stringify({ hooks }));
   fs.mkdirSync(`${cwd}/sub`);
   fs.writeFileSync(`${cwd}/a.txt`, "hello\n");
   fs.writeFileSync(`${cwd}/sub/b.txt`, "in a folder\n");

@@ -48,6 +48,7 @@ it("has a line of every kind", () => {
       "result/error",
       "system/api_retry",
       "system/compact_boundary",
+      "system/hook_response",
       "system/informational",
       "system/model_refusal_no_fallback",
       "system/permission_denied",
@@ -261,14 +262,27 @@ it("tells of background work from its start to its end", () => {
 });
 
 it("says what was left out, refused, retried and switched", () => {
-  const fields = ["compact_boundary", "permission_denied", "api_retry", "informational", "model_refusal_no_fallback"];
+  const fields = [
+    "compact_boundary",
+    "permission_denied",
+    "api_retry",
+    "informational",
+    "model_refusal_no_fallback",
+    "hook_response",
+  ];
   const said = recorded.conversation
     .filter((line) => fields.includes(line.subtype) && line.attempt !== 2)
     .map(({ session_id: _, uuid: __, type: ___, ...line }) => line);
   const model = "anthropic/claude-sonnet-5-5";
   const retry = { subtype: "api_retry", attempt: 1, max_retries: 7, retry_delay_ms: expect.any(Number) };
   const other = "anthropic/claude-haiku-4-5";
+  const failed = "exit code 3: broken";
   expect(said).toEqual([
+    { subtype: "informational", level: "notice", content: "SessionStart:startup says: mind the gap" },
+    {
+      ...{ subtype: "hook_response", hook_id: expect.any(String), hook_name: "SessionStart:startup" },
+      ...{ hook_event: "SessionStart", output: failed, stdout: "", stderr: failed, exit_code: 3, outcome: "error" },
+    },
     { ...retry, error_status: 529, error: "overloaded" },
     {
       subtype: "permission_denied",
@@ -299,7 +313,7 @@ it("says what was left out, refused, retried and switched", () => {
 });
 
 it("answers each input line with itself once it is durable, by the name that its sender gave it", () => {
-  const [, first] = recorded.conversation;
+  const first = recorded.conversation.find((line) => line.isReplay);
   expect(first).toEqual({
     type: "user",
     message: { role: "user", content: "TOOLS please" },

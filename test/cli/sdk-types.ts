@@ -1,4 +1,4 @@
-// The types that Anthropic publishes for the lines of stream-json, fetched when a test wants them. Nothing of them is part of this repository.
+// The SDK that reads the lines of stream-json, and its types, as Anthropic publishes them; fetched when a test wants them. Nothing of them is part of this repository.
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -15,6 +15,8 @@ export interface SdkTypes {
   dir: string;
   /** The Claude Code that it belongs to. */
   claudeCodeVersion: string;
+  /** The SDK itself, to be imported. */
+  program: string;
 }
 
 /**
@@ -22,10 +24,10 @@ export interface SdkTypes {
  * packages are large programs that nobody needs here.
  */
 export async function sdkTypes(): Promise<SdkTypes | undefined> {
-  const dir = path.join(root, "node_modules/.cache/holdfast", Object.values(PACKAGES).join("-"));
+  const dir = path.join(root, "node_modules/.cache/holdfast", `sdk-${Object.values(PACKAGES).join("-")}`);
   if (!fs.existsSync(dir) && !(await fetchTo(dir))) return undefined;
   const about = JSON.parse(fs.readFileSync(path.join(dir, "node_modules", SDK, "package.json"), "utf8"));
-  return { dir, claudeCodeVersion: about.claudeCodeVersion };
+  return { dir, claudeCodeVersion: about.claudeCodeVersion, program: path.join(dir, "node_modules", SDK, "sdk.mjs") };
 }
 
 async function fetchTo(dir: string): Promise<boolean> {
@@ -36,14 +38,23 @@ async function fetchTo(dir: string): Promise<boolean> {
     for (const { name, filename } of packed ?? []) {
       const place = path.join(unfinished, "node_modules", name);
       fs.mkdirSync(place, { recursive: true });
-      const left = ["*.js", "*.mjs", "*.map"].map((pattern) => `--exclude=${pattern}`);
+      const left = ["*.js", "*.map", ...(name === SDK ? [] : ["*.mjs"])].map((pattern) => `--exclude=${pattern}`);
       await run("tar", ["xzf", filename, "-C", place, "--strip-components=1", ...left], { cwd: unfinished });
       fs.rmSync(path.join(unfinished, filename));
     }
-    if (packed) fs.renameSync(unfinished, dir);
+    if (packed) renameUnlessThere(unfinished, dir);
     return packed !== undefined;
   } finally {
     fs.rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Two tests may want it at the same time. */
+function renameUnlessThere(from: string, to: string): void {
+  try {
+    fs.renameSync(from, to);
+  } catch (error) {
+    if (!fs.existsSync(to)) throw error;
   }
 }
 

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
-import { runCli, startCli } from "./cli.ts";
+import { bin, runCli, startCli } from "./cli.ts";
+import { sdkTypes } from "./sdk-types.ts";
 
 let cwd: string;
 let state: string;
@@ -115,6 +116,102 @@ describe("stream-json", () => {
     expect(lines.filter((l) => l.type === "result").map((r) => r.result)).toEqual(["started", "it is ready"]);
   });
 
+  it("answers each request of a program, interrupts by one, and passes over what is no message", async () => {
+    server = await startModelServer({
+      script: ({ body }) => {
+        const isFirst = !JSON.stringify(body.messages).includes("two");
+        return isFirst ? { calls: [{ name: "bash", input: { command: "sleep 60" } }] } : { text: "second" };
+      },
+    });
+    const flags = [...FLAGS, "--input-format", "stream-json", "--dangerously-skip-permissions"];
+    const { child, exited } = startCli(flags, { cwd, state, env: env(), keepStdin: true });
+    const say = (line: object) => child.stdin!.write(`${JSON.stringify(line)}\n`);
+    const ask = (id: string, request: object) => say({ type: "control_request", request_id: id, request });
+    let seen = "";
+    const until = (text: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => seen.includes(text) && resolve();
+        child.stdout!.on("data", (d) => {
+          seen += d;
+          look();
+        });
+        look();
+      });
+    say({ type: "keep_alive" });
+    say({ type: "update_environment_variables", variables: {} });
+    ask("r1", { subtype: "initialize", systemPrompt: [""], hooks: { PreToolUse: [{}] }, appendSystemPrompt: "Short." });
+    ask("r2", { subtype: "set_model", model: "x" });
+    ask("r3", { subtype: "interrupt" }); // nothing runs yet
+    child.stdin!.write(userLine("one"));
+    await until('"tool_use"');
+    ask("r4", { subtype: "interrupt" });
+    await until('"type":"result"');
+    child.stdin!.end(userLine("two"));
+    const { code, stdout, stderr } = await exited;
+    const lines = linesOf(stdout);
+    const named = lines.find((line) => line.subtype === "init").agents;
+    expect(lines.filter((line) => line.type === "control_response").map((line) => line.response)).toEqual([
+      {
+        ...{ subtype: "success", request_id: "r1" },
+        response: {
+          commands: [],
+          agents: named.map((name: string) => ({ name, description: expect.any(String) })),
+          ...{ output_style: "default", available_output_styles: ["default"] },
+          models: [
+            { value: "openai-compatible/mock", displayName: "openai-compatible/mock", description: expect.any(String) },
+          ],
+          ...{ account: {}, claude_code_version: expect.any(String), hooks_applied: false },
+        },
+      },
+      {
+        ...{ subtype: "error", request_id: "r2" },
+        error: "Holdfast does not do set_model over this protocol yet: use --model",
+      },
+      { subtype: "success", request_id: "r3", response: {} },
+      { subtype: "success", request_id: "r4", response: {} },
+    ]);
+    const listed = await runCli(["contexts", "ls", "--json"], { cwd, state });
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ title: "one" }]);
+    const results = lines.filter((line) => line.type === "result");
+    expect([code, results.map((line) => [line.subtype, line.terminal_reason, line.result])]).toEqual([
+      0,
+      [
+        ["error_during_execution", "aborted_tools", expect.any(String)],
+        ["success", "completed", "second"],
+      ],
+    ]);
+    expect(stderr.trim().split("\n")).toEqual([
+      'holdfast: stdin, line 2: of type "update_environment_variables", and passed over',
+      "holdfast: accepted without effect, given with initialize: appendSystemPrompt (use --append-system-prompt), hooks (use hooks in settings)",
+    ]);
+  });
+
+  it("runs for Anthropic's own SDK, from its prompt to its result", async ({ skip }) => {
+    const sdk = await sdkTypes();
+    server = await startModelServer({ script: [{ text: "It says hello." }] });
+    if (!sdk) return skip("the SDK cannot be fetched here");
+    const { query } = await import(sdk.program);
+    const paths = { HOME: state, XDG_STATE_HOME: state, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` };
+    const options = {
+      ...{ cwd, pathToClaudeCodeExecutable: bin, model: "openai-compatible/mock", env: { ...paths, ...env() } },
+      ...{ maxTurns: 3, permissionMode: "plan" },
+    };
+    const said: [string, string | undefined][] = [];
+    let answer = "";
+    for await (const message of query({ prompt: "read it", options })) {
+      said.push([message.type, message.subtype]);
+      answer = message.result ?? answer;
+    }
+    expect([said, answer]).toEqual([
+      [
+        ["system", "init"],
+        ["assistant", undefined],
+        ["result", "success"],
+      ],
+      "It says hello.",
+    ]);
+  });
+
   it("gives one clear line for a message that is none", async () => {
     server = await startModelServer({ script: [] });
     const { code, stderr } = await runCli([...FLAGS, "--input-format", "stream-json"], {
@@ -124,6 +221,6 @@ describe("stream-json", () => {
       stdin: "hello\n",
     });
     expect([code, stderr.trim().split("\n").length]).toEqual([2, 1]);
-    expect(stderr).toContain("not a line of JSON");
+    expect(stderr).toContain("stdin, line 1: not a line of JSON");
   });
 });

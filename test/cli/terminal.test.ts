@@ -111,7 +111,7 @@ test("streams, asks, and answers Ctrl-C at the question; after the resume edits 
       expect.stringMatching(/^ctx_\S+ · 1 round · \S+ tokens in, \d+ out · \$0 · [\d.]+ s$/),
       "1 call was refused: write_file a.txt",
       "Nobody could be asked: to allow it, give: --permission-mode acceptEdits; to be asked: --approvals wait",
-      "stopped after 1 round (--max-rounds 1); continue with a higher limit",
+      "stopped after 1 round, its limit (--max-rounds, --max-turns); continue with a higher one",
     ],
   ]);
 });

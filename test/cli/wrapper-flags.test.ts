@@ -73,6 +73,42 @@ test("a session has the id it was given, its settings and its system prompt; wha
   expect([text, lines.at(-1).result]).toEqual(["Two words.", "Two words."]);
 });
 
+test("only the tools that are named are offered, none where none is; a title and prompts from files are taken; what is known and does nothing is said", async () => {
+  fs.writeFileSync(`${opts.cwd}/prompt.md`, "You are a crow.\n");
+  server.setScript(() => ({ text: "Caw." }));
+  const before = server.log().requests.length;
+  const model = ["--model", "default", "--model", "openai-compatible/mock", "--output-format", "stream-json"];
+  const named = ["--name", "The crow", "--system-prompt-file", "prompt.md", "--permission-mode", "manual"];
+  const idle = ["--prompt-suggestions", "off", "--disable-slash-commands", "--no-chrome", "--permission-prompts=x"];
+  const some = await runCli(["-p", "go", ...model, ...named, ...idle, "--tools=Read,Bash,Frob"], opts);
+  const none = await runCli(["-p", "go", ...model, "--tools", ""], opts);
+  const shell = ["Bash", "job_output", "job_kill", "list_jobs"];
+  const tools = [some, none].map(({ stdout }) => linesOf(stdout)[0].tools.sort());
+  expect(tools[0]).toEqual(expect.arrayContaining(["Read", "Bash"]));
+  expect([tools[0].length, tools[1], linesOf(some.stdout)[0].permissionMode]).toEqual([
+    1 + shell.length,
+    [],
+    "default",
+  ]);
+  const [first, second] = server.log().requests.slice(before);
+  expect([first!.body.tools.length, second!.body.tools]).toEqual([5, undefined]);
+  expect(first!.body.messages[0].content).toMatch(/^You are a crow\.\n/);
+  expect(some.stderr.split("\n").filter((line) => line.startsWith("holdfast: "))).toEqual([
+    expect.stringMatching(
+      /^holdfast: accepted without effect: --no-chrome .*, --disable-slash-commands .*, --prompt-suggestions .*, --permission-prompts /,
+    ),
+    "holdfast: --tools: there is no Frob here",
+  ]);
+  const listed = JSON.parse((await here(["contexts", "ls", "--json"], opts)).stdout);
+  const { session_id } = linesOf(some.stdout)[0];
+  expect(listed.find((one: { id: string }) => one.id === session_id).title).toBe("The crow");
+  const missing = await here(["-p", "x", "--system-prompt-file", "none.md"], opts);
+  expect([missing.code, missing.stderr]).toEqual([
+    2,
+    expect.stringContaining("--system-prompt-file none.md cannot be read"),
+  ]);
+});
+
 test("a session is begun once, gone on with by its id, and copied where that is asked for; what was given for one run is not kept, and that is said", async () => {
   const again = await runCli(["-p", "x", "--session-id", SESSION, "--model", "openai-compatible/mock"], opts);
   expect([again.code, again.stderr]).toEqual([
@@ -121,10 +157,11 @@ test("an answer that has to fit a schema is checked, sent back with where and wh
     ],
   ]);
   const bad = await runCli(args, opts);
-  expect([bad.code, bad.stderr, replies]).toEqual([
-    1,
-    expect.stringContaining("The answer does not fit --json-schema: it is not JSON"),
-    [],
-  ]);
+  const why = "The answer does not fit --json-schema: it is not JSON";
+  expect([bad.code, bad.stderr, replies]).toEqual([1, expect.stringContaining(why), []]);
+  expect(JSON.parse(bad.stdout)).toMatchObject({
+    ...{ subtype: "error_max_structured_output_retries", is_error: true, errors: [why], result: "no" },
+    terminal_reason: "structured_output_retry_exhausted",
+  });
   expect(await here([...args.slice(0, -1), "none.json"], opts)).toMatchObject({ code: 2 });
 });

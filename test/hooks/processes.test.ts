@@ -198,6 +198,55 @@ describe("once and async", () => {
   });
 });
 
+describe("a hook that answers that it goes on by itself", () => {
+  it("is not waited for any longer, refuses nothing, and of what it prints later only an answer counts", async () => {
+    const later = (answer: string) =>
+      `echo '{"async": true, "asyncTimeout": 60000}'; until [ -e go ]; do sleep 0.01; done; ${answer}`;
+    const says = `echo '{"hookSpecificOutput":{"additionalContext":"tests pass","permissionDecision":"deny"}}'`;
+    const it = fired({
+      hooks: {
+        ...on("PreToolUse", [later(`echo downloading; ${says}; exit 0`)]),
+        ...on("UserPromptSubmit", [command(later("echo not for the model"), { timeout: 1 })]),
+        ...on("SessionStart", [later("echo not for the model either")]),
+      },
+    });
+    const { hooks, gate, input, seams, turn, ran, dir } = it;
+    expect(await hooks.start!(turn)).toEqual([]);
+    expect(await input("hi")).toEqual({ content: [{ type: "text", text: "hi" }], origin: "user" });
+    expect((await gate()).verdict).toEqual({ decision: "allow" });
+    expect([ran(), await seams.intake(turn)]).toEqual([[], []]);
+    fs.writeFileSync(path.join(dir, "go"), "");
+    await until(() => ran().length === 3);
+    expect(await seams.intake(turn)).toEqual([{ origin: "hook", text: "tests pass" }]);
+    expect(it.status()).toEqual([]);
+    expect((ran() as { event: string }[]).sort((a, b) => (a.event < b.event ? -1 : 1))).toMatchObject([
+      { event: "PreToolUse", outcome: "blocked", async: true },
+      { event: "SessionStart", outcome: "ok", async: true },
+      { event: "UserPromptSubmit", outcome: "ok", async: true },
+    ]);
+  });
+
+  it("outlives an interrupt of the turn, and dies at the time that it named, or with the session", async () => {
+    const goesOn = (ms: number, file: string) =>
+      `echo $$ > ${file}; echo '{"async":true,"asyncTimeout":${ms}}'; sleep 1000`;
+    const { gate, hooks, turn, ran, read } = fired({
+      hooks: on("PreToolUse", [goesOn(100, "short"), goesOn(100_000, "long")]),
+    });
+    const abort = new AbortController();
+    turn.signal = abort.signal;
+    expect((await gate()).verdict).toEqual({ decision: "allow" });
+    abort.abort();
+    await until(() => ran().length === 1);
+    expect(alive(Number(read("long")))).toBe(true);
+    await hooks.end!(turn, "exit");
+    expect(ran()).toMatchObject([
+      { outcome: "timeout", reason: "gave no answer within 0.1 s", async: true },
+      { outcome: "error", reason: "interrupted", async: true },
+    ]);
+    await until(() => ![read("short"), read("long")].some((pid) => alive(Number(pid))));
+  });
+});
+
 describe("in-process hooks", () => {
   const hook = (run: InProcessHook["run"], more: Partial<InProcessHook> = {}): InProcessHook => ({
     event: "PreToolUse",
@@ -223,8 +272,24 @@ describe("in-process hooks", () => {
     expect(await gate("bash", { n: 1 })).toMatchObject({ verdict: { decision: "deny" } }); // not an input of that tool
     expect(told).toEqual([["Bash", { n: 1 }]]);
     expect(ran()).toEqual([
-      { event: "PreToolUse", source: "in-process", command: "guard", matcher: "Bash", outcome: "ok", callId: "c1" },
-      { event: "PreToolUse", source: "in-process", command: "second", matcher: "", outcome: "ok", callId: "c1" },
+      {
+        event: "PreToolUse",
+        source: "in-process",
+        command: "guard",
+        matcher: "Bash",
+        outcome: "ok",
+        callId: "c1",
+        subject: "Bash",
+      },
+      {
+        event: "PreToolUse",
+        source: "in-process",
+        command: "second",
+        matcher: "",
+        outcome: "ok",
+        callId: "c1",
+        subject: "Bash",
+      },
     ]);
   });
 

@@ -39,8 +39,8 @@ describe("three scripts that work unchanged", () => {
       exitCode: 0,
     };
     expect(result.hooksRan).toEqual([
-      { ...ran, callId: "c1" },
-      { ...ran, callId: "c3" },
+      { ...ran, callId: "c1", subject: "Write" },
+      { ...ran, callId: "c3", subject: "MultiEdit" },
     ]);
   });
 
@@ -64,7 +64,7 @@ describe("three scripts that work unchanged", () => {
     expect(result.denials).toEqual([
       { name: "write_file", callId: "c1", input: { path: ".env", content: "KEY=1" }, reason },
     ]);
-    const ran = { event: "PreToolUse", source: "test", command: hook, matcher: "Edit|Write" };
+    const ran = { event: "PreToolUse", source: "test", command: hook, subject: "Write", matcher: "Edit|Write" };
     expect(result.hooksRan).toEqual([
       { ...ran, outcome: "blocked", exitCode: 2, reason: why, callId: "c1" },
       { ...ran, outcome: "ok", exitCode: 0, callId: "c2" },

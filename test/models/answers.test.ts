@@ -40,6 +40,49 @@ test("content in parts is text and reasoning, never [object Object]", async () =
   ]);
 });
 
+test("the one call of older servers is taken, and a call that is announced and does not come is no answer", async () => {
+  const old = await partsOf(
+    [{ function_call: { name: "read_file", arguments: "" } }, { function_call: { arguments: '{"path":"a"}' } }],
+    "function_call",
+  );
+  expect([old.parts, old.finish]).toEqual([
+    [{ type: "call", id: "call_1", name: "read_file", input: { path: "a" } }],
+    "calls",
+  ]);
+  for (const finish of ["function_call", "tool_calls"])
+    await expect(partsOf([{ content: "Looking." }], finish)).rejects.toMatchObject({
+      kind: "server",
+      message: "openai/test-model: the answer announces a call and has none",
+    });
+});
+
+test("a whole answer that is called a stream is read as what it is, also behind a byte order mark", async () => {
+  const whole = JSON.stringify({ choices: [{ message: { content: "here" }, finish_reason: "stop" }] }, null, 1);
+  for (const body of [whole, `\ufeff\n${whole}`]) {
+    server = await startModelServer({ script: [{ chunks: [body] }] });
+    const { answer } = await reply(open("openai", server), asking([user("go")]));
+    expect(answer.parts).toEqual([{ type: "text", text: "here" }]);
+    await server.close();
+  }
+});
+
+test.each([
+  [400, JSON.stringify({ error: { message: "Unrecognized request argument supplied: stream_options" } })],
+  [422, JSON.stringify([{ loc: ["body", "stream_options"], msg: "Extra inputs are not permitted" }])],
+])("a server that refuses stream_options with %i is asked without, from then on", async (status, body) => {
+  server = await startModelServer({ script: [{ text: "one", faults: [{ status, body }] }, { text: "two" }] });
+  const model = open("openai", server);
+  const first = await reply(model, asking([user("go")]));
+  const replied = { kind: "reply" as const, model: model.id, parts: first.answer.parts };
+  await reply(model, asking([user("go"), replied, user("more")]));
+  const asked = server.log().requests.map((request) => [request.status, "stream_options" in request.body]);
+  expect(asked).toEqual([
+    [status, true],
+    [200, false],
+    [200, false],
+  ]);
+});
+
 test("what a local model writes between <think> and </think> is reasoning", async () => {
   const { parts, live } = await partsOf([
     { content: "<thi" },

@@ -120,6 +120,50 @@ test.each([
   expect(proxyFor(new URL(url), env)).toBe(proxy);
 });
 
+test("what a proxy does wrong is said of the proxy, by the variable that names it; what stays wrong ends at once", async () => {
+  const status = { value: 407 };
+  const gate = http.createServer((_req, res) => res.writeHead(status.value).end("no"));
+  gate.on("connect", (_req, socket) => socket.end(`HTTP/1.1 ${status.value} No\r\n\r\n`));
+  const port = await listen(gate);
+  const proxy = `127.0.0.1:${port}`;
+  const wrong = async (url: string, env: Record<string, string>) => {
+    const { kind, message } = await failure(await modelAt(url, env), asking([user("go")]));
+    return [kind, message.replace("openai-compatible/m: ", "")];
+  };
+  const password = (variable: string) =>
+    `the proxy ${proxy} (${variable}) wants a user and a password (407): write them into it, as in ${variable}=http://user:password@${proxy}`;
+  const through = { HTTPS_PROXY: `http://me:secret@${proxy}` };
+  expect(await wrong("https://models.example/v1", through)).toEqual(["invalid", password("HTTPS_PROXY")]);
+  expect(await wrong("http://models.example/v1", { http_proxy: proxy })).toEqual(["invalid", password("http_proxy")]);
+  status.value = 403;
+  expect(await wrong("https://models.example/v1", through)).toEqual([
+    "invalid",
+    `the proxy ${proxy} (HTTPS_PROXY) does not connect to models.example (403): mend HTTPS_PROXY, or name models.example in NO_PROXY to go without`,
+  ]);
+  status.value = 503;
+  expect(await wrong("https://models.example/v1", through)).toEqual([
+    "network",
+    `the proxy ${proxy} (HTTPS_PROXY) does not connect to models.example (503)`,
+  ]);
+  gate.close();
+  gate.closeAllConnections();
+  for (const [url, variable] of [
+    ["https://localhost:9/v1", "HTTPS_PROXY"],
+    ["http://localhost:9/v1", "ALL_PROXY"],
+  ] as const)
+    expect(await wrong(url, { [variable]: `http://${proxy}` })).toEqual([
+      "invalid",
+      `nothing listens at the proxy ${proxy} (${variable}): start it, mend ${variable}, or name localhost in NO_PROXY to go without`,
+    ]);
+  const missing = Object.assign(new Error("no such host"), { code: "ENOTFOUND" });
+  const gone = { hasAnswered: false, proxy: { host: "proxy.invalid:3128", variable: "HTTPS_PROXY" } };
+  expect(connectionFault(missing, new URL("https://models.example/v1"), gone)).toEqual({
+    kind: "invalid",
+    message:
+      "there is no host proxy.invalid:3128, which HTTPS_PROXY names as the proxy: mend HTTPS_PROXY, or name models.example in NO_PROXY to go without",
+  });
+});
+
 test("a proxy that does not speak HTTP is said, not passed by", () => {
   expect(() => proxyFor(new URL("https://a.example"), { ALL_PROXY: "socks5://p:1" })).toThrow(
     'the proxy "socks5://p:1" is not one of HTTP: set HTTPS_PROXY to an address that starts with http://, or name a.example in NO_PROXY',

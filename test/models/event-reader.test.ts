@@ -13,16 +13,17 @@ function read(bytes: Buffer, cuts: number[]): string[] {
   return events;
 }
 
-test("events come out the same wherever the network cuts them, with any line ends, names and comments between", () => {
+test("events come out the same wherever the network cuts them, with any line ends, a byte order mark, names and comments between", () => {
   const payload = fc.string({ unit: "binary" }).map((text) => JSON.stringify({ text }));
-  const newline = fc.constantFrom("\n", "\r\n");
+  const newline = fc.constantFrom("\n", "\r\n", "\r");
   fc.assert(
     fc.property(
       fc.array(payload, { maxLength: 6 }),
       newline,
       fc.array(fc.nat(), { maxLength: 12 }),
-      (payloads, nl, cuts) => {
-        const wire = payloads.map((data) => `: ping${nl}event: x${nl}data: ${data}${nl}${nl}`).join("");
+      fc.constantFrom("", "\ufeff"),
+      (payloads, nl, cuts, mark) => {
+        const wire = mark + payloads.map((data) => `: ping${nl}event: x${nl}data: ${data}${nl}${nl}`).join("");
         expect(read(Buffer.from(wire), cuts)).toEqual(payloads);
       },
     ),

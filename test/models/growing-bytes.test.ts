@@ -35,7 +35,7 @@ const pool: Item[] = [
 const wires: Record<string, () => (request: ModelRequest) => Body> = {
   openai: () => {
     const body = createOpenAIBody({ id: "m", name: "m", limits });
-    return (request) => body(request, "max_tokens");
+    return (request) => body(request, { limitField: "max_tokens", asksUsage: true });
   },
   anthropic: () => createAnthropicBody({ id: "anthropic/m", name: "m", limits }),
   "openai-responses": () =>

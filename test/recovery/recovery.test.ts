@@ -171,7 +171,7 @@ describe.each(WIRES)("over the %s wire", (wire) => {
 const limited = { finish: "length", usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, model: "m" } as const;
 const cutText: Reply = { ...limited, parts: [{ type: "text", text: "and th" }] };
 
-test("a cut-off reply is continued at most three times in a turn, over a resume too", async () => {
+test("a cut-off reply is continued at most three times in a turn, over a resume too; then the turn fails", async () => {
   const { mechanism } = recording();
   const turn = createFakeTurn(mechanism, {} as Model);
   const { stop } = mechanism.seams!;
@@ -183,7 +183,10 @@ test("a cut-off reply is continued at most three times in a turn, over a resume 
   const resumed = createFakeTurn(mechanism, {} as Model, turn.events);
   const [third] = await stop!(resumed, cutText);
   await resumed.append(third!.events!);
-  expect(await stop!(resumed, cutText)).toEqual([]);
+  await expect(stop!(resumed, cutText)).rejects.toMatchObject({
+    kind: "length",
+    message: expect.stringMatching(/^the answer of m reached its output limit 4 times and is not whole: /),
+  });
   expect(resumed.events.at(-1)).toEqual({ type: "model.continued", data: { count: 3 } });
   resumed.happened("turn.started");
   expect((await stop!(resumed, cutText)).length).toBe(1);

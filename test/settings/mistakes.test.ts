@@ -13,6 +13,44 @@ describe("a mistake in settings", () => {
   });
   afterEach(() => desk.close());
 
+  it("is not what only Claude Code has: its sandbox in any file, any key of it in settings that a program gives; each is said", async () => {
+    const network = { allowedDomains: [], httpProxyPort: null };
+    const sandbox = { enabled: true, autoAllowBashIfSandboxed: true, failIfUnavailable: true, network };
+    desk.put(USER, { sandbox });
+    const hook = { type: "command", command: "true", rewakeMessage: "look" };
+    desk.put("home/.claude/settings.json", { sandbox, hooks: { Stop: [{ hooks: [hook] }] } });
+    const permissions = { deny: ["WebFetch"], disableAutoMode: "disable" };
+    const given = JSON.stringify({ permissions, allowManagedHooksOnly: true, sandbox: { ...sandbox, frobnicate: 1 } });
+    const { settings, warnings } = await desk.load({ given });
+    const none = (key: string) => `\`${key}\` has no effect: Holdfast has no such setting`;
+    const ofSandbox = ["autoAllowBashIfSandboxed", "failIfUnavailable", "network"].map(
+      (key) => `${none(`sandbox.${key}`)} of the sandbox`,
+    );
+    const said = (file: string) =>
+      warnings.filter((line) => line.includes(file)).map((line) => line.replace(/^\S+:\d+:\d+: /, ""));
+    expect([said("--settings"), said("config/holdfast"), said(".claude")]).toEqual([
+      [
+        none("permissions.disableAutoMode"),
+        none("allowManagedHooksOnly"),
+        ...ofSandbox,
+        `${none("sandbox.frobnicate")} of the sandbox`,
+      ],
+      ofSandbox,
+      [
+        "`sandbox` has no effect in this file: commands run in Holdfast's own sandbox",
+        "`rewakeMessage` of a hook has no effect: Holdfast does not know it",
+      ],
+    ]);
+    expect([settings.sandbox.enabled, settings.permissions.deny]).toMatchObject([true, expect.anything()]);
+    expect(await desk.problems({ given: '{"sandbox":{"enabld":true}}' })).toEqual([
+      "--settings:1:13: unknown key `enabld` in `sandbox`: did you mean `enabled`?",
+    ]);
+    desk.put(USER, { sandbox: { frobnicate: 1 } });
+    expect(await desk.problems()).toEqual([
+      `${USER}:3:5: unknown key \`frobnicate\` in \`sandbox\`: take it out; known are enabled, network, readable, writable`,
+    ]);
+  });
+
   it("is one line with file, line, column and what to do; all of them at once, in their order", async () => {
     desk.put(
       USER,

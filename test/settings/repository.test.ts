@@ -122,6 +122,7 @@ describe("what a repository says", () => {
       {},
     ]);
     expect(warnings.filter((line) => line.startsWith(".claude")).map((line) => line.split("`")[1])).toEqual([
+      "sandbox",
       "permissions.additionalDirectories",
       "permissions.defaultMode",
     ]);

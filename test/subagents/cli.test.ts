@@ -38,9 +38,22 @@ const SCRIPT = byPrompt(
   ["Go", [{ calls: [{ name: "list_jobs", input: {} }, task("Middle")] }, (r) => ({ text: `end: ${saidTo(r)}` })]],
 );
 
+const hook = (command: string, matcher = "") => ({ matcher, hooks: [{ type: "command", command }] });
+const HOOKS = {
+  PreToolUse: [
+    hook("jq -r .tool_use_id >> before"),
+    hook(`echo '{"systemMessage":"look here"}'`, "Glob"),
+    hook("no-such-guard --check", "Glob"),
+  ],
+  PostToolUse: [hook("jq -r .tool_use_id >> after")],
+  SessionEnd: [hook("jq -r .reason > ended", "other")],
+};
+
 describe("stream-json", () => {
   it("carries parent_tool_use_id on all that subagents say, and ids that are unique", async () => {
     server = await startModelServer({ script: SCRIPT });
+    fs.mkdirSync(`${state}/.config/holdfast`, { recursive: true });
+    fs.writeFileSync(`${state}/.config/holdfast/settings.json`, JSON.stringify({ hooks: HOOKS }));
     const { stdout, code } = await run(["--output-format", "stream-json", "Go"]);
     expect(code).toBe(0);
     const lines = stdout
@@ -73,7 +86,27 @@ describe("stream-json", () => {
         [null, "c2"],
       ].sort(),
     );
-    expect(lines.at(-1)).toMatchObject({ type: "result", subtype: "success", num_turns: 2 });
+    expect(lines.findLast((line) => line.type === "result")).toMatchObject({ subtype: "success", num_turns: 2 });
+
+    const calls = ["c1", "c2", "lead.c2.c1", "lead.c2.c2"]; // hooks know them by the same ids
+    const seen = (file: string) => fs.readFileSync(`${cwd}/${file}`, "utf8").trim().split("\n").sort();
+    expect([seen("before"), seen("after"), seen("ended")]).toEqual([calls, calls, ["other"]]);
+    const ofHooks = lines
+      .filter((line) => line.subtype === "informational" || line.subtype === "hook_response")
+      .map(({ session_id: _, uuid: __, hook_id: ___, ...line }) => line)
+      .sort((a, b) => (a.subtype < b.subtype ? -1 : 1));
+    const guard = expect.stringMatching(/^exit code 127 \(there is no such program\): .*no-such-guard/);
+    const whose = { type: "system", agent_id: "lead.c2" };
+    expect(ofHooks).toEqual([
+      {
+        ...{ ...whose, subtype: "hook_response", hook_name: "PreToolUse:Glob", hook_event: "PreToolUse" },
+        ...{ output: guard, stdout: "", stderr: guard, exit_code: 127, outcome: "error" },
+      },
+      {
+        ...{ ...whose, subtype: "informational", level: "notice", tool_use_id: "lead.c2.c1" },
+        content: "PreToolUse:Glob says: look here",
+      },
+    ]);
   });
 });
 

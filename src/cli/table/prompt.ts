@@ -1,4 +1,6 @@
 // Owns the table of `holdfast -p`: its flags, and those of programs that were written for another agent.
+import { readFileSync } from "node:fs";
+import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { verb } from "../command.ts";
 import { idle, text, toggle } from "../flag.ts";
 import { RESUME, RUN } from "../flags.ts";
@@ -18,7 +20,10 @@ const WRAPPERS = {
   mcpConfig: idle("FILE|JSON", "MCP servers"),
   strictMcpConfig: idle(undefined, "only the servers of --mcp-config"),
   settingSources: idle("SOURCES", "which settings are read", { same: ["user,project,local"] }),
-  tools: idle("LIST", "which tools there are; --disallowedTools takes some away", { same: ["default"] }),
+  tools: text("LIST", 'only these tools are offered: "Read,Bash"; "" is none, default all'),
+  name: text("TITLE", "what a new context is called"),
+  systemPromptFile: text("FILE", "--system-prompt, from a file"),
+  appendSystemPromptFile: text("FILE", "--append-system-prompt, from a file"),
   agents: idle("JSON", "definitions of agents; files in .claude/agents do it"),
   pluginDir: idle("DIR", "a plugin"),
   effort: idle("LEVEL", "how hard the model thinks"),
@@ -37,7 +42,42 @@ const WRAPPERS = {
   taskBudget: idle("N", "tokens; --max-budget-usd is there"),
   ide: idle(undefined, "an editor"),
   chrome: idle(undefined, "a browser"),
+  noChrome: idle(undefined, "a browser"),
+  safeMode: idle(undefined, "no settings of one's own"),
+  bare: idle(undefined, "nothing but the prompt"),
+  disableSlashCommands: idle(undefined, "no slash commands; there are none"),
+  file: idle("SPEC", "files to fetch"),
+  promptSuggestions: idle("MODE", "what one might ask next"),
+  forwardSubagentText: idle(undefined, "what subagents say; stream-json always has it"),
+  pluginUrl: idle("URL", "a plugin"),
+  resumeDropsTurn: idle("UUID", "where to go on; `contexts restore` and `contexts fork` do it"),
+  projectConfigRoot: idle("DIR", "where the project's settings are"),
+  permissionPrompts: idle("MODE", "who is asked; --approvals says it"),
 };
+
+interface Prompts {
+  systemPrompt?: string | undefined;
+  appendSystemPrompt?: string | undefined;
+  systemPromptFile?: string | undefined;
+  appendSystemPromptFile?: string | undefined;
+}
+
+function withPromptFiles<F extends Prompts>(flags: F): F {
+  const { systemPromptFile: whole, appendSystemPromptFile: more } = flags;
+  return {
+    ...flags,
+    ...(whole !== undefined && { systemPrompt: textIn(whole, "--system-prompt-file") }),
+    ...(more !== undefined && { appendSystemPrompt: textIn(more, "--append-system-prompt-file") }),
+  };
+}
+
+function textIn(file: string, flag: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new HoldfastError("invalid", `${flag} ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
 
 export const PROMPT = verb({
   words: "[PROMPT …]",
@@ -51,6 +91,6 @@ export const PROMPT = verb({
     ...WRAPPERS,
   },
   async run(flags, words) {
-    return (await import("../headless.ts")).headless(flags, words);
+    return (await import("../headless.ts")).headless(withPromptFiles(flags), words);
   },
 });

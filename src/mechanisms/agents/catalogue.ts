@@ -4,6 +4,7 @@ import path from "node:path";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import type { AgentCatalogue, AgentType, Facts } from "../../tools/agent-catalogue.ts";
 import { type AgentDefinition, BUILT_IN, findDefinition } from "./definition.ts";
+import { definitionFiles } from "./definition-files.ts";
 import type { ReadDefinition } from "./read-definition.ts";
 
 /** A folder of definitions. */
@@ -53,10 +54,14 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
     });
   }
 
-  /** Of two of one name in one folder the first by its file's name is used. */
+  /** Of two of one name in one place the one in the upper folder is used, then the first by its file's name. */
   async function readPlace(place: AgentPlace, missing: Map<string, string[]>): Promise<AgentDefinition[]> {
     const found: AgentDefinition[] = [];
-    const files = filesOf(place.dir);
+    const { files, isCut } = definitionFiles(place.dir);
+    if (isCut)
+      tell([
+        `${place.shown}: more folders, or deeper ones, than are looked through; some are left out: take some away`,
+      ]);
     if (files.length > MOST_FILES)
       tell([`${place.shown}: ${files.length} definitions, and only the first ${MOST_FILES} are read: take some away`]);
     for (const file of files.slice(0, MOST_FILES)) {
@@ -126,17 +131,6 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
       return now;
     },
   };
-}
-
-function filesOf(dir: string): string[] {
-  try {
-    return fs
-      .readdirSync(dir)
-      .filter((name) => name.endsWith(".md"))
-      .sort();
-  } catch {
-    return [];
-  }
 }
 
 /** One line for all of them: it is nobody's mistake. */

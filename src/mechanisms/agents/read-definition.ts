@@ -1,5 +1,7 @@
 // Owns reading one definition: Markdown with front matter as Claude Code writes it; mistakes by file and line.
 import { own } from "../../ledger/own.ts";
+import { isClaudeFamily } from "../../models/catalogue.ts";
+import { isNoModel } from "../../models/model-spec.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./events.ts";
 import { readFrontMatter } from "./front-matter.ts";
@@ -73,11 +75,12 @@ const FIELDS: Record<string, Take> = {
   tools: (into, value, about) => takeTools(into, "tools", value, about),
   disallowedTools: (into, value, about) => takeTools(into, "disallowedTools", value, about),
   model(into, value, { repository, note }) {
-    if (value === "inherit" || value === null) return;
-    if (typeof value !== "string") return "model must be inherit, sonnet, opus, haiku or provider/name";
+    if (value === null) return;
+    if (typeof value !== "string") return "model must be inherit, sonnet, opus, haiku, fable or provider/name";
+    if (isNoModel(value)) return;
     if (repository && value.startsWith("rehearsal")) return "a repository cannot bring its own model";
-    if (/^(?:sonnet|opus|haiku|claude-.+|rehearsal(?::.+)?|[^/\s]+\/\S+)$/.test(value)) into.model = value;
-    else note(`model ${value} is not known (sonnet, opus, haiku, provider/name): it works with its caller's`);
+    if (isClaudeFamily(value) || /^(?:claude-.+|rehearsal(?::.+)?|[^/\s]+\/\S+)$/.test(value)) into.model = value;
+    else note(`model ${value} is not known (sonnet, opus, haiku, fable, provider/name): it works with its caller's`);
   },
   permissionMode(into, value) {
     if (!PERMISSION_MODES.includes(value as PermissionMode))

@@ -76,7 +76,7 @@ export function betweenRounds({ fire, has, idleAfterMs }: Firing): BetweenRounds
 }
 
 /** The calls of this turn's last reply, each with its result. */
-function lastBatch({ state: { items, turn }, cwd }: Turn): Payload[] {
+function lastBatch({ state: { items, turn }, agent, cwd }: Turn): Payload[] {
   const at = items.findLastIndex((item) => item.kind === "reply");
   const reply = items[at];
   if (reply?.kind !== "reply" || at < (turn?.from ?? items.length)) return [];
@@ -85,7 +85,7 @@ function lastBatch({ state: { items, turn }, cwd }: Turn): Payload[] {
     const result = part.type === "call" && results.find(({ callId }) => callId === part.id);
     if (!result) return [];
     const { tool_name, tool_input, tool_use_id, tool_response } = resultPayload(
-      callPayload(part, part, part.input, cwd),
+      callPayload(part, part, part.input, { agent, cwd }),
       result,
       0,
     );

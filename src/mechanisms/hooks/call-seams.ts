@@ -26,7 +26,7 @@ export function callSeams(
     const known = asked.get(call);
     if (known && known.cwd === cwd && known.root === root) return known.fired;
     if (turnHooks(turn).stop !== undefined) return Promise.resolve(NOTHING_SAID); // refused anyway
-    const fired = advised(call.id, fire("PreToolUse", callPayload(call, tool, input, cwd), turn), turn);
+    const fired = advised(call.id, fire("PreToolUse", callPayload(call, tool, input, turn), turn), turn);
     asked.set(call, { cwd, root, fired });
     return fired;
   }
@@ -49,7 +49,7 @@ export function callSeams(
     async ask(call, { firm }) {
       if (!firm && (await asked.get(call.call)?.fired)?.decision === "allow") return { decision: "allow" };
       if (!has("PermissionRequest")) return undefined;
-      const payload = callPayload(call.call, call.tool, call.input, call.turn.cwd);
+      const payload = callPayload(call.call, call.tool, call.input, call.turn);
       const { decision, reason, stop } = await fire("PermissionRequest", payload, call.turn);
       if (stop !== undefined) return { decision: "deny", code: "hook", reason: `a hook ended the turn: ${stop}` };
       if (decision === "deny")
@@ -67,7 +67,7 @@ export function callSeams(
       if (run.signal.aborted) return output;
       const event = output.isError ? "PostToolUseFailure" : "PostToolUse";
       const payload = resultPayload(
-        callPayload(run.call, run.tool, run.input, run.cwd),
+        callPayload(run.call, run.tool, run.input, { agent: run.turn.agent, cwd: run.cwd }),
         output,
         Math.max(0, now() - startedAt),
       );
@@ -88,7 +88,7 @@ export function refusals(
 ): NonNullable<Mechanism["refused"]> {
   return async ({ call, tool, input, turn }, { code, reason }) => {
     if (!has("PermissionDenied") || SAID_BY_SOMEONE.includes(code)) return [];
-    const payload = { ...callPayload(call, tool, input, turn.cwd), reason };
+    const payload = { ...callPayload(call, tool, input, turn), reason };
     const { context, retry } = await fire("PermissionDenied", payload, turn);
     const texts = [...context, ...(retry ? ["A PermissionDenied hook says that this call may be tried again."] : [])];
     return texts.map((text) => ({ origin: "hook", text }));

@@ -1,6 +1,7 @@
 // Owns one hook command as a process: its own group, input on stdin, bounded output, dead at its timeout.
 import { type ChildProcess, spawn } from "node:child_process";
 import { messageOf } from "../../ledger/error.ts";
+import { asyncAnswer, laterAnswer } from "./async-answer.ts";
 
 const MAX_BYTES = 1_000_000;
 /** How long output may still arrive after the command itself has ended: whatever it left running may hold the pipe for ever. */
@@ -20,6 +21,13 @@ export type HookEnd =
   /** The turn was. */
   | { kind: "interrupted" };
 
+/** It said that nobody should wait for it: it goes on, and ends later. `abort`: kills it. */
+export interface GoesOn {
+  kind: "goes on";
+  end: Promise<HookEnd>;
+  abort(): void;
+}
+
 export interface CommandRun {
   program: string;
   args: string[];
@@ -33,8 +41,9 @@ export interface CommandRun {
 }
 
 /** Contract: never throws. */
-export function runCommand(run: CommandRun): Promise<HookEnd> {
-  return new Promise((resolve) => {
+export function runCommand(run: CommandRun): Promise<HookEnd | GoesOn> {
+  return new Promise((answer) => {
+    let resolve: (end: HookEnd) => void = answer;
     let child: ChildProcess;
     if (run.signal?.aborted) return resolve({ kind: "interrupted" });
     const notStarted = (error: unknown): HookEnd => ({ kind: "not started", message: messageOf(error) });
@@ -48,6 +57,7 @@ export function runCommand(run: CommandRun): Promise<HookEnd> {
       child.on("error", (error) => resolve(notStarted(error)));
       return;
     }
+    let goesOn = false;
     const stdout = keepHead(child.stdout);
     const stderr = keepHead(child.stderr!);
     let lingering: NodeJS.Timeout | undefined;
@@ -70,15 +80,38 @@ export function runCommand(run: CommandRun): Promise<HookEnd> {
       finish(end);
     };
     const onAbort = () => killGroup({ kind: "interrupted" });
-    const deadline = setTimeout(() => killGroup({ kind: "timeout", afterMs: run.timeoutMs }), run.timeoutMs);
+    const endsAfter = (ms: number) => setTimeout(() => killGroup({ kind: "timeout", afterMs: ms }), ms);
+    let deadline = endsAfter(run.timeoutMs);
     run.signal?.addEventListener("abort", onAbort);
+    const leaveAlone = () => {
+      child.unref();
+      deadline.unref();
+      for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref();
+    };
+    const listen = () => {
+      const said = asyncAnswer(stdout());
+      if (said === "more") return;
+      child.stdout!.removeListener("data", listen);
+      if (!said) return;
+      goesOn = true;
+      const { promise, resolve: later } = Promise.withResolvers<HookEnd>();
+      resolve = later;
+      run.signal?.removeEventListener("abort", onAbort); // the end of the turn is not its end
+      if (said.timeoutMs !== undefined) {
+        clearTimeout(deadline);
+        deadline = endsAfter(said.timeoutMs);
+      }
+      leaveAlone();
+      answer({ kind: "goes on", end: promise, abort: onAbort });
+    };
+    child.stdout.on("data", listen);
 
     child.on("error", (error) => finish(notStarted(error)));
     const ended = (code: number | null, signal: string | null) =>
       finish(
         code === null
           ? { kind: "killed", signal: `${signal}` }
-          : { kind: "exit", code, stdout: stdout(), stderr: stderr() },
+          : { kind: "exit", code, stdout: goesOn ? laterAnswer(stdout()) : stdout(), stderr: stderr() },
       );
     child.on("exit", (code, signal) => {
       lingering = setTimeout(() => ended(code, signal), LINGER_MS);
@@ -86,11 +119,7 @@ export function runCommand(run: CommandRun): Promise<HookEnd> {
     child.on("close", ended);
     child.stdin!.on("error", () => undefined); // a hook need not read its input
     child.stdin!.end(run.stdin);
-    if (run.background) {
-      child.unref();
-      deadline.unref();
-      for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref();
-    }
+    if (run.background) leaveAlone();
   });
 }
 

@@ -5,7 +5,7 @@ import { own } from "../../ledger/own.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
 
-export const hookEvents: EventDefs = {
+export const hookEvents = {
   "hook.ran": {
     v: 1,
     schema: () =>
@@ -21,6 +21,10 @@ export const hookEvents: EventDefs = {
         reason: z.string().optional(),
         callId: z.string().optional(),
         async: z.boolean().optional(),
+        /** What the event was about, as its matcher sees it: a tool, a source. */
+        subject: z.string().optional(),
+        /** What it tells the person. */
+        says: z.string().optional(),
       }),
   },
   /** What PreToolUse hooks said about a call: it stands beside the result, whichever process has that. */
@@ -29,7 +33,7 @@ export const hookEvents: EventDefs = {
   "hook.continued": { v: 1, schema: () => z.object({ count: z.number() }) },
   /** A hook said `continue: false`: nothing more runs, and the model is not asked again. */
   "hook.stopped": { v: 1, schema: () => z.object({ event: z.string(), reason: z.string() }) },
-};
+} satisfies EventDefs;
 
 interface TurnHooks {
   continued: number;

@@ -1,7 +1,6 @@
 // Owns what the hooks of one event said together: the strictest answer first, texts short enough to show, every run a fact.
 import type { EventInput } from "../../ledger/store.ts";
 import type { Answered, Decision } from "./answer.ts";
-import { ruleOf } from "./config.ts";
 import type { Handler } from "./handlers.ts";
 import { boundText } from "./long-text.ts";
 import type { HookInput } from "./payload.ts";
@@ -64,10 +63,12 @@ export function factOf(
   handler: Handler,
   input: HookInput,
   answer: Bounded,
-  durationMs: number,
+  { durationMs, beside, subject }: { durationMs: number; beside: boolean; subject?: string | undefined },
 ): Omit<EventInput, "actor"> {
   const { event, source, command, matcher } = handler;
   const { outcome, exitCode, reason } = answer;
+  const { agent_id: agent, tool_use_id: told } = input;
+  const callId = agent === undefined ? told : told?.slice(agent.length + 1); // the fact is the agent's: its own number
   return {
     type: "hook.ran",
     data: {
@@ -79,8 +80,10 @@ export function factOf(
       outcome,
       ...(exitCode === undefined ? {} : { exitCode }),
       ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARS) }),
-      ...(input.tool_use_id === undefined ? {} : { callId: input.tool_use_id }),
-      ...(handler.async || ruleOf(event).beside ? { async: true } : {}),
+      ...(callId === undefined ? {} : { callId }),
+      ...(beside ? { async: true } : {}),
+      ...(subject === undefined ? {} : { subject }),
+      ...(answer.message === undefined ? {} : { says: answer.message }),
     },
   };
 }

@@ -1,11 +1,13 @@
 // Owns firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
 import path from "node:path";
+import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/host.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { claudeNames, fromClaude } from "../../tools/claude-names.ts";
 import { answerOf } from "./answer.ts";
+import type { HookEnd } from "./command.ts";
 import { type HookEvent, isToolEvent, ruleOf } from "./config.ts";
-import { bounded, type Fired, factOf, merge, NOTHING_SAID } from "./fired.ts";
+import { type Bounded, bounded, type Fired, factOf, merge, NOTHING_SAID } from "./fired.ts";
 import type { Handler } from "./handlers.ts";
 import { type HookInput, hookInput, type Payload } from "./payload.ts";
 import type { TranscriptPaths } from "./transcript-places.ts";
@@ -38,6 +40,15 @@ export interface Firing {
 /** `unsure`: its `if` could not be read, so that it may tighten and nothing else. */
 type Chosen = { handler: Handler; unsure: boolean };
 
+/** How it ended, and the fact of it. */
+interface Ran {
+  answer: Bounded;
+  fact: Omit<EventInput, "actor">;
+}
+
+/** Nobody waits for it. */
+const isBeside = ({ handler }: Chosen): boolean => handler.async ?? ruleOf(handler.event).beside ?? false;
+
 const SHOWN_CHARS = 80;
 const REWAKES = 2;
 const END_GRACE_MS = 1000;
@@ -48,7 +59,7 @@ export function createFiring(opts: FiringOptions): Firing {
   const told = new Set<string>();
   const wakers = new Map<string, Set<() => void>>();
   const done = new Map<string, Set<Handler>>();
-  const running = new Map<string, Map<Promise<void>, AbortController>>();
+  const running = new Map<string, Map<Promise<void>, () => void>>();
   const said = new Map<string, string[]>();
   const agentKey = (turn: Turn) => `${turn.context}/${turn.agent}`;
 
@@ -78,13 +89,27 @@ export function createFiring(opts: FiringOptions): Firing {
     return event === "PreToolUse" ? undefined : false;
   }
 
-  async function run({ handler, unsure }: Chosen, input: HookInput, turn: Turn, signal?: AbortSignal) {
+  /** Undefined: it goes on by itself, and nobody waits for it. */
+  async function run(chosen: Chosen, input: HookInput, turn: Turn, signal?: AbortSignal): Promise<Ran | undefined> {
+    const { handler } = chosen;
     const startedAt = now();
     const known = handler.says?.();
     if (known !== undefined) tellOnce(known, turn);
     if (handler.statusMessage) turn.emit({ type: "status", text: handler.statusMessage });
     const place = { cwd: input.cwd, background: handler.async ?? false, ...(signal ? { signal } : {}) };
     const end = await handler.start(input, place);
+    if (end.kind !== "goes on") return ended(chosen, input, turn, { end, startedAt, beside: isBeside(chosen) });
+    const later = end.end.then((e) => ended(chosen, input, turn, { end: e, startedAt, beside: true }));
+    goOnBeside(chosen, later, turn, end.abort);
+    return undefined;
+  }
+
+  async function ended(
+    { handler, unsure }: Chosen,
+    input: HookInput,
+    turn: Turn,
+    { end, startedAt, beside }: { end: HookEnd; startedAt: number; beside: boolean },
+  ): Promise<Ran> {
     const answer = await bounded(answerOf(handler.event, end), path.join(dir, turn.context));
     if (unsure) {
       delete answer.updatedInput;
@@ -94,7 +119,8 @@ export function createFiring(opts: FiringOptions): Firing {
     if (answer.outcome === "error" || answer.outcome === "timeout") {
       turn.emit({ type: "status", text: `${handler.event} hook ${shortOf(handler.command)}: ${answer.reason}` });
     }
-    return { answer, fact: factOf(handler, input, answer, Math.max(0, now() - startedAt)) };
+    const durationMs = Math.max(0, now() - startedAt);
+    return { answer, fact: factOf(handler, input, answer, { durationMs, beside, subject: subjectOf(input) }) };
   }
 
   function tellOnce(text: string, turn: Turn): void {
@@ -108,15 +134,16 @@ export function createFiring(opts: FiringOptions): Firing {
   }
 
   /** Beside the turn: it can refuse nothing, and what it says comes with the next round. */
-  function runBeside(chosen: Chosen, input: HookInput, turn: Turn): void {
-    const abort = new AbortController();
-    const ours = running.get(agentKey(turn)) ?? new Map<Promise<void>, AbortController>();
+  function goOnBeside({ handler }: Chosen, ran: Promise<Ran | undefined>, turn: Turn, abort: () => void): void {
+    const ours = running.get(agentKey(turn)) ?? new Map<Promise<void>, () => void>();
     running.set(agentKey(turn), ours);
-    const work = run(chosen, input, turn, abort.signal)
-      .then(async ({ answer, fact }) => {
+    const work = ran
+      .then(async (done) => {
+        if (!done) return;
+        const { answer, fact } = done;
         if (answer.context) keepForLater(answer.context, turn);
         await turn.append([fact], { soon: true });
-        if (!chosen.handler.rewakes || answer.exitCode !== REWAKES) return;
+        if (!handler.rewakes || answer.exitCode !== REWAKES) return;
         keepForLater(answer.reason ?? "", turn);
         for (const wake of wakers.get(agentKey(turn)) ?? []) wake();
       })
@@ -139,9 +166,13 @@ export function createFiring(opts: FiringOptions): Firing {
       if (failed !== undefined) tellOnce(failed, turn);
       const onces = chosen.filter((c) => c.handler.once).map((c) => c.handler);
       if (onces.length > 0) done.set(turn.context, new Set([...(done.get(turn.context) ?? []), ...onces]));
-      const isBeside = ({ handler }: Chosen) => handler.async || ruleOf(event).beside;
-      for (const c of chosen) if (isBeside(c)) runBeside(c, input, turn);
-      const runs = await Promise.all(chosen.filter((c) => !isBeside(c)).map((c) => run(c, input, turn, signal)));
+      for (const c of chosen) {
+        if (!isBeside(c)) continue;
+        const abort = new AbortController();
+        goOnBeside(c, run(c, input, turn, abort.signal), turn, () => abort.abort());
+      }
+      const waited = chosen.filter((c) => !isBeside(c)).map((c) => run(c, input, turn, signal));
+      const runs = (await Promise.all(waited)).filter((r) => r !== undefined);
       const fired = merge(runs.map((r) => r.answer));
       const facts = runs.map((r) => r.fact);
       if (fired.stop !== undefined && !NO_TURN_TO_END.has(event)) {
@@ -175,7 +206,7 @@ export function createFiring(opts: FiringOptions): Firing {
         });
         await Promise.race([all, grace]);
         clearTimeout(timer);
-        for (const abort of ours.values()) abort.abort();
+        for (const abort of ours.values()) abort();
         await all;
       }
       for (const map of [running, said]) map.delete(agentKey(turn));
@@ -188,6 +219,13 @@ export function createFiring(opts: FiringOptions): Firing {
 function shortOf(command: string): string {
   const line = command.split("\n").find((text) => !/^\s*(?:#|$)/.test(text)) ?? command;
   return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line;
+}
+
+/** What people call it by, beside the event. */
+function subjectOf(input: HookInput): string | undefined {
+  const { matches } = ruleOf(input.hook_event_name);
+  const value = matches === "tool" ? input.tool_name : matches && input[matches];
+  return typeof value === "string" ? value : undefined;
 }
 
 /** What a matcher is compared with; undefined: the event has none. */

@@ -1,7 +1,7 @@
 // Owns the hooks of a harness as one list, whatever they are made of: commands and functions, ready to be started.
 import { messageOf } from "../../ledger/error.ts";
 import type { HookOutput } from "./answer.ts";
-import { type HookEnd, runCommand } from "./command.ts";
+import { type GoesOn, type HookEnd, runCommand } from "./command.ts";
 import {
   type CommandHook,
   compileMatcher,
@@ -47,7 +47,7 @@ export interface Handler {
   /** Two with the same are one. */
   key: unknown;
   /** Contract: never throws. */
-  start(input: HookInput, place: Place): Promise<HookEnd>;
+  start(input: HookInput, place: Place): Promise<HookEnd | GoesOn>;
   /** What people should know about how it runs. */
   says?(): string | undefined;
 }

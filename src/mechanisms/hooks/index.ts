@@ -60,6 +60,8 @@ const neverText = (event: HookEvent): string[] => {
   return never === undefined ? [] : [`hooks for ${event} are not run: ${never}`];
 };
 
+/** The published word for a process that leaves: nobody cleared it, logged out, or typed an exit. */
+const SESSION_END = "other";
 const MAX_CONTINUATIONS = 8;
 const IDLE_AFTER_MS = 60_000;
 
@@ -143,12 +145,12 @@ export function createHooks(opts: HooksOptions): Hooks {
             : await fire("SubagentStart", {}, turn);
         return context.map((text) => ({ origin: "hook", text: harmless(text) }));
       },
-      async end(turn, reason) {
+      async end(turn) {
         if (handlers.length === 0) return;
         between.end(turn);
         await firing.end(turn);
         // Without the turn's signal: whether or not the last turn was interrupted.
-        if (turn.agent === LEAD) await firing.fire("SessionEnd", { reason }, turn);
+        if (turn.agent === LEAD) await firing.fire("SessionEnd", { reason: SESSION_END }, turn);
         await turn.append([]); // the lease goes next: what waits becomes durable now
       },
       refused: refusals(fire, has),

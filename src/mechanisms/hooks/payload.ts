@@ -2,7 +2,7 @@
 import { LEAD } from "../../loop/host.ts";
 import type { ToolOutput, Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
-import { claudeCall } from "../../tools/claude-call.ts";
+import { callIdOf, claudeCall } from "../../tools/claude-call.ts";
 import { claudeMode } from "../../tools/permission-modes.ts";
 import { cutText } from "../../tools/text.ts";
 import { type HookEvent, isRecord } from "./config.ts";
@@ -57,9 +57,14 @@ interface Told extends Partial<TranscriptPaths> {
 }
 
 /** A call as scripts know it; paths of files are absolute, as they expect. */
-export function callPayload(call: { id: string }, tool: { name: string }, input: unknown, cwd: string): Payload {
+export function callPayload(
+  call: { id: string },
+  tool: { name: string },
+  input: unknown,
+  { agent, cwd }: { agent: string; cwd: string },
+): Payload {
   const theirs = claudeCall(tool.name, input, cwd);
-  return { tool_name: theirs.name, tool_input: theirs.input, tool_use_id: call.id };
+  return { tool_name: theirs.name, tool_input: theirs.input, tool_use_id: callIdOf(agent, call.id) };
 }
 
 /** The result beside its call: the text, and under the names of the tools whose results scripts look into. */

@@ -8,6 +8,7 @@ import { LEAD } from "../../loop/host.ts";
 import { noteText } from "../../loop/marks.ts";
 import { movedText, relocate } from "../../loop/moved.ts";
 import type { CallPart, Content, Finish, ReplyPart, Usage } from "../../models/model.ts";
+import { callIdOf } from "../../tools/claude-call.ts";
 import { isRecord } from "./config.ts";
 import { callPayload } from "./payload.ts";
 
@@ -139,7 +140,7 @@ interface ReplyData {
 }
 
 function replyLine(event: StoredEvent, data: ReplyData, at: Standing, whose: Whose): string | undefined {
-  const content = data.parts.flatMap((part) => blockOf(part, at.cwd));
+  const content = data.parts.flatMap((part) => blockOf(part, { agent: whose.agent, cwd: at.cwd }));
   if (content.length === 0) return undefined;
   at.open = data.parts.filter((part) => part.type === "call");
   const { input, output, cacheRead, cacheWrite } = data.usage;
@@ -162,18 +163,19 @@ function replyLine(event: StoredEvent, data: ReplyData, at: Standing, whose: Who
 }
 
 /** Sealed reasoning has nothing to show. */
-function blockOf(part: ReplyPart, cwd: string): object[] {
+function blockOf(part: ReplyPart, place: { agent: string; cwd: string }): object[] {
   if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
   if (part.type === "reasoning")
     return part.text === "" ? [] : [{ type: "thinking", thinking: part.text, signature: part.signature ?? "" }];
-  const { tool_name: name, tool_input: input } = callPayload(part, part, part.input, cwd);
-  return [{ type: "tool_use", id: part.id, name, input }];
+  const { tool_name: name, tool_input: input, tool_use_id: id } = callPayload(part, part, part.input, place);
+  return [{ type: "tool_use", id, name, input }];
 }
 
 type ResultData = { callId: string; content: Content[]; isError: boolean };
 
 function resultLine(event: StoredEvent, { callId, content, isError }: ResultData, at: Standing, whose: Whose): string {
-  const result = { type: "tool_result", tool_use_id: callId, content: blocksOf(content), is_error: isError };
+  const tool_use_id = callIdOf(whose.agent, callId);
+  const result = { type: "tool_result", tool_use_id, content: blocksOf(content), is_error: isError };
   return line(event, { type: "user", message: { role: "user", content: [result] } }, at, whose);
 }
 

@@ -22,7 +22,7 @@ export function limits(opts: { maxRounds?: number } = {}): Mechanism {
         if (opts.maxRounds !== undefined && rounds >= opts.maxRounds) {
           throw new HoldfastError(
             "limit",
-            `stopped after ${rounds} ${rounds === 1 ? "round" : "rounds"} (--max-rounds ${opts.maxRounds}); continue with a higher limit`,
+            `stopped after ${rounds} ${rounds === 1 ? "round" : "rounds"}, its limit (--max-rounds, --max-turns); continue with a higher one`,
             { detail: { limit: "rounds" } },
           );
         }

@@ -33,6 +33,10 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
     fallbacks: (opts.fallbacks ?? []).map(once),
     ...(opts.fire && { fire: opts.fire }),
   };
+  const told = async (error: ModelError, turn: Turn): Promise<ModelError> => {
+    await tellFailure(error, turn, opts.fire);
+    return error;
+  };
   return defineMechanism({
     name: "recovery",
     events: recoveryEvents,
@@ -46,11 +50,11 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
           throw error;
         }
       },
-      stop(turn, reply) {
-        if (reply.finish === "refused") throw refused(reply.model);
+      async stop(turn, reply) {
+        if (reply.finish === "refused") throw await told(refused(reply.model), turn);
         if (reply.finish !== "length" || reply.parts.some((part) => part.type === "call")) return [];
         const count = pastOf(turn).continuations + 1;
-        if (count > MAX_CONTINUATIONS) return [];
+        if (count > MAX_CONTINUATIONS) throw await told(cutOff(reply.model), turn);
         return [{ origin: "recovery", text: CONTINUE, events: [{ type: "model.continued", data: { count } }] }];
       },
     },
@@ -61,6 +65,12 @@ const refused = (model: string): ModelError =>
   new ModelError(
     "refused",
     `${model} will not answer this (the model refused, or a filter of its provider stopped it): say it in another way, or take another model with --model`,
+  );
+
+const cutOff = (model: string): ModelError =>
+  new ModelError(
+    "length",
+    `the answer of ${model} reached its output limit ${MAX_CONTINUATIONS + 1} times and is not whole: ask for less at once, or take a model with a larger output`,
   );
 
 const pastOf = (turn: Turn): TurnRecovery => turn.slice<RecoveryState>("recovery")[turn.agent] ?? freshTurn();

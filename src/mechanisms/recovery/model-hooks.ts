@@ -17,6 +17,7 @@ const CLAUDES: Partial<Record<ModelErrorKind, string>> = {
   auth: "authentication_failed",
   invalid: "invalid_request",
   overflow: "invalid_request",
+  length: "max_output_tokens",
 };
 
 export async function tellFailure(error: unknown, turn: Turn, fire: FireModelHook | undefined): Promise<void> {
