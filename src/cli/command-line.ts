@@ -24,9 +24,12 @@ export function commandLine(words: readonly string[], flags: Place, root?: strin
   return ["holdfast", ...words, ...at, ...state].map(shellWord).join(" ");
 }
 
-/** How to take that context up again. */
-export const resumeLine = (context: { id: string; root?: string }, flags: Place & { stay?: boolean }): string =>
-  commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : [])], flags, context.root);
+/** How to take that context up again. `more`: flags beside. */
+export const resumeLine = (
+  context: { id: string; root?: string },
+  flags: Place & { stay?: boolean },
+  more: readonly string[] = [],
+): string => commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : []), ...more], flags, context.root);
 
 function absoluteState(state: string): string {
   const [scheme = ""] = /^(sqlite|file):(\/\/)?/.exec(state) ?? [];

@@ -162,8 +162,6 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
       if (work.context && record)
         recording = state.store.append([{ ledger: id, events: [harness.host.codec.encode(record(id))] }]);
       recording.catch(() => undefined); // awaited below
-      if (!work.context && flags.outputFormat !== "stream-json" && !flags.quiet)
-        screen.print([`${id}: should it be interrupted, go on with: ${resumeLine({ id, root: turn.root }, flags)}`]);
       output.init({
         context: id,
         model: modelId,
@@ -187,13 +185,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const first = await run.result;
   const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
   if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
-    const others = busyBeside(run);
-    const again = resumeLine({ id: run.context, root: contextRoot(run.taken.agent.turn) }, { ...flags, stay: true });
-    screen.print([
-      others.length > 0 && !flags.stay
-        ? `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${again}`
-        : `Nothing is left to take up in ${run.context}; its last answer:`,
-    ]);
+    screen.print([nothingLeft(run, flags)]);
   }
   for (const result of results) output.result(result);
   let interrupted = false;
@@ -220,6 +212,20 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (!answer || answer.fits) return code;
   process.stderr.write(`The answer does not fit --json-schema: ${oneLine(answer.why, 300)}\n`);
   return EXIT.failed;
+}
+
+/** Nothing was said, and nothing is to be gone on with. */
+function nothingLeft(run: Run, flags: Flags): string {
+  const others = busyBeside(run);
+  const { turn } = run.taken.agent;
+  const context = { id: run.context, root: contextRoot(turn) };
+  if (others.length > 0 && !flags.stay)
+    return `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${resumeLine(context, { ...flags, stay: true })}`;
+  const { lastTurn } = turn.state;
+  const none = `Nothing is left to take up in ${run.context}`;
+  if (lastTurn?.reason === "done") return `${none}; its last answer:`;
+  const why = lastTurn?.error === undefined ? "it has no answer yet" : oneLine(lastTurn.error, 300);
+  return `${none}: ${why}. Say what is to be done: ${resumeLine(context, flags)} "…"`;
 }
 
 /** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */
@@ -294,11 +300,23 @@ function farewell(
   const reason = result.reason === "done" && interrupted ? "interrupted" : result.reason;
   if (reason !== "done") {
     const why = result.error ?? reason;
-    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${resumeLine(context, flags)}\n`);
+    process.stderr.write(`${why.replace(/\s+/g, " ")}\n${howToGoOn(result, run, { flags, context })}\n`);
   }
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
   return EXIT[reason];
+}
+
+/** What was refused is over: only other words lead on. A limit that is remembered would stop it again. */
+function howToGoOn(
+  { reason, limit }: RunResult,
+  { taken }: Run,
+  { flags, context }: { flags: Flags; context: { id: string; root: string } },
+): string {
+  if (reason === "blocked") return `Go on with other words: ${resumeLine(context, flags)} "…"`;
+  const rounds = taken.agent.turn.state.lastTurn?.rounds ?? 0;
+  const higher = limit === "rounds" ? ["--max-rounds", String(2 * rounds)] : [];
+  return `Take it up again with: ${resumeLine(context, flags, higher)}`;
 }
 
 /** What is not over when the process ends, and how to go on with it. */
