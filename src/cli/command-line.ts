@@ -31,6 +31,10 @@ export const resumeLine = (
   more: readonly string[] = [],
 ): string => commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : []), ...more], flags, context.root);
 
+/** How a request for approval is seen before it is answered. */
+export const requestLine = (requestId: string, flags: Place, root?: string): string =>
+  commandLine(["approve", "show", requestId], flags, root);
+
 function absoluteState(state: string): string {
   const [scheme = ""] = /^(sqlite|file):(\/\/)?/.exec(state) ?? [];
   return `${scheme}${path.resolve(state.slice(scheme.length))}`;

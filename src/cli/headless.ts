@@ -10,7 +10,7 @@ import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
 import type { SeenFile } from "../tools/seen-files.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
-import { commandLine, resumeLine } from "./command-line.ts";
+import { commandLine, requestLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { openHarness } from "./harness.ts";
@@ -69,7 +69,12 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
     const output =
       flags.outputFormat === "text"
-        ? createTextOutput({ quiet: flags.quiet, screen, asksHere })
+        ? createTextOutput({
+            quiet: flags.quiet,
+            screen,
+            asksHere,
+            toSee: (id) => requestLine(id, flags, state.project.root),
+          })
         : (await import("./stream-json.ts")).createJsonOutput({
             stream: flags.outputFormat === "stream-json",
             partial: flags.includePartialMessages ?? false,

@@ -43,15 +43,17 @@ export interface TextOutputOptions {
   screen: Screen;
   /** Requests for approval are asked at this terminal. */
   asksHere: boolean;
+  /** How one is seen from another. */
+  toSee: (requestId: string) => string;
 }
 
-export function createTextOutput({ quiet, screen, asksHere }: TextOutputOptions): Output {
+export function createTextOutput({ quiet, screen, asksHere, toSee }: TextOutputOptions): Output {
   const presenter = createPresenter();
   const reader = createLiveReader();
   const activity = createActivity();
   const tally = createTally();
   const style = styleFor(process.stdout, process.env);
-  const lines = createLineRenderer({ style: styleFor(process.stderr, process.env), lead: LEAD, asksHere });
+  const lines = createLineRenderer({ style: styleFor(process.stderr, process.env), lead: LEAD, asksHere, toSee });
   const markdown = createMarkdownStream(style);
   /** The reply is shown as it comes. */
   const streams = screen.isLive && process.stdout.isTTY === true && !quiet;

@@ -66,7 +66,7 @@ const FOLDER = 32;
 /** A verb about one context, whose first word names it. */
 export const timeVerb = (verb: keyof typeof TIME_VERBS, flags: Look, [id, ...words]: string[]): Promise<number> =>
   withState(flags, async ({ store, project }) => {
-    const info = await findContext(store, id!);
+    const info = await findContext(store, id!, flags);
     const { openContexts, projectFiles } = await import("../../contexts/index.ts");
     const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
     const context = await (await openContexts({ store })).get(info.id, { files, author: "user" });
@@ -104,7 +104,7 @@ export const show = (flags: Look, id: string): Promise<number> =>
   withState(flags, ({ store, project: { root }, jobsDir }) => showOne(store, flags, { id, root, jobsDir }));
 
 async function showOne(store: Store, flags: Look, where: Where & { id: string }): Promise<number> {
-  const info = await findContext(store, where.id);
+  const info = await findContext(store, where.id, flags);
   const ledger = await openReadable(store, info.id, where);
   if (flags.json) {
     const { agents } = contextState(ledger);
@@ -144,7 +144,7 @@ export const verify = (flags: Verify, given: string | undefined): Promise<number
       await store.close();
       return reportRepair(flags, await repairSqliteStore(ledgerFile));
     }
-    const id = given === undefined ? undefined : (await findContext(store, given)).id;
+    const id = given === undefined ? undefined : (await findContext(store, given, flags)).id;
     return verifyAll(store, flags, { id, root, jobsDir });
   });
 

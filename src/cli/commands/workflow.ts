@@ -44,25 +44,25 @@ export const run = (flags: RunFlags, file: string): Promise<number> =>
   });
 
 export const show = (flags: Look, id: string): Promise<number> =>
-  withContexts(flags, async (contexts, state) => draw((await named(contexts, state, id)).status, flags));
+  withContexts(flags, async (contexts, state) => draw((await named(contexts, state, { id, flags })).status, flags));
 
 export const retry = (flags: RunFlags, id: string): Promise<number> =>
   withContexts(flags, async (contexts, state) => {
-    const { info, context, status } = await named(contexts, state, id);
+    const { info, context, status } = await named(contexts, state, { id, flags });
     return goOn({ flags, state, contexts, context, info }, status);
   });
 
 export const input = (flags: Look, id: string, given: string[]): Promise<number> =>
   withContexts(flags, async (contexts, state) => {
-    const { info, context } = await named(contexts, state, id);
+    const { info, context } = await named(contexts, state, { id, flags });
     await giveInput(context, pairs(given));
     if (flags.json) process.stdout.write(`${JSON.stringify({ context: info.id, given: Object.keys(pairs(given)) })}\n`);
     else process.stdout.write(`Given. Go on with: ${retryLine(info.id, flags)}\n`);
     return 0;
   });
 
-async function named(contexts: Contexts, state: OpenState, id: string) {
-  const info = await findContext(state.store, id);
+async function named(contexts: Contexts, state: OpenState, { id, flags }: { id: string; flags: Place }) {
+  const info = await findContext(state.store, id, flags);
   const context = await contexts.get(info.id);
   const status = await workflowStatus(context, { status: info.status });
   if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);

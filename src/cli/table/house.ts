@@ -22,6 +22,12 @@ export const APPROVE: Command = {
       flags: LOOK,
       run: async (flags) => (await approve()).ls(flags),
     }),
+    show: verb({
+      words: "REQUEST",
+      help: "one of them, whole; nothing is answered",
+      flags: LOOK,
+      run: async (flags, [id]) => (await approve()).show(flags, id!),
+    }),
     "": verb({
       words: "REQUEST [allow|remember|rule|deny]",
       help: "answer it: allow once, remember exactly this, keep the rule that it shows, or deny",
