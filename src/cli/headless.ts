@@ -13,9 +13,10 @@ import type { AnswerSchema } from "./answer-schema.ts";
 import { commandLine, requestLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
+import { howToGoOn, nothingLeft, sayWaiting } from "./going-on.ts";
 import { openHarness } from "./harness.ts";
 import { linesOf } from "./lines-of.ts";
-import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
+import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.ts";
 import { adviceLines } from "./presentation/closing.ts";
 import { oneLine, printable } from "./printable.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
@@ -23,7 +24,7 @@ import { type Refused, watchRefusals } from "./refusals.ts";
 import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
-import { type Started, startOf } from "./start.ts";
+import { begunWith, type Started, startOf } from "./start.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 import { INSTEAD, unusedFiles } from "./unused-files.ts";
 import { userMessage } from "./user-message.ts";
@@ -60,12 +61,15 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const screen = createScreen({ isLive: isLiveTerminal(flags.outputFormat) });
     const mechanisms = schema ? [schema.mechanism] : [];
     const opening = { screen, mechanisms };
-    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening);
+    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening).catch(
+      (error) => begunWith(error, context, flags),
+    );
     const mode = settings.permissions.policy?.mode ?? "default";
     const unused = context || flags.quiet ? [] : unusedFiles(state.project.root, settings.permissions.home ?? "");
     const unread = unused.length === 0 ? [] : [`not read in this version: ${unused.join(", ")} (${INSTEAD})`];
-    for (const line of [...settings.says, ...unread, ...started.says(mode)])
-      process.stderr.write(`holdfast: ${printable(line)}\n`);
+    for (const line of [...settings.says, ...unread]) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    const elsewhere =
+      context && !flags.quiet && !isIn(opened.project, context) ? [`${context.id} goes on in ${context.root}`] : [];
     const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
     const output =
       flags.outputFormat === "text"
@@ -93,6 +97,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         mode,
         state,
         answer: schema?.read,
+        says: [...elsewhere, ...started.says(mode)],
         record: started.record({ settings, ...(modelSpec && { modelSpec }) }),
       });
     } finally {
@@ -132,6 +137,8 @@ interface Work {
   state: OpenState;
   /** What the answer has to fit. */
   answer: AnswerSchema["read"] | undefined;
+  /** About the context that is gone on with: said once it is held. */
+  says: string[];
   /** How it was started, where the ledger does not know that yet. */
   record: ReturnType<Started["record"]>;
 }
@@ -153,7 +160,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const context = work.context?.id ?? (await begin(work));
   const refusals = watchRefusals();
   let recording: Promise<unknown> = Promise.resolve();
-  const run = await harness.run(prompt?.content, {
+  const opening = harness.run(prompt?.content, {
     context,
     ...(prompt && { seen: prompt.seen }),
     wait: AbortSignal.timeout(60_000),
@@ -163,6 +170,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
       output.event(event);
     },
     onOpen: (id, turn) => {
+      for (const line of work.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
       // Held, and before anything happens in it: whoever comes after a kill goes on with what was typed here.
       if (work.context && record)
         recording = state.store.append([{ ledger: id, events: [harness.host.codec.encode(record(id))] }]);
@@ -179,6 +187,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
       });
     },
   });
+  const run = await opening.catch((error) => sayWaiting(error, work));
   signals.of(run);
   try {
     await recording;
@@ -218,26 +227,6 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   process.stderr.write(`The answer does not fit --json-schema: ${oneLine(answer.why, 300)}\n`);
   return EXIT.failed;
 }
-
-/** Nothing was said, and nothing is to be gone on with. */
-function nothingLeft(run: Run, flags: Flags): string {
-  const others = busyBeside(run);
-  const { turn } = run.taken.agent;
-  const context = { id: run.context, root: contextRoot(turn) };
-  if (others.length > 0 && !flags.stay)
-    return `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${resumeLine(context, { ...flags, stay: true })}`;
-  const { lastTurn } = turn.state;
-  const none = `Nothing is left to take up in ${run.context}`;
-  if (lastTurn?.reason === "done") return `${none}; its last answer:`;
-  const why = lastTurn?.error === undefined ? "it has no answer yet" : oneLine(lastTurn.error, 300);
-  return `${none}: ${why}. Say what is to be done: ${resumeLine(context, flags)} "…"`;
-}
-
-/** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */
-const busyBeside = ({ taken: { agent, ledger } }: Run): string[] =>
-  Object.values(contextState(ledger).agents)
-    .filter((one) => one.name !== agent.turn.agent && (one.turn || one.queue.length > 0))
-    .map((one) => one.name);
 
 /** A new context, with how it was started from its first moment. */
 async function begin({ flags, harness, title, state, record }: Work): Promise<string> {
@@ -310,18 +299,6 @@ function farewell(
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
   return EXIT[reason];
-}
-
-/** What was refused is over: only other words lead on. A limit that is remembered would stop it again. */
-function howToGoOn(
-  { reason, limit }: RunResult,
-  { taken }: Run,
-  { flags, context }: { flags: Flags; context: { id: string; root: string } },
-): string {
-  if (reason === "blocked") return `Go on with other words: ${resumeLine(context, flags)} "…"`;
-  const rounds = taken.agent.turn.state.lastTurn?.rounds ?? 0;
-  const higher = limit === "rounds" ? ["--max-rounds", String(2 * rounds)] : [];
-  return `Take it up again with: ${resumeLine(context, flags, higher)}`;
 }
 
 /** What is not over when the process ends, and how to go on with it. */

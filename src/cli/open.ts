@@ -13,6 +13,7 @@ import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
+import { commandLine, resumeLine, shellWord } from "./command-line.ts";
 import type { Place } from "./flags.ts";
 import { beginsId, isId, isInId, isTooShort, type Kind } from "./ids.ts";
 import { oneLine, printable } from "./printable.ts";
@@ -100,15 +101,23 @@ export async function chosenContext(
 ): Promise<ContextInfo | undefined> {
   if (flags.resume) return findContext(store, flags.resume, flags).catch(sayNewest);
   if (flags.resume === undefined && !flags.continue) return undefined;
-  const roots = [...pathsOf(project), ""];
-  const all = (await listContexts(store)).filter((c) => roots.includes(c.root));
-  const wanted = flags.continue
-    ? all
-    : all.filter((c) => ["interrupted", "paused", "running", "waiting"].includes(c.status));
-  const newest = wanted[0] ?? (flags.continue ? undefined : all[0]);
+  const all = await listContexts(store);
+  const here = all.filter((c) => isIn(project, c));
+  const newest = (flags.continue ? undefined : here.find(isOpen)) ?? here[0];
   if (newest) return newest;
-  throw new HoldfastError("not_found", 'there is no context to go on with here: start one with `holdfast -p "…"`');
+  const start = `start one with \`${commandLine(["-p"], flags)} "…"\``;
+  const [other] = flags.continue ? all : [all.find(isOpen) ?? all[0]];
+  if (!other) throw new HoldfastError("not_found", `there is no context to go on with here: ${start}`);
+  throw new HoldfastError(
+    "not_found",
+    `no context was started in this folder; the newest of the project is ${other.id} (in ${shellWord(other.root)}): ${resumeLine(other, flags)}; or ${start}`,
+  );
 }
+
+const isOpen = ({ status }: ContextInfo): boolean => ["interrupted", "paused", "running", "waiting"].includes(status);
+
+/** Started in the folder of the command, by whatever path leads to it now. */
+export const isIn = (project: Project, { root }: ContextInfo): boolean => [...pathsOf(project), ""].includes(root);
 
 /** Whoever gave words in place of an id meant the newest. */
 function sayNewest(error: unknown): never {

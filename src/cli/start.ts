@@ -12,6 +12,7 @@ import {
   type Start,
   startedEvent,
 } from "../contexts/index.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { thisHolder } from "../ledger/holder.ts";
 import type { EventInput } from "../ledger/store.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../mechanisms/permissions/words.ts";
@@ -58,6 +59,13 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
       return (id) => startedEvent(start, { ...placeOf(state.project), ledger: id, trust: trustHash(settings) });
     },
   };
+}
+
+/** A model that cannot be opened and that nobody gave now: it is said where it comes from. */
+export function begunWith(error: unknown, context: ContextInfo | undefined, flags: Pick<Given, "model">): never {
+  const { model } = (isHoldfastError(error, "invalid") ? (error.detail ?? {}) : {}) as { model?: string };
+  if (!context || model === undefined || flags.model !== undefined) throw error;
+  throw new HoldfastError("invalid", `${context.id} was begun with ${model}: ${messageOf(error)}`, { cause: error });
 }
 
 /** What the flags say of the start. */

@@ -134,7 +134,11 @@ test("a request is looked at before it is answered, needs enough of its id, is f
     `holdfast: ${id} is asked in another project; it belongs to ${opts.cwd}: add --cwd ${opts.cwd}\n`,
   ]);
   const see = `see \`holdfast approve ls --cwd ${opts.cwd}\`\n`;
-  const short = (what: string) => [2, "", expect.stringContaining(`holdfast: ${what} is too short for a part of an id`)];
+  const short = (what: string) => [
+    2,
+    "",
+    expect.stringContaining(`holdfast: ${what} is too short for a part of an id`),
+  ];
   expect([
     await told("approve", "apr_"),
     await told("approve", "apr"),

@@ -21,7 +21,7 @@ import { findContext, type OpenState, stateAt, withState } from "../open.ts";
 import { offlineNews, playsScripts } from "../phase-scripts.ts";
 import { oneLine, printable } from "../printable.ts";
 import { createScreen, isLiveTerminal } from "../screen.ts";
-import { startOf } from "../start.ts";
+import { begunWith, startOf } from "../start.ts";
 
 const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };
 
@@ -121,7 +121,9 @@ async function runSpec({ flags, state: opened, contexts, context: given, spec, i
   const started = await startOf(flags, state, info);
   const screen = createScreen({ isLive: isLiveTerminal() });
   const mechanisms = [playsScripts(spec, root)];
-  const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { screen, mechanisms });
+  const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { screen, mechanisms }).catch(
+    (error) => begunWith(error, info, flags),
+  );
   const news = given ? undefined : offlineNews(spec, root, model);
   if (news && !flags.quiet) process.stderr.write(`holdfast: ${printable(news)}\n`);
   // Nothing is recorded before everything it needs is there.
