@@ -76,14 +76,12 @@ async function round(agent: Agent): Promise<void> {
 
 /**
  * Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. An input that is
- * blocked is answered by its refusal; it ends a turn that began for it alone. Notes that came beside it are no reason to ask the model:
- * those that are recorded stand there for the next turn, those that are not begin one of their own.
+ * blocked is answered by its refusal; it ends a turn that has nothing else to answer, and notes that came beside it wait for the next one.
  */
 async function takeIn({ turn, seams }: Agent): Promise<void> {
   const facts: Facts = [];
   let blocked: string | undefined;
-  const { cause, rounds, taken } = turn.state.turn!;
-  let hasMore = taken === true || cause !== "input" || rounds > 0;
+  let { toAnswer } = turn.state.turn!;
   for (const { inputId, content, origin } of turn.state.queue) {
     const result = await seams.input({ content, origin }, turn);
     if ("block" in result) {
@@ -92,17 +90,14 @@ async function takeIn({ turn, seams }: Agent): Promise<void> {
     } else {
       const changed = result.content === content ? {} : { content: result.content };
       facts.push({ type: "input.taken", data: { inputId, ...changed } });
-      hasMore = true;
+      toAnswer = true;
     }
   }
-  if (blocked !== undefined && !hasMore) {
-    await turn.append(facts);
-    throw new HoldfastError("refused", blocked);
-  }
-  for (const note of await seams.intake(turn)) {
+  const ends = blocked !== undefined && !toAnswer;
+  for (const note of ends ? [] : await seams.intake(turn))
     facts.push({ type: "note.added", data: { origin: note.origin, text: note.text } }, ...(note.events ?? []));
-  }
   if (facts.length > 0) await turn.append(facts);
+  if (ends) throw new HoldfastError("refused", blocked!);
 }
 
 async function modelCall(agent: Agent): Promise<ModelCall> {

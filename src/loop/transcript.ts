@@ -44,8 +44,8 @@ export interface AgentState {
     /** What began it: someone's input, something that happened, a resume. */
     cause: "input" | "wake" | "resume";
     rounds: number;
-    /** An input was taken in, and not blocked. */
-    taken?: boolean;
+    /** There is something to answer: an input that was taken in, or what it began for if that was none. */
+    toAnswer: boolean;
     text: string;
     answered: boolean;
     /** Where in `items` it began. */
@@ -134,7 +134,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       const [taken] = agent.queue.splice(at, 1);
       if (type === "input.blocked") break;
       addUser(agent, data.content ?? taken!.content);
-      if (agent.turn) agent.turn.taken = true;
+      if (agent.turn) agent.turn.toAnswer = true;
       break;
     }
     case "turn.started":
@@ -143,6 +143,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
         startedAt: when,
         cause: data.cause,
         rounds: 0,
+        toAnswer: data.cause !== "input",
         text: "",
         answered: false,
         from: agent.items.length,
