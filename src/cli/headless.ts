@@ -5,7 +5,7 @@ import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
-import type { PermissionMode } from "../mechanisms/permissions/index.ts";
+import type { PermissionMode, PermissionOptions } from "../mechanisms/permissions/index.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
 import type { SeenFile } from "../tools/seen-files.ts";
@@ -20,7 +20,7 @@ import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.
 import { adviceLines } from "./presentation/closing.ts";
 import { oneLine, printable } from "./printable.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
-import { type Refused, watchRefusals } from "./refusals.ts";
+import { type Refusals, type Refused, watchRefusals } from "./refusals.ts";
 import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
@@ -95,6 +95,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         context,
         modelId: model.id,
         mode,
+        permissions: settings.permissions,
         state,
         answer: schema?.read,
         says: [...elsewhere, ...started.says(mode)],
@@ -134,6 +135,7 @@ interface Work {
   context: ContextInfo | undefined;
   modelId: string;
   mode: PermissionMode;
+  permissions: PermissionOptions;
   state: OpenState;
   /** What the answer has to fit. */
   answer: AnswerSchema["read"] | undefined;
@@ -213,10 +215,12 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   // One of several messages that comes to nothing is said in its own result.
   const isOver = flags.inputFormat === "text" && results.at(-1)?.reason === "done" && !interrupted;
   const refused = isOver ? refusals.cameToNothing() : undefined;
-  const isSaid = output.end?.({ changedNothing: refused !== undefined }) ?? false;
+  const advice = await adviceOn(refusals, run, work);
+  const isSaid = output.end?.({ changedNothing: refused !== undefined, advice }) ?? false;
   screen.close();
   const code = farewell(results.at(-1), run, { harness, flags, interrupted });
-  if (refused && !isSaid) process.stderr.write(`${nothingBy(refused)}\n`);
+  if (refused && !isSaid)
+    process.stderr.write(`${nothingBy({ ...refused, flags: advice.get(refused.callId) ?? refused.flags })}\n`);
   if (flags.stay && hasMadeWorktrees(run.taken.agent.turn)) {
     const { worktreesLeft } = await import("./worktrees-left.ts");
     for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);
@@ -278,6 +282,17 @@ async function converse(run: Run, output: Output, { replayUserMessages }: Flags)
   idle.abort();
   await reading;
   return results;
+}
+
+/** By the id of the call. */
+async function adviceOn(refusals: Refusals, run: Run, { state, permissions }: Work): Promise<Map<string, string[]>> {
+  const advice = new Map<string, string[]>();
+  for (const { callId, ...call } of refusals.unadvised()) {
+    const { flagsFor } = await import("./refusal-advice.ts");
+    const { cwd } = run.taken.agent.turn;
+    advice.set(callId, await flagsFor({ ...call, cwd }, permissions, state.project.root));
+  }
+  return advice;
 }
 
 const nothingBy = (refused: Refused): string =>
