@@ -1,11 +1,13 @@
-// Owns what a prompt's process says about going on with its context: nothing is left, it ended early, another process has it.
+// Owns what a prompt's process says where it cannot begin or go on: nothing is left, it ended early, another process has it, its type of agent is not used.
 import type { ContextInfo } from "../contexts/index.ts";
 import type { Run, RunResult } from "../harness.ts";
-import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
+import { withheldAgents } from "./agent-places.ts";
 import { commandLine, resumeLine } from "./command-line.ts";
 import type { Place } from "./flags.ts";
+import type { OpenState } from "./open.ts";
 import { oneLine } from "./printable.ts";
 
 type Flags = Place & { stay?: boolean };
@@ -50,4 +52,12 @@ export function sayWaiting(
   if (!isHoldfastError(error, "held") || context?.status !== "waiting") throw error;
   const see = commandLine(["approve", "ls"], flags, context.root);
   throw new HoldfastError("held", `${error.message}; it waits for an answer: ${see}`, { cause: error });
+}
+
+/** A type of agent that is not there may be one of a repository that is not trusted. */
+export function sayWithheld(error: unknown, { state, trusted }: { state: OpenState; trusted: boolean }): never {
+  const folders = trusted ? [] : withheldAgents(state.project.root);
+  if (!isHoldfastError(error, "not_found") || folders.length === 0) throw error;
+  const why = `${messageOf(error)}; ${folders.join(", ")} is not used: this repository is not trusted (\`holdfast trust add\`)`;
+  throw new HoldfastError("not_found", why, { cause: error });
 }

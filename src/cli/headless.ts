@@ -13,7 +13,7 @@ import type { AnswerSchema } from "./answer-schema.ts";
 import { commandLine, requestLine, resumeLine } from "./command-line.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
-import { howToGoOn, nothingLeft, sayWaiting } from "./going-on.ts";
+import { howToGoOn, nothingLeft, sayWaiting, sayWithheld } from "./going-on.ts";
 import { openHarness } from "./harness.ts";
 import { linesOf } from "./lines-of.ts";
 import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.ts";
@@ -96,6 +96,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         modelId: model.id,
         mode,
         permissions: settings.permissions,
+        trusted: settings.trusted,
         state,
         answer: schema?.read,
         says: [...elsewhere, ...started.says(mode)],
@@ -136,6 +137,8 @@ interface Work {
   modelId: string;
   mode: PermissionMode;
   permissions: PermissionOptions;
+  /** What the repository brings is used. */
+  trusted: boolean;
   state: OpenState;
   /** What the answer has to fit. */
   answer: AnswerSchema["read"] | undefined;
@@ -233,8 +236,11 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
 }
 
 /** A new context, with how it was started from its first moment. */
-async function begin({ flags, harness, title, state, record }: Work): Promise<string> {
-  const facts = flags.agent === undefined ? [] : await harness.agents.define(LEAD, flags.agent);
+async function begin({ flags, harness, title, state, trusted, record }: Work): Promise<string> {
+  const facts =
+    flags.agent === undefined
+      ? []
+      : await harness.agents.define(LEAD, flags.agent).catch((error) => sayWithheld(error, { state, trusted }));
   const said = (id: string) => (record ? [record(id)] : []);
   const id = checkSession(flags);
   const given = { ...(id && { id }), root: state.project.root, title: titleOf(title), facts, said };

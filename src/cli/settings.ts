@@ -14,6 +14,7 @@ import {
   settingsPlaces,
   type Trust,
 } from "../settings/index.ts";
+import { withheldAgents } from "./agent-places.ts";
 import type { Place, PolicyFlags } from "./flags.ts";
 
 export interface OpenSettings extends LoadedSettings {
@@ -74,7 +75,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
         network: settings.sandbox.network === "on",
       }
     : undefined;
-  const says = [...loaded.warnings, ...describeWithheld(loaded)];
+  const says = [...loaded.warnings, ...describeWithheld(loaded, withheldAgents(project.root))];
   if (wanted && !sandboxState.works) says.push(`no sandbox: ${sandboxState.why}; only what reads is allowed unasked`);
   return {
     ...loaded,
