@@ -85,7 +85,7 @@ export const RUN = {
     { name: "json", means: "json", hidden: true },
   ]),
   inputFormat: choiceOf("input-format", ["text", "stream-json"], "what stands on standard input"),
-  agent: text("NAME", "work as that type of agent (see agents ls)"),
+  agent: text("AGENT", "work as that type of agent (see agents ls)"),
   stay: toggle("may build a team; go on while teammates work, jobs run or something is scheduled"),
   ...WORK,
 };

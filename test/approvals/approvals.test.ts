@@ -145,12 +145,14 @@ test("a request is looked at before it is answered, needs enough of its id, is f
     await told("deny", id.slice(0, 7)),
     await told("approve", "zzzz"),
     await told("approve", "show", id),
+    await told("completion", "ids", "request"),
   ]).toEqual([
     short("apr_"),
     short("apr"),
     short(id.slice(0, 7)),
     [2, "", `holdfast: there is no request zzzz: ${see}`],
     [0, `${id}  ${context}  lead asks`, ""],
+    [0, expect.stringMatching(`^${id}\t`), ""],
   ]);
   expect(text("times")).toBe(undefined); // nothing of it was a yes
   expect(await told("approve", id.slice(-6))).toEqual([0, "Allowed: bash ./work.sh", ""]);

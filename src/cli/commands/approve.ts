@@ -23,6 +23,10 @@ import { styleFor } from "../presentation/style.ts";
 import { titleOf } from "../presentation/titles.ts";
 import { escaped, oneLine } from "../printable.ts";
 
+interface Where extends Pick<OpenState, "store" | "jobsDir"> {
+  root: string;
+}
+
 interface Found {
   context: string;
   ledger: Ledger;
@@ -33,7 +37,7 @@ type Look = Place & JsonToo;
 type Answer = Look & { remember: boolean; reason?: string };
 
 export const ls = (flags: Look): Promise<number> =>
-  withState(flags, async (state) => list(await allListed(state), flags));
+  withState(flags, async (state) => list(await allListed(whereOf(state)), flags));
 
 export const show = (flags: Look, id: string): Promise<number> =>
   withState(flags, async (state) => {
@@ -62,6 +66,8 @@ export const answer = (flags: Answer, id: string, word = flags.remember ? "remem
     return 0;
   });
 
+const whereOf = ({ store, project: { root }, jobsDir }: OpenState): Where => ({ store, root, jobsDir });
+
 const USE = "holdfast approve ID allow | remember | rule | deny [--reason TEXT]";
 
 function answerOf(word: string, request: ApprovalRequest, flags: Answer): ApprovalAnswer {
@@ -86,7 +92,7 @@ function scopeOf({ remember, keeps }: ApprovalAnswer): string {
   return remember ? "; in this context again, exactly this" : "";
 }
 
-async function allListed({ store, project: { root }, jobsDir }: OpenState): Promise<Found[]> {
+export async function allListed({ store, root, jobsDir }: Where): Promise<Found[]> {
   const reading = readers(mechanismsOf({ root, jobsDir }));
   const found: Found[] = [];
   for (const { id: context, status } of await listContexts(store)) {
@@ -100,7 +106,7 @@ async function allListed({ store, project: { root }, jobsDir }: OpenState): Prom
 
 /** Contract: a part of an id has to be long enough, and to tell it from every other that was ever asked here. */
 async function chosen(state: OpenState, id: string, flags: Place): Promise<Found> {
-  const waiting = await allListed(state);
+  const waiting = await allListed(whereOf(state));
   const whole = waiting.find((f) => f.request.requestId === id);
   if (whole) return whole;
   const { knownRequests } = await import("./known-requests.ts");
