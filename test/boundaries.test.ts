@@ -8,7 +8,7 @@ const src = path.join(root, "src");
 /** What each room may import, beside itself. */
 const MAY_IMPORT: Record<string, string[]> = {
   ledger: [],
-  models: ["ledger/error.ts", "ledger/text-file.ts"],
+  models: ["ledger/error.ts", "ledger/text-file.ts", "tools/similarity.ts"],
   settings: [
     "ledger/error.ts",
     "ledger/make-dir.ts",

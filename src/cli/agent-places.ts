@@ -1,4 +1,5 @@
 // Owns where definitions of agents stand, in their order: the project's only when it is trusted.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentPlace } from "../mechanisms/agents/index.ts";
 import { settingsPlaces } from "../settings/index.ts";
@@ -6,15 +7,23 @@ import { settingsPlaces } from "../settings/index.ts";
 const IN_PROJECT = [".holdfast/agents", ".claude/agents"];
 
 export function agentPlaces(root: string, { trusted }: { trusted: boolean }): AgentPlace[] {
+  const ofUser = ownPlaces().map((dir) => ({ dir, shown: dir, repository: false }));
+  return [...(trusted ? ofRepository(root) : []), ...ofUser];
+}
+
+/** What of the project's would be used if it were trusted, as a person would name it. */
+export const withheldAgents = (root: string): string[] =>
+  ofRepository(root).flatMap(({ dir, shown }) => (existsSync(dir) ? [shown] : []));
+
+function ownPlaces(): string[] {
   const { home, configHome } = settingsPlaces();
-  const inside = IN_PROJECT.map((shown) => ({ dir: join(root, shown), shown, repository: true }));
-  const own = [
-    join(configHome, "holdfast", "agents"),
-    join(home, ".holdfast", "agents"),
-    join(home, ".claude", "agents"),
-  ];
-  const ofUser = own.map((dir) => ({ dir, shown: dir, repository: false }));
-  // In the home directory the project's folders are the person's own.
-  const other = inside.filter(({ dir }) => !own.includes(dir));
-  return [...(trusted ? other : []), ...ofUser];
+  return [join(configHome, "holdfast", "agents"), join(home, ".holdfast", "agents"), join(home, ".claude", "agents")];
+}
+
+/** In the home directory the project's folders are the person's own. */
+function ofRepository(root: string): AgentPlace[] {
+  const own = ownPlaces();
+  return IN_PROJECT.map((shown) => ({ dir: join(root, shown), shown, repository: true })).filter(
+    ({ dir }) => !own.includes(dir),
+  );
 }

@@ -24,9 +24,16 @@ export function commandLine(words: readonly string[], flags: Place, root?: strin
   return ["holdfast", ...words, ...at, ...state].map(shellWord).join(" ");
 }
 
-/** How to take that context up again. */
-export const resumeLine = (context: { id: string; root?: string }, flags: Place & { stay?: boolean }): string =>
-  commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : [])], flags, context.root);
+/** How to take that context up again. `more`: flags beside. */
+export const resumeLine = (
+  context: { id: string; root?: string },
+  flags: Place & { stay?: boolean },
+  more: readonly string[] = [],
+): string => commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : []), ...more], flags, context.root);
+
+/** How a request for approval is seen before it is answered. */
+export const requestLine = (requestId: string, flags: Place, root?: string): string =>
+  commandLine(["approve", "show", requestId], flags, root);
 
 function absoluteState(state: string): string {
   const [scheme = ""] = /^(sqlite|file):(\/\/)?/.exec(state) ?? [];

@@ -1,11 +1,28 @@
 // Owns what can be completed: commands, their verbs, flags and words, as the scripts of the shells need them. From the tables.
+import { own } from "../ledger/own.ts";
 import { type Command, type Verb, wordsOf } from "./command.ts";
 import { type Flag, type FlagTable, spellingsOf } from "./flag.ts";
 import { PROMPT } from "./table/prompt.ts";
 import { COMMANDS } from "./table.ts";
 
-/** What follows a flag, or stands as a word: one of these values, the id of a context, a path, or what only a person knows. */
-export type Kind = { values: readonly string[] } | "context" | "file" | "folder" | "anything";
+/** Things with ids that can be asked for, by the word that stands for one in the tables. */
+const IDS = {
+  CONTEXT: "context",
+  REQUEST: "request",
+  PLAN: "plan",
+  JOB: "job",
+  TASK: "task",
+  WORKTREE: "worktree",
+  CHECKPOINT: "checkpoint",
+  AGENT: "agent",
+} as const;
+export type IdKind = (typeof IDS)[keyof typeof IDS];
+export const ID_KINDS: readonly IdKind[] = Object.values(IDS);
+
+/** What follows a flag, or stands as a word: one of these values, an id, a path, or what only a person knows. */
+export type Kind = { values: readonly string[] } | IdKind | "file" | "folder" | "anything";
+
+export const isIdKind = (kind: Kind): kind is IdKind => ID_KINDS.includes(kind as IdKind);
 
 export interface FlagEntry {
   names: string[];
@@ -57,7 +74,8 @@ const flagEntries = (flags: FlagTable): FlagEntry[] =>
 const argumentOf = ({ values, argument = "" }: Flag): Kind => (values ? { values } : kindOf(argument));
 
 function kindOf(name: string): Kind {
-  if (name === "CONTEXT") return "context";
+  const ids = own(IDS, name);
+  if (ids) return ids;
   if (/\bFILE\b/.test(name)) return "file";
   if (/\bDIR\b/.test(name)) return "folder";
   const choices = name.split("|");

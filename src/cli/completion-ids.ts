@@ -1,22 +1,78 @@
-// Owns `holdfast completion contexts`: what the scripts offer as ids. Makes nothing, says nothing else: it runs while somebody types.
+// Owns `holdfast completion contexts|ids`: what the scripts offer as ids. Makes nothing, says nothing else: it runs while somebody types.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { listContexts, listProjects } from "../contexts/index.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
+import type { Store } from "../ledger/store.ts";
+import type { IdKind } from "./completion-entries.ts";
 import type { Place } from "./flags.ts";
 import { oneLine } from "./printable.ts";
 
 /** So many are offered, the newest first. */
 const MOST = 50;
 
-export async function contextIds({ cwd, state }: Place): Promise<number> {
-  const here = listProjects({ cwd, ...(state && { state }) }).find((one) => one.here);
+interface Here {
+  store: Store;
+  root: string;
+  stateDir: string;
+  flags: Place;
+  /** Which context is meant, where one stands before. */
+  context: string;
+}
+
+/** An id, and what it is. */
+type Offered = [id: string, about: string];
+
+const OFFERED: Record<IdKind, (here: Here) => Promise<Offered[]>> = {
+  context: async ({ store }) => (await listContexts(store)).map(({ id, title }) => [id, title]),
+  async request({ store, root, stateDir }) {
+    const { allListed } = await import("./commands/approve.ts");
+    const all = await allListed({ store, root, jobsDir: join(stateDir, "jobs") });
+    return all.map(({ request }) => [request.requestId, request.reason]);
+  },
+  async plan({ store, root, stateDir }) {
+    const { waitingPlans } = await import("./commands/waiting-plans.ts");
+    return (await waitingPlans({ store, root, jobsDir: join(stateDir, "jobs") })).map((id) => [id, "a plan"]);
+  },
+  async job({ stateDir }) {
+    const { listJobs } = await import("../mechanisms/jobs/index.ts");
+    return (await listJobs(join(stateDir, "jobs"))).map(({ jobId, command }) => [jobId, command]);
+  },
+  async task({ store }) {
+    const { openBoard } = await import("../mechanisms/tasks/index.ts");
+    return (await (await openBoard(store)).list()).map(({ id, subject }) => [id, subject]);
+  },
+  async worktree({ root, stateDir }) {
+    const { openWorktrees } = await import("../mechanisms/worktrees/index.ts");
+    const trees = openWorktrees({ dir: join(stateDir, "worktrees"), root });
+    return (await trees.list()).map(({ name }) => [name, "a worktree"]);
+  },
+  async checkpoint({ store, flags, context }) {
+    const { findContext } = await import("./open.ts");
+    const { openContexts } = await import("../contexts/index.ts");
+    const found = await (await openContexts({ store })).get((await findContext(store, context, flags)).id);
+    return (await found.checkpoints()).map(({ seq, name }) => [String(seq), name]).reverse() as Offered[];
+  },
+  async agent({ root, stateDir, flags }) {
+    const { createAgentCatalogue } = await import("../mechanisms/agents/index.ts");
+    const { agentPlaces } = await import("./agent-places.ts");
+    const { trustNow } = await import("./settings.ts");
+    const { trusted } = await trustNow(flags, { root, stateDir });
+    const list = await createAgentCatalogue({ places: agentPlaces(root, { trusted }) }).list();
+    return list.map(({ name, description }) => [name, description]);
+  },
+};
+
+/** Contract: whatever is wrong, nothing is said and nothing is offered. */
+export async function offerIds(kind: IdKind, flags: Place, context = ""): Promise<number> {
+  const here = listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) }).find((one) => one.here);
   const file = here && join(here.stateDir, "ledger.db");
   if (!file || !existsSync(file)) return 0;
-  const store = await openSqliteStore(file);
+  const store = await openSqliteStore(file, { readOnly: true });
   try {
-    for (const { id, title } of (await listContexts(store)).slice(0, MOST))
-      process.stdout.write(`${id}\t${oneLine(title, 60)}\n`);
+    const { stateDir } = here;
+    const all = await OFFERED[kind]({ store, root: flags.cwd, stateDir, flags, context }).catch(() => []);
+    for (const [id, about] of all.slice(0, MOST)) process.stdout.write(`${id}\t${oneLine(about, 60)}\n`);
     return 0;
   } finally {
     await store.close();

@@ -1,10 +1,12 @@
-// Owns `holdfast completion bash|zsh|fish`: the scripts. They know everything but the ids of contexts, which they ask for.
+// Owns `holdfast completion bash|zsh|fish`: the scripts. They know everything but ids, which they ask for.
 import {
   commandEntries,
   dashed,
   type Entry,
   entries,
   flagArguments,
+  ID_KINDS,
+  isIdKind,
   type Kind,
   verbNames,
 } from "./completion-entries.ts";
@@ -32,7 +34,9 @@ ${commandEntries()
 }`;
 
 /** In bash and zsh: sets `kind` and `flags` from what was typed before `cur`. `before`: those words, as the shell writes them. */
-const findKind = (before: string): string => `  local command= verb= prev= skip= prompt= word count=0 flags= kind=
+const findKind = (
+  before: string,
+): string => `  local command= verb= prev= skip= prompt= first= word count=0 flags= kind=
   for word in ${before}; do
     prev=$word
     if [[ -n $skip ]]; then skip=; continue; fi
@@ -43,7 +47,7 @@ const findKind = (before: string): string => `  local command= verb= prev= skip=
       *)
         if [[ -z $command ]]; then command=$word
         elif [[ -z $verb && " $(_holdfast_verbs "$command") " == *" $word "* ]]; then verb=$word
-        else count=$((count + 1)); fi ;;
+        else count=$((count + 1)); first=\${first:-$word}; fi ;;
     esac
   done
   if [[ -n $skip ]]; then
@@ -56,6 +60,7 @@ ${[...flagArguments()].map(([name, kind]) => `      ${name}) kind=${quoted(kindT
 ${entries().map(caseOf).join("\n")}
   esac
   if [[ $cur == -* ]]; then kind=flags
+  elif [[ -z $kind && -n $prompt && $cur == @* ]]; then kind=brought
   elif [[ -n $kind || -n $prompt ]]; then :
   elif [[ -z $command ]]; then kind=${quoted(`values:${[...names(), "help"].join(" ")}`)}
   elif [[ -z $verb ]]; then kind="values:$(_holdfast_verbs "$command")"; fi`;
@@ -70,12 +75,16 @@ function caseOf({ name, flags, words }: Entry): string {
 const bash = (): string => `# Completion of holdfast for bash. In ~/.bashrc: source <(holdfast completion bash)
 ${verbsFunction()}
 _holdfast() {
-  local cur=\${COMP_WORDS[COMP_CWORD]}
-${findKind(`"\${COMP_WORDS[@]:1:COMP_CWORD-1}"`)}
+  local cur=\${COMP_WORDS[COMP_CWORD]} part
+  local -a before=()
+  for part in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [[ $part == = ]] || before+=("$part"); done # --flag=value comes in three
+  [[ $cur == = ]] && cur=
+${findKind(`"\${before[@]}"`)}
   COMPREPLY=()
   case $kind in
     flags) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
-    context) COMPREPLY=($(compgen -W "$(holdfast completion contexts 2>/dev/null | cut -f1)" -- "$cur")) ;;
+    ${ID_KINDS.join("|")}) COMPREPLY=($(compgen -W "$(holdfast completion ids $kind $first 2>/dev/null | cut -f1)" -- "$cur")) ;;
+    brought) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -P @ -f -- "\${cur#@}")) ;;
     file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
     folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
     values:*) COMPREPLY=($(compgen -W "\${kind#values:}" -- "$cur")) ;;
@@ -92,7 +101,8 @@ _holdfast() {
 ${findKind(`"\${(@)words[2,CURRENT-1]}"`)}
   case $kind in
     flags) compadd -- \${=flags} ;;
-    context) compadd -- \${(f)"$(holdfast completion contexts 2>/dev/null | cut -f1)"} ;;
+    ${ID_KINDS.join("|")}) compadd -- \${(f)"$(holdfast completion ids $kind $first 2>/dev/null | cut -f1)"} ;;
+    brought) compset -P @; _files ;;
     file) _files ;;
     folder) _files -/ ;;
     values:*) compadd -- \${=\${kind#values:}} ;;
@@ -103,7 +113,7 @@ compdef _holdfast holdfast
 
 const FISH = "# Completion of holdfast for fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish";
 const FILES = "-r -F";
-const IDS = "'(holdfast completion contexts 2>/dev/null)'";
+const idsOf = (kind: Kind): string => `'(holdfast completion ids ${kindText(kind)} 2>/dev/null)'`;
 
 function fish(): string {
   const offer = (name: string, rest: string, help: string) =>
@@ -117,7 +127,7 @@ function fish(): string {
       const spelt = [...(short ? [`-s ${short}`] : []), ...long.map((one) => `-l ${one}`)];
       return offer(name, [...spelt, ...(takes ? [fishKind(takes)] : [])].join(" "), help);
     }),
-    ...(kinds.includes("context") ? [offer(name, `-a ${IDS}`, "a context")] : []),
+    ...kinds.filter(isIdKind).map((kind) => offer(name, `-a ${idsOf(kind)}`, `a ${kind}`)),
     ...(kinds.includes("file") || kinds.includes("folder") ? [`complete -c holdfast -F -n ${quoted(isAt(name))}`] : []),
   ]);
   return `${[FISH, ...words, offer("", "-a help", "what a command takes"), ...rest].join("\n")}\n`;
@@ -134,7 +144,7 @@ function isAt(name: string): string {
 }
 
 function fishKind(kind: Kind): string {
-  if (kind === "context") return `-x -a ${IDS}`;
+  if (isIdKind(kind)) return `-x -a ${idsOf(kind)}`;
   if (kind === "file" || kind === "folder") return FILES;
   return kind === "anything" ? "-x" : `-x -a ${quoted(kind.values.join(" "))}`;
 }

@@ -1,5 +1,6 @@
 // Owns what a flag is: how it is spelt, what follows it, one line of help; and what it is read as. Data: parsing, help, completion and guesses follow from it.
 import { HoldfastError } from "../ledger/error.ts";
+import { nearestName } from "../tools/similarity.ts";
 
 export interface Spelling {
   /** Without dashes. */
@@ -24,6 +25,8 @@ export interface Flag<T = unknown> {
   values?: readonly string[];
   /** It is accepted and does nothing. Read as how it was typed, where that is to be said. */
   idle?: true;
+  /** An argument that follows the first without a flag of its own is one more: several are given so to other programs. */
+  alsoTakes?: (argument: string) => boolean;
   /** What was given, in order; undefined where there was no argument. */
   read(given: readonly (string | undefined)[], typed: string): T;
 }
@@ -36,6 +39,7 @@ interface More {
   short?: string;
   spellings?: readonly (string | Spelling)[];
   values?: readonly string[];
+  alsoTakes?: Flag["alsoTakes"];
 }
 
 const wrong = (what: string) => new HoldfastError("invalid", what);
@@ -74,7 +78,8 @@ export const choice = <V extends string>(
     (given, typed) => {
       const value = last(given);
       if (value === undefined || values.includes(value as V)) return value as V | undefined;
-      throw wrong(`${typed} takes ${values.join(", ")}, not "${value}"`);
+      const near = nearestName(value, values);
+      throw wrong(`${typed} takes ${values.join(", ")}, not "${value}"${near ? `: did you mean ${near}?` : ""}`);
     },
     { argument, values, ...more },
   );

@@ -1,5 +1,6 @@
 // Owns the flags that several commands share: where, how it may act, with which model, as what it answers.
 import { isNoModel, modelSpec } from "../models/model-spec.ts";
+import { isToolName } from "../tools/claude-names.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../tools/permission-modes.ts";
 import { choice, count, dollars, type Flag, maybeText, text, texts, toggle, type Values } from "./flag.ts";
 
@@ -39,10 +40,12 @@ export const POLICY = {
   }),
   allow: texts("RULES", 'allow besides: "Bash(npm test *), Edit"', {
     split: splitRules,
+    alsoTakes: areRules,
     spellings: ["allowedTools", { name: "allowed-tools", hidden: true }, { name: "allow", hidden: true }],
   }),
   deny: texts("RULES", "refuse, whatever allows it", {
     split: splitRules,
+    alsoTakes: areRules,
     spellings: ["disallowedTools", { name: "disallowed-tools", hidden: true }, { name: "deny", hidden: true }],
   }),
   addDirs: texts("DIR", "one more directory to read and write", { spellings: ["add-dir"] }),
@@ -82,7 +85,7 @@ export const RUN = {
     { name: "json", means: "json", hidden: true },
   ]),
   inputFormat: choiceOf("input-format", ["text", "stream-json"], "what stands on standard input"),
-  agent: text("NAME", "work as that type of agent (see agents ls)"),
+  agent: text("AGENT", "work as that type of agent (see agents ls)"),
   stay: toggle("may build a team; go on while teammates work, jobs run or something is scheduled"),
   ...WORK,
 };
@@ -123,6 +126,14 @@ export const RESUME = {
 
 /** Which context is meant, where a command is about one of several. */
 export const OF_CONTEXT = { resume: text("CONTEXT", "of that context", { short: "r" }) };
+
+const CALL = /^[A-Za-z_][\w*.:-]*\([\s\S]*\)$/;
+
+/** `--disallowedTools "Bash(ls *)" "Edit"`: what names nothing but tools is no prompt. */
+function areRules(given: string): boolean {
+  const rules = splitRules(given);
+  return rules.length > 0 && rules.every((rule) => CALL.test(rule) || /^mcp__\S+$/.test(rule) || isToolName(rule));
+}
 
 /** `"Bash(git log *), Read"` is two rules; what is inside parentheses belongs to the rule, also when they are not closed. */
 function splitRules(given: string): string[] {

@@ -10,7 +10,8 @@ import { type Model, noUsage } from "../models/model.ts";
 import { modelSpec as specOf } from "../models/model-spec.ts";
 import { defaultModelSpec } from "../models/open-model.ts";
 import { agentPlaces } from "./agent-places.ts";
-import type { WorkFlags } from "./flags.ts";
+import { requestLine } from "./command-line.ts";
+import type { Place, WorkFlags } from "./flags.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import type { Screen } from "./screen.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
@@ -81,16 +82,17 @@ function budgetOf({ maxBudgetUsd }: Pick<WorkFlags, "maxBudgetUsd">, chosen: Bud
 }
 
 /** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
-function approvalsOf(
-  { approvals, outputFormat = "text" }: Pick<WorkFlags, "approvals"> & Doors,
-  screen: Screen,
-): ApprovalsOptions {
+function approvalsOf(flags: Pick<WorkFlags, "approvals"> & Place & Doors, screen: Screen): ApprovalsOptions {
+  const { approvals, outputFormat = "text" } = flags;
   const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
   const way = approvals ?? (terminal ? "terminal" : "deny");
   if (way === "deny") return {};
   if (way === "wait") return { wait: true };
   return {
     wait: true,
-    onAsk: async (request, signal) => (await import("./terminal-approval.ts")).askingOn(screen)(request, signal),
+    onAsk: async (request, signal) => {
+      const { askingOn } = await import("./terminal-approval.ts");
+      return askingOn(screen, (id) => requestLine(id, flags))(request, signal);
+    },
   };
 }

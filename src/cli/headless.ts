@@ -5,27 +5,28 @@ import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
-import type { PermissionMode } from "../mechanisms/permissions/index.ts";
+import type { PermissionMode, PermissionOptions } from "../mechanisms/permissions/index.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
 import type { SeenFile } from "../tools/seen-files.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
-import { commandLine, resumeLine } from "./command-line.ts";
+import { commandLine, requestLine, resumeLine } from "./command-line.ts";
 import type { ControlRequest } from "./control-request.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
+import { howToGoOn, nothingLeft, sayWaiting, sayWithheld } from "./going-on.ts";
 import { openHarness } from "./harness.ts";
 import { linesOf } from "./lines-of.ts";
 import { offeredTools } from "./offered-tools.ts";
-import { chosenContext, type OpenState, openState, stateAt } from "./open.ts";
+import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.ts";
 import { adviceLines } from "./presentation/closing.ts";
 import { oneLine, printable } from "./printable.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
-import { type Refused, watchRefusals } from "./refusals.ts";
+import { type Refusals, type Refused, watchRefusals } from "./refusals.ts";
 import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
-import { type Started, startOf } from "./start.ts";
+import { begunWith, type Started, startOf } from "./start.ts";
 import { createTextOutput, type Output } from "./text-output.ts";
 import { INSTEAD, unusedFiles } from "./unused-files.ts";
 import { inputLine } from "./user-message.ts";
@@ -65,17 +66,25 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const tools = offeredTools(flags.tools);
     const mechanisms = [...(schema ? [schema.mechanism] : []), ...(tools ? [tools.mechanism] : [])];
     const opening = { screen, mechanisms };
-    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening);
+    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening).catch(
+      (error) => begunWith(error, context, flags),
+    );
     const mode = settings.permissions.policy?.mode ?? "default";
     const unused = context || flags.quiet ? [] : unusedFiles(state.project.root, settings.permissions.home ?? "");
     const unread = unused.length === 0 ? [] : [`not read in this version: ${unused.join(", ")} (${INSTEAD})`];
     if (tools?.unknown.length) unread.push(`--tools: there is no ${tools.unknown.join(", ")} here`);
-    for (const line of [...settings.says, ...unread, ...started.says(mode)])
-      process.stderr.write(`holdfast: ${printable(line)}\n`);
+    for (const line of [...settings.says, ...unread]) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    const elsewhere =
+      context && !flags.quiet && !isIn(opened.project, context) ? [`${context.id} goes on in ${context.root}`] : [];
     const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
     const output =
       flags.outputFormat === "text"
-        ? createTextOutput({ quiet: flags.quiet, screen, asksHere })
+        ? createTextOutput({
+            quiet: flags.quiet,
+            screen,
+            asksHere,
+            toSee: (id) => requestLine(id, flags, state.project.root),
+          })
         : (await import("./stream-json.ts")).createJsonOutput({
             stream: flags.outputFormat === "stream-json",
             quiet: flags.quiet,
@@ -93,8 +102,11 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         context,
         modelId: model.id,
         mode,
+        permissions: settings.permissions,
+        trusted: settings.trusted,
         state,
         answer: schema?.read,
+        says: [...elsewhere, ...started.says(mode)],
         record: started.record({ settings, ...(modelSpec && { modelSpec }) }),
       });
     } finally {
@@ -131,9 +143,14 @@ interface Work {
   context: ContextInfo | undefined;
   modelId: string;
   mode: PermissionMode;
+  permissions: PermissionOptions;
+  /** What the repository brings is used. */
+  trusted: boolean;
   state: OpenState;
   /** What the answer has to fit. */
   answer: AnswerSchema["read"] | undefined;
+  /** About the context that is gone on with: said once it is held. */
+  says: string[];
   /** How it was started, where the ledger does not know that yet. */
   record: ReturnType<Started["record"]>;
 }
@@ -155,7 +172,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const context = work.context?.id ?? (await begin(work));
   const refusals = watchRefusals();
   let recording: Promise<unknown> = Promise.resolve();
-  const run = await harness.run(prompt?.content, {
+  const opening = harness.run(prompt?.content, {
     context,
     ...(prompt && { seen: prompt.seen }),
     wait: AbortSignal.timeout(60_000),
@@ -165,12 +182,11 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
       output.event(event);
     },
     onOpen: (id, turn) => {
+      for (const line of work.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
       // Held, and before anything happens in it: whoever comes after a kill goes on with what was typed here.
       if (work.context && record)
         recording = state.store.append([{ ledger: id, events: [harness.host.codec.encode(record(id))] }]);
       recording.catch(() => undefined); // awaited below
-      if (!work.context && flags.outputFormat !== "stream-json" && !flags.quiet)
-        screen.print([`${id}: should it be interrupted, go on with: ${resumeLine({ id, root: turn.root }, flags)}`]);
       output.init({
         context: id,
         model: modelId,
@@ -183,6 +199,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
       });
     },
   });
+  const run = await opening.catch((error) => sayWaiting(error, work));
   signals.of(run);
   try {
     await recording;
@@ -194,13 +211,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const first = await run.result;
   const results = flags.inputFormat === "text" || prompt !== undefined || first.rounds > 0 ? [first] : [];
   if (prompt === undefined && first.rounds === 0 && first.reason === "done" && results.length > 0) {
-    const others = busyBeside(run);
-    const again = resumeLine({ id: run.context, root: contextRoot(run.taken.agent.turn) }, { ...flags, stay: true });
-    screen.print([
-      others.length > 0 && !flags.stay
-        ? `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${again}`
-        : `Nothing is left to take up in ${run.context}; its last answer:`,
-    ]);
+    screen.print([nothingLeft(run, flags)]);
   }
   for (const result of results) output.result(result);
   let interrupted = false;
@@ -214,10 +225,12 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   // One of several messages that comes to nothing is said in its own result.
   const isOver = flags.inputFormat === "text" && results.at(-1)?.reason === "done" && !interrupted;
   const refused = isOver ? refusals.cameToNothing() : undefined;
-  const isSaid = output.end?.({ changedNothing: refused !== undefined }) ?? false;
+  const advice = await adviceOn(refusals, run, work);
+  const isSaid = output.end?.({ changedNothing: refused !== undefined, advice }) ?? false;
   screen.close();
   const code = farewell(results.at(-1), run, { harness, flags, interrupted });
-  if (refused && !isSaid) process.stderr.write(`${nothingBy(refused)}\n`);
+  if (refused && !isSaid)
+    process.stderr.write(`${nothingBy({ ...refused, flags: advice.get(refused.callId) ?? refused.flags })}\n`);
   if (flags.stay && hasMadeWorktrees(run.taken.agent.turn)) {
     const { worktreesLeft } = await import("./worktrees-left.ts");
     for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);
@@ -229,15 +242,12 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   return EXIT.failed;
 }
 
-/** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */
-const busyBeside = ({ taken: { agent, ledger } }: Run): string[] =>
-  Object.values(contextState(ledger).agents)
-    .filter((one) => one.name !== agent.turn.agent && (one.turn || one.queue.length > 0))
-    .map((one) => one.name);
-
 /** A new context, with how it was started from its first moment. */
-async function begin({ flags, harness, title, state, record }: Work): Promise<string> {
-  const facts = flags.agent === undefined ? [] : await harness.agents.define(LEAD, flags.agent);
+async function begin({ flags, harness, title, state, trusted, record }: Work): Promise<string> {
+  const facts =
+    flags.agent === undefined
+      ? []
+      : await harness.agents.define(LEAD, flags.agent).catch((error) => sayWithheld(error, { state, trusted }));
   const said = (id: string) => (record ? [record(id)] : []);
   const id = checkSession(flags);
   const given = { ...(id && { id }), root: state.project.root, title: titleOf(title), facts, said };
@@ -300,6 +310,17 @@ async function converse(run: Run, { output, harness, modelId, flags }: Work): Pr
   return results;
 }
 
+/** By the id of the call. */
+async function adviceOn(refusals: Refusals, run: Run, { state, permissions }: Work): Promise<Map<string, string[]>> {
+  const advice = new Map<string, string[]>();
+  for (const { callId, ...call } of refusals.unadvised()) {
+    const { flagsFor } = await import("./refusal-advice.ts");
+    const { cwd } = run.taken.agent.turn;
+    advice.set(callId, await flagsFor({ ...call, cwd }, permissions, state.project.root));
+  }
+  return advice;
+}
+
 const nothingBy = (refused: Refused): string =>
   [`Nothing was changed: ${oneLine(`${refused.tool}: ${refused.why}`, 300)}`, ...adviceLines([refused])].join(". ");
 
@@ -314,7 +335,7 @@ function farewell(
   const reason = result.reason === "done" && interrupted ? "interrupted" : result.reason;
   if (reason !== "done") {
     const why = result.error ?? reason;
-    process.stderr.write(`${why.replace(/\s+/g, " ")}\nTake it up again with: ${resumeLine(context, flags)}\n`);
+    process.stderr.write(`${why.replace(/\s+/g, " ")}\n${howToGoOn(result, run, { flags, context })}\n`);
   }
   if (reason === "done" && result.rounds > 0 && result.text.trim() === "")
     process.stderr.write("The answer is empty: the model said nothing, and called nothing.\n");

@@ -12,7 +12,7 @@ import type { TextOutputOptions } from "./text-output.ts";
 /** Called whenever an agent is taken here. */
 type Show = (ledger: Ledger, agent: string) => void;
 
-export function createHostedOutput({ quiet, screen, asksHere }: TextOutputOptions): Show {
+export function createHostedOutput({ quiet, screen, asksHere, toSee }: TextOutputOptions): Show {
   const followed = new Map<Ledger, Set<string>>();
   const style = styleFor(process.stderr, process.env);
   /** The context that the last lines were about. */
@@ -20,7 +20,7 @@ export function createHostedOutput({ quiet, screen, asksHere }: TextOutputOption
 
   function follow(ledger: Ledger, agents: Set<string>): void {
     const presenter = createPresenter();
-    const lines = createLineRenderer({ style, lead: LEAD, asksHere });
+    const lines = createLineRenderer({ style, lead: LEAD, asksHere, toSee });
     const print = (shown: readonly string[]) => {
       if (quiet || shown.length === 0) return;
       const heading = `${style.bold(ledger.name)} ${oneLine(contextState(ledger).title, 80)}`.trimEnd();

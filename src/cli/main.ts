@@ -46,7 +46,7 @@ function moreProblems(error: unknown): string[] {
 }
 
 function exitCodeOf(error: unknown): number {
-  if (isHoldfastError(error, "invalid") || isHoldfastError(error, "not_found")) return 2;
+  if ((["invalid", "not_found", "held"] as const).some((code) => isHoldfastError(error, code))) return 2; // nothing was done
   if (isHoldfastError(error, "limit")) return 3;
   if (isHoldfastError(error, "refused")) return 4;
   return 1;

@@ -13,7 +13,9 @@ import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
+import { commandLine, resumeLine, shellWord } from "./command-line.ts";
 import type { Place } from "./flags.ts";
+import { beginsId, isId, isInId, isTooShort, type Kind } from "./ids.ts";
 import { oneLine, printable } from "./printable.ts";
 
 export interface OpenState {
@@ -95,23 +97,31 @@ export async function openChosenModel(spec: string | undefined, env: NodeJS.Proc
 /** The context that -c or -r means, or undefined for a new one. Contract: an id loads that id or fails; never another one. */
 export async function chosenContext(
   { store, project }: Pick<OpenState, "store" | "project">,
-  flags: { continue: boolean; resume?: string | undefined },
+  flags: Place & { continue: boolean; resume?: string | undefined },
 ): Promise<ContextInfo | undefined> {
-  if (flags.resume) return findContext(store, flags.resume).catch(sayNewest);
+  if (flags.resume) return findContext(store, flags.resume, flags).catch(sayNewest);
   if (flags.resume === undefined && !flags.continue) return undefined;
-  const roots = [...pathsOf(project), ""];
-  const all = (await listContexts(store)).filter((c) => roots.includes(c.root));
-  const wanted = flags.continue
-    ? all
-    : all.filter((c) => ["interrupted", "paused", "running", "waiting"].includes(c.status));
-  const newest = wanted[0] ?? (flags.continue ? undefined : all[0]);
+  const all = await listContexts(store);
+  const here = all.filter((c) => isIn(project, c));
+  const newest = (flags.continue ? undefined : here.find(isOpen)) ?? here[0];
   if (newest) return newest;
-  throw new HoldfastError("not_found", 'there is no context to go on with here: start one with `holdfast -p "…"`');
+  const start = `start one with \`${commandLine(["-p"], flags)} "…"\``;
+  const [other] = flags.continue ? all : [all.find(isOpen) ?? all[0]];
+  if (!other) throw new HoldfastError("not_found", `there is no context to go on with here: ${start}`);
+  throw new HoldfastError(
+    "not_found",
+    `no context was started in this folder; the newest of the project is ${other.id} (in ${shellWord(other.root)}): ${resumeLine(other, flags)}; or ${start}`,
+  );
 }
+
+const isOpen = ({ status }: ContextInfo): boolean => ["interrupted", "paused", "running", "waiting"].includes(status);
+
+/** Started in the folder of the command, by whatever path leads to it now. */
+export const isIn = (project: Project, { root }: ContextInfo): boolean => [...pathsOf(project), ""].includes(root);
 
 /** Whoever gave words in place of an id meant the newest. */
 function sayNewest(error: unknown): never {
-  if (!isHoldfastError(error, "not_found")) throw error;
+  if (!isHoldfastError(error, "not_found") || error.detail !== undefined) throw error; // one that is elsewhere was meant
   throw new HoldfastError("not_found", `${error.message}; \`holdfast -p -c "…"\` goes on with the newest`);
 }
 
@@ -134,44 +144,49 @@ export function stateAt(state: OpenState, flags: Place, context: ContextInfo | u
 }
 
 /** By its id, an unambiguous part of one, or its title. Contract: never another one than was named. */
-export async function findContext(store: Store, given: string): Promise<ContextInfo> {
+export async function findContext(store: Store, given: string, flags: Place): Promise<ContextInfo> {
   const all = await listContexts(store);
-  for (const fits of [isExactly, beginsWith, hasTitle, contains]) {
-    const found = all.filter((one) => fits(one, given));
+  for (const fits of [isId(CONTEXT, given), beginsId(CONTEXT, given), hasTitle(given), isInId(CONTEXT, given)]) {
+    const found = all.filter(fits);
     if (found.length === 1) return found[0]!;
     if (found.length > 1) throw notOne(given, found);
   }
+  const name = shownName(given);
+  if (isTooShort(given, CONTEXT.prefix) && !/\s/.test(given))
+    throw new HoldfastError(
+      "not_found",
+      `${name} is too short for a part of an id, and no context is called so: four characters or more, such as those after ctx_ in \`holdfast contexts ls\``,
+    );
+  const { contextElsewhere, placeHint } = await import("./elsewhere.ts");
+  const folder = await contextElsewhere(given, flags);
+  const what = `there is no context ${name} in this project`;
   throw new HoldfastError(
     "not_found",
-    `there is no context ${shownName(given)} in this project (an id, the beginning of one, or a title): see \`holdfast contexts ls\``,
+    folder === undefined
+      ? `${what} (an id, at least four characters of one, or a title): see \`holdfast contexts ls\``
+      : `${what}; ${placeHint(folder)}`,
+    ...(folder === undefined ? [] : [{ detail: { folder } }]),
   );
 }
 
-type Fits = (one: ContextInfo, given: string) => boolean;
-const PREFIX = "ctx_";
-/** Fewer characters say too little to be a part of an id. */
-const ENOUGH = 4;
-
-const isExactly: Fits = ({ id }, given) => id === given || id === `${PREFIX}${given.toLowerCase()}`;
-const beginsWith: Fits = ({ id }, given) =>
-  given.length >= ENOUGH && (id.startsWith(given) || id.startsWith(`${PREFIX}${given.toLowerCase()}`));
-const contains: Fits = ({ id }, given) => given.length >= ENOUGH && id.includes(given.toLowerCase());
+const CONTEXT: Kind<ContextInfo> = { prefix: "ctx_", idOf: ({ id }) => id };
 
 /** As a listing shows it: spaces, and the cut at its end, do not count. */
-const hasTitle: Fits = ({ title }, given) => {
+function hasTitle(given: string): (one: ContextInfo) => boolean {
   const plain = (text: string) => text.replace(/\s+/g, " ").trim().toLowerCase();
   const wanted = plain(given);
-  if (wanted === "") return false;
-  return wanted.endsWith("…") ? plain(title).startsWith(wanted.slice(0, -1)) : plain(title) === wanted;
-};
+  if (wanted === "") return () => false;
+  return ({ title }) => (wanted.endsWith("…") ? plain(title).startsWith(wanted.slice(0, -1)) : plain(title) === wanted);
+}
 
 const shownName = (given: string): string => `"${oneLine(given, 60)}"`;
 
 function notOne(given: string, found: readonly ContextInfo[]): HoldfastError {
   const some = found.slice(0, 3).map(({ id }) => id);
   const more = found.length > some.length ? ", …" : "";
+  const isTitle = found.every(hasTitle(given));
   return new HoldfastError(
     "invalid",
-    `${found.length} contexts are meant by ${shownName(given)} (${some.join(", ")}${more}): give more of the id`,
+    `${found.length} contexts are ${isTitle ? "called" : "meant by"} ${shownName(given)} (${some.join(", ")}${more}): give ${isTitle ? "the id of one" : "more of the id"}`,
   );
 }

@@ -3,6 +3,7 @@ import { HoldfastError } from "../ledger/error.ts";
 import { nearestName } from "../tools/similarity.ts";
 import { type Command, checkWords, type Verb } from "./command.ts";
 import { type Flag, type FlagTable, type Spelling, spellingsOf } from "./flag.ts";
+import { insteadOf } from "./instead.ts";
 import { PRINT, PROMPT } from "./table/prompt.ts";
 import { COMMANDS } from "./table.ts";
 
@@ -46,7 +47,7 @@ export function parse(argv: readonly string[]): Said | Asked {
   }
   if (has("--help", "-h")) return { help: [] };
   const isPrompt = has(...PRINT, "--input-format", "-c", "--continue", "-r", "--resume", "--version", "-v");
-  if (!isPrompt) throw noCommand(line.words);
+  if (!isPrompt) throw noCommand(line);
   return { name: "", verb: PROMPT, flags: valuesOf("", PROMPT.flags, line.flags), words: line.words };
 }
 
@@ -94,14 +95,37 @@ function noVerb(name: string, word: string | undefined, verbs: Command["verbs"])
   return invalid(`${what}: there are ${known.join(", ")}`, name);
 }
 
-function noCommand(words: readonly string[]): HoldfastError {
+function noCommand({ words, flags }: Line): HoldfastError {
+  const known = takingArguments();
+  const unknown = flags.find(({ typed }) => !known.has(typed));
+  if (unknown) {
+    const near = nearFlag(unknown.typed, [...known.keys()]);
+    return invalid(`there is no flag ${unknown.typed}${near ? `: did you mean ${near}?` : ""}`, "");
+  }
   const [first] = words;
   if (first === undefined || /\s/.test(first))
     return invalid('the interactive terminal is not there yet: use holdfast -p "what to do"', "");
-  const known = Object.entries(COMMANDS).flatMap(([name, { also = [] }]) => [name, ...also]);
-  const near = nearestName(first, [...known, "help"]);
-  if (near) return invalid(`there is no command ${first}: did you mean \`holdfast ${near}\`?`, "");
-  return invalid(`there is no command ${first}; to send words to an agent: holdfast -p "${words.join(" ")}"`, "");
+  const none = `there is no command ${first}`;
+  const elsewhere = Object.entries(COMMANDS).flatMap(([name, { verbs }]) =>
+    Object.hasOwn(verbs, first) ? [`\`holdfast ${name} ${first}\``] : [],
+  );
+  if (elsewhere.length > 0) return invalid(`${none}: did you mean ${elsewhere.slice(0, 3).join(" or ")}?`, "");
+  const instead = insteadOf(words);
+  if (instead) return invalid(`${none}: ${instead}`, "");
+  const names = Object.entries(COMMANDS).flatMap(([name, { also = [] }]) => [name, ...also]);
+  const near = nearestName(first, [...names, "help"]);
+  if (near) return invalid(`${none}: did you mean \`holdfast ${near}\`?`, "");
+  return invalid(`${none}; to send words to an agent: holdfast -p "${words.join(" ")}"`, "");
+}
+
+/** As it is typed. One letter is another only by its case. */
+function nearFlag(typed: string, known: readonly string[]): string | undefined {
+  if (/^-\w$/.test(typed)) return known.find((one) => one !== typed && one.toLowerCase() === typed.toLowerCase());
+  const near = nearestName(
+    typed.replace(/^-+/, ""),
+    known.filter((one) => one.startsWith("--")).map((one) => one.slice(2)),
+  );
+  return near && `--${near}`;
 }
 
 /** Contract: a flag that is not the command's own is refused, with what was probably meant. */
@@ -140,25 +164,34 @@ function notTaken(
   typed: string,
   found: readonly { flag: Flag; spellings: readonly Spelling[] }[],
 ): HoldfastError {
-  const mine = found.flatMap(({ flag, spellings }) => (flag.idle ? [] : spellings.map((one) => one.name)));
-  const near = nearestName(typed.replace(/^-+/, ""), mine);
+  const mine = found.flatMap(({ flag, spellings }) =>
+    flag.idle ? [] : [...spellings.map((one) => `--${one.name}`), ...(flag.short ? [`-${flag.short}`] : [])],
+  );
+  const near = nearFlag(typed, mine);
   const who = name === "" ? "-p" : `\`${name}\``;
-  const guess = near ? `: did you mean --${near}?` : "";
+  const guess = near ? `: did you mean ${near}?` : "";
   const what = takingArguments().has(typed) ? `${who} does not take ${typed}` : `there is no flag ${typed}`;
   return invalid(`${what}${guess}`, name);
 }
 
 /** Which flags, of all commands, are followed by an argument. */
-function takingArguments(): Map<string, boolean> {
+function takingArguments(): Map<string, Taking> {
   const all = [PROMPT, ...Object.values(COMMANDS).flatMap(({ verbs }) => Object.values(verbs))];
-  const takes = new Map<string, boolean>();
+  const takes = new Map<string, Taking>();
   for (const { flags } of all)
     for (const [key, flag] of Object.entries(flags)) {
+      const { argument, alsoTakes } = flag;
       for (const { name, means } of spellingsOf(key, flag))
-        takes.set(`--${name}`, flag.argument !== undefined && means === undefined);
-      if (flag.short) takes.set(`-${flag.short}`, flag.argument !== undefined);
+        takes.set(`--${name}`, { one: argument !== undefined && means === undefined, more: alsoTakes });
+      if (flag.short) takes.set(`-${flag.short}`, { one: argument !== undefined, more: alsoTakes });
     }
   return takes;
+}
+
+interface Taking {
+  one: boolean;
+  /** Which of those that follow are its own too. */
+  more: Flag["alsoTakes"];
 }
 
 const FLAG_LIKE = /^(?:--|--?[A-Za-z][\w-]*(?:=[\s\S]*)?)$/;
@@ -176,14 +209,16 @@ function lex(argv: readonly string[]): Line {
     } else if (arg.startsWith("--")) {
       const at = arg.indexOf("=");
       const typed = at < 0 ? arg : arg.slice(0, at);
-      const follows = () => (takes.get(typed) && isArgument(left[0]) ? left.shift() : undefined);
+      const { one, more } = takes.get(typed) ?? { one: false };
+      const follows = () => (one && isArgument(left[0]) ? left.shift() : undefined);
       line.flags.push({ typed, value: at < 0 ? follows() : arg.slice(at + 1) });
+      while (more && isArgument(left[0]) && more(left[0]!)) line.flags.push({ typed, value: left.shift() });
     } else {
       const letters = [...arg.slice(1)];
       for (const [i, letter] of letters.entries()) {
         const typed = `-${letter}`;
         const joined = letters.slice(i + 1).join("");
-        if (!takes.get(typed)) {
+        if (!takes.get(typed)?.one) {
           line.flags.push({ typed, value: undefined });
           continue;
         }

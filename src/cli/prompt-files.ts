@@ -1,4 +1,5 @@
 // Owns `@file` in a prompt: which words name a file, whether it may be brought, and what is said when it is not.
+import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { messageOf } from "../ledger/error.ts";
 import { decide, type PermissionOptions, type Policy, worldOf } from "../mechanisms/permissions/index.ts";
@@ -77,7 +78,7 @@ async function bring(
       if (!held.stat.isFile()) return "is no file";
       if (held.stat.size > MOST_BYTES) return `has ${(held.stat.size / 1e6).toFixed(1)} MB, too much to bring along`;
       const bytes = await readHeldSoon(held, name);
-      if (bytes.subarray(0, 8_192).includes(0)) return "is not text";
+      if (bytes.includes(0) || !isUtf8(bytes)) return "is not text in UTF-8";
       const text = bytes.toString("utf8").replace(/^\ufeff/, "");
       return { shown: path.relative(cwd, asked) || name, text, path: held.real, hash: hashOf(bytes) };
     } finally {

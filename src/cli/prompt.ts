@@ -1,4 +1,5 @@
 // Owns what a prompt is made of: the words that were typed, what stands on standard input, the files that the words name.
+import { isUtf8 } from "node:buffer";
 import { fstatSync, type Stats } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
@@ -73,8 +74,8 @@ async function readPiped({ needed }: { needed: boolean }): Promise<string> {
   if (stat.isDirectory()) throw invalid("standard input is a folder: name a file");
   const mayBeSilent = stat.isFIFO() || stat.isSocket();
   const bytes = await readToEnd(mayBeSilent && !needed ? GRACE_MS : undefined);
-  if (bytes.subarray(0, 8_192).includes(0))
-    throw invalid("standard input is not text: put it into a file, and say in the prompt where it is");
+  if (bytes.includes(0) || !isUtf8(bytes))
+    throw invalid("standard input is not text in UTF-8: put it into a file, and say in the prompt where it is");
   return bytes.toString("utf8").replace(/^\ufeff/, "");
 }
 

@@ -12,6 +12,7 @@ const LOOKS: ReadonlySet<Effect> = new Set<Effect>(["read", "internal"]);
 
 /** A call of the lead. */
 export interface Refused extends Advice {
+  callId: string;
   tool: string;
   why: string;
 }
@@ -20,11 +21,15 @@ export interface Refusals {
   event(event: HarnessEvent): void;
   /** What the last turn came to nothing by: it ended on this refused call, and none of its calls had acted. Undefined: it did come to something. */
   cameToNothing(): Refused | undefined;
+  /** Calls of the lead that nobody could be asked about, and that no single rule would have allowed. */
+  unadvised(): { callId: string; tool: string; input: unknown }[];
 }
 
 /** Of the lead: what others were refused, they say themselves. */
 export function watchRefusals(): Refusals {
   const begun = new Set<string>();
+  const inputs = new Map<string, unknown>();
+  const unadvised: ReturnType<Refusals["unadvised"]> = [];
   let acted = false;
   let last: Refused | undefined;
   return {
@@ -37,11 +42,17 @@ export function watchRefusals(): Refusals {
       } else if (type === "tool.started") {
         begun.add(data.callId);
         acted ||= !LOOKS.has(data.effect);
+      } else if (type === "reply.received") {
+        for (const part of data.parts) if (part.type === "call") inputs.set(part.id, part.input);
       } else if (type === "tool.finished") {
-        if (data.denied !== undefined) last = { tool: data.name, why: data.denied, ...adviceFor(data) };
-        else if (begun.has(data.callId)) last = undefined;
+        if (data.denied !== undefined) {
+          const { callId, name: tool } = data;
+          last = { callId, tool, why: data.denied, ...adviceFor(data) };
+          if (last.unanswered && last.flags.length === 0) unadvised.push({ callId, tool, input: inputs.get(callId) });
+        } else if (begun.has(data.callId)) last = undefined;
       }
     },
     cameToNothing: () => (acted ? undefined : last),
+    unadvised: () => unadvised,
   };
 }

@@ -14,6 +14,7 @@ import {
   settingsPlaces,
   type Trust,
 } from "../settings/index.ts";
+import { withheldAgents } from "./agent-places.ts";
 import type { Place, PolicyFlags } from "./flags.ts";
 
 export interface OpenSettings extends LoadedSettings {
@@ -74,7 +75,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
         network: settings.sandbox.network === "on",
       }
     : undefined;
-  const says = [...loaded.warnings, ...describeWithheld(loaded)];
+  const says = [...loaded.warnings, ...describeWithheld(loaded, withheldAgents(project.root))];
   if (!sandboxState.works) says.push(`no sandbox: ${sandboxState.why}; only what reads is allowed unasked`);
   return {
     ...loaded,
@@ -95,14 +96,14 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
 }
 
 /** The settings of the project alone, for what they say about trust. */
-export const trustNow = (flags: PolicyFlags, project: Project): Promise<LoadedSettings> =>
+export const trustNow = (flags: PolicyFlags, project: Pick<Project, "root" | "stateDir">): Promise<LoadedSettings> =>
   loadSettings({ root: project.root, ...settingsPlaces(), trust: trustOf(flags, project), trustFlag: flags.trust });
 
-export const trustOf = (flags: Place, project: Project): Trust =>
+export const trustOf = (flags: Place, project: Pick<Project, "stateDir">): Trust =>
   openTrust(join(stateRoot(flags, project), "trust.json"));
 
 /** Beside the projects: what holds for all of them. */
-const stateRoot = (flags: Place, project: Project): string =>
+const stateRoot = (flags: Place, project: Pick<Project, "stateDir">): string =>
   flags.state?.startsWith("sqlite:") ? project.stateDir : dirname(dirname(project.stateDir));
 
 function checkRule(text: string): string | undefined {

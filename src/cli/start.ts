@@ -12,6 +12,7 @@ import {
   type Start,
   startedEvent,
 } from "../contexts/index.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { thisHolder } from "../ledger/holder.ts";
 import type { EventInput } from "../ledger/store.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../mechanisms/permissions/words.ts";
@@ -40,7 +41,6 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
   const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id }));
   const { root } = state.project;
   const merged: Start = { ...(taken && withModels(taken.start, (spec) => modelIn(root, spec))), ...given };
-  if (flags.approvals === "terminal") delete merged.approvals; // that holds for this process, not for the next
   if (taken?.start.deny) merged.deny = [...new Set([...taken.start.deny, ...(given.deny ?? [])])];
   return {
     flags: withStart(flags, merged),
@@ -61,16 +61,22 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
   };
 }
 
+/** A model that cannot be opened and that nobody gave now: it is said where it comes from. */
+export function begunWith(error: unknown, context: ContextInfo | undefined, flags: Pick<Given, "model">): never {
+  const { model } = (isHoldfastError(error, "invalid") ? (error.detail ?? {}) : {}) as { model?: string };
+  if (!context || model === undefined || flags.model !== undefined) throw error;
+  throw new HoldfastError("invalid", `${context.id} was begun with ${model}: ${messageOf(error)}`, { cause: error });
+}
+
 /** What the flags say of the start. */
 function givenStart(flags: Given, root: string): Start {
-  const { model, fallbackModels, agent, maxRounds, approvals, permissionMode, allow, deny } = flags;
+  const { model, fallbackModels, agent, maxRounds, permissionMode, allow, deny } = flags;
   const directories = flags.addDirs.map((dir) => (dir.startsWith("~") ? dir : path.resolve(root, dir)));
   const all = {
     model: model && absoluteModel(model),
     fallbackModels: fallbackModels.map(absoluteModel),
     agent,
     maxRounds,
-    approvals: approvals === "terminal" ? undefined : approvals,
     appendSystemPrompt: flags.appendSystemPrompt,
     systemPrompt: flags.systemPrompt,
     settings: flags.settings === undefined ? undefined : true,
@@ -127,7 +133,7 @@ async function takenUp(
   remembered: Remembered,
   { flags, state, context }: { flags: Given; state: OpenState; context: string },
 ): Promise<Taken> {
-  const { settings, ...start } = remembered.start;
+  const { settings, approvals: _, ...start } = remembered.start; // who answers is a matter of each run; older versions recorded it
   const kept = { ...remembered, start };
   const taken = await takenUpOf(kept, { flags, state, context });
   if (!settings || flags.settings !== undefined) return taken;
@@ -254,7 +260,6 @@ function flagsText(start: Start): string {
     ["--disallowedTools", rules(start.deny)],
     ...(start.directories ?? []).map((dir): [string, string] => ["--add-dir", dir]),
     ["--max-rounds", start.maxRounds?.toString()],
-    ["--approvals", start.approvals],
     ["--append-system-prompt", start.appendSystemPrompt],
     ["--system-prompt", start.systemPrompt],
     ["--settings", start.settings ? "…" : start.ask && JSON.stringify({ permissions: { ask: start.ask } })],

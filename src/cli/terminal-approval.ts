@@ -16,11 +16,15 @@ type Ask = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAn
 
 /** Contract: one question at a time; undefined leaves it to others: it was answered elsewhere, the turn was interrupted, or the input has ended. */
 export const askingOn =
-  (screen: Pick<Screen, "exclusively">): Ask =>
+  (screen: Pick<Screen, "exclusively">, toSee: (requestId: string) => string): Ask =>
   (request, signal) =>
-    screen.exclusively(() => ask(request, signal));
+    screen.exclusively(() => ask(request, signal, toSee));
 
-async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
+async function ask(
+  request: ApprovalRequest,
+  signal: AbortSignal,
+  toSee: (requestId: string) => string,
+): Promise<ApprovalAnswer | undefined> {
   if (signal.aborted) return undefined;
   const style = styleFor(process.stderr, process.env);
   const say = (lines: string[]) => process.stderr.write(`${lines.join("\n")}\n`);
@@ -33,7 +37,7 @@ async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<Appro
   const answer = await readAnswer(request, choices, signal);
   if (answer) say([style.dim(`  ${outcomeOf(answer)}`), ""]);
   else if (signal.aborted) say(["", style.dim("  (no longer asked)")]);
-  else say(["", style.dim(`  (left open: holdfast approve ${request.requestId})`)]);
+  else say(["", style.dim(`  (left open; see it with: ${toSee(request.requestId)})`)]);
   return answer;
 }
 

@@ -37,8 +37,15 @@ export interface Output {
   /** An input is durable. */
   accepted?(input: { message: unknown; uuid?: string }): void;
   result(result: RunResult): void;
-  /** After the last result. `changedNothing`: by refusals, the last turn came to nothing. Contract: true when it has said so. */
-  end?(last: { changedNothing: boolean }): boolean;
+  /** After the last result. Contract: true when it has said so. */
+  end?(last: LastWords): boolean;
+}
+
+interface LastWords {
+  /** By refusals, the last turn came to nothing. */
+  changedNothing: boolean;
+  /** What would have allowed a call of the lead, by its id, where its result does not say. */
+  advice: ReadonlyMap<string, string[]>;
 }
 
 export interface TextOutputOptions {
@@ -46,15 +53,17 @@ export interface TextOutputOptions {
   screen: Screen;
   /** Requests for approval are asked at this terminal. */
   asksHere: boolean;
+  /** How one is seen from another. */
+  toSee: (requestId: string) => string;
 }
 
-export function createTextOutput({ quiet, screen, asksHere }: TextOutputOptions): Output {
+export function createTextOutput({ quiet, screen, asksHere, toSee }: TextOutputOptions): Output {
   const presenter = createPresenter();
   const reader = createLiveReader();
   const activity = createActivity();
   const tally = createTally();
   const style = styleFor(process.stdout, process.env);
-  const lines = createLineRenderer({ style: styleFor(process.stderr, process.env), lead: LEAD, asksHere });
+  const lines = createLineRenderer({ style: styleFor(process.stderr, process.env), lead: LEAD, asksHere, toSee });
   const markdown = createMarkdownStream(style);
   /** The reply is shown as it comes. */
   const streams = screen.isLive && process.stdout.isTTY === true && !quiet;
@@ -135,11 +144,15 @@ export function createTextOutput({ quiet, screen, asksHere }: TextOutputOptions)
         screen.answer(`${styledMarkdown(printable(result.text).trimEnd(), style)}\n`);
       said = { text: result.text, isShown: true, cutOff: false };
     },
-    end({ changedNothing }) {
+    end({ changedNothing, advice }) {
       screen.status(undefined);
       if (quiet) return false;
       const ms = Date.now() - startedAt;
-      screen.print(closingLines({ context, rounds, spent: tally.text(), ms, refusals, changedNothing }));
+      const advised = refusals.map((one) => {
+        const flags = one.call.agent === LEAD ? advice.get(one.call.callId) : undefined;
+        return flags ? { ...one, flags } : one;
+      });
+      screen.print(closingLines({ context, rounds, spent: tally.text(), ms, refusals: advised, changedNothing }));
       return true;
     },
   };

@@ -260,11 +260,11 @@ function held(context: string, by: HeldBy): HoldfastError {
       `context ${context} is held by this very process (process ${by.holder.pid}): let it go first (\`await run.taken.release()\`), or work in another context`,
       { detail: by },
     );
-  const where = `process ${by.holder.pid}${by.stopped ? " (stopped)" : ""} on ${by.holder.machine.slice(0, 8)}`;
-  const seconds = Math.max(0, Math.ceil(by.expiresInMs / 1000));
+  const here = by.holder.machine === thisHolder(false).machine; // elsewhere its number means another process, or none
+  const where = `process ${by.holder.pid}${by.stopped ? " (stopped)" : ""}${here ? "" : " of another machine or container"}`;
   return new HoldfastError(
     "held",
-    `context ${context} is held by ${where}, lease renewed within ${seconds} s: end that process first, or work in another context`,
+    `${where} works in context ${context}: wait until it is done, end it, or work in another context`,
     { detail: by },
   );
 }

@@ -76,11 +76,12 @@ async function round(agent: Agent): Promise<void> {
 
 /**
  * Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. An input that is
- * blocked is answered by its refusal; it ends the turn only when there is nothing else to answer.
+ * blocked is answered by its refusal; it ends a turn that has nothing else to answer, and notes that came beside it wait for the next one.
  */
 async function takeIn({ turn, seams }: Agent): Promise<void> {
   const facts: Facts = [];
   let blocked: string | undefined;
+  let { toAnswer } = turn.state.turn!;
   for (const { inputId, content, origin } of turn.state.queue) {
     const result = await seams.input({ content, origin }, turn);
     if ("block" in result) {
@@ -89,14 +90,14 @@ async function takeIn({ turn, seams }: Agent): Promise<void> {
     } else {
       const changed = result.content === content ? {} : { content: result.content };
       facts.push({ type: "input.taken", data: { inputId, ...changed } });
+      toAnswer = true;
     }
   }
-  for (const note of await seams.intake(turn)) {
+  const ends = blocked !== undefined && !toAnswer;
+  for (const note of ends ? [] : await seams.intake(turn))
     facts.push({ type: "note.added", data: { origin: note.origin, text: note.text } }, ...(note.events ?? []));
-  }
   if (facts.length > 0) await turn.append(facts);
-  const { items, turn: open } = turn.state;
-  if (blocked !== undefined && items.length === open!.from) throw new HoldfastError("refused", blocked);
+  if (ends) throw new HoldfastError("refused", blocked!);
 }
 
 async function modelCall(agent: Agent): Promise<ModelCall> {

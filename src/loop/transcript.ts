@@ -44,6 +44,8 @@ export interface AgentState {
     /** What began it: someone's input, something that happened, a resume. */
     cause: "input" | "wake" | "resume";
     rounds: number;
+    /** There is something to answer: an input that was taken in, or what it began for if that was none. */
+    toAnswer: boolean;
     text: string;
     answered: boolean;
     /** Where in `items` it began. */
@@ -81,7 +83,7 @@ type Known = Fact<typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONT
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 3,
+  version: 4,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
@@ -132,6 +134,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       const [taken] = agent.queue.splice(at, 1);
       if (type === "input.blocked") break;
       addUser(agent, data.content ?? taken!.content);
+      if (agent.turn) agent.turn.toAnswer = true;
       break;
     }
     case "turn.started":
@@ -140,6 +143,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
         startedAt: when,
         cause: data.cause,
         rounds: 0,
+        toAnswer: data.cause !== "input",
         text: "",
         answered: false,
         from: agent.items.length,

@@ -126,6 +126,13 @@ export function modelsNamed(given: string): string[] {
   );
 }
 
+/** Every name that means a model without its provider. */
+export const bareNames = (): string[] => [
+  ...Object.keys(CLAUDE),
+  ...CATALOGUE.map(({ model }) => model.slice(model.indexOf("/") + 1)),
+  "rehearsal",
+];
+
 const SNAPSHOT = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?$/;
 
 /** The same models over another wire. */

@@ -1,6 +1,7 @@
 // Owns what names a model: `provider/name`, or a bare name that means one model alone.
 import { HoldfastError } from "../ledger/error.ts";
-import { DEFAULT_ANTHROPIC, DEFAULT_OPENAI, modelsNamed } from "./catalogue.ts";
+import { nearestName } from "../tools/similarity.ts";
+import { bareNames, DEFAULT_ANTHROPIC, DEFAULT_OPENAI, modelsNamed } from "./catalogue.ts";
 
 /** Claude Code's words for the model that is there anyway. */
 export const isNoModel = (given: string): boolean => given === "default" || given === "inherit";
@@ -10,9 +11,10 @@ export function modelSpec(given: string): string {
   if (given.startsWith("rehearsal") || /^[^/]+\/./.test(given)) return given;
   const found = given.includes("/") || given === "" ? [] : modelsNamed(given);
   if (found.length === 1) return found[0]!;
+  const near = given.includes("/") ? undefined : nearestName(given, bareNames());
   const advice =
     found.length > 1
       ? `it may be ${found.slice(0, 5).join(", ")}`
-      : `try ${DEFAULT_ANTHROPIC}, ${DEFAULT_OPENAI}${given === "" || given.includes("/") ? "" : `, ollama/${given}`}`;
+      : `${near ? `did you mean ${near}? Or ` : ""}try ${DEFAULT_ANTHROPIC}, ${DEFAULT_OPENAI}${given === "" || given.includes("/") ? "" : `, ollama/${given}`}`;
   throw new HoldfastError("invalid", `model "${given}" is not provider/name: ${advice}`);
 }

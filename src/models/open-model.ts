@@ -55,7 +55,9 @@ export async function openModel(given: string, opts: OpenModelOptions): Promise<
       const { createOpenAI } = await import("./openai.ts");
       const baseUrl = urlOf(env, "OPENAI_BASE_URL");
       if (!baseUrl)
-        throw new HoldfastError("invalid", `${spec} needs OPENAI_BASE_URL, such as http://127.0.0.1:8000/v1`);
+        throw new HoldfastError("invalid", `${spec} needs OPENAI_BASE_URL, such as http://127.0.0.1:8000/v1`, {
+          detail: { model: spec },
+        });
       return createOpenAI({ ...common, apiKey: env.OPENAI_API_KEY, baseUrl });
     }
     case "ollama": {
@@ -85,7 +87,10 @@ function required(env: OpenModelOptions["env"], name: string, spec: string): str
   if (value) return value;
   throw new HoldfastError(
     "invalid",
-    `${spec} needs a key: set ${name}, or leave --model out to use the offline rehearsal model`,
+    `${spec} needs a key: set ${name}, or give --model rehearsal (offline, not an AI)`,
+    {
+      detail: { model: spec },
+    },
   );
 }
 

@@ -194,10 +194,15 @@ async function checkAll(
   return read;
 }
 
-/** One line for each thing that was left out, or one for all when the project is not trusted. */
-export function describeWithheld({ trusted, withheld }: Pick<LoadedSettings, "trusted" | "withheld">): string[] {
-  if (withheld.length === 0) return [];
-  const files = withheld.map(({ file }) => file).join(", ");
-  if (!trusted) return [`not trusted: its settings are not used (${files}); look at them, then run with --trust`];
-  return withheld.map(({ file, what, why }) => `${file}: ${what} not used: ${why}; look at it, then run with --trust`);
+/** One line for each thing that was left out, or one for all when the project is not trusted. `also`: what else of it is not used then. */
+export function describeWithheld(
+  { trusted, withheld }: Pick<LoadedSettings, "trusted" | "withheld">,
+  also: readonly string[] = [],
+): string[] {
+  const files = [...withheld.map(({ file }) => file), ...(trusted ? [] : also)];
+  if (files.length === 0) return [];
+  if (!trusted) return [`not trusted, and not used: ${files.join(", ")}; look at them, then ${TO_TRUST}`];
+  return withheld.map(({ file, what, why }) => `${file}: ${what} not used: ${why}; look at it, then ${TO_TRUST}`);
 }
+
+const TO_TRUST = "run `holdfast trust add`, or this with --trust";

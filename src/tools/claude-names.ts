@@ -104,3 +104,12 @@ const invert = (table: Record<string, string>) => Object.fromEntries(Object.entr
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Of Claude Code, for which there is no tool here: rules name them all the same. */
+const NO_TOOL_HERE = "LS NotebookEdit NotebookRead SlashCommand WebSearch".split(" ");
+
+/** Whether rules and scripts mean a tool by that word: by our name, or by one that they know. */
+export const isToolName = (word: string): boolean =>
+  own(TABLE, word) !== undefined ||
+  NO_TOOL_HERE.includes(word) ||
+  Object.values(TABLE).some(({ name, also }) => name === word || also?.includes(word));

@@ -36,7 +36,19 @@ describe("holdfast agents", () => {
     const before = await cli("agents", "ls", "--json");
     const names = (stdout: string) => JSON.parse(stdout).map((one: { name: string }) => one.name);
     expect(names(before.stdout)).toEqual(["own", "general-purpose", "code-reviewer", "explorer", "planner"]);
-    expect(before.stderr).toContain("not trusted: .claude/agents not used");
+    expect(before.stderr).toContain(
+      "not trusted, and not used: .claude/agents; look at them, then run `holdfast trust",
+    );
+    const unused = ["-p", "--model", "rehearsal", "--agent", "theirs", "list Markdown files"];
+    const { code: wrong, stderr: why } = await cli(...unused);
+    expect([wrong, why.split("\n").slice(0, 2)]).toEqual([
+      2,
+      [
+        "holdfast: not trusted, and not used: .claude/agents; look at them, then run `holdfast trust add`, or this with --trust",
+        "holdfast: there is no agent type theirs: there are own, general-purpose, code-reviewer, explorer, planner; .claude/agents is not used: this repository is not trusted (`holdfast trust add`)",
+      ],
+    ]);
+    expect((await cli("doctor")).stdout).toContain("! agents     not used: .claude/agents\n");
     const after = await cli("agents", "ls", "--json", "--trust");
     expect(names(after.stdout)).toEqual(["theirs", "own", "general-purpose", "code-reviewer", "explorer", "planner"]);
     expect(after.stderr.split("\n")).toEqual([
@@ -53,7 +65,20 @@ describe("holdfast agents", () => {
       source: ".claude/agents/theirs.md",
     });
     expect((await cli("agents", "show", "Explore")).stdout).toContain("permissionMode: plan");
-    expect((await cli("agents", "show", "nobody")).code).toBe(2);
+    const slip = await cli("agents", "show", "thiers");
+    expect([slip.code, slip.stderr]).toEqual([
+      2,
+      expect.stringContaining("there is no agent type thiers: did you mean theirs? There are theirs, own, "),
+    ]);
+    const { code, stdout } = await cli("doctor");
+    expect([code, stdout.split("\n").filter((line) => line.includes(" agents "))]).toEqual([
+      0,
+      [
+        expect.stringMatching(/^! agents {5}\.claude\/agents\/theirs\.md:4: skills is not supported yet/),
+        expect.stringMatching(/^! agents {5}\.claude\/agents\/twice\.md: /),
+        expect.stringMatching(/^! agents {5}tools that are not here/),
+      ],
+    ]);
   });
 
   it("offers definitions to the model by name and purpose", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { runCli, startCli } from "../cli/cli.ts";
+import { here } from "../cli/here.ts";
 import { scratch } from "../tools/turn.ts";
 
 interface Listed {
@@ -104,7 +105,7 @@ test("a refusal with its reason reaches the model and the result; a second answe
   ]);
   expect(text("times")).toBe(undefined);
   const late = await runCli(["approve", asked.requestId], opts);
-  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("no request")]);
+  expect([late.code, late.stderr]).toEqual([4, expect.stringContaining("was answered already: refused")]);
 });
 
 test("a remembered answer holds for exactly that call, in that context", async () => {
@@ -117,6 +118,58 @@ test("a remembered answer holds for exactly that call, in that context", async (
   expect((await untilAsked()).context).not.toBe(asked.context);
   other.child.kill("SIGKILL");
   await other.exited;
+});
+
+test("a request is looked at before it is answered, needs enough of its id, is found from elsewhere, and a second answer is told of the first", async () => {
+  const { opts, args, untilAsked, text } = setUp(COMMAND, 2);
+  const run = startCli(["-p", "go", ...args], opts);
+  const { requestId: id, context } = await untilAsked();
+  const told = async (...words: string[]) => {
+    const { code, stdout, stderr } = await here(words, opts);
+    return [code, stdout.split("\n")[0], stderr];
+  };
+  const elsewhere = await here(["approve", id], { ...opts, cwd: scratch(onTestFinished) });
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([
+    2,
+    `holdfast: ${id} is asked in another project; it belongs to ${opts.cwd}: add --cwd ${opts.cwd}\n`,
+  ]);
+  const see = `see \`holdfast approve ls --cwd ${opts.cwd}\`\n`;
+  const short = (what: string) => [
+    2,
+    "",
+    expect.stringContaining(`holdfast: ${what} is too short for a part of an id`),
+  ];
+  expect([
+    await told("approve", "apr_"),
+    await told("approve", "apr"),
+    await told("deny", id.slice(0, 7)),
+    await told("approve", "zzzz"),
+    await told("approve", "show", id),
+    await told("completion", "ids", "request"),
+  ]).toEqual([
+    short("apr_"),
+    short("apr"),
+    short(id.slice(0, 7)),
+    [2, "", `holdfast: there is no request zzzz: ${see}`],
+    [0, `${id}  ${context}  lead asks`, ""],
+    [0, expect.stringMatching(`^${id}\t`), ""],
+  ]);
+  expect(text("times")).toBe(undefined); // nothing of it was a yes
+  expect(await told("approve", id.slice(-6))).toEqual([0, "Allowed: bash ./work.sh", ""]);
+  let { requestId: next } = await untilAsked();
+  while (next === id) next = (await untilAsked()).requestId;
+  const both = id.slice(0, 8); // the time of day: both have it
+  expect([await told("deny", id), await told("approve", both), await told("deny", next)]).toEqual([
+    [4, "", `holdfast: ${id} was answered already: allowed, from another terminal; the first answer counts\n`],
+    [2, "", `holdfast: 2 requests are meant by ${both}: give more of the id; ${see}`],
+    [0, "Denied: bash ./work.sh", ""],
+  ]);
+  const { code, stderr } = await run.exited;
+  expect([code, text("times")]).toEqual([0, "ran\n"]);
+  expect(stderr).toContain(`waits for approval; see it with: holdfast approve show ${id} --cwd ${opts.cwd}\n`);
+  // Who answers is a matter of the run: where nobody sits, a later one does not wait.
+  const later = await runCli(["-p", "-c", "again"], opts);
+  expect(later.stderr).not.toContain("--approvals");
 });
 
 test("without anybody to ask the call is refused with the reason, and recorded", async () => {
@@ -137,8 +190,8 @@ test("what is to be approved is shown whole, with nothing that a terminal acts o
     `  bash in ${realpathSync(opts.cwd)}`,
     `  │ ./work.sh # \\u001b[2J\\u202e\\u{e0041}${"x".repeat(300)} end`,
     expect.stringMatching(/^ {2}why: protected: .*the command contains control characters/),
-    `  holdfast approve ${id} allow   yes, this once`,
-    `  holdfast approve ${id} deny [--reason "why"]   no`,
+    `  holdfast approve ${id} allow --cwd ${opts.cwd}   yes, this once`,
+    `  holdfast approve ${id} deny --cwd ${opts.cwd} [--reason "why"]   no`,
     "",
     "",
   ]);

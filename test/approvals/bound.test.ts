@@ -70,7 +70,7 @@ test("an approval shown for one directory never runs in another: it is asked aga
   expect([second.input, second.reason, second.code, second.cwd]).toEqual([first.input, first.reason, first.code, evil]);
   expect((await runCli(["approve"], opts)).stdout).toContain(`bash in ${evil}`);
   const late = await runCli(["approve", first.requestId], opts); // the question before is void
-  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("no request")]);
+  expect([late.code, late.stderr]).toEqual([4, expect.stringContaining("was answered already: allowed")]);
   expect(ran()).toEqual([false, false]);
   await runCli(["deny", second.requestId], opts);
   expect([(await run.exited).code, ran()]).toEqual([0, [false, false]]);
@@ -178,7 +178,7 @@ test("a question from before the project was moved cannot be answered any more, 
   const anew = await untilOther(asked, pending);
   expect([anew.callId, anew.cwd, anew.root, times(moved)]).toEqual([asked.callId, moved, moved, 0]);
   const late = await runCli(["approve", asked.requestId], there);
-  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("no request")]);
+  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("is not asked any more")]);
   await runCli(["approve", anew.requestId], there);
   expect([(await again.exited).code, times(moved), existsSync(cwd)]).toEqual([0, 1, false]);
 });

@@ -9,7 +9,7 @@ export interface CliOptions {
   cwd: string;
   state: string;
   env?: Record<string, string>;
-  stdin?: string;
+  stdin?: string | Uint8Array;
   /** Standard input stays open, for the test to write to. */
   keepStdin?: boolean;
 }

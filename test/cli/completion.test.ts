@@ -14,6 +14,8 @@ test("bash completes commands, verbs, flags, values, files and the ids of contex
   fs.writeFileSync(path.join(opts.cwd, "plan.yaml"), "");
   fs.mkdirSync(path.join(opts.cwd, "plans"));
   const { session_id: id } = JSON.parse((await runCli(["-p", "--json", "list Markdown files"], opts)).stdout);
+  await here(["tasks", "add", "One thing"], opts);
+  const [checkpoint] = JSON.parse((await here(["contexts", "checkpoints", id, "--json"], opts)).stdout);
   fs.writeFileSync(path.join(opts.state, "completion"), (await here(["completion", "bash"], opts)).stdout);
   const asked: [string[], string][] = [
     [["con"], "contexts"],
@@ -31,6 +33,15 @@ test("bash completes commands, verbs, flags, values, files and the ids of contex
     [["help", "wo"], "worktrees worker workflow"],
     [["approve", "apr_1", ""], "allow remember rule deny"],
     [["-p", "words", ""], ""],
+    [["-p", "see @pl"], ""],
+    [["-p", "@plan."], "@plan.yaml"],
+    [["-p", "--output-format", "=", "j"], "json"],
+    [["-p", "--output-format", "="], "text json stream-json"],
+    [["-p", "--agent", "exp"], "explorer"],
+    [["agents", "show", "gen"], "general-purpose"],
+    [["contexts", "restore", id, ""], String(checkpoint.seq)],
+    [["tasks", "show", ""], "task_1"],
+    [["jobs", "kill", ""], ""],
     [["jobs", "ls", "--output-f"], ""],
   ];
   const typed = asked.map(([words]) => `c ${words.map((word) => `'${word}'`).join(" ")}`).join("\n");

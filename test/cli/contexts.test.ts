@@ -167,7 +167,11 @@ describe("holdfast doctor and jobs", () => {
     const says = "not read in this version: AGENTS.md, .claude/skills, .mcp.json";
     const instead = "name a file with @ in the prompt, or give --append-system-prompt";
     const { code, stdout } = await cli("doctor", "--json");
-    expect([code, JSON.parse(stdout).findings.at(-1)]).toEqual([0, { what: "files", ok: false, says, do: instead }]);
+    expect([code, JSON.parse(stdout).findings.at(-1)]).toEqual([
+      0,
+      { what: "files", ok: false, warning: true, says, do: instead },
+    ]);
+    expect((await cli("doctor")).stdout).toContain(`! files      ${says}\n`); // ✗ is for what is wrong, and exit code 1
     const line = `holdfast: ${says} (${instead})\n`;
     expect((await cli("-p", "Read AGENTS.md")).stderr).toContain(line);
     expect((await cli("-p", "-c", "Read AGENTS.md")).stderr).not.toContain(line);

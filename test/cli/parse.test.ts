@@ -93,10 +93,61 @@ describe("a command line", () => {
       ),
       "there is no command taks: did you mean `holdfast tasks`? (see `holdfast --help`)",
       "there is no command approv: did you mean `holdfast approve`? (see `holdfast --help`)",
-      'there is no command mcp; to send words to an agent: holdfast -p "mcp ls" (see `holdfast --help`)',
+      "there is no command mcp: MCP servers are not used in this version (see `holdfast --help`)",
       "there is no flag --modle: did you mean --model? (see `holdfast --help`)",
       "there is no flag --jsno: did you mean --json? (see `holdfast jobs ls --help`)",
       "there is no flag --nonsense (see `holdfast --help`)",
+    ]);
+  });
+
+  it("says which flag is not there, and what does what a command of another program does", () => {
+    expect(
+      [
+        "-P hi",
+        "-V",
+        "--modle x",
+        "-p x -R y",
+        "resume",
+        "undo",
+        "exec hi there",
+        "login",
+        "plaudern hi",
+        "-p x --permission-mode acceptedits",
+        "-p x --model gpt5",
+        "-p x --model sonet",
+      ].map(said),
+    ).toEqual([
+      "there is no flag -P: did you mean -p? (see `holdfast --help`)",
+      "there is no flag -V: did you mean -v? (see `holdfast --help`)",
+      "there is no flag --modle: did you mean --model? (see `holdfast --help`)",
+      "there is no flag -R: did you mean -r? (see `holdfast --help`)",
+      "there is no command resume: did you mean `holdfast contexts resume`? (see `holdfast --help`)",
+      "there is no command undo: did you mean `holdfast contexts undo`? (see `holdfast --help`)",
+      'there is no command exec: to send words to an agent: holdfast -p "hi there" (see `holdfast --help`)',
+      expect.stringMatching(/^there is no command login: there is no account here: set ANTHROPIC_API_KEY or /),
+      'there is no command plaudern; to send words to an agent: holdfast -p "plaudern hi" (see `holdfast --help`)',
+      expect.stringMatching(/^--permission-mode takes .*, not "acceptedits": did you mean acceptEdits\? \(see /),
+      expect.stringMatching(/^model "gpt5" is not provider\/name: did you mean gpt-5\? Or try .*, ollama\/gpt5 \(see /),
+      expect.stringMatching(/^model "sonet" is not provider\/name: did you mean sonnet\? Or try /),
+    ]);
+  });
+
+  it("takes every rule that follows a flag for rules, and no word of a prompt", () => {
+    const read = (...argv: string[]) => {
+      const found = parse(["-p", ...argv]);
+      if ("help" in found) throw new Error("help");
+      return [found.words, found.flags.allow, found.flags.deny];
+    };
+    expect([
+      read("go", "--disallowedTools", "Bash(ls *)", "Bash(cat *)"),
+      read("--allowedTools", "Bash(git log *)", "Read", "Edit, mcp__db__query", "Fix the (bad) test"),
+      read("--disallowed-tools=WebSearch", "write_file", "--allow", "Read", "Bash(ls) fails: why?"),
+      read("--allowedTools", "Read", "--", "Edit"),
+    ]).toEqual([
+      [["go"], [], ["Bash(ls *)", "Bash(cat *)"]],
+      [["Fix the (bad) test"], ["Bash(git log *)", "Read", "Edit", "mcp__db__query"], []],
+      [["Bash(ls) fails: why?"], ["Read"], ["WebSearch", "write_file"]],
+      [["Edit"], ["Read"], []],
     ]);
   });
 

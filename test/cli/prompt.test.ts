@@ -1,7 +1,7 @@
 // What a prompt is made of, and which context it goes to: what the model is sent, and that nothing is sent when that is not clear.
 import fs from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
@@ -47,7 +47,7 @@ describe("a prompt", () => {
   it("brings what is piped in and the files it names, as data; what may not be brought stays as it was typed, and is said", async () => {
     fs.writeFileSync(path.join(opts.cwd, ".env"), "SECRET=1\n");
     fs.writeFileSync(path.join(opts.cwd, "a b.txt"), "blanks\n");
-    fs.writeFileSync(path.join(opts.cwd, "binary"), Buffer.from([1, 0, 2]));
+    fs.writeFileSync(path.join(opts.cwd, "binary"), Buffer.from([0x89, 0x50, 0xff, 0xfe]));
     const outside = path.join(opts.state, "outside.txt");
     fs.writeFileSync(outside, "not yours\n");
     fs.symlinkSync(outside, path.join(opts.cwd, "link.txt"));
@@ -64,7 +64,7 @@ describe("a prompt", () => {
     ]);
     expect(stderr.split("\n").filter((line) => line.includes("@"))).toEqual([
       "holdfast: @.env is not brought (.env: it may hold secrets): the words are sent as they are",
-      "holdfast: @binary is not text: the words are sent as they are",
+      "holdfast: @binary is not text in UTF-8: the words are sent as they are",
       expect.stringMatching(/^holdfast: @link\.txt is not brought \(.*outside.*\): the words are sent as they are$/),
       "holdfast: @nobody is no file here: the words are sent as they are",
     ]);
@@ -113,12 +113,12 @@ describe("a prompt", () => {
 
   it("that is no text, or more than a model could take, is refused before anything is recorded", async () => {
     const [binary, long] = await Promise.all([
-      run(["x"], { stdin: "a\0b" }),
+      run(["x"], { stdin: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe, 0xfa]) }), // no NUL, and no UTF-8
       run(["x"], { stdin: "a".repeat((4 << 20) + 1) }),
     ]);
     expect([binary.code, binary.stderr, long.code, long.stderr, requests(), await contexts()]).toEqual([
       2,
-      expect.stringContaining("standard input is not text"),
+      expect.stringContaining("standard input is not text in UTF-8"),
       2,
       expect.stringContaining("standard input has more than 4 MB"),
       0,
@@ -137,7 +137,10 @@ describe("-r", () => {
     const before = requests();
     for (const name of ["nope", "99999999-e89b-12d3-a456-426614174000", "ctx_nothere", "third words", "ctx_"]) {
       const { code, stderr } = await here(["-p", "-r", name, "x", ...MODEL], opts);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/there is no context "|contexts are meant by "/)]);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(/there is no context "|contexts are meant by "|too short for a part/),
+      ]);
     }
     expect(requests()).toBe(before);
     await run(["-r", session.slice(0, 13), "by part"]);
@@ -189,6 +192,31 @@ describe("the end of a run", () => {
     playing(write); // no flag undoes what a rule refuses
     const { stderr } = await run(["go", "--quiet", "--disallowedTools", "Write"]);
     expect(stderr).toMatch(/^Nothing was changed: write_file: .*Write.*\n$/);
+  });
+
+  it("names flags that the engine takes for a command of several parts and for reading outside, and none where only a person can allow it", async () => {
+    const outside = tempDir("outside");
+    onTestFinished(() => fs.rmSync(outside, { recursive: true, force: true }));
+    fs.writeFileSync(path.join(outside, "x.txt"), "there\n");
+    for (const name of ["a.sh", "b.sh"]) fs.writeFileSync(path.join(opts.cwd, name), "#!/bin/sh\n", { mode: 0o755 });
+    const rounds = () => [
+      { calls: [{ name: "bash", input: { command: "./a.sh && ls && ./b.sh x" } }] },
+      { calls: [{ name: "read_file", input: { path: path.join(outside, "x.txt") } }] },
+    ];
+    playing(...rounds());
+    const refused = await run(["go"]);
+    const flags = ["--allowedTools", "Bash(./a.sh), Bash(./b.sh x)", "--add-dir", outside];
+    expect([refused.code, refused.stderr.split("\n").at(-2)]).toEqual([
+      4,
+      `Nobody could be asked: to allow it, give: --allowedTools "${flags[1]}" --add-dir ${outside}; to be asked: --approvals wait`,
+    ]);
+    playing(...rounds());
+    const allowed = await run(["go", ...flags]);
+    expect([allowed.code, allowed.stderr.includes("refused")]).toEqual([0, false]);
+    playing({ calls: [{ name: "bash", input: { command: "cat .env" } }] });
+    expect((await run(["go", "-q"])).stderr).toMatch(
+      /\. Nobody could be asked, and only a person can allow it: give --approvals wait to be asked\n$/,
+    );
   });
 
   it("by a limit leaves the context paused, and its rounds count while it is open", async () => {

@@ -97,3 +97,34 @@ test("after a kill a hook finds the whole conversation in the transcript, each m
   await runCli(["contexts", "rm", path.basename(file!, ".jsonl"), "--force"], { cwd, state });
   expect(files(state)).toEqual([]);
 });
+
+test("a prompt that a hook blocks is sent to no model, whatever other hooks have said, and what is said then leads on", async () => {
+  const { cwd, server, cli } = await setUp(
+    {
+      hooks: {
+        SessionStart: on("echo context of the session"),
+        UserPromptSubmit: on("grep -q forbidden && { echo no such words >&2; exit 2; } || echo beside it"),
+      },
+    },
+    [{ text: "fine" }],
+  );
+  const { code, stdout, stderr } = await cli(["--trust", "--output-format", "json", "this is forbidden"]);
+  const { session_id: id, num_turns } = JSON.parse(stdout);
+  const why = "blocked by a UserPromptSubmit hook: no such words";
+  const other = `holdfast -p -r ${id} --cwd ${cwd} "…"`;
+  expect([code, num_turns, stderr]).toEqual([4, 0, `${why}\nGo on with other words: ${other}\n`]);
+  const again = await cli(["-r", id]);
+  expect([again.code, again.stdout]).toEqual([0, ""]);
+  expect(again.stderr).toContain(`Nothing is left to take up in ${id}: ${why}. Say what is to be done: ${other}\n`);
+  expect(server.log().requests).toEqual([]);
+  // A turn that was begun for other words is not ended by those that are refused.
+  const killed = await cli(["-r", id, "go"], { HOLDFAST_CRASH_AT: "model.before" });
+  const taken = await cli(["-r", id, "this is forbidden"]);
+  expect([killed.signal, taken.code, taken.stdout]).toEqual(["SIGKILL", 0, "fine\n"]);
+  const sent = JSON.stringify(server.log().requests.map(({ body }) => body.messages));
+  expect([sent.includes("go"), sent.includes("context of the session"), sent.includes("forbidden")]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});

@@ -54,6 +54,9 @@ const ENGLISH: [string, Intent[]][] = [
   ['Execute "npm test".', [run("npm test")]],
   ["read package.json and src/a.ts", [read("package.json"), read("src/a.ts")]],
   ['read "my notes.txt"', [read("my notes.txt")]],
+  ["Create a file café.txt containing `x`", [write("café.txt", "x\n")]],
+  ["read заметки/день.md and Ölçü.md", [read("заметки/день.md"), read("Ölçü.md")]],
+  ["list Markdown files in café", [list("Markdown", "**/*.md", "café")]],
   ["Read the file README.md and summarize it", [read("README.md")]],
   ["what's in package.json?", [read("package.json")]],
   ["search for agent loop", [search("agent loop")]],
@@ -116,6 +119,17 @@ const JAPANESE: [string, Intent[]][] = [
   ["「やあ」という内容の b.txt を作成して", [write("b.txt", "やあ\n")]],
   ["a.txt の「foo」を「bar」に置き換えて", [edit("a.txt", "foo", "bar")]],
   ["a.txtのfooをbarに置換して", [edit("a.txt", "foo", "bar")]],
+  ["メモ.txt に「こんにちは」と書いて", [write("メモ.txt", "こんにちは\n")]],
+  ["「メモ.txt」に「こんにちは」と書いて", [write("メモ.txt", "こんにちは\n")]],
+  ["ノート/memo.md に「a」と書いて", [write("ノート/memo.md", "a\n")]],
+  ["議事録.md の「a」を「b」に置き換えて", [edit("議事録.md", "a", "b")]],
+  ["議事録2.mdのfooをbarに置換して", [edit("議事録2.md", "foo", "bar")]],
+  ["メモ.txtを読んで", [read("メモ.txt")]],
+  ["src/はじめに.md を読んで", [read("src/はじめに.md")]],
+  ["a.mdとメモ.txtとb.mdを読んで", [read("a.md"), read("メモ.txt"), read("b.md")]],
+  ["ファイルa.txtを読んで", [read("a.txt")]],
+  ["「やあ」という内容のb.txtを作成して", [write("b.txt", "やあ\n")]],
+  ["docs/の中のa.mdを読んで", [read("docs/"), read("a.md")]],
 ];
 
 describe("understanding a request", () => {
@@ -134,6 +148,8 @@ describe("understanding a request", () => {
     "README.md を読まないでください",
     "Sing a song and read README.md",
     "大きいファイルを一覧して",
+    "私のメモ.txt を読んで",
+    "srcのメモ.txtに「a」と書いて",
     "テストを実行して",
     "コーヒーを入れて、README.md を読んで",
   ])("does not guess at %j", (text) => {

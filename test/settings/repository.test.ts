@@ -61,7 +61,7 @@ describe("what a repository says", () => {
       undefined,
     ]);
     expect(describeWithheld(loaded)).toEqual([
-      "not trusted: its settings are not used (.holdfast/settings.local.json, .holdfast/settings.json, .claude/settings.local.json, .claude/settings.json, .mcp.json); look at them, then run with --trust",
+      "not trusted, and not used: .holdfast/settings.local.json, .holdfast/settings.json, .claude/settings.local.json, .claude/settings.json, .mcp.json; look at them, then run `holdfast trust add`, or this with --trust",
     ]);
   });
 

@@ -1,8 +1,7 @@
 // Owns `holdfast agents ls|show`: the types of agents there are, where they come from, what is wrong with their files.
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type AgentDefinition, type Catalogue, createAgentCatalogue } from "../../mechanisms/agents/index.ts";
-import { agentPlaces } from "../agent-places.ts";
+import { describeWithheld } from "../../settings/index.ts";
+import { agentPlaces, withheldAgents } from "../agent-places.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { oneLine, printable } from "../printable.ts";
@@ -32,9 +31,8 @@ async function catalogueOf(flags: Look): Promise<Catalogue> {
   const catalogue = createAgentCatalogue({ places: agentPlaces(project.root, { trusted }) });
   await catalogue.list();
   for (const problem of catalogue.problems()) process.stderr.write(`holdfast: ${printable(problem)}\n`);
-  const hidden = [".holdfast/agents", ".claude/agents"].filter((dir) => existsSync(join(project.root, dir)));
-  if (!trusted && hidden.length > 0)
-    process.stderr.write(`holdfast: not trusted: ${hidden.join(", ")} not used; look at them, then run with --trust\n`);
+  const [hidden] = trusted ? [] : describeWithheld({ trusted, withheld: [] }, withheldAgents(project.root));
+  if (hidden) process.stderr.write(`holdfast: ${hidden}\n`);
   return catalogue;
 }
 

@@ -1,4 +1,4 @@
-// Owns `holdfast approve [ls | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
+// Owns `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 import { listContexts } from "../../contexts/index.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -14,13 +14,18 @@ import {
   whoAnswers,
 } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../tools/change-preview.ts";
-import { resumeLine } from "../command-line.ts";
+import { commandLine, resumeLine } from "../command-line.ts";
 import type { JsonToo, Place } from "../flags.ts";
+import { idsMeant, isTooShort } from "../ids.ts";
 import { type OpenState, withState } from "../open.ts";
 import { choicesFor, describeRequest, ruleOf, type Scope } from "../presentation/approval.ts";
 import { styleFor } from "../presentation/style.ts";
 import { titleOf } from "../presentation/titles.ts";
 import { escaped, oneLine } from "../printable.ts";
+
+interface Where extends Pick<OpenState, "store" | "jobsDir"> {
+  root: string;
+}
 
 interface Found {
   context: string;
@@ -32,22 +37,27 @@ type Look = Place & JsonToo;
 type Answer = Look & { remember: boolean; reason?: string };
 
 export const ls = (flags: Look): Promise<number> =>
-  withState(flags, async (state) => list(await allListed(state), flags));
+  withState(flags, async (state) => list(await allListed(whereOf(state)), flags));
+
+export const show = (flags: Look, id: string): Promise<number> =>
+  withState(flags, async (state) => {
+    const found = await chosen(state, id, flags);
+    if (found.request.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved(found, flags));
+    return list([found], flags);
+  });
 
 /** `word`: what was typed after the request. */
 export const answer = (flags: Answer, id: string, word = flags.remember ? "remember" : "allow"): Promise<number> =>
   withState(flags, async (state) => {
-    const found = chosen(await allListed(state), id);
+    const found = await chosen(state, id, flags);
     if (found.request.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved(found, flags));
-    const answer = answerOf(word, found.request, flags.reason);
+    const answer = answerOf(word, found.request, flags);
     const { decision } = answer;
     await found.ledger.append([{ ...answerEvent(found.request.requestId, answer), actor: "user" }]);
     const now = (found.ledger.state.slices.approvals as ApprovalsState).requests[found.request.requestId];
     if (now?.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved({ ...found, request: now }, flags));
     const counted = now?.answer;
-    if (counted && counted.decision !== decision) {
-      throw new HoldfastError("invalid", `${found.request.requestId} was answered already: ${counted.decision}`);
-    }
+    if (counted && counted.decision !== decision) throw answeredAlready(found.request.requestId, counted);
     if (flags.json) process.stdout.write(`${JSON.stringify({ ...found.request, context: found.context, decision })}\n`);
     else
       process.stdout.write(
@@ -56,9 +66,12 @@ export const answer = (flags: Answer, id: string, word = flags.remember ? "remem
     return 0;
   });
 
+const whereOf = ({ store, project: { root }, jobsDir }: OpenState): Where => ({ store, root, jobsDir });
+
 const USE = "holdfast approve ID allow | remember | rule | deny [--reason TEXT]";
 
-function answerOf(word: string, request: ApprovalRequest, reason: string | undefined): ApprovalAnswer {
+function answerOf(word: string, request: ApprovalRequest, flags: Answer): ApprovalAnswer {
+  const { reason } = flags;
   const from = "another terminal";
   const scope = Object.hasOwn(SCOPES, word) ? SCOPES[word]! : undefined;
   if (!scope) throw new HoldfastError("invalid", `"${oneLine(word, 40)}" is no answer: ${USE}`);
@@ -66,7 +79,7 @@ function answerOf(word: string, request: ApprovalRequest, reason: string | undef
   if (!choicesFor(request).some((choice) => choice.scope === scope) && (scope === "rule" || request.firm))
     throw new HoldfastError(
       "invalid",
-      `${request.requestId} can only be allowed this once: holdfast approve ${request.requestId} allow`,
+      `${request.requestId} can only be allowed this once: ${commandLine(["approve", request.requestId, "allow"], flags)}`,
     );
   if (scope === "rule") return { decision: "allow", keeps: { rule: ruleOf(request)!, ...whoAnswers() }, from };
   return { decision: "allow", from, ...(scope === "exactly" && { remember: true }) };
@@ -79,7 +92,7 @@ function scopeOf({ remember, keeps }: ApprovalAnswer): string {
   return remember ? "; in this context again, exactly this" : "";
 }
 
-async function allListed({ store, project: { root }, jobsDir }: OpenState): Promise<Found[]> {
+export async function allListed({ store, root, jobsDir }: Where): Promise<Found[]> {
   const reading = readers(mechanismsOf({ root, jobsDir }));
   const found: Found[] = [];
   for (const { id: context, status } of await listContexts(store)) {
@@ -91,11 +104,44 @@ async function allListed({ store, project: { root }, jobsDir }: OpenState): Prom
   return found;
 }
 
-function chosen(all: Found[], id: string): Found {
-  const near = all.filter((f) => f.request.requestId === id || f.request.requestId.startsWith(id));
-  if (near.length === 1) return near[0]!;
-  const why = near.length > 1 ? `${near.length} requests begin with ${id}` : `no request ${id} waits for an answer`;
-  throw new HoldfastError("not_found", `${why}: see \`holdfast approve\``);
+/** Contract: a part of an id has to be long enough, and to tell it from every other that was ever asked here. */
+async function chosen(state: OpenState, id: string, flags: Place): Promise<Found> {
+  const waiting = await allListed(whereOf(state));
+  const whole = waiting.find((f) => f.request.requestId === id);
+  if (whole) return whole;
+  const { knownRequests } = await import("./known-requests.ts");
+  const meant = idsMeant(await knownRequests(state.store), id, REQUEST);
+  const [one] = meant;
+  const found = meant.length === 1 && waiting.find((f) => f.request.requestId === one!.requestId);
+  if (found) return found;
+  const see = `see \`${commandLine(["approve", "ls"], flags)}\``;
+  if (meant.length > 1)
+    throw notFound(`${meant.length} requests are meant by ${shown(id)}: give more of the id; ${see}`);
+  if (one?.answer) throw answeredAlready(one.requestId, one.answer);
+  if (one) throw notFound(`${one.requestId} is not asked any more: its call is over; ${see}`);
+  if (isTooShort(id, REQUEST.prefix))
+    throw notFound(`${shown(id)} is too short for a part of an id: four characters or more after apr_; ${see}`);
+  const { inOthers, placeHint } = await import("../elsewhere.ts");
+  const folder = await inOthers(flags, async (store, at) =>
+    idsMeant(await knownRequests(store), id, REQUEST).length > 0 ? at : undefined,
+  );
+  throw notFound(
+    folder
+      ? `${shown(id)} is asked in another project; ${placeHint(folder)}`
+      : `there is no request ${shown(id)}: ${see}`,
+  );
+}
+
+const REQUEST = { prefix: "apr_", idOf: ({ requestId }: { requestId: string }) => requestId };
+const notFound = (why: string) => new HoldfastError("not_found", why);
+const shown = (id: string): string => oneLine(id, 40) || '""';
+
+function answeredAlready(id: string, { decision, from }: Pick<ApprovalAnswer, "decision" | "from">): HoldfastError {
+  const what = decision === "allow" ? "allowed" : "refused";
+  return new HoldfastError(
+    "refused",
+    `${id} was answered already: ${what}, from ${oneLine(from, 60)}; the first answer counts`,
+  );
 }
 
 /** What was shown named the old folder: an answer to it would have to hold for another. */
@@ -118,7 +164,7 @@ function list(all: Found[], flags: Look): number {
     const style = styleFor(process.stdout, process.env);
     const answers = choicesFor(request).map(({ scope, says }) => {
       const reason = scope === "no" ? ' [--reason "why"]' : "";
-      return `  holdfast approve ${id} ${wordFor(scope)}${reason}   ${style.dim(says)}`;
+      return `  ${commandLine(["approve", id, wordFor(scope)], flags)}${reason}   ${style.dim(says)}`;
     });
     process.stdout.write(
       `${[`${id}  ${context}  ${escaped(agent)} asks`, ...describeRequest({ request, change, style }), ...answers].join("\n")}\n\n`,

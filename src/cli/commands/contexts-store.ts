@@ -14,7 +14,7 @@ type Verb = (contexts: Contexts, flags: Flags, words: string[]) => Promise<void>
 
 export const STORE_VERBS = {
   async data(contexts, flags, [id, key, path]) {
-    const context = await contexts.get((await findContext(contexts.store, id!)).id);
+    const context = await contexts.get((await findContext(contexts.store, id!, flags)).id);
     if (key !== undefined) {
       const value = await context.read(key, path);
       if (value === undefined)
@@ -46,7 +46,7 @@ export const STORE_VERBS = {
     }
   },
   async export(contexts, flags, [id, file]) {
-    const done = await contexts.export((await findContext(contexts.store, id!)).id, file!);
+    const done = await contexts.export((await findContext(contexts.store, id!, flags)).id, file!);
     if (flags.json) return print(done);
     process.stdout.write(
       `${done.file}: ${done.events} events, ${done.blobs} blobs, ${done.bytes} bytes\n${done.hash}\n`,
@@ -74,7 +74,7 @@ export const STORE_VERBS = {
     );
   },
   async rm(contexts, flags, [given]) {
-    const info = await findContext(contexts.store, given!);
+    const info = await findContext(contexts.store, given!, flags);
     if (!flags.force && !(await isMeant(info))) return void process.stderr.write("Nothing was removed.\n");
     await contexts.delete(info.id);
     forgetHookFiles((await projectOf(flags)).stateDir, [info.id]);

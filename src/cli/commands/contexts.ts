@@ -8,7 +8,7 @@ import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
 import { commandLine, resumeLine } from "../command-line.ts";
 import type { JsonToo, Place } from "../flags.ts";
-import { findContext, withState } from "../open.ts";
+import { findContext, isIn, withState } from "../open.ts";
 import { age, listing, oneLine, printable } from "../printable.ts";
 import { createProgressBar } from "../progress.ts";
 import type { STORE_VERBS } from "./contexts-store.ts";
@@ -27,29 +27,32 @@ export async function ls(flags: Look & { all: boolean }): Promise<number> {
     const all = await withWaitingPlans(state, await listContexts(store));
     const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
     if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
-    return printList(all, flags);
+    const isElsewhere = all.some((one) => !isIn(state.project, one));
+    return printList(isElsewhere ? all.map((one) => ({ ...one, folder: one.root })) : all, flags);
   });
 }
 
-type Listed = Awaited<ReturnType<typeof withWaitingPlans>>[number] & { project?: { folder: string } };
+type Listed = Awaited<ReturnType<typeof withWaitingPlans>>[number] & { project?: { folder: string }; folder?: string };
 
-/** Of several projects each line also has the folder. */
+/** Of several projects, or of several folders of one, each line also has the folder. */
 function printList(all: Listed[], flags: Look): number {
   if (flags.json) {
-    process.stdout.write(`${JSON.stringify(all)}\n`);
+    process.stdout.write(`${JSON.stringify(all.map(({ folder: _, ...one }) => one))}\n`);
     return 0;
   }
   if (all.length === 0) process.stderr.write('No contexts yet: start one with holdfast -p "what to do"\n');
   else {
-    const folders = all.some(({ project }) => project);
+    const column = all.some(({ project }) => project)
+      ? ["PROJECT"]
+      : all.some(({ folder }) => folder)
+        ? ["FOLDER"]
+        : [];
     const rows = all.map((c) => [
       ...[c.id, c.status, age(c.updatedAt), String(c.rounds)],
-      ...(folders ? [ending(c.project?.folder ?? "", FOLDER)] : []),
+      ...column.map(() => ending(c.folder ?? c.project?.folder ?? "", FOLDER)),
       c.title,
     ]);
-    process.stdout.write(
-      listing(["CONTEXT", "STATUS", "AGE", "ROUNDS", ...(folders ? ["PROJECT"] : []), "TITLE"], rows),
-    );
+    process.stdout.write(listing(["CONTEXT", "STATUS", "AGE", "ROUNDS", ...column, "TITLE"], rows));
   }
   const plans = all.reduce((sum, { plansWaiting = 0 }) => sum + plansWaiting, 0);
   if (plans > 0)
@@ -66,7 +69,7 @@ const FOLDER = 32;
 /** A verb about one context, whose first word names it. */
 export const timeVerb = (verb: keyof typeof TIME_VERBS, flags: Look, [id, ...words]: string[]): Promise<number> =>
   withState(flags, async ({ store, project }) => {
-    const info = await findContext(store, id!);
+    const info = await findContext(store, id!, flags);
     const { openContexts, projectFiles } = await import("../../contexts/index.ts");
     const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
     const context = await (await openContexts({ store })).get(info.id, { files, author: "user" });
@@ -104,7 +107,7 @@ export const show = (flags: Look, id: string): Promise<number> =>
   withState(flags, ({ store, project: { root }, jobsDir }) => showOne(store, flags, { id, root, jobsDir }));
 
 async function showOne(store: Store, flags: Look, where: Where & { id: string }): Promise<number> {
-  const info = await findContext(store, where.id);
+  const info = await findContext(store, where.id, flags);
   const ledger = await openReadable(store, info.id, where);
   if (flags.json) {
     const { agents } = contextState(ledger);
@@ -144,7 +147,7 @@ export const verify = (flags: Verify, given: string | undefined): Promise<number
       await store.close();
       return reportRepair(flags, await repairSqliteStore(ledgerFile));
     }
-    const id = given === undefined ? undefined : (await findContext(store, given)).id;
+    const id = given === undefined ? undefined : (await findContext(store, given, flags)).id;
     return verifyAll(store, flags, { id, root, jobsDir });
   });
 

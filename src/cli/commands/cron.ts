@@ -59,7 +59,7 @@ async function addTo(
   const nobody = { context: "", agent: LEAD, slice: <T>() => ({}) as T };
   await scheduling(nobody, { when, prompt }, opts); // what cannot be understood leaves no context behind
   const context = flags.resume
-    ? (await findContext(store, flags.resume)).id
+    ? (await findContext(store, flags.resume, flags)).id
     : (await (await openContexts({ store })).create({ task: prompt, title: prompt.slice(0, 80), root: project.root }))
         .id;
   const ledger = await openLedger({ store, name: context, ...readers(mechanismsOf({ root: project.root, jobsDir })) });

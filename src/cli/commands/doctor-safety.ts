@@ -3,7 +3,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { messageOf } from "../../ledger/error.ts";
 import { findProgram } from "../../ledger/programs.ts";
+import { createAgentCatalogue } from "../../mechanisms/agents/index.ts";
 import { canWrite, ownPaths, type SandboxOptions } from "../../mechanisms/jobs/index.ts";
+import { agentPlaces, withheldAgents } from "../agent-places.ts";
 import type { Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { type OpenSettings, openSettings } from "../settings.ts";
@@ -14,7 +16,13 @@ export async function safety(flags: Place): Promise<Finding[]> {
   try {
     const project = await projectOf(flags);
     const settings = await openSettings(flags, project);
-    return [...walls(settings), ...hooks(settings, project.root), trust(settings), ...unused(settings, project.root)];
+    return [
+      ...walls(settings),
+      ...hooks(settings, project.root),
+      trust(settings),
+      ...(await agents(settings, project.root)),
+      ...unused(settings, project.root),
+    ];
   } catch (error) {
     return [{ what: "settings", ok: false, says: messageOf(error), do: "mend the file" }];
   }
@@ -23,7 +31,21 @@ export async function safety(flags: Place): Promise<Finding[]> {
 function unused({ permissions }: OpenSettings, root: string): Finding[] {
   const files = unusedFiles(root, permissions.home ?? "");
   const says = `not read in this version: ${files.join(", ")}`;
-  return files.length === 0 ? [] : [{ what: "files", ok: false, says, do: INSTEAD }];
+  return files.length === 0 ? [] : [{ what: "files", ok: false, warning: true, says, do: INSTEAD }];
+}
+
+/** Definitions that are not used, and mistakes in those that are. */
+async function agents({ trusted }: OpenSettings, root: string): Promise<Finding[]> {
+  const catalogue = createAgentCatalogue({ places: agentPlaces(root, { trusted }) });
+  await catalogue.list();
+  const found = (says: string, todo: string): Finding => ({ what: "agents", ok: false, warning: true, says, do: todo });
+  const withheld = trusted ? [] : withheldAgents(root);
+  return [
+    ...(withheld.length > 0
+      ? [found(`not used: ${withheld.join(", ")}`, "look at them, then `holdfast trust add`")]
+      : []),
+    ...catalogue.problems().map((problem) => found(problem, "mend the file")),
+  ];
 }
 
 function walls({ sandboxState, sandbox, settings }: OpenSettings): Finding[] {
@@ -33,6 +55,7 @@ function walls({ sandboxState, sandbox, settings }: OpenSettings): Finding[] {
       {
         what: "sandbox",
         ok: false,
+        warning: true,
         says: `commands run without one: ${why}; only what reads is allowed unasked, and mode auto asks. Rules are then trust, not protection: what a command that you allow starts can do all that you can`,
         do:
           settings.sandbox.enabled === false
@@ -93,6 +116,7 @@ function hooks({ settings, sandbox }: OpenSettings, root: string): Finding[] {
   return found.map(({ event, source, programs }) => ({
     what: "hooks",
     ok: false,
+    warning: true,
     says: `the ${event} hook of ${source} runs ${programs.join(", ")}, which commands can change: hooks run outside the sandbox`,
     do: "let it run a program that lies outside the project, or in .claude or .holdfast, which commands cannot write",
   }));

@@ -13,13 +13,15 @@ import { safety } from "./doctor-safety.ts";
 export interface Finding {
   what: string;
   ok: boolean;
+  /** It is not as it could be, and works all the same. */
+  warning?: true;
   says: string;
   /** What to do, when something is missing. */
   do?: string;
 }
 
-/** It works all the same. */
-const WARNINGS = new Set(["sandbox", "hooks", "files"]);
+/** `!` is worth knowing; only `✗` is wrong, and the exit code. */
+const markOf = ({ ok, warning }: Finding): string => (ok ? "✓" : warning ? "!" : "✗");
 
 export async function doctor(flags: Place & JsonToo): Promise<number> {
   const findings = [
@@ -35,11 +37,9 @@ export async function doctor(flags: Place & JsonToo): Promise<number> {
   if (flags.json) process.stdout.write(`${JSON.stringify({ version: VERSION, findings })}\n`);
   else {
     for (const f of findings)
-      process.stdout.write(
-        `${f.ok ? "✓" : "✗"} ${f.what.padEnd(10)} ${f.says}${f.do ? `\n             → ${f.do}` : ""}\n`,
-      );
+      process.stdout.write(`${markOf(f)} ${f.what.padEnd(10)} ${f.says}${f.do ? `\n             → ${f.do}` : ""}\n`);
   }
-  return findings.some((f) => !f.ok && !WARNINGS.has(f.what)) ? 1 : 0;
+  return findings.some((f) => !f.ok && !f.warning) ? 1 : 0;
 }
 
 const runtime = (): Finding => ({

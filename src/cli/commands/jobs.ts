@@ -2,6 +2,7 @@
 import { HoldfastError } from "../../ledger/error.ts";
 import { killJob, listJobs, showJob } from "../../mechanisms/jobs/index.ts";
 import type { JsonToo, Place } from "../flags.ts";
+import { idsMeant, isTooShort } from "../ids.ts";
 import { projectOf } from "../open.ts";
 import { age, listing, printable } from "../printable.ts";
 
@@ -49,9 +50,9 @@ export async function kill(flags: Look, id: string): Promise<number> {
 
 async function jobNamed(dir: string, id: string): Promise<Listed> {
   const all = await listJobs(dir);
-  const near = all.filter((job) => job.jobId === id || job.jobId.startsWith(id));
-  const found = near.find((job) => job.jobId === id) ?? (near.length === 1 ? near[0] : undefined);
-  if (found) return found;
-  const why = near.length > 1 ? `${near.length} jobs begin with ${id}` : `there is no job ${id}`;
+  const near = idsMeant(all, id, { prefix: "job_", idOf: ({ jobId }) => jobId });
+  if (near.length === 1) return near[0]!;
+  const none = isTooShort(id, "job_") ? `${id} is too short for a part of an id` : `there is no job ${id}`;
+  const why = near.length > 1 ? `${near.length} jobs are meant by ${id}` : none;
   throw new HoldfastError("not_found", `${why}: see \`holdfast jobs ls\``);
 }

@@ -65,7 +65,7 @@ const stateOf = (ledger: Ledger): TeamState => ledger.state.slices.team as TeamS
 async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): Promise<Ledger[]> {
   const reading = readers(mechanismsOf({ root: project.root, jobsDir }));
   const found = (await store.due(Date.now())).filter(isTeamWake).map((wake) => wake.context);
-  const contexts = flags.resume ? [(await findContext(store, flags.resume)).id] : found;
+  const contexts = flags.resume ? [(await findContext(store, flags.resume, flags)).id] : found;
   return Promise.all(contexts.map((name) => openLedger({ store, name, ...reading })));
 }
 

@@ -1,5 +1,6 @@
 // Owns `holdfast trust [show|add|remove]`: which projects' own configuration is used.
 import { describeWithheld } from "../../settings/index.ts";
+import { withheldAgents } from "../agent-places.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { escaped } from "../printable.ts";
@@ -31,6 +32,6 @@ async function say(flags: Look, { trust }: { trust: boolean }): Promise<number> 
     process.stdout.write(`  ${approved ? "✓" : "✗"} ${escaped(kind)}\n`);
     for (const line of shows) process.stdout.write(`      ${escaped(line)}\n`);
   }
-  for (const line of describeWithheld(open)) process.stdout.write(`  ${escaped(line)}\n`);
+  for (const line of describeWithheld(open, withheldAgents(project.root))) process.stdout.write(`  ${escaped(line)}\n`);
   return 0;
 }

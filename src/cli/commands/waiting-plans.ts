@@ -25,3 +25,19 @@ export async function withWaitingPlans(
     }),
   );
 }
+
+/** The plans that nobody has answered, of all teams. */
+export async function waitingPlans(where: {
+  store: OpenState["store"];
+  root: string;
+  jobsDir: string;
+}): Promise<string[]> {
+  const { store, root, jobsDir } = where;
+  const reading = readers(mechanismsOf({ root, jobsDir }));
+  const found: string[] = [];
+  for (const { context: name } of (await store.due(Date.now())).filter(isTeamWake)) {
+    const { plans } = (await openLedger({ store, name, ...reading })).state.slices.team as TeamState;
+    found.push(...Object.entries(plans).flatMap(([id, { status }]) => (status === "pending" ? [id] : [])));
+  }
+  return found;
+}

@@ -1,5 +1,6 @@
 // Owns `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
 import { keepSweeping } from "../../contexts/index.ts";
+import { requestLine } from "../command-line.ts";
 import type { WorkFlags } from "../flags.ts";
 import { openHarness } from "../harness.ts";
 import { createHostedOutput } from "../hosted-output.ts";
@@ -13,7 +14,7 @@ export async function worker(flags: WorkFlags & { concurrency?: number; debug: b
     const screen = createScreen({ isLive: isLiveTerminal() });
     const { harness, settings, asksHere } = await openHarness(flags, state, { screen });
     for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
-    const show = createHostedOutput({ quiet: flags.quiet, screen, asksHere });
+    const show = createHostedOutput({ quiet: flags.quiet, screen, asksHere, toSee: (id) => requestLine(id, flags) });
     const over = new AbortController();
     let times = 0;
     const leave = (signal: NodeJS.Signals) => {

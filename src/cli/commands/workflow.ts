@@ -21,7 +21,7 @@ import { findContext, type OpenState, stateAt, withState } from "../open.ts";
 import { offlineNews, playsScripts } from "../phase-scripts.ts";
 import { oneLine, printable } from "../printable.ts";
 import { createScreen, isLiveTerminal } from "../screen.ts";
-import { startOf } from "../start.ts";
+import { begunWith, startOf } from "../start.ts";
 
 const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };
 
@@ -44,25 +44,25 @@ export const run = (flags: RunFlags, file: string): Promise<number> =>
   });
 
 export const show = (flags: Look, id: string): Promise<number> =>
-  withContexts(flags, async (contexts, state) => draw((await named(contexts, state, id)).status, flags));
+  withContexts(flags, async (contexts, state) => draw((await named(contexts, state, { id, flags })).status, flags));
 
 export const retry = (flags: RunFlags, id: string): Promise<number> =>
   withContexts(flags, async (contexts, state) => {
-    const { info, context, status } = await named(contexts, state, id);
+    const { info, context, status } = await named(contexts, state, { id, flags });
     return goOn({ flags, state, contexts, context, info }, status);
   });
 
 export const input = (flags: Look, id: string, given: string[]): Promise<number> =>
   withContexts(flags, async (contexts, state) => {
-    const { info, context } = await named(contexts, state, id);
+    const { info, context } = await named(contexts, state, { id, flags });
     await giveInput(context, pairs(given));
     if (flags.json) process.stdout.write(`${JSON.stringify({ context: info.id, given: Object.keys(pairs(given)) })}\n`);
     else process.stdout.write(`Given. Go on with: ${retryLine(info.id, flags)}\n`);
     return 0;
   });
 
-async function named(contexts: Contexts, state: OpenState, id: string) {
-  const info = await findContext(state.store, id);
+async function named(contexts: Contexts, state: OpenState, { id, flags }: { id: string; flags: Place }) {
+  const info = await findContext(state.store, id, flags);
   const context = await contexts.get(info.id);
   const status = await workflowStatus(context, { status: info.status });
   if (!status) throw new HoldfastError("not_found", `${info.id} runs no workflow: see \`holdfast workflow ls\``);
@@ -121,7 +121,9 @@ async function runSpec({ flags, state: opened, contexts, context: given, spec, i
   const started = await startOf(flags, state, info);
   const screen = createScreen({ isLive: isLiveTerminal() });
   const mechanisms = [playsScripts(spec, root)];
-  const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { screen, mechanisms });
+  const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { screen, mechanisms }).catch(
+    (error) => begunWith(error, info, flags),
+  );
   const news = given ? undefined : offlineNews(spec, root, model);
   if (news && !flags.quiet) process.stderr.write(`holdfast: ${printable(news)}\n`);
   // Nothing is recorded before everything it needs is there.

@@ -33,6 +33,7 @@ function refusedLines(refusals: readonly Refusal[], changedNothing: boolean): st
 export function adviceLines(refused: readonly Advice[]): string[] {
   if (!refused.some((one) => one.unanswered)) return [];
   const flags = [...new Set(refused.flatMap((one) => one.flags))];
-  const toAllow = flags.length === 0 ? "" : `to allow it, give: ${flags.join(" ")}; `;
-  return [`Nobody could be asked: ${toAllow}to be asked: --approvals wait`];
+  if (flags.length === 0)
+    return ["Nobody could be asked, and only a person can allow it: give --approvals wait to be asked"];
+  return [`Nobody could be asked: to allow it, give: ${flags.join(" ")}; to be asked: --approvals wait`];
 }

@@ -23,6 +23,8 @@ export interface LineOptions {
   past?: boolean;
   /** A request for approval is shown elsewhere. */
   asksHere?: boolean;
+  /** The command line that shows such a request, to be typed elsewhere. */
+  toSee?: (requestId: string) => string;
 }
 
 export interface LineRenderer {
@@ -30,7 +32,8 @@ export interface LineRenderer {
   render(block: FactBlock): string[];
 }
 
-export function createLineRenderer({ style, lead, past = false, asksHere = false }: LineOptions): LineRenderer {
+export function createLineRenderer(opts: LineOptions): LineRenderer {
+  const { style, lead, past = false, asksHere = false, toSee = (id) => `holdfast approve show ${id}` } = opts;
   /** The call whose heading was the last thing printed. */
   let open: Call | undefined;
   /** Calls whose heading stands somewhere above. */
@@ -97,9 +100,9 @@ export function createLineRenderer({ style, lead, past = false, asksHere = false
       case "message":
         return quoted(`${block.from} → ${block.to}: ${block.text}`, "✉");
       case "asked":
-        return asksHere
-          ? []
-          : [`${style.yellow("?")} ${block.title}: waits for approval: holdfast approve ${block.requestId}`];
+        if (asksHere) return [];
+        if (past) return [`${style.yellow("?")} ${block.title}: approval was asked for (${block.requestId})`];
+        return [`${style.yellow("?")} ${block.title}: waits for approval; see it with: ${toSee(block.requestId)}`];
       case "answered":
         return asksHere || past ? [] : [style.dim(`· ${block.requestId}: ${block.text}`)];
       case "note":

@@ -77,4 +77,5 @@ export function adviceFor({ refusal }: Finished): Advice {
   return { unanswered: true, flags: refusal.code === "edit" ? ["--permission-mode acceptEdits"] : byRule };
 }
 
-const quoted = (rule: string): string => (/["$`\\!]/.test(rule) ? `'${rule.replaceAll("'", `'\\''`)}'` : `"${rule}"`);
+export const quoted = (rule: string): string =>
+  /["$`\\!]/.test(rule) ? `'${rule.replaceAll("'", `'\\''`)}'` : `"${rule}"`;

@@ -1,6 +1,7 @@
 // Owns the tables of what is around the work: approvals, permissions, trust, project, doctor, completion.
 import { VERSION as NUMBER } from "../../version.ts";
 import { type Command, verb } from "../command.ts";
+import type { IdKind } from "../completion-entries.ts";
 import { text, toggle } from "../flag.ts";
 import { EVERY, JSON_TOO, PLACE, POLICY } from "../flags.ts";
 
@@ -21,6 +22,12 @@ export const APPROVE: Command = {
       help: "what waits, whole",
       flags: LOOK,
       run: async (flags) => (await approve()).ls(flags),
+    }),
+    show: verb({
+      words: "REQUEST",
+      help: "one of them, whole; nothing is answered",
+      flags: LOOK,
+      run: async (flags, [id]) => (await approve()).show(flags, id!),
     }),
     "": verb({
       words: "REQUEST [allow|remember|rule|deny]",
@@ -128,6 +135,9 @@ export const DOCTOR: Command = {
   },
 };
 
+/** As `completion-entries.ts` has them: it reads these tables. */
+const KINDS = "context|request|plan|job|task|worktree|checkpoint|agent";
+
 const script = (shell: "bash" | "zsh" | "fish", how: string) =>
   verb({
     words: "",
@@ -145,9 +155,18 @@ export const COMPLETION: Command = {
     fish: script("fish", "holdfast completion fish > ~/.config/fish/completions/holdfast.fish"),
     contexts: verb({
       words: "",
-      help: "ids and titles of this project, one a line: the scripts ask for them",
+      help: "ids and titles of this project, one a line",
       flags: PLACE,
-      run: async (flags) => (await import("../completion-ids.ts")).contextIds(flags),
+      run: async (flags) => (await import("../completion-ids.ts")).offerIds("context", flags),
+    }),
+    ids: verb({
+      words: `${KINDS} [CONTEXT]`,
+      help: "ids of such things in this project, one a line: the scripts ask for them",
+      flags: PLACE,
+      async run(flags, [kind, context]) {
+        const known = KINDS.split("|").find((one) => one === kind) as IdKind | undefined;
+        return known ? (await import("../completion-ids.ts")).offerIds(known, flags, context) : 0;
+      },
     }),
   },
 };

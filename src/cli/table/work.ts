@@ -167,7 +167,7 @@ export const AGENTS: Command = {
       run: async (flags) => (await agents()).ls(flags),
     }),
     show: verb({
-      words: "NAME",
+      words: "AGENT",
       help: "one of them, with its instructions",
       flags: { trust: POLICY.trust, ...LOOK },
       run: async (flags, [name]) => (await agents()).show(flags, name!),

@@ -19,19 +19,19 @@ export const WORKTREES: Command = {
       run: async (flags, words) => (await run())("ls", flags, words),
     }),
     show: verb({
-      words: "NAME",
+      words: "WORKTREE",
       help: "one of them: its commits and files, and what to do with it",
       flags: LOOK,
       run: async (flags, words) => (await run())("show", flags, words),
     }),
     diff: verb({
-      words: "NAME",
+      words: "WORKTREE",
       help: "what differs from where it began, uncommitted work too",
       flags: { ...STAT, ...LOOK },
       run: async (flags, words) => (await run())("diff", flags, words),
     }),
     merge: verb({
-      words: "NAME",
+      words: "WORKTREE",
       help: "into the branch that is checked out here; a conflict leaves everything as it was",
       flags: {
         commit: toggle("commit what is uncommitted in it on its branch first"),
@@ -41,7 +41,7 @@ export const WORKTREES: Command = {
       run: async (flags, words) => (await run())("merge", flags, words),
     }),
     rm: verb({
-      words: "NAME",
+      words: "WORKTREE",
       help: "remove the directory; its branch stays. Refused while it is dirty, unmerged or in use",
       flags: { discardIgnored: toggle("single ignored files may go with it"), ...LOOK },
       run: async (flags, words) => (await run())("rm", flags, words),

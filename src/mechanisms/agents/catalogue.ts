@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import type { AgentCatalogue, AgentType, Facts } from "../../tools/agent-catalogue.ts";
+import { nearestName } from "../../tools/similarity.ts";
 import { type AgentDefinition, BUILT_IN, findDefinition } from "./definition.ts";
 import { definitionFiles } from "./definition-files.ts";
 import type { ReadDefinition } from "./read-definition.ts";
@@ -114,9 +115,11 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
     const known = await all();
     const found = findDefinition(known, type);
     if (found) return found;
+    const names = known.map(({ name }) => name);
+    const near = nearestName(type, names);
     throw new HoldfastError(
       "not_found",
-      `there is no agent type ${type}: there are ${known.map(({ name }) => name).join(", ")}`,
+      `there is no agent type ${type}: ${near ? `did you mean ${near}? There` : "there"} are ${names.join(", ")}`,
     );
   }
 

@@ -84,7 +84,7 @@ async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions & Ports)
     if (!opts.wait && !opts.onAsk) return undefined;
     const request = known ?? (await record(call, question, asked));
     crashPoint("approval.asked");
-    const text = `waiting for approval: holdfast approve ${request.requestId}`;
+    const text = `waiting for approval; see it with: holdfast approve show ${request.requestId}`;
     turn.emit({ type: "status", text, recorded: true });
     const message = `Holdfast needs your permission to use ${toClaude(tool.name, input).name}`;
     await opts.fire?.("Notification", { message, notification_type: "permission_prompt" }, turn);

@@ -89,7 +89,7 @@ const list: Reader = (clause) => {
     if (/^(?:files?|scripts|sources)$/i.test(word)) files = true;
     else if (choice.add(word)) continue;
     else if (FILLERS.has(word.toLowerCase())) continue;
-    else if (place && /^[\w@~./-]+$/.test(word)) choice.path = word;
+    else if (place && /^[\p{L}\p{M}\p{N}_@~./-]+$/u.test(word)) choice.path = word;
     else if (/^find$/i.test(verb[1]!) && looksLikePath(word) && !isQuoted(marked)) choice.add(`**/${word}`);
     else return undefined;
   }

@@ -29,23 +29,52 @@ const KINDS: { label: string; words: string[]; ends: string[] }[] = [
 
 const BARE = /^(?:README|LICENSE|LICENCE|CHANGELOG|Makefile|Dockerfile|Gemfile|Rakefile|Procfile)$/i;
 
+/** A letter, an accent, a digit of any script. */
+const LETTER = "\\p{L}\\p{M}\\p{N}_";
+const WITH_SLASH = new RegExp(`^[${LETTER}@~.+-]*\\/[${LETTER}@~./+-]*$`, "u");
+const WITH_ENDING = new RegExp(`^\\.?[${LETTER}@~+-][${LETTER}@~.+-]*\\.[A-Za-z]\\w*$`, "u");
+
 /** A path as people type it: with an extension, a slash, or one of the well-known bare names. */
-export function looksLikePath(word: string): boolean {
-  return (
-    BARE.test(word) ||
-    /^[\w@~.+-]*\/[\w@~./+-]*$/.test(word) ||
-    /^\.?[\w@~+-][\w@~.+-]*\.[A-Za-z]\w*$/.test(word) ||
-    /^\.[A-Za-z]\w+$/.test(word)
-  );
-}
+export const looksLikePath = (word: string): boolean =>
+  BARE.test(word) || WITH_SLASH.test(word) || WITH_ENDING.test(word) || /^\.[A-Za-z]\w+$/.test(word);
 
 /** "the README" is README.md in nearly every repository. */
 export const asPath = (word: string): string => (/^readme$/i.test(word) ? "README.md" : word);
 
-const WORD = new RegExp(`${QUOTED}|[\\w@~./*+#{},-]*[\\w@~/*+#}]`, "g");
+const JAPANESE = "\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Han}";
+const OTHERS = `(?:(?![${JAPANESE}])[${LETTER}])`;
+const WORD = new RegExp(`${QUOTED}|(?:${OTHERS}|[@~./*+#{},-])*(?:${OTHERS}|[@~/*+#}])`, "gu");
+/** Up to its ending, with letters that are not ASCII: where words are not parted by blanks, more than a name may stand before it. */
+const PATH = new RegExp(`(?=[\\w@~./+-]*[^\\x00-\\x7f])[${LETTER}@~./+-]*?\\.[A-Za-z]\\w*(?![\\w@~+/-]|\\.\\w)`, "gu");
 
-/** The words of a clause in ASCII, quotations as marks; Japanese around them is skipped. */
-export const wordsOf = (text: string): string[] => text.match(WORD) ?? [];
+/** The words of a clause, quotations as marks; Japanese around them is skipped, but for what belongs to the name of a file. */
+export function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  let from = 0;
+  const others = (to: number) => words.push(...(text.slice(from, to).match(WORD) ?? []));
+  for (const { 0: run, index } of text.matchAll(PATH)) {
+    const name = nameIn(index === from && index > 0 ? run.replace(PARTICLE, "") : run);
+    others(index + run.length - (name ?? run).length);
+    if (name !== undefined) words.push(name);
+    from = index + run.length;
+  }
+  others(text.length);
+  return words;
+}
+
+const PARTICLE = /^[のをにはとでがへもや]/;
+const NOUN = /^(?:ファイル|フォルダー?|ディレクトリ)(?=[A-Za-z0-9])/;
+/** A particle with something before and behind it: where the name begins, nobody can tell. */
+const UNCLEAR = /[^./][のをにはとでがへもや](?=[^\x00-\x7f])/;
+
+/** The name of a file that the run ends with; undefined where that cannot be told: it has to be quoted. */
+function nameIn(run: string): string | undefined {
+  const ascii = /[\x21-\x7e]*$/.exec(run)![0];
+  const before = run.slice(0, run.length - ascii.length);
+  if (/^[A-Za-z]/.test(ascii) && /\p{scx=Hira}$/u.test(before) && !/[ァ-ヿ一-鿿]$/.test(before)) return ascii;
+  const name = run.replace(NOUN, "");
+  return UNCLEAR.test(name) ? undefined : name;
+}
 
 export const isQuoted = (word: string): boolean => new RegExp(`^${QUOTED}$`).test(word);
 

@@ -1,0 +1,49 @@
+// Owns looking in the other projects for an id that is not of this one: whoever types it is only in the wrong folder. Reads, and changes nothing.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type ContextInfo, listContexts, listProjects } from "../contexts/index.ts";
+import { openSqliteStore } from "../ledger/sqlite/index.ts";
+import type { Store } from "../ledger/store.ts";
+import { shellWord } from "./command-line.ts";
+import type { Place } from "./flags.ts";
+import { idsMeant } from "./ids.ts";
+
+const CONTEXT = { prefix: "ctx_", idOf: ({ id }: ContextInfo) => id };
+
+/** The folder of the context that the id, or a part of one, means in another project. */
+export const contextElsewhere = (given: string, flags: Place): Promise<string | undefined> =>
+  inOthers(flags, async (store, folder) => {
+    const [found] = idsMeant(await listContexts(store), given, CONTEXT);
+    return found && (found.root || folder);
+  });
+
+/** Contract: the first that `look` finds; a store that cannot be read is passed over. */
+export async function inOthers(
+  flags: Place,
+  look: (store: Store, folder: string) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  for (const { here, stateDir, folders } of listProjects({
+    cwd: flags.cwd,
+    ...(flags.state && { state: flags.state }),
+  })) {
+    const file = join(stateDir, "ledger.db");
+    const folder = folders.find(({ there }) => there)?.path;
+    if (here || folder === undefined || !existsSync(file)) continue;
+    const found = await lookIn(file, (store) => look(store, folder)).catch(() => undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function lookIn<T>(file: string, look: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openSqliteStore(file, { readOnly: true });
+  try {
+    return await look(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** What to add to the line that was typed. */
+export const placeHint = (folder: string): string =>
+  `it belongs to ${shellWord(folder)}: add --cwd ${shellWord(folder)}`;

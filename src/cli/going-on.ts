@@ -1,0 +1,63 @@
+// Owns what a prompt's process says where it cannot begin or go on: nothing is left, it ended early, another process has it, its type of agent is not used.
+import type { ContextInfo } from "../contexts/index.ts";
+import type { Run, RunResult } from "../harness.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { contextState } from "../loop/agent.ts";
+import { contextRoot } from "../loop/transcript.ts";
+import { withheldAgents } from "./agent-places.ts";
+import { commandLine, resumeLine } from "./command-line.ts";
+import type { Place } from "./flags.ts";
+import type { OpenState } from "./open.ts";
+import { oneLine } from "./printable.ts";
+
+type Flags = Place & { stay?: boolean };
+
+/** Nothing was said, and nothing is to be gone on with. */
+export function nothingLeft(run: Run, flags: Flags): string {
+  const others = busyBeside(run);
+  const { turn } = run.taken.agent;
+  const context = { id: run.context, root: contextRoot(turn) };
+  if (others.length > 0 && !flags.stay)
+    return `The lead has nothing left to do; ${others.join(", ")} ${others.length === 1 ? "has" : "have"}. Go on with: ${resumeLine(context, { ...flags, stay: true })}`;
+  const { lastTurn } = turn.state;
+  const none = `Nothing is left to take up in ${run.context}`;
+  if (lastTurn?.reason === "done") return `${none}; its last answer:`;
+  const why = lastTurn?.error === undefined ? "it has no answer yet" : oneLine(lastTurn.error, 300);
+  return `${none}: ${why}. Say what is to be done: ${resumeLine(context, flags)} "…"`;
+}
+
+/** Agents of the context, beside the one that runs here, that have an open turn or something to begin one with. */
+const busyBeside = ({ taken: { agent, ledger } }: Run): string[] =>
+  Object.values(contextState(ledger).agents)
+    .filter((one) => one.name !== agent.turn.agent && (one.turn || one.queue.length > 0))
+    .map((one) => one.name);
+
+/** What was refused is over: only other words lead on. A limit that is remembered would stop it again. */
+export function howToGoOn(
+  { reason, limit }: RunResult,
+  { taken }: Run,
+  { flags, context }: { flags: Flags; context: { id: string; root: string } },
+): string {
+  if (reason === "blocked") return `Go on with other words: ${resumeLine(context, flags)} "…"`;
+  const rounds = taken.agent.turn.state.lastTurn?.rounds ?? 0;
+  const higher = limit === "rounds" ? ["--max-rounds", String(2 * rounds)] : [];
+  return `Take it up again with: ${resumeLine(context, flags, higher)}`;
+}
+
+/** Whoever holds the context waits for a person: perhaps for this one. */
+export function sayWaiting(
+  error: unknown,
+  { context, flags }: { context: ContextInfo | undefined; flags: Place },
+): never {
+  if (!isHoldfastError(error, "held") || context?.status !== "waiting") throw error;
+  const see = commandLine(["approve", "ls"], flags, context.root);
+  throw new HoldfastError("held", `${error.message}; it waits for an answer: ${see}`, { cause: error });
+}
+
+/** A type of agent that is not there may be one of a repository that is not trusted. */
+export function sayWithheld(error: unknown, { state, trusted }: { state: OpenState; trusted: boolean }): never {
+  const folders = trusted ? [] : withheldAgents(state.project.root);
+  if (!isHoldfastError(error, "not_found") || folders.length === 0) throw error;
+  const why = `${messageOf(error)}; ${folders.join(", ")} is not used: this repository is not trusted (\`holdfast trust add\`)`;
+  throw new HoldfastError("not_found", why, { cause: error });
+}
