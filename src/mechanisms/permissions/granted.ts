@@ -1,4 +1,5 @@
 // Owns what the parts of a call get besides: the network and the repository, never for what stands beside the part that needs them.
+import { isAbsolute } from "node:path";
 import type { ReadOutside, Withheld } from "../../loop/seams.ts";
 import type { Finding } from "./finding.ts";
 import type { Decision, World } from "./words.ts";
@@ -31,7 +32,10 @@ export function granted(turned: readonly Turned[], world: World): Granted {
   const network = wanting.length > 0 && wanting.length === parts.length && parts.every(areNamed);
   const git = ofGit.length > 0 && ofGit.length === parts.length;
   const isOpen = parts.every((part) => areNamed(part) && part.some(({ finding }) => finding.outside !== undefined));
-  const outside = [...new Set(turned.flatMap(({ finding }) => finding.outside ?? []))].map((path) => ({
+  // What a name of /proc leads to may be no place at all (`pid:[1]`).
+  const outside = [
+    ...new Set(turned.flatMap(({ finding: { outside = "" } }) => (isAbsolute(outside) ? outside : []))),
+  ].map((path) => ({
     path,
     isOpen,
   }));
