@@ -24,7 +24,7 @@ interface InputLine {
   uuid?: string;
 }
 
-export interface UserMessage {
+interface UserMessage {
   content: Content[];
   /** As it was sent. */
   message: unknown;
