@@ -20,7 +20,8 @@ export type Outcome =
 
 export type Delegate = (order: Order, run: ToolRun) => Promise<Outcome>;
 
-const LIST_CHARS = 900;
+const ABOUT_ALL_CHARS = 2700;
+const NAMES_CHARS = 8000;
 const ABOUT_CHARS = 90;
 const REFUSALS_SHOWN = 3;
 
@@ -48,18 +49,20 @@ export function createTaskTool(delegate: Delegate, types: string): Tool<Order> {
   });
 }
 
-/** Built-in types by name, others with what they are for, as long as there is room. */
+/** Built-in types by name, others with what they are for, as long as there is room; then by their names. */
 export function typesText(types: readonly AgentType[]): string {
   const built = types.filter((type) => type.source === "built-in").map(({ name }) => name);
   const own = types.filter((type) => type.source !== "built-in");
   const lines: string[] = [];
-  let left = LIST_CHARS;
+  let about = ABOUT_ALL_CHARS;
+  let names = NAMES_CHARS;
   for (const { name, description } of own) {
-    const about = description.replace(/\s+/g, " ").trim();
-    const line = `${name} (${about.length > ABOUT_CHARS ? `${about.slice(0, ABOUT_CHARS - 1)}…` : about})`;
-    if (line.length > left) break;
-    left -= line.length;
-    lines.push(line);
+    const text = description.replace(/\s+/g, " ").trim();
+    const line = `${name} (${text.length > ABOUT_CHARS ? `${text.slice(0, ABOUT_CHARS - 1)}…` : text})`;
+    about = line.length > about ? 0 : about - line.length;
+    names -= name.length;
+    if (names < 0) break;
+    lines.push(about > 0 ? line : name);
   }
   if (lines.length < own.length) lines.push(`${own.length - lines.length} more`);
   const [first, ...rest] = [...built, ...lines];

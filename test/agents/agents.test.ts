@@ -30,6 +30,20 @@ const toolsOf = (r: LoggedRequest): string[] => r.body.tools.map((t: any) => t.f
 // biome-ignore lint/suspicious/noExplicitAny: a request as it came
 const systemOf = (r: LoggedRequest): string => r.body.messages.find((m: any) => m.role === "system").content;
 
+it("of a large collection the model is told every name, and of the first what they are for", async () => {
+  const definitions = Array.from({ length: 150 }, (_, i) =>
+    definition({ name: `agent-${i}`, description: `number ${i} is for `.padEnd(200, "x") }),
+  );
+  house = await openHouse([{ text: "done" }], { agents: { definitions } });
+  await (await house.harness.run("Go")).result;
+  const [request] = house.server.log().requests;
+  // biome-ignore lint/suspicious/noExplicitAny: a request as it came
+  const text: string = request!.body.tools.find((t: any) => t.function.name === "task").function.description;
+  expect(definitions.filter(({ name }) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+  expect(text).toMatch(/agent-0 \(number 0 is for x+…\), agent-1 \(number/);
+  expect(text).toMatch(/agent-148, agent-149\.$/);
+});
+
 describe("a definition", () => {
   it("adds its instructions to the system prompt of its agent alone, the same bytes in every round", async () => {
     house = await openHouse(lead([{ calls: [{ name: "list_jobs", input: {} }] }, { text: "ok" }]), withAgent({}));

@@ -47,7 +47,7 @@ describe("a batch of calls", () => {
     const result = await house.run("go", { hooks });
     const call = (id: string, text: string, output: string) => ({
       ...{ tool_name: "Bash", tool_input: { command: text }, tool_use_id: id },
-      tool_response: { content: output, stdout: output, stderr: "", interrupted: false },
+      tool_response: output,
     });
     expect(told("batches")).toEqual([
       {

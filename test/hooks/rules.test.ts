@@ -315,6 +315,16 @@ describe("what a hook is told", () => {
       tool_response: { content: "1 line", filePath: `${dir}/x.txt`, success: true },
       duration_ms: 5,
     });
+    await tool("read_file", { path: "x.txt" }, { content: "7|hello\n8|  there\n[2 of 9 lines]", lines: 9 });
+    expect(JSON.parse(read("told.json")).tool_response).toMatchObject({
+      type: "text",
+      file: { filePath: `${dir}/x.txt`, content: "hello\n  there", numLines: 2, startLine: 7, totalLines: 9 },
+    });
+    await tool("write_file", { path: "x.txt", content: "hello" }, { content: "Created x.txt (5 bytes)" });
+    expect(JSON.parse(read("told.json"))).toMatchObject({
+      tool_use_id: "explorer.c3",
+      tool_response: { filePath: `${dir}/x.txt`, content: "hello", success: true },
+    });
   });
 });
 

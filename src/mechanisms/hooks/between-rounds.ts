@@ -2,9 +2,10 @@
 import { LEAD } from "../../loop/host.ts";
 import { harmless } from "../../loop/marks.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
+import { textOf } from "../../models/model.ts";
 import type { HookEvent } from "./config.ts";
 import type { Fired } from "./fired.ts";
-import { callPayload, type Payload, resultPayload } from "./payload.ts";
+import { callPayload, type Payload } from "./payload.ts";
 
 interface Firing {
   fire: (event: HookEvent, payload: Payload, turn: Turn) => Promise<Fired>;
@@ -84,11 +85,6 @@ function lastBatch({ state: { items, turn }, agent, cwd }: Turn): Payload[] {
   return reply.parts.flatMap((part) => {
     const result = part.type === "call" && results.find(({ callId }) => callId === part.id);
     if (!result) return [];
-    const { tool_name, tool_input, tool_use_id, tool_response } = resultPayload(
-      callPayload(part, part, part.input, { agent, cwd }),
-      result,
-      0,
-    );
-    return [{ tool_name, tool_input, tool_use_id, tool_response }];
+    return [{ ...callPayload(part, part, part.input, { agent, cwd }), tool_response: textOf(result.content) }];
   });
 }

@@ -72,14 +72,34 @@ export function resultPayload(call: Payload, output: ToolOutput, durationMs: num
   const text = cutText(shown(output.content), MAX_RESPONSE_CHARS);
   const response: Payload = { content: text };
   if (call.tool_name === "Bash") Object.assign(response, { stdout: text, stderr: "", interrupted: false });
-  const path = isRecord(call.tool_input) ? call.tool_input.file_path : undefined;
+  const input = isRecord(call.tool_input) ? call.tool_input : {};
+  const path = input.file_path;
   if (path !== undefined) Object.assign(response, { filePath: path, success: !output.isError });
+  if (call.tool_name === "Write" && !output.isError) response.content = input.content;
+  const file = call.tool_name === "Read" && !output.isError ? linesRead(text) : undefined;
+  if (file)
+    Object.assign(response, {
+      type: "text",
+      file: { filePath: path, ...file, totalLines: output.lines ?? file.totalLines },
+    });
   return {
     ...call,
     tool_response: response,
     ...(output.isError ? { error: text, is_interrupt: false } : {}),
     duration_ms: durationMs,
   };
+}
+
+/** What `read_file` numbered, without its numbers; undefined: it was no text. */
+function linesRead(text: string) {
+  const numbered = text.split("\n").flatMap((line) => {
+    const [, number, rest] = /^\s*(\d+)\|(.*)$/s.exec(line) ?? [];
+    return number === undefined ? [] : [{ number: Number(number), rest: rest ?? "" }];
+  });
+  const [first] = numbered;
+  if (!first) return undefined;
+  const content = numbered.map(({ rest }) => rest).join("\n");
+  return { content, numLines: numbered.length, startLine: first.number, totalLines: numbered.at(-1)!.number };
 }
 
 function shown(content: ToolOutput["content"]): string {
