@@ -38,7 +38,7 @@ export interface Output {
   end?(last: LastWords): boolean;
 }
 
-export interface LastWords {
+interface LastWords {
   /** By refusals, the last turn came to nothing. */
   changedNothing: boolean;
   /** What would have allowed a call of the lead, by its id, where its result does not say. */
