@@ -20,6 +20,7 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
   ["models/openai-responses-reading.ts", "reason", "a code of the provider's protocol"],
   ["run-result.ts", "reason", "how a turn ended: a code of the loop"],
   ["cli/headless.ts", "reason", "how a turn ended: a code of the loop"],
+  ["cli/going-on.ts", "reason", "how a turn ended: a code of the loop"],
   ["cli/stream-json-result.ts", "reason", "how a turn ended: a code of the loop"],
   ["cli/hosted-output.ts", "reason", "how a turn ended: a code of the loop"],
   ["cli/text-output.ts", "text", "what the lead said: shown once"],

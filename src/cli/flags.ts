@@ -121,7 +121,7 @@ function choiceOf<V extends string>(
 
 export const RESUME = {
   continue: toggle("the newest context here", { short: "c" }),
-  resume: maybeText("CONTEXT", "that context: its id, the beginning of it, or its title", { short: "r" }),
+  resume: maybeText("CONTEXT", "that context: its id, four characters of it or more, or its title", { short: "r" }),
 };
 
 /** Which context is meant, where a command is about one of several. */

@@ -39,7 +39,7 @@ function everything(): string {
 ${columns([
   ['holdfast -p "what to do"', "one turn, then exit; what is piped in comes with it, @FILE brings a file"],
   ['holdfast -p -c ["more"]', "go on with the newest context here; without words take up its interrupted turn"],
-  ['holdfast -p -r [CONTEXT] ["more"]', "go on with that one: its id, the beginning of it, or its title"],
+  ['holdfast -p -r [CONTEXT] ["more"]', "go on with that one: its id, four characters of it or more, or its title"],
 ])}
 
 ${columns(own.map(([key, flag]) => row(key, flag!)))}

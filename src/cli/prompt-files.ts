@@ -65,9 +65,10 @@ async function bring(
 ): Promise<Read> {
   const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], ...permissions.policy };
   const call = { tool: "read_file", effect: "read" as const, input: { path: name } };
-  const { decision, reason } = await decide(policy, call, worldOf({ root, cwd }, permissions));
+  const { decision, reason, code } = await decide(policy, call, worldOf({ root, cwd }, permissions));
   const asked = path.resolve(cwd, name);
-  if (decision !== "allow") return `is not brought (${reason})`;
+  const whose = code === "outside" ? `; this run works in ${root}, --add-dir adds a folder` : "";
+  if (decision !== "allow") return `is not brought (${reason}${whose})`;
   const real = realPath(asked);
   const roots = [root, ...(permissions.additionalDirectories ?? [])].map(realPath);
   try {

@@ -34,7 +34,7 @@ describe("an error", () => {
     ]).toEqual([
       [
         2,
-        'holdfast: there is no context "nothere" in this project (an id, the beginning of one, or a title): see `holdfast contexts ls`',
+        'holdfast: there is no context "nothere" in this project (an id, at least four characters of one, or a title): see `holdfast contexts ls`',
       ],
       [
         2,

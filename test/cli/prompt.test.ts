@@ -65,7 +65,9 @@ describe("a prompt", () => {
     expect(stderr.split("\n").filter((line) => line.includes("@"))).toEqual([
       "holdfast: @.env is not brought (.env: it may hold secrets): the words are sent as they are",
       "holdfast: @binary is not text in UTF-8: the words are sent as they are",
-      expect.stringMatching(/^holdfast: @link\.txt is not brought \(.*outside.*\): the words are sent as they are$/),
+      expect.stringMatching(
+        /^holdfast: @link\.txt is not brought \(.*outside.*; this run works in \S+, --add-dir adds a folder\): the words are sent as they are$/,
+      ),
       "holdfast: @nobody is no file here: the words are sent as they are",
     ]);
     const [{ title }] = await contexts();

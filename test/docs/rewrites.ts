@@ -118,7 +118,7 @@ export const REWRITES: Rewrite[] = [
   { printed: /ctx_(?:1m7)?…|\[CONTEXT\]|CONTEXT/, becomes: "{context}", why: "a context of this project" },
   { printed: /^(holdfast contexts checkpoint \S+) \[NAME\]/, becomes: '$1 "before the storm"', why: "any name" },
   {
-    printed: /^(holdfast agents show) (?:NAME|test-runner)/,
+    printed: /^(holdfast agents show) (?:AGENT|test-runner)/,
     becomes: "$1 planner",
     why: "a type of agent that is there",
   },
@@ -131,11 +131,17 @@ export const REWRITES: Rewrite[] = [
   { printed: /plan_bob_z3w4|(?<=team reject )PLAN(?= TEXT)/, becomes: "bob", why: "his plan" },
   { printed: /(?<=bob )TEXT …/, becomes: '"say which files"', why: "any text" },
   { printed: /\[TEXT …\]|TEXT …/, becomes: '"go on"', why: "any text" },
+  { printed: /^(holdfast approve show) REQUEST/, becomes: "$1 {requests.2}", why: "one that waits" },
+  {
+    printed: /^(holdfast completion ids) context(?:\|\w+)+ \S+$/,
+    becomes: "$1 checkpoint {context}",
+    why: "one of the kinds",
+  },
   { printed: /^(holdfast deny) REQUEST/, becomes: "$1 {requests.1}", why: "likewise" },
   { printed: /REQUEST \[allow\|remember\|rule\|deny\]/, becomes: "{requests.0} allow", why: "likewise" },
   { printed: /^(holdfast contexts rm \S+)$/, becomes: "$1 --force", why: "nobody is there to be asked" },
   {
-    printed: /^(holdfast worktrees \w+) (?:NAME|api)(?: --commit)?$/,
+    printed: /^(holdfast worktrees \w+) (?:WORKTREE|api)(?: --commit)?$/,
     becomes: "$1 none",
     why: "no team has made any here: it says so",
   },

@@ -12,11 +12,11 @@ export const CONTEXTS: Command = {
   help: "what is running, interrupted, done; going back, branching off",
   also: ["context", "ctx"],
   bare: "ls",
-  more: "CONTEXT is an id, the beginning of one, or a title.",
+  more: "CONTEXT is an id, four characters of one or more, or a title. A project is a repository with all its folders and worktrees.",
   verbs: {
     ls: verb({
       words: "",
-      help: "all contexts of this project, the newest first",
+      help: "all contexts of this project, whatever folder they work in, the newest first",
       flags: { all: toggle("of all projects"), ...LOOK },
       run: async (flags) => (await looking()).ls(flags),
     }),
