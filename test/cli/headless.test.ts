@@ -188,7 +188,9 @@ describe("holdfast -p with a server", () => {
     const limit = await cli(["-p", "go", "--max-rounds", "2", "--model", "openai-compatible/mock"], { env });
     const auth = await cli(["-p", "hello", "--model", "openai-compatible/bad"], { env });
     expect([limit.code, auth.code]).toEqual([3, 1]);
-    expect(limit.stderr).toMatch(/--max-rounds 2.*\nTake it up again with: holdfast -p -r ctx_/);
+    expect(limit.stderr).toMatch(
+      /stopped after 2 rounds, its limit \(--max-rounds, --max-turns\).*\nTake it up again with: holdfast -p -r ctx_/,
+    );
     expect(auth.stderr).toMatch(/invalid x-api-key/);
     expect(server!.log().requests.filter((r) => r.body.model === "bad")).toHaveLength(1);
   });
