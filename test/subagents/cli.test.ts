@@ -115,7 +115,7 @@ describe("text", () => {
     server = await startModelServer({ script: SCRIPT });
     const { stdout, stderr } = await run(["Go"]);
     expect(stdout).toMatch(/^end: /);
-    const shown = stderr.split("\n").slice(1, -2);
+    const shown = stderr.split("\n").slice(0, -2);
     expect(shown).toEqual([
       "● list_jobs",
       "  (no jobs)",
