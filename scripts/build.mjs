@@ -140,7 +140,7 @@ if (process.argv.includes("--types") || process.env.npm_lifecycle_event === "pre
 fs.rmSync(at("dist"), { recursive: true, force: true });
 fs.renameSync(fresh, at("dist"));
 try {
-  execFileSync(process.execPath, [at("scripts/train.cjs")], { stdio: "pipe", timeout: 60_000 });
+  execFileSync(process.execPath, [at("scripts/train.cjs")], { stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 });
 } catch (error) {
   console.error(
     `no bytecode was kept, so that starting takes a little longer: ${String(error.stderr || error).trim()}`,

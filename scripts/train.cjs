@@ -52,8 +52,9 @@ async function train() {
     ["openai-compatible/none", "text"],
     ["anthropic/claude-sonnet-4-5", "stream-json"],
     ["openai-responses/none", "json"],
+    ["rehearsal", "text"],
   ]) {
-    const args = ["-p", "go", "--model", model, "--permission-mode", "bypass", "--output-format", format];
+    const args = ["-p", "make a todo list", "--model", model, "--permission-mode", "bypass", "--output-format", format];
     const code = await main(args);
     if (code !== 0) throw new Error(`the training ended with exit code ${code}`);
   }

@@ -90,6 +90,7 @@ function standardInput(): Stats | undefined {
 
 function readToEnd(graceMs: number | undefined): Promise<Buffer> {
   const { stdin } = process;
+  if (stdin.readableEnded) return Promise.resolve(Buffer.alloc(0)); // an earlier run of this process had it
   const chunks: Buffer[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {

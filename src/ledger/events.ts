@@ -4,7 +4,10 @@ import type { EventInput, StoredEvent } from "./store.ts";
 
 /** What an event's data must look like; a zod schema is one. */
 export interface EventSchema<T = unknown> {
-  safeParse(data: unknown): { success: true; data: T } | { success: false; error: SchemaError };
+  safeParse(
+    data: unknown,
+    how?: { jitless: boolean },
+  ): { success: true; data: T } | { success: false; error: SchemaError };
 }
 
 interface SchemaError {
@@ -58,8 +61,14 @@ export interface Codec {
 
 interface Known extends EventDef {
   built?: EventSchema;
+  checks: number;
   extension?: Extension;
 }
+
+/** Zod writes a program for each schema it checks with: fewer checks than this cost less without. */
+const WORTH_COMPILING = 100;
+/** For what is checked a few times in a process. */
+export const SELDOM = { jitless: true } as const;
 
 export function createCodec(groups: EventGroup[]): Codec {
   const defs = new Map<string, Known>();
@@ -67,18 +76,18 @@ export function createCodec(groups: EventGroup[]): Codec {
     const types = Object.keys(events);
     for (const type of types) {
       if (defs.has(type)) throw new HoldfastError("invalid", `event type ${type} is defined twice`);
-      defs.set(type, { ...events[type]!, ...(extension && { extension: { ...extension, types } }) });
+      defs.set(type, { ...events[type]!, checks: 0, ...(extension && { extension: { ...extension, types } }) });
     }
   }
-  const schemaOf = (def: Known) => {
+  const check = (def: Known, data: unknown) => {
     def.built ??= def.schema();
-    return def.built;
+    return def.built.safeParse(data, { jitless: def.checks++ < WORTH_COMPILING });
   };
   return {
     encode(event) {
       const def = defs.get(event.type);
       if (!def) throw new HoldfastError("invalid", `no schema for event type ${event.type}`);
-      const parsed = schemaOf(def).safeParse(event.data);
+      const parsed = check(def, event.data);
       if (!parsed.success) throw new HoldfastError("invalid", `${event.type}: ${explain(parsed.error)}`);
       return { ...event, v: def.v, data: parsed.data };
     },
@@ -89,7 +98,7 @@ export function createCodec(groups: EventGroup[]): Codec {
         return { ok: false, event, problem: "newer", reason: `${event.type} version ${event.v} (known: ${def.v})` };
       }
       const data = event.v < def.v && def.upcast ? def.upcast(event.data, event.v) : event.data;
-      const parsed = schemaOf(def).safeParse(data);
+      const parsed = check(def, data);
       if (!parsed.success) return { ok: false, event, problem: "invalid", reason: explain(parsed.error) };
       return { ok: true, event: { ...event, v: def.v, data: parsed.data } };
     },

@@ -2,7 +2,7 @@
 import { RESERVED_EVENTS } from "../contexts/events.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { messageOf } from "../ledger/error.ts";
-import { explain } from "../ledger/events.ts";
+import { explain, SELDOM } from "../ledger/events.ts";
 import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
@@ -159,7 +159,7 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   if (!tool) return refuse(`There is no tool named ${call.name}. Tools: ${pool.map((t) => t.name).join(", ")}.`);
   const { root, cwd } = turn;
   if (started) return { pending, tool, input: started.input, grants: started.grants ?? {}, root, cwd };
-  const parsed = schemaOf(tool).safeParse(call.input);
+  const parsed = schemaOf(tool).safeParse(call.input, SELDOM);
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
   const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;

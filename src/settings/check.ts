@@ -1,5 +1,7 @@
 // Owns checking one settings file: every mistake becomes one line with its place and what to do. Loads the schema, so it is loaded lazily.
+
 import type * as z from "zod";
+import { SELDOM } from "../ledger/events.ts";
 import { nearestName } from "../tools/similarity.ts";
 import { asObject, leaveClaudesSandbox, leaveHookKeys, leaveUnknown } from "./foreign-keys.ts";
 import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
@@ -60,7 +62,7 @@ export function checkSettings(
   else leaveClaudesSandbox(json.value, warn);
   const schema = claude ? claudeSchema() : settingsSchema();
   if (foreign === "leave") leaveUnknown(json.value, (path) => keysAt(schema, path), warn);
-  const parsed = schema.safeParse(json.value);
+  const parsed = schema.safeParse(json.value, SELDOM);
   if (!parsed.success) {
     for (const issue of parsed.error.issues) problems.push(...described(issue, json, schema));
     return finish({});

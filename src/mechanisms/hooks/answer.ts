@@ -1,6 +1,6 @@
 // Owns what a hook's end means: exit codes and JSON, as Claude reads them; where a decision was not given in time, it refuses.
 import * as z from "zod";
-import { explain } from "../../ledger/events.ts";
+import { explain, SELDOM } from "../../ledger/events.ts";
 import type { HookEnd } from "./command.ts";
 import { type HookEvent, isRecord, ruleOf } from "./config.ts";
 
@@ -110,7 +110,7 @@ function exited(event: HookEvent, { code, stdout, stderr }: Extract<HookEnd, { k
 type Output = z.infer<ReturnType<typeof makeSchema>>;
 
 function readOutput(value: unknown): { says: Output } | { wrong: string } {
-  const parsed = outputSchema().safeParse(withoutNulls(value));
+  const parsed = outputSchema().safeParse(withoutNulls(value), SELDOM);
   return parsed.success ? { says: parsed.data } : { wrong: `its output does not fit: ${explain(parsed.error)}` };
 }
 

@@ -1,6 +1,6 @@
 // Owns hooks around one call: asked once before it, for the input and the decision; told after it, about the result.
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
-import { explain } from "../../ledger/events.ts";
+import { explain, SELDOM } from "../../ledger/events.ts";
 import { resultOfError } from "../../loop/next-step.ts";
 import type { GateCall, Mechanism, Seams, ToolOutput, ToolRun, Turn, VerdictCode } from "../../loop/seams.ts";
 import { schemaOf } from "../../loop/tool-specs.ts";
@@ -106,7 +106,7 @@ async function advised(callId: string, firing: Promise<Fired>, turn: Turn): Prom
 /** Contract: what a hook made of the input must be one that the tool takes, or the call is refused. */
 function rewritten({ tool }: GateCall, updatedInput: Record<string, unknown>): unknown {
   const ours = fromClaude(toClaude(tool.name, undefined).name, updatedInput).input;
-  const parsed = schemaOf(tool).safeParse(ours);
+  const parsed = schemaOf(tool).safeParse(ours, SELDOM);
   if (parsed.success) return parsed.data;
   throw new HoldfastError("invalid", `a hook's updatedInput is none for ${tool.name}: ${explain(parsed.error)}`);
 }
