@@ -1,6 +1,6 @@
 // Long output: what is kept of it and what is said of the rest, at every moment of a cut.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -112,4 +112,20 @@ test("an output that ended before anyone could shorten it is not read whole, how
   spawnSync("ln", ["-s", "1048576", join(dir, "cut")]);
   writeFileSync(out, "anew\n");
   expect(jobOutput(dir)).toEqual({ text: "anew\n" });
+});
+
+test("a command that its supervisor stopped, and was killed before it let it go on, goes on", async () => {
+  const base = scratch(onTestFinished);
+  const [dir, root] = [join(base, "jobs"), join(base, "project")];
+  mkdirSync(root);
+  const turn = testTurn([createJobs({ dir })], { root });
+  const result = turn.call("bash", { command: "echo one; until [ -e go ]; do sleep .01; done; echo two" });
+  while (listJobs(dir)[0]?.status !== "running" || showJob(dir, listJobs(dir)[0]!.jobId)!.output === "") await sleep(5);
+  const started = readFileSync(join(dir, listJobs(dir)[0]!.jobId, "started"), "utf8");
+  const [worker, command] = started.split("\n").map((line) => Number.parseInt(line, 10));
+  const supervisor = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${worker}/stat`, "utf8"))![1]);
+  process.kill(-command!, "SIGSTOP");
+  process.kill(supervisor, "SIGKILL");
+  writeFileSync(join(root, "go"), "");
+  expect(await result).toEqual({ content: "one\ntwo", isError: false });
 });

@@ -168,7 +168,7 @@ export async function killAttempt(attempt: string): Promise<void> {
   while (supervisor && isAlive(supervisor.pid, supervisor.startedAt) && Date.now() < deadline) await sleep(5);
 }
 
-/** A supervisor stops a command while it cuts its output: one that was killed in that moment let it stand. */
+/** A supervisor may stop a command while it cuts its output: one that was killed in that moment let it stand. */
 export function letGoOn(attempt: string): void {
   const { command } = processesOf(attempt);
   if (command && groupLives(command)) signal(-command.pid, "SIGCONT");

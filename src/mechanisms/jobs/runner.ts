@@ -227,7 +227,10 @@ function createJob(of: JobParts): Job {
     const look = untilEnded({ ...looked, watched: supervised === undefined }).then(() => undefined);
     told = await (supervised ? Promise.race([supervised.ended, look]) : look);
     // Its worker goes on without the supervisor, and writes what came of it.
-    if (told === undefined && jobState(attempt).phase === "running") await look;
+    if (told === undefined && jobState(attempt).phase === "running") {
+      letGoOn(attempt);
+      await look;
+    }
     // Whoever killed the supervisor alone left its command running.
     if (told === undefined && jobState(attempt).phase === "lost") await killLeftovers(attempt);
     // The shell that should have run it is gone: nobody will.
