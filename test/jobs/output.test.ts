@@ -1,8 +1,9 @@
 // Long output: what is kept of it and what is said of the rest, at every moment of a cut.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobs, listJobs, showJob } from "../../src/mechanisms/jobs/index.ts";
 import { jobOutput } from "../../src/mechanisms/jobs/output.ts";
@@ -56,15 +57,18 @@ test("whenever a long output is looked at, both its ends are there and the numbe
 });
 
 const KEEP = 4096;
-/** The supervisor's own functions; what they find on the disk before each of their steps is what a kill there leaves. */
-const STEPS = `set -C -T
+/** The supervisor's own functions, with and without holes, over an output of which more and more is printed. */
+const CUTS = `set -C
 ${SUPERVISOR.slice(SUPERVISOR.indexOf("\nsay() {"), SUPERVISOR.indexOf("\nwatch() {"))}
-keep=${KEEP} bound=20000 lost=(0) holes=(0) sizes=(0) groups=(0) step=100
+keep=${KEEP} lost=(0) holes=(0) sizes=(0) groups=(0) step=100
 kill() { :; }
 [ "$2" = holes ] || punch() { false; }
-trap 'case $FUNCNAME in shorten|say|punch) step=$((step+1)); cp -a job $step ;; esac' DEBUG
 print() { head -c "$2" "$1" | tail -c +$(($(cat printed)+1)) >>job/out; echo $2 >|printed; }
 echo 0 >printed
+`;
+/** What they find on the disk before each of their steps is what a kill there leaves. */
+const STEPS = `${CUTS}set -T
+trap 'case $FUNCNAME in shorten|say|punch) step=$((step+1)); cp -a job $step ;; esac' DEBUG
 for total in 40000 90000 130000; do
 print "$1" $total
 shorten 0 job $(wc -c <job/out)
@@ -95,6 +99,32 @@ test.each([
   // In that order, none of them twice.
   const texts = seen.map(({ text }) => text.slice(-8)).filter((end, i, ends) => end !== ends[i - 1]);
   expect(texts).toEqual([40_000, 90_000, 130_000, 131_000].map((n) => all.slice(n - 8, n)));
+});
+
+test("whoever reads while an output is emptied, where the file system has no holes, finds both ends", async () => {
+  const dir = scratch(onTestFinished);
+  const [all, keep] = [numbers(12_000_000), 65_536];
+  writeFileSync(join(dir, "all"), all);
+  mkdirSync(join(dir, "job"));
+  const often = `${CUTS}keep=${keep}
+sleep() { :; }
+for ((total = 150000; total <= ${all.length}; total += 150000)); do
+print "$1" $total
+shorten 0 job $(wc -c <job/out)
+done`;
+  const cuts = spawn("bash", ["-c", often, "cuts", "all", "none"], { cwd: dir, stdio: "ignore" });
+  const over = once(cuts, "exit");
+  const wrong = new Set<string>();
+  while (cuts.exitCode === null && cuts.signalCode === null) {
+    const { text, missing } = jobOutput(join(dir, "job"));
+    const [, about, gone] = /^(about )?(\d+) bytes/.exec(missing ?? "") ?? [];
+    const expected =
+      gone === undefined ? all.slice(0, text.length) : shown(all, Number(gone) + 2 * keep, keep, about).text;
+    if (text !== expected) wrong.add(`${missing}: …${text.slice(-16)}`);
+    await breathe();
+  }
+  expect([await over, [...wrong]]).toEqual([[0, null], []]);
+  expect(jobOutput(join(dir, "job"))).toEqual(shown(all, all.length, keep, "about "));
 });
 
 test("an output that ended before anyone could shorten it is not read whole, however long; one that the command emptied is", () => {
