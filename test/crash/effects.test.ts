@@ -246,15 +246,42 @@ test("few descriptors: the output of a command is there, and the next one runs w
   expect([cut.killed.code, cut.results()]).toEqual([0, ["its own words", "sub"]]);
 });
 
-test("300 MB of output: what was kept and what not is said where the model sees it", { timeout: 60_000 }, async () => {
-  const cut = await cutAt("never", [call("bash", { command: "yes | head -c 300000000; echo END" })]);
-  const seen = cut.results()[0]!;
-  expect(seen.length).toBeLessThan(40_000);
-  expect(seen.slice(-200)).toMatch(
-    /END\n\[at least 2\d{8} bytes of its output were not kept, only the first and the last 1048576\]$/,
-  );
-  expect(seen).not.toContain("the whole");
+test("300 MB of output: its first and last bytes are shown, and exactly how many were not kept, whoever prints them", {
+  timeout: 60_000,
+}, async () => {
+  const slowly = "for i in 1 2 3 4 5; do yes | head -c 60000000; sleep .2; done; echo END";
+  const cut = await cutAt("never", [
+    call("bash", { command: "yes | head -c 300000000; echo END" }),
+    call("bash", { command: `setsid -w sh -c '${slowly}'` }), // no longer in the group of its command
+  ]);
+  expect(cut.results().length).toBe(2);
+  const said = "\n[297902852 bytes of its output were not kept, only the first and the last 1048576]";
+  for (const seen of cut.results()) {
+    expect(seen.length).toBeLessThan(40_000);
+    expect(seen.slice(0, 4)).toBe("y\ny\n");
+    expect(seen.slice(-(said.length + 7))).toBe(`y\ny\nEND${said}`);
+    expect(seen).not.toContain("the whole");
+  }
 });
+
+test.runIf(canUnshare || process.env.CI)(
+  "long output where files have no holes: both ends are shown, and about how much was not kept",
+  { timeout: 60_000 },
+  async () => {
+    const print = "for i in 1 2 3 4; do yes | head -c 60000000; sleep .3; done; echo END";
+    const world = await openWorld([call("bash", { command: print }), END], { flags: ["--stay", ...FLAGS] });
+    onTestFinished(() => world.close());
+    const state = path.join(world.dir, "state");
+    fs.mkdirSync(state);
+    const bare = ["unshare", "--mount", "sh", "-c", `mount -t ramfs none ${state} && exec "$@"`, "sh"];
+    const exit = await world.run(["-p", "Go"], { wrap: bare, env: { OPENAI_API_KEY: KEY } });
+    const seen: string = world.server.log().requests.at(-1)!.body.messages.at(-1).content;
+    expect([exit.hung, exit.code, exit.stdout, seen.slice(0, 4)]).toEqual([false, 0, "ALL DONE\n", "y\ny\n"]);
+    expect(seen.slice(-110)).toMatch(
+      /y\ny\nEND\n\[about 23\d{7} bytes of its output were not kept, only the first and the last 1048576\]$/,
+    );
+  },
+);
 
 test.runIf(canUnshare || process.env.CI)(
   "killed in one pid namespace and resumed in another: a file that is there is found, and so is a command's result",

@@ -7,17 +7,9 @@ import { createJobOutputTool } from "../../tools/job-output.ts";
 import type { JobEnd } from "../../tools/job-runner.ts";
 import { createListJobsTool } from "../../tools/list-jobs.ts";
 import { type JobsState, jobEvents, jobsSlice, type RunningJob } from "./events.ts";
-import {
-  currentAttempt,
-  jobEnd,
-  jobOutput,
-  jobState,
-  killLeftovers,
-  readMeta,
-  START_WITHIN_MS,
-  takenFrom,
-} from "./job-dir.ts";
+import { currentAttempt, jobEnd, jobState, killLeftovers, readMeta, START_WITHIN_MS, takenFrom } from "./job-dir.ts";
 import { takeLeftBehind } from "./left-behind.ts";
+import { jobOutput } from "./output.ts";
 import { bootId } from "./process.ts";
 import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 import { type OwedJobs, sweepJobs } from "./sweep.ts";

@@ -1,13 +1,11 @@
 // Owns the directory of a job: reading what became of it, its output, ending it. Pure functions over files; no harness needed.
 import {
   closeSync,
-  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   readSync,
   statSync,
   writeFileSync,
@@ -17,6 +15,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { makeDir } from "../../ledger/make-dir.ts";
 import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
 import { isInside } from "../../tools/paths.ts";
+import { linkOf, readText } from "./job-files.ts";
+import { jobOutput } from "./output.ts";
 import {
   askToEnd,
   bootId,
@@ -63,7 +63,8 @@ const JOB_ID = /^job_[0-9a-z]+$/;
 export function currentAttempt(dir: string): string {
   for (let n = 1; ; n++) {
     const attempt = n === 1 ? dir : join(dir, String(n));
-    if (read(join(attempt, "started")) !== ABANDONED || read(join(attempt, "killed")) !== undefined) return attempt;
+    if (readText(join(attempt, "started")) !== ABANDONED || readText(join(attempt, "killed")) !== undefined)
+      return attempt;
   }
 }
 
@@ -89,7 +90,7 @@ export function newAttempt(dir: string, meta: JobMeta): string {
 export function jobState(attempt: string): JobState {
   const said = exitOf(attempt);
   if (said !== undefined) return { phase: "ended", said };
-  const started = read(join(attempt, "started"));
+  const started = readText(join(attempt, "started"));
   if (started === undefined) return { phase: "unstarted" };
   if (started === ABANDONED) return { phase: "abandoned" };
   if (!started.endsWith("\n")) {
@@ -119,7 +120,7 @@ function shellSaid(attempt: string): string | undefined {
 export function jobEnd(attempt: string, startedAt: number, told?: number): JobEnd | undefined {
   const state: JobState = told === undefined ? jobState(attempt) : { phase: "ended", said: String(told) };
   if (state.phase === "running") return undefined;
-  const killed = read(join(attempt, "killed"));
+  const killed = readText(join(attempt, "killed"));
   if (state.phase === "unstarted" && killed === undefined) return undefined;
   const because = killed === REMADE ? { because: "remade" as const } : {};
   if (state.phase !== "ended") {
@@ -145,7 +146,7 @@ export function abandon(attempt: string): boolean {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT") return false; // who took the directory away may have seen it run
-    if (code === "EEXIST") return read(join(attempt, "started")) === ABANDONED;
+    if (code === "EEXIST") return readText(join(attempt, "started")) === ABANDONED;
     throw error;
   }
 }
@@ -167,7 +168,7 @@ export async function killAttempt(attempt: string): Promise<void> {
   while (supervisor && isAlive(supervisor.pid, supervisor.startedAt) && Date.now() < deadline) await sleep(5);
 }
 
-/** A supervisor stops a command while it cuts its output: one that was killed in that moment let it stand. */
+/** A supervisor may stop a command while it cuts its output: one that was killed in that moment let it stand. */
 export function letGoOn(attempt: string): void {
   const { command } = processesOf(attempt);
   if (command && groupLives(command)) signal(-command.pid, "SIGCONT");
@@ -196,7 +197,7 @@ async function endGroup(leader: Leader, deadline: number): Promise<void> {
  * those pids are other processes, and only the pipe that all of them hold open tells whether one still lives.
  */
 function processesOf(attempt: string): { supervisor?: Leader; command?: Leader; pipe?: string } {
-  const [first = "", second = "", tag = ""] = (read(join(attempt, "started")) ?? "").split("\n");
+  const [first = "", second = "", tag = ""] = (readText(join(attempt, "started")) ?? "").split("\n");
   const isOurs = tag === "" || tag.startsWith(`${pidNamespace()}.`);
   if (isOurs) return { supervisor: leaderIn(first), command: leaderIn(second) };
   const base = attempt.slice(0, attempt.lastIndexOf("/job_"));
@@ -210,24 +211,8 @@ function leaderIn(line: string): Leader | undefined {
   return { pid, startedAt, session };
 }
 
-/** Where what it prints goes; past its bound only the end of it, the beginning is in `out.head` beside it. */
+/** Where what it prints goes; past its bound its middle is gone. */
 export const outputFile = (dir: string): string => join(currentAttempt(dir), "out");
-
-/** All that was kept: everything, or head and tail once it had passed its bound; and in words what was not. */
-export function jobOutput(attempt: string): { text: string; missing?: string } {
-  const head = readBytes(join(attempt, "out.head"));
-  const rest = readBytes(join(attempt, "out")) ?? Buffer.alloc(0);
-  const full = linkOf(join(attempt, "exit")) === undefined ? [] : ["the disk was full: output may be missing"];
-  if (!head) return { text: rest.toString("utf8"), ...(full.length > 0 && { missing: full[0] }) };
-  const tail = Buffer.concat([readBytes(join(attempt, "out.tail")) ?? Buffer.alloc(0), rest]).subarray(-head.length);
-  const total = Number(read(join(attempt, "dropped")) ?? 0) + rest.length;
-  // What was printed while it was cut is in no count.
-  const gone = `at least ${total - head.length - tail.length} bytes`;
-  return {
-    text: `${head.toString("utf8")}\n[… ${gone} were not kept …]\n${tail.toString("utf8")}`,
-    missing: [`${gone} of its output were not kept, only the first and the last ${head.length}`, ...full].join("; "),
-  };
-}
 
 /** It asked for another machine, and its sandbox has no network. */
 export function markOffline(attempt: string): void {
@@ -270,23 +255,6 @@ function firstOf(path: string, max: number): string {
     }
   } catch {
     return "";
-  }
-}
-
-/** New output since `from`, at most `max` bytes. */
-export function outputSince(attempt: string, from: number, max: number): { text: string; next: number } {
-  try {
-    const fd = openSync(join(attempt, "out"), "r");
-    try {
-      const size = fstatSync(fd).size;
-      const start = Math.max(size < from ? 0 : from, size - max); // smaller than before: the watchdog cut it
-      const bytes = Buffer.alloc(size - start);
-      return { text: bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, start)), next: size };
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return { text: "", next: from };
   }
 }
 
@@ -349,32 +317,9 @@ export const isJobId = (id: string): boolean => JOB_ID.test(id);
 
 /** A file without its newline is not finished. */
 function exitOf(attempt: string): string | undefined {
-  const text = read(join(attempt, "exit"));
+  const text = readText(join(attempt, "exit"));
   if (text?.endsWith("\n")) return text.trim();
   return linkOf(join(attempt, "exit")); // the disk was full
-}
-
-function linkOf(path: string): string | undefined {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined;
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function read(path: string): string | undefined {
-  return readBytes(path)?.toString("utf8");
-}
-
-/** Most of what is asked for is missing, and an error costs more than a look. */
-function readBytes(path: string): Buffer | undefined {
-  if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
-  try {
-    return readFileSync(path);
-  } catch {
-    return undefined;
-  }
 }
 
 export const jobNames = (dir: string): string[] => namesIn(dir).filter((name) => JOB_ID.test(name));

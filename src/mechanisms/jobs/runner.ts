@@ -14,7 +14,6 @@ import {
   isJobId,
   type JobMeta,
   jobEnd,
-  jobOutput,
   jobState,
   killAttempt,
   killLeftovers,
@@ -23,11 +22,11 @@ import {
   listJobs,
   makeJobDir,
   newAttempt,
-  outputSince,
   readMeta,
   shellEnd,
   takenFrom,
 } from "./job-dir.ts";
+import { jobOutput, OUTPUT_BYTES, outputSince } from "./output.ts";
 import { bootId } from "./process.ts";
 import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
@@ -106,7 +105,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       supervisors.set(key, known);
       return known.supervisor;
     }
-    const { hardLimitMs = 86_400_000, outputBytes = 64 << 20 } = opts;
+    const { hardLimitMs = 86_400_000, outputBytes = OUTPUT_BYTES } = opts;
     const made = createSupervisor(opts.dir, { hardLimitMs, outputBytes, env: opts.env, enclosure });
     for (const [other, { supervisor, ...of }] of supervisors) {
       // One of the same kind sees the machine as it was.
@@ -228,7 +227,10 @@ function createJob(of: JobParts): Job {
     const look = untilEnded({ ...looked, watched: supervised === undefined }).then(() => undefined);
     told = await (supervised ? Promise.race([supervised.ended, look]) : look);
     // Its worker goes on without the supervisor, and writes what came of it.
-    if (told === undefined && jobState(attempt).phase === "running") await look;
+    if (told === undefined && jobState(attempt).phase === "running") {
+      letGoOn(attempt);
+      await look;
+    }
     // Whoever killed the supervisor alone left its command running.
     if (told === undefined && jobState(attempt).phase === "lost") await killLeftovers(attempt);
     // The shell that should have run it is gone: nobody will.

@@ -61,6 +61,10 @@ export const COMMAND = [
  * A full disk takes no more text, but a link's short target still: an `exit` that is a link says with it what could not be written.
  * What must not be there is taken away when a command has ended; while one runs in the background, or after the harness, about every
  * second; made again and again, whatever runs so is ended. `.beat` says when any of them was last seen alive.
+ * Long output loses its middle where it lies: a hole is made between its first bytes and its last, so that nothing moves, nobody is
+ * stopped, and whoever is killed or reads meanwhile finds both ends. The link `cut` says so first: a link is there whole or not at all,
+ * also on a full disk. Where no hole can be made (the file system, no program for it), head and tail are copied and `out` is emptied
+ * while the command's group stands still; whoever left that group goes on, and what it writes in that moment is lost.
  * Who waits for the harness's end is looked after: killed alone, it would leave a supervisor that never ends.
  */
 export const SUPERVISOR = `set -m -C
@@ -78,7 +82,7 @@ links=("\${@:1:n}")
 shift $n
 mask=$(umask)
 umask 077
-open=1 told=0 remade=0 looked=0 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() lost=() gone=()
+open=1 told=0 remade=0 looked=0 part= last=0 free=0 soon=.01 fast=.2 quick=5 hired=() names=() groups=() workers=() begun=() sizes=() holes=() lost=() gone=()
 [ "\${BASH_VERSINFO[0]}" -ge 4 ] || soon=1 fast=1
 for f in /proc/self/fd/*; do
 f=\${f##*/}
@@ -183,7 +187,40 @@ worker $last "$@" 2>/dev/null &
 exec 6<&-
 hired[last]=$!
 }
-forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "lost[$1]" "gone[$1]"; }
+forget() { unset "names[$1]" "groups[$1]" "workers[$1]" "begun[$1]" "sizes[$1]" "holes[$1]" "lost[$1]" "gone[$1]"; }
+say() { ln -sfn "$2" "$1/cut.new" && mv -f "$1/cut.new" "$1/cut"; }
+punch() {
+case $OSTYPE in
+darwin*) perl -e 'open(F, "+<", $ARGV[0]) && fcntl(F, 99, pack("L2q2", 0, 0, @ARGV[1, 2])) or exit 1' "$1" $2 $3 ;;
+*) fallocate -p -o $2 -l $3 "$1" ;;
+esac
+}
+shorten() {
+local i=$1 d=$2 z=$3 n b from=$(((keep+4095)/4096*4096)) to=$((($3-keep)/4096*4096))
+[ $to -gt $from ] || return
+if [ \${lost[i]} = 0 ]; then
+[ -L "$d/cut" ] || say "$d" $keep || return
+if punch "$d/out" $from $((to-from)); then
+holes[i]=$to
+return
+fi
+fi
+kill -STOP -- -\${groups[i]}
+for n in 1 2 3 4 5; do
+b=$z
+sleep .02
+z=$(wc -c <"$d/out")
+[ $z != $b ] || break
+done
+b=$((lost[i]+z))
+{ [ -e "$d/out.head" ] || { head -c $keep "$d/out" >|"$d/out.head.new" && mv "$d/out.head.new" "$d/out.head"; }; } &&
+tail -c $keep "$d/out" >|"$d/out.tail.$b" && say "$d" "$keep $b $z" && : >|"$d/out" && {
+say "$d" "$keep $b 0"
+rm -f "$d/out.tail.\${lost[i]}"
+lost[i]=$b holes[i]=0 sizes[i]=0
+}
+kill -CONT -- -\${groups[i]}
+}
 watch() {
 quick=5 looked=$SECONDS
 local i d n z c behind=()
@@ -216,14 +253,8 @@ fi
 [ ! -e "$d/out" ] || z=$(wc -c <"$d/out")
 [ "$n" -ge 5 ] && [ $((z-sizes[i])) -lt $((bound/16)) ] || quick=$fast
 sizes[i]=$z
-[ "$z" -gt "$bound" ] || continue
-kill -STOP -- -\${groups[i]} 2>/dev/null
-[ -e "$d/out.head" ] || head -c "$keep" "$d/out" >|"$d/out.head"
-tail -c "$keep" "$d/out" >|"$d/out.tail"
-: >|"$d/out"
-kill -CONT -- -\${groups[i]} 2>/dev/null
-lost[i]=$((lost[i]+z)) sizes[i]=0
-echo "\${lost[i]}" >|"$d/dropped"
+[ "$z" -ge "\${holes[i]}" ] || holes[i]=0
+[ $((z-holes[i])) -le "$bound" ] || shorten $i "$d" $z
 done
 if [ \${#behind[@]} = 0 ]; then remade=0
 elif take \${names[\${behind[0]}]}; then
@@ -262,7 +293,7 @@ t*) set -f
 a=($m)
 set +f
 i=\${a[3]}
-workers[i]=\${a[1]} groups[i]=\${a[2]} names[i]=\${a[4]} begun[i]=$SECONDS sizes[i]=0 lost[i]=0 free=$((free-1)) quick=$soon ;;
+workers[i]=\${a[1]} groups[i]=\${a[2]} names[i]=\${a[4]} begun[i]=$SECONDS sizes[i]=0 holes[i]=0 lost[i]=0 free=$((free-1)) quick=$soon ;;
 q) open=0 ;;
 e*) forget \${m#e }
 free=$((free+1)) ;;

@@ -10,6 +10,7 @@ import { commandEnvironment } from "./environment.ts";
 import { markOffline, shellEnd, shellIsGone } from "./job-dir.ts";
 import { recordAbsent, spare } from "./left-behind.ts";
 import { leadsAsBefore } from "./linked.ts";
+import { KEPT_BYTES } from "./output.ts";
 import { childrenOf, pidNamespace, unreachedFrom } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
 import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
@@ -97,7 +98,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
 
   const open = (): Shell => {
     makeDir(dir);
-    const kept = Math.min(1 << 20, limits.outputBytes >> 2);
+    const kept = Math.min(KEPT_BYTES, limits.outputBytes >> 2);
     const { outer, wrap, absent, links } = limits.enclosure ?? { outer: [], wrap: [], absent: [], links: [] };
     // A sandbox takes longer to start than a command; two are kept ready. In it the directory of the jobs is seen through descriptor 9 alone.
     const enclosed = wrap.length > 0;
