@@ -1,4 +1,5 @@
 // Owns how long an agent's model calls take, in this process.
+import { monotonicMs } from "../ledger/holder.ts";
 
 export interface ModelCalls {
   /** All together; what lies between two attempts does not count. */
@@ -8,10 +9,10 @@ export interface ModelCalls {
 }
 
 export async function timed<T>(calls: ModelCalls, call: () => Promise<T>): Promise<T> {
-  const since = performance.now();
+  const since = monotonicMs();
   try {
     return await call();
   } finally {
-    calls.ms += performance.now() - since;
+    calls.ms += monotonicMs() - since;
   }
 }

@@ -1,10 +1,12 @@
 // Owns the files of checkpoints: keeping them, comparing, bringing them back. The user's repository is read, never run and never touched.
+
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { monotonicMs } from "../../ledger/holder.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { type Applied, applyPlan } from "./apply.ts";
 import { contentsOf, type FileContent } from "./contents.ts";
@@ -169,7 +171,7 @@ export function openFileKeeper(opts: {
   }
 
   async function saveNow({ signal, since, whole = false }: SaveOptions): Promise<FileMark> {
-    const started = performance.now();
+    const started = monotonicMs();
     const at = clock();
     signal?.throwIfAborted();
     store.refresh();
@@ -194,7 +196,7 @@ export function openFileKeeper(opts: {
     fs.appendFileSync(marksFile, `${id} ${clock()}\n`, { mode: 0o600 });
     const left = scan.left.slice(0, SHOWN_LEFT).map(({ path: at, why }) => ({ path: shownOf(at) || root, why }));
     if (scan.left.length > SHOWN_LEFT) left.push({ path: "…", why: `${scan.left.length - SHOWN_LEFT} more` });
-    const ms = Math.round(performance.now() - started);
+    const ms = Math.round(monotonicMs() - started);
     return { id, files: counted.files, bytes: counted.bytes, left, partial: scan.partial, at, ms };
   }
 

@@ -1,16 +1,17 @@
 // Owns the lock on the kept files: one process at a time adds or removes; a dead one's lock is taken over.
+
 import fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../ledger/error.ts";
-import { inspectHolder, thisHolder, whereIs } from "../../ledger/holder.ts";
+import { inspectHolder, monotonicMs, thisHolder, whereIs } from "../../ledger/holder.ts";
 import type { Holder } from "../../ledger/store.ts";
 
 /** Contract: `work` runs alone among all processes; `busy` when another live one keeps the lock longer than `waitMs`. */
 export async function withLock<T>(file: string, waitMs: number, work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + waitMs;
+  const until = monotonicMs() + waitMs;
   const mine = JSON.stringify(thisHolder(false));
   for (let pause = 2; !take(file, mine); pause = Math.min(pause * 2, 50)) {
-    if (performance.now() > until)
+    if (monotonicMs() > until)
       throw new HoldfastError("busy", "another process is at work on the checkpoints of this project: try again");
     await sleep(pause);
   }

@@ -1,7 +1,9 @@
 // Owns one look at the root as a whole: in slices between which others run, within a budget, new content going into the store.
+
 import fs from "node:fs";
 import path from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
+import { monotonicMs } from "../../ledger/holder.ts";
 import { openFolder } from "./folder.ts";
 import { joined, nameIn, parentOf, type RawPath, rawOf } from "./names.ts";
 import type { ObjectStore } from "./objects.ts";
@@ -72,7 +74,7 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
   }
 
   async function look(opts: { budgetMs: number; keep: boolean; signal?: AbortSignal }): Promise<Seen> {
-    const started = performance.now();
+    const started = monotonicMs();
     const repository = findRepository(root);
     const outside = outsideRules(root, repository);
     if (refusal)
@@ -82,12 +84,12 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
     memory ??= loadLook(dir, rawRoot);
     await breathe();
     let sliceEnd = started + sliceMs;
-    const isDue = () => performance.now() > sliceEnd;
-    const isOver = () => performance.now() - started > opts.budgetMs;
+    const isDue = () => monotonicMs() > sliceEnd;
+    const isOver = () => monotonicMs() - started > opts.budgetMs;
     const pause = async () => {
       await breathe();
       opts.signal?.throwIfAborted();
-      sliceEnd = performance.now() + sliceMs;
+      sliceEnd = monotonicMs() + sliceMs;
     };
     const later: { node: FileNode; folder: RawPath; name: RawPath }[] = [];
     const unreadable: Left[] = [];

@@ -1,6 +1,8 @@
 // Owns what is seen of the home: installed tools, none of its credentials.
+
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { monotonicMs } from "../../ledger/holder.ts";
 import { isInside } from "../../tools/paths.ts";
 import { isSecret, plainSecrets } from "../../tools/secret-names.ts";
 import { exists, type Layer, mask, maskAt, pinned, realOr } from "./mounts.ts";
@@ -17,7 +19,7 @@ const CERTIFICATES =
 export function createTools(home: string): () => Layer[] {
   let last: { at: number; tools: Layer[] } | undefined;
   return () => {
-    if (!last || performance.now() - last.at > AFRESH_MS) last = { at: performance.now(), tools: shownTools(home) };
+    if (!last || monotonicMs() - last.at > AFRESH_MS) last = { at: monotonicMs(), tools: shownTools(home) };
     return last.tools;
   };
 }

@@ -22,7 +22,7 @@ const WORD = new RegExp(`^(?:[A-Z]?[a-z]{0,${LONGEST_WORD}}|[A-Z]{0,${LONGEST_WO
 const MAIL = /^[^\s@:/]+@[^\s@:/]+\.[a-z]{2,}$/i;
 /** Words as people write them, and numbers as short as those of a year: "Ada McBride", "my-vault-2", "google-oauth2". */
 const ONE = String.raw`(?:(?:(?:\p{Lu}\p{Ll}{1,3})?\p{Lu}?\p{Ll}+|\p{Lu}+)\d{0,4}|\d{1,4})`;
-const NAME = new RegExp(String.raw`^${ONE}(?:[ ._,/'-]+${ONE})*\.?$`, "u");
+const nameLike = () => new RegExp(String.raw`^${ONE}(?:[ ._,/'-]+${ONE})*\.?$`, "u"); // built when asked for: it takes a millisecond
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const URL_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 const CONNECTION = /^[\w ]+=[^;]*;[\w ]+=/;
@@ -67,7 +67,7 @@ function secretsOf(name: string, value: string): string[] {
 }
 
 const isPlain = (value: string): boolean => value.length < MIN_LENGTH || PATH.test(value) || WORD.test(value);
-const isNamelike = (value: string): boolean => MAIL.test(value) || NAME.test(value) || DATE.test(value);
+const isNamelike = (value: string): boolean => MAIL.test(value) || DATE.test(value) || nameLike().test(value);
 
 /** The password of `scheme://user:password@host`, a token that stands there alone, and secret parameters. */
 function credentialsOfUrl(text: string): string[] {
@@ -77,7 +77,7 @@ function credentialsOfUrl(text: string): string[] {
   const place = authority.includes("@") || URL.canParse(text) ? authority : rest;
   const userinfo = place.slice(0, Math.max(0, place.lastIndexOf("@")));
   const colon = userinfo.indexOf(":");
-  const alone = colon < 0 && !isNamelike(userinfo) ? userinfo : "";
+  const alone = colon < 0 && userinfo !== "" && !isNamelike(userinfo) ? userinfo : "";
   const password = colon < 0 ? alone : userinfo.slice(colon + 1);
   const query = /\?([^#]*)/.exec(rest)?.[1] ?? "";
   const asked = [...new URLSearchParams(query)].flatMap(([key, value]) => (isSecretParameter(key) ? [value] : []));
