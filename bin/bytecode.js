@@ -16,16 +16,15 @@ exports.nameOf = (file) => {
   return `${path.basename(file)}-${size}-${mtimeMs}`;
 };
 
-/** Contract: a file whose bytecode is missing, or not for this Node, is loaded as usual. Returns what is to be called at the end of the run. */
+/** Contract: a file whose bytecode is missing, or not for this Node, is compiled. Returns what is to be called at the end of the run. */
 exports.useBytecode = (main) => {
   const dir = path.dirname(main);
   const built = exports.bytecodeOf(dir);
   const isBuilt = fs.existsSync(built);
   const kept = isBuilt ? built : cacheFor(main);
-  if (kept === undefined) return () => {};
   quiet(/USE_MAIN_CONTEXT_DEFAULT_LOADER/);
   const scripts = [];
-  const hasAny = isBuilt || fs.existsSync(kept);
+  const hasAny = isBuilt || (kept !== undefined && fs.existsSync(kept));
   const bytecodeFor = (file) => {
     if (!hasAny) return undefined;
     try {
@@ -34,7 +33,8 @@ exports.useBytecode = (main) => {
       return undefined; // no session has needed it yet
     }
   };
-  compileWith(bytecodeFor, isBuilt ? undefined : (file, script, had) => scripts.push({ file, script, had }));
+  const each = isBuilt || kept === undefined ? undefined : (file, script, had) => scripts.push({ file, script, had });
+  compileWith(dir, bytecodeFor, each);
   return () => keepAll(kept, scripts);
 };
 
@@ -48,16 +48,18 @@ function quiet(what) {
 
 exports.compileWith = compileWith;
 
-/** `each` sees every script, and whether there was bytecode for it. */
-function compileWith(bytecodeFor, each) {
+/** The files of the command line are functions already (scripts/build.mjs). `each` sees every script, and whether there was bytecode for it. */
+function compileWith(dir, bytecodeFor, each) {
   const asUsual = Module._extensions[".js"];
   Module._extensions[".cjs"] = (module, file) => {
+    if (path.dirname(file) !== dir) return asUsual(module, file);
     const cachedData = bytecodeFor(file);
-    if (!cachedData && !each) return asUsual(module, file);
     const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-    const source = Module.wrap(fs.readFileSync(file, "utf8"));
-    const script = new vm.Script(source, { filename: file, cachedData, importModuleDynamically });
-    if (script.cachedDataRejected && !each) return asUsual(module, file);
+    const script = new vm.Script(fs.readFileSync(file, "utf8"), {
+      filename: file,
+      cachedData,
+      importModuleDynamically,
+    });
     each?.(file, script, cachedData !== undefined && !script.cachedDataRejected);
     const run = script.runInThisContext();
     run.call(module.exports, module.exports, Module.createRequire(file), module, file, path.dirname(file));

@@ -10,6 +10,7 @@ const cli = path.join(dist, "cli");
 const work = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-train-")));
 const scripts = [];
 compileWith(
+  cli,
   () => undefined,
   (file, script) => scripts.push([nameOf(file), script]),
 );

@@ -96,10 +96,10 @@ function noVerb(name: string, word: string | undefined, verbs: Command["verbs"])
 }
 
 function noCommand({ words, flags }: Line): HoldfastError {
-  const known = takingArguments();
-  const unknown = flags.find(({ typed }) => !known.has(typed));
+  const known = allSpellings();
+  const unknown = flags.find(({ typed }) => !known.includes(typed));
   if (unknown) {
-    const near = nearFlag(unknown.typed, [...known.keys()]);
+    const near = nearFlag(unknown.typed, known);
     return invalid(`there is no flag ${unknown.typed}${near ? `: did you mean ${near}?` : ""}`, "");
   }
   const [first] = words;
@@ -170,22 +170,32 @@ function notTaken(
   const near = nearFlag(typed, mine);
   const who = name === "" ? "-p" : `\`${name}\``;
   const guess = near ? `: did you mean ${near}?` : "";
-  const what = takingArguments().has(typed) ? `${who} does not take ${typed}` : `there is no flag ${typed}`;
+  const what = takingOf(typed) ? `${who} does not take ${typed}` : `there is no flag ${typed}`;
   return invalid(`${what}${guess}`, name);
 }
 
-/** Which flags, of all commands, are followed by an argument. */
-function takingArguments(): Map<string, Taking> {
-  const all = [PROMPT, ...Object.values(COMMANDS).flatMap(({ verbs }) => Object.values(verbs))];
-  const takes = new Map<string, Taking>();
-  for (const { flags } of all)
-    for (const [key, flag] of Object.entries(flags)) {
+const allTables = (): FlagTable[] =>
+  [PROMPT, ...Object.values(COMMANDS).flatMap(({ verbs }) => Object.values(verbs))].map(({ flags }) => flags);
+
+/** Whether a flag of any command is followed by an argument; the prompt's come first, and mostly it is one of them. Undefined: nobody's. */
+function takingOf(typed: string): Taking | undefined {
+  for (const table of allTables())
+    for (const key in table) {
+      const flag = table[key]!;
       const { argument, alsoTakes } = flag;
-      for (const { name, means } of spellingsOf(key, flag))
-        takes.set(`--${name}`, { one: argument !== undefined && means === undefined, more: alsoTakes });
-      if (flag.short) takes.set(`-${flag.short}`, { one: argument !== undefined, more: alsoTakes });
+      if (typed === `-${flag.short}`) return { one: argument !== undefined, more: alsoTakes };
+      const spelt = spellingsOf(key, flag).find(({ name }) => typed === `--${name}`);
+      if (spelt) return { one: argument !== undefined && spelt.means === undefined, more: alsoTakes };
     }
-  return takes;
+  return undefined;
+}
+
+function allSpellings(): string[] {
+  const spelt = (key: string, flag: Flag) => [
+    ...spellingsOf(key, flag).map(({ name }) => `--${name}`),
+    ...(flag.short ? [`-${flag.short}`] : []),
+  ];
+  return [...new Set(allTables().flatMap((table) => Object.entries(table).flatMap(([key, flag]) => spelt(key, flag))))];
 }
 
 interface Taking {
@@ -198,7 +208,6 @@ const FLAG_LIKE = /^(?:--|--?[A-Za-z][\w-]*(?:=[\s\S]*)?)$/;
 
 /** Flags may stand anywhere; after `--` everything is a word. */
 function lex(argv: readonly string[]): Line {
-  const takes = takingArguments();
   const line: Line = { flags: [], words: [] };
   const left = [...argv];
   for (let arg = left.shift(); arg !== undefined; arg = left.shift()) {
@@ -209,7 +218,7 @@ function lex(argv: readonly string[]): Line {
     } else if (arg.startsWith("--")) {
       const at = arg.indexOf("=");
       const typed = at < 0 ? arg : arg.slice(0, at);
-      const { one, more } = takes.get(typed) ?? { one: false };
+      const { one, more } = takingOf(typed) ?? { one: false, more: undefined };
       const follows = () => (one && isArgument(left[0]) ? left.shift() : undefined);
       line.flags.push({ typed, value: at < 0 ? follows() : arg.slice(at + 1) });
       while (more && isArgument(left[0]) && more(left[0]!)) line.flags.push({ typed, value: left.shift() });
@@ -218,7 +227,7 @@ function lex(argv: readonly string[]): Line {
       for (const [i, letter] of letters.entries()) {
         const typed = `-${letter}`;
         const joined = letters.slice(i + 1).join("");
-        if (!takes.get(typed)?.one) {
+        if (!takingOf(typed)?.one) {
           line.flags.push({ typed, value: undefined });
           continue;
         }

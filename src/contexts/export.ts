@@ -12,7 +12,7 @@ import { FORMAT, nextSum, type PortableLine } from "./portable-lines.ts";
 
 const CHUNK = 1 << 20;
 const HASH = /[0-9a-f]{64}/g;
-const compress = promisify(zstdCompress);
+const compress = (raw: Uint8Array): Promise<Buffer> => promisify(zstdCompress)(raw);
 
 export interface ExportReport {
   id: string;

@@ -10,6 +10,18 @@ import { openWorld, treeOf } from "./world.ts";
 const NOTHING = { changed: [], removed: [], created: [], conflicts: [], left: [] };
 
 describe("a checkpoint of files", () => {
+  it("of an unchanged folder is written once, whichever context asks, since whenever", async () => {
+    const { state, keeper, write, again } = openWorld();
+    write("a.txt", "a\n");
+    const [later, much] = [Date.now() + 60_000, Date.now() + 120_000];
+    const first = await keeper.save({ since: later });
+    const packs = () => fs.readdirSync(path.join(state, "git/objects/pack"));
+    const before = packs();
+    const second = await again().save({ since: much });
+    expect(second.id).toBe(first.id);
+    expect(packs()).toEqual(before);
+  });
+
   it("brings back content, modes, links, empty folders, deleted and untracked files, and removes what came since", async () => {
     const { root, keeper, write, git } = openWorld();
     write("src/tracked.ts", "tracked\n");

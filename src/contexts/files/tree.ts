@@ -30,8 +30,8 @@ export interface Manifest {
   left: [RawPath, string][];
   /** Ignore rules from outside the root that were in force. */
   outside: OutsideRules;
-  /** When each file was last changed, of those that were since `since`. Missing: nobody asked, or there were too many. */
-  changed?: { since: number; files: [RawPath, number][] };
+  /** When each file was last changed, of those that were since the time that was asked for. Missing: nobody asked, or there were too many. */
+  changed?: { files: [RawPath, number][] };
 }
 
 const MODES = { file: "100644", exec: "100755", link: "120000", dir: "40000" } as const;
@@ -111,7 +111,7 @@ export function countUp(top: DirNode): {
 /** Past so many it says nothing: it would be larger than what it speaks of. */
 const MOST_CHANGED = 20_000;
 
-/** What was changed since then, and when. */
+/** What was changed since then, and when. Not `since` itself: two contexts in an unchanged folder have one mark, written once. */
 export function changedSince(top: DirNode, since: number): Manifest["changed"] {
   const files: [RawPath, number][] = [];
   const visit = (dir: DirNode, path: RawPath) => {
@@ -122,7 +122,7 @@ export function changedSince(top: DirNode, since: number): Manifest["changed"] {
     }
   };
   visit(top, "");
-  return files.length > MOST_CHANGED ? undefined : { since, files };
+  return files.length > MOST_CHANGED ? undefined : { files };
 }
 
 const usual = (entry: { kind: string; mode: number }, modes: Manifest["modes"]): number =>

@@ -13,7 +13,7 @@ interface SnapshotRow {
   sum: Uint8Array;
 }
 
-const compress = promisify(zstdCompress);
+const compress = (text: Buffer): Promise<Buffer> => promisify(zstdCompress)(text);
 /** Most slices are small: packing them costs more than it saves. */
 const PACKED_FROM = 8_192;
 /** What packed data begins with; text of JSON never does. */
