@@ -7,6 +7,23 @@ import { PROMPT } from "../../src/cli/table/prompt.ts";
 import { COMMANDS } from "../../src/cli/table.ts";
 import { HoldfastError } from "../../src/ledger/error.ts";
 
+/** Every flag of every command, as it is typed, and whether an argument follows it. */
+const typedFlags = () =>
+  [PROMPT, ...Object.values(COMMANDS).flatMap(({ verbs }) => Object.values(verbs))].flatMap(({ flags }) =>
+    Object.entries(flags).flatMap(([key, flag]) => [
+      ...spellingsOf(key, flag).map(({ name, means }) => [
+        `--${name}`,
+        flag.argument !== undefined && means === undefined,
+      ]),
+      ...(flag.short ? [[`-${flag.short}`, flag.argument !== undefined]] : []),
+    ]),
+  );
+
+it("a flag is followed by an argument in every command that has it, or in none", () => {
+  const found = new Map(typedFlags() as [string, boolean][]);
+  expect(typedFlags().filter(([name, takes]) => found.get(name as string) !== takes)).toEqual([]);
+});
+
 function said(line: string): string {
   try {
     const found = parse(line.split(" ").filter(Boolean));

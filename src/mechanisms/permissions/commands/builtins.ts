@@ -11,6 +11,7 @@ import { readFlags } from "./flags.ts";
 import { echo, printf } from "./speak.ts";
 
 const nothing = (): Output => ({ kind: "text", text: "" });
+const something = (): undefined => undefined;
 
 export const BUILTINS: Commands = {
   ":": nothing,
@@ -37,8 +38,8 @@ export const BUILTINS: Commands = {
     const at = call.args.findIndex((f) => /^-\w*x/.test(f.text));
     return at < 0 ? undefined : call.run(call.args.slice(at + 1));
   },
-  times: nothing,
-  dirs: nothing,
+  times: something,
+  dirs: something,
   logout: nothing,
   echo,
   printf,
@@ -54,12 +55,12 @@ export const BUILTINS: Commands = {
   },
   test,
   "[": test,
-  type: nothing,
+  type: something,
   hash: (call) => {
     if (call.args.some((f) => /^-\w*p/.test(f.text))) call.say(askFirm("it gives a command another meaning"));
     return undefined;
   },
-  help: nothing,
+  help: something,
   let: (call) => {
     for (const f of call.args) {
       inspectExpression(call.shell, f);

@@ -32,13 +32,27 @@ const refuses =
 
 /** A bare address instead of a name is what attacks use. */
 function reach(call: Call): Verdict {
+  if (call.args.some((f) => isMetadata(f.text)))
+    return deny("it asks the cloud for the keys of this machine", "network");
   const isBare = call.args.some((f) => isBareAddress(f.text));
   return (isBare ? refuseNetwork : askNetwork)(`${call.name} reaches another machine`);
 }
 
+const HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^@/]*@)?(\[[0-9a-f:.]+\]|[^/:?#]+)/i;
+/** Where clouds tell a machine its keys: link-local addresses, and the few that are none (Alibaba, Oracle, AWS by IPv6). */
+const METADATA =
+  /^(?:169\.254\.|100\.100\.100\.200$|192\.0\.0\.192$|\[(?:fe[89ab]|fd00:ec2:|fd20:ce:|::(?:ffff:)?(?:0:)?a9fe:|64:ff9b:(?:1?:)?.*a9fe:)|(?:metadata|instance-data)(?:\.|$)|.*\bmetadata\.(?:google|azure|tencentyun))/;
+
+/** However the address is written: a browser's reading makes one of `0xa9fea9fe`, `169.254.43518` and `[::ffff:169.254.169.254]`. */
+function isMetadata(text: string): boolean {
+  const host = HOST.exec(text.replace(/^--?[\w-]+=/, ""))?.[1] ?? "";
+  if (!/[.\]]|^0x|^\d+$|^(?:metadata|instance-data)$/i.test(host) || text === "metadata") return false;
+  return METADATA.test(URL.parse(`http://${host}/`)?.hostname ?? "");
+}
+
 export function isBareAddress(text: string): boolean {
-  if (/metadata\.google\.internal|169\.254\.169\.254|instance-data/.test(text)) return true;
-  const host = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^@/]*@)?(\[[0-9a-f:.]+\]|[^/:?#]+)/i.exec(text)?.[1] ?? "";
+  if (isMetadata(text)) return true;
+  const host = HOST.exec(text)?.[1] ?? "";
   if (/^(?:127\.|0\.0\.0\.0$|\[::1\]|localhost$)/.test(host)) return false;
   return /^\d{1,3}(?:\.\d{1,3}){3}$|^\[[0-9a-f:.]+\]$|^0x[0-9a-f]+$|^\d{8,10}$|^169\.254\./i.test(host);
 }

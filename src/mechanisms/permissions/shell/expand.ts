@@ -25,7 +25,7 @@ import {
 } from "./field.ts";
 import { parse } from "./parse.ts";
 import { copyScope } from "./scope.ts";
-import { outputAsWord, type Shell } from "./shell.ts";
+import { type Output, outputAsWord, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 
 export function expandWords(shell: Shell, words: readonly Word[]): Field[] {
   return words.flatMap((word) => expandWord(shell, word));
@@ -323,14 +323,17 @@ function replace(value: Field[], pattern: Field, by: Field, operator: string): F
   return text.length > LIMITS.chars ? holeField() : field(text);
 }
 
+const substitute = (shell: Shell, script: ParsedScript | undefined, text: string): ShellWord =>
+  outputAsWord(printedBy(shell, script, text));
+
 /** Judges the commands of a substitution; gives what they print. */
-function substitute(shell: Shell, script: ParsedScript | undefined, text: string): ShellWord {
+export function printedBy(shell: Shell, script: ParsedScript | undefined, text: string): Output {
   if (!script) {
     record(shell.court, text, askFirm("the substitution cannot be read", "unreadable"));
-    return hole();
+    return UNKNOWN_OUTPUT;
   }
   const inner: Shell = { ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 };
-  return outputAsWord(shell.runScript(inner, script, script.source ?? shell.source));
+  return shell.runScript(inner, script, script.source ?? shell.source);
 }
 
 export function inspectArithmetic(shell: Shell, e: ArithmeticExpression): undefined {

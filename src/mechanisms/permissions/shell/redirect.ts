@@ -3,7 +3,7 @@ import type { Redirect, Redirection } from "unbash";
 import { record } from "../court.ts";
 import { allow, ask, askFirm, deny } from "../finding.ts";
 import { judgeName } from "./assign.ts";
-import { expandValue, expandWord } from "./expand.ts";
+import { expandValue, expandWord, printedBy } from "./expand.ts";
 import { type Field, field, has, holeField, isKnown } from "./field.ts";
 import { readField, writeField } from "./paths.ts";
 import type { Output, Shell } from "./shell.ts";
@@ -63,6 +63,11 @@ function judgeFile(shell: Shell, redirect: Redirect): Output | undefined {
   if (!redirect.target) {
     record(shell.court, text, deny("the redirection has no target"));
     return undefined;
+  }
+  const [process, ...others] = redirect.target.parts ?? [];
+  if (redirect.operator === "<" && process?.type === "ProcessSubstitution" && others.length === 0) {
+    record(shell.court, text, allow());
+    return printedBy(shell, process.script, process.text);
   }
   const [only, ...more] = expandWord(shell, redirect.target);
   const target: Field = only && more.length === 0 ? only : holeField();
