@@ -16,7 +16,7 @@ else await run(Number(arg("files", 20_000)), Number(arg("reps", 5)));
 
 /** One process: the first save, ten that follow, one of a later process, a restore of a hundred files. */
 async function measure(root, state) {
-  const { openFileKeeper } = await import("../src/contexts/files/index.ts");
+  const { openFileKeeper } = await import("../src/file-snapshots/index.ts");
   const timed = async (work) => {
     const started = performance.now();
     const result = await work();

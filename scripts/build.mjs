@@ -141,7 +141,7 @@ await bundle({ main: "src/cli/main.ts" }, "cli", "cjs");
 const entries = {
   index: "src/index.ts",
   contexts: "src/contexts/index.ts",
-  hub: "src/hub/index.ts",
+  hub: "src/hub.ts",
   testing: "src/testing/index.ts",
 };
 await bundle(entries, ".", "esm");

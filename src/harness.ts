@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Contexts, FileKeeper } from "./contexts/index.ts";
+import { type SeenFile, seenFacts } from "./file-access/seen-files.ts";
 import type { Hosting, HostTeamsOptions } from "./hosting.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
@@ -47,6 +48,7 @@ import {
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction, redactor } from "./mechanisms/redaction/index.ts";
 import { createSubagents, type SubagentsOptions } from "./mechanisms/subagents/index.ts";
+import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import { type Board, createTasks, entering, openBoard, placeFor } from "./mechanisms/tasks/index.ts";
 import { createTeam, type TeamOptions } from "./mechanisms/team/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
@@ -54,8 +56,6 @@ import { createWorktrees, isolateIn, openWorktrees, type WorktreesPlace } from "
 import type { Content, Model } from "./models/model.ts";
 import { openModel } from "./models/open-model.ts";
 import { countsOf, createEventQueue, type HarnessEvent, type RunResult, resultOf, titleOf } from "./run-result.ts";
-import { type SeenFile, seenFacts } from "./tools/seen-files.ts";
-import type { SubagentRunner } from "./tools/subagent-runner.ts";
 import { VERSION } from "./version.ts";
 
 export { driveRun, type HarnessEvent, type RunResult, titleOf } from "./run-result.ts";

@@ -1,5 +1,7 @@
 // Owns the public API: named exports only. What a store, a model, a tool or a mechanism is made of has its name here too, so that one can be
 // written elsewhere.
+
+export type { SeenFile } from "./file-access/seen-files.ts";
 export {
   createHarness,
   type Harness,
@@ -96,6 +98,7 @@ export type {
 export type { SandboxOptions } from "./mechanisms/jobs/index.ts";
 export type { PermissionMode, PermissionOptions, Policy, RuleText } from "./mechanisms/permissions/index.ts";
 export type { SubagentsOptions } from "./mechanisms/subagents/index.ts";
+export type { Isolate } from "./mechanisms/subagents/port.ts";
 export type { TeamOptions } from "./mechanisms/team/index.ts";
 export type { WorktreesPlace } from "./mechanisms/worktrees/index.ts";
 export {
@@ -116,6 +119,4 @@ export {
 } from "./models/model.ts";
 export { type OpenModelOptions, openModel } from "./models/open-model.ts";
 export { createRehearsal } from "./models/rehearsal/index.ts";
-export type { SeenFile } from "./tools/seen-files.ts";
-export type { Isolate } from "./tools/subagent-runner.ts";
 export { VERSION } from "./version.ts";

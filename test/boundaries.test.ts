@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { cyclesIn, roomGraph } from "../scripts/rooms.ts";
 
 const root = path.join(import.meta.dirname, "..");
 const src = path.join(root, "src");
@@ -8,21 +9,67 @@ const src = path.join(root, "src");
 /** What each room may import, beside itself. */
 const MAY_IMPORT: Record<string, string[]> = {
   ledger: [],
-  models: ["ledger/error.ts", "ledger/text-file.ts", "tools/similarity.ts"],
-  settings: [
-    "ledger/error.ts",
-    "ledger/make-dir.ts",
-    "tools/hook-events.ts",
-    "tools/permission-modes.ts",
-    "tools/similarity.ts",
-  ],
-  contexts: ["ledger"],
+  text: ["ledger"],
+  "file-snapshots": ["ledger"],
+  models: ["ledger/error.ts", "ledger/text-file.ts", "text"],
+  contexts: ["ledger", "file-snapshots"],
   loop: ["ledger", "contexts", "models/model.ts"],
-  tools: ["ledger", "loop", "models/model.ts"],
-  mechanisms: ["ledger", "contexts", "loop", "tools", "models"],
-  hub: ["ledger", "contexts", "loop", "tools", "models/model.ts"],
+  "file-access": ["ledger", "text", "loop", "models/model.ts"],
+  "claude-code": ["ledger", "loop", "file-access"],
+  settings: ["ledger/error.ts", "ledger/events.ts", "ledger/make-dir.ts", "claude-code", "text"],
+  "shell-policy": ["ledger", "text", "loop", "file-access", "claude-code"],
+  templates: ["ledger", "text"],
+  mechanisms: [
+    "ledger",
+    "contexts",
+    "loop",
+    "models",
+    "text",
+    "file-access",
+    "file-snapshots",
+    "claude-code",
+    "shell-policy",
+  ],
+  hub: [
+    "ledger",
+    "contexts",
+    "loop",
+    "models/model.ts",
+    "templates",
+    "mechanisms/agents/port.ts",
+    "mechanisms/subagents/port.ts",
+  ],
+  workflow: ["ledger", "contexts", "templates", "hub"],
   testing: ["ledger", "loop", "models", "contexts"],
-  cli: ["ledger", "contexts", "loop", "tools", "mechanisms", "models", "settings", "hub", "harness.ts", "version.ts"],
+  front: [
+    "ledger",
+    "contexts",
+    "loop",
+    "models",
+    "file-access",
+    "claude-code",
+    "shell-policy",
+    "mechanisms",
+    "harness.ts",
+    "version.ts",
+  ],
+  cli: [
+    "ledger",
+    "contexts",
+    "loop",
+    "models",
+    "text",
+    "file-access",
+    "claude-code",
+    "shell-policy",
+    "settings",
+    "mechanisms",
+    "hub",
+    "workflow",
+    "front",
+    "harness.ts",
+    "version.ts",
+  ],
 };
 
 function sources(): string[] {
@@ -43,7 +90,7 @@ const room = (file: string) => file.split(path.sep)[0]!;
 const mechanism = (file: string) => (room(file) === "mechanisms" ? file.split(path.sep)[1] : undefined);
 
 describe("import boundaries", () => {
-  it("point one way: ledger ← contexts ← loop ← tools, mechanisms ← harness ← cli", () => {
+  it("point one way: ledger ← contexts ← loop ← file-access, shell-policy, mechanisms ← harness ← front ← cli", () => {
     const wrong = sources()
       .filter((file) => file.includes(path.sep))
       .flatMap((file) =>
@@ -55,12 +102,19 @@ describe("import boundaries", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("keep mechanisms apart: none imports another", () => {
+  it("have no cycle between rooms (node scripts/rooms.ts)", () => {
+    expect(cyclesIn(roomGraph())).toEqual([]);
+  });
+
+  it("keep mechanisms apart: of another one only its port.ts is imported", () => {
     const wrong = sources().flatMap((file) =>
       importsOf(file)
         .filter(
           (target) =>
-            mechanism(file) !== undefined && mechanism(target) !== undefined && mechanism(target) !== mechanism(file),
+            mechanism(file) !== undefined &&
+            mechanism(target) !== undefined &&
+            mechanism(target) !== mechanism(file) &&
+            path.basename(target) !== "port.ts",
         )
         .map((target) => `${file} → ${target}`),
     );

@@ -13,7 +13,7 @@ import {
   reportOf,
   runWorkflow,
   workflowStatus,
-} from "../../src/hub/workflow/index.ts";
+} from "../../src/workflow/index.ts";
 import { openRunner } from "./runner.ts";
 
 const HERE = import.meta.dirname;

@@ -1,7 +1,7 @@
 // Owns who runs the agents of the example: the hub, with the offline rehearsal model playing one script for each phase.
 import path from "node:path";
 import type { Contexts } from "../../src/contexts/index.ts";
-import { type AgentRunner, createHub } from "../../src/hub/index.ts";
+import { type AgentRunner, createHub } from "../../src/hub.ts";
 import { createHarness, createRehearsal, type Model } from "../../src/index.ts";
 
 export interface Watcher {

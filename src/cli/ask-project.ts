@@ -2,8 +2,8 @@
 import { createInterface } from "node:readline";
 import { adoptProject, type Project, type ProjectOptions, type Unclear } from "../contexts/index.ts";
 import { sayChoice, sayDoubt } from "../contexts/project/sentences.ts";
+import { printable } from "../front/presentation/printable.ts";
 import { HoldfastError } from "../ledger/error.ts";
-import { printable } from "./printable.ts";
 
 /** Contract: without an answer nothing is linked. */
 export async function askAboutProject(where: ProjectOptions, unclear: Unclear): Promise<Project> {

@@ -1,6 +1,6 @@
 // Owns a question at the terminal that is answered with yes or no.
 import { createInterface } from "node:readline";
-import { printable } from "./printable.ts";
+import { printable } from "../front/presentation/printable.ts";
 
 /** Contract: anything but a clear yes is no; Ctrl-C, Ctrl-D and an input that ends too. */
 export async function askYesOrNo(question: string): Promise<boolean> {

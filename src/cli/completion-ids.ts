@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { listContexts, listProjects } from "../contexts/index.ts";
+import { oneLine } from "../front/presentation/printable.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { IdKind } from "./completion-entries.ts";
 import type { Place } from "./flags.ts";
-import { oneLine } from "./printable.ts";
 
 /** So many are offered, the newest first. */
 const MOST = 50;

@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ContextInfo, listContexts, listProjects } from "../contexts/index.ts";
+import { shellWord } from "../front/presentation/command-line.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
-import { shellWord } from "./command-line.ts";
 import type { Place } from "./flags.ts";
 import { idsMeant } from "./ids.ts";
 

@@ -1,7 +1,8 @@
 // Owns the flags that several commands share: where, how it may act, with which model, as what it answers.
+
+import { PERMISSION_MODES, type PermissionMode } from "../claude-code/permission-modes.ts";
+import { isToolName } from "../claude-code/tool-names.ts";
 import { isNoModel, modelSpec } from "../models/model-spec.ts";
-import { isToolName } from "../tools/claude-names.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../tools/permission-modes.ts";
 import { choice, count, dollars, type Flag, maybeText, text, texts, toggle, type Values } from "./flag.ts";
 
 const cwd: Flag<string> = {

@@ -1,5 +1,16 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 import type { ContextInfo } from "../contexts/index.ts";
+import type { SeenFile } from "../file-access/seen-files.ts";
+import { adviceLines } from "../front/presentation/closing.ts";
+import { commandLine, requestLine, resumeLine } from "../front/presentation/command-line.ts";
+import { oneLine, printable } from "../front/presentation/printable.ts";
+import { type Refusals, type Refused, watchRefusals } from "../front/presentation/refusals.ts";
+import type { AnswerSchema } from "../front/sdk-protocol/answer-schema.ts";
+import type { ControlRequest } from "../front/sdk-protocol/control-request.ts";
+import { linesOf } from "../front/sdk-protocol/lines-of.ts";
+import { inputLine } from "../front/sdk-protocol/user-message.ts";
+import { createScreen, isLiveTerminal, type Screen } from "../front/text/screen.ts";
+import { createTextOutput, type Output } from "../front/text/text-output.ts";
 import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
@@ -8,28 +19,17 @@ import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionMode, PermissionOptions } from "../mechanisms/permissions/index.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
-import type { SeenFile } from "../tools/seen-files.ts";
-import type { AnswerSchema } from "./answer-schema.ts";
-import { commandLine, requestLine, resumeLine } from "./command-line.ts";
-import type { ControlRequest } from "./control-request.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { howToGoOn, nothingLeft, sayWaiting, sayWithheld } from "./going-on.ts";
-import { openHarness } from "./harness.ts";
-import { linesOf } from "./lines-of.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.ts";
-import { adviceLines } from "./presentation/closing.ts";
-import { oneLine, printable } from "./printable.ts";
+import { openHarness } from "./open-harness.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
-import { type Refusals, type Refused, watchRefusals } from "./refusals.ts";
-import { createScreen, isLiveTerminal, type Screen } from "./screen.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { begunWith, type Started, startOf } from "./start.ts";
-import { createTextOutput, type Output } from "./text-output.ts";
 import { INSTEAD, unusedFiles } from "./unused-files.ts";
-import { inputLine } from "./user-message.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
@@ -85,7 +85,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
             asksHere,
             toSee: (id) => requestLine(id, flags, state.project.root),
           })
-        : (await import("./stream-json.ts")).createJsonOutput({
+        : (await import("../front/sdk-protocol/stream-json.ts")).createJsonOutput({
             stream: flags.outputFormat === "stream-json",
             quiet: flags.quiet,
             partial: flags.includePartialMessages ?? false,
@@ -120,7 +120,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
 
 /** Loaded only when somebody wants it. */
 const answerSchema = async (given: string): Promise<AnswerSchema> =>
-  (await import("./answer-schema.ts")).openAnswerSchema(given);
+  (await import("../front/sdk-protocol/answer-schema.ts")).openAnswerSchema(given);
 
 function checkFormat({ outputFormat, includePartialMessages, replayUserMessages }: Flags): void {
   if (outputFormat === "stream-json" || !(includePartialMessages || replayUserMessages)) return;
@@ -259,7 +259,7 @@ async function converse(run: Run, { output, harness, modelId, flags }: Work): Pr
   const { agent } = run.taken;
   const say = (line: string) => process.stderr.write(`holdfast: ${printable(line)}\n`);
   const control = async (request: ControlRequest) => {
-    const { answerControl } = await import("./control-request.ts");
+    const { answerControl } = await import("../front/sdk-protocol/control-request.ts");
     const interrupt = () => agent.hasWork() && run.interrupt();
     const asked = { model: modelId, agents: () => harness.agents.list(), interrupt, say };
     output.control?.(await answerControl(request, asked));
@@ -314,7 +314,7 @@ async function converse(run: Run, { output, harness, modelId, flags }: Work): Pr
 async function adviceOn(refusals: Refusals, run: Run, { state, permissions }: Work): Promise<Map<string, string[]>> {
   const advice = new Map<string, string[]>();
   for (const { callId, ...call } of refusals.unadvised()) {
-    const { flagsFor } = await import("./refusal-advice.ts");
+    const { flagsFor } = await import("../front/presentation/refusal-advice.ts");
     const { cwd } = run.taken.agent.turn;
     advice.set(callId, await flagsFor({ ...call, cwd }, permissions, state.project.root));
   }

@@ -1,6 +1,6 @@
 // Owns the help texts, put together from the tables: the page of everything, of a command, of a verb.
 import { HoldfastError } from "../ledger/error.ts";
-import { nearestName } from "../tools/similarity.ts";
+import { nearestName } from "../text/similarity.ts";
 import { type Command, usage, type Verb } from "./command.ts";
 import { type Flag, type FlagTable, shownFlag, spellingsOf } from "./flag.ts";
 import { EVERY, PLACE } from "./flags.ts";

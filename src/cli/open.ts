@@ -8,15 +8,15 @@ import {
   settleMovedRoots,
   sweepExpired,
 } from "../contexts/index.ts";
+import { commandLine, resumeLine, shellWord } from "../front/presentation/command-line.ts";
+import { oneLine, printable } from "../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
-import { commandLine, resumeLine, shellWord } from "./command-line.ts";
 import type { Place } from "./flags.ts";
 import { beginsId, isId, isInId, isTooShort, type Kind } from "./ids.ts";
-import { oneLine, printable } from "./printable.ts";
 
 export interface OpenState {
   project: Project;

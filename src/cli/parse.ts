@@ -1,6 +1,6 @@
 // Owns reading a command line: which command it means, its flags and words; one line, with a guess, when it means nothing.
 import { HoldfastError } from "../ledger/error.ts";
-import { nearestName } from "../tools/similarity.ts";
+import { nearestName } from "../text/similarity.ts";
 import { type Command, checkWords, type Verb } from "./command.ts";
 import { type Flag, type FlagTable, type Spelling, spellingsOf } from "./flag.ts";
 import { insteadOf } from "./instead.ts";

@@ -1,11 +1,11 @@
 // Owns what the offline model does in a workflow: it plays the scripts that lie beside the file, one for each phase.
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { Workflow } from "../hub/workflow/index.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { defineMechanism, type Mechanism } from "../loop/seams.ts";
 import type { Model } from "../models/model.ts";
 import { createRehearsal } from "../models/rehearsal/index.ts";
+import type { Workflow } from "../workflow/index.ts";
 
 /** The planner stands in where no model was chosen: it understands requests, not the prompts of a workflow. */
 const PLANNER = "rehearsal/planner";

@@ -1,12 +1,12 @@
 // Owns `@file` in a prompt: which words name a file, whether it may be brought, and what is said when it is not.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
+import { realPath } from "../file-access/paths.ts";
+import { hold, readHeldSoon, release } from "../file-access/safe-open.ts";
+import { hashOf, type SeenFile } from "../file-access/seen-files.ts";
 import { messageOf } from "../ledger/error.ts";
 import { decide, type PermissionOptions, type Policy, worldOf } from "../mechanisms/permissions/index.ts";
 import { redactor } from "../mechanisms/redaction/index.ts";
-import { realPath } from "../tools/paths.ts";
-import { hold, readHeldSoon, release } from "../tools/safe-open.ts";
-import { hashOf, type SeenFile } from "../tools/seen-files.ts";
 
 export interface Brought {
   files: (SeenFile & { shown: string; text: string })[];

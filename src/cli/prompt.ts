@@ -2,11 +2,11 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync, type Stats } from "node:fs";
 import { resolve } from "node:path";
+import type { SeenFile } from "../file-access/seen-files.ts";
+import { printable } from "../front/presentation/printable.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { noteText } from "../loop/marks.ts";
 import type { Content } from "../models/model.ts";
-import type { SeenFile } from "../tools/seen-files.ts";
-import { printable } from "./printable.ts";
 import type { OpenSettings } from "./settings.ts";
 
 export interface Prompt {

@@ -1,10 +1,8 @@
 // Owns the ids of programs that keep their own: a context that was begun under one is found by it, and is called so in their format.
 import type { ContextInfo } from "../contexts/index.ts";
+import { PREFIX, UUID } from "../front/sdk-protocol/session-id.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { OpenState } from "./open.ts";
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const PREFIX = "ctx_";
 
 export interface SessionFlags {
   sessionId?: string | undefined;
@@ -32,10 +30,6 @@ export function sessionTaken(error: unknown, { sessionId }: SessionFlags): never
   const why = `there is a context ${sessionId} already: go on with it by -r ${sessionId}`;
   throw new HoldfastError("invalid", why, { cause: error });
 }
-
-/** As the program that chose it knows it; any other context by its own id. */
-export const sessionIdOf = (context: string): string =>
-  UUID.test(context.slice(PREFIX.length)) ? context.slice(PREFIX.length) : context;
 
 /** A copy of the context as it is now; the original stays as it is. */
 export async function forked(state: OpenState, { id }: ContextInfo): Promise<ContextInfo> {

@@ -5,7 +5,6 @@ import { messageOf } from "../ledger/error.ts";
 import { own } from "../ledger/own.ts";
 import { probeSandbox, type SandboxOptions, type SandboxState } from "../mechanisms/jobs/index.ts";
 import type { PermissionOptions } from "../mechanisms/permissions/index.ts";
-import { parseRule } from "../mechanisms/permissions/rules.ts";
 import {
   describeWithheld,
   type LoadedSettings,
@@ -14,6 +13,7 @@ import {
   settingsPlaces,
   type Trust,
 } from "../settings/index.ts";
+import { parseRule } from "../shell-policy/rules.ts";
 import { withheldAgents } from "./agent-places.ts";
 import type { Place, PolicyFlags } from "./flags.ts";
 

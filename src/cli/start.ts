@@ -12,12 +12,12 @@ import {
   type Start,
   startedEvent,
 } from "../contexts/index.ts";
+import { resumeLine, shellWord } from "../front/presentation/command-line.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { thisHolder } from "../ledger/holder.ts";
 import type { EventInput } from "../ledger/store.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../mechanisms/permissions/words.ts";
 import { isEscalating, type LoadedSettings } from "../settings/index.ts";
-import { resumeLine, shellWord } from "./command-line.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../shell-policy/types.ts";
 import type { WorkFlags } from "./flags.ts";
 import type { OpenState } from "./open.ts";
 import { trustNow } from "./settings.ts";

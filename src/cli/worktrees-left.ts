@@ -1,9 +1,10 @@
 // Owns the last line of a team's run: which worktrees hold work that the project's tree does not have, and how to see it.
+
+import { commandLine } from "../front/presentation/command-line.ts";
+import { oneLine } from "../front/presentation/printable.ts";
 import { openWorktrees } from "../mechanisms/worktrees/index.ts";
-import { commandLine } from "./command-line.ts";
 import type { Place } from "./flags.ts";
 import type { OpenState } from "./open.ts";
-import { oneLine } from "./printable.ts";
 
 const NAMED = 5;
 

@@ -1,11 +1,12 @@
 // Owns the bridge between checkpoints and the files of a project: one keeper in the shape that contexts know.
+
+import type { FileMark as KeptMark } from "../file-snapshots/index.ts";
 import type { FileKeeper, FileReport } from "./file-keeper.ts";
-import type { FileMark as KeptMark } from "./files/index.ts";
 
 /** Contract: `dir` is private to the project's state. Nothing is opened before it is needed. */
 export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
   let opened: ReturnType<typeof open> | undefined;
-  const open = async () => (await import("./files/index.ts")).openFileKeeper(opts);
+  const open = async () => (await import("../file-snapshots/index.ts")).openFileKeeper(opts);
   const keeper = () => {
     opened ??= open();
     return opened;

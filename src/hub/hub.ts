@@ -7,13 +7,13 @@ import { isInherited, own } from "../ledger/own.ts";
 import { contextState } from "../loop/agent.ts";
 import { drive } from "../loop/drive.ts";
 import type { Host, Taken, TakeOptions } from "../loop/host.ts";
-import type { AgentCatalogue, Facts } from "../tools/agent-catalogue.ts";
+import type { AgentCatalogue, Facts } from "../mechanisms/agents/port.ts";
 import { type HubState, wantedOf } from "./events.ts";
 import { exportsInText, exportValues } from "./exports.ts";
 import { INJECTION_BYTES, injectShared } from "./injection.ts";
+import type { AgentAnswer, AgentTask } from "./port.ts";
 import { questionOf, refuseOther } from "./question.ts";
 import { resultEntry } from "./results.ts";
-import type { AgentAnswer, AgentTask } from "./workflow/port.ts";
 
 export interface HubTask extends Omit<AgentTask, "signal"> {
   /** Keys of the shared data that go into the prompt, within the budget. */

@@ -11,8 +11,8 @@ import {
   type ToolRun,
   type Turn,
 } from "../loop/seams.ts";
+import { asData, nameAsData } from "../templates/data.ts";
 import { type HubState, hubEvents, hubSlice } from "./events.ts";
-import { asData, nameAsData } from "./templates/data.ts";
 
 /** Contract: `contexts` is asked for when a tool runs first; without it the mechanism only reads its events. */
 export function createHubMechanism(contexts?: () => Promise<Contexts>): Mechanism {

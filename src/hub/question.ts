@@ -1,8 +1,8 @@
 // Owns what makes two tasks of one agent the same question: an old answer is never given to another one.
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../ledger/error.ts";
+import { stableJson } from "../templates/json.ts";
 import type { Assignment } from "./events.ts";
-import { stableJson } from "./templates/json.ts";
 
 interface Asked {
   agent: string;

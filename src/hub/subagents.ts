@@ -3,8 +3,8 @@ import type { Contexts } from "../contexts/index.ts";
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";
 import type { Host } from "../loop/host.ts";
-import type { AgentCatalogue } from "../tools/agent-catalogue.ts";
-import type { SubagentEnd, SubagentRunner, SubagentTask } from "../tools/subagent-runner.ts";
+import type { AgentCatalogue } from "../mechanisms/agents/port.ts";
+import type { SubagentEnd, SubagentRunner, SubagentTask } from "../mechanisms/subagents/port.ts";
 import type { HubState } from "./events.ts";
 import { createHub, type HubTask } from "./hub.ts";
 

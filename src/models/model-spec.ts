@@ -1,6 +1,6 @@
 // Owns what names a model: `provider/name`, or a bare name that means one model alone.
 import { HoldfastError } from "../ledger/error.ts";
-import { nearestName } from "../tools/similarity.ts";
+import { nearestName } from "../text/similarity.ts";
 import { bareNames, DEFAULT_ANTHROPIC, DEFAULT_OPENAI, modelsNamed } from "./catalogue.ts";
 
 /** Claude Code's words for the model that is there anyway. */

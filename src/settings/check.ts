@@ -2,7 +2,7 @@
 
 import type * as z from "zod";
 import { SELDOM } from "../ledger/events.ts";
-import { nearestName } from "../tools/similarity.ts";
+import { nearestName } from "../text/similarity.ts";
 import { asObject, leaveClaudesSandbox, leaveHookKeys, leaveUnknown } from "./foreign-keys.ts";
 import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
@@ -14,7 +14,7 @@ import {
   PERMISSION_MODES,
   ruleOf,
   type SettingsFile,
-} from "./words.ts";
+} from "./types.ts";
 
 /** Says in one sentence, which names the rule, what is wrong with it and what to do; or nothing. */
 export type CheckRule = (text: string) => string | undefined;

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import type { Scope } from "./words.ts";
+import type { Scope } from "./types.ts";
 
 export interface SettingsPlaces {
   home: string;

@@ -1,5 +1,5 @@
 // Owns keys that only Claude Code has: in settings that were written for it, and of its sandbox in any file. They do nothing here, and each is said.
-import { nearestName } from "../tools/similarity.ts";
+import { nearestName } from "../text/similarity.ts";
 import { type JsonPath, quoted } from "./json-text.ts";
 
 type Warn = (path: JsonPath, says: string) => void;

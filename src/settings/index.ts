@@ -4,4 +4,4 @@ export { describeWithheld, type LoadedSettings, type LoadOptions, loadSettings }
 export { isBypass } from "./merge.ts";
 export { isEscalating } from "./repository.ts";
 export { openTrust, type Trust } from "./trust.ts";
-export type { Settings } from "./words.ts";
+export type { Settings } from "./types.ts";

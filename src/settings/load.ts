@@ -24,7 +24,7 @@ import {
   withoutUnapproved,
 } from "./repository.ts";
 import type { Trust, TrustEntry } from "./trust.ts";
-import type { Scope, Settings, SettingsFile } from "./words.ts";
+import type { Scope, Settings, SettingsFile } from "./types.ts";
 
 export interface LoadOptions extends SettingsPlaces {
   root: string;

@@ -12,7 +12,7 @@ import {
   type SourcedHooks,
   type SourcedRule,
   timeOf,
-} from "./words.ts";
+} from "./types.ts";
 
 /** One scope's word, already without what it must not say. */
 export interface Layer {

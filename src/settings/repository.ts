@@ -4,7 +4,7 @@ import type { CheckedFile } from "./check.ts";
 import type { SettingsPlace } from "./files.ts";
 import { quoted } from "./json-text.ts";
 import { approvedBy, type TrustEntry } from "./trust.ts";
-import type { PermissionMode, SettingsFile } from "./words.ts";
+import type { PermissionMode, SettingsFile } from "./types.ts";
 
 /** One piece of executable configuration. Contract: what was hashed is what is used; nothing is read twice. */
 export interface Piece {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openWorld, treeOf, type World } from "./world.ts";
 
-const keeperFile = path.resolve("src/contexts/files/index.ts");
+const keeperFile = path.resolve("src/file-snapshots/index.ts");
 
 function run({ root, state }: World, code: string, crashAt?: string): ChildProcess {
   const script = `import { openFileKeeper } from ${JSON.stringify(keeperFile)};

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openFileKeeper } from "../../src/contexts/files/index.ts";
+import { openFileKeeper } from "../../src/file-snapshots/index.ts";
 import { tempDir } from "../house.ts";
 import { openWorld, treeOf } from "./world.ts";
 
@@ -230,7 +230,7 @@ describe("a checkpoint of files", () => {
     write("closed", "x", 0o000);
     write("shut/file", "x");
     fs.chmodSync(path.join(root, "shut"), 0o000);
-    const script = `import { openFileKeeper } from ${JSON.stringify(path.resolve("src/contexts/files/index.ts"))};
+    const script = `import { openFileKeeper } from ${JSON.stringify(path.resolve("src/file-snapshots/index.ts"))};
       const mark = await openFileKeeper({ root: ${JSON.stringify(root)}, dir: ${JSON.stringify(state)} }).save();
       console.log(JSON.stringify(mark));`;
     const asNobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isIgnored, parseRules } from "../../src/contexts/files/ignore.ts";
+import { isIgnored, parseRules } from "../../src/file-snapshots/ignore.ts";
 import { gitEnv, openWorld, treeOf, type World } from "./world.ts";
 
 const NOTHING = { changed: [], removed: [], created: [], conflicts: [], left: [] };

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { gitEnvironment, runGit, startGit } from "../../src/contexts/files/git.ts";
+import { gitEnvironment, runGit, startGit } from "../../src/file-snapshots/git.ts";
 import { tempDir } from "../house.ts";
 import { gitStateOf, openWorld, treeOf, type World } from "./world.ts";
 

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openFileKeeper } from "../../src/contexts/files/index.ts";
+import { openFileKeeper } from "../../src/file-snapshots/index.ts";
 import { tempDir } from "../house.ts";
 import { openWorld, treeOf } from "./world.ts";
 

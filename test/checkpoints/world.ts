@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { type FileKeeper, type FileLimits, openFileKeeper } from "../../src/contexts/files/index.ts";
+import { type FileKeeper, type FileLimits, openFileKeeper } from "../../src/file-snapshots/index.ts";
 import { tempDir } from "../house.ts";
 
 export interface World {

@@ -1,18 +1,18 @@
 // Facts as lines, live text as it comes, and a screen that a question is not run over: without a process.
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { createActivity } from "../../src/cli/presentation/activity.ts";
-import { describeRequest } from "../../src/cli/presentation/approval.ts";
-import { duration, fitted, money, tokens } from "../../src/cli/presentation/format.ts";
-import { createLineRenderer } from "../../src/cli/presentation/lines.ts";
-import { createLiveReader } from "../../src/cli/presentation/live.ts";
-import { createMarkdownStream } from "../../src/cli/presentation/markdown.ts";
-import { createPresenter } from "../../src/cli/presentation/presenter.ts";
-import { PLAIN, styleFor } from "../../src/cli/presentation/style.ts";
-import { escaped, printable } from "../../src/cli/printable.ts";
-import { createScreen } from "../../src/cli/screen.ts";
+import { createActivity } from "../../src/front/presentation/activity.ts";
+import { describeRequest } from "../../src/front/presentation/approval.ts";
+import { duration, fitted, money, tokens } from "../../src/front/presentation/format.ts";
+import { createLineRenderer } from "../../src/front/presentation/lines.ts";
+import { createLiveReader } from "../../src/front/presentation/live.ts";
+import { createMarkdownStream } from "../../src/front/presentation/markdown.ts";
+import { createPresenter } from "../../src/front/presentation/presenter.ts";
+import { escaped, printable } from "../../src/front/presentation/printable.ts";
+import { PLAIN, styleFor } from "../../src/front/presentation/style.ts";
+import { createScreen } from "../../src/front/text/screen.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
-import { rulesFor } from "../../src/mechanisms/permissions/rules-for-call.ts";
+import { rulesFor } from "../../src/shell-policy/rules-for-call.ts";
 
 let seq = 0;
 const fact = (actor: string, type: string, data: object, at = 0): StoredEvent => ({

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { LIKE_CLAUDE_CODE } from "../../src/cli/stream-json-init.ts";
+import { LIKE_CLAUDE_CODE } from "../../src/front/sdk-protocol/init.ts";
 import { JOB, type Line, type Recording, record, SENT, TURN_WORDS } from "./recording.ts";
 import { problemsIn, sdkTypes } from "./sdk-types.ts";
 

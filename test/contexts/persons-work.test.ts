@@ -4,8 +4,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openFileKeeper } from "../../src/contexts/files/index.ts";
 import { type Context, openContexts, projectFiles, type RestoreReport } from "../../src/contexts/index.ts";
+import { openFileKeeper } from "../../src/file-snapshots/index.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import { tempDir } from "../house.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compile } from "../../src/mechanisms/cron/expression.ts";
-import { readWhen } from "../../src/mechanisms/cron/words.ts";
+import { readWhen } from "../../src/mechanisms/cron/when.ts";
 import { instantOf, wallOf } from "../../src/mechanisms/cron/zone.ts";
 
 const iso = (at: number) => new Date(at).toISOString().slice(0, 16);

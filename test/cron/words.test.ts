@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readWhen } from "../../src/mechanisms/cron/words.ts";
+import { readWhen } from "../../src/mechanisms/cron/when.ts";
 import { knownZone, showTime } from "../../src/mechanisms/cron/zone.ts";
 
 const zone = "Europe/Berlin";

@@ -5,6 +5,9 @@ import type { Harness, HarnessOptions, RunResult } from "../../src/harness.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { mergeSeams } from "../../src/loop/merge.ts";
 import type { GateCall, Mechanism, Tool } from "../../src/loop/seams.ts";
+import { multiEditTool } from "../../src/mechanisms/files/multi-edit.ts";
+import { readFileTool } from "../../src/mechanisms/files/read-file.ts";
+import { writeFileTool } from "../../src/mechanisms/files/write-file.ts";
 import {
   type CommandHook,
   createHooks,
@@ -14,9 +17,6 @@ import {
   type HooksOptions,
 } from "../../src/mechanisms/hooks/index.ts";
 import type { Script } from "../../src/testing/model-server.ts";
-import { multiEditTool } from "../../src/tools/multi-edit.ts";
-import { readFileTool } from "../../src/tools/read-file.ts";
-import { writeFileTool } from "../../src/tools/write-file.ts";
 import { type House, openHouse, tempDir, toolOf } from "../house.ts";
 import { testTurn } from "../tools/turn.ts";
 

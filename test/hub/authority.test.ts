@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Context, openContexts, RESULTS } from "../../src/contexts/index.ts";
 import { createHub } from "../../src/hub/hub.ts";
-import { giveInput, parseTemplate, runWorkflow, workflowStatus } from "../../src/hub/index.ts";
+import { giveInput, parseTemplate, runWorkflow, workflowStatus } from "../../src/hub.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import type { Script, ScriptRequest } from "../../src/testing/model-server.ts";
 import { type House, openHouse, tempDir } from "../house.ts";

@@ -1,7 +1,7 @@
 // Rendering templates in tests, and reading what came out.
 import { expect } from "vitest";
-import { parseTemplate, type TemplateKind } from "../../src/hub/templates/index.ts";
 import { HoldfastError } from "../../src/ledger/error.ts";
+import { parseTemplate, type TemplateKind } from "../../src/templates/index.ts";
 
 export type Files = Record<string, string>;
 const FILE: Record<TemplateKind, string> = { markdown: "p/t.md", poml: "p/t.poml" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseTemplate } from "../../src/hub/templates/index.ts";
+import { parseTemplate } from "../../src/templates/index.ts";
 import { asPattern, failure, md } from "./template-texts.ts";
 
 describe("a Markdown template", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asData, parseTemplate } from "../../src/hub/templates/index.ts";
 import { HoldfastError } from "../../src/ledger/error.ts";
+import { asData, parseTemplate } from "../../src/templates/index.ts";
 import { failure, fences, md, poml, reversed, sorted } from "./template-texts.ts";
 
 describe("limits", () => {

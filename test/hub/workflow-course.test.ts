@@ -11,7 +11,7 @@ import {
   reportOf,
   runWorkflow,
   workflowStatus,
-} from "../../src/hub/workflow/index.ts";
+} from "../../src/workflow/index.ts";
 import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
 
 describe("the course of a workflow", () => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openContexts, RESULTS } from "../../src/contexts/index.ts";
-import { runWorkflow, workflowStatus } from "../../src/hub/workflow/index.ts";
+import { runWorkflow, workflowStatus } from "../../src/workflow/index.ts";
 import { LONG } from "../crash/counts.ts";
 import { tempDir } from "../house.ts";
 import { crashFlow, playCrash } from "./workflow-crash.ts";

@@ -1,5 +1,5 @@
 // The workflow that the crash tests kill: a chain, a fan-out, a loop with two rounds, and a phase that fails once.
-import { type AgentTask, defineWorkflow, type Workflow } from "../../src/hub/workflow/index.ts";
+import { type AgentTask, defineWorkflow, type Workflow } from "../../src/workflow/index.ts";
 import type { Play } from "./workflow-fake.ts";
 
 export function crashFlow(): Workflow {

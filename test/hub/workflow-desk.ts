@@ -2,7 +2,7 @@
 import path from "node:path";
 import { afterEach } from "vitest";
 import { type Context, type Contexts, openContexts } from "../../src/contexts/index.ts";
-import { type AgentTask, defineWorkflow, type PhaseSpec, type WorkflowSpec } from "../../src/hub/workflow/index.ts";
+import { type AgentTask, defineWorkflow, type PhaseSpec, type WorkflowSpec } from "../../src/workflow/index.ts";
 import { tempDir } from "../house.ts";
 import { type Fake, fakeRunner, type Play } from "./workflow-fake.ts";
 

@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { defineWorkflow, type Problem, parseWorkflow, readWorkflow } from "../../src/hub/workflow/index.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
+import { defineWorkflow, type Problem, parseWorkflow, readWorkflow } from "../../src/workflow/index.ts";
 import { tempDir } from "../house.ts";
 
 const FILES: Record<string, string> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { RESULTS } from "../../src/contexts/index.ts";
-import { type Progress, runWorkflow } from "../../src/hub/workflow/index.ts";
+import { type Progress, runWorkflow } from "../../src/workflow/index.ts";
 import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
 
 describe("a workflow", () => {

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobs, killJob, listJobs } from "../../src/mechanisms/jobs/index.ts";
 import { jobState } from "../../src/mechanisms/jobs/job-dir.ts";
+import type { JobPlan } from "../../src/mechanisms/jobs/port.ts";
 import { createSupervisor } from "../../src/mechanisms/jobs/supervisor.ts";
 import { sweepJobs } from "../../src/mechanisms/jobs/sweep.ts";
-import type { JobPlan } from "../../src/tools/job-runner.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 
 function setUp() {

@@ -1,7 +1,7 @@
 // The ends of a run as a program sees it: two that iterate, a harness that is closed, and what is no input.
 import { afterEach, expect, test } from "vitest";
 import { createHarness } from "../../src/harness.ts";
-import { parseTemplate } from "../../src/hub/index.ts";
+import { parseTemplate } from "../../src/hub.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import type { HarnessEvent } from "../../src/run-result.ts";
 import { type House, openHouse } from "../house.ts";

@@ -1,10 +1,10 @@
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { hashOf } from "../../src/file-access/seen-files.ts";
 import type { RunOptions } from "../../src/harness.ts";
 import { mergeSeams } from "../../src/loop/merge.ts";
 import { defineMechanism, type GateCall, type Verdict } from "../../src/loop/seams.ts";
-import { hashOf } from "../../src/tools/seen-files.ts";
 import { type House, openHouse, toolOf } from "../house.ts";
 
 const judge = (name: string, verdict: Verdict) => defineMechanism({ name, seams: { gate: { judge: () => verdict } } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decide } from "../../src/mechanisms/permissions/engine.ts";
+import { decide } from "../../src/shell-policy/engine.ts";
 import { judgeFile, makePolicy, makeWorld } from "./world.ts";
 
 const SETUP = [

@@ -1,6 +1,6 @@
 // What the parts of one call get besides: the network and the repository, never for what stands beside.
 import { describe, expect, it } from "vitest";
-import type { World } from "../../src/mechanisms/permissions/words.ts";
+import type { World } from "../../src/shell-policy/types.ts";
 import { judgeCommand, makeWorld, type RuleTexts } from "./world.ts";
 
 const FETCH = { allow: ["Bash(git fetch *)"] };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { piecesOf } from "../../src/mechanisms/permissions/shell/pieces.ts";
+import { piecesOf } from "../../src/shell-policy/shell/pieces.ts";
 
 const paths = (word: string, before = "") => piecesOf(word, before, "/home/u", "/p").map((piece) => piece.path);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseRule } from "../../src/mechanisms/permissions/rules.ts";
+import { parseRule } from "../../src/shell-policy/rules.ts";
 import { judgeCommand, judgeFile, makeWorld, others } from "./world.ts";
 
 describe("rules", () => {

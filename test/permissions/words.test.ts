@@ -14,7 +14,7 @@ import {
   show,
   split,
   word,
-} from "../../src/mechanisms/permissions/shell/field.ts";
+} from "../../src/shell-policy/shell/field.ts";
 import { judgeCommand, judgeFile, makeWorld } from "./world.ts";
 
 const kinds = (w: ReturnType<typeof word>) => w.holes.map(({ at, kind }) => `${at}:${kind}`);

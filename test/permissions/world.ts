@@ -4,9 +4,9 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import { decide } from "../../src/mechanisms/permissions/engine.ts";
-import type { Judgement, Policy, World } from "../../src/mechanisms/permissions/words.ts";
-import { realPath } from "../../src/tools/paths.ts";
+import { realPath } from "../../src/file-access/paths.ts";
+import { decide } from "../../src/shell-policy/engine.ts";
+import type { Judgement, Policy, World } from "../../src/shell-policy/types.ts";
 
 export interface TestWorld extends World {
   base: string;

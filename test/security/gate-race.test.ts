@@ -5,10 +5,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { hashOf, markSeen } from "../../src/file-access/seen-files.ts";
 import type { Tool } from "../../src/loop/seams.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
 import { createPermissions } from "../../src/mechanisms/permissions/index.ts";
-import { hashOf, markSeen } from "../../src/tools/seen-files.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 import { snapshot } from "./world.ts";
 

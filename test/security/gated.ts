@@ -6,7 +6,7 @@ import type { Tool, ToolOutput } from "../../src/loop/seams.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
 import { createJobs, createSandbox } from "../../src/mechanisms/jobs/index.ts";
 import { createPermissions } from "../../src/mechanisms/permissions/index.ts";
-import type { PermissionMode } from "../../src/mechanisms/permissions/words.ts";
+import type { PermissionMode } from "../../src/shell-policy/types.ts";
 import { state } from "../jobs/sandboxed.ts";
 import { testTurn } from "../tools/turn.ts";
 import { filled, pretendSeen } from "./world.ts";

@@ -4,9 +4,9 @@ import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
-import { readWorkflow } from "../../src/hub/workflow/parse.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import { readScript } from "../../src/models/rehearsal/script.ts";
+import { readWorkflow } from "../../src/workflow/parse.ts";
 import { runCli } from "../cli/cli.ts";
 import { scratch } from "../tools/turn.ts";
 

@@ -5,8 +5,8 @@ import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { hashOf, markSeen } from "../../src/file-access/seen-files.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { hashOf, markSeen } from "../../src/tools/seen-files.ts";
 import { scratch, type TestTurn, testTurn } from "../tools/turn.ts";
 import { snapshot } from "./world.ts";
 

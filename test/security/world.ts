@@ -2,9 +2,9 @@
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { hashOf, markSeen } from "../../src/file-access/seen-files.ts";
 import type { Grants, ToolOutput } from "../../src/loop/seams.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { hashOf, markSeen } from "../../src/tools/seen-files.ts";
 import { testTurn } from "../tools/turn.ts";
 
 export interface PathCase {

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeWithheld } from "../../src/settings/index.ts";
-import type { PermissionMode } from "../../src/settings/words.ts";
+import type { PermissionMode } from "../../src/settings/types.ts";
 import { type Desk, hookOf, openDesk } from "./desk.ts";
 
 /** Everything that a repository tries. */

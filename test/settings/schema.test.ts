@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { PERMISSION_MODES } from "../../src/mechanisms/permissions/words.ts";
 import { settingsJsonSchema } from "../../src/settings/schema.ts";
-import * as words from "../../src/settings/words.ts";
+import * as words from "../../src/settings/types.ts";
+import { PERMISSION_MODES } from "../../src/shell-policy/types.ts";
 import { openDesk } from "./desk.ts";
 
 const root = path.join(import.meta.dirname, "../..");

@@ -2,8 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HookConfig } from "../../src/mechanisms/hooks/config.ts";
-import type { RuleText } from "../../src/mechanisms/permissions/words.ts";
 import { type Settings, settingsFiles, settingsPlaces } from "../../src/settings/index.ts";
+import type { RuleText } from "../../src/shell-policy/types.ts";
 import { type Desk, hookOf, openDesk } from "./desk.ts";
 
 const NOTHING: Settings = {

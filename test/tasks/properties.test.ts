@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import { findCycle } from "../../src/mechanisms/tasks/graph.ts";
 import type { Board } from "../../src/mechanisms/tasks/index.ts";
-import type { By, Task } from "../../src/tools/task-board.ts";
+import type { By, Task } from "../../src/mechanisms/tasks/port.ts";
 import { agent, openWorld } from "./world.ts";
 
 type Step =

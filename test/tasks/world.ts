@@ -7,7 +7,7 @@ import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import type { BoardOptions } from "../../src/mechanisms/tasks/board.ts";
 import { type Board, openBoard } from "../../src/mechanisms/tasks/index.ts";
-import type { By, Task } from "../../src/tools/task-board.ts";
+import type { By, Task } from "../../src/mechanisms/tasks/port.ts";
 
 export interface World {
   folder: string;

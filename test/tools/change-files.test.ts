@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { ChangeIntent } from "../../src/file-access/file-change.ts";
+import { hashOf } from "../../src/file-access/seen-files.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import type { ChangeIntent } from "../../src/tools/file-change.ts";
-import { hashOf } from "../../src/tools/seen-files.ts";
 import { scratch, testTurn } from "./turn.ts";
 
 function setUp(files: Record<string, string> = {}) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { hashOf } from "../../src/file-access/seen-files.ts";
 import type { ToolOutput, ToolRun } from "../../src/loop/seams.ts";
 import { createOutputBound } from "../../src/mechanisms/output/index.ts";
-import { hashOf } from "../../src/tools/seen-files.ts";
 
 const bounded = (output: ToolOutput) =>
   createOutputBound({ max: 20, head: 5, tail: 5 }).seams!.tool!({} as ToolRun, async () => output);

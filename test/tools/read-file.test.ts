@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { hashOf } from "../../src/file-access/seen-files.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { hashOf } from "../../src/tools/seen-files.ts";
 import { scratch, testTurn } from "./turn.ts";
 
 function setUp() {

@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { permitOf } from "../../src/file-access/permit.ts";
+import { holdFolder } from "../../src/file-access/pinned-folder.ts";
+import { isProtected } from "../../src/file-access/protected-names.ts";
+import { hold, readHeld, release } from "../../src/file-access/safe-open.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { holdFolder } from "../../src/tools/held-folder.ts";
-import { permitOf } from "../../src/tools/permit.ts";
-import { isProtected } from "../../src/tools/protected-names.ts";
-import { hold, readHeld, release } from "../../src/tools/safe-open.ts";
 import { scratch, testTurn } from "./turn.ts";
 
 function setUp() {

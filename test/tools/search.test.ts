@@ -2,7 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { globToRegExp } from "../../src/tools/glob-pattern.ts";
+import { globToRegExp } from "../../src/text/glob.ts";
 import { scratch, testTurn } from "./turn.ts";
 
 /** Files in the order given, each newer than the one before. */

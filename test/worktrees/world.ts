@@ -4,8 +4,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createTasks } from "../../src/mechanisms/tasks/index.ts";
+import { entering } from "../../src/mechanisms/tasks/task-tree.ts";
 import { createWorktrees, openWorktrees, type WorktreesOptions } from "../../src/mechanisms/worktrees/index.ts";
-import { entering } from "../../src/tools/task-place.ts";
 import { openWorld } from "../tasks/world.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 

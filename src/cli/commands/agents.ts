@@ -1,10 +1,11 @@
 // Owns `holdfast agents ls|show`: the types of agents there are, where they come from, what is wrong with their files.
+
+import { oneLine, printable } from "../../front/presentation/printable.ts";
 import { type AgentDefinition, type Catalogue, createAgentCatalogue } from "../../mechanisms/agents/index.ts";
 import { describeWithheld } from "../../settings/index.ts";
 import { agentPlaces, withheldAgents } from "../agent-places.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
-import { oneLine, printable } from "../printable.ts";
 import { openSettings } from "../settings.ts";
 
 type Look = Place & JsonToo & { trust: boolean };

@@ -1,5 +1,10 @@
 // Owns `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 import { listContexts } from "../../contexts/index.ts";
+import { choicesFor, describeRequest, ruleOf, type Scope } from "../../front/presentation/approval.ts";
+import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
+import { escaped, oneLine } from "../../front/presentation/printable.ts";
+import { styleFor } from "../../front/presentation/style.ts";
+import { titleOf } from "../../front/presentation/titles.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
@@ -13,15 +18,10 @@ import {
   listedRequests,
   whoAnswers,
 } from "../../mechanisms/approvals/index.ts";
-import { previewChange } from "../../tools/change-preview.ts";
-import { commandLine, resumeLine } from "../command-line.ts";
+import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
 import { type OpenState, withState } from "../open.ts";
-import { choicesFor, describeRequest, ruleOf, type Scope } from "../presentation/approval.ts";
-import { styleFor } from "../presentation/style.ts";
-import { titleOf } from "../presentation/titles.ts";
-import { escaped, oneLine } from "../printable.ts";
 
 interface Where extends Pick<OpenState, "store" | "jobsDir"> {
   root: string;

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ContextInfo, type KnownProject, listContexts, listProjects } from "../../contexts/index.ts";
+import { commandLine } from "../../front/presentation/command-line.ts";
+import { oneLine } from "../../front/presentation/printable.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
-import { commandLine } from "../command-line.ts";
 import type { Place } from "../flags.ts";
-import { oneLine } from "../printable.ts";
 
 export interface InProject extends ContextInfo {
   project: { id: string; folder: string };

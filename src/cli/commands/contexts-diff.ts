@@ -1,7 +1,7 @@
 // Owns `holdfast contexts diff`: what changed between two checkpoints, as a person reads it: unified diffs, values old and new.
 import type { Change, Context, Diff, FileVersion } from "../../contexts/index.ts";
+import { oneLine } from "../../front/presentation/printable.ts";
 import type { JsonToo } from "../flags.ts";
-import { oneLine } from "../printable.ts";
 import { createPage, hunks, isBinary } from "./diff-page.ts";
 
 /** What is longer is told by its size. */

@@ -1,9 +1,9 @@
 // Owns `holdfast contexts checkpoints|checkpoint|restore|undo|diff|fork`: going back, comparing, and a second timeline.
 import type { Checkpoint, Context, RestoreReport } from "../../contexts/index.ts";
+import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
+import { oneLine } from "../../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
-import { commandLine, resumeLine } from "../command-line.ts";
 import type { JsonToo, Place } from "../flags.ts";
-import { oneLine } from "../printable.ts";
 
 const PARTS = ["conversation", "data", "files"] as const;
 

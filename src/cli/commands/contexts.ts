@@ -1,15 +1,15 @@
 // Owns `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
 import { type ContextInfo, listContexts } from "../../contexts/index.ts";
+import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
+import { age, listing, oneLine, printable } from "../../front/presentation/printable.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/index.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
-import { commandLine, resumeLine } from "../command-line.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { findContext, isIn, withState } from "../open.ts";
-import { age, listing, oneLine, printable } from "../printable.ts";
 import { createProgressBar } from "../progress.ts";
 import type { STORE_VERBS } from "./contexts-store.ts";
 import type { TIME_VERBS } from "./contexts-time.ts";
@@ -116,7 +116,7 @@ async function showOne(store: Store, flags: Look, where: Where & { id: string })
     );
     return ledger.problems.length > 0 ? 1 : 0;
   }
-  const { pastOf } = await import("../past-output.ts");
+  const { pastOf } = await import("../../front/text/past-output.ts");
   process.stdout.write(`${info.id}  ${info.status}  ${oneLine(info.title, 200)}\n${printable(info.root)}\n\n`);
   for await (const line of pastOf(store, ledger, readers(mechanismsOf(where)).codec)) process.stdout.write(`${line}\n`);
   for (const { name, pending, rounds, usage } of Object.values(contextState(ledger).agents)) {

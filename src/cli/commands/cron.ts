@@ -1,5 +1,6 @@
 // Owns `holdfast cron ls|add|rm`: what agents have scheduled, setting a schedule from outside, taking one away.
 import { listContexts, openContexts } from "../../contexts/index.ts";
+import { printable } from "../../front/presentation/printable.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
@@ -15,7 +16,6 @@ import {
 } from "../../mechanisms/cron/index.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
-import { printable } from "../printable.ts";
 
 interface Owner {
   ledger: Ledger;

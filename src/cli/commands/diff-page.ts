@@ -1,7 +1,7 @@
 // Owns how diffs are printed: bounded, and what is not shown is said.
 import { isUtf8 } from "node:buffer";
-import { lineDiff } from "../../tools/line-diff.ts";
-import { printable } from "../printable.ts";
+import { lineDiff } from "../../file-access/line-diff.ts";
+import { printable } from "../../front/presentation/printable.ts";
 
 /** Of one file or value, and of all together. */
 const MAX_LINES = 400;

@@ -1,10 +1,11 @@
 // Owns `holdfast jobs ls|show|kill`.
+
+import { age, listing, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { killJob, listJobs, showJob } from "../../mechanisms/jobs/index.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
 import { projectOf } from "../open.ts";
-import { age, listing, printable } from "../printable.ts";
 
 type Look = Place & JsonToo;
 type Listed = Awaited<ReturnType<typeof listJobs>>[number];

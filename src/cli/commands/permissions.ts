@@ -1,4 +1,7 @@
 // Owns `holdfast permissions check`: what the engine would say, part by part. Nothing is executed.
+
+import { escaped, oneLine } from "../../front/presentation/printable.ts";
+import { linesOf } from "../../front/sdk-protocol/lines-of.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import {
   decide,
@@ -9,9 +12,7 @@ import {
 } from "../../mechanisms/permissions/index.ts";
 import { isBypass } from "../../settings/index.ts";
 import type { JsonToo, PolicyFlags } from "../flags.ts";
-import { linesOf } from "../lines-of.ts";
 import { projectOf } from "../open.ts";
-import { escaped, oneLine } from "../printable.ts";
 import { openSettings } from "../settings.ts";
 import { type Query, readQuery } from "./permission-query.ts";
 

@@ -6,9 +6,9 @@ import {
   listProjects,
   settleMovedRoots,
 } from "../../contexts/index.ts";
+import { printable } from "../../front/presentation/printable.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
 import type { JsonToo, Place } from "../flags.ts";
-import { printable } from "../printable.ts";
 
 type Look = Place & JsonToo;
 

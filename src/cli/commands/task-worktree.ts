@@ -1,10 +1,10 @@
 // Owns what `holdfast tasks show` says of a task's worktree: where it is, what is in it, how to merge it.
 import type { Project } from "../../contexts/index.ts";
+import { commandLine } from "../../front/presentation/command-line.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openWorktrees } from "../../mechanisms/worktrees/index.ts";
-import { visible } from "../../tools/task-text.ts";
-import { stateLines, type WorktreeState } from "../../tools/worktrees.ts";
-import { commandLine } from "../command-line.ts";
+import { stateLines, type WorktreeState } from "../../mechanisms/worktrees/port.ts";
+import { visible } from "../../text/visible.ts";
 import type { Place } from "../flags.ts";
 
 export interface SeenWorktree {

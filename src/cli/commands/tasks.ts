@@ -14,8 +14,9 @@ import {
   type Task,
   type TaskChanges,
   type TaskStatus,
-} from "../../tools/task-board.ts";
-import { names, taskLine, visible } from "../../tools/task-text.ts";
+} from "../../mechanisms/tasks/port.ts";
+import { names, taskLine } from "../../mechanisms/tasks/task-text.ts";
+import { visible } from "../../text/visible.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { withState } from "../open.ts";
 

@@ -1,4 +1,7 @@
 // Owns `holdfast team ls|show|send|plans|approve|reject|shutdown`: a person's side of every team of this project.
+
+import { commandLine } from "../../front/presentation/command-line.ts";
+import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
@@ -17,10 +20,8 @@ import {
   type TeamState,
   USER,
 } from "../../mechanisms/team/index.ts";
-import { commandLine } from "../command-line.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
-import { escaped, oneLine, printable } from "../printable.ts";
 
 type Flags = Place & JsonToo & { resume?: string; all?: boolean };
 

@@ -1,9 +1,10 @@
 // Owns `holdfast trust [show|add|remove]`: which projects' own configuration is used.
+
+import { escaped } from "../../front/presentation/printable.ts";
 import { describeWithheld } from "../../settings/index.ts";
 import { withheldAgents } from "../agent-places.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
-import { escaped } from "../printable.ts";
 import { openSettings, trustOf } from "../settings.ts";
 
 type Look = Place & JsonToo;

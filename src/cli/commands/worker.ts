@@ -1,12 +1,12 @@
 // Owns `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
 import { keepSweeping } from "../../contexts/index.ts";
-import { requestLine } from "../command-line.ts";
+import { requestLine } from "../../front/presentation/command-line.ts";
+import { printable } from "../../front/presentation/printable.ts";
+import { createHostedOutput } from "../../front/text/hosted-output.ts";
+import { createScreen, isLiveTerminal } from "../../front/text/screen.ts";
 import type { WorkFlags } from "../flags.ts";
-import { openHarness } from "../harness.ts";
-import { createHostedOutput } from "../hosted-output.ts";
 import { openState } from "../open.ts";
-import { printable } from "../printable.ts";
-import { createScreen, isLiveTerminal } from "../screen.ts";
+import { openHarness } from "../open-harness.ts";
 
 export async function worker(flags: WorkFlags & { concurrency?: number; debug: boolean }): Promise<number> {
   const state = await openState(flags);

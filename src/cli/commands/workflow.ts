@@ -1,7 +1,11 @@
 // Owns `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
 import { isAbsolute, relative, resolve } from "node:path";
 import { type Context, type ContextInfo, type Contexts, openContexts } from "../../contexts/index.ts";
+import { commandLine } from "../../front/presentation/command-line.ts";
+import { oneLine, printable } from "../../front/presentation/printable.ts";
+import { createScreen, isLiveTerminal } from "../../front/text/screen.ts";
 import { createHub } from "../../hub/hub.ts";
+import { HoldfastError } from "../../ledger/error.ts";
 import {
   drawWorkflow,
   giveInput,
@@ -12,15 +16,11 @@ import {
   type Workflow,
   type WorkflowRun,
   workflowStatus,
-} from "../../hub/workflow/index.ts";
-import { HoldfastError } from "../../ledger/error.ts";
-import { commandLine } from "../command-line.ts";
+} from "../../workflow/index.ts";
 import type { JsonToo, Place, WorkFlags } from "../flags.ts";
-import { openHarness } from "../harness.ts";
 import { findContext, type OpenState, stateAt, withState } from "../open.ts";
+import { openHarness } from "../open-harness.ts";
 import { offlineNews, playsScripts } from "../phase-scripts.ts";
-import { oneLine, printable } from "../printable.ts";
-import { createScreen, isLiveTerminal } from "../screen.ts";
 import { begunWith, startOf } from "../start.ts";
 
 const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };

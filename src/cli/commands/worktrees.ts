@@ -1,4 +1,7 @@
 // Owns `holdfast worktrees ls|show|diff|merge|rm`: what teams made, and how to take it over.
+
+import { commandLine } from "../../front/presentation/command-line.ts";
+import { oneLine, printable } from "../../front/presentation/printable.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import { openLedger } from "../../ledger/ledger.ts";
@@ -6,14 +9,12 @@ import { agentsIn } from "../../loop/agents-in.ts";
 import { readers } from "../../loop/host.ts";
 import { jobsIn } from "../../mechanisms/jobs/index.ts";
 import { type Board, openBoard } from "../../mechanisms/tasks/index.ts";
+import { shownOwner, type Task } from "../../mechanisms/tasks/port.ts";
 import { type ComparedTree, type ListedTree, openWorktrees } from "../../mechanisms/worktrees/index.ts";
-import { whoUses } from "../../tools/remove-worktree.ts";
-import { shownOwner, type Task } from "../../tools/task-board.ts";
-import { branchOf, stateLines } from "../../tools/worktrees.ts";
-import { commandLine } from "../command-line.ts";
+import { branchOf, stateLines } from "../../mechanisms/worktrees/port.ts";
+import { whoUses } from "../../mechanisms/worktrees/remove-worktree.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { type OpenState, withState } from "../open.ts";
-import { oneLine, printable } from "../printable.ts";
 import { createPage, newFilePatch } from "./diff-page.ts";
 
 const MAX_BYTES = 256_000;

@@ -2,10 +2,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
-import type { AgentCatalogue, AgentType, Facts } from "../../tools/agent-catalogue.ts";
-import { nearestName } from "../../tools/similarity.ts";
+import { nearestName } from "../../text/similarity.ts";
 import { type AgentDefinition, BUILT_IN, findDefinition } from "./definition.ts";
 import { definitionFiles } from "./definition-files.ts";
+import type { AgentCatalogue, AgentType, Facts } from "./port.ts";
 import type { ReadDefinition } from "./read-definition.ts";
 
 /** A folder of definitions. */

@@ -1,12 +1,12 @@
 // Owns the facts of agent types: the copy of a definition that an agent keeps, so that a resume uses the same one.
 import * as z from "zod";
+import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";
 import { LEAD } from "../../loop/host.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
 
-export { PERMISSION_MODES, type PermissionMode } from "../../tools/permission-modes.ts";
+export { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 
 export interface DefinedAgent {
   type: string;

@@ -1,5 +1,5 @@
 // Owns which tools a definition leaves to its agent; names are Claude's or ours.
-import { claudeNames, isClaudeName } from "../../tools/claude-names.ts";
+import { claudeNames, isClaudeName } from "../../claude-code/tool-names.ts";
 import type { DefinedAgent } from "./events.ts";
 
 /** Whoever may run commands may look after those that run in the background. */

@@ -1,6 +1,7 @@
 // Owns asking a person: a durable request that outlives the process, answered here or from another terminal.
 import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
+import { toClaude } from "../../claude-code/tool-names.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
@@ -12,7 +13,6 @@ import {
   type Mechanism,
   type Turn,
 } from "../../loop/seams.ts";
-import { toClaude } from "../../tools/claude-names.ts";
 import {
   type ApprovalAnswer,
   type ApprovalRequest,

@@ -1,5 +1,5 @@
 // Owns the English phrases for time: "in 3 minutes", "tomorrow at 9", "every weekday at 9". A pure grammar; every word must fit.
-import { type Clock, type Day, daily, everyN, type Said, unclear } from "./said.ts";
+import { type Clock, type Day, daily, everyN, type Said, unclear } from "./time-phrase.ts";
 
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const WEEKDAY = "(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?)(?:day)?";

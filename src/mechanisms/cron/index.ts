@@ -6,12 +6,12 @@ import { cronEvents, cronSlice, type Standing } from "./events.ts";
 import { compile, type NextAfter } from "./expression.ts";
 import { decide, firesAt } from "./firing.ts";
 import { firingId, firingNotes } from "./notes.ts";
-import { armedAt, nextFiring, schedulesOf, wakeAt } from "./standing.ts";
+import { armedAt, nextFiring, schedulesOf, wakeAt } from "./schedules.ts";
 import { createCronTools } from "./tools.ts";
 import { localZone } from "./zone.ts";
 
 export { showSchedule } from "./plan.ts";
-export { cancelling, cancellingAll, schedulesOf, scheduling } from "./standing.ts";
+export { cancelling, cancellingAll, schedulesOf, scheduling } from "./schedules.ts";
 export { localZone, onlyLocal } from "./zone.ts";
 
 /** Timers stop while a machine sleeps and know nothing of a clock that is set: the wall clock is looked at again after this long. */

@@ -1,6 +1,6 @@
 // Owns the Japanese phrases for time: 3分後, 明日の9時に, 毎週月曜日の10時半. A pure grammar; every character must fit.
 import { own } from "../../ledger/own.ts";
-import { type Clock, type Day, daily, everyN, type Said, unclear } from "./said.ts";
+import { type Clock, type Day, daily, everyN, type Said, unclear } from "./time-phrase.ts";
 
 const DIGITS = "〇一二三四五六七八九";
 const WEEKDAYS = "日月火水木金土";

@@ -4,7 +4,7 @@ import { newId } from "../../ledger/id.ts";
 import type { MissedPolicy, Schedule, Standing } from "./events.ts";
 import { compile } from "./expression.ts";
 import { firesAt, jitterOf } from "./firing.ts";
-import type { Read } from "./words.ts";
+import type { Read } from "./when.ts";
 import { knownZone, showTime } from "./zone.ts";
 
 const DAY_MS = 86_400_000;
@@ -49,7 +49,7 @@ export async function planSchedule(
     );
   }
   const zone = zoneOf(asked.time_zone ?? opts.zone);
-  const { readWhen } = await import("./words.ts");
+  const { readWhen } = await import("./when.ts");
   const read = readWhen(asked.when, { now, zone });
   if (!read.ok) throw new HoldfastError("invalid", read.error);
   const { when } = read;

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { MISSED_POLICIES } from "./events.ts";
 import { type Asked, MOST_JITTER_S, MOST_PROMPT_CHARS, showSchedule } from "./plan.ts";
-import { cancelling, schedulesOf, scheduling } from "./standing.ts";
+import { cancelling, schedulesOf, scheduling } from "./schedules.ts";
 import { onlyLocal, showTime } from "./zone.ts";
 
 export interface ToolOptions {

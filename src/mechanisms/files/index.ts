@@ -1,16 +1,16 @@
 // Owns the agent's files: the tools that read, search and change them, and what each agent has seen of them.
 import * as z from "zod";
+import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
 import { own, ownOr } from "../../ledger/own.ts";
 import { type Move, relocate } from "../../loop/moved.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
-import { editFileTool } from "../../tools/edit-file.ts";
-import { globTool } from "../../tools/glob.ts";
-import { grepTool } from "../../tools/grep.ts";
-import { multiEditTool } from "../../tools/multi-edit.ts";
-import { readFileTool } from "../../tools/read-file.ts";
-import { SEEN_SLICE, type SeenFiles } from "../../tools/seen-files.ts";
-import { writeFileTool } from "../../tools/write-file.ts";
+import { editFileTool } from "./edit-file.ts";
+import { globTool } from "./glob.ts";
+import { grepTool } from "./grep.ts";
+import { multiEditTool } from "./multi-edit.ts";
+import { readFileTool } from "./read-file.ts";
+import { writeFileTool } from "./write-file.ts";
 
 const slice: MechanismSlice<SeenFiles> = {
   version: 4,

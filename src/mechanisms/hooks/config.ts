@@ -1,8 +1,9 @@
 // Owns the configuration of hooks as it comes here: checked by settings, or given by the embedding program; and matchers.
-import { HoldfastError, messageOf } from "../../ledger/error.ts";
-import { type HookGroup as Group, type HookEvent, ruleOf } from "../../tools/hook-events.ts";
 
-export { type CommandHook, type HookEvent, ruleOf } from "../../tools/hook-events.ts";
+import { type HookGroup as Group, type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
+import { HoldfastError, messageOf } from "../../ledger/error.ts";
+
+export { type CommandHook, type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 
 export const isToolEvent = (event: HookEvent): boolean => ruleOf(event).matches === "tool";
 

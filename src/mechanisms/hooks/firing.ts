@@ -1,9 +1,9 @@
 // Owns firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
 import path from "node:path";
+import { claudeNames, fromClaude } from "../../claude-code/tool-names.ts";
 import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/host.ts";
 import type { Turn } from "../../loop/seams.ts";
-import { claudeNames, fromClaude } from "../../tools/claude-names.ts";
 import { answerOf } from "./answer.ts";
 import type { HookEnd } from "./command.ts";
 import { type HookEvent, isToolEvent, ruleOf } from "./config.ts";

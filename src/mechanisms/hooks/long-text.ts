@@ -4,7 +4,7 @@ import path from "node:path";
 import { messageOf } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
-import { cutText } from "../../tools/text.ts";
+import { cutText } from "../../text/cut.ts";
 
 const MAX_CHARS = 10_000;
 const HEAD_CHARS = 2_000;

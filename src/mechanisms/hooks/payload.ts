@@ -1,10 +1,11 @@
 // Owns what a hook is told: the JSON on its stdin, in the names that existing scripts know.
+
+import { callIdOf, claudeCall } from "../../claude-code/call-shape.ts";
+import { claudeMode } from "../../claude-code/permission-modes.ts";
 import { LEAD } from "../../loop/host.ts";
 import type { ToolOutput, Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
-import { callIdOf, claudeCall } from "../../tools/claude-call.ts";
-import { claudeMode } from "../../tools/permission-modes.ts";
-import { cutText } from "../../tools/text.ts";
+import { cutText } from "../../text/cut.ts";
 import { type HookEvent, isRecord } from "./config.ts";
 import type { TranscriptPaths } from "./transcript-places.ts";
 

@@ -1,6 +1,7 @@
 // Owns the shell that a hook's command is written for: bash, as those of Claude Code are; where there is none, sh, and that is said.
+
+import { HOOK_SHELLS } from "../../claude-code/hook-events.ts";
 import { findProgram, searchPath } from "../../ledger/programs.ts";
-import { HOOK_SHELLS } from "../../tools/hook-events.ts";
 
 /** `args`: before the command. `says`: what people should know. `unusable`: why the command is not run. */
 type Shell = { program: string; args: string[]; says?: string } | { unusable: string };

@@ -1,5 +1,6 @@
 // Owns the shape of a transcript as scripts for Claude Code read it: one event of the ledger, one line. Pure.
 import { createHash } from "node:crypto";
+import { callIdOf } from "../../claude-code/call-shape.ts";
 import type { contextEvents } from "../../contexts/events.ts";
 import type { Fact } from "../../ledger/events.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
@@ -8,7 +9,6 @@ import { LEAD } from "../../loop/host.ts";
 import { noteText } from "../../loop/marks.ts";
 import { movedText, relocate } from "../../loop/moved.ts";
 import type { CallPart, Content, Finish, ReplyPart, Usage } from "../../models/model.ts";
-import { callIdOf } from "../../tools/claude-call.ts";
 import { isRecord } from "./config.ts";
 import { callPayload } from "./payload.ts";
 

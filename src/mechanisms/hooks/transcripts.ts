@@ -1,8 +1,8 @@
 // Owns the transcripts that hooks may read: one file of JSON lines an agent, a copy of what the ledger says; never read back as a fact.
 import fs from "node:fs";
 import path from "node:path";
-import { withLock } from "../../contexts/files/lock.ts";
 import { type Jump, visibleRanges } from "../../contexts/visible-ranges.ts";
+import { withLock } from "../../file-snapshots/lock.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { FactRange } from "../../ledger/read-facts.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";

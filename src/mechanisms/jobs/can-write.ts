@@ -1,6 +1,6 @@
 // Owns the question where commands of the sandbox can write, for whoever tells people about it.
 import { basename, dirname, join } from "node:path";
-import { isInside } from "../../tools/paths.ts";
+import { isInside } from "../../file-access/paths.ts";
 import { linksIn, targetOf } from "./linked.ts";
 import { realOr } from "./mounts.ts";
 import { ownInstall, ownPlacesIn } from "./own-install.ts";

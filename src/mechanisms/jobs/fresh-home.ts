@@ -1,7 +1,7 @@
 // Owns the home of a command that has more than others (the network, the repository): fresh for each, so that nothing an earlier one wrote there tells programs what to do.
 import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { isInside } from "../../tools/paths.ts";
+import { isInside } from "../../file-access/paths.ts";
 import type { Layer } from "./mounts.ts";
 import { CACHES } from "./sandbox-places.ts";
 

@@ -1,7 +1,7 @@
 // Owns what is seen of the user's git configuration: names, aliases and habits, no credentials. Each file is seen at its own place.
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { isInside } from "../../tools/paths.ts";
+import { isInside } from "../../file-access/paths.ts";
 import { withoutCredentials } from "./git-config-text.ts";
 import { changedAt, guardAt, type Layer, realOr } from "./mounts.ts";
 import { GIT_CONFIGS } from "./sandbox-places.ts";

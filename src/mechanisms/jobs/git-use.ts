@@ -1,5 +1,5 @@
 // Owns how much of a repository a command may change.
-import type { JobSpec } from "../../tools/job-runner.ts";
+import type { JobSpec } from "./port.ts";
 
 /**
  * `none`: nothing. `work`: what most commands of git change. `sequence`: besides, what git keeps of work that stops in the middle and

@@ -2,9 +2,9 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { isInside } from "../../file-access/paths.ts";
+import { isSecret, plainSecrets } from "../../file-access/secret-names.ts";
 import { monotonicMs } from "../../ledger/holder.ts";
-import { isInside } from "../../tools/paths.ts";
-import { isSecret, plainSecrets } from "../../tools/secret-names.ts";
 import { exists, type Layer, mask, maskAt, pinned, realOr } from "./mounts.ts";
 import { PACKAGES, PRIVATE, TOOLS } from "./sandbox-places.ts";
 

@@ -1,15 +1,15 @@
 // Owns background work: commands run as supervised jobs, survive the harness, and report their end once.
 import { inside, withoutMarks } from "../../loop/marks.ts";
 import type { Mechanism, Note, Turn } from "../../loop/seams.ts";
-import { createBashTool, describeEnd, LACKED_NETWORK } from "../../tools/bash.ts";
-import { createJobKillTool } from "../../tools/job-kill.ts";
-import { createJobOutputTool } from "../../tools/job-output.ts";
-import type { JobEnd } from "../../tools/job-runner.ts";
-import { createListJobsTool } from "../../tools/list-jobs.ts";
+import { createBashTool, describeEnd, LACKED_NETWORK } from "./bash.ts";
 import { type JobsState, jobEvents, jobsSlice, type RunningJob } from "./events.ts";
 import { currentAttempt, jobEnd, jobState, killLeftovers, readMeta, START_WITHIN_MS, takenFrom } from "./job-dir.ts";
+import { createJobKillTool } from "./job-kill.ts";
+import { createJobOutputTool } from "./job-output.ts";
 import { takeLeftBehind } from "./left-behind.ts";
+import { createListJobsTool } from "./list-jobs.ts";
 import { jobOutput } from "./output.ts";
+import type { JobEnd } from "./port.ts";
 import { bootId } from "./process.ts";
 import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 import { type OwedJobs, sweepJobs } from "./sweep.ts";

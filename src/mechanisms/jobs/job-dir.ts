@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isInside } from "../../file-access/paths.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
-import type { JobEnd, JobListing, JobSpec } from "../../tools/job-runner.ts";
-import { isInside } from "../../tools/paths.ts";
 import { linkOf, readText } from "./job-files.ts";
 import { jobOutput } from "./output.ts";
+import type { JobEnd, JobListing, JobSpec } from "./port.ts";
 import {
   askToEnd,
   bootId,

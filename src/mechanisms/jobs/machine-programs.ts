@@ -1,7 +1,7 @@
 // Owns which programs a command finds that has more than others (the network, the repository): those of the machine, whatever commands put on the search path.
 import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { isInside } from "../../tools/paths.ts";
+import { isInside } from "../../file-access/paths.ts";
 import { realOr } from "./mounts.ts";
 
 /** Where links are seen; they come first on the search path. */

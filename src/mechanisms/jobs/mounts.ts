@@ -10,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isInside } from "../../tools/paths.ts";
+import { isInside } from "../../file-access/paths.ts";
 
 /** A path that is gone is as it is: whoever starts a command there is told so. */
 export function realOr(path: string): string {

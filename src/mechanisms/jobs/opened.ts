@@ -1,7 +1,7 @@
 // Owns places outside the project that one call was allowed to read, and that the sandbox would hide: they are shown to that call, read-only, without their secrets.
 import { join } from "node:path";
-import { isInside } from "../../tools/paths.ts";
-import { isSecret, plainSecrets } from "../../tools/secret-names.ts";
+import { isInside } from "../../file-access/paths.ts";
+import { isSecret, plainSecrets } from "../../file-access/secret-names.ts";
 import { secretsBelow, secretsIn } from "./home-view.ts";
 import { exists, isDirectory, type Layer, maskAt, realOr, tree } from "./mounts.ts";
 

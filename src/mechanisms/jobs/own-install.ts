@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isInside } from "../../tools/paths.ts";
+import { isInside } from "../../file-access/paths.ts";
 import { type Link, linkAt } from "./linked.ts";
 import { exists, isFile, namesIn, realOr } from "./mounts.ts";
 

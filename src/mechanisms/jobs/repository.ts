@@ -1,7 +1,7 @@
 // Owns what a command may change of the repository it works in, and where that is.
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isInside } from "../../tools/paths.ts";
+import { isInside } from "../../file-access/paths.ts";
 import type { GitUse } from "./git-use.ts";
 import { exists, guardAt, isDirectory, isFile, isPlain, type Layer, pinned, tree } from "./mounts.ts";
 import { GIT_PROTECTED, GIT_UNFINISHED } from "./sandbox-places.ts";

@@ -3,11 +3,10 @@ import { existsSync, type FSWatcher, readdirSync, rmSync, unlinkSync, watch } fr
 import { rmdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
+import { isInside } from "../../file-access/paths.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
-import type { Job, JobRunner, JobSpec } from "../../tools/job-runner.ts";
-import { isInside } from "../../tools/paths.ts";
 import {
   abandon,
   currentAttempt,
@@ -27,6 +26,7 @@ import {
   takenFrom,
 } from "./job-dir.ts";
 import { jobOutput, OUTPUT_BYTES, outputSince } from "./output.ts";
+import type { Job, JobRunner, JobSpec } from "./port.ts";
 import { bootId } from "./process.ts";
 import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";

@@ -1,10 +1,9 @@
 // Owns what a command sees of the machine: the arguments of bubblewrap.
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { isInside } from "../../file-access/paths.ts";
+import { SYSTEM_SECRETS } from "../../file-access/secret-names.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
-import type { JobSpec } from "../../tools/job-runner.ts";
-import { isInside } from "../../tools/paths.ts";
-import { SYSTEM_SECRETS } from "../../tools/secret-names.ts";
 import { cachesIn, freshHome } from "./fresh-home.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
 import { type GitUse, gitUse } from "./git-use.ts";
@@ -30,6 +29,7 @@ import {
 } from "./mounts.ts";
 import { opened, showing } from "./opened.ts";
 import { type OwnInstall, ownInstall, ownPlacesIn } from "./own-install.ts";
+import type { JobSpec } from "./port.ts";
 import { guardRepository } from "./repository.ts";
 import { PROTECTED } from "./sandbox-places.ts";
 import { createSubmodules, guardSubmodules, notIntoSubmodules } from "./submodules.ts";

@@ -1,9 +1,9 @@
 // Owns the repositories inside the tree that git looks into when it looks at the whole: which they are, and what of them a command sees and may change.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { readIndex } from "../../contexts/files/git-index.ts";
-import { findRepository } from "../../contexts/files/repository.ts";
-import { isInside } from "../../tools/paths.ts";
+import { isInside } from "../../file-access/paths.ts";
+import { readIndex } from "../../file-snapshots/git-index.ts";
+import { findRepository } from "../../file-snapshots/repository.ts";
 import { submodulePaths } from "./git-config-text.ts";
 import { changedAt, exists, isFile, isPlain, pinned } from "./mounts.ts";
 import type { Guarding } from "./repository.ts";

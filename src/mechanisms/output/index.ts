@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { defineMechanism, type Mechanism, type ToolOutput } from "../../loop/seams.ts";
 import { type Content, textOf } from "../../models/model.ts";
-import { cutText, cutTextTail } from "../../tools/text.ts";
+import { cutText, cutTextTail } from "../../text/cut.ts";
 
 export interface OutputBoundOptions {
   /** Characters a text may have and stay whole. */

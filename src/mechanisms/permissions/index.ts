@@ -1,5 +1,7 @@
 // Owns the gate: every call is judged by the engine against the user's policy and what is true around it.
 import { statSync } from "node:fs";
+import { isKept } from "../../file-access/kept-results.ts";
+import { isInside, realPath, resolvePath } from "../../file-access/paths.ts";
 import {
   defineMechanism,
   type GateCall,
@@ -9,18 +11,16 @@ import {
   type Verdict,
 } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
-import { splitPattern } from "../../tools/glob-pattern.ts";
-import { isKept } from "../../tools/kept-results.ts";
-import { isInside, realPath, resolvePath } from "../../tools/paths.ts";
-import { decide } from "./engine.ts";
-import { compileRules, coveredBy } from "./rules.ts";
-import { rulesFor } from "./rules-for-call.ts";
-import { policyIn } from "./tree-policy.ts";
-import type { Judgement, PermissionMode, Policy, World } from "./words.ts";
+import { decide } from "../../shell-policy/engine.ts";
+import { compileRules, coveredBy } from "../../shell-policy/rules.ts";
+import { rulesFor } from "../../shell-policy/rules-for-call.ts";
+import { policyIn } from "../../shell-policy/tree-policy.ts";
+import type { Judgement, PermissionMode, Policy, World } from "../../shell-policy/types.ts";
+import { splitPattern } from "../../text/glob.ts";
 
-export { decide } from "./engine.ts";
-export { fitsRule } from "./fits.ts";
-export type { Judgement, PermissionMode, Policy, RuleText, World } from "./words.ts";
+export { decide } from "../../shell-policy/engine.ts";
+export { fitsRule } from "../../shell-policy/rule-matches.ts";
+export type { Judgement, PermissionMode, Policy, RuleText, World } from "../../shell-policy/types.ts";
 
 export interface PermissionOptions {
   policy?: Partial<Policy>;

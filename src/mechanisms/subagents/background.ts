@@ -3,10 +3,10 @@
 import { messageOf } from "../../ledger/error.ts";
 import { withoutMarks } from "../../loop/marks.ts";
 import type { AgentView, Note, Turn } from "../../loop/seams.ts";
-import type { SubagentEnd, SubagentRunner, SubagentTask } from "../../tools/subagent-runner.ts";
-import { asides, failureText } from "../../tools/task.ts";
 import type { SubagentsState } from "./events.ts";
+import type { SubagentEnd, SubagentRunner, SubagentTask } from "./port.ts";
 import type { Slots } from "./slots.ts";
+import { asides, failureText } from "./task-tool.ts";
 
 export interface Background {
   /** Contract: nothing when it runs here already. */

@@ -2,12 +2,12 @@
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Tool, type ToolRun, type Turn } from "../../loop/seams.ts";
 import type { ContextState } from "../../loop/transcript.ts";
-import type { AgentCatalogue, Facts } from "../../tools/agent-catalogue.ts";
-import type { Isolate, SubagentEnd, SubagentRunner, SubagentTask } from "../../tools/subagent-runner.ts";
-import { createTaskTool, type Order, type Outcome, typesText } from "../../tools/task.ts";
+import type { AgentCatalogue, Facts } from "../agents/port.ts";
 import { createBackground } from "./background.ts";
 import { type Subagent, type SubagentsState, subagentEvents, subagentsSlice } from "./events.ts";
+import type { Isolate, SubagentEnd, SubagentRunner, SubagentTask } from "./port.ts";
 import { createSlots } from "./slots.ts";
+import { createTaskTool, type Order, type Outcome, typesText } from "./task-tool.ts";
 
 export interface SubagentsOptions {
   /** Without it the mechanism only reads its events. */

@@ -2,7 +2,6 @@
 import { createFold } from "../../ledger/fold.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import type { AppendOptions, Store, StoredEvent } from "../../ledger/store.ts";
-import type { By, Changed, NewTask, Task, TaskBoard, TaskChanges, TaskFilter } from "../../tools/task-board.ts";
 import { decideDelete, decideUpdate } from "./decide-change.ts";
 import { decideCreate } from "./decide-create.ts";
 import { decideImport, type Imported, type TaskFile } from "./decide-import.ts";
@@ -12,6 +11,7 @@ import { BOARD_LEDGER, boardCodec } from "./events.ts";
 import { type BoardState, boardIn, boardSlice, callKey } from "./fold.ts";
 import { inOrder, isClaimable, openBlockers } from "./graph.ts";
 import { releaseOrphans, type Sweep } from "./orphans.ts";
+import type { By, Changed, NewTask, Task, TaskBoard, TaskChanges, TaskFilter } from "./port.ts";
 
 export interface BoardOptions {
   /** Running tasks an owner may have (default 1). */

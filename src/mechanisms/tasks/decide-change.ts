@@ -1,8 +1,6 @@
 // Owns the decisions to change a task (fields, dependencies, owner, then its status) and to delete one.
 import { HoldfastError } from "../../ledger/error.ts";
 import type { EventInput } from "../../ledger/store.ts";
-import { type By, ownerOf, type Task, type TaskChanges, taskId } from "../../tools/task-board.ts";
-import { names, short } from "../../tools/task-text.ts";
 import { decideCancel, decideClaim, decideComplete, decideRelease, type Scene } from "./decide-work.ts";
 import {
   bounded,
@@ -21,6 +19,8 @@ import {
 } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 import { freedBy, type Tasks } from "./graph.ts";
+import { type By, ownerOf, type Task, type TaskChanges, taskId } from "./port.ts";
+import { names, short } from "./task-text.ts";
 
 const BLOCKERS = 100;
 

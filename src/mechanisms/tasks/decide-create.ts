@@ -1,9 +1,9 @@
 // Owns the decision to create tasks: a batch with its dependencies, wired by id or alias, or none of it.
 import { HoldfastError } from "../../ledger/error.ts";
-import { type By, type NewTask, taskId } from "../../tools/task-board.ts";
-import { short } from "../../tools/task-text.ts";
 import { checkCycle, checkFields, type Decision, EDGES, fact, IDS, invalid, refuse, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
+import { type By, type NewTask, taskId } from "./port.ts";
+import { short } from "./task-text.ts";
 
 const BATCH = 500;
 const BLOCKERS = 100;

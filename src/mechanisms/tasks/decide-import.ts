@@ -1,9 +1,9 @@
 // Owns the decision to import tasks: ids kept where they are free, dependencies wired anew, all of them or none.
 import { HoldfastError } from "../../ledger/error.ts";
-import type { By, Task } from "../../tools/task-board.ts";
-import { short } from "../../tools/task-text.ts";
 import { checkCycle, checkFields, type Decision, EDGES, fact, IDS, invalid, refuse, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
+import type { By, Task } from "./port.ts";
+import { short } from "./task-text.ts";
 
 /** One `task_*.json`, as read. */
 export interface TaskFile extends Omit<Task, "createdAt" | "updatedAt" | "unhostedAt"> {

@@ -1,6 +1,5 @@
 // Owns the decisions about a task's life: claim, release, complete, cancel.
-import { type By, ownerOf, type Task } from "../../tools/task-board.ts";
-import { names, short } from "../../tools/task-text.ts";
+
 import {
   blockedText,
   type Decision,
@@ -16,6 +15,8 @@ import {
 } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 import { byWorth, freedBy, isClaimable, openBlockers, type Tasks } from "./graph.ts";
+import { type By, ownerOf, type Task } from "./port.ts";
+import { names, short } from "./task-text.ts";
 
 /** `tasks` may show the task as it will be after what else is decided in the same call. */
 export interface Scene {

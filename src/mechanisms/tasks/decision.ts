@@ -1,9 +1,9 @@
 // Owns what every decision shares: what it may append, what it read, who may do what, and how a refusal is worded.
 import { HoldfastError } from "../../ledger/error.ts";
 import type { EventInput } from "../../ledger/store.ts";
-import { type By, ownerOf, type Task, taskId } from "../../tools/task-board.ts";
-import { names, short } from "../../tools/task-text.ts";
 import { findCycle, type Tasks } from "./graph.ts";
+import { type By, ownerOf, type Task, taskId } from "./port.ts";
+import { names, short } from "./task-text.ts";
 
 /** Every entity that the decision read is in `reads`; nothing to append means that all is as wished. */
 export interface Decision {

@@ -1,6 +1,7 @@
 // Owns the drawing of the board as plain text: a tree of tasks with their states and owners, no wider and no longer than asked for.
-import type { Task, TaskStatus } from "../../tools/task-board.ts";
-import { visible } from "../../tools/task-text.ts";
+
+import { visible } from "../../text/visible.ts";
+import type { Task, TaskStatus } from "./port.ts";
 
 interface DrawOptions {
   /** Columns (default 80). */

@@ -1,7 +1,7 @@
 // Owns the facts of the board, their schemas and their codec. They live in a ledger of their own, not in a context's.
 import * as z from "zod";
 import { type Codec, createCodec, type EventDefs } from "../../ledger/events.ts";
-import { PRIORITIES, TASK_STATUSES } from "../../tools/task-board.ts";
+import { PRIORITIES, TASK_STATUSES } from "./port.ts";
 
 /** One for each project; nobody else writes to it. */
 export const BOARD_LEDGER = "board";

@@ -7,9 +7,9 @@ import * as z from "zod";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { explain } from "../../ledger/events.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
-import { PRIORITIES, TASK_STATUSES, type Task } from "../../tools/task-board.ts";
-import { short } from "../../tools/task-text.ts";
 import type { TaskFile } from "./decide-import.ts";
+import { PRIORITIES, TASK_STATUSES, type Task } from "./port.ts";
+import { short } from "./task-text.ts";
 
 const FILE_BYTES = 256 * 1024;
 const FILES = 20_000;

@@ -2,8 +2,8 @@
 import type { Fact } from "../../ledger/events.ts";
 import type { Slice, State } from "../../ledger/fold.ts";
 import type { StoredEvent } from "../../ledger/store.ts";
-import { type By, ownerOf, type Task, type TaskHistory } from "../../tools/task-board.ts";
 import { boardEvents } from "./events.ts";
+import { type By, ownerOf, type Task, type TaskHistory } from "./port.ts";
 
 type Known = Fact<typeof boardEvents>;
 

@@ -1,5 +1,5 @@
 // Owns questions about dependencies: what blocks a task, what one frees, where a circle is. Nothing here changes anything.
-import { PRIORITIES, type Task } from "../../tools/task-board.ts";
+import { PRIORITIES, type Task } from "./port.ts";
 
 /** The tasks as a decision sees them. */
 export interface Tasks {

@@ -1,6 +1,6 @@
 // Owns the user's hooks TaskCreated and TaskCompleted: asked before the call, and a block refuses it.
 import type { GateCall, Turn, Verdict } from "../../loop/seams.ts";
-import type { NewTask, OpenTaskBoard, Task } from "../../tools/task-board.ts";
+import type { NewTask, OpenTaskBoard, Task } from "./port.ts";
 
 /** Contract: undefined, or nothing blocked, lets it pass. */
 export type FireTaskHook = (

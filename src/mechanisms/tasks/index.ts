@@ -1,21 +1,21 @@
 // Owns the mechanism `tasks`: the six tools on the project's board, letting go of tasks whose owner is gone, and where their owners work.
 import type { Store } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
-import type { Task } from "../../tools/task-board.ts";
-import { createTaskClaimTool } from "../../tools/task-claim.ts";
-import { createTaskCompleteTool } from "../../tools/task-complete.ts";
-import { createTaskCreateTool } from "../../tools/task-create.ts";
-import { createTaskGetTool } from "../../tools/task-get.ts";
-import { createTaskListTool } from "../../tools/task-list.ts";
-import { type Facts, movesFor, type PlaceOf, TASKS_SLICE } from "../../tools/task-place.ts";
-import { createTaskUpdateTool } from "../../tools/task-update.ts";
 import type { Board, BoardOptions } from "./board.ts";
+import { createTaskClaimTool } from "./claim-task.ts";
+import { createTaskCompleteTool } from "./complete-task.ts";
+import { createTaskCreateTool } from "./create-task.ts";
 import { BOARD_LEDGER } from "./events.ts";
+import { createTaskGetTool } from "./get-task.ts";
 import { ALLOWED, type FireTaskHook, taskHooks } from "./hooks.ts";
+import { createTaskListTool } from "./list-tasks.ts";
 import { backInPlace, placeEvents, placesSlice } from "./places.ts";
+import type { Task } from "./port.ts";
+import { type Facts, movesFor, type PlaceOf, TASKS_SLICE } from "./task-tree.ts";
+import { createTaskUpdateTool } from "./update-task.ts";
 
-export { entering } from "../../tools/task-place.ts";
 export type { Board } from "./board.ts";
+export { entering } from "./task-tree.ts";
 
 /** The board of that store. What it is made of is loaded when it is first opened. */
 export const openBoard = async (store: Store, opts: BoardOptions = {}): Promise<Board> =>

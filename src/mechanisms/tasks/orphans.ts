@@ -1,8 +1,8 @@
 // Owns tasks whose owner has no host: marked when that is first seen, released when it lasts, with a note.
 import type { Store, StoredEvent } from "../../ledger/store.ts";
-import type { By, Task } from "../../tools/task-board.ts";
 import { type Decision, fact, ownerEntity, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
+import type { By, Task } from "./port.ts";
 
 const ORPHAN_AFTER_MS = 30 * 60_000;
 const HOUSE: By = { agent: "holdfast" };

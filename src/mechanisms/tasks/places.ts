@@ -6,8 +6,8 @@ import type { EventDefs } from "../../ledger/events.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
 import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
 import { contextRoot } from "../../loop/transcript.ts";
-import { type OpenTaskBoard, ownerOf, type Task } from "../../tools/task-board.ts";
-import { entering, leaving, type Workplaces, workplaceOf } from "../../tools/task-place.ts";
+import { type OpenTaskBoard, ownerOf, type Task } from "./port.ts";
+import { entering, leaving, type Workplaces, workplaceOf } from "./task-tree.ts";
 
 export const placeEvents: EventDefs = {
   "task.entered": { v: 1, schema: () => z.object({ task: z.string(), path: z.string() }) },

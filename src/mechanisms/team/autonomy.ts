@@ -2,7 +2,7 @@
 
 import { messageOf } from "../../ledger/error.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
-import type { By, Task } from "../../tools/task-board.ts";
+import type { By, Task } from "../tasks/port.ts";
 import type { Facts } from "./decide.ts";
 import { activeMates, TEAM, type Teammate, type TeamState } from "./state.ts";
 import { stateOf } from "./talk.ts";

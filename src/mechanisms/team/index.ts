@@ -6,12 +6,12 @@ import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts"
 import { teamEvents } from "./events.ts";
 import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
 import { createMateTools, type MateToolsOptions } from "./mate-tools.ts";
-import { closedTo, identityOf, rosterOf, statusOf } from "./standing.ts";
+import { closedTo, identityOf, rosterOf, statusOf } from "./roster.ts";
 import { activeMates, pendingPlan, pendingPlans, TEAM, type Teammate, teamSlice } from "./state.ts";
 import { deliver, inboxOf, stateOf, teamWake } from "./talk.ts";
 
 export * from "./decide.ts";
-export { doing } from "./standing.ts";
+export { doing } from "./roster.ts";
 export type { Plan, TeamState } from "./state.ts";
 export { USER } from "./state.ts";
 export { isTeamWake } from "./talk.ts";

@@ -5,7 +5,7 @@ import { own } from "../../ledger/own.ts";
 import type { Seq } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
-import { createTodoWriteTool, showTodos, TODO_STATUSES, type Todo } from "../../tools/todo-write.ts";
+import { createTodoWriteTool, showTodos, TODO_STATUSES, type Todo } from "./todo-write.ts";
 
 const REMIND_AFTER_ROUNDS = 3;
 

@@ -1,9 +1,9 @@
 // Owns what a worktree holds that the project's tree does not: its branch since it left the other, with what is uncommitted.
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { refused } from "../../tools/refused.ts";
-import { branchOf, checkWorktreeName } from "../../tools/worktrees.ts";
+import { refused } from "../../file-access/refused.ts";
 import { openDir, type Place } from "./make.ts";
+import { branchOf, checkWorktreeName } from "./port.ts";
 import { checkInPlace, findRegistered } from "./registered.ts";
 import { type Git, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
 

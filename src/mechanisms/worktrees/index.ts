@@ -2,14 +2,14 @@
 import * as z from "zod";
 import { type AgentView, defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import { unchanged } from "../../loop/timelines.ts";
-import { type CreateWorktreePorts, createWorktreeTool, type FireHook } from "../../tools/create-worktree.ts";
-import { keepWorktreeTool } from "../../tools/keep-worktree.ts";
-import { type RemoveWorktreePorts, removeWorktreeTool } from "../../tools/remove-worktree.ts";
-import type { Isolate } from "../../tools/subagent-runner.ts";
-import { branchOf, type Worktrees } from "../../tools/worktrees.ts";
+import type { Isolate } from "../subagents/port.ts";
 import type { ComparedTree } from "./compare.ts";
+import { type CreateWorktreePorts, createWorktreeTool, type FireHook } from "./create-worktree.ts";
+import { keepWorktreeTool } from "./keep-worktree.ts";
 import type { ListedTree } from "./list.ts";
 import type { MergedTree, MergeOptions } from "./merge.ts";
+import { branchOf, type Worktrees } from "./port.ts";
+import { type RemoveWorktreePorts, removeWorktreeTool } from "./remove-worktree.ts";
 
 export type { ComparedTree, ListedTree };
 

@@ -1,10 +1,10 @@
 // Owns links from a worktree to folders of the main tree that git does not keep (node_modules): made once, never followed when it goes.
 import { appendFileSync, lstatSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
+import { isInside } from "../../file-access/paths.ts";
+import { refused } from "../../file-access/refused.ts";
 import { messageOf } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
-import { isInside } from "../../tools/paths.ts";
-import { refused } from "../../tools/refused.ts";
 import type { Git, Repository } from "./repository.ts";
 
 export interface LinkPlace {

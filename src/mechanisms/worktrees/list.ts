@@ -1,8 +1,8 @@
 // Owns the list of worktrees that were made here: each with its branch, how far that is from the project's, and what is uncommitted in it.
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf } from "../../ledger/error.ts";
-import { branchOf, type WorktreeState } from "../../tools/worktrees.ts";
 import { openDir, type Place } from "./make.ts";
+import { branchOf, type WorktreeState } from "./port.ts";
 import { findRegistered, namesIn, type Registered } from "./registered.ts";
 import { type Git, openGit, type Repository, repositoryOf, textOf } from "./repository.ts";
 import { countUnmerged, stateOf } from "./state.ts";

@@ -1,11 +1,11 @@
 // Owns looking at a worktree, finding the way to it, and marking it for review.
 import { join } from "node:path";
+import { refused } from "../../file-access/refused.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import { refused } from "../../tools/refused.ts";
-import { visible } from "../../tools/task-text.ts";
-import { cutText } from "../../tools/text.ts";
-import { branchOf, checkWorktreeName, type WorktreeState } from "../../tools/worktrees.ts";
+import { cutText } from "../../text/cut.ts";
+import { visible } from "../../text/visible.ts";
 import { openDir, type Place } from "./make.ts";
+import { branchOf, checkWorktreeName, type WorktreeState } from "./port.ts";
 import { checkInPlace, findRegistered, reasonOf, writeLock } from "./registered.ts";
 import { registeredAt } from "./remove.ts";
 import { openGit, repositoryOf } from "./repository.ts";

@@ -1,13 +1,13 @@
 // Owns making a worktree, step by step: what a killed process left is told from the repository alone, and finished.
 import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { refused } from "../../file-access/refused.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { messageOf } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
-import { refused } from "../../tools/refused.ts";
-import { branchOf, checkWorktreeName, type Made, type MakePlan } from "../../tools/worktrees.ts";
 import { linkFolders } from "./links.ts";
 import { sparseSettings } from "./own-settings.ts";
+import { branchOf, checkWorktreeName, type Made, type MakePlan } from "./port.ts";
 import { dropLeftovers, findRegistered, isThere, namesIn, reasonOf, writeLock } from "./registered.ts";
 import { type Git, headOf, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
 import { afterOthers, type Held, inTurn } from "./turns.ts";

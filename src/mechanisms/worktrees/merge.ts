@@ -1,11 +1,11 @@
 // Owns taking a worktree's branch over into the project's tree: only where nothing of the user's can be lost, and whole or not at all.
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
+import { refused } from "../../file-access/refused.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
-import { refused } from "../../tools/refused.ts";
-import { branchOf, checkWorktreeName, stateLines } from "../../tools/worktrees.ts";
 import { baseOf } from "./compare.ts";
 import { openDir, type Place } from "./make.ts";
+import { branchOf, checkWorktreeName, stateLines } from "./port.ts";
 import { findRegistered, isThere } from "./registered.ts";
 import { type Git, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
 import { OPERATIONS, stateOf } from "./state.ts";

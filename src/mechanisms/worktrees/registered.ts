@@ -1,7 +1,7 @@
 // Owns what git keeps of one worktree in the repository: where that is, and the lock that says whose it is and how far it got.
 import { lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { refused } from "../../tools/refused.ts";
+import { refused } from "../../file-access/refused.ts";
 import { textOf } from "./repository.ts";
 
 /**

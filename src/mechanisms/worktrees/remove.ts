@@ -1,18 +1,11 @@
 // Owns removing a worktree: only what is whole elsewhere goes, only by git's own careful removal, and the branch stays.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { refused } from "../../file-access/refused.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { messageOf } from "../../ledger/error.ts";
-import { refused } from "../../tools/refused.ts";
-import {
-  branchOf,
-  checkWorktreeName,
-  type Removal,
-  type RemovalPlan,
-  stateLines,
-  type WorktreeState,
-} from "../../tools/worktrees.ts";
 import { openDir, type Place } from "./make.ts";
+import { branchOf, checkWorktreeName, type Removal, type RemovalPlan, stateLines, type WorktreeState } from "./port.ts";
 import {
   dropLeftovers,
   findRegistered,

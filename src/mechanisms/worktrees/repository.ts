@@ -1,10 +1,10 @@
 // Owns git in the user's own repository: which one a tree belongs to, and runs of git there that execute nothing of the repository's.
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type GitCall, type OwnRepository, runGit, tryGit } from "../../contexts/files/git.ts";
-import { findRepository } from "../../contexts/files/repository.ts";
+import { refused } from "../../file-access/refused.ts";
+import { type GitCall, type OwnRepository, runGit, tryGit } from "../../file-snapshots/git.ts";
+import { findRepository } from "../../file-snapshots/repository.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import { refused } from "../../tools/refused.ts";
 import { type Configured, settingsFor } from "./own-settings.ts";
 
 export interface Repository {

@@ -1,7 +1,7 @@
 // Owns what is true of a worktree: changes, commits that are nowhere else, operations that go on.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { branchOf, type WorktreeState } from "../../tools/worktrees.ts";
+import { branchOf, type WorktreeState } from "./port.ts";
 import { checkInPlace, isThere, type Registered } from "./registered.ts";
 import { type Git, NOT_INTO_SUBMODULES } from "./repository.ts";
 

@@ -1,12 +1,12 @@
 // Owns the part of a teammate: it plans before it acts, works on what it has claimed, answers its lead, and leaves when asked to.
 import type { ModelRequest } from "../model.ts";
-import { type Matter, mattersOf } from "./matters.ts";
 import { notesText } from "./notes.ts";
 import { advance, type Call, call, paragraphs, type Section, type Stage, type Step, together } from "./plan.ts";
 import { understand } from "./request.ts";
 import { ownWork, workOn } from "./steps/claimed.ts";
 import { pathsOf } from "./steps/list.ts";
 import { firstLine, linesOf } from "./steps/output.ts";
+import { type Matter, mattersOf } from "./teammate-inbox.ts";
 import { stepFor, wholePlan } from "./whole-plan.ts";
 import { wordsFor } from "./words-for.ts";
 

@@ -1,0 +1,17 @@
+// Owns a call as existing scripts know it: names and arguments of the table, paths of files absolute.
+
+import { isKept } from "../file-access/kept-results.ts";
+import { resolvePath } from "../file-access/paths.ts";
+import { LEAD } from "../loop/host.ts";
+import { toClaude } from "./tool-names.ts";
+
+/** Calls are numbered by each agent: outside the lead's the agent makes them unique. */
+export const callIdOf = (agent: string, callId: string): string => (agent === LEAD ? callId : `${agent}.${callId}`);
+
+/** Contract: throws `refused` for the name of a file that misleads. */
+export function claudeCall(name: string, input: unknown, cwd: string): { name: string; input: unknown } {
+  const theirs = toClaude(name, input);
+  const file = (theirs.input as { file_path?: unknown } | null | undefined)?.file_path;
+  if (typeof file !== "string" || isKept(file)) return theirs;
+  return { name: theirs.name, input: { ...(theirs.input as object), file_path: resolvePath(cwd, file) } };
+}

@@ -1,0 +1,98 @@
+// Owns opening a harness from flags and settings: the same for a prompt and for a workflow.
+import type { FileKeeper } from "../contexts/index.ts";
+import { requestLine } from "../front/presentation/command-line.ts";
+import type { Screen } from "../front/text/screen.ts";
+import { createHarness, type Harness } from "../harness.ts";
+import { HoldfastError } from "../ledger/error.ts";
+import type { Mechanism } from "../loop/seams.ts";
+import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
+import { type Budget, unknownPrice } from "../mechanisms/budget/index.ts";
+import { costUsd } from "../models/catalogue.ts";
+import { type Model, noUsage } from "../models/model.ts";
+import { modelSpec as specOf } from "../models/model-spec.ts";
+import { defaultModelSpec } from "../models/open-model.ts";
+import { agentPlaces } from "./agent-places.ts";
+import type { Place, WorkFlags } from "./flags.ts";
+import { type OpenState, openChosenModel } from "./open.ts";
+import { type OpenSettings, openSettings } from "./settings.ts";
+
+/** What only some commands have: whether a team may be built, and how the answer is given. */
+interface Doors {
+  stay?: boolean;
+  outputFormat?: string;
+}
+
+export async function openHarness(
+  flags: WorkFlags & Doors,
+  { project, store, jobsDir, expiry }: OpenState,
+  { screen, mechanisms }: { screen: Screen; mechanisms?: Mechanism[] },
+): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string; asksHere: boolean }> {
+  const settings = await openSettings(flags, project);
+  const { modelEnv: env, settings: chosen } = settings;
+  if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;
+  const spec = flags.model ?? (chosen.model && specOf(chosen.model));
+  const model = await openChosenModel(spec, env);
+  const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
+  const approvals = approvalsOf(flags, screen);
+  const harness = createHarness({
+    model,
+    store,
+    root: project.root,
+    jobsDir,
+    permissions: settings.permissions,
+    hooks: chosen.hooks,
+    sandbox: settings.sandbox,
+    env: chosen.env,
+    files: keepersIn(`${project.stateDir}/files`),
+    approvals,
+    team: { offer: flags.stay },
+    worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
+    maxRounds: flags.maxRounds ?? chosen.maxRounds,
+    budget: budgetOf(flags, chosen.budget, model),
+    agents: { places: agentPlaces(project.root, settings) },
+    openModel: (spec) => openChosenModel(spec, env),
+    appendSystemPrompt: flags.appendSystemPrompt,
+    systemPrompt: flags.systemPrompt,
+    mechanisms,
+    fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
+  });
+  // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
+  const byDefault = defaultModelSpec(env);
+  const modelSpec = spec ?? (byDefault === "rehearsal" ? undefined : byDefault);
+  return { harness, model, settings, ...(modelSpec && { modelSpec }), asksHere: approvals.onAsk !== undefined };
+}
+
+/** One keeper for each tree: a process may go on with contexts that were started in several. */
+function keepersIn(dir: string): (root: string) => Promise<FileKeeper> {
+  const keepers = new Map<string, FileKeeper>();
+  return async (root) => {
+    const { projectFiles } = await import("../contexts/project-files.ts");
+    const keeper = keepers.get(root) ?? projectFiles({ root, dir });
+    keepers.set(root, keeper);
+    return keeper;
+  };
+}
+
+/** A price that nobody knows is said before anything is recorded. */
+function budgetOf({ maxBudgetUsd }: Pick<WorkFlags, "maxBudgetUsd">, chosen: Budget, { id }: Model): Budget {
+  const budget = { ...chosen, ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }) };
+  if (budget.usd !== undefined && costUsd(id, noUsage()) === undefined)
+    throw new HoldfastError("invalid", unknownPrice(id));
+  return budget;
+}
+
+/** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
+function approvalsOf(flags: Pick<WorkFlags, "approvals"> & Place & Doors, screen: Screen): ApprovalsOptions {
+  const { approvals, outputFormat = "text" } = flags;
+  const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
+  const way = approvals ?? (terminal ? "terminal" : "deny");
+  if (way === "deny") return {};
+  if (way === "wait") return { wait: true };
+  return {
+    wait: true,
+    onAsk: async (request, signal) => {
+      const { askingOn } = await import("../front/text/terminal-approval.ts");
+      return askingOn(screen, (id) => requestLine(id, flags))(request, signal);
+    },
+  };
+}

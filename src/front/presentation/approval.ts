@@ -1,0 +1,97 @@
+// What a person sees who is asked: who asks, what exactly, where, why, and which answers there are. Nothing is cut and nothing hides.
+import { resolve } from "node:path";
+import type { ApprovalRequest } from "../../mechanisms/approvals/index.ts";
+import type { ChangePreview } from "../../mechanisms/files/change-preview.ts";
+import { collapsed, escaped, lookalikes } from "./printable.ts";
+import { diffBody } from "./results.ts";
+import { PLAIN, type Style } from "./style.ts";
+
+/** Past this many lines it is said how many there are. */
+const LONG = 40;
+
+export interface Shown {
+  request: ApprovalRequest;
+  /** Of a call that changes a file. */
+  change?: ChangePreview;
+  style?: Style;
+}
+
+export function describeRequest({ request, change, style = PLAIN }: Shown): string[] {
+  const text = change && change.diff !== "" ? diffBody(change.diff).join("\n") : contentOf(request.input);
+  const lines = escaped(collapsed(text)).split("\n");
+  const mixed = lookalikes(text).slice(0, 3);
+  return [
+    ...headOf(request, change, style),
+    ...lines.map((line) => `  │ ${change ? diffLine(line, style) : line}`),
+    ...(lines.length > LONG ? [`  ${style.yellow(`${lines.length} lines: read all of them`)}`] : []),
+    ...(mixed.length > 0
+      ? [`  ${style.yellow(`letters of several alphabets in one word: ${mixed.map(spelt).join(", ")}`)}`]
+      : []),
+    `  why: ${request.firm ? "protected: " : ""}${escaped(request.reason)}`,
+  ];
+}
+
+/** What it is, and where: of a change the file itself, whatever link leads to it. */
+function headOf({ tool, input, cwd }: ApprovalRequest, change: ChangePreview | undefined, style: Style): string[] {
+  if (!change) return [`  ${style.bold(tool)} in ${escaped(cwd)}`];
+  const path = escaped((input as { path: string }).path);
+  const leads = change.path !== resolve(cwd, path) ? [`  leads to ${escaped(change.path)}`] : [];
+  const same = change.diff === "" ? ["  the file has this content already"] : [];
+  return [`  ${style.bold(tool)} ${path}${change.isNew ? " (a new file)" : ""} in ${escaped(cwd)}`, ...leads, ...same];
+}
+
+/** A command as it is; other arguments one by one, texts of several lines below their name. */
+function contentOf(input: unknown): string {
+  const { command } = (input ?? {}) as { command?: unknown };
+  if (typeof command === "string") return command;
+  if (typeof input !== "object" || input === null) return JSON.stringify(input) ?? "";
+  return Object.entries(input)
+    .map(([key, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+      return text.includes("\n") ? `${key}:\n${text}` : `${key}: ${text}`;
+    })
+    .join("\n");
+}
+
+const diffLine = (line: string, style: Style): string =>
+  line.startsWith("+") ? style.green(line) : line.startsWith("-") ? style.red(line) : line;
+
+const spelt = (word: string): string =>
+  `${escaped(word)} (${[...word]
+    .filter((char) => !/[\x00-\x7f]/.test(char))
+    .map((char) => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`)
+    .join(" ")})`;
+
+export type Scope = "once" | "exactly" | "rule" | "no";
+
+export interface Choice {
+  scope: Scope;
+  key: string;
+  /** What it means, with how far it reaches. */
+  says: string;
+}
+
+/** The rule that an answer may keep: the widest of those that would have allowed it. */
+export const ruleOf = ({ firm, rules }: ApprovalRequest): string | undefined => (firm ? undefined : rules?.at(-1));
+
+export function choicesFor(request: ApprovalRequest): Choice[] {
+  const rule = ruleOf(request);
+  const isEdit = rule?.startsWith("Edit(") ?? false;
+  const kept = isEdit ? `all edits inside the project (${rule})` : `whatever fits the rule ${rule}`;
+  return [
+    { scope: "once", key: "y", says: "yes, this once" },
+    ...(request.firm || isEdit
+      ? []
+      : [
+          {
+            scope: "exactly" as const,
+            key: "a",
+            says: "yes, and in this context again: exactly this, in this directory",
+          },
+        ]),
+    ...(rule === undefined
+      ? []
+      : [{ scope: "rule" as const, key: isEdit ? "e" : "r", says: `yes, and in this context from now on: ${kept}` }]),
+    { scope: "no", key: "n", says: "no" },
+  ];
+}

@@ -1,0 +1,46 @@
+// Owns command lines that are printed for people to type: they work as printed, in any directory.
+import path from "node:path";
+
+/** What says where a command works: as it was typed. */
+export interface Place {
+  cwd: string;
+  state?: string | undefined;
+}
+
+/** What would act on a terminal, or hide in it. */
+const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu;
+
+/** One word for a shell. */
+export function shellWord(text: string): string {
+  if (/^[A-Za-z0-9_@%+=:,./-]+$/.test(text)) return text;
+  const hidden = text.replace(UNSEEN, "");
+  if (hidden === text) return `'${text.replaceAll("'", `'\\''`)}'`;
+  const spelt = (char: string) => {
+    const code = char.codePointAt(0)!.toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
+  };
+  return `$'${text.replace(/[\\']/g, "\\$&").replace(UNSEEN, spelt)}'`;
+}
+
+/** `root`: the directory it belongs to; the state directory is named where it was given. */
+export function commandLine(words: readonly string[], flags: Place, root?: string): string {
+  const at = ["--cwd", root || path.resolve(flags.cwd)];
+  const state = flags.state === undefined ? [] : ["--state", absoluteState(flags.state)];
+  return ["holdfast", ...words, ...at, ...state].map(shellWord).join(" ");
+}
+
+/** How to take that context up again. `more`: flags beside. */
+export const resumeLine = (
+  context: { id: string; root?: string },
+  flags: Place & { stay?: boolean },
+  more: readonly string[] = [],
+): string => commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : []), ...more], flags, context.root);
+
+/** How a request for approval is seen before it is answered. */
+export const requestLine = (requestId: string, flags: Place, root?: string): string =>
+  commandLine(["approve", "show", requestId], flags, root);
+
+function absoluteState(state: string): string {
+  const [scheme = ""] = /^(sqlite|file):(\/\/)?/.exec(state) ?? [];
+  return `${scheme}${path.resolve(state.slice(scheme.length))}`;
+}

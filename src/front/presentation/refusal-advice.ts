@@ -1,0 +1,56 @@
+// Owns what would have allowed a call that was refused because nobody could be asked, where no single rule does: found by asking the engine, not by guessing.
+import { dirname } from "node:path";
+import { resolvePath } from "../../file-access/paths.ts";
+import { decide, type PermissionOptions, type Policy, worldOf } from "../../mechanisms/permissions/index.ts";
+import type { ToolCall } from "../../shell-policy/types.ts";
+import { shellWord } from "./command-line.ts";
+import { quoted } from "./results.ts";
+
+export interface RefusedCall {
+  tool: string;
+  input: unknown;
+  cwd: string;
+}
+
+const EFFECTS: Readonly<Record<string, ToolCall["effect"]>> = {
+  bash: "job",
+  read_file: "read",
+  glob: "read",
+  grep: "read",
+};
+
+/** As they are typed; none where only a person can allow it. Contract: with them the engine allows the call as it stands. */
+export async function flagsFor(
+  { tool, input, cwd }: RefusedCall,
+  options: PermissionOptions,
+  root: string,
+): Promise<string[]> {
+  const effect = Object.hasOwn(EFFECTS, tool) ? EFFECTS[tool] : undefined;
+  if (effect === undefined) return [];
+  const call = { tool, effect, input };
+  const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], ...options.policy };
+  const under = (more: Partial<Policy>, also: Partial<PermissionOptions> = {}) =>
+    decide({ ...policy, ...more }, call, worldOf({ root, cwd }, { ...options, ...also }));
+  const { decision, firm, parts } = await under({});
+  if (decision !== "ask" || firm) return [];
+  const { path } = (input ?? {}) as { path?: unknown };
+  if (tool !== "bash") {
+    if (typeof path !== "string") return [];
+    const at = resolvePath(cwd, path);
+    for (const dir of tool === "read_file" ? [dirname(at)] : [at, dirname(at)]) {
+      const also = { additionalDirectories: [...(options.additionalDirectories ?? []), dir] };
+      if (dir !== "/" && (await under({}, also)).decision === "allow") return [`--add-dir ${shellWord(dir)}`];
+    }
+    return [];
+  }
+  const asked = parts.filter((part) => part.decision !== "allow").map(({ text }) => text.trim());
+  const rules = [...new Set(asked)].map((text) => `Bash(${text})`);
+  if (rules.length > 0 && rules.every((rule) => IS_RULE.test(rule))) {
+    const allow = [...policy.allow, ...rules.map((text) => ({ text, source: "advice", base: root }))];
+    if ((await under({ allow })).decision === "allow") return [`--allowedTools ${quoted(rules.join(", "))}`];
+  }
+  return (await under({ mode: "auto" })).decision === "allow" ? ["--permission-mode auto"] : [];
+}
+
+/** What a rule says is one line, and its stars match anything. */
+const IS_RULE = /^Bash\([^*\0-\x1f\x7f]{1,200}(?<!:)\)$/;

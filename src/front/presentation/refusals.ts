@@ -1,0 +1,58 @@
+// Owns whether a turn came to nothing because of refusals: what exit code 4 means.
+import type { HarnessEvent } from "../../harness.ts";
+import type { Fact } from "../../ledger/events.ts";
+import type { loopEvents } from "../../loop/events.ts";
+import { LEAD } from "../../loop/host.ts";
+import type { Effect } from "../../loop/seams.ts";
+import type { Advice } from "./blocks.ts";
+import { adviceFor } from "./results.ts";
+
+/** They change nothing outside the ledger. */
+const LOOKS: ReadonlySet<Effect> = new Set<Effect>(["read", "internal"]);
+
+/** A call of the lead. */
+export interface Refused extends Advice {
+  callId: string;
+  tool: string;
+  why: string;
+}
+
+export interface Refusals {
+  event(event: HarnessEvent): void;
+  /** What the last turn came to nothing by: it ended on this refused call, and none of its calls had acted. Undefined: it did come to something. */
+  cameToNothing(): Refused | undefined;
+  /** Calls of the lead that nobody could be asked about, and that no single rule would have allowed. */
+  unadvised(): { callId: string; tool: string; input: unknown }[];
+}
+
+/** Of the lead: what others were refused, they say themselves. */
+export function watchRefusals(): Refusals {
+  const begun = new Set<string>();
+  const inputs = new Map<string, unknown>();
+  const unadvised: ReturnType<Refusals["unadvised"]> = [];
+  let acted = false;
+  let last: Refused | undefined;
+  return {
+    event(event) {
+      if (event.type !== "event" || event.event.actor !== LEAD) return;
+      const { type, data } = event.event as Fact<typeof loopEvents>;
+      if (type === "turn.started") {
+        acted = false;
+        last = undefined;
+      } else if (type === "tool.started") {
+        begun.add(data.callId);
+        acted ||= !LOOKS.has(data.effect);
+      } else if (type === "reply.received") {
+        for (const part of data.parts) if (part.type === "call") inputs.set(part.id, part.input);
+      } else if (type === "tool.finished") {
+        if (data.denied !== undefined) {
+          const { callId, name: tool } = data;
+          last = { callId, tool, why: data.denied, ...adviceFor(data) };
+          if (last.unanswered && last.flags.length === 0) unadvised.push({ callId, tool, input: inputs.get(callId) });
+        } else if (begun.has(data.callId)) last = undefined;
+      }
+    },
+    cameToNothing: () => (acted ? undefined : last),
+    unadvised: () => unadvised,
+  };
+}

@@ -1,0 +1,41 @@
+// Owns `contexts show`: what happened in a context, as it stands now: what a restore went back behind is left out.
+import type { Codec } from "../../ledger/events.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { unspill } from "../../ledger/spill.ts";
+import type { Seq, Store, StoredEvent } from "../../ledger/store.ts";
+import { LEAD } from "../../loop/agent.ts";
+import { createLineRenderer } from "../presentation/lines.ts";
+import { createPresenter } from "../presentation/presenter.ts";
+import { styleFor } from "../presentation/style.ts";
+
+export async function* pastOf(store: Store, ledger: Ledger, codec: Codec): AsyncGenerator<string> {
+  const presenter = createPresenter();
+  const style = styleFor(process.stdout, process.env);
+  const lines = createLineRenderer({ style, lead: LEAD, past: true });
+  for (const raw of await standing(store, ledger)) {
+    const { data } = await unspill(raw.data, store.blob);
+    const decoded = codec.decode({ ...raw, data });
+    if (!decoded.ok) continue; // said as a problem of the ledger
+    for (const block of presenter.fact(decoded.event)) yield* lines.render(block);
+  }
+}
+
+interface Step {
+  event: StoredEvent;
+  before: Step | undefined;
+}
+
+/** The events of the timeline that counts. A restore goes on from its checkpoint; one that is undone goes on from where it was. */
+async function standing(store: Store, ledger: Ledger): Promise<StoredEvent[]> {
+  const steps = new Map<Seq, Step>();
+  let last: Step | undefined;
+  for await (const event of store.read(ledger.name, { upTo: ledger.state.seq })) {
+    const { seq, conversation } = event.data as { seq: Seq; conversation: boolean };
+    const isBack = event.type === "context.restored" && conversation;
+    last = { event, before: isBack ? steps.get(seq) : last };
+    steps.set(event.seq, last);
+  }
+  const events: StoredEvent[] = [];
+  for (let step = last; step; step = step.before) events.push(step.event);
+  return events.reverse();
+}

@@ -1,0 +1,142 @@
+// Owns asking for approval at the terminal: shows the whole call, takes a line as the answer, and never swallows Ctrl-C.
+import { createInterface, type Interface } from "node:readline";
+import { type ApprovalAnswer, type ApprovalRequest, whoAnswers } from "../../mechanisms/approvals/index.ts";
+import { previewChange } from "../../mechanisms/files/change-preview.ts";
+import { type Choice, choicesFor, describeRequest, ruleOf } from "../presentation/approval.ts";
+import { escaped } from "../presentation/printable.ts";
+import { styleFor } from "../presentation/style.ts";
+import type { Screen } from "./screen.ts";
+
+/** What is typed before the question has been on the screen for so long was not meant for it. */
+const UNREAD_MS = 300;
+
+const WITH_REASON = " (n TEXT: no, and the model is told why)";
+
+type Ask = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>;
+
+/** Contract: one question at a time; undefined leaves it to others: it was answered elsewhere, the turn was interrupted, or the input has ended. */
+export const askingOn =
+  (screen: Pick<Screen, "exclusively">, toSee: (requestId: string) => string): Ask =>
+  (request, signal) =>
+    screen.exclusively(() => ask(request, signal, toSee));
+
+async function ask(
+  request: ApprovalRequest,
+  signal: AbortSignal,
+  toSee: (requestId: string) => string,
+): Promise<ApprovalAnswer | undefined> {
+  if (signal.aborted) return undefined;
+  const style = styleFor(process.stderr, process.env);
+  const say = (lines: string[]) => process.stderr.write(`${lines.join("\n")}\n`);
+  const change = previewChange(request.tool, request.input, request.cwd);
+  const who = escaped(request.agent);
+  say(["", style.yellow(style.bold(`${who} asks: may I?`)), ...describeRequest({ request, change, style })]);
+  const choices = choicesFor(request);
+  if (!(await typedBefore(signal))) return undefined;
+  say(choices.map(({ key, scope, says }) => `  ${style.bold(`[${key}]`)} ${says}${scope === "no" ? WITH_REASON : ""}`));
+  const answer = await readAnswer(request, choices, signal);
+  if (answer) say([style.dim(`  ${outcomeOf(answer)}`), ""]);
+  else if (signal.aborted) say(["", style.dim("  (no longer asked)")]);
+  else say(["", style.dim(`  (left open; see it with: ${toSee(request.requestId)})`)]);
+  return answer;
+}
+
+function outcomeOf({ decision, remember, keeps, reason }: ApprovalAnswer): string {
+  if (decision === "deny") return reason === undefined ? "refused" : "refused; the model is told why";
+  if (keeps) return `allowed; in this context from now on: ${escaped(keeps.rule)}`;
+  return remember ? "allowed, and in this context again" : "allowed this once";
+}
+
+/** Contract: false when it need not be asked any more. Whatever was typed up to now is dropped, but for Ctrl-C. */
+function typedBefore(signal: AbortSignal): Promise<boolean> {
+  const { stdin } = process;
+  if (!stdin.isTTY) return Promise.resolve(true); // whoever pipes answers in means them
+  return new Promise((resolve) => {
+    const end = (goesOn: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      stdin.removeListener("data", look);
+      stdin.pause();
+      stdin.setRawMode(false);
+      resolve(goesOn);
+    };
+    const stop = () => end(false);
+    const look = (typed: Buffer) => {
+      if (!typed.includes(CTRL_C)) return;
+      end(false);
+      interrupt();
+    };
+    const timer = setTimeout(() => end(true), UNREAD_MS);
+    signal.addEventListener("abort", stop, { once: true });
+    stdin.setRawMode(true);
+    stdin.on("data", look).resume();
+  });
+}
+
+const CTRL_C = 3;
+
+/** As if the terminal had sent it: while a line is read, it comes as a key. */
+function interrupt(): void {
+  if (!process.emit("SIGINT", "SIGINT")) process.exit(130);
+}
+
+async function readAnswer(
+  request: ApprovalRequest,
+  choices: Choice[],
+  signal: AbortSignal,
+): Promise<ApprovalAnswer | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    for (;;) {
+      const typed = await nextLine(lines, signal);
+      if (typed === undefined) return undefined;
+      const answer = meaning(typed, request, choices);
+      if (answer) return answer;
+      process.stderr.write(`  answer with ${choices.map(({ key }) => key).join(", ")}\n`);
+    }
+  } finally {
+    lines.close();
+  }
+}
+
+/** Undefined: interrupted, no longer asked, or no more input. */
+function nextLine(lines: Interface, signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const end = (line?: string) => {
+      signal.removeEventListener("abort", stop);
+      lines.removeListener("SIGINT", pressed).removeListener("close", stop).removeListener("line", end);
+      resolve(line);
+    };
+    const stop = () => end();
+    const pressed = () => {
+      end();
+      interrupt();
+    };
+    if (signal.aborted) return end();
+    signal.addEventListener("abort", stop, { once: true });
+    lines.on("line", end).on("close", stop).on("SIGINT", pressed);
+    lines.setPrompt("  > ");
+    lines.prompt();
+  });
+}
+
+function meaning(typed: string, request: ApprovalRequest, choices: Choice[]): ApprovalAnswer | undefined {
+  const [, word = "", rest = ""] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(typed) ?? [];
+  const key = word.toLowerCase().replace(/[,:;.]$/, "");
+  const chosen = choices.find((choice) => choice.key === key || WORDS[choice.scope] === key);
+  const from = "the terminal";
+  switch (chosen?.scope) {
+    case "no":
+      return { decision: "deny", from, ...(rest !== "" && { reason: rest }) };
+    case "once":
+      return rest === "" ? { decision: "allow", from } : undefined;
+    case "exactly":
+      return rest === "" ? { decision: "allow", remember: true, from } : undefined;
+    case "rule":
+      return rest === "" ? { decision: "allow", keeps: { rule: ruleOf(request)!, ...whoAnswers() }, from } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const WORDS: Record<Choice["scope"], string> = { once: "yes", exactly: "always", rule: "rule", no: "no" };

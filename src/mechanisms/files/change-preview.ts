@@ -1,0 +1,56 @@
+// What a call that changes a file would do to it as it is now: for whoever is asked before it runs. Changes nothing.
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import type { Change, Existing } from "../../file-access/file-change.ts";
+import { changeByEdits } from "../../file-access/file-edits.ts";
+import { realPath, resolvePath } from "../../file-access/paths.ts";
+import type { Edit } from "../../file-access/text-edit.ts";
+import { writing } from "./write-file.ts";
+
+export interface ChangePreview {
+  /** The file itself, whatever links lead to it. */
+  path: string;
+  isNew: boolean;
+  /** Unified; "" when it would stay as it is. */
+  diff: string;
+}
+
+/** Larger files are not compared while somebody waits. */
+const MOST_BYTES = 4_000_000;
+
+type Input = { path: string; content: string; edits: Edit[] } & Edit;
+
+const CHANGES: Record<string, (existing: Existing | undefined, input: Input) => Change> = {
+  write_file: (existing, input) => writing(existing, input, input.path),
+  edit_file: (existing, input) => changeByEdits(existing, [input], input.path),
+  multi_edit: (existing, input) => changeByEdits(existing, input.edits, input.path),
+};
+
+/** Undefined: it changes no file by a text that is given, or cannot be told. */
+export function previewChange(tool: string, input: unknown, cwd: string): ChangePreview | undefined {
+  if (!Object.hasOwn(CHANGES, tool)) return undefined;
+  try {
+    const given = input as Input;
+    const path = realPath(resolvePath(cwd, given.path));
+    const existing = readNow(path);
+    return { path, isNew: existing === undefined, diff: CHANGES[tool]!(existing, given).display ?? "" };
+  } catch {
+    return undefined; // it would not fit, or cannot be read: the call itself is shown
+  }
+}
+
+function readNow(path: string): Existing | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || stat.size > MOST_BYTES) throw new Error("not a file of usual size");
+    return { bytes: readFileSync(fd), stat };
+  } finally {
+    closeSync(fd);
+  }
+}

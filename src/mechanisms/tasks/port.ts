@@ -1,0 +1,130 @@
+// Owns the port between the task tools and the board: what a task is, who acts on it, what can be asked of the board.
+import { createHash } from "node:crypto";
+import type { ToolRun } from "../../loop/seams.ts";
+
+export const TASK_STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
+export const PRIORITIES = ["urgent", "high", "normal", "low"] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+export type Priority = (typeof PRIORITIES)[number];
+
+export interface TaskHistory {
+  at: number;
+  by: string;
+  what: string;
+  note?: string;
+}
+
+export interface Task {
+  id: string;
+  subject: string;
+  description: string;
+  status: TaskStatus;
+  /** `CONTEXT/AGENT`, or `user`. On a pending task: kept for that owner. */
+  owner: string | null;
+  blockedBy: string[];
+  worktree: string | null;
+  priority: Priority;
+  labels: string[];
+  /** The latest; the ledger has all. */
+  history: TaskHistory[];
+  createdAt: number;
+  updatedAt: number;
+  /** Since when its owner was seen to have no host. */
+  unhostedAt?: number;
+}
+
+/** Who acts. Without a context: a person (`user`) or the house itself (`holdfast`). */
+export interface By {
+  agent: string;
+  context?: string;
+  /** Names one tool call: done twice, it changes nothing twice. */
+  call?: string;
+}
+
+export interface NewTask {
+  /** By which other tasks of the same batch name it. */
+  alias?: string;
+  subject: string;
+  description?: string;
+  /** Ids, or aliases of the same batch. */
+  blockedBy?: string[];
+  priority?: Priority;
+  labels?: string[];
+}
+
+export interface TaskChanges {
+  subject?: string;
+  description?: string;
+  status?: TaskStatus;
+  /** null: nobody's. */
+  owner?: string | null;
+  addBlockedBy?: string[];
+  removeBlockedBy?: string[];
+  worktree?: string | null;
+  priority?: Priority;
+  labels?: string[];
+  note?: string;
+}
+
+export interface TaskFilter {
+  status?: TaskStatus;
+  owner?: string;
+  label?: string;
+  /** Pending, nobody's, and nothing blocks it. */
+  claimable?: boolean;
+}
+
+export interface Changed {
+  task: Task;
+  /** Tasks that nothing blocks any more because of this. */
+  unblocked: Task[];
+  /** Tasks that still wait for one that will not come (cancelled). */
+  stranded: Task[];
+}
+
+/** What the tools need of the board. Contract: a refusal throws `refused`, `invalid` or `not_found`, and nothing has changed. */
+export interface TaskBoard {
+  create(tasks: NewTask[], by: By): Promise<Task[]>;
+  update(id: string, changes: TaskChanges, by: By): Promise<Changed>;
+  claim(id: string, by: By): Promise<Task>;
+  complete(id: string, by: By, note?: string): Promise<Changed>;
+  get(id: string): Promise<Task>;
+  /** Running ones first, then claimable by priority and age, then blocked ones, then what is done, newest first. */
+  list(filter?: TaskFilter): Promise<Task[]>;
+  /** What keeps it from being claimed; read from the state of the last call. */
+  openBlockers(task: Task): Task[];
+}
+
+export type OpenTaskBoard = () => Promise<TaskBoard>;
+
+/** `task_7`, also from `7` and `#7`. */
+export function taskId(given: string): string {
+  const text = given.trim();
+  return /^#?\d{1,12}$/.test(text) ? `task_${text.replace("#", "")}` : text;
+}
+
+export const ownerOf = (by: By): string => (by.context === undefined ? by.agent : `${by.context}/${by.agent}`);
+
+/** An agent names its own team plainly, others in full. */
+export function ownerNamed(name: string, context: string): string {
+  return name === "user" || name.includes("/") ? name : `${context}/${name}`;
+}
+
+/** The way back: `alice` for one of this context. */
+export function shownOwner(owner: string, context?: string): string {
+  return context !== undefined && owner.startsWith(`${context}/`) ? owner.slice(context.length + 1) : owner;
+}
+
+/**
+ * Who acts in this call. Contract: what the agent has said is durable when it resolves, or a crash could lose the call and keep what it did.
+ * The name of the call holds its input as the model gave it: a hook may rewrite it otherwise the second time, and in a context
+ * that lost its end (a repair) the same number may come to mean another call.
+ */
+export async function actorOf({ turn, call }: ToolRun): Promise<By> {
+  await turn.append([]);
+  const input = createHash("sha256")
+    .update(JSON.stringify([call.name, call.input]))
+    .digest("hex")
+    .slice(0, 12);
+  return { context: turn.context, agent: turn.agent, call: `${call.id}-${input}` };
+}

@@ -1,0 +1,32 @@
+// Owns how tasks are written for a model or a terminal: one line each, bounded, with nothing in it that acts on the reader's screen.
+
+import { cutText } from "../../text/cut.ts";
+import { visible } from "../../text/visible.ts";
+import { shownOwner, type Task } from "./port.ts";
+
+const SUBJECT_CHARS = 120;
+const NAMES = 8;
+
+export function short(text: string, max = SUBJECT_CHARS): string {
+  const cut = cutText(text, max);
+  return visible(cut) + (cut.length < text.length ? "…" : "");
+}
+
+/** `task_1, task_2 and 7 more` */
+export function names(tasks: readonly Pick<Task, "id">[]): string {
+  const shown = tasks.slice(0, NAMES).map((t) => visible(t.id));
+  return shown.join(", ") + (tasks.length > NAMES ? ` and ${tasks.length - NAMES} more` : "");
+}
+
+/** `task_3 pending high, blocked by task_1: Write the API [backend]` */
+export function taskLine(task: Task, view: { blockers: readonly Task[]; context?: string }): string {
+  const { id, status, owner, priority, labels, subject, worktree } = task;
+  const facts = [
+    `${visible(id)} ${status}${priority === "normal" ? "" : ` ${priority}`}`,
+    ...(owner ? [`${status === "pending" ? "kept for " : ""}${short(shownOwner(owner, view.context))}`] : []),
+    ...(view.blockers.length > 0 ? [`blocked by ${names(view.blockers)}`] : []),
+    ...(worktree ? [`in ${short(worktree)}`] : []),
+  ];
+  const tags = labels.length > 0 ? ` [${short(labels.join(", "), 60)}]` : "";
+  return `${facts.join(", ")}: ${short(subject)}${tags}`;
+}

@@ -1,0 +1,76 @@
+// Owns where one works on a task: the way into its worktree when it is claimed, and back when it is no longer one's own.
+
+import { refused } from "../../file-access/refused.ts";
+import type { ToolOutput, Turn } from "../../loop/seams.ts";
+import { contextRoot } from "../../loop/transcript.ts";
+import { ownerOf, type Task, type TaskBoard } from "./port.ts";
+
+/** The directory of a worktree. Contract: throws `refused` when it is not there. */
+export type PlaceOf = (worktree: string) => Promise<string>;
+export type Facts = NonNullable<ToolOutput["events"]>;
+
+export const TASKS_SLICE = "tasks";
+
+/** Which agents are in a worktree because of a task. */
+export type Workplaces = Record<string, { task: string; path: string }>;
+
+export const workplaceOf = (turn: Pick<Turn, "agent" | "slice">): Workplaces[string] | undefined =>
+  turn.slice<Workplaces | undefined>(TASKS_SLICE)?.[turn.agent];
+
+export const entering = (task: Pick<Task, "id">, path: string): Facts => [
+  { type: "agent.moved", data: { cwd: path, root: path } },
+  { type: "task.entered", data: { task: task.id, path } },
+];
+
+export const leaving = (root: string): Facts => [
+  { type: "agent.moved", data: { cwd: root, root: null } },
+  { type: "task.left", data: {} },
+];
+
+/** Asked before a claim: what cannot be isolated as it should is not begun. Contract: throws `refused`; undefined where no worktree is wanted. */
+export async function pathFor({ id, worktree }: Task, placeOf: PlaceOf | undefined): Promise<string | undefined> {
+  if (worktree === null) return undefined;
+  if (!placeOf) throw refused(`${id} is to be done in the worktree ${worktree}, and there are no worktrees here`);
+  return placeOf(worktree);
+}
+
+type Actor = Pick<Turn, "context" | "agent" | "root" | "slice">;
+
+/**
+ * What follows for this agent from the task as it is now. Contract: nothing when it stays where it is; throws `refused` when the worktree
+ * went between the look and the claim.
+ */
+export async function movesFor(task: Task, turn: Actor, placeOf: PlaceOf | undefined): Promise<Facts> {
+  const isMine = task.status === "in_progress" && task.owner === ownerOf(turn);
+  const here = workplaceOf(turn);
+  if (isMine && task.worktree !== null && here?.task === task.id) return [];
+  const path = isMine ? await pathFor(task, placeOf) : undefined;
+  if (path !== undefined) return entering(task, path);
+  return here && (isMine || here.task === task.id) ? leaving(contextRoot(turn)) : [];
+}
+
+/** The same after a claim: when the worktree is gone the claim is given back. `by` names the giving back. */
+export async function movesOrRelease(
+  task: Task,
+  opts: { turn: Actor; placeOf?: PlaceOf; board: Pick<TaskBoard, "update">; call?: string },
+): Promise<Facts> {
+  const { turn, placeOf, board, call } = opts;
+  try {
+    return await movesFor(task, turn, placeOf);
+  } catch (error) {
+    const by = { context: turn.context, agent: turn.agent, ...(call && { call: `${call}/back` }) };
+    await board.update(task.id, { status: "pending", note: "its worktree is not there" }, by);
+    throw error;
+  }
+}
+
+/** For the result of the call. */
+export function placeLine(moves: Facts): string {
+  const data = moves.find((fact) => fact.type === "agent.moved")?.data as
+    | { cwd: string; root: string | null }
+    | undefined;
+  if (!data) return "";
+  return data.root === null
+    ? `\nyou are back in ${data.cwd}`
+    : `\nyou now work in the worktree ${data.cwd}: paths and commands mean that tree; commit there; the main tree is for reading`;
+}

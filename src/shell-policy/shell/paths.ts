@@ -1,0 +1,98 @@
+// Owns paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
+import { resolve } from "node:path";
+import { record } from "../evaluation.ts";
+import { allow, ask, askExact, askRead, compare, type Verdict } from "../finding.ts";
+import { judgePath, type PathUse } from "../path-verdict.ts";
+import { cut, type Field, fill, has, isKnown, show, type Word } from "./field.ts";
+import type { Shell } from "./shell.ts";
+
+export function readField(shell: Shell, f: Field, text = show(f), isNameOnly = false): undefined {
+  record(shell.court, text, judgeField(shell, f, "read", isNameOnly));
+}
+
+export function writeField(shell: Shell, f: Field, text = show(f), isEntry = false): undefined {
+  record(shell.court, text, judgeField(shell, f, "edit", false, isEntry));
+}
+
+export function judgeField(
+  shell: Shell,
+  f: Field,
+  access: "read" | "edit",
+  isNameOnly = false,
+  isEntry = false,
+): Verdict {
+  const use = { access, isNameOnly, isEntry };
+  if (has(f, "unknown")) return unknownPlace(shell, f, access);
+  const known = likely(f, access);
+  if (has(f, "names", "allNames")) {
+    if (access === "edit") return askExact("which files it changes is only known at run time", "runtime");
+    return judgeAll(shell, { ...use, path: known });
+  }
+  if (access === "edit" && f.glob && /[*?[][^/]*\//.test(known)) {
+    return [
+      judgeAll(shell, { ...use, path: known }),
+      ask("which directory it changes is only known at run time", "runtime"),
+    ].sort(compare)[0]!;
+  }
+  const verdict = judgeAll(shell, { ...use, path: known });
+  if (!f.guessed) return verdict;
+  const guess =
+    access === "read"
+      ? askRead("the path is only known at run time", "runtime")
+      : askExact("the path is only known at run time", "runtime");
+  return [verdict, guess].sort(compare)[0]!;
+}
+
+/** The path with something in place of what is not known: a name of the project, a number. */
+const likely = (f: Word, access: "read" | "edit", unknown = ""): string =>
+  fill(f, { unknown, names: "name", allNames: "name", plain: access === "read" ? "0" : "*" });
+
+/** What is known of the beginning may already decide. */
+function unknownPlace(shell: Shell, f: Field, access: "read" | "edit"): Verdict {
+  const runtime = "the path is only known at run time";
+  const unsure = access === "read" ? askRead(runtime, "runtime") : askExact(runtime, "runtime");
+  const { at } = f.holes.find((one) => one.kind === "unknown")!;
+  const prefix = likely(cut(f, 0, at), access);
+  const directory = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  const rest = likely(cut(f, at), access);
+  const verdicts = [unsure];
+  if (directory !== "" && !f.guessed) {
+    const at = judgeAll(shell, { access, path: directory });
+    if (at.firm) verdicts.push(at);
+  }
+  // `$x/.git/config`: the end is known, whatever the beginning.
+  if (rest !== "" && !rest.startsWith("..")) {
+    const end = judgeAll(shell, { access, path: `./${rest}` });
+    if (end.firm) verdicts.push(end);
+  }
+  return verdicts.sort(compare)[0]!;
+}
+
+function judgeAll(shell: Shell, use: Omit<PathUse, "cwd" | "isCommand">): Verdict {
+  const { court, scope } = shell;
+  if (use.path.startsWith("/")) return judgePath(court, { ...use, cwd: "/", isCommand: true });
+  if (!scope.cwds) {
+    return use.access === "read"
+      ? askRead("the current directory is not known", "runtime")
+      : askExact("the current directory is not known", "runtime");
+  }
+  return scope.cwds.map((cwd) => judgePath(court, { ...use, cwd, isCommand: true })).sort(compare)[0] ?? allow();
+}
+
+/** Whether something lies where the known part of the field leads. */
+export function isThere({ court, scope }: Shell, f: Field): boolean {
+  if (has(f, "names", "allNames", "plain")) return false;
+  return (scope.cwds ?? []).some((cwd) => court.world.kind(resolve(cwd, fill(f, ""))) !== "missing");
+}
+
+/** Whether the field certainly leads outside, or to the project itself or above. */
+export function endangersProject(shell: Shell, f: Field): boolean {
+  if (!isKnown(f) && !f.guessed) return false;
+  if (f.holes.length > 0) return true; // one of several, and not known: the worst is assumed
+  const { court, scope } = shell;
+  const text = f.text.replace(/\/(?:\*|\.\*|\{.*\})?$/, "") || "/";
+  return (scope.cwds ?? [court.world.cwd]).some((cwd) => {
+    const way = judgePath(court, { access: "edit", path: text, cwd });
+    return way.decision === "deny";
+  });
+}
