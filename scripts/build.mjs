@@ -104,6 +104,10 @@ async function bundle(input, dir, format) {
     input,
     plugins: format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction],
     platform: "node",
+    onLog(level, log) {
+      if (level !== "warn") return;
+      throw new Error(`the bundler warns: ${log.message}`); // an import that was meant to be lazy, most often
+    },
     external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, "vitest", "fast-check"],
     transform: { define: { __VERSION__: version } },
   });

@@ -1,64 +1,58 @@
 // Owns the map of the house: every mechanism, in order, one line each; and createHarness, which sets the loop going with them.
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { Contexts, FileKeeper } from "./contexts/index.ts";
+import type { PermissionMode } from "./claude-code/permission-modes.ts";
+import type { FileKeeper } from "./contexts/file-keeper.ts";
+import type { Contexts } from "./contexts/open.ts";
 import { type SeenFile, seenFacts } from "./file-access/seen-files.ts";
-import type { Hosting, HostTeamsOptions } from "./hosting.ts";
+import type { HostTeamsOptions } from "./hosting.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
 import { readFacts } from "./ledger/read-facts.ts";
 import type { Store } from "./ledger/store.ts";
+import { LEAD } from "./loop/agent.ts";
 import { agentsIn } from "./loop/agents-in.ts";
 import { drive } from "./loop/drive.ts";
-import { createHost, type Host, LEAD, type Taken, type TakeOptions } from "./loop/host.ts";
+import { createHost, type Host, type Taken, type TakeOptions } from "./loop/host.ts";
+import type { Hosting } from "./loop/hosting.ts";
 import { mergeSeams } from "./loop/merge.ts";
 import { defineMechanism, type Mechanism, type Tool, type Turn } from "./loop/seams.ts";
-import {
-  agentTypeOf,
-  type Catalogue,
-  type CatalogueOptions,
-  createAgentCatalogue,
-  createAgents,
-  modesOf,
-} from "./mechanisms/agents/index.ts";
+import { type Catalogue, type CatalogueOptions, createAgentCatalogue } from "./mechanisms/agents/catalogue.ts";
+import { agentTypeOf, createAgents, modesOf } from "./mechanisms/agents/index.ts";
 import { type ApprovalsOptions, createApprovals, keptRules } from "./mechanisms/approvals/index.ts";
-import { type Budget, createBudget } from "./mechanisms/budget/index.ts";
-import { createCheckpoints } from "./mechanisms/checkpoints/index.ts";
+import type { Budget } from "./mechanisms/budget/events.ts";
+import { createBudget } from "./mechanisms/budget/index.ts";
+import { createAutomaticCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
-import { type CronOptions, cancellingAll, createCron } from "./mechanisms/cron/index.ts";
+import { type CronOptions, createCron } from "./mechanisms/cron/index.ts";
+import { cancellingAll } from "./mechanisms/cron/schedules.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
-import { createHooks, type HookPort, type HooksOptions, type InProcessHook } from "./mechanisms/hooks/index.ts";
+import type { InProcessHook } from "./mechanisms/hooks/handlers.ts";
+import { createHooks, type HookPort, type HooksOptions } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
-import {
-  commandEnvironment,
-  createJobs,
-  createSandbox,
-  jobsIn,
-  owedJobs,
-  type SandboxOptions,
-} from "./mechanisms/jobs/index.ts";
+import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
+import { createJobs } from "./mechanisms/jobs/index.ts";
+import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
+import { createSandbox, type SandboxOptions } from "./mechanisms/jobs/sandbox.ts";
+import { owedJobs } from "./mechanisms/jobs/sweep.ts";
 import { limits } from "./mechanisms/limits/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
-import {
-  createPermissions,
-  fitsRule,
-  type PermissionMode,
-  type PermissionOptions,
-} from "./mechanisms/permissions/index.ts";
+import { createPermissions, type PermissionOptions } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction, redactor } from "./mechanisms/redaction/index.ts";
 import { createSubagents, type SubagentsOptions } from "./mechanisms/subagents/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
-import { type Board, createTasks, entering, openBoard, placeFor } from "./mechanisms/tasks/index.ts";
+import type { Board } from "./mechanisms/tasks/board.ts";
+import { createTasks, openBoard, placeFor } from "./mechanisms/tasks/index.ts";
+import { entering } from "./mechanisms/tasks/task-tree.ts";
 import { createTeam, type TeamOptions } from "./mechanisms/team/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
 import { createWorktrees, isolateIn, openWorktrees, type WorktreesPlace } from "./mechanisms/worktrees/index.ts";
 import type { Content, Model } from "./models/model.ts";
 import { openModel } from "./models/open-model.ts";
 import { countsOf, createEventQueue, type HarnessEvent, type RunResult, resultOf, titleOf } from "./run-result.ts";
+import { fitsRule } from "./shell-policy/rule-matches.ts";
 import { VERSION } from "./version.ts";
-
-export { driveRun, type HarnessEvent, type RunResult, titleOf } from "./run-result.ts";
 
 export interface HarnessOptions {
   model: Model;
@@ -157,7 +151,7 @@ export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Run
     createRecovery({ fallbacks: opts.fallbackModels, fire }), // model, stop: retry, fallback, escalation, overflow, continuation
     createBudget({ budget: opts.budget }), // model: what all agents of the context may spend together
     compaction({ fire }), // context: shrinks what the model sees when it no longer fits
-    createCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
+    createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({
       hooks: opts.hooks,
       inProcess: opts.inProcessHooks,

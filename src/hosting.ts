@@ -12,8 +12,6 @@ export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onPr
   concurrency?: number;
 }
 
-export type { Hosting } from "./loop/hosting.ts";
-
 export function hostTeams(
   { host, store }: { host: Host; store: Store },
   { context, concurrency = 8, ...told }: HostTeamsOptions = {},

@@ -1,13 +1,22 @@
 // Owns the public API of the hub (`holdfast/hub`): agents that work on one context, prompt templates, workflows.
 export { createHub, type Hub, type HubOptions, type HubResult, type HubTask } from "./hub/hub.ts";
 export { INJECTION_BYTES, injectShared } from "./hub/injection.ts";
+export type { AgentAnswer, AgentRunner, AgentTask } from "./hub/port.ts";
 export type { ResultEntry } from "./hub/results.ts";
-export {
-  asData,
-  type Include,
-  parseTemplate,
-  type Template,
-  type TemplateKind,
-  type Variable,
-} from "./templates/index.ts";
-export * from "./workflow/index.ts";
+export { asData } from "./templates/data.ts";
+export type { TemplateKind } from "./templates/document.ts";
+export type { Include } from "./templates/includes.ts";
+export { parseTemplate, type Template } from "./templates/index.ts";
+export type { Variable } from "./templates/variables.ts";
+export type { BudgetSpec, Phase, PhaseSpec, Until, UntilSpec, Workflow, WorkflowSpec } from "./workflow/definition.ts";
+export { type DrawOptions, drawWorkflow } from "./workflow/draw.ts";
+export { defineWorkflow, parseWorkflow, type ReadFile, readWorkflow } from "./workflow/parse.ts";
+export type { WorkflowProblem as Problem } from "./workflow/places.ts";
+export type { Standing } from "./workflow/plan.ts";
+export { type Compose, composePrompt, type PromptParts } from "./workflow/prompt.ts";
+export type { ItemsRecord, PhaseRecord } from "./workflow/records.ts";
+export { comparisonTable, type Recovery, type Report, type ReportRow, reportOf } from "./workflow/report.ts";
+export { type RunOptions, runWorkflow } from "./workflow/run.ts";
+export type { Ask, RunState, WorkflowProgress as Progress } from "./workflow/session.ts";
+export { type PhaseStatus, type WorkflowRun, workflowStatus } from "./workflow/status.ts";
+export { giveInput } from "./workflow/wait.ts";

@@ -1,17 +1,11 @@
 // Owns the public API: named exports only. What a store, a model, a tool or a mechanism is made of has its name here too, so that one can be
 // written elsewhere.
 
+export type { CommandHook, HookEvent } from "./claude-code/hook-events.ts";
+export type { PermissionMode } from "./claude-code/permission-modes.ts";
 export type { SeenFile } from "./file-access/seen-files.ts";
-export {
-  createHarness,
-  type Harness,
-  type HarnessEvent,
-  type HarnessOptions,
-  type Run,
-  type RunOptions,
-  type RunResult,
-} from "./harness.ts";
-export type { Hosting, HostTeamsOptions } from "./hosting.ts";
+export { createHarness, type Harness, type HarnessOptions, type Run, type RunOptions } from "./harness.ts";
+export type { HostTeamsOptions } from "./hosting.ts";
 export { blobHash } from "./ledger/checksum.ts";
 export type { DecideOptions, Decision } from "./ledger/decide.ts";
 export { type ErrorCode, HoldfastError, isHoldfastError } from "./ledger/error.ts";
@@ -49,6 +43,7 @@ export type {
 export type { AgentHandle } from "./loop/agent.ts";
 export type { TurnEndReason } from "./loop/events.ts";
 export type { Host, NewAgent, NewContext, Taken, TakeOptions } from "./loop/host.ts";
+export type { Hosting } from "./loop/hosting.ts";
 export {
   type AgentView,
   type Answer,
@@ -82,21 +77,18 @@ export {
   unchanged as unchangedTimelines,
 } from "./loop/timelines.ts";
 export type { AgentState, PendingCall } from "./loop/transcript.ts";
-export type { AgentDefinition, AgentPlace, Catalogue, CatalogueOptions } from "./mechanisms/agents/index.ts";
-export type { ApprovalAnswer, ApprovalRequest, ApprovalsOptions } from "./mechanisms/approvals/index.ts";
-export type { Budget } from "./mechanisms/budget/index.ts";
+export type { AgentPlace, Catalogue, CatalogueOptions } from "./mechanisms/agents/catalogue.ts";
+export type { AgentDefinition } from "./mechanisms/agents/definition.ts";
+export type { ApprovalAnswer, ApprovalRequest } from "./mechanisms/approvals/events.ts";
+export type { ApprovalsOptions } from "./mechanisms/approvals/index.ts";
+export type { Budget } from "./mechanisms/budget/events.ts";
 export type { CronClock, CronOptions } from "./mechanisms/cron/index.ts";
-export type {
-  CommandHook,
-  HookConfig,
-  HookEvent,
-  HookGroup,
-  HookInput,
-  HookOutput,
-  InProcessHook,
-} from "./mechanisms/hooks/index.ts";
-export type { SandboxOptions } from "./mechanisms/jobs/index.ts";
-export type { PermissionMode, PermissionOptions, Policy, RuleText } from "./mechanisms/permissions/index.ts";
+export type { HookOutput } from "./mechanisms/hooks/answer.ts";
+export type { HookConfig, HookGroup } from "./mechanisms/hooks/config.ts";
+export type { InProcessHook } from "./mechanisms/hooks/handlers.ts";
+export type { HookInput } from "./mechanisms/hooks/payload.ts";
+export type { SandboxOptions } from "./mechanisms/jobs/sandbox.ts";
+export type { PermissionOptions } from "./mechanisms/permissions/index.ts";
 export type { SubagentsOptions } from "./mechanisms/subagents/index.ts";
 export type { Isolate } from "./mechanisms/subagents/port.ts";
 export type { TeamOptions } from "./mechanisms/team/index.ts";
@@ -119,4 +111,6 @@ export {
 } from "./models/model.ts";
 export { type OpenModelOptions, openModel } from "./models/open-model.ts";
 export { createRehearsal } from "./models/rehearsal/index.ts";
+export type { HarnessEvent, RunResult } from "./run-result.ts";
+export type { Policy, RuleText } from "./shell-policy/types.ts";
 export { VERSION } from "./version.ts";

@@ -2,13 +2,14 @@
 import { HoldfastError } from "./ledger/error.ts";
 import { own } from "./ledger/own.ts";
 import type { StoredEvent } from "./ledger/store.ts";
-import { contextState } from "./loop/agent.ts";
+import { contextState, LEAD } from "./loop/agent.ts";
 import { type Drive, drive } from "./loop/drive.ts";
 import type { TurnEndReason, TurnLimit } from "./loop/events.ts";
-import { LEAD, type Taken } from "./loop/host.ts";
+import type { Taken } from "./loop/host.ts";
 import type { ModelCalls } from "./loop/model-calls.ts";
 import type { Progress } from "./loop/seams.ts";
-import { type Budget, budgetReached } from "./mechanisms/budget/index.ts";
+import type { Budget } from "./mechanisms/budget/events.ts";
+import { budgetReached } from "./mechanisms/budget/index.ts";
 import { costUsd } from "./models/catalogue.ts";
 import { addUsage, type Content, noUsage, subtractUsage, type Usage } from "./models/model.ts";
 

@@ -51,6 +51,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     "shell-policy",
     "mechanisms",
     "harness.ts",
+    "run-result.ts",
     "version.ts",
   ],
   cli: [
@@ -68,6 +69,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     "workflow",
     "front",
     "harness.ts",
+    "run-result.ts",
     "version.ts",
   ],
 };

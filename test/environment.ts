@@ -1,9 +1,10 @@
 // The environment that users run in: keys of real length, the variables of a CI job, hooks, a sandbox. Tests that need another say so.
 import os from "node:os";
 import path from "node:path";
+import type { HookEvent } from "../src/claude-code/hook-events.ts";
 import type { HarnessOptions } from "../src/harness.ts";
-import type { HookConfig, HookEvent } from "../src/mechanisms/hooks/index.ts";
-import { probeSandbox } from "../src/mechanisms/jobs/index.ts";
+import type { HookConfig } from "../src/mechanisms/hooks/config.ts";
+import { probeSandbox } from "../src/mechanisms/jobs/sandbox-state.ts";
 
 /** As long as real ones and of the same letters, but nobody's. */
 export const KEYS = {

@@ -9,7 +9,9 @@ import { openSqliteStore } from "../src/ledger/sqlite/index.ts";
 import type { Store, StoredEvent } from "../src/ledger/store.ts";
 import type { Effect, Tool, ToolOutput, ToolRun } from "../src/loop/seams.ts";
 import { openModel } from "../src/models/open-model.ts";
-import { type ModelServer, type ProviderName, type Script, startModelServer } from "../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../src/testing/model-server.ts";
+import type { ProviderName } from "../src/testing/model-server-providers.ts";
+import type { Script } from "../src/testing/model-server-script.ts";
 import { enterProduction, HOUSE_HOOKS, harmlessHooks, KEYS, sandboxFor } from "./environment.ts";
 
 export interface House {

@@ -5,15 +5,11 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Contexts, openContexts } from "../../src/contexts/index.ts";
-import {
-  comparisonTable,
-  drawWorkflow,
-  type Recovery,
-  readWorkflow,
-  reportOf,
-  runWorkflow,
-  workflowStatus,
-} from "../../src/workflow/index.ts";
+import { drawWorkflow } from "../../src/workflow/draw.ts";
+import { readWorkflow } from "../../src/workflow/parse.ts";
+import { comparisonTable, type Recovery, reportOf } from "../../src/workflow/report.ts";
+import { runWorkflow } from "../../src/workflow/run.ts";
+import { workflowStatus } from "../../src/workflow/status.ts";
 import { openRunner } from "./runner.ts";
 
 const HERE = import.meta.dirname;

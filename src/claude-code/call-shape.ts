@@ -2,7 +2,7 @@
 
 import { isKept } from "../file-access/kept-results.ts";
 import { resolvePath } from "../file-access/paths.ts";
-import { LEAD } from "../loop/host.ts";
+import { LEAD } from "../loop/agent.ts";
 import { toClaude } from "./tool-names.ts";
 
 /** Calls are numbered by each agent: outside the lead's the agent makes them unique. */

@@ -1,8 +1,8 @@
 // Owns where definitions of agents stand, in their order: the project's only when it is trusted.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentPlace } from "../mechanisms/agents/index.ts";
-import { settingsPlaces } from "../settings/index.ts";
+import type { AgentPlace } from "../mechanisms/agents/catalogue.ts";
+import { settingsPlaces } from "../settings/files.ts";
 
 const IN_PROJECT = [".holdfast/agents", ".claude/agents"];
 

@@ -1,7 +1,8 @@
 // Owns the question whose state this folder goes on with, asked at a terminal where only a person can tell.
 import { createInterface } from "node:readline";
-import { adoptProject, type Project, type ProjectOptions, type Unclear } from "../contexts/index.ts";
+import { adoptProject } from "../contexts/project/links.ts";
 import { sayChoice, sayDoubt } from "../contexts/project/sentences.ts";
+import type { Project, ProjectOptions, Unclear } from "../contexts/project.ts";
 import { printable } from "../front/presentation/printable.ts";
 import { HoldfastError } from "../ledger/error.ts";
 

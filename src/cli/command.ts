@@ -28,14 +28,14 @@ export interface Command {
 export const verb = <F extends FlagTable>(one: Verb<F>): Verb => one as unknown as Verb;
 
 /** What one of the words is: `CONTEXT`, whether it may be missing, whether more may follow. */
-export interface Word {
+export interface CommandWord {
   name: string;
   needed: boolean;
   many: boolean;
 }
 
-export function wordsOf({ words }: Pick<Verb, "words">): Word[] {
-  const found: Word[] = [];
+export function wordsOf({ words }: Pick<Verb, "words">): CommandWord[] {
+  const found: CommandWord[] = [];
   let depth = 0;
   for (const [part] of words.matchAll(/[[\]]|[^[\]\s]+/g)) {
     if (part === "[") depth++;

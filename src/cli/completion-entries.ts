@@ -20,31 +20,31 @@ export type IdKind = (typeof IDS)[keyof typeof IDS];
 export const ID_KINDS: readonly IdKind[] = Object.values(IDS);
 
 /** What follows a flag, or stands as a word: one of these values, an id, a path, or what only a person knows. */
-export type Kind = { values: readonly string[] } | IdKind | "file" | "folder" | "anything";
+export type CompletionKind = { values: readonly string[] } | IdKind | "file" | "folder" | "anything";
 
-export const isIdKind = (kind: Kind): kind is IdKind => ID_KINDS.includes(kind as IdKind);
+export const isIdKind = (kind: CompletionKind): kind is IdKind => ID_KINDS.includes(kind as IdKind);
 
 export interface FlagEntry {
   names: string[];
   short?: string;
   help: string;
-  takes?: Kind;
+  takes?: CompletionKind;
 }
 
-export interface Entry {
+export interface CompletionEntry {
   /** `contexts restore`; a command without verbs by its name alone, the prompt by "". */
   name: string;
   help: string;
   flags: FlagEntry[];
   /** What its words are, in order. */
-  words: Kind[];
+  words: CompletionKind[];
 }
 
 export const commandEntries = (): [name: string, command: Command][] => Object.entries(COMMANDS);
 
 export const verbNames = ({ verbs }: Command): string[] => Object.keys(verbs).filter(Boolean);
 
-export const entries = (): Entry[] => [
+export const entries = (): CompletionEntry[] => [
   entryOf("", PROMPT),
   ...commandEntries().flatMap(([name, { verbs, bare }]) => [
     ...(bare === undefined || Object.hasOwn(verbs, "") ? [] : [entryOf(name, verbs[bare]!)]),
@@ -52,7 +52,7 @@ export const entries = (): Entry[] => [
   ]),
 ];
 
-const entryOf = (name: string, verb: Verb): Entry => ({
+const entryOf = (name: string, verb: Verb): CompletionEntry => ({
   name,
   help: verb.help,
   flags: flagEntries(verb.flags),
@@ -71,9 +71,9 @@ const flagEntries = (flags: FlagTable): FlagEntry[] =>
       return [own, ...switches.map(({ name }) => ({ names: [name], help }))];
     });
 
-const argumentOf = ({ values, argument = "" }: Flag): Kind => (values ? { values } : kindOf(argument));
+const argumentOf = ({ values, argument = "" }: Flag): CompletionKind => (values ? { values } : kindOf(argument));
 
-function kindOf(name: string): Kind {
+function kindOf(name: string): CompletionKind {
   const ids = own(IDS, name);
   if (ids) return ids;
   if (/\bFILE\b/.test(name)) return "file";
@@ -89,7 +89,7 @@ export const dashed = ({ names, short }: FlagEntry): string[] => [
 ];
 
 /** Every flag that is followed by something, with what that is; one name means the same everywhere. */
-export function flagArguments(): Map<string, Kind> {
+export function flagArguments(): Map<string, CompletionKind> {
   const all = entries().flatMap(({ flags }) => flags);
   return new Map(all.flatMap((flag) => (flag.takes ? dashed(flag).map((name) => [name, flag.takes!] as const) : [])));
 }

@@ -1,7 +1,8 @@
 // Owns `holdfast completion contexts|ids`: what the scripts offer as ids. Makes nothing, says nothing else: it runs while somebody types.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { listContexts, listProjects } from "../contexts/index.ts";
+import { listContexts } from "../contexts/listing.ts";
+import { listProjects } from "../contexts/project/links.ts";
 import { oneLine } from "../front/presentation/printable.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
@@ -35,7 +36,7 @@ const OFFERED: Record<IdKind, (here: Here) => Promise<Offered[]>> = {
     return (await waitingPlans({ store, root, jobsDir: join(stateDir, "jobs") })).map((id) => [id, "a plan"]);
   },
   async job({ stateDir }) {
-    const { listJobs } = await import("../mechanisms/jobs/index.ts");
+    const { listJobs } = await import("../mechanisms/jobs/job-dir.ts");
     return (await listJobs(join(stateDir, "jobs"))).map(({ jobId, command }) => [jobId, command]);
   },
   async task({ store }) {
@@ -49,12 +50,12 @@ const OFFERED: Record<IdKind, (here: Here) => Promise<Offered[]>> = {
   },
   async checkpoint({ store, flags, context }) {
     const { findContext } = await import("./open.ts");
-    const { openContexts } = await import("../contexts/index.ts");
+    const { openContexts } = await import("../contexts/open.ts");
     const found = await (await openContexts({ store })).get((await findContext(store, context, flags)).id);
     return (await found.checkpoints()).map(({ seq, name }) => [String(seq), name]).reverse() as Offered[];
   },
   async agent({ root, stateDir, flags }) {
-    const { createAgentCatalogue } = await import("../mechanisms/agents/index.ts");
+    const { createAgentCatalogue } = await import("../mechanisms/agents/catalogue.ts");
     const { agentPlaces } = await import("./agent-places.ts");
     const { trustNow } = await import("./settings.ts");
     const { trusted } = await trustNow(flags, { root, stateDir });

@@ -1,13 +1,13 @@
 // Owns `holdfast completion bash|zsh|fish`: the scripts. They know everything but ids, which they ask for.
 import {
+  type CompletionEntry,
+  type CompletionKind,
   commandEntries,
   dashed,
-  type Entry,
   entries,
   flagArguments,
   ID_KINDS,
   isIdKind,
-  type Kind,
   verbNames,
 } from "./completion-entries.ts";
 import { COMMANDS } from "./table.ts";
@@ -20,7 +20,8 @@ export async function completion(shell: "bash" | "zsh" | "fish"): Promise<number
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const names = (): string[] => commandEntries().map(([name]) => name);
-const kindText = (kind: Kind): string => (typeof kind === "string" ? kind : `values:${kind.values.join(" ")}`);
+const kindText = (kind: CompletionKind): string =>
+  typeof kind === "string" ? kind : `values:${kind.values.join(" ")}`;
 
 /** In bash and zsh: the verbs of a command. */
 const verbsFunction = (): string => `_holdfast_verbs() {
@@ -65,7 +66,7 @@ ${entries().map(caseOf).join("\n")}
   elif [[ -z $command ]]; then kind=${quoted(`values:${[...names(), "help"].join(" ")}`)}
   elif [[ -z $verb ]]; then kind="values:$(_holdfast_verbs "$command")"; fi`;
 
-function caseOf({ name, flags, words }: Entry): string {
+function caseOf({ name, flags, words }: CompletionEntry): string {
   const kinds = words.flatMap((kind, i) =>
     kind === "anything" ? [] : [`[[ -z $kind && $count == ${i} ]] && kind=${quoted(kindText(kind))}`],
   );
@@ -113,7 +114,7 @@ compdef _holdfast holdfast
 
 const FISH = "# Completion of holdfast for fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish";
 const FILES = "-r -F";
-const idsOf = (kind: Kind): string => `'(holdfast completion ids ${kindText(kind)} 2>/dev/null)'`;
+const idsOf = (kind: CompletionKind): string => `'(holdfast completion ids ${kindText(kind)} 2>/dev/null)'`;
 
 function fish(): string {
   const offer = (name: string, rest: string, help: string) =>
@@ -143,7 +144,7 @@ function isAt(name: string): string {
   return verbs.length > 0 ? `${seen}; and not __fish_seen_subcommand_from ${verbs.join(" ")}` : seen;
 }
 
-function fishKind(kind: Kind): string {
+function fishKind(kind: CompletionKind): string {
   if (isIdKind(kind)) return `-x -a ${idsOf(kind)}`;
   if (kind === "file" || kind === "folder") return FILES;
   return kind === "anything" ? "-x" : `-x -a ${quoted(kind.values.join(" "))}`;

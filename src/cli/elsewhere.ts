@@ -1,7 +1,8 @@
 // Owns looking in the other projects for an id that is not of this one: whoever types it is only in the wrong folder. Reads, and changes nothing.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type ContextInfo, listContexts, listProjects } from "../contexts/index.ts";
+import { type ContextInfo, listContexts } from "../contexts/listing.ts";
+import { listProjects } from "../contexts/project/links.ts";
 import { shellWord } from "../front/presentation/command-line.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";

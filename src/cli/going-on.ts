@@ -1,11 +1,12 @@
 // Owns what a prompt's process says where it cannot begin or go on: nothing is left, it ended early, another process has it, its type of agent is not used.
-import type { ContextInfo } from "../contexts/index.ts";
+import type { ContextInfo } from "../contexts/listing.ts";
 import { commandLine, resumeLine } from "../front/presentation/command-line.ts";
 import { oneLine } from "../front/presentation/printable.ts";
-import type { Run, RunResult } from "../harness.ts";
+import type { Run } from "../harness.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
+import type { RunResult } from "../run-result.ts";
 import { withheldAgents } from "./agent-places.ts";
 import type { Place } from "./flags.ts";
 import type { OpenState } from "./open.ts";

@@ -1,5 +1,7 @@
 // Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
-import type { ContextInfo } from "../contexts/index.ts";
+
+import type { PermissionMode } from "../claude-code/permission-modes.ts";
+import type { ContextInfo } from "../contexts/listing.ts";
 import type { SeenFile } from "../file-access/seen-files.ts";
 import { adviceLines } from "../front/presentation/closing.ts";
 import { commandLine, requestLine, resumeLine } from "../front/presentation/command-line.ts";
@@ -11,14 +13,15 @@ import { linesOf } from "../front/sdk-protocol/lines-of.ts";
 import { inputLine } from "../front/sdk-protocol/user-message.ts";
 import { createScreen, isLiveTerminal, type Screen } from "../front/text/screen.ts";
 import { createTextOutput, type Output } from "../front/text/text-output.ts";
-import { driveRun, type Harness, type Run, type RunResult, titleOf } from "../harness.ts";
+import type { Harness, Run } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
-import type { PermissionMode, PermissionOptions } from "../mechanisms/permissions/index.ts";
+import type { PermissionOptions } from "../mechanisms/permissions/index.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
+import { driveRun, type RunResult, titleOf } from "../run-result.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { howToGoOn, nothingLeft, sayWaiting, sayWithheld } from "./going-on.ts";

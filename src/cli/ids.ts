@@ -3,7 +3,7 @@
 /** Fewer characters say too little to be a part of an id. */
 const ENOUGH = 4;
 
-export interface Kind<T> {
+export interface IdKind<T> {
   /** `ctx_` */
   prefix: string;
   idOf: (one: T) => string;
@@ -18,21 +18,21 @@ export const isTooShort = (given: string, prefix: string): boolean => bodyOf(giv
 
 type Fits<T> = (one: T) => boolean;
 
-export const isId = <T>({ prefix, idOf }: Kind<T>, given: string): Fits<T> => {
+export const isId = <T>({ prefix, idOf }: IdKind<T>, given: string): Fits<T> => {
   const body = bodyOf(given, prefix);
   return (one) => idOf(one) === given || bodyOf(idOf(one), prefix) === body;
 };
 
-export const beginsId = <T>(kind: Kind<T>, given: string): Fits<T> => partly(kind, given, "startsWith");
-export const isInId = <T>(kind: Kind<T>, given: string): Fits<T> => partly(kind, given, "includes");
+export const beginsId = <T>(kind: IdKind<T>, given: string): Fits<T> => partly(kind, given, "startsWith");
+export const isInId = <T>(kind: IdKind<T>, given: string): Fits<T> => partly(kind, given, "includes");
 
-function partly<T>({ prefix, idOf }: Kind<T>, given: string, how: "startsWith" | "includes"): Fits<T> {
+function partly<T>({ prefix, idOf }: IdKind<T>, given: string, how: "startsWith" | "includes"): Fits<T> {
   const body = bodyOf(given, prefix);
   return isTooShort(given, prefix) ? () => false : (one) => bodyOf(idOf(one), prefix)[how](body);
 }
 
 /** Those that the given whole id, or the given part of one, may mean: more than one tells nothing apart. */
-export function idsMeant<T>(all: readonly T[], given: string, kind: Kind<T>): T[] {
+export function idsMeant<T>(all: readonly T[], given: string, kind: IdKind<T>): T[] {
   for (const fits of [isId, beginsId, isInId]) {
     const found = all.filter(fits(kind, given));
     if (found.length > 0) return found;

@@ -2,7 +2,7 @@
 import { type HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { VERSION } from "../version.ts";
 import { errorText } from "./error-text.ts";
-import { parse } from "./parse.ts";
+import { parseCommandLine } from "./parse.ts";
 import { watchStreams } from "./streams.ts";
 
 export async function main(argv: string[]): Promise<number> {
@@ -22,7 +22,7 @@ export async function main(argv: string[]): Promise<number> {
 }
 
 async function dispatch(argv: string[]): Promise<number> {
-  const said = parse(argv);
+  const said = parseCommandLine(argv);
   if ("help" in said) {
     process.stdout.write((await import("./help.ts")).help(said.help));
     return 0;

@@ -1,12 +1,13 @@
 // Owns opening a harness from flags and settings: the same for a prompt and for a workflow.
-import type { FileKeeper } from "../contexts/index.ts";
+import type { FileKeeper } from "../contexts/file-keeper.ts";
 import { requestLine } from "../front/presentation/command-line.ts";
 import type { Screen } from "../front/text/screen.ts";
 import { createHarness, type Harness } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Mechanism } from "../loop/seams.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
-import { type Budget, unknownPrice } from "../mechanisms/budget/index.ts";
+import type { Budget } from "../mechanisms/budget/events.ts";
+import { unknownPrice } from "../mechanisms/budget/index.ts";
 import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
 import { modelSpec as specOf } from "../models/model-spec.ts";

@@ -1,13 +1,8 @@
 // Owns what every command opens first: the project's store, the model, the context that a flag names.
-import {
-  type ContextInfo,
-  findProject,
-  listContexts,
-  openProject,
-  type Project,
-  settleMovedRoots,
-  sweepExpired,
-} from "../contexts/index.ts";
+import { type ContextInfo, listContexts } from "../contexts/listing.ts";
+import { settleMovedRoots } from "../contexts/project/moved-roots.ts";
+import { findProject, openProject, type Project } from "../contexts/project.ts";
+import { sweepExpired } from "../contexts/sweep.ts";
 import { commandLine, resumeLine, shellWord } from "../front/presentation/command-line.ts";
 import { oneLine, printable } from "../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
@@ -16,7 +11,7 @@ import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
 import type { Place } from "./flags.ts";
-import { beginsId, isId, isInId, isTooShort, type Kind } from "./ids.ts";
+import { beginsId, type IdKind, isId, isInId, isTooShort } from "./ids.ts";
 
 export interface OpenState {
   project: Project;
@@ -78,9 +73,10 @@ export async function withState<T>(flags: Opening, work: (state: OpenState) => P
 export async function openChosenModel(spec: string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {
   const chosen = spec ?? defaultModelSpec(env);
   if (chosen === "rehearsal" || chosen.startsWith("rehearsal:")) {
-    const { createRehearsal, readScript } = await import("../models/rehearsal/index.ts");
+    const { createRehearsal } = await import("../models/rehearsal/index.ts");
     if (chosen !== "rehearsal") {
       const script = chosen.slice("rehearsal:".length);
+      const { readScript } = await import("../models/rehearsal/script.ts");
       await readScript(script); // a mistake in it shows before anything is recorded
       return createRehearsal({ script });
     }
@@ -169,7 +165,7 @@ export async function findContext(store: Store, given: string, flags: Place): Pr
   );
 }
 
-const CONTEXT: Kind<ContextInfo> = { prefix: "ctx_", idOf: ({ id }) => id };
+const CONTEXT: IdKind<ContextInfo> = { prefix: "ctx_", idOf: ({ id }) => id };
 
 /** As a listing shows it: spaces, and the cut at its end, do not count. */
 function hasTitle(given: string): (one: ContextInfo) => boolean {

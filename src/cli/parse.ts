@@ -8,7 +8,7 @@ import { PRINT, PROMPT } from "./table/prompt.ts";
 import { COMMANDS } from "./table.ts";
 
 /** A command line, understood. */
-export interface Said {
+export interface ParsedCommand {
   /** `contexts restore`; "" is the prompt. */
   name: string;
   verb: Verb;
@@ -17,7 +17,7 @@ export interface Said {
 }
 
 /** What is asked about instead of done. */
-export interface Asked {
+export interface HelpRequest {
   help: readonly string[];
 }
 
@@ -36,7 +36,7 @@ interface Line {
 const invalid = (message: string, see: string) =>
   new HoldfastError("invalid", `${message} (see \`holdfast ${see ? `${see} ` : ""}--help\`)`);
 
-export function parse(argv: readonly string[]): Said | Asked {
+export function parseCommandLine(argv: readonly string[]): ParsedCommand | HelpRequest {
   const line = lex(argv);
   const has = (...names: string[]) => line.flags.some(({ typed }) => names.includes(typed));
   const [first, ...rest] = line.words;
@@ -62,7 +62,7 @@ function commandNamed(word: string): Named | undefined {
   return name === undefined ? undefined : { name, command: command! };
 }
 
-function parseCommand({ name, command }: Named, rest: string[], line: Line): Said | Asked {
+function parseCommand({ name, command }: Named, rest: string[], line: Line): ParsedCommand | HelpRequest {
   const { verbs, bare } = command;
   const asks = line.flags.some(({ typed }) => typed === "--help" || typed === "-h");
   const [word] = rest;

@@ -5,7 +5,7 @@ import { HoldfastError } from "../ledger/error.ts";
 import { defineMechanism, type Mechanism } from "../loop/seams.ts";
 import type { Model } from "../models/model.ts";
 import { createRehearsal } from "../models/rehearsal/index.ts";
-import type { Workflow } from "../workflow/index.ts";
+import type { Workflow } from "../workflow/definition.ts";
 
 /** The planner stands in where no model was chosen: it understands requests, not the prompts of a workflow. */
 const PLANNER = "rehearsal/planner";

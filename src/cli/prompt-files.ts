@@ -5,8 +5,10 @@ import { realPath } from "../file-access/paths.ts";
 import { hold, readHeldSoon, release } from "../file-access/safe-open.ts";
 import { hashOf, type SeenFile } from "../file-access/seen-files.ts";
 import { messageOf } from "../ledger/error.ts";
-import { decide, type PermissionOptions, type Policy, worldOf } from "../mechanisms/permissions/index.ts";
+import { type PermissionOptions, worldOf } from "../mechanisms/permissions/index.ts";
 import { redactor } from "../mechanisms/redaction/index.ts";
+import { decide } from "../shell-policy/engine.ts";
+import type { Policy } from "../shell-policy/types.ts";
 
 export interface Brought {
   files: (SeenFile & { shown: string; text: string })[];

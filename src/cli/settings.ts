@@ -1,18 +1,14 @@
 // Owns what the command line makes of settings: the policy, the sandbox, the hooks, the model's environment; and what is said about them.
 import { dirname, isAbsolute, join } from "node:path";
-import { type Project, stateHome } from "../contexts/index.ts";
+import { type Project, stateHome } from "../contexts/project.ts";
 import { messageOf } from "../ledger/error.ts";
 import { own } from "../ledger/own.ts";
-import { probeSandbox, type SandboxOptions, type SandboxState } from "../mechanisms/jobs/index.ts";
+import type { SandboxOptions } from "../mechanisms/jobs/sandbox.ts";
+import { probeSandbox, type SandboxState } from "../mechanisms/jobs/sandbox-state.ts";
 import type { PermissionOptions } from "../mechanisms/permissions/index.ts";
-import {
-  describeWithheld,
-  type LoadedSettings,
-  loadSettings,
-  openTrust,
-  settingsPlaces,
-  type Trust,
-} from "../settings/index.ts";
+import { settingsPlaces } from "../settings/files.ts";
+import { describeWithheld, type LoadedSettings, loadSettings } from "../settings/load.ts";
+import { openTrust, type Trust } from "../settings/trust.ts";
 import { parseRule } from "../shell-policy/rules.ts";
 import { withheldAgents } from "./agent-places.ts";
 import type { Place, PolicyFlags } from "./flags.ts";

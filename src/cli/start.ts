@@ -3,21 +3,16 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import {
-  type ContextInfo,
-  type GivenIn,
-  type Project,
-  type Remembered,
-  readStart,
-  type Start,
-  startedEvent,
-} from "../contexts/index.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../claude-code/permission-modes.ts";
+import type { ContextInfo } from "../contexts/listing.ts";
+import type { Project } from "../contexts/project.ts";
+import { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "../contexts/start.ts";
 import { resumeLine, shellWord } from "../front/presentation/command-line.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { thisHolder } from "../ledger/holder.ts";
 import type { EventInput } from "../ledger/store.ts";
-import { isEscalating, type LoadedSettings } from "../settings/index.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../shell-policy/types.ts";
+import type { LoadedSettings } from "../settings/load.ts";
+import { isEscalating } from "../settings/repository.ts";
 import type { WorkFlags } from "./flags.ts";
 import type { OpenState } from "./open.ts";
 import { trustNow } from "./settings.ts";

@@ -1,8 +1,9 @@
 // `--stay`: goes on while something is outstanding (teammates, jobs, schedules, …); each thing that happens to the lead is a turn.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Output } from "../front/text/text-output.ts";
-import { driveRun, type Harness, type Run, type RunResult } from "../harness.ts";
+import type { Harness, Run } from "../harness.ts";
 import { contextState } from "../loop/agent.ts";
+import { driveRun, type RunResult } from "../run-result.ts";
 
 /** What nobody tells the lead of (a plan approved from elsewhere) is looked at this often. */
 const LOOK_MS = 1_000;

@@ -1,13 +1,13 @@
 // Owns writing under a check that is somebody else's code (a schema): it runs before the ledger's turn, and again when the rules changed.
 import { HoldfastError } from "../ledger/error.ts";
 import type { StoredEvent } from "../ledger/store.ts";
-import type { ContextLedger, ContextWrite, Decision } from "./context-ledger.ts";
+import type { ContextDecision, ContextLedger, ContextWrite } from "./context-ledger.ts";
 import type { FoldState } from "./fold.ts";
 
 interface Checked {
   /** Contract: depends on the configuration of the context only; throws when it does not hold. */
   check(state: FoldState): Promise<void>;
-  decide(state: FoldState): Decision;
+  decide(state: FoldState): ContextDecision;
 }
 
 /** A check inside the ledger's turn that reads its own context would wait for that turn for ever. */

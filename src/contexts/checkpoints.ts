@@ -5,7 +5,7 @@ import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 import { addValues, type DataDiff, type Diff, type DiffOptions, diffData, diffFiles } from "./diff.ts";
 import type { FileKeeper, FileReport } from "./file-keeper.ts";
-import type { CheckpointFact, Entry, FoldState, Parts, RestoreFact } from "./fold.ts";
+import type { CheckpointFact, FoldState, Parts, RestoreFact, SharedEntry } from "./fold.ts";
 import { foreignChanges } from "./foreign-changes.ts";
 import { holderOf } from "./listing.ts";
 import { checkRestore } from "./settings.ts";
@@ -67,7 +67,7 @@ export interface CheckpointsOptions {
   keeper?: FileKeeper;
   lease?: Fence;
   /** The value that a key had. */
-  read: (key: string, entry: Entry) => Promise<Json>;
+  read: (key: string, entry: SharedEntry) => Promise<Json>;
 }
 
 export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {

@@ -13,7 +13,7 @@ import type { Json } from "./values.ts";
 const RECENT = 128;
 const CONFIG = "ctx:config";
 
-export type Decision = LedgerDecision;
+export type ContextDecision = LedgerDecision;
 export type ContextWrite = Pick<DecideOptions, "lease" | "once" | "since">;
 
 export interface ContextLedger {
@@ -25,7 +25,7 @@ export interface ContextLedger {
   /** Contract: throws `not_found` when the context is gone. */
   catchUp(): Promise<FoldState>;
   /** Contract: that of `Ledger.decide`; refused when the context was removed meanwhile. */
-  decide(decide: (state: FoldState) => Decision, opts?: ContextWrite): Promise<StoredEvent[]>;
+  decide(decide: (state: FoldState) => ContextDecision, opts?: ContextWrite): Promise<StoredEvent[]>;
   /** Contract: throws `conflict` unless the entity stands at that version, as far as was read. To be asked inside a decision that reads it. */
   expect(entity: string, version: Seq): void;
   /** A short value that was read or written lately, by the seq of its event. */
@@ -59,7 +59,7 @@ export async function openContextLedger(store: Store, id: string, opts: OpenOpti
   const state = () => ledger.state.slices.contexts as FoldState;
 
   /** Nothing is written into a context that was removed: what made it, or last changed its settings, is guarded. */
-  function guarded(decision: Decision): Decision {
+  function guarded(decision: ContextDecision): ContextDecision {
     const { events, reads = [] } = decision;
     const [first, ...rest] = events;
     // A context of an older loop has no such entity yet: from here on it has.

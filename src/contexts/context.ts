@@ -6,12 +6,12 @@ import { closable } from "./closable.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 import type { FileKeeper } from "./file-keeper.ts";
 import { type AgentNote, type Config, presentAt, recordsOf } from "./fold.ts";
-import { type Changes, type ForkOptions, forkContext } from "./fork.ts";
+import { type ForkChanges, type ForkOptions, forkContext } from "./fork.ts";
 import type { ForkOrigin } from "./listing.ts";
-import { type Problem, readEntry } from "./read-value.ts";
+import { readEntry, type ValueProblem } from "./read-value.ts";
 import { openDoor } from "./runtime.ts";
 import { createChecker, type LocalSchemas, type SchemaOptions, schemaFacts } from "./schemas.ts";
-import { checkSettings } from "./settings.ts";
+import { checkContextSettings } from "./settings.ts";
 import { createSharedData, type Reducer, type SharedData, sharedEvent } from "./shared-data.ts";
 import { encodeValue } from "./values.ts";
 import { beginWork, type Work } from "./work.ts";
@@ -51,7 +51,7 @@ export interface LoggedError {
 export interface Context extends SharedData, Checkpoints {
   readonly id: string;
   details(): Promise<ContextDetails>;
-  /** Changes what was said at `create`. */
+  /** ForkChanges what was said at `create`. */
   configure(settings: Settings): Promise<void>;
   agents(): Promise<Record<string, AgentNote>>;
   /** Merged field by field; null takes a field away. */
@@ -62,11 +62,11 @@ export interface Context extends SharedData, Checkpoints {
   /** A second timeline beside this one, from a checkpoint or from now. */
   fork(checkpoint?: string | Seq, opts?: ForkOptions): Promise<Context>;
   /** A fork whose shared data is edited; null removes a key. */
-  updateState(checkpoint: string | Seq, changes: Changes, opts?: ForkOptions): Promise<Context>;
+  updateState(checkpoint: string | Seq, changes: ForkChanges, opts?: ForkOptions): Promise<Context>;
   /** Looks at every value: what cannot be had, and which version stands in. */
-  problems(): Promise<Problem[]>;
+  problems(): Promise<ValueProblem[]>;
   /** Writes the last good version over each value that cannot be had; says what it did. */
-  recover(): Promise<Problem[]>;
+  recover(): Promise<ValueProblem[]>;
   /** Holds the context while this process works on it without the loop. `wait`: for a holder elsewhere whose lease has not lapsed yet, instead of `held` at once. */
   begin(opts?: { agent?: string; wait?: AbortSignal }): Promise<Work>;
   /** Lets go of what this process keeps of the context. The handle is of no use any more; the context stays as it is. */
@@ -86,7 +86,7 @@ export interface ContextOptions {
   /** Fences every write. */
   lease?: Fence;
   /** Told of every value that was read from an older version. */
-  onProblem?: (problem: Problem) => void;
+  onProblem?: (problem: ValueProblem) => void;
 }
 
 export function createContext(
@@ -102,9 +102,9 @@ export function createContext(
   const append = (...events: EventInput[]) => ledger.decide(() => ({ events }), appendOpts);
   const shared = { ledger, checker, writer, lists: new Set(opts.lists), reducers: opts.reducers ?? {} };
 
-  async function look(): Promise<(Problem & { value?: unknown })[]> {
+  async function look(): Promise<(ValueProblem & { value?: unknown })[]> {
     const state = await ledger.catchUp();
-    const found: (Problem & { value?: unknown })[] = [];
+    const found: (ValueProblem & { value?: unknown })[] = [];
     for (const key of state.keys.keys()) {
       const entry = presentAt(state, key, { now: Date.now() });
       if (!entry) continue;
@@ -113,7 +113,7 @@ export function createContext(
         // The value is kept for those few only that want writing again.
         for (const [i, problem] of problems.entries()) found.push(i === 0 ? { ...problem, value } : problem);
       } catch (error) {
-        found.push((error as { detail: Problem }).detail);
+        found.push((error as { detail: ValueProblem }).detail);
       }
     }
     const records = recordsOf(state);
@@ -156,7 +156,7 @@ export function createContext(
       };
     },
     async configure(settings) {
-      checkSettings(settings);
+      checkContextSettings(settings);
       const event = await configuredEvent(settings, local, author);
       const summary = settings.ttlMs === undefined ? {} : { summary: { ttlMs: settings.ttlMs } };
       await ledger.decide(() => ({ events: [event], ...summary }), appendOpts);
@@ -222,8 +222,8 @@ export function createContext(
   return context;
 }
 
-const problemsOf = ({ problems }: { problems: Problem[] }): Problem[] => problems;
-const detailOf = (error: unknown): Problem[] => [(error as { detail: Problem }).detail];
+const problemsOf = ({ problems }: { problems: ValueProblem[] }): ValueProblem[] => problems;
+const detailOf = (error: unknown): ValueProblem[] => [(error as { detail: ValueProblem }).detail];
 
 export async function configuredEvent(settings: Settings, local: LocalSchemas, author: string): Promise<EventInput> {
   const { schema, schemas, ttlMs, ...rest } = settings;

@@ -1,7 +1,7 @@
 // Owns what differs between two checkpoints, or between one and now: shared data by key, files by path, and what is in them where that is asked for.
 import type { Seq } from "../ledger/store.ts";
 import type { FileDiff, FileKeeper, FileMark, FileVersion } from "./file-keeper.ts";
-import { type Entry, type FoldState, presentAt } from "./fold.ts";
+import { type FoldState, presentAt, type SharedEntry } from "./fold.ts";
 import type { Json } from "./values.ts";
 
 export interface Change {
@@ -48,7 +48,7 @@ export function diffData(state: FoldState, from: Seq | undefined, to: Seq | unde
   return diff;
 }
 
-function same(a: Entry, b: Entry): boolean {
+function same(a: SharedEntry, b: SharedEntry): boolean {
   return a.seq === b.seq || (a.op === "set" && b.op === "set" && a.hash === b.hash);
 }
 
@@ -56,7 +56,7 @@ interface Values {
   from: Seq;
   to: Seq | undefined;
   maxBytes: number;
-  read: (key: string, entry: Entry) => Promise<Json>;
+  read: (key: string, entry: SharedEntry) => Promise<Json>;
 }
 
 export async function addValues(diff: DataDiff, state: FoldState, { from, to, maxBytes, read }: Values): Promise<void> {

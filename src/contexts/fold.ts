@@ -5,7 +5,7 @@ import type { FileMark } from "./file-keeper.ts";
 import type { ForkOrigin } from "./listing.ts";
 import { type JsonType, previewOf, type ValueFacts } from "./values.ts";
 
-export interface Entry {
+export interface SharedEntry {
   seq: Seq;
   op: "set" | "append" | "remove";
   at: number;
@@ -95,13 +95,13 @@ export interface FoldState {
   config: Config;
   forkOf?: ForkOrigin;
   /** In order of seq, on every ledger. */
-  keys: Map<string, Entry[]>;
+  keys: Map<string, SharedEntry[]>;
   /** Agents that were asked by the hub to export a key. */
   asked: Map<string, string[]>;
   /** What the workflow of this context declares. */
   declared: WorkflowKey[];
   /** What the runtime keeps for itself (workflow records, a person's answers), by name: no tool and no caller writes here. */
-  records: Map<string, Entry[]>;
+  records: Map<string, SharedEntry[]>;
   /** When the schema of a key last changed. */
   schemaAt: Map<string, Seq>;
   restores: RestoreFact[];
@@ -132,7 +132,11 @@ function initialState(): FoldState {
 }
 
 /** What was there for a key at a position: a restore in between leads back to the position that it restored. */
-export function entryAt(state: FoldState, key: string, position: Seq = Number.POSITIVE_INFINITY): Entry | undefined {
+export function entryAt(
+  state: FoldState,
+  key: string,
+  position: Seq = Number.POSITIVE_INFINITY,
+): SharedEntry | undefined {
   const entries = state.keys.get(key);
   if (!entries) return undefined;
   for (let at = position; ; ) {
@@ -148,12 +152,12 @@ export function presentAt(
   state: FoldState,
   key: string,
   { position, now }: { position?: Seq; now: number },
-): Entry | undefined {
+): SharedEntry | undefined {
   const entry = entryAt(state, key, position);
   return entry && !isGone(entry, now) ? entry : undefined;
 }
 
-function isGone(entry: Entry, now: number): boolean {
+function isGone(entry: SharedEntry, now: number): boolean {
   return entry.op === "remove" || (entry.expiresAt !== undefined && entry.expiresAt <= now);
 }
 
@@ -163,7 +167,7 @@ export function versionOf(state: FoldState, key: string): Seq {
   return last ? Math.max(last.seq, state.versions.data) : 0;
 }
 
-export function entryOf(state: FoldState, key: string, seq: Seq | undefined): Entry | undefined {
+export function entryOf(state: FoldState, key: string, seq: Seq | undefined): SharedEntry | undefined {
   if (seq === undefined) return undefined;
   const entry = lastUpTo(state.keys.get(key) ?? [], seq);
   return entry?.seq === seq ? entry : undefined;
@@ -365,15 +369,15 @@ function put(state: FoldState, key: string, event: StoredEvent, op: "set" | "app
   });
 }
 
-function firstAuthor(before: Entry | undefined, author: string): { first?: string } {
+function firstAuthor(before: SharedEntry | undefined, author: string): { first?: string } {
   const first = before ? ownerOfEntry(before) : author;
   return first === author ? {} : { first };
 }
 
 /** Who wrote the key first. */
-export const ownerOfEntry = ({ first, author }: Entry): string => first ?? author;
+export const ownerOfEntry = ({ first, author }: SharedEntry): string => first ?? author;
 
-function entriesOf(keys: Map<string, Entry[]>, key: string): Entry[] {
+function entriesOf(keys: Map<string, SharedEntry[]>, key: string): SharedEntry[] {
   let entries = keys.get(key);
   if (!entries) {
     entries = [];

@@ -16,13 +16,13 @@ export interface ForkOptions {
 }
 
 /** `null` removes a key. */
-export type Changes = Record<string, unknown>;
+export type ForkChanges = Record<string, unknown>;
 
 /** Contract: one transaction; the parent is as it was, but for the checkpoint made when none is named. */
 export async function forkContext(
   ledger: ContextLedger,
   checker: Checker,
-  opts: { checkpoint?: string | Seq; changes?: Changes; title?: string; author: string; writer: Writer },
+  opts: { checkpoint?: string | Seq; changes?: ForkChanges; title?: string; author: string; writer: Writer },
 ): Promise<string> {
   const { author, changes = {} } = opts;
   let wanted = opts.checkpoint;

@@ -22,7 +22,7 @@ export { contextEvents } from "./events.ts";
 export type { ExportReport } from "./export.ts";
 export type { FileDiff, FileKeeper, FileMark, FileReport, FileVersion } from "./file-keeper.ts";
 export type { AgentNote } from "./fold.ts";
-export type { Changes, ForkOptions } from "./fork.ts";
+export type { ForkChanges as Changes, ForkOptions } from "./fork.ts";
 export type { GcOptions, GcReport } from "./gc.ts";
 export type { ImportOptions, ImportReport } from "./import.ts";
 export { select } from "./json-path.ts";
@@ -32,7 +32,7 @@ export { type Adopted, adoptProject, forgetProject, type KnownProject, listProje
 export { settleMovedRoots } from "./project/moved-roots.ts";
 export { findProject, openProject, type Project, type ProjectOptions, stateHome, type Unclear } from "./project.ts";
 export { projectFiles } from "./project-files.ts";
-export type { Problem } from "./read-value.ts";
+export type { ValueProblem as Problem } from "./read-value.ts";
 export type { Schema } from "./schemas.ts";
 export type { HistoryEntry, Reducer, SharedData, SharedInfo, WriteOptions } from "./shared-data.ts";
 export { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "./start.ts";

@@ -9,11 +9,11 @@ import { makeDir } from "../ledger/make-dir.ts";
 import { type DirId, type Here, idAt, isSameElsewhere, lookHere, openDirectory } from "./project/here.ts";
 import { type Doubt, everyPlace, matchHere } from "./project/match.ts";
 import {
+  type FolderRecord,
   gitFacts,
   isUnlinked,
   makeProject,
   type Origin,
-  type Place,
   parseObject,
   projectDir,
   readOrigin,
@@ -105,7 +105,7 @@ export function findProject(opts: ProjectOptions): Project | Unclear {
 }
 
 /** A read-only state directory can still be read: what could not be recorded is found out again. */
-function recordPlace(home: string, place: Place, instead: Place[]): Place {
+function recordPlace(home: string, place: FolderRecord, instead: FolderRecord[]): FolderRecord {
   try {
     const { project, self, paths, ...git } = place;
     let origin = readOrigin(home, project);
@@ -141,7 +141,7 @@ export function startProject(home: string, here: Here, { anew }: { anew: boolean
     if (!isMade && (anew || isUnlinked(home, project))) continue;
     const known = readOrigin(home, project);
     if (!known) writeOrigin(home, project, origin); // damaged
-    const place: Place = { id: (known ?? origin).id, project, self, paths: [top], ...git };
+    const place: FolderRecord = { id: (known ?? origin).id, project, self, paths: [top], ...git };
     const others = isMade ? everyPlace(home).filter((one) => one.self !== self && one.paths.includes(top)) : [];
     for (const one of others) writePlace(home, { ...one, paths: one.paths.filter((at) => at !== top) });
     writePlace(home, place, { flush: false });
@@ -155,7 +155,7 @@ export function startProject(home: string, here: Here, { anew }: { anew: boolean
   }
 }
 
-export function projectAt(home: string, here: Here, place: Place, news: string | undefined): Project {
+export function projectAt(home: string, here: Here, place: FolderRecord, news: string | undefined): Project {
   const isSub = place.self !== here.topId;
   const top = isSub ? here.cwd : here.top;
   const stateDir = projectDir(home, place.project);

@@ -2,14 +2,14 @@
 import { HoldfastError } from "../ledger/error.ts";
 import type { Seq } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
-import { type Entry, entryOf, type FoldState } from "./fold.ts";
+import { entryOf, type FoldState, type SharedEntry } from "./fold.ts";
 import type { Checker } from "./schemas.ts";
 import { decodeBlob, type Json } from "./values.ts";
 
 /** From so many short items on, one read of the whole stretch beats one read for each. */
 const TOGETHER = 8;
 
-export interface Problem {
+export interface ValueProblem {
   key: string;
   /** The version that cannot be had. */
   version: Seq;
@@ -20,17 +20,17 @@ export interface Problem {
 
 interface Found {
   value: Json;
-  problems: Problem[];
+  problems: ValueProblem[];
 }
 
 /** Contract: throws `damaged` when no version of the key is good. */
 export async function readEntry(
   ledger: ContextLedger,
   state: FoldState,
-  { key, entry, checker }: { key: string; entry: Entry; checker: Checker },
+  { key, entry, checker }: { key: string; entry: SharedEntry; checker: Checker },
 ): Promise<Found> {
-  const problems: Problem[] = [];
-  for (let at: Entry | undefined = entry; at; at = entryOf(state, key, at.prev)) {
+  const problems: ValueProblem[] = [];
+  for (let at: SharedEntry | undefined = entry; at; at = entryOf(state, key, at.prev)) {
     if (at.op === "remove") break;
     const whole = await assemble(ledger, state, key, at);
     let why = "reason" in whole ? whole.reason : undefined;
@@ -51,17 +51,17 @@ export async function readEntry(
   );
 }
 
-type Whole = { value: Json; lost: Problem[] } | { reason: string };
+type Whole = { value: Json; lost: ValueProblem[] } | { reason: string };
 
-async function assemble(ledger: ContextLedger, state: FoldState, key: string, entry: Entry): Promise<Whole> {
+async function assemble(ledger: ContextLedger, state: FoldState, key: string, entry: SharedEntry): Promise<Whole> {
   if (entry.op === "set") {
     const one = await single(ledger, entry);
     return "value" in one ? { value: one.value, lost: [] } : one;
   }
-  const chain: Entry[] = [];
-  for (let at: Entry | undefined = entry; at && chain.length < entry.items; at = entryOf(state, key, at.prev))
+  const chain: SharedEntry[] = [];
+  for (let at: SharedEntry | undefined = entry; at && chain.length < entry.items; at = entryOf(state, key, at.prev))
     chain.unshift(at);
-  const lost: Problem[] = [];
+  const lost: ValueProblem[] = [];
   const list: Json[] = [];
   const base = entryOf(state, key, entry.base);
   if (base) {
@@ -94,7 +94,7 @@ const NO_SCHEMA: Checker = {
   misfit: async () => undefined,
 };
 
-async function single(ledger: ContextLedger, entry: Entry): Promise<{ value: Json } | { reason: string }> {
+async function single(ledger: ContextLedger, entry: SharedEntry): Promise<{ value: Json } | { reason: string }> {
   const { store, id } = ledger;
   if (entry.inline) {
     const known = ledger.recent(entry.seq);
@@ -109,7 +109,7 @@ async function single(ledger: ContextLedger, entry: Entry): Promise<{ value: Jso
   return { value: decodeBlob(bytes) };
 }
 
-async function inlineValues({ store, id }: ContextLedger, chain: Entry[]): Promise<Map<Seq, Json>> {
+async function inlineValues({ store, id }: ContextLedger, chain: SharedEntry[]): Promise<Map<Seq, Json>> {
   const wanted = new Set(chain.filter((one) => one.inline).map((one) => one.seq));
   const values = new Map<Seq, Json>();
   if (wanted.size < TOGETHER) return values;

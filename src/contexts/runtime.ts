@@ -4,7 +4,7 @@ import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import { RESULTS } from "./authority.ts";
 import { writeChecked } from "./checked-write.ts";
 import type { Context } from "./context.ts";
-import type { ContextLedger, Decision } from "./context-ledger.ts";
+import type { ContextDecision, ContextLedger } from "./context-ledger.ts";
 import { entryAt, entryOf, type FoldState, presentAt, recordName, recordsOf, type WorkflowKey } from "./fold.ts";
 import { readEntry } from "./read-value.ts";
 import type { Checker } from "./schemas.ts";
@@ -69,7 +69,7 @@ function createRuntime({ ledger, checker, lease }: RuntimeOptions): Runtime {
       const added = result === undefined ? undefined : encodeValue(RESULTS, result);
       const blobs = [...shared, ...kept, ...(added ? [added] : [])].flatMap(({ blob }) => blob ?? []);
       const write = { author, ...(call && { call }) };
-      const decide = (state: FoldState): Decision => {
+      const decide = (state: FoldState): ContextDecision => {
         const adds = added && !hasResult(state, author, call) ? added : undefined;
         const events: EventInput[] = [
           ...shared.map(({ key, facts }) => sharedEvent(key, facts, write)),

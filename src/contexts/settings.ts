@@ -75,7 +75,7 @@ export function checkHandle(opts: unknown, what = "contexts.get"): void {
   if (lists !== undefined) texts("lists", lists);
 }
 
-export function checkSettings(settings: unknown, what = "configure", more: readonly string[] = []): void {
+export function checkContextSettings(settings: unknown, what = "configure", more: readonly string[] = []): void {
   const { task, metadata, budget, ttlMs, quotas, schemas, lists } = known(what, settings, [...SETTINGS, ...more]);
   if (task !== undefined) text("task", task);
   for (const [name, value] of Object.entries({ metadata, budget, schemas }))
@@ -86,7 +86,7 @@ export function checkSettings(settings: unknown, what = "configure", more: reado
 }
 
 export function checkCreate(opts: unknown): void {
-  checkSettings(opts, "contexts.create", ["root", "title", ...HANDLE]);
+  checkContextSettings(opts, "contexts.create", ["root", "title", ...HANDLE]);
   const { task, root, title } = opts as Record<string, unknown>;
   if (task === undefined) throw invalid("contexts.create needs a task: what this piece of work is about");
   if (title !== undefined && typeof title !== "string") throw invalid(`title is a text, not ${shown(title)}`);

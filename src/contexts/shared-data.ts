@@ -6,10 +6,10 @@ import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import { authorize, RESULTS, type Writer } from "./authority.ts";
 import { writeChecked } from "./checked-write.ts";
 import { checkpointEvent } from "./checkpoints.ts";
-import type { ContextLedger, ContextWrite, Decision } from "./context-ledger.ts";
-import { type Entry, entryAt, entryOf, type FoldState, presentAt, versionOf } from "./fold.ts";
+import type { ContextDecision, ContextLedger, ContextWrite } from "./context-ledger.ts";
+import { entryAt, entryOf, type FoldState, presentAt, type SharedEntry, versionOf } from "./fold.ts";
 import { select } from "./json-path.ts";
-import { type Problem, readEntry } from "./read-value.ts";
+import { readEntry, type ValueProblem } from "./read-value.ts";
 import type { Checker } from "./schemas.ts";
 import { checkTtl } from "./settings.ts";
 import { type Encoded, encodeValue, type Json, type JsonType } from "./values.ts";
@@ -89,7 +89,7 @@ export interface DataOptions {
   /** Keys that are lists whoever writes first, beside those that the context declares: `share` refuses anything else there. */
   lists: ReadonlySet<string>;
   lease?: Fence;
-  onProblem?: (problem: Problem) => void;
+  onProblem?: (problem: ValueProblem) => void;
 }
 
 /** The keys that the code at hand is merging: a merge inside one of them would wait for itself. */
@@ -103,7 +103,7 @@ export function createSharedData(opts: DataOptions): SharedData {
   /** Merges of one key in this process go one after the other: they would only get in each other's way. */
   const merging = new Map<string, Promise<unknown>>();
 
-  const infoOf = (key: string, entry: Entry, version: Seq): SharedInfo => {
+  const infoOf = (key: string, entry: SharedEntry, version: Seq): SharedInfo => {
     const { type, bytes, author, at, call, preview, expiresAt } = entry;
     const optional = { ...(call && { call }), ...(expiresAt !== undefined && { expiresAt }) };
     return { key, type, bytes, author, version, at, preview, ...optional };
@@ -121,7 +121,7 @@ export function createSharedData(opts: DataOptions): SharedData {
     const check = async (state: FoldState) => {
       for (const [key, value] of values) if (!checker.isFree(state, key)) await checker.value(state, key, value);
     };
-    const decide = (state: FoldState): Decision => {
+    const decide = (state: FoldState): ContextDecision => {
       const reads: string[] = [];
       for (const [key, { facts }] of encoded) {
         authorize(state, writer, key, "set");
@@ -155,7 +155,7 @@ export function createSharedData(opts: DataOptions): SharedData {
   const isList = ({ config }: FoldState, key: string): boolean =>
     key === RESULTS || opts.lists.has(key) || (config.lists?.includes(key) ?? false);
 
-  async function valueAt(state: FoldState, key: string, entry: Entry | undefined): Promise<Json | undefined> {
+  async function valueAt(state: FoldState, key: string, entry: SharedEntry | undefined): Promise<Json | undefined> {
     if (!entry) return undefined;
     const found = await readEntry(ledger, state, { key, entry, checker });
     for (const problem of found.problems) opts.onProblem?.(problem);
@@ -188,7 +188,7 @@ export function createSharedData(opts: DataOptions): SharedData {
       const { facts, blob } = encodeValue(named(key), item);
       if (write.ttlMs !== undefined) checkTtl(write.ttlMs);
       const check = (state: FoldState) => checker.item(state, key, item);
-      const decide = (state: FoldState): Decision => {
+      const decide = (state: FoldState): ContextDecision => {
         authorize(state, writer, key, "append");
         const present = presentAt(state, key, { now: Date.now() });
         if (present && present.type !== "array")
@@ -318,8 +318,8 @@ const entitiesOf = (key: string): string[] => [`key:${key}`, "ctx:data"];
 export function withQuota(
   state: FoldState,
   growth: { key: string; bytes: number; replaces: boolean }[],
-  decision: Decision,
-): Decision {
+  decision: ContextDecision,
+): ContextDecision {
   const { valueBytes, contextBytes, keys } = state.config.quotas;
   const now = Date.now();
   const after = new Map<string, number>();

@@ -6,7 +6,7 @@ import { openContextLedger } from "./context-ledger.ts";
 import { createContentHash } from "./export.ts";
 import { contextSlice, type FoldState } from "./fold.ts";
 import { listContexts } from "./listing.ts";
-import type { Problem } from "./read-value.ts";
+import type { ValueProblem } from "./read-value.ts";
 
 export interface ContextVerdict {
   id: string;
@@ -15,7 +15,7 @@ export interface ContextVerdict {
   stateHash: string;
   /** Of everything recorded, the loop's events too. */
   contentHash: string;
-  problems: Problem[];
+  problems: ValueProblem[];
 }
 
 export interface ContextsVerdict {

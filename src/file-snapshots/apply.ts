@@ -4,9 +4,9 @@ import { crashPoint } from "../ledger/crash-point.ts";
 import { type Folder, openFolder } from "./folder.ts";
 import { atSystem, isGitName, isTemporary, nameIn, parentOf, type RawPath, temporaryName } from "./names.ts";
 import type { ObjectStore } from "./objects.ts";
-import type { Conflict, Plan } from "./plan.ts";
+import type { Conflict, RestorePlan } from "./plan.ts";
 import { thisReader } from "./reader.ts";
-import type { Entries, Entry } from "./tree.ts";
+import type { Entries, TreeEntry } from "./tree.ts";
 
 export interface Applied {
   changed: RawPath[];
@@ -29,7 +29,7 @@ const UNKEPT = "no checkpoint holds what is there now: move it away first";
 const JUST_CHANGED = "changed at this moment";
 
 /** Contract: what cannot be done is named and the rest goes on. Running it again finishes what a kill cut off. */
-export async function applyPlan(plan: Plan, opts: ApplyOptions): Promise<Applied> {
+export async function applyPlan(plan: RestorePlan, opts: ApplyOptions): Promise<Applied> {
   const done: Applied = { changed: [], removed: [], created: [], conflicts: plan.conflicts, left: [] };
   const hands = openHands(opts.root, opts.dryRun);
   const attempt = (path: RawPath, work: () => void) => {
@@ -194,7 +194,13 @@ function isAsSeen(path: RawPath, at: string | Buffer, opts: ApplyOptions, done: 
 }
 
 /** What lies there is known to the look of just now, or nothing lies there, or it is the same, or the caller insists. */
-function mayReplace(path: RawPath, then: Entry, opts: ApplyOptions, at: () => string | Buffer, done: Applied): boolean {
+function mayReplace(
+  path: RawPath,
+  then: TreeEntry,
+  opts: ApplyOptions,
+  at: () => string | Buffer,
+  done: Applied,
+): boolean {
   if (isGitName(nameIn(path))) return false;
   if (opts.now.has(path) || opts.force) return true;
   let stat: fs.Stats | undefined;
@@ -211,7 +217,7 @@ function mayReplace(path: RawPath, then: Entry, opts: ApplyOptions, at: () => st
   return false;
 }
 
-function writeOne(folder: Folder, name: RawPath, then: Entry, content: Buffer): void {
+function writeOne(folder: Folder, name: RawPath, then: TreeEntry, content: Buffer): void {
   const fresh = folder.at(temporaryName());
   try {
     if (then.kind === "link") fs.symlinkSync(content, fresh);

@@ -2,8 +2,8 @@
 import type { RawPath } from "./names.ts";
 
 /** The rules of one file, and those that count less. Compared by identity: the same file gives the same object. */
-export interface Rules {
-  parent?: Rules;
+export interface IgnoreRules {
+  parent?: IgnoreRules;
   /** The folder they are relative to; undefined for what lies above the root, where `above` is the way from there to the root. */
   base: RawPath;
   above?: RawPath;
@@ -29,7 +29,7 @@ export interface Rule {
 }
 
 /** The nearest file decides, in it the last line that matches. Contract: the caller does not ask below a folder that is ignored. */
-export function isIgnored(rules: Rules | undefined, path: RawPath, isFolder: boolean): boolean {
+export function isIgnored(rules: IgnoreRules | undefined, path: RawPath, isFolder: boolean): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1);
   for (let at = rules; at; at = at.parent) {
     const inside = at.above === undefined ? path.slice(at.base === "" ? 0 : at.base.length + 1) : `${at.above}/${path}`;
@@ -47,7 +47,11 @@ export function isIgnored(rules: Rules | undefined, path: RawPath, isFolder: boo
 }
 
 /** Whether rules leave a path out, by itself or by a folder above it. */
-export function isLeftOut(rulesAt: (folder: RawPath) => Rules | undefined, path: RawPath, isFolder: boolean): boolean {
+export function isLeftOut(
+  rulesAt: (folder: RawPath) => IgnoreRules | undefined,
+  path: RawPath,
+  isFolder: boolean,
+): boolean {
   for (let cut = path.indexOf("/"); cut >= 0; cut = path.indexOf("/", cut + 1)) {
     const folder = path.slice(0, cut);
     if (isIgnored(rulesAt(folder.slice(0, Math.max(0, folder.lastIndexOf("/")))), folder, true)) return true;
@@ -55,10 +59,10 @@ export function isLeftOut(rulesAt: (folder: RawPath) => Rules | undefined, path:
   return isIgnored(rulesAt(path.slice(0, Math.max(0, path.lastIndexOf("/")))), path, isFolder);
 }
 
-/** Rules of a set of `.gitignore` files by folder, on top of those from outside. */
-export function rulesByFolder(files: Map<RawPath, string>, outside: Rules | undefined) {
-  const made = new Map<RawPath, Rules | undefined>();
-  return function rulesAt(folder: RawPath): Rules | undefined {
+/** IgnoreRules of a set of `.gitignore` files by folder, on top of those from outside. */
+export function rulesByFolder(files: Map<RawPath, string>, outside: IgnoreRules | undefined) {
+  const made = new Map<RawPath, IgnoreRules | undefined>();
+  return function rulesAt(folder: RawPath): IgnoreRules | undefined {
     if (made.has(folder)) return made.get(folder);
     const parent = folder === "" ? outside : rulesAt(folder.slice(0, Math.max(0, folder.lastIndexOf("/"))));
     const text = files.get(folder);

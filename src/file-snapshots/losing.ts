@@ -1,8 +1,8 @@
 // Owns what a restore would take away: the paths that it would overwrite or remove, and when each came to be as it is now.
 import fs from "node:fs";
 import { atSystem, parentOf, type RawPath, rawOf, shownOf } from "./names.ts";
-import { type Plan, sameEntry } from "./plan.ts";
-import type { Entries, Entry, Manifest } from "./tree.ts";
+import { type RestorePlan, sameEntry } from "./plan.ts";
+import type { Entries, Manifest, TreeEntry } from "./tree.ts";
 
 export interface Losing {
   path: string;
@@ -20,7 +20,7 @@ export interface ChangedAt {
 
 export interface LosingInput {
   root: string;
-  plan: Pick<Plan, "remove" | "write" | "modes">;
+  plan: Pick<RestorePlan, "remove" | "write" | "modes">;
   mark: Entries;
   /** When the mark was made. */
   markedAt: number;
@@ -52,7 +52,7 @@ export function losingIn({ root, plan, mark, markedAt, now }: LosingInput): Losi
   return lost;
 }
 
-const contentOf = ({ kind, oid }: Entry): string => `${kind} ${oid}`;
+const contentOf = ({ kind, oid }: TreeEntry): string => `${kind} ${oid}`;
 
 /** Of the outermost folder above it that the mark does not have. */
 function folderChange(root: string, path: RawPath, mark: Entries): number | undefined {

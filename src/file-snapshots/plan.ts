@@ -1,14 +1,14 @@
 // Owns what a restore would do: which paths differ, which of them are somebody else's, and what no checkpoint could bring back.
-import { isLeftOut, type Rules } from "./ignore.ts";
+import { type IgnoreRules, isLeftOut } from "./ignore.ts";
 import { isWithin, nameIn, parentOf, type RawPath } from "./names.ts";
-import type { Entries, Entry, Manifest } from "./tree.ts";
+import type { Entries, Manifest, TreeEntry } from "./tree.ts";
 
 export interface Conflict {
   path: RawPath;
   why: string;
 }
 
-export interface Plan {
+export interface RestorePlan {
   /** Files and links, then the folders they leave empty, deepest first. */
   remove: RawPath[];
   /** Folders, outermost first. */
@@ -24,15 +24,15 @@ export interface PlanInput {
   manifest: Manifest;
   now: Entries;
   expect?: Entries;
-  rulesOfMark: (folder: RawPath) => Rules | undefined;
+  rulesOfMark: (folder: RawPath) => IgnoreRules | undefined;
   wanted: (path: RawPath) => boolean;
   force: boolean;
 }
 
 /** Contract: a pure function of what it is given. Without `force` nothing is planned that would destroy what somebody else wrote since `expect`. */
-export function planRestore(input: PlanInput): Plan {
+export function planRestore(input: PlanInput): RestorePlan {
   const { mark, manifest, now, expect, wanted, force } = input;
-  const plan: Plan = { remove: [], makeDirs: [], write: [], modes: [], conflicts: [] };
+  const plan: RestorePlan = { remove: [], makeDirs: [], write: [], modes: [], conflicts: [] };
   const blocked: RawPath[] = [];
   const foreign = (path: RawPath): boolean => {
     if (!expect || force || sameEntry(expect.get(path), now.get(path))) return false;
@@ -78,7 +78,7 @@ export function planRestore(input: PlanInput): Plan {
   return plan;
 }
 
-export function sameEntry(a: Entry | undefined, b: Entry | undefined): boolean {
+export function sameEntry(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
   return a?.kind === b?.kind && a?.mode === b?.mode && a?.oid === b?.oid;
 }
 
@@ -92,7 +92,7 @@ export function compare(a: Entries, b: Entries): FileChange[] {
   const changes: FileChange[] = [];
   const full = new Set<RawPath>();
   for (const entries of [a, b]) for (const path of entries.keys()) if (path !== "") full.add(parentOf(path));
-  const counts = (path: RawPath, entry: Entry) => entry.kind !== "dir" || !full.has(path);
+  const counts = (path: RawPath, entry: TreeEntry) => entry.kind !== "dir" || !full.has(path);
   for (const [path, before] of a) {
     const after = b.get(path);
     if (!after) {

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { readIndex } from "./git-index.ts";
-import { parseRules, type Rules } from "./ignore.ts";
+import { type IgnoreRules, parseRules } from "./ignore.ts";
 import { type RawPath, rawOf } from "./names.ts";
 
 export interface Repository {
@@ -75,8 +75,8 @@ export function outsideRules(root: string, repository: Repository | undefined): 
   return found;
 }
 
-export function chainOf(outside: OutsideRules): Rules | undefined {
-  return outside.reduce<Rules | undefined>(
+export function chainOf(outside: OutsideRules): IgnoreRules | undefined {
+  return outside.reduce<IgnoreRules | undefined>(
     (parent, { above, text }) => ({ parent, base: "", above: above || undefined, list: parseRules(text) }),
     undefined,
   );

@@ -1,6 +1,6 @@
 // Owns looking at the root: which files are kept, and which of them changed since the last look.
 import fs from "node:fs";
-import { isIgnored, parseRules, type Rules } from "./ignore.ts";
+import { type IgnoreRules, isIgnored, parseRules } from "./ignore.ts";
 import { atSystem, isGitName, isTemporary, joined, type RawPath } from "./names.ts";
 import { type Oid, oidOf } from "./pack.ts";
 import { ignoreText, type Tracked } from "./repository.ts";
@@ -33,8 +33,8 @@ export interface DirNode {
   /** Its names as they were when its times were these; absent when the times cannot vouch for them. */
   listed?: { mtimeMs: number; ctimeMs: number; ino: number; names: RawPath[] };
   /** The rules that `children` and `ignored` were judged by. */
-  rules?: Rules;
-  own?: { key: string; parent: Rules | undefined; rules: Rules };
+  rules?: IgnoreRules;
+  own?: { key: string; parent: IgnoreRules | undefined; rules: IgnoreRules };
   forced?: boolean;
   /** Its tree object, as long as nothing below changed. */
   tree?: Oid;
@@ -72,7 +72,7 @@ const UNKNOWN: Readonly<FileNode> = {
 
 export interface ScanOptions {
   root: RawPath;
-  outside: Rules | undefined;
+  outside: IgnoreRules | undefined;
   tracked: Tracked;
   /** A path that is not looked at: where the state lies. */
   skip: RawPath | undefined;
@@ -111,7 +111,7 @@ function* scanFolder(
   dir: DirNode,
   stat: fs.Stats,
   path: RawPath,
-  parentRules: Rules | undefined,
+  parentRules: IgnoreRules | undefined,
   trackedOnly: boolean,
   opts: ScanOptions,
   scan: Scan,
@@ -269,14 +269,19 @@ export const isRacy = (mtimeMs: number, ctimeMs: number, readAt: number): boolea
   Math.max(mtimeMs, ctimeMs) > readAt - RACY_MS;
 
 /** The same object as long as the file and what lies above it are the same. */
-function rulesHere(dir: DirNode, path: RawPath, full: RawPath, parent: Rules | undefined): Rules | undefined {
+function rulesHere(
+  dir: DirNode,
+  path: RawPath,
+  full: RawPath,
+  parent: IgnoreRules | undefined,
+): IgnoreRules | undefined {
   const file = `${full}/.gitignore`;
   const stat = look(file);
   if (!stat?.isFile()) return parent;
   const key = `${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}:${stat.ino}`;
   const settled = !isRacy(stat.mtimeMs, stat.ctimeMs, Date.now());
   if (dir.own && settled && dir.own.key === key && dir.own.parent === parent) return dir.own.rules;
-  const rules: Rules = { parent, base: path, list: parseRules(ignoreText(atSystem(file)) ?? "") };
+  const rules: IgnoreRules = { parent, base: path, list: parseRules(ignoreText(atSystem(file)) ?? "") };
   dir.own = { key: settled ? key : "", parent, rules };
   return rules;
 }

@@ -6,7 +6,7 @@ import type { Oid } from "./pack.ts";
 import type { OutsideRules } from "./repository.ts";
 import { type DirNode, isExec, type Left, sinceOf } from "./scan.ts";
 
-export interface Entry {
+export interface TreeEntry {
   kind: "file" | "link" | "dir";
   /** Permission bits; 0 for links. */
   mode: number;
@@ -18,7 +18,7 @@ export interface Entry {
   ctimeMs?: number;
 }
 
-export type Entries = Map<RawPath, Entry>;
+export type Entries = Map<RawPath, TreeEntry>;
 
 /** Beside the tree of files, in the same object that names a checkpoint. */
 export interface Manifest {

@@ -1,5 +1,5 @@
 // Owns what an agent hands in: checked against its schemas, written with provenance and on its own authority.
-import type { Context } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { own } from "../ledger/own.ts";
 import type { Assignment } from "./events.ts";

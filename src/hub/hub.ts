@@ -1,13 +1,14 @@
 // Owns running an agent for the hub: prompt from the standard template, exports back into the context, one correction, continued after a crash.
 import { existsSync } from "node:fs";
-import type { Context, Contexts } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
+import type { Contexts } from "../contexts/open.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import { type ErrorCode, HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { isInherited, own } from "../ledger/own.ts";
 import { contextState } from "../loop/agent.ts";
 import { drive } from "../loop/drive.ts";
 import type { Host, Taken, TakeOptions } from "../loop/host.ts";
-import type { AgentCatalogue, Facts } from "../mechanisms/agents/port.ts";
+import type { AgentCatalogue, AgentFacts } from "../mechanisms/agents/port.ts";
 import { type HubState, wantedOf } from "./events.ts";
 import { exportsInText, exportValues } from "./exports.ts";
 import { INJECTION_BYTES, injectShared } from "./injection.ts";
@@ -26,7 +27,7 @@ export interface HubTask extends Omit<AgentTask, "signal"> {
   /** `exports`: its answer is added to `accumulated_results` only when it exported something (default: always). */
   results?: "all" | "exports";
   /** Recorded with the creation of the agent. */
-  facts?: Facts;
+  facts?: AgentFacts;
   /** Agents that the context may have in all. */
   most?: number;
   signal?: AbortSignal;

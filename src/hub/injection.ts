@@ -1,5 +1,6 @@
 // Owns what of the shared data goes into a prompt: small values whole, large ones by reference, never more than the budget.
-import type { Context, SharedInfo } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
+import type { SharedInfo } from "../contexts/shared-data.ts";
 import { asData, nameAsData, quotedAsData } from "../templates/data.ts";
 
 /** Bytes of shared data in one prompt, references included. */

@@ -1,6 +1,6 @@
 // Owns the hub's side of the loop: the tools by which agents read and write what they share.
 import * as z from "zod";
-import type { Contexts } from "../contexts/index.ts";
+import type { Contexts } from "../contexts/open.ts";
 import { resultOfError } from "../loop/next-step.ts";
 import {
   defineMechanism,

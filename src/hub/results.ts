@@ -1,5 +1,5 @@
 // Owns the one shape of `accumulated_results`: what an agent, an item of a phase or a person gave, bounded, the rest by reference.
-import type { Json } from "../contexts/index.ts";
+import type { Json } from "../contexts/values.ts";
 
 /** Longer values and texts stand there as a reference. */
 const WHOLE_BYTES = 8 * 1024;

@@ -8,14 +8,14 @@ const FRAME = FRAME_HEADER + PAGE_SIZE;
 
 export interface Pages {
   /** Every page image: first the file's own, then the frames of the WAL in order. */
-  each(visit: (page: Buffer, where: Where) => void): void;
-  read(where: Where): Buffer;
+  each(visit: (page: Buffer, where: PagePlace) => void): void;
+  read(where: PagePlace): Buffer;
   /** Newest first. */
-  versions(pgno: number): Where[];
+  versions(pgno: number): PagePlace[];
   close(): void;
 }
 
-export interface Where {
+export interface PagePlace {
   wal: boolean;
   offset: number;
 }
@@ -23,7 +23,7 @@ export interface Where {
 export function openPages(file: string): Pages {
   const main = openSource(file);
   const wal = openSource(`${file}-wal`);
-  const frames = new Map<number, Where[]>();
+  const frames = new Map<number, PagePlace[]>();
   const head = Buffer.alloc(FRAME_HEADER);
   for (let at = WAL_HEADER; at + FRAME_HEADER < wal.size; at += FRAME) {
     wal.read(head, at);
@@ -33,7 +33,7 @@ export function openPages(file: string): Pages {
     if (list) list.unshift(where);
     else frames.set(pgno, [where]);
   }
-  const read = ({ wal: inWal, offset }: Where): Buffer => {
+  const read = ({ wal: inWal, offset }: PagePlace): Buffer => {
     const source = inWal ? wal : main;
     const page = Buffer.alloc(Math.max(0, Math.min(PAGE_SIZE, source.size - offset)));
     source.read(page, offset);

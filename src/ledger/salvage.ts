@@ -2,7 +2,7 @@
 import { type Row, sameBytes } from "./checksum.ts";
 import { type Cell, columns, findCells, type Shape } from "./salvage-cells.ts";
 import { chain, type Evidence, nameOf, type SalvagedLedger } from "./salvage-chain.ts";
-import { openPages, type Pages, type Where } from "./salvage-pages.ts";
+import { openPages, type PagePlace, type Pages } from "./salvage-pages.ts";
 import { type BlobPart, joinParts } from "./sqlite/blobs.ts";
 import type { Copied } from "./sqlite/copy-lines.ts";
 import { type LedgerRow, ledgerSum } from "./sqlite/rows.ts";
@@ -16,8 +16,6 @@ export interface Salvage {
   blob(hash: string): Uint8Array | undefined;
   close(): void;
 }
-
-export type { SalvagedLedger } from "./salvage-chain.ts";
 
 const EVENTS = 0;
 const LEDGERS = 1;
@@ -34,7 +32,7 @@ const SHAPES: { table: number; shape: Shape[] }[] = [
 const TRIES = 6;
 
 interface Found extends Evidence {
-  blobs: Map<string, { where: Where; cell: Cell }[]>;
+  blobs: Map<string, { where: PagePlace; cell: Cell }[]>;
 }
 
 export function salvage(file: string, heads: Map<number, Head>, copies: Iterable<Copied>): Salvage {
@@ -168,7 +166,7 @@ function* payloads(pages: Pages, page: Buffer, cell: Cell): Generator<Buffer> {
   }
 }
 
-function joinFound(pages: Pages, hash: string, cells: { where: Where; cell: Cell }[]): Uint8Array | undefined {
+function joinFound(pages: Pages, hash: string, cells: { where: PagePlace; cell: Cell }[]): Uint8Array | undefined {
   const byPart = new Map<number, BlobPart[]>();
   for (const { where, cell } of cells) {
     for (const payload of payloads(pages, pages.read(where), cell)) {

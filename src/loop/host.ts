@@ -18,8 +18,6 @@ import type { Mechanism, Outstanding, Progress } from "./seams.ts";
 import { acrossTimelines } from "./timelines.ts";
 import { type ContextState, transcript } from "./transcript.ts";
 
-export { LEAD } from "./agent.ts";
-
 /** Whoever counts the agents of a context guards this. */
 const AGENTS = "ctx:agents";
 

@@ -1,13 +1,13 @@
 // Owns what a moved project means for a context: every directory that is recorded below the old path is below the new one.
 import type { ContextState } from "./transcript.ts";
 
-export interface Move {
+export interface RootMove {
   from: string;
   to: string;
 }
 
 /** `note`: how a note reads to the model. */
-export function applyMoved(state: ContextState, move: Move, note: (origin: string, text: string) => string): void {
+export function applyMoved(state: ContextState, move: RootMove, note: (origin: string, text: string) => string): void {
   const there = (dir: string) => relocate(dir, move);
   state.root = there(state.root);
   for (const agent of Object.values(state.agents)) {
@@ -31,16 +31,16 @@ export function applyMoved(state: ContextState, move: Move, note: (origin: strin
     }
 }
 
-export const movedText = ({ from, to }: Move): string =>
+export const movedText = ({ from, to }: RootMove): string =>
   `The project's folder was moved: ${from} is now ${to}. Paths below the old one are below the new one.`;
 
 /** A path below the old folder is below the new one. */
-export function relocate(value: string, { from, to }: Move): string {
+export function relocate(value: string, { from, to }: RootMove): string {
   return value === from || value.startsWith(`${from}/`) ? to + value.slice(from.length) : value;
 }
 
 /** Every text that is a path below the old folder, however deep. */
-function relocated<T>(value: T, move: Move): T {
+function relocated<T>(value: T, move: RootMove): T {
   if (typeof value === "string") return relocate(value, move) as T;
   if (Array.isArray(value)) return value.map((one) => relocated(one, move)) as T;
   if (typeof value !== "object" || value === null) return value;

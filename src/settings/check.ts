@@ -1,20 +1,14 @@
 // Owns checking one settings file: every mistake becomes one line with its place and what to do. Loads the schema, so it is loaded lazily.
 
 import type * as z from "zod";
+import { HOOK_EVENTS, HOOK_SHELLS, type HookEvent, type HookGroup, ruleOf } from "../claude-code/hook-events.ts";
+import { PERMISSION_MODES } from "../claude-code/permission-modes.ts";
 import { SELDOM } from "../ledger/events.ts";
 import { nearestName } from "../text/similarity.ts";
 import { asObject, leaveClaudesSandbox, leaveHookKeys, leaveUnknown } from "./foreign-keys.ts";
 import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
-import {
-  HOOK_EVENTS,
-  HOOK_SHELLS,
-  type HookEvent,
-  type HookGroup,
-  PERMISSION_MODES,
-  ruleOf,
-  type SettingsFile,
-} from "./types.ts";
+import type { SettingsFile } from "./types.ts";
 
 /** Says in one sentence, which names the rule, what is wrong with it and what to do; or nothing. */
 export type CheckRule = (text: string) => string | undefined;

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import type { Scope } from "./types.ts";
+import type { SettingsScope } from "./types.ts";
 
 export interface SettingsPlaces {
   home: string;
@@ -13,7 +13,7 @@ export interface SettingsPlaces {
 }
 
 export interface SettingsPlace {
-  scope: Scope;
+  scope: SettingsScope;
   file: string;
   /** How people know it: inside the project, relative to it. */
   shown: string;
@@ -45,7 +45,7 @@ export const userFile = (places: SettingsPlaces): string => path.join(places.con
 /** Every file that is looked for, from the highest scope to the lowest. The command line stands after the managed file. */
 export function settingsFiles(root: string, places: SettingsPlaces): SettingsPlace[] {
   const { home } = places;
-  const own = (scope: Scope, file: string, base: string): SettingsPlace => ({
+  const own = (scope: SettingsScope, file: string, base: string): SettingsPlace => ({
     scope,
     file,
     shown: file,
@@ -53,7 +53,7 @@ export function settingsFiles(root: string, places: SettingsPlaces): SettingsPla
     claude: false,
     repository: false,
   });
-  const inside = (scope: Scope, shown: string): SettingsPlace => ({
+  const inside = (scope: SettingsScope, shown: string): SettingsPlace => ({
     scope,
     file: path.join(root, shown),
     shown,

@@ -14,17 +14,17 @@ import {
 } from "./files.ts";
 import { type Layer, mergeSettings } from "./merge.ts";
 import {
+  type ExecutablePiece,
   isEscalating,
   mcpPiece,
-  type Piece,
   piecesOf,
-  type Withheld,
+  type WithheldPiece,
   withheldPieces,
   withoutLoosening,
   withoutUnapproved,
 } from "./repository.ts";
 import type { Trust, TrustEntry } from "./trust.ts";
-import type { Scope, Settings, SettingsFile } from "./types.ts";
+import type { Settings, SettingsFile, SettingsScope } from "./types.ts";
 
 export interface LoadOptions extends SettingsPlaces {
   root: string;
@@ -41,13 +41,13 @@ export interface LoadedSettings {
   settings: Settings;
   trusted: boolean;
   /** What was not used because it is not trusted or changed. */
-  withheld: Withheld[];
+  withheld: WithheldPiece[];
   /** One line each: what a file says and may not, with its place. */
   warnings: string[];
   /** Every file that is looked for, also those that are not there. */
-  files: { file: string; scope: Scope; state: "used" | "absent" | "not trusted" }[];
+  files: { file: string; scope: SettingsScope; state: "used" | "absent" | "not trusted" }[];
   /** The project's executable configuration; give `{ [kind]: hash }` to `trust.grant` to approve a piece. */
-  executables: Piece[];
+  executables: ExecutablePiece[];
   /** The rules that tighten, of what was named on the command line. */
   givenRules: { deny: string[]; ask: string[] };
   /** The project's `.mcp.json`, as it was approved. */
@@ -118,7 +118,7 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
   };
 }
 
-const needsGrant = (entry: TrustEntry | undefined, pieces: readonly Piece[]): boolean =>
+const needsGrant = (entry: TrustEntry | undefined, pieces: readonly ExecutablePiece[]): boolean =>
   entry === undefined || pieces.some((piece) => !piece.approved);
 
 const commandLayer = (value: SettingsFile, root: string): Layer => ({
@@ -143,7 +143,7 @@ function givenSettings(given: string, root: string): { place: SettingsPlace; tex
 function readAll(root: string, places: readonly SettingsPlace[], trusted: boolean) {
   const texts: { place: SettingsPlace; text: string }[] = [];
   const files: LoadedSettings["files"] = [];
-  const withheld: Withheld[] = [];
+  const withheld: WithheldPiece[] = [];
   const hidden = (shown: string) => withheld.push({ file: shown, what: "everything", why: "not trusted" });
   const folders = new Map([".holdfast", ".claude"].map((folder) => [folder, isThere(`${root}/${folder}`)]));
   for (const place of places) {

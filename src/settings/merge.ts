@@ -1,14 +1,14 @@
 // Owns putting the scopes together: lists are joined, each rule with its source; of anything else the highest scope wins, and a repository only tightens.
 import path from "node:path";
+import type { HookEvent } from "../claude-code/hook-events.ts";
+import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { quoted } from "./json-text.ts";
 import { tightens } from "./repository.ts";
 import {
-  type HookEvent,
-  type PermissionMode,
-  type Scope,
   type Settings,
   type SettingsFile,
+  type SettingsScope,
   type SourcedHooks,
   type SourcedRule,
   timeOf,
@@ -16,7 +16,7 @@ import {
 
 /** One scope's word, already without what it must not say. */
 export interface Layer {
-  scope: Scope;
+  scope: SettingsScope;
   source: string;
   base: string;
   repository: boolean;

@@ -1,13 +1,14 @@
 // Owns what a repository may say: it can tighten; what it can execute or allow is bound to the content that the user approved.
 import { createHash } from "node:crypto";
+import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import type { CheckedFile } from "./check.ts";
 import type { SettingsPlace } from "./files.ts";
 import { quoted } from "./json-text.ts";
 import { approvedBy, type TrustEntry } from "./trust.ts";
-import type { PermissionMode, SettingsFile } from "./types.ts";
+import type { SettingsFile } from "./types.ts";
 
 /** One piece of executable configuration. Contract: what was hashed is what is used; nothing is read twice. */
-export interface Piece {
+export interface ExecutablePiece {
   /** The name under which trust keeps its hash. */
   kind: string;
   file: string;
@@ -18,7 +19,7 @@ export interface Piece {
   approved: boolean;
 }
 
-export interface Withheld {
+export interface WithheldPiece {
   file: string;
   what: string;
   why: string;
@@ -61,8 +62,8 @@ export function withoutLoosening(checked: CheckedFile, userFile: string): { valu
 }
 
 /** The executable pieces of one settings file. */
-export function piecesOf(value: SettingsFile, place: SettingsPlace, entry: TrustEntry | undefined): Piece[] {
-  const pieces: Piece[] = [];
+export function piecesOf(value: SettingsFile, place: SettingsPlace, entry: TrustEntry | undefined): ExecutablePiece[] {
+  const pieces: ExecutablePiece[] = [];
   const { hooks } = value;
   const allow = value.permissions?.allow ?? [];
   if (hooks && Object.values(hooks).some((groups) => groups.length > 0)) {
@@ -77,7 +78,7 @@ export function piecesOf(value: SettingsFile, place: SettingsPlace, entry: Trust
   return pieces;
 }
 
-export const mcpPiece = (shown: string, text: string, entry: TrustEntry | undefined): Piece =>
+export const mcpPiece = (shown: string, text: string, entry: TrustEntry | undefined): ExecutablePiece =>
   pieceOf("mcp", "MCP servers", shown, text, [text], entry);
 
 function pieceOf(
@@ -87,14 +88,18 @@ function pieceOf(
   content: string,
   shows: string[],
   entry: TrustEntry | undefined,
-): Piece {
+): ExecutablePiece {
   const kind = `${name} ${file}`;
   const hash = createHash("sha256").update(`${kind}\n${content}`).digest("hex");
   return { kind, file, what, hash, shows, approved: approvedBy(entry, kind, hash) };
 }
 
 /** The file without the pieces that are not approved, and what those are. */
-export function withoutUnapproved(value: SettingsFile, pieces: readonly Piece[], entry: TrustEntry | undefined) {
+export function withoutUnapproved(
+  value: SettingsFile,
+  pieces: readonly ExecutablePiece[],
+  entry: TrustEntry | undefined,
+) {
   const kept = structuredClone(value);
   for (const piece of pieces.filter((p) => !p.approved)) {
     if (piece.kind.startsWith("hooks ")) delete kept.hooks;
@@ -103,7 +108,7 @@ export function withoutUnapproved(value: SettingsFile, pieces: readonly Piece[],
   return { value: kept, withheld: withheldPieces(pieces, entry) };
 }
 
-export const withheldPieces = (pieces: readonly Piece[], entry: TrustEntry | undefined): Withheld[] =>
+export const withheldPieces = (pieces: readonly ExecutablePiece[], entry: TrustEntry | undefined): WithheldPiece[] =>
   pieces
     .filter((piece) => !piece.approved)
     .map(({ file, what, kind }) => ({

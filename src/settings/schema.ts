@@ -1,6 +1,8 @@
 // Owns the schema of a settings file and its JSON Schema. Loaded only when there is a file to check.
 import * as z from "zod";
-import { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, ruleOf, type SettingsFile, timeOf } from "./types.ts";
+import { HOOK_EVENTS, type HookEvent, ruleOf } from "../claude-code/hook-events.ts";
+import { PERMISSION_MODES } from "../claude-code/permission-modes.ts";
+import { type SettingsFile, timeOf } from "./types.ts";
 
 const texts = (says: string) => z.array(z.string()).optional().describe(says);
 const address = () =>

@@ -2,9 +2,6 @@
 import type { HookEvent, HookGroup } from "../claude-code/hook-events.ts";
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
 
-export { HOOK_EVENTS, HOOK_SHELLS, type HookEvent, type HookGroup, ruleOf } from "../claude-code/hook-events.ts";
-export { PERMISSION_MODES, type PermissionMode } from "../claude-code/permission-modes.ts";
-
 interface Provider {
   baseUrl?: string;
   /** The name of the variable that holds the key; never the key. */
@@ -47,7 +44,14 @@ export function timeOf(text: string): number | undefined {
 }
 
 /** From the highest to the lowest. The `claude` ones are read for permissions and hooks only. */
-export type Scope = "managed" | "command line" | "local" | "project" | "project claude" | "user" | "user claude";
+export type SettingsScope =
+  | "managed"
+  | "command line"
+  | "local"
+  | "project"
+  | "project claude"
+  | "user"
+  | "user claude";
 
 /** One rule with who says so; the shape that the permission engine takes. */
 export interface SourcedRule {
@@ -59,7 +63,7 @@ export interface SourcedRule {
 
 export interface SourcedHooks extends HookGroup {
   source: string;
-  scope: Scope;
+  scope: SettingsScope;
 }
 
 /** What all scopes together say. */

@@ -1,53 +1,56 @@
 // Owns the decision: what a call may do, by the parts it consists of, the user's rules, and the mode.
 import type { VerdictCode } from "../loop/seams.ts";
-import { type Court, openCourt, record } from "./evaluation.ts";
-import { allow, askFirm, compare, type Finding } from "./finding.ts";
+import { addFinding, type Evaluation, openCourt } from "./evaluation.ts";
+import { allow, askFirm, type Finding, stricterFirst } from "./finding.ts";
 import { granted, type Turned } from "./grants.ts";
 import { judgeTool } from "./tool-calls.ts";
-import type { Decision, Judgement, Part, Policy, ToolCall, World } from "./types.ts";
+import type { Judgement, Part, Policy, PolicyDecision, ToolCall, World } from "./types.ts";
 
 /** Never throws: what goes wrong in here is asked. */
 export async function decide(policy: Policy, call: ToolCall, world: World): Promise<Judgement> {
-  const court = openCourt(policy, world);
+  const evaluation = openCourt(policy, world);
   try {
     if (call.tool === "bash") {
       const { judgeCommand } = await import("./shell/judge.ts");
-      await judgeCommand(court, call.input);
-    } else judgeTool(court, call);
+      await judgeCommand(evaluation, call.input);
+    } else judgeTool(evaluation, call);
   } catch (error) {
-    record(
-      court,
+    addFinding(
+      evaluation,
       call.tool,
       askFirm(`the call could not be judged (${(error as Error).message}): a person decides`, "unreadable"),
     );
   }
-  for (const rule of court.rules.broken)
-    record(court, rule, askFirm(`the rule ${rule} cannot be read: correct it in the settings`, "rule"));
-  if (court.findings.length === 0) record(court, call.tool, allow());
-  return conclude(court, call);
+  for (const rule of evaluation.rules.broken)
+    addFinding(evaluation, rule, askFirm(`the rule ${rule} cannot be read: correct it in the settings`, "rule"));
+  if (evaluation.findings.length === 0) addFinding(evaluation, call.tool, allow());
+  return conclude(evaluation, call);
 }
 
-function conclude(court: Court, call: ToolCall): Judgement {
-  const turned = distinct(court.findings).map((finding) => ({ finding, decision: turn(court, call, finding) }));
+function conclude(evaluation: Evaluation, call: ToolCall): Judgement {
+  const turned = distinct(evaluation.findings).map((finding) => ({
+    finding,
+    decision: turn(evaluation, call, finding),
+  }));
   const ordered = [...turned].sort((a, b) =>
-    compare({ ...a.finding, decision: a.decision }, { ...b.finding, decision: b.decision }),
+    stricterFirst({ ...a.finding, decision: a.decision }, { ...b.finding, decision: b.decision }),
   );
   const { finding, decision } = ordered[0]!;
   const rule = decision === "allow" ? ordered.find((one) => one.finding.rule)?.finding.rule : finding.rule;
   return {
     decision,
     ...(decision === "allow" ? {} : { code: codeFor(finding, decision) }),
-    reason: decision === "allow" ? "allowed" : reasonFor(court, finding, decision),
+    reason: decision === "allow" ? "allowed" : reasonFor(evaluation, finding, decision),
     ...(rule === undefined ? {} : { rule }),
     firm: turned.some((t) => t.decision === decision && t.finding.firm && decision !== "allow"),
-    ...granted(turned, court.world),
+    ...granted(turned, evaluation.world),
     parts: oneEach(turned),
   };
 }
 
 /** What the mode makes of a part. */
-function turn(court: Court, call: ToolCall, f: Finding): Decision {
-  const { mode } = court.policy;
+function turn(evaluation: Evaluation, call: ToolCall, f: Finding): PolicyDecision {
+  const { mode } = evaluation.policy;
   if (f.decision === "deny") return "deny";
   if (mode === "plan") {
     if (f.decision === "allow") return f.changes ? "deny" : "allow";
@@ -57,12 +60,12 @@ function turn(court: Court, call: ToolCall, f: Finding): Decision {
   if (mode === "dontAsk") return "deny";
   if (f.firm) return "ask";
   if (mode === "bypass" || mode === "bypassPermissions") return "allow";
-  if (mode === "auto" && court.world.sandboxed && call.tool === "bash" && !f.grave) return "allow";
+  if (mode === "auto" && evaluation.world.sandboxed && call.tool === "bash" && !f.grave) return "allow";
   return "ask";
 }
 
-function reasonFor(court: Court, f: Finding, decision: Decision): string {
-  const { mode } = court.policy;
+function reasonFor(evaluation: Evaluation, f: Finding, decision: PolicyDecision): string {
+  const { mode } = evaluation.policy;
   const text = f.text.replace(/\s+/g, " ");
   if (mode === "plan" && decision === "deny" && f.decision !== "deny")
     return `plan mode: only what reads is allowed: ${text}`;
@@ -71,10 +74,10 @@ function reasonFor(court: Court, f: Finding, decision: Decision): string {
 }
 
 /** What the mode made stricter, the mode answers for. */
-const codeFor = (f: Finding, decision: Decision): VerdictCode =>
+const codeFor = (f: Finding, decision: PolicyDecision): VerdictCode =>
   f.decision === decision ? (f.code ?? "command") : "mode";
 
-const asPart = (f: Finding, decision: Decision): Part => ({
+const asPart = (f: Finding, decision: PolicyDecision): Part => ({
   text: f.text,
   decision,
   ...(decision === "allow" ? {} : { code: codeFor(f, decision) }),
@@ -89,7 +92,7 @@ function oneEach(turned: Turned[]): Part[] {
   for (const one of turned) {
     const { text } = one.finding;
     const known = worst.get(text);
-    if (!known || compare(strictness(one), strictness(known)) < 0) worst.set(text, one);
+    if (!known || stricterFirst(strictness(one), strictness(known)) < 0) worst.set(text, one);
   }
   return [...worst.values()].map(({ finding, decision }) => asPart(finding, decision));
 }

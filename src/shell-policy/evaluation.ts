@@ -1,6 +1,6 @@
 // Owns what one decision works with: the policy, the world, the limits, and the findings so far.
 import { isInside } from "../file-access/paths.ts";
-import { askFirm, type Finding, type Verdict } from "./finding.ts";
+import { askFirm, type Finding, type PolicyVerdict } from "./finding.ts";
 import { compileRules, type Rules } from "./rules.ts";
 import { readable } from "./shell/field.ts";
 import type { Policy, World } from "./types.ts";
@@ -19,7 +19,7 @@ export const LIMITS = {
   alternatives: 64,
 };
 
-export interface Court {
+export interface Evaluation {
   policy: Policy;
   world: World;
   rules: Rules;
@@ -41,7 +41,7 @@ export interface Court {
   isExhausted: boolean;
 }
 
-export function openCourt(policy: Policy, world: World): Court {
+export function openCourt(policy: Policy, world: World): Evaluation {
   const real = (path: string) => safeReal(world, path);
   const isBypass = policy.mode === "bypass" || policy.mode === "bypassPermissions";
   const trees = [world.root, world.home, ...world.additionalDirectories, ...world.readable].map(real);
@@ -71,20 +71,20 @@ function safeReal(world: World, path: string): string {
   }
 }
 
-export function record(court: Court, text: string, verdict: Verdict): undefined {
+export function addFinding(evaluation: Evaluation, text: string, verdict: PolicyVerdict): undefined {
   const shown = readable(text);
   const reason = readable(verdict.reason);
   const short = shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
-  court.findings.push({ ...verdict, reason, text: short, part: court.part });
+  evaluation.findings.push({ ...verdict, reason, text: short, part: evaluation.part });
 }
 
 /** Whether there is still room; records the firm ask once there is not. */
-export function spend(court: Court, what: keyof Court["spent"], amount = 1): boolean {
-  if (court.isExhausted) return false;
-  court.spent[what] += amount;
-  const over = court.spent[what] - LIMITS[what];
+export function spend(evaluation: Evaluation, what: keyof Evaluation["spent"], amount = 1): boolean {
+  if (evaluation.isExhausted) return false;
+  evaluation.spent[what] += amount;
+  const over = evaluation.spent[what] - LIMITS[what];
   if (over <= 0) return true;
-  court.isExhausted = true;
-  record(court, what, askFirm(`too many ${what} to judge: split the command`, "unreadable"));
+  evaluation.isExhausted = true;
+  addFinding(evaluation, what, askFirm(`too many ${what} to judge: split the command`, "unreadable"));
   return false;
 }

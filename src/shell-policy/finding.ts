@@ -1,13 +1,13 @@
 // Owns what judging one part of a call yields, and how findings are made.
 import type { VerdictCode } from "../loop/seams.ts";
-import type { Decision } from "./types.ts";
+import type { PolicyDecision } from "./types.ts";
 
 /** Which allow rules may turn the finding: any that matches, one that names the subcommand too, only one without wildcards, none. */
 type Lift = "any" | "named" | "exact" | "never";
 
 export interface Finding {
   text: string;
-  decision: Decision;
+  decision: PolicyDecision;
   /** Why, for whoever decides further; an allow has none. The reason is for people alone. */
   code?: VerdictCode;
   reason: string;
@@ -30,31 +30,34 @@ export interface Finding {
   part: number;
 }
 
-export type Verdict = Omit<Finding, "text" | "part">;
+export type PolicyVerdict = Omit<Finding, "text" | "part">;
 
-export const allow = (reason = ""): Verdict => ({ decision: "allow", reason, firm: false, lift: "any" });
-export const allowChange = (reason = ""): Verdict => ({ ...allow(reason), changes: true });
-type Make = (reason: string, code?: VerdictCode) => Verdict;
+export const allow = (reason = ""): PolicyVerdict => ({ decision: "allow", reason, firm: false, lift: "any" });
+export const allowChange = (reason = ""): PolicyVerdict => ({ ...allow(reason), changes: true });
+type Make = (reason: string, code?: VerdictCode) => PolicyVerdict;
 /** An ask that rules and modes may answer. */
 export const ask: Make = (reason, code = "command") => ({ decision: "ask", code, reason, firm: false, lift: "any" });
 export const askRead: Make = (reason, code) => ({ ...ask(reason, code), reads: true });
 /** An ask that only a rule without wildcards answers. */
 export const askExact: Make = (reason, code) => ({ ...ask(reason, code), lift: "exact" });
 /** It changes files of the project: asked as the file tools are. */
-export const askEdit = (): Verdict => ask("it changes files of the project", "edit");
+export const askEdit = (): PolicyVerdict => ask("it changes files of the project", "edit");
 /** An ask that mode auto does not answer, and that a rule answers which names the subcommand. */
 export const askGrave: Make = (reason, code) => ({ ...ask(reason, code), lift: "named", grave: true });
 export const askFirm: Make = (reason, code) => ({ ...ask(reason, code), firm: true, lift: "never" });
 /** A deny that a rule of the user may lift. */
-export const refuse: Make = (reason, code) => ({ ...ask(reason, code), decision: "deny" });
-export const deny: Make = (reason, code) => ({ ...refuse(reason, code), firm: true, lift: "never" });
-export const askNetwork = (reason: string): Verdict => ({ ...ask(reason, "network"), network: true });
-export const refuseNetwork = (reason: string): Verdict => ({ ...refuse(reason, "network"), network: true });
+export const denyUnlessRule: Make = (reason, code) => ({ ...ask(reason, code), decision: "deny" });
+export const deny: Make = (reason, code) => ({ ...denyUnlessRule(reason, code), firm: true, lift: "never" });
+export const askNetwork = (reason: string): PolicyVerdict => ({ ...ask(reason, "network"), network: true });
+export const denyNetworkUnlessRule = (reason: string): PolicyVerdict => ({
+  ...denyUnlessRule(reason, "network"),
+  network: true,
+});
 
-const RANK: Record<Decision, number> = { allow: 0, ask: 1, deny: 2 };
+const RANK: Record<PolicyDecision, number> = { allow: 0, ask: 1, deny: 2 };
 
 /** The stricter first; among equals the one that fewer things can turn: an edit is what most modes allow. */
-export function compare(a: Verdict, b: Verdict): number {
+export function stricterFirst(a: PolicyVerdict, b: PolicyVerdict): number {
   return (
     RANK[b.decision] - RANK[a.decision] ||
     Number(b.firm) - Number(a.firm) ||

@@ -2,12 +2,12 @@
 import { isAbsolute } from "node:path";
 import type { ReadOutside, Withheld } from "../loop/seams.ts";
 import type { Finding } from "./finding.ts";
-import type { Decision, World } from "./types.ts";
+import type { PolicyDecision, World } from "./types.ts";
 
 /** A finding, and what the mode made of it. */
 export interface Turned {
   finding: Finding;
-  decision: Decision;
+  decision: PolicyDecision;
 }
 
 interface Granted {

@@ -2,8 +2,18 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../file-access/paths.ts";
 import { fold, type Hit, secretBy } from "../file-access/secret-names.ts";
-import { type Court, spend } from "./evaluation.ts";
-import { allow, allowChange, ask, askEdit, askFirm, askRead, compare, deny, type Verdict } from "./finding.ts";
+import { type Evaluation, spend } from "./evaluation.ts";
+import {
+  allow,
+  allowChange,
+  ask,
+  askEdit,
+  askFirm,
+  askRead,
+  deny,
+  type PolicyVerdict,
+  stricterFirst,
+} from "./finding.ts";
 import { isInstruction, protectedBy } from "./protected.ts";
 import { findPathRule, type PathQuestion } from "./rules.ts";
 
@@ -23,13 +33,13 @@ export interface PathUse {
 const STREAMS = /^\/dev\/(?:null|stdin|stdout|stderr|tty|fd\/\d+)$/;
 const SOURCES = /^\/dev\/(?:zero|urandom|random|full)$/;
 
-export function judgePath(court: Court, use: PathUse): Verdict {
-  if (!spend(court, "paths")) return askFirm("too many paths to judge", "unreadable");
-  return judgePlace(court, use);
+export function judgePath(evaluation: Evaluation, use: PathUse): PolicyVerdict {
+  if (!spend(evaluation, "paths")) return askFirm("too many paths to judge", "unreadable");
+  return judgePlace(evaluation, use);
 }
 
 /** For whoever counts by itself how much it looks at. */
-export function judgePlace(court: Court, use: PathUse): Verdict {
+export function judgePlace(evaluation: Evaluation, use: PathUse): PolicyVerdict {
   if (use.path === "") return allow();
   if (/[\0-\x08\x0e-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]/.test(use.path)) {
     return deny("the path contains control characters", "unreadable");
@@ -39,67 +49,72 @@ export function judgePlace(court: Court, use: PathUse): Verdict {
   if (STREAMS.test(lexical) || (use.access === "read" && SOURCES.test(lexical))) return allow();
   const isEntry = use.isEntry === true && !/(?:^|\/)\.{0,2}$/.test(use.path);
   const leads = isEntry ? entry : real;
-  const ways = use.path.includes("..") ? [leads(court, lexical), physical(court, use, leads)] : [leads(court, lexical)];
+  const ways = use.path.includes("..")
+    ? [leads(evaluation, lexical), physical(evaluation, use, leads)]
+    : [leads(evaluation, lexical)];
   const verdicts = ways.map((way) =>
     way === undefined
       ? askFirm("where the path leads cannot be told", "unreadable")
-      : judgeReal(court, use, lexical, way),
+      : judgeReal(evaluation, use, lexical, way),
   );
-  return verdicts.sort(compare)[0]!;
+  return verdicts.sort(stricterFirst)[0]!;
 }
 
-export const isInProject = (court: Court, path: string): boolean => court.roots.some((root) => isInside(root, path));
+export const isInProject = (evaluation: Evaluation, path: string): boolean =>
+  evaluation.roots.some((root) => isInside(root, path));
 
-function judgeReal(court: Court, use: PathUse, lexical: string, way: string): Verdict {
+function judgeReal(evaluation: Evaluation, use: PathUse, lexical: string, way: string): PolicyVerdict {
   const question: PathQuestion = { access: use.access, lexical, real: way, cwd: use.cwd };
-  const { world, rules } = court;
+  const { world, rules } = evaluation;
   const denied = findPathRule(rules.deny, question, world, false);
   if (denied) return { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text };
-  const guarded = use.access === "edit" ? guardWrite(court, use, lexical, way) : guardRead(court, use, lexical, way);
+  const guarded =
+    use.access === "edit" ? guardWrite(evaluation, use, lexical, way) : guardRead(evaluation, use, lexical, way);
   if (guarded && !guarded.isLate) return guarded.verdict;
   const asked = findPathRule(rules.ask, question, world, false);
   if (asked) return { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text };
   const named = findPathRule(rules.allow, question, world, true);
   // `Edit` without a place means the project: whoever means more says where.
   const isWide = named?.rule.kind === "tool" && named.rule.name !== "Read";
-  const allowed = isWide && !isInProject(court, way) ? undefined : named;
-  const elsewhere = allowed && use.access === "edit" && !isInProject(court, way) && guardElsewhere(way);
+  const allowed = isWide && !isInProject(evaluation, way) ? undefined : named;
+  const elsewhere = allowed && use.access === "edit" && !isInProject(evaluation, way) && guardElsewhere(way);
   if (elsewhere) return elsewhere;
   if (allowed) {
-    const outside = use.access === "read" && !guarded && !isReadable(court, way) ? { outside: way } : {};
+    const outside = use.access === "read" && !guarded && !isReadable(evaluation, way) ? { outside: way } : {};
     return { ...(use.access === "edit" ? allowChange() : allow()), rule: allowed.text, ...outside };
   }
   if (guarded) return guarded.verdict;
-  return use.access === "edit" ? placeWrite(court, use, way) : placeRead(court, use, way);
+  return use.access === "edit" ? placeWrite(evaluation, use, way) : placeRead(evaluation, use, way);
 }
 
 interface Guard {
-  verdict: Verdict;
+  verdict: PolicyVerdict;
   /** A rule of the user may come first. */
   isLate?: boolean;
 }
 
-function guardWrite(court: Court, use: PathUse, lexical: string, way: string): Guard | undefined {
-  const { apart } = court.world;
-  if (apart !== undefined && isInside(apart, way) && !isInProject(court, way))
+function guardWrite(evaluation: Evaluation, use: PathUse, lexical: string, way: string): Guard | undefined {
+  const { apart } = evaluation.world;
+  if (apart !== undefined && isInside(apart, way) && !isInProject(evaluation, way))
     return {
       verdict: deny("it is in the main tree, and you work in a worktree: change it there and commit", "outside"),
     };
-  if (court.world.own?.some((place) => isInside(place, way)) && !isInProject(court, way))
+  if (evaluation.world.own?.some((place) => isInside(place, way)) && !isInProject(evaluation, way))
     return { verdict: deny("it is Holdfast's own state or settings", "protected") };
   const parts = [...new Set([lexical, way])].flatMap((path) => {
-    const root = court.roots.filter((r) => isInside(r, path)).sort((a, b) => b.length - a.length)[0];
+    const root = evaluation.roots.filter((r) => isInside(r, path)).sort((a, b) => b.length - a.length)[0];
     return root === undefined ? [] : [path.slice(root.length).split("/").filter(Boolean).map(fold)];
   });
-  for (const names of [...parts, ...otherNames(court, way)]) {
+  for (const names of [...parts, ...otherNames(evaluation, way)]) {
     const hit = protectedBy(names);
     if (hit) return { verdict: hit.soft ? ask(hit.reason, "protected") : refusal(hit)(hit.reason, "protected") };
   }
   if (use.isCommand && parts.length > 0 && isInstruction(basename(way))) {
     return { verdict: ask("it changes what agents are told"), isLate: true };
   }
-  const secret = secretAt(court, lexical, way);
-  if (secret && isInProject(court, way)) return { verdict: askFirm(`${secret.reason}; a person writes it`, "secret") };
+  const secret = secretAt(evaluation, lexical, way);
+  if (secret && isInProject(evaluation, way))
+    return { verdict: askFirm(`${secret.reason}; a person writes it`, "secret") };
   if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(way))
     return { verdict: deny("devices and kernel files are not written", "device") };
   return undefined;
@@ -112,21 +127,21 @@ const LINKED =
   );
 
 /** What the path is called besides: by a protected name that is a link, or as part of a repository that is not called `.git`. */
-function otherNames(court: Court, way: string): string[][] {
-  const root = court.roots.find((r) => isInside(r, way));
+function otherNames(evaluation: Evaluation, way: string): string[][] {
+  const root = evaluation.roots.find((r) => isInside(r, way));
   if (root === undefined) return [];
   const out = LINKED.flatMap((name) => {
-    const target = real(court, join(root, name));
+    const target = real(evaluation, join(root, name));
     if (target === undefined || target === join(root, name) || target === root || !isInside(target, way)) return [];
     return [[...name.split("/"), ...way.slice(target.length).split("/").filter(Boolean).map(fold)]];
   });
   for (let dir = dirname(way); dir !== root && isInside(root, dir); dir = dirname(dir))
-    if (isRepository(court, dir)) out.push([".git"]);
+    if (isRepository(evaluation, dir)) out.push([".git"]);
   return out;
 }
 
 /** As git tells one: `git init --bare`, what a file `.git` points at, a submodule's. */
-export function isRepository({ world }: Court, dir: string): boolean {
+export function isRepository({ world }: Evaluation, dir: string): boolean {
   const isThere = (name: string, kind: "file" | "directory") => world.kind(join(dir, name)) === kind;
   return isThere("HEAD", "file") && isThere("objects", "directory") && isThere("refs", "directory");
 }
@@ -134,7 +149,7 @@ export function isRepository({ world }: Court, dir: string): boolean {
 const refusal = (hit: Hit): typeof deny => (hit.decision === "deny" ? deny : askFirm);
 
 /** A rule that allows a place outside does not open what is protected there. */
-function guardElsewhere(way: string): Verdict | undefined {
+function guardElsewhere(way: string): PolicyVerdict | undefined {
   const names = way.split("/").filter(Boolean).map(fold);
   const hit = protectedBy(names);
   if (hit) return refusal(hit)(hit.reason, "protected");
@@ -142,22 +157,22 @@ function guardElsewhere(way: string): Verdict | undefined {
   return secret && refusal(secret)(secret.reason, "secret");
 }
 
-function secretAt(court: Court, lexical: string, way: string): Hit | undefined {
-  return secretBy(below(court, way)) ?? (lexical === way ? undefined : secretBy(below(court, lexical)));
+function secretAt(evaluation: Evaluation, lexical: string, way: string): Hit | undefined {
+  return secretBy(below(evaluation, way)) ?? (lexical === way ? undefined : secretBy(below(evaluation, lexical)));
 }
 
 /** The part that the project's own place does not explain: a project may lie below `~/.config`. */
-function below(court: Court, path: string): string {
-  const trees = [...court.roots, ...court.readable].filter((tree) => isInside(tree, path));
+function below(evaluation: Evaluation, path: string): string {
+  const trees = [...evaluation.roots, ...evaluation.readable].filter((tree) => isInside(tree, path));
   const tree = trees.sort((a, b) => b.length - a.length)[0];
   return foldPath(tree === undefined ? path : path.slice(tree.length));
 }
 
-function guardRead(court: Court, use: PathUse, lexical: string, way: string): Guard | undefined {
+function guardRead(evaluation: Evaluation, use: PathUse, lexical: string, way: string): Guard | undefined {
   if (/^\/dev\/(?:tcp|udp)\//.test(lexical)) return { verdict: deny("it opens a network connection", "network") };
-  const secret = secretAt(court, lexical, way);
+  const secret = secretAt(evaluation, lexical, way);
   if (secret && !use.isNameOnly) {
-    const isFar = secret.decision === "deny" || !isInProject(court, way);
+    const isFar = secret.decision === "deny" || !isInProject(evaluation, way);
     return { verdict: (isFar ? deny : askFirm)(secret.reason, "secret") };
   }
   if (secret) return { verdict: askRead(secret.reason, "secret"), isLate: true };
@@ -171,40 +186,42 @@ const foldPath = (path: string): string =>
     .map((part) => (part === "" ? "" : fold(part)))
     .join("/");
 
-function placeWrite(court: Court, use: PathUse, way: string): Verdict {
-  if (isInProject(court, way)) return court.mayChange ? allowChange() : askEdit();
-  if (isOwn(court, use, way)) return allowChange();
+function placeWrite(evaluation: Evaluation, use: PathUse, way: string): PolicyVerdict {
+  if (isInProject(evaluation, way)) return evaluation.mayChange ? allowChange() : askEdit();
+  if (isOwn(evaluation, use, way)) return allowChange();
   const isTemporary = /^(?:\/private)?\/(?:tmp|var\/tmp)(?:\/|$)/.test(way);
-  const isShared = !use.isCommand || !court.world.sandboxed;
-  if (isTemporary && isShared && !court.notOwn.some((dir) => isInside(dir, way)))
+  const isShared = !use.isCommand || !evaluation.world.sandboxed;
+  if (isTemporary && isShared && !evaluation.notOwn.some((dir) => isInside(dir, way)))
     return ask("it writes to /tmp, outside the project", "temporary");
   return deny(`it writes outside the project: ${way}`, "outside");
 }
 
 /** In the sandbox /tmp is the context's own; the file tools do not see it. */
-export const isOwnTemporary = ({ world, notOwn }: Court, way: string): boolean =>
+export const isOwnTemporary = ({ world, notOwn }: Evaluation, way: string): boolean =>
   world.sandboxed && isInside("/tmp", way) && !notOwn.some((dir) => isInside(dir, way));
 
 /** Written as /tmp, or from there: what is done from elsewhere outside is done outside. */
-const isOwn = (court: Court, { isCommand, path, cwd }: PathUse, way: string): boolean =>
-  isCommand === true && isOwnTemporary(court, way) && isOwnTemporary(court, path.startsWith("/") ? resolve(path) : cwd);
+const isOwn = (evaluation: Evaluation, { isCommand, path, cwd }: PathUse, way: string): boolean =>
+  isCommand === true &&
+  isOwnTemporary(evaluation, way) &&
+  isOwnTemporary(evaluation, path.startsWith("/") ? resolve(path) : cwd);
 
-function placeRead(court: Court, use: PathUse, way: string): Verdict {
-  if (isReadable(court, way)) return allow();
-  if (isOwn(court, use, way)) return allow();
+function placeRead(evaluation: Evaluation, use: PathUse, way: string): PolicyVerdict {
+  if (isReadable(evaluation, way)) return allow();
+  if (isOwn(evaluation, use, way)) return allow();
   // A rule for the command does not mean other places; one for the place does (`Read(//usr/**)`).
   return { ...askRead(`it reads outside the project: ${way}`, "outside"), lift: "exact", outside: way };
 }
 
-const isReadable = ({ roots, readable }: Court, way: string): boolean =>
+const isReadable = ({ roots, readable }: Evaluation, way: string): boolean =>
   [...roots, ...readable].some((root) => isInside(root, way));
 
-function real(court: Court, path: string): string | undefined {
-  const known = court.reals.get(path);
+function real(evaluation: Evaluation, path: string): string | undefined {
+  const known = evaluation.reals.get(path);
   if (known !== undefined) return known;
   try {
-    const way = court.world.realPath(path);
-    court.reals.set(path, way);
+    const way = evaluation.world.realPath(path);
+    evaluation.reals.set(path, way);
     return way;
   } catch {
     return undefined;
@@ -212,13 +229,13 @@ function real(court: Court, path: string): string | undefined {
 }
 
 /** Where the name itself lies, whatever it is a link to. */
-function entry(court: Court, path: string): string | undefined {
-  const dir = real(court, dirname(path));
+function entry(evaluation: Evaluation, path: string): string | undefined {
+  const dir = real(evaluation, dirname(path));
   return dir === undefined ? undefined : join(dir, basename(path));
 }
 
 /** As the kernel walks it: `link/..` is the parent of where the link leads. */
-function physical(court: Court, use: PathUse, leads: typeof real): string | undefined {
+function physical(evaluation: Evaluation, use: PathUse, leads: typeof real): string | undefined {
   let at: string | undefined = use.path.startsWith("/") ? "/" : use.cwd;
   for (const part of use.path.split("/")) {
     if (part === "" || part === ".") continue;
@@ -226,9 +243,9 @@ function physical(court: Court, use: PathUse, leads: typeof real): string | unde
       at = join(at, part);
       continue;
     }
-    at = real(court, at);
+    at = real(evaluation, at);
     if (at === undefined) return undefined;
     at = dirname(at);
   }
-  return leads(court, at);
+  return leads(evaluation, at);
 }

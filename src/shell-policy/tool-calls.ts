@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isKept } from "../file-access/kept-results.ts";
 import { splitPattern } from "../text/glob.ts";
-import { type Court, record } from "./evaluation.ts";
-import { allow, ask, askFirm, askRead, deny, type Verdict } from "./finding.ts";
+import { addFinding, type Evaluation } from "./evaluation.ts";
+import { allow, ask, askFirm, askRead, deny, type PolicyVerdict } from "./finding.ts";
 import { judgePath } from "./path-verdict.ts";
 import { findToolRule } from "./rules.ts";
 import type { ToolCall } from "./types.ts";
@@ -17,90 +17,90 @@ const JOBS = new Set(["job_output", "job_kill", "list_jobs"]);
 /** They make and mark trees of the house, and remove only what is whole elsewhere. */
 const WORKTREES = new Set(["create_worktree", "keep_worktree", "remove_worktree"]);
 
-export function judgeTool(court: Court, call: ToolCall): undefined {
-  const { rules, world } = court;
+export function judgeTool(evaluation: Evaluation, call: ToolCall): undefined {
+  const { rules, world } = evaluation;
   const { tool, input } = call;
   const denied = findToolRule(rules.deny, tool, input, true);
-  if (denied) record(court, tool, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
+  if (denied) addFinding(evaluation, tool, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
   const asked = findToolRule(rules.ask, tool, input, true);
-  if (asked) record(court, tool, { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text });
-  if (READS.has(tool) || WRITES.has(tool)) return judgeFileTool(court, call);
+  if (asked) addFinding(evaluation, tool, { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text });
+  if (READS.has(tool) || WRITES.has(tool)) return judgeFileTool(evaluation, call);
   if (call.effect === "internal" || JOBS.has(tool) || world.trustedTools.includes(tool))
-    return record(court, tool, allow());
-  if (WORKTREES.has(tool)) return record(court, tool, { ...allow(), changes: true });
+    return addFinding(evaluation, tool, allow());
+  if (WORKTREES.has(tool)) return addFinding(evaluation, tool, { ...allow(), changes: true });
   const allowed = findToolRule(rules.allow, tool, input, false);
   if (!allowed)
-    return record(court, tool, {
+    return addFinding(evaluation, tool, {
       ...ask(`${tool} acts outside the project: a person decides`, "tool"),
       reads: call.effect === "read",
     });
   const isNetwork = tool === "web_fetch" || tool === "WebFetch";
-  record(court, tool, { ...allow(), changes: call.effect !== "read", rule: allowed.text, network: isNetwork });
+  addFinding(evaluation, tool, { ...allow(), changes: call.effect !== "read", rule: allowed.text, network: isNetwork });
 }
 
-function judgeFileTool(court: Court, { tool, input }: ToolCall): undefined {
+function judgeFileTool(evaluation: Evaluation, { tool, input }: ToolCall): undefined {
   const given = input as { path?: unknown; pattern?: unknown; glob?: unknown } | null;
   const path = given?.path === undefined && tool !== "read_file" && READS.has(tool) ? "." : given?.path;
-  if (typeof path !== "string" || path.trim() === "") return record(court, tool, deny("the path is missing"));
-  if (tool === "read_file" && isKept(path)) return record(court, path, allow());
+  if (typeof path !== "string" || path.trim() === "") return addFinding(evaluation, tool, deny("the path is missing"));
+  if (tool === "read_file" && isKept(path)) return addFinding(evaluation, path, allow());
   if (READS.has(tool)) {
     const isGlob = tool === "glob" && typeof given?.pattern === "string";
     const at = isGlob ? splitPattern({ pattern: given.pattern as string, path }) : { path, pattern: given?.glob };
-    record(court, at.path, judgeRead(court, at.path));
+    addFinding(evaluation, at.path, judgeRead(evaluation, at.path));
     if (typeof at.pattern === "string")
-      record(court, at.pattern, judgePattern(court, at.path, at.pattern, tool === "grep"));
+      addFinding(evaluation, at.pattern, judgePattern(evaluation, at.path, at.pattern, tool === "grep"));
     return;
   }
-  record(court, path, judgeWrite(court, path));
+  addFinding(evaluation, path, judgeWrite(evaluation, path));
 }
 
-function judgeRead(court: Court, path: string): Verdict {
-  const at = locate(court, path);
+function judgeRead(evaluation: Evaluation, path: string): PolicyVerdict {
+  const at = locate(evaluation, path);
   const odd = oddName(path);
   if (odd?.decision === "deny") return odd;
   if (/^\/(?:proc|sys)(?:\/|$)/.test(at)) return deny("kernel files are not read by this tool", "device");
   if (/^\/dev(?:\/|$)/.test(at)) return deny("devices are not read", "device");
-  const verdict = judgePath(court, { access: "read", path: at, cwd: court.world.cwd });
-  if (verdict.decision !== "deny" && court.world.kind(resolve(court.world.cwd, at)) === "other")
+  const verdict = judgePath(evaluation, { access: "read", path: at, cwd: evaluation.world.cwd });
+  if (verdict.decision !== "deny" && evaluation.world.kind(resolve(evaluation.world.cwd, at)) === "other")
     return deny("it is neither a file nor a directory: reading it may never end", "device");
   return verdict;
 }
 
 /** A pattern may climb out, lead through a link, or name secrets. */
-function judgePattern(court: Court, base: string, pattern: string, readsContent: boolean): Verdict {
+function judgePattern(evaluation: Evaluation, base: string, pattern: string, readsContent: boolean): PolicyVerdict {
   if (/(?:^|[/{,(|])\.\.(?:[/},)|]|$)|^\[\.\]|^~(?:\/|$)/.test(pattern))
     return askRead("the pattern leaves the directory", "outside");
   const bare = pattern.replace(/^!/, "");
   const names = bare.split("/");
   const fixed = names.findIndex((name) => /[*?[{]/.test(name));
   const start = names.slice(0, fixed < 0 ? undefined : fixed).join("/");
-  const at = (path: string) => join(locate(court, base), path);
-  const { cwd } = court.world;
-  const place = judgePath(court, { access: "read", path: at(start), cwd, isNameOnly: true });
+  const at = (path: string) => join(locate(evaluation, base), path);
+  const { cwd } = evaluation.world;
+  const place = judgePath(evaluation, { access: "read", path: at(start), cwd, isNameOnly: true });
   if (!readsContent || place.decision !== "allow") return place;
-  return judgePath(court, { access: "read", path: at(bare.replace(/\*\*\/?/g, "")), cwd });
+  return judgePath(evaluation, { access: "read", path: at(bare.replace(/\*\*\/?/g, "")), cwd });
 }
 
-function judgeWrite(court: Court, path: string): Verdict {
-  const at = locate(court, path);
+function judgeWrite(evaluation: Evaluation, path: string): PolicyVerdict {
+  const at = locate(evaluation, path);
   const odd = oddName(path);
   if (odd?.decision === "deny") return odd;
-  const verdict = judgePath(court, { access: "edit", path: at, cwd: court.world.cwd });
+  const verdict = judgePath(evaluation, { access: "edit", path: at, cwd: evaluation.world.cwd });
   if (verdict.firm || verdict.decision === "deny") return verdict.decision === "ask" && odd ? odd : verdict;
   if (verdict.code === "temporary")
     return deny("it writes to /tmp, outside the project: commands have a /tmp of their own", verdict.code);
-  if (court.world.kind(resolve(court.world.cwd, at)) === "other")
+  if (evaluation.world.kind(resolve(evaluation.world.cwd, at)) === "other")
     return deny("it is neither a file nor a directory", "device");
   if (odd) return odd;
-  const isFile = court.world.kind(resolve(court.world.cwd, at)) === "file";
-  if (isFile && (court.world.links?.(resolve(court.world.cwd, at)) ?? 1) > 1)
+  const isFile = evaluation.world.kind(resolve(evaluation.world.cwd, at)) === "file";
+  if (isFile && (evaluation.world.links?.(resolve(evaluation.world.cwd, at)) ?? 1) > 1)
     return ask("the file has a second name, maybe outside the project", "outside");
   return verdict;
 }
 
 /** `~` is the home directory, unless something of that name lies here: as `resolvePath` takes it. */
-function locate(court: Court, path: string): string {
-  const { world } = court;
+function locate(evaluation: Evaluation, path: string): string {
+  const { world } = evaluation;
   if (path !== "~" && !path.startsWith("~/")) return path;
   const kind = world.kind(resolve(world.cwd, "~"));
   if (kind === "directory" || (kind !== "missing" && path === "~")) return resolve(world.cwd, path);
@@ -109,7 +109,7 @@ function locate(court: Court, path: string): string {
 
 const DEVICE_NAMES = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?$/i;
 
-function oddName(path: string): Verdict | undefined {
+function oddName(path: string): PolicyVerdict | undefined {
   if (/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(path)) return deny("the path contains control characters", "unreadable");
   if (!path.isWellFormed()) return deny("the path is not valid Unicode", "unreadable");
   if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(path))

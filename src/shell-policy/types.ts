@@ -3,9 +3,7 @@
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import type { ReadOutside, VerdictCode, Withheld } from "../loop/seams.ts";
 
-export { PERMISSION_MODES, type PermissionMode } from "../claude-code/permission-modes.ts";
-
-export type Decision = "allow" | "ask" | "deny";
+export type PolicyDecision = "allow" | "ask" | "deny";
 
 /** One rule as somebody wrote it, in Claude's grammar: `Bash(npm run test *)`, `Read(./secrets/**)`, `mcp__server__tool`. */
 export interface RuleText {
@@ -65,7 +63,7 @@ export interface ToolCall {
 export interface Part {
   /** As written. */
   text: string;
-  decision: Decision;
+  decision: PolicyDecision;
   /** Why it is not allowed; absent when it is. */
   code?: VerdictCode;
   reason: string;
@@ -75,7 +73,7 @@ export interface Part {
 
 export interface Judgement {
   /** The strictest of the parts, as the mode turns it. */
-  decision: Decision;
+  decision: PolicyDecision;
   /** Why it is not allowed; absent when it is. */
   code?: VerdictCode;
   /** One line for the model and for people: why not allowed, and what to do. */

@@ -1,5 +1,5 @@
 // Owns what a template file is once read: pieces of Markdown or a tree of POML.
-import { type Piece, parsePieces } from "./expression.ts";
+import { parsePieces, type TextPiece } from "./expression.ts";
 import { splitFrontMatter } from "./front-matter.ts";
 import { parsePoml } from "./poml-parse.ts";
 import type { Element } from "./poml-tree.ts";
@@ -12,7 +12,7 @@ export interface Document {
   /** Where it is, seen from the directory of the first template. */
   path: string;
   front: Record<string, unknown>;
-  content: { kind: "markdown"; pieces: Piece[] } | { kind: "poml"; root: Element };
+  content: { kind: "markdown"; pieces: TextPiece[] } | { kind: "poml"; root: Element };
 }
 
 /** Contract: throws HoldfastError with file, line and column when the text is not a template. */

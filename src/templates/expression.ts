@@ -19,7 +19,7 @@ export interface Expression {
   filters: Filter[];
 }
 
-export type Piece = string | Expression;
+export type TextPiece = string | Expression;
 
 /** Turns raw text of the file into what it means (entities, in POML). */
 export type Decode = (raw: string, at: number) => string;
@@ -42,9 +42,9 @@ const ALLOWED =
   'Only paths such as context.items[0]["a key"] and the filters default, join and json are allowed; nothing is evaluated.';
 
 /** Cuts text into literals and expressions; `\{{` is a literal `{{`. */
-export function parsePieces(source: Source, start: number, end: number, decode: Decode): Piece[] {
+export function parsePieces(source: Source, start: number, end: number, decode: Decode): TextPiece[] {
   const text = source.text.slice(start, end);
-  const pieces: Piece[] = [];
+  const pieces: TextPiece[] = [];
   let from = 0;
   const literal = (to: number, tail: string): void => {
     const piece = decode(text.slice(from, to), start + from) + tail;

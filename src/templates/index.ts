@@ -9,11 +9,6 @@ import { renderDocument } from "./poml-render.ts";
 import { checkedValues } from "./scope.ts";
 import { type Variable, variablesOf } from "./variables.ts";
 
-export { asData } from "./data.ts";
-export type { TemplateKind } from "./document.ts";
-export type { Include } from "./includes.ts";
-export type { Variable } from "./variables.ts";
-
 export interface Template {
   readonly file: string;
   readonly kind: TemplateKind;

@@ -1,7 +1,7 @@
-// Owns how values are read and written: own data properties only, nothing of theirs is ever called.
+// Owns how values are read and written: ownValue data properties only, nothing of theirs is ever called.
 
 /** Called with what is wrong; throws. */
-export type Fault = (code: "invalid" | "limit", what: string) => never;
+export type JsonFault = (code: "invalid" | "limit", what: string) => never;
 
 const DEEPEST = 256;
 
@@ -10,7 +10,7 @@ export const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What a property holds; undefined for one that is inherited, absent or computed by a getter. */
-export function own(container: object, key: string | number): unknown {
+export function ownValue(container: object, key: string | number): unknown {
   return Object.getOwnPropertyDescriptor(container, key)?.value;
 }
 
@@ -22,7 +22,7 @@ export function kindOf(value: unknown): string {
 }
 
 /** JSON with 2 spaces and sorted keys: the same value always gives the same bytes. */
-export function stableJson(value: unknown, limit: number, fault: Fault): string {
+export function stableJson(value: unknown, limit: number, fault: JsonFault): string {
   const parts: string[] = [];
   const above = new Set<object>();
   let size = 0;
@@ -46,7 +46,7 @@ export function stableJson(value: unknown, limit: number, fault: Fault): string 
       if (item.length === 0) put("[]");
       for (let i = 0; i < item.length; i++) {
         put(`${i === 0 ? "[" : ","}\n${inner}`);
-        write(own(item, i), inner);
+        write(ownValue(item, i), inner);
       }
       if (item.length > 0) put(`\n${indent}]`);
     } else {
@@ -57,7 +57,7 @@ export function stableJson(value: unknown, limit: number, fault: Fault): string 
       const keys = Object.keys(item).filter((key) => !isUndefined(item, key));
       keys.sort().forEach((key, i) => {
         put(`${i === 0 ? "{" : ","}\n${inner}${JSON.stringify(key)}: `);
-        write(own(item, key), inner);
+        write(ownValue(item, key), inner);
       });
       put(keys.length === 0 ? "{}" : `\n${indent}}`);
     }

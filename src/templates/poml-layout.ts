@@ -1,6 +1,6 @@
 // Owns white space in POML: indentation and edges that belong to the file go; values are never touched.
-import type { Piece } from "./expression.ts";
-import type { Lines, Node, Part, Text } from "./poml-tree.ts";
+import type { TextPiece } from "./expression.ts";
+import type { Lines, Node, PomlPart, Text } from "./poml-tree.ts";
 
 type Cut = (text: string) => string;
 
@@ -15,8 +15,8 @@ function cutEnd(text: string): string {
 }
 
 /** Children of an element that holds blocks: neighbours that flow in lines are put together. */
-export function layoutBlocks(nodes: Node[]): Part[] {
-  const parts: Part[] = [];
+export function layoutBlocks(nodes: Node[]): PomlPart[] {
+  const parts: PomlPart[] = [];
   let lines: Node[] = [];
   const flush = (): void => {
     const laid = layoutLines(lines);
@@ -57,7 +57,7 @@ export function layoutCode(nodes: Node[]): Lines {
   return { tag: "lines", nodes: trim(dedent(nodes), firstBreak, lastBreak) };
 }
 
-export function trimPieces(pieces: Piece[]): Piece[] {
+export function trimPieces(pieces: TextPiece[]): TextPiece[] {
   const [text] = trim([{ tag: "text", pieces }], cutStart, cutEnd) as [Text?];
   return text?.pieces ?? [];
 }

@@ -1,5 +1,5 @@
 // Owns reading POML: a strict little XML without declarations, namespaces or entities of its own.
-import { type Cursor, type Decode, eat, type Piece, parsePieces, skipSpace, unexpected } from "./expression.ts";
+import { type Cursor, type Decode, eat, parsePieces, skipSpace, type TextPiece, unexpected } from "./expression.ts";
 import { MAX_DEPTH } from "./limits.ts";
 import { didYouMean } from "./near.ts";
 import { type Attribute, applyAttributes } from "./poml-attributes.ts";
@@ -39,7 +39,7 @@ export function parsePoml(source: Source): Element {
       throw problem(source, firstInk(text, from), "there is text in <list>", "Put it into an <item>.");
     if (holds === "nothing")
       throw problem(source, firstInk(text, from), `<${tag}> holds nothing`, 'Write it as <include src="…"/>.');
-    const pieces: Piece[] = parsePieces(source, from, to, decodeText);
+    const pieces: TextPiece[] = parsePieces(source, from, to, decodeText);
     const last = top.children.at(-1);
     if (last?.tag === "text") for (const piece of pieces) last.pieces.push(piece);
     else top.children.push({ tag: "text", pieces });

@@ -1,14 +1,14 @@
 // Owns turning POML into Markdown. Elements decide the structure; values only fill it.
 import { fenceFor } from "./data.ts";
 import type { Document } from "./document.ts";
-import type { Piece } from "./expression.ts";
-import { isList, kindOf, own } from "./json.ts";
+import type { TextPiece } from "./expression.ts";
+import { isList, kindOf, ownValue } from "./json.ts";
 import type { Library } from "./library.ts";
 import type { Meter } from "./meter.ts";
 import { trimPieces } from "./poml-layout.ts";
 import { CAPTIONS } from "./poml-tags.ts";
-import type { Element, Lines, Part } from "./poml-tree.ts";
-import { holds, inner, need, type Scope, textOf, valueAt } from "./scope.ts";
+import type { Element, Lines, PomlPart } from "./poml-tree.ts";
+import { holds, inner, need, type TemplateScope, textOf, valueAt } from "./scope.ts";
 import { problem } from "./source.ts";
 
 export interface Rendering {
@@ -17,12 +17,17 @@ export interface Rendering {
 }
 
 /** The document as Markdown. `chain` ends in it; `level` is that of its next heading. */
-export function renderDocument(rendering: Rendering, chain: readonly Document[], scope: Scope, level: number): string {
+export function renderDocument(
+  rendering: Rendering,
+  chain: readonly Document[],
+  scope: TemplateScope,
+  level: number,
+): string {
   const { library, meter } = rendering;
   const document = chain.at(-1)!;
   const { source, content } = document;
 
-  const text = (pieces: readonly Piece[], within: Scope): string => {
+  const text = (pieces: readonly TextPiece[], within: TemplateScope): string => {
     let out = "";
     for (const piece of pieces) {
       const at = typeof piece === "string" ? 0 : piece.at;
@@ -37,7 +42,7 @@ export function renderDocument(rendering: Rendering, chain: readonly Document[],
   };
 
   /** Calls `visit` as often as `for` and `if` say, each time with the names that hold there. */
-  const expand = (element: Element, within: Scope, visit: (scope: Scope) => void): void => {
+  const expand = (element: Element, within: TemplateScope, visit: (scope: TemplateScope) => void): void => {
     const { each, when } = element;
     meter.step(source, element.at);
     if (!each) {
@@ -53,19 +58,19 @@ export function renderDocument(rendering: Rendering, chain: readonly Document[],
       meter.round(source, each.at);
       const round = inner(within);
       const { length } = list;
-      round.names.set(each.name, own(list, index));
+      round.names.set(each.name, ownValue(list, index));
       round.names.set("loop", { index, length, first: index === 0, last: index === length - 1 });
       if (!when || holds(when, round)) visit(round);
     }
   };
 
-  const define = (element: Element, within: Scope): void => {
+  const define = (element: Element, within: TemplateScope): void => {
     meter.step(source, element.at);
     if (element.when && !holds(element.when, within)) return;
     within.names.set(element.name!, letValue(element, within));
   };
 
-  const letValue = (element: Element, within: Scope): unknown => {
+  const letValue = (element: Element, within: TemplateScope): unknown => {
     if (element.src !== undefined) return library.data(document, element);
     const [only, ...rest] = (element.body[0] as Lines).nodes.flatMap((node) =>
       node.tag === "text" ? node.pieces : [],
@@ -78,7 +83,7 @@ export function renderDocument(rendering: Rendering, chain: readonly Document[],
     return text([only!, ...rest], within);
   };
 
-  const lines = (part: Lines, within: Scope): string => {
+  const lines = (part: Lines, within: TemplateScope): string => {
     let out = "";
     for (const node of part.nodes) {
       if (node.tag === "text") out += text(node.pieces, within);
@@ -88,14 +93,14 @@ export function renderDocument(rendering: Rendering, chain: readonly Document[],
     return out;
   };
 
-  const inline = (element: Element, within: Scope): string => {
+  const inline = (element: Element, within: TemplateScope): string => {
     const content = lines(element.body[0] as Lines, within);
     if (content === "") return "";
     if (element.tag === "b") return `**${content}**`;
     return element.tag === "i" ? `*${content}*` : codeSpan(content);
   };
 
-  const codeBlock = (element: Element, within: Scope): string => {
+  const codeBlock = (element: Element, within: TemplateScope): string => {
     const lang = text(element.lang ?? [], within);
     if (!/^[\w+#.-]*$/.test(lang)) {
       throw problem(
@@ -110,7 +115,7 @@ export function renderDocument(rendering: Rendering, chain: readonly Document[],
     return `${fence}${lang}\n${content}${content === "" || content.endsWith("\n") ? "" : "\n"}${fence}`;
   };
 
-  const list = (element: Element, within: Scope, at: number): string => {
+  const list = (element: Element, within: TemplateScope, at: number): string => {
     const items: string[] = [];
     for (const child of element.body as Element[]) {
       if (child.tag === "let") define(child, within);
@@ -124,7 +129,7 @@ export function renderDocument(rendering: Rendering, chain: readonly Document[],
     return items.join("\n");
   };
 
-  const block = (element: Element, within: Scope, at: number): string => {
+  const block = (element: Element, within: TemplateScope, at: number): string => {
     if (element.tag === "list") return list(element, within, at);
     if (element.tag === "code") return codeBlock(element, within);
     if (element.tag === "include") {
@@ -139,7 +144,7 @@ export function renderDocument(rendering: Rendering, chain: readonly Document[],
     return `${"#".repeat(Math.min(at, 6))} ${title}${body === "" ? "" : `\n\n${body}`}`;
   };
 
-  const blocks = (parts: readonly Part[], within: Scope, at: number, tight = false): string => {
+  const blocks = (parts: readonly PomlPart[], within: TemplateScope, at: number, tight = false): string => {
     const out: string[] = [];
     let tail = "";
     const add = (made: string, close: boolean): void => {

@@ -1,11 +1,11 @@
 // Owns the tree of a POML template, as the parser builds it and the renderer walks it.
 import type { Condition, Loop } from "./control.ts";
-import type { Piece } from "./expression.ts";
+import type { TextPiece } from "./expression.ts";
 import type { ListStyle, Tag } from "./poml-tags.ts";
 
 export interface Text {
   tag: "text";
-  pieces: Piece[];
+  pieces: TextPiece[];
 }
 
 export interface Element {
@@ -13,14 +13,14 @@ export interface Element {
   at: number;
   when?: Condition;
   each?: Loop;
-  caption?: Piece[];
-  lang?: Piece[];
+  caption?: TextPiece[];
+  lang?: TextPiece[];
   src?: string;
   name?: string;
   style?: ListStyle;
   /** A block of its own; otherwise part of a line. */
   block: boolean;
-  body: Part[];
+  body: PomlPart[];
 }
 
 /** What flows in lines: text, emphasis, code, and <let>, which leaves no trace. */
@@ -30,4 +30,4 @@ export interface Lines {
 }
 
 export type Node = Text | Element;
-export type Part = Lines | Element;
+export type PomlPart = Lines | Element;

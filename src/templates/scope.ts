@@ -1,46 +1,46 @@
 // Owns what a path means: names given by loops and <let>, then the values; and the text of an expression.
 import type { Condition } from "./control.ts";
 import { type Expression, type Filter, type Path, pathName } from "./expression.ts";
-import { type Fault, isList, isObject, kindOf, own, stableJson } from "./json.ts";
+import { isList, isObject, type JsonFault, kindOf, ownValue, stableJson } from "./json.ts";
 import { didYouMean } from "./near.ts";
 import { problem, quoted, type Source } from "./source.ts";
 
-export interface Scope {
+export interface TemplateScope {
   names: Map<string, unknown>;
-  above?: Scope;
+  above?: TemplateScope;
   values: object;
 }
 
-export const inner = (above: Scope): Scope => ({ names: new Map(), above, values: above.values });
+export const inner = (above: TemplateScope): TemplateScope => ({ names: new Map(), above, values: above.values });
 
 type Fallback = Extract<Filter, { text: string }>;
 type Found = { value: unknown } | { missing: number; holder: unknown };
 
-function find(path: Path, scope: Scope): Found {
+function find(path: Path, scope: TemplateScope): Found {
   const root = path.keys[0] as string;
   let value: unknown;
-  let at: Scope | undefined = scope;
+  let at: TemplateScope | undefined = scope;
   while (at && !at.names.has(root)) at = at.above;
-  value = at ? at.names.get(root) : own(scope.values, root);
+  value = at ? at.names.get(root) : ownValue(scope.values, root);
   if (value === undefined) return { missing: 0, holder: scope };
   for (let i = 1; i < path.keys.length; i++) {
     const key = path.keys[i]!;
     const holder = value;
     const fits = typeof key === "number" ? isList(holder) : isObject(holder);
-    value = fits ? own(holder as object, key) : undefined;
+    value = fits ? ownValue(holder as object, key) : undefined;
     if (value === undefined) return { missing: i, holder };
   }
   return { value };
 }
 
 /** The value at a path, undefined when there is none. */
-function look(path: Path, scope: Scope): unknown {
+function look(path: Path, scope: TemplateScope): unknown {
   const found = find(path, scope);
   return "value" in found ? found.value : undefined;
 }
 
 /** The value at a path that has to be there. */
-export function need(source: Source, path: Path, scope: Scope, at = path.at): unknown {
+export function need(source: Source, path: Path, scope: TemplateScope, at = path.at): unknown {
   const found = find(path, scope);
   if ("value" in found) return found.value;
   const key = path.keys[found.missing]!;
@@ -56,17 +56,17 @@ export function need(source: Source, path: Path, scope: Scope, at = path.at): un
   throw problem(source, at, what, advice, { detail: { variable: path.name } });
 }
 
-function* namesOf(holder: unknown, scope: Scope, depth: number): Generator<string> {
+function* namesOf(holder: unknown, scope: TemplateScope, depth: number): Generator<string> {
   if (depth > 0) {
     if (isObject(holder)) yield* Object.keys(holder);
     return;
   }
-  for (let at: Scope | undefined = scope; at; at = at.above) yield* at.names.keys();
+  for (let at: TemplateScope | undefined = scope; at; at = at.above) yield* at.names.keys();
   yield* Object.keys(scope.values);
 }
 
 /** A missing value, null, false, 0, "" and what is empty do not hold. */
-export function holds(condition: Condition, scope: Scope): boolean {
+export function holds(condition: Condition, scope: TemplateScope): boolean {
   const value = look(condition.path, scope);
   if (condition.equals !== undefined) {
     return ["string", "number", "boolean"].includes(typeof value) && String(value) === condition.equals;
@@ -76,7 +76,7 @@ export function holds(condition: Condition, scope: Scope): boolean {
 }
 
 /** The value of an expression, before it becomes text. */
-export function valueAt(source: Source, expression: Expression, scope: Scope, limit: number): unknown {
+export function valueAt(source: Source, expression: Expression, scope: TemplateScope, limit: number): unknown {
   const { path, filters } = expression;
   let value = look(path, scope);
   const fallback = filters.find((filter): filter is Fallback => filter.name === "default");
@@ -96,7 +96,7 @@ export function valueAt(source: Source, expression: Expression, scope: Scope, li
     const texts: string[] = [];
     let left = limit;
     for (let i = 0; i < value.length; i++) {
-      const text = textOf(source, expression, own(value, i), left);
+      const text = textOf(source, expression, ownValue(value, i), left);
       left -= text.length + filter.text.length;
       if (left < -filter.text.length) faultAt(source, expression)("limit", "its text is too long");
       texts.push(text);
@@ -111,7 +111,7 @@ export function textOf(source: Source, expression: Expression, value: unknown, l
   return typeof value === "string" ? value : stableJson(value, limit, faultAt(source, expression));
 }
 
-function faultAt(source: Source, { at, path }: Expression): Fault {
+function faultAt(source: Source, { at, path }: Expression): JsonFault {
   return (code, what) => {
     throw problem(source, at, `${path.name} cannot be written: ${what}`, "Give smaller, plain JSON.", { code });
   };

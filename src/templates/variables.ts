@@ -1,8 +1,8 @@
 // Owns the question which values a template asks for, answered without rendering it.
 import type { Document } from "./document.ts";
-import type { Path, Piece } from "./expression.ts";
+import type { Path, TextPiece } from "./expression.ts";
 import type { Library } from "./library.ts";
-import type { Element, Node, Part } from "./poml-tree.ts";
+import type { Element, Node, PomlPart } from "./poml-tree.ts";
 
 export interface Variable {
   /** As the template writes it: `context.topic`. */
@@ -51,7 +51,7 @@ function askedBy(chain: readonly Document[], library: Library | undefined, known
   };
   const path = ({ keys, name, at }: Path, bound: Bound, optional: boolean): void =>
     add({ name, line: source.line(at), file: source.file, optional, root: String(keys[0]) }, bound);
-  const text = (pieces: readonly Piece[], bound: Bound, maybe: boolean): void => {
+  const text = (pieces: readonly TextPiece[], bound: Bound, maybe: boolean): void => {
     for (const piece of pieces) {
       if (typeof piece === "string") continue;
       path(piece.path, bound, maybe || piece.filters.some((filter) => filter.name === "default"));
@@ -83,7 +83,7 @@ function askedBy(chain: readonly Document[], library: Library | undefined, known
       else element(node, bound, maybe);
     }
   };
-  const parts = (list: readonly Part[], bound: Bound, maybe: boolean): void => {
+  const parts = (list: readonly PomlPart[], bound: Bound, maybe: boolean): void => {
     for (const part of list) {
       if (part.tag === "lines") nodes(part.nodes, bound, maybe);
       else element(part, bound, maybe);

@@ -1,16 +1,13 @@
 // Owns what `holdfast/testing` exports: the scripted model server and the suite that every store passes.
+
 export {
-  type Fault,
   type LoggedRequest,
   type ModelServer,
   type ModelServerOptions,
-  type ProviderName,
-  type Script,
-  type ScriptCall,
-  type ScriptRequest,
-  type ScriptRound,
   type ServerLog,
   startModelServer,
 } from "./model-server.ts";
+export type { ProviderName } from "./model-server-providers.ts";
+export type { Fault, Script, ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 export { type StoreUnderTest, storeConformance } from "./store-conformance.ts";
 export type { Framework, OpenOptions } from "./store-conformance-steps.ts";

@@ -5,7 +5,8 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { type Script, startModelServer } from "./model-server.ts";
+import { startModelServer } from "./model-server.ts";
+import type { Script } from "./model-server-script.ts";
 
 const { values } = parseArgs({
   options: { script: { type: "string" }, port: { type: "string" }, match: { type: "string" } },

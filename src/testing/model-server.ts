@@ -8,9 +8,6 @@ import { repliesIn } from "./model-server-responses.ts";
 import type { Fault, Script, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 import { chunksOf, errorBody, errorChunk, wholeOf } from "./model-server-wire.ts";
 
-export type { ProviderName } from "./model-server-providers.ts";
-export type { Fault, Script, ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
-
 export interface LoggedRequest extends ScriptRequest {
   at: number;
   headers: http.IncomingHttpHeaders;

@@ -1,8 +1,9 @@
 // Owns what a workflow is: the shape that is written in YAML or TypeScript, and the checked one that is run.
-import type { Schema } from "../contexts/index.ts";
+import type { Schema } from "../contexts/schemas.ts";
 import type { Condition } from "../templates/control.ts";
 import type { Path } from "../templates/expression.ts";
-import type { Include, Template } from "../templates/index.ts";
+import type { Include } from "../templates/includes.ts";
+import type { Template } from "../templates/index.ts";
 
 export interface BudgetSpec {
   tokens?: number;

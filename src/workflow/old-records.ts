@@ -1,5 +1,5 @@
 // Owns the records that older Holdfasts kept among the shared data, where agents could write too: only what the runtime wrote there counts.
-import type { Context } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
 import type { Header, PhaseRecord } from "./records.ts";
 
 const HEADER_KEY = "workflow";

@@ -6,21 +6,21 @@ import { callAgent } from "./agents.ts";
 import { holdsOn, rootOf } from "./condition.ts";
 import type { Phase } from "./definition.ts";
 import { runItems } from "./fan-out.ts";
-import { type Plan, sameBasis } from "./plan.ts";
+import { sameBasis, type WorkflowPlan } from "./plan.ts";
 import { bytesOf, type PhaseRecord, saveRecord, settle, shortened } from "./records.ts";
 import { MOST_RENAMED, type Session, tellPhase } from "./session.ts";
 
 export type Ending = PhaseRecord["state"] | "stopped";
 
 /** Contract: throws only when the run as a whole cannot go on (the store, the lease). */
-export async function runPhase(session: Session, phase: Phase, plan: Plan): Promise<Ending> {
+export async function runPhase(session: Session, phase: Phase, plan: WorkflowPlan): Promise<Ending> {
   if (await skipped(session, phase, plan)) return "skipped";
   const work = (): Promise<Ending> => runTries(session, phase, plan);
   // The items of a fan-out take the slots.
   return phase.foreach ? work() : session.slots(work);
 }
 
-async function runTries(session: Session, phase: Phase, plan: Plan): Promise<Ending> {
+async function runTries(session: Session, phase: Phase, plan: WorkflowPlan): Promise<Ending> {
   const { context, signal } = session;
   if (signal.aborted) return "stopped";
   let record = beginRecord(session, phase, plan);
@@ -99,7 +99,7 @@ function named(session: Session, phase: Phase): { run: number; agent: string } {
 }
 
 /** Where it stands: gone on with, tried again, or begun anew. */
-export function beginRecord(session: Session, phase: Phase, plan: Plan): PhaseRecord {
+export function beginRecord(session: Session, phase: Phase, plan: WorkflowPlan): PhaseRecord {
   const before = session.records.get(phase.id);
   const needs = plan.basisOf(phase.id);
   const round = plan.roundOf(phase.id);
@@ -124,7 +124,7 @@ export function beginRecord(session: Session, phase: Phase, plan: Plan): PhaseRe
   };
 }
 
-async function skipped(session: Session, phase: Phase, plan: Plan): Promise<boolean> {
+async function skipped(session: Session, phase: Phase, plan: WorkflowPlan): Promise<boolean> {
   if (!phase.when) return false;
   const before = session.records.get(phase.id);
   const root = rootOf(phase.when.condition.path);

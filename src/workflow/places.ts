@@ -4,7 +4,7 @@ import { HoldfastError } from "../ledger/error.ts";
 
 export type At = (string | number)[];
 
-export interface Problem {
+export interface WorkflowProblem {
   file: string;
   /** None for a workflow in TypeScript. */
   line?: number;
@@ -20,8 +20,8 @@ export interface Places {
   /** The line in the file of the first line of a text that stands at the path. */
   textLine(at: At): number | undefined;
   report(at: At, what: string, advice: string, key?: string): void;
-  add(problem: Problem): void;
-  readonly problems: Problem[];
+  add(problem: WorkflowProblem): void;
+  readonly problems: WorkflowProblem[];
 }
 
 /** `phases.1.needs` for a place without lines. */
@@ -32,7 +32,7 @@ const pathText = (at: At): string =>
     .slice(1);
 
 function collect(file: string, line: Places["line"], textLine: Places["textLine"]): Places {
-  const problems: Problem[] = [];
+  const problems: WorkflowProblem[] = [];
   return {
     file,
     line,
@@ -100,15 +100,15 @@ export function readYaml(text: string, file: string): { value: unknown; places: 
 }
 
 /** The first in its words; all in the detail. */
-export function problemError(found: readonly Problem[]): HoldfastError {
+export function problemError(found: readonly WorkflowProblem[]): HoldfastError {
   const files = [...new Set(found.map((one) => one.file))];
-  const place = ({ file, line = 0 }: Problem): number => files.indexOf(file) * 1e9 + line;
+  const place = ({ file, line = 0 }: WorkflowProblem): number => files.indexOf(file) * 1e9 + line;
   const problems = found.toSorted((a, b) => place(a) - place(b));
   const [first, ...more] = problems.map(problemText);
   const others = more.length > 0 ? ` (${more.length} more: ${more.length > 1 ? "the first is " : ""}${more[0]})` : "";
   return new HoldfastError("invalid", `${first}${others}`, { detail: { problems } });
 }
 
-function problemText({ file, line, what, advice }: Problem): string {
+function problemText({ file, line, what, advice }: WorkflowProblem): string {
   return `${file}${line === undefined ? "" : `:${line}`}: ${what}. ${advice}`;
 }

@@ -10,7 +10,7 @@ export interface Step {
 /** `ready`: everything it needs is there. `blocked`: something it needs has failed. */
 export type Standing = "done" | "skipped" | "running" | "waiting" | "failed" | "ready" | "blocked" | "pending";
 
-export interface Plan {
+export interface WorkflowPlan {
   standings: Map<string, Standing>;
   /** The round of its loop that a phase has to be in. */
   roundOf(id: string): number;
@@ -22,7 +22,7 @@ export interface Plan {
  * A phase is done when its record says so, everything it needs is done, it was based on these very runs, and its loop asks for no more.
  * Contract: `steps` are in order. `failedNow`: those not to be tried again by this process; without it every failed one.
  */
-export function planOf(steps: readonly Step[], records: Records, failedNow?: ReadonlySet<string>): Plan {
+export function planOf(steps: readonly Step[], records: Records, failedNow?: ReadonlySet<string>): WorkflowPlan {
   const wanted = new Map<string, number>();
   for (const { id, until } of steps) {
     if (!until) continue;

@@ -1,7 +1,8 @@
 // Owns the prompt of a phase: its template filled from shared data, and the data it reads, marked as data and within a bound.
-import type { Context, SharedInfo } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
+import type { SharedInfo } from "../contexts/shared-data.ts";
 import { injectShared } from "../hub/injection.ts";
-import { asData } from "../templates/index.ts";
+import { asData } from "../templates/data.ts";
 import { keysOf } from "./condition.ts";
 import type { Phase } from "./definition.ts";
 

@@ -1,5 +1,7 @@
 // Owns what is durable about a run: one record for the workflow, one for each phase, and the settling of a finished phase exactly once.
-import { type Context, RESULTS } from "../contexts/index.ts";
+
+import { RESULTS } from "../contexts/authority.ts";
+import type { Context } from "../contexts/context.ts";
 import { recordEntity, runtimeOf } from "../contexts/runtime.ts";
 import { resultEntry } from "../hub/results.ts";
 import { HoldfastError } from "../ledger/error.ts";

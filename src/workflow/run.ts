@@ -1,5 +1,5 @@
 // Owns running a workflow: what is ready runs, bounded; everything durable as it happens; nothing finished is done again.
-import type { Context } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import type { AgentRunner } from "../hub/port.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
@@ -22,7 +22,7 @@ import {
   saveHeader,
   saveRecord,
 } from "./records.ts";
-import type { Ask, Progress, RunState, Session } from "./session.ts";
+import type { Ask, RunState, Session, WorkflowProgress } from "./session.ts";
 import { createSlots } from "./slots.ts";
 import { type WorkflowRun, workflowStatus } from "./status.ts";
 import { runWait } from "./wait.ts";
@@ -35,7 +35,7 @@ export interface RunOptions {
   inputs?: Record<string, unknown>;
   /** Finished phases to do again all the same, with what depends on them. */
   repeat?: string[];
-  onProgress?: (progress: Progress) => void;
+  onProgress?: (progress: WorkflowProgress) => void;
   /** Asks the person at once; without it a phase that waits ends the run as `waiting`. */
   ask?: Ask;
   /** Replaces how a prompt and the data that goes along are put together. */

@@ -1,5 +1,5 @@
 // Owns what the parts of one run share: the context it holds, the runner, the bounds, and who is told.
-import type { Context } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
 import type { AgentRunner } from "../hub/port.ts";
 import type { Workflow } from "./definition.ts";
 import type { MemoryMeter } from "./memory.ts";
@@ -7,7 +7,7 @@ import type { Compose } from "./prompt.ts";
 import type { PhaseRecord, Records } from "./records.ts";
 import type { Slots } from "./slots.ts";
 
-export type Progress =
+export type WorkflowProgress =
   | {
       kind: "phase";
       at: number;
@@ -63,7 +63,7 @@ export interface Session {
   /** Stop: what is unfinished stays so. */
   signal: AbortSignal;
   now(): number;
-  tell(progress: Progress): void;
+  tell(progress: WorkflowProgress): void;
   /** Tokens of everything that has finished, of this workflow. */
   tokens: { used: number };
 }

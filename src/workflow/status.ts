@@ -1,5 +1,6 @@
 // Owns how a workflow stands, for whoever asks: data from the context alone, also while another process runs it or after it died.
-import type { Context, ContextStatus } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
+import type { ContextStatus } from "../contexts/listing.ts";
 import { planOf, type Standing } from "./plan.ts";
 import { AUTHOR, type PhaseOutline, type PhaseRecord, readHeader, readRecords } from "./records.ts";
 import type { RunState } from "./session.ts";

@@ -1,5 +1,5 @@
 // Owns phases that wait for a person: what is asked, when an answer counts, and giving one from anywhere.
-import type { Context } from "../contexts/index.ts";
+import type { Context } from "../contexts/context.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { didYouMean } from "../templates/near.ts";
 import { quoted } from "../templates/source.ts";
@@ -7,14 +7,14 @@ import type { Phase } from "./definition.ts";
 import { oldInput } from "./old-records.ts";
 import { beginRecord, type Ending, fail, finish, isFatal } from "./phase.ts";
 import { placesWithoutLines, problemError } from "./places.ts";
-import { type Plan, sameBasis } from "./plan.ts";
+import { sameBasis, type WorkflowPlan } from "./plan.ts";
 import { fillTemplate } from "./prompt.ts";
 import { AUTHOR, type PhaseRecord, readHeader, readInput, readRecords, saveInput, saveRecord } from "./records.ts";
 import { readSchema } from "./schema.ts";
 import { type Session, tellPhase } from "./session.ts";
 
 /** Done when a person has given all its keys to this very run: no shared value stands for an answer. */
-export async function runWait(session: Session, phase: Phase, plan: Plan): Promise<Ending> {
+export async function runWait(session: Session, phase: Phase, plan: WorkflowPlan): Promise<Ending> {
   const before = session.records.get(phase.id);
   const going =
     before?.state === "waiting" && sameBasis(before, plan.basisOf(phase.id)) && before.round >= plan.roundOf(phase.id);

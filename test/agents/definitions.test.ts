@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claudeNames } from "../../src/claude-code/tool-names.ts";
-import { createAgentCatalogue } from "../../src/mechanisms/agents/index.ts";
+import { createAgentCatalogue } from "../../src/mechanisms/agents/catalogue.ts";
 import { readDefinition } from "../../src/mechanisms/agents/read-definition.ts";
 import { leaves } from "../../src/mechanisms/agents/tool-list.ts";
 import { claudeModel } from "../../src/models/catalogue.ts";

@@ -4,7 +4,7 @@ import { openContexts } from "../../src/contexts/index.ts";
 import { createHub } from "../../src/hub/hub.ts";
 import { contextState } from "../../src/loop/agent.ts";
 import { openModel } from "../../src/models/open-model.ts";
-import type { ScriptRequest } from "../../src/testing/model-server.ts";
+import type { ScriptRequest } from "../../src/testing/model-server-script.ts";
 import { KEYS } from "../environment.ts";
 import { type House, openHouse } from "../house.ts";
 import { promptOf, saidTo, task } from "../subagents/script.ts";

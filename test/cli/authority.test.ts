@@ -2,7 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type Script, type ScriptCall, type ScriptRequest, startModelServer } from "../../src/testing/model-server.ts";
+import { startModelServer } from "../../src/testing/model-server.ts";
+import type { Script, ScriptCall, ScriptRequest } from "../../src/testing/model-server-script.ts";
 import { scratch } from "../tools/turn.ts";
 import { runCli, startCli } from "./cli.ts";
 

@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ModelServer, type ScriptRound, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { ScriptRound } from "../../src/testing/model-server-script.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { runCli, startCli } from "./cli.ts";

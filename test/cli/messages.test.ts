@@ -2,8 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { listJobs } from "../../src/mechanisms/jobs/index.ts";
-import { makeJobDir } from "../../src/mechanisms/jobs/job-dir.ts";
+import { listJobs, makeJobDir } from "../../src/mechanisms/jobs/job-dir.ts";
 import { bootId } from "../../src/mechanisms/jobs/process.ts";
 import { scratch } from "../tools/turn.ts";
 import { type CliOptions, runCli } from "./cli.ts";

@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { runCli } from "./cli.ts";

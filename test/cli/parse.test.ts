@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { spellingsOf } from "../../src/cli/flag.ts";
 import { help } from "../../src/cli/help.ts";
-import { parse } from "../../src/cli/parse.ts";
+import { parseCommandLine } from "../../src/cli/parse.ts";
 import { PROMPT } from "../../src/cli/table/prompt.ts";
 import { COMMANDS } from "../../src/cli/table.ts";
 import { HoldfastError } from "../../src/ledger/error.ts";
@@ -26,7 +26,7 @@ it("a flag is followed by an argument in every command that has it, or in none",
 
 function said(line: string): string {
   try {
-    const found = parse(line.split(" ").filter(Boolean));
+    const found = parseCommandLine(line.split(" ").filter(Boolean));
     return "help" in found
       ? `help ${found.help.join(" ")}`.trim()
       : `${found.name || "-p"}: ${found.words.join(" ")}`.trim();
@@ -37,7 +37,7 @@ function said(line: string): string {
 }
 
 const flagsOf = (...argv: string[]): Record<string, unknown> => {
-  const found = parse(argv);
+  const found = parseCommandLine(argv);
   if ("help" in found) throw new Error("help");
   return found.flags;
 };
@@ -151,7 +151,7 @@ describe("a command line", () => {
 
   it("takes every rule that follows a flag for rules, and no word of a prompt", () => {
     const read = (...argv: string[]) => {
-      const found = parse(["-p", ...argv]);
+      const found = parseCommandLine(["-p", ...argv]);
       if ("help" in found) throw new Error("help");
       return [found.words, found.flags.allow, found.flags.deny];
     };
@@ -240,7 +240,7 @@ describe("a command line", () => {
 
   it("names the context to resume: what follows -r is its name, whatever it looks like; nothing is the newest; an empty one is a mistake", () => {
     const resumed = (...argv: string[]) => {
-      const found = parse(argv);
+      const found = parseCommandLine(argv);
       return "help" in found ? [] : [found.flags.resume, found.words];
     };
     expect([
@@ -260,8 +260,8 @@ describe("a command line", () => {
       ["123e4567-e89b-12d3-a456-426614174000", ["x"]],
       ["ctx_1", ["x"]],
     ]);
-    expect(() => parse(["-p", "--resume", "", "x"])).toThrow("--resume was given an empty CONTEXT");
-    expect(() => parse(["-p", "--resume=", "x"])).toThrow("--resume was given an empty CONTEXT");
+    expect(() => parseCommandLine(["-p", "--resume", "", "x"])).toThrow("--resume was given an empty CONTEXT");
+    expect(() => parseCommandLine(["-p", "--resume=", "x"])).toThrow("--resume was given an empty CONTEXT");
   });
 
   it("takes models by a bare name where that means one, and says what to type where it does not", () => {

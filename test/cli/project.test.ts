@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { tempDir } from "../house.ts";
 import { bin, type Exited, runCli, runProgram, startCli } from "./cli.ts";
 

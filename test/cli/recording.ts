@@ -1,6 +1,7 @@
 // Runs of the command line that show every kind of line of stream-json: what it prints is looked at by several tests.
 import fs from "node:fs";
-import { type ScriptRequest, type ScriptRound, startModelServer } from "../../src/testing/model-server.ts";
+import { startModelServer } from "../../src/testing/model-server.ts";
+import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { type RunningCli, startCli } from "./cli.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../src/contexts/index.ts";
 import { type Here, isImageOf, isSameElsewhere, isSameThere, lookHere } from "../../src/contexts/project/here.ts";
 import { matchHere } from "../../src/contexts/project/match.ts";
-import { type Place, writePlace } from "../../src/contexts/project/places.ts";
+import { type FolderRecord, writePlace } from "../../src/contexts/project/places.ts";
 import { mechanismsOf } from "../../src/harness.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
@@ -104,7 +104,7 @@ describe("what a folder is", () => {
 });
 
 describe("file systems that are not at hand", () => {
-  const place = (more: Partial<Place> = {}): Place => ({
+  const place = (more: Partial<FolderRecord> = {}): FolderRecord => ({
     id: "an-id",
     project: "abc",
     self: "1:10:500",

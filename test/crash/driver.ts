@@ -6,7 +6,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
-import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { CI_VARIABLES, harmlessHooks, KEYS } from "../environment.ts";
 
 const ROOT = path.resolve(fileURLToPath(import.meta.url), "../../..");

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
+import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type Exit, lookAt, openWorld, sleep, until, type Way, type World } from "./driver.ts";
 
 /** As long as real ones are: redaction is at work. */
@@ -130,7 +130,7 @@ function age(cut: Cut, days: number): void {
   const at = Date.now() / 1000 - days * 86_400;
   const dir = jobsDir(cut);
   const names = fs.readdirSync(dir, { recursive: true, encoding: "utf8" }).map((name) => path.join(dir, name));
-  for (const name of [...names, dir]) fs.utimesSync(name, at, at);
+  for (const name of [...names, dir]) if (fs.existsSync(name)) fs.utimesSync(name, at, at); // a supervisor that ends takes its own away
 }
 
 /** Somebody else works in the project meanwhile. */

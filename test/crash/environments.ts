@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import type { HookEvent } from "../../src/mechanisms/hooks/index.ts";
+import type { HookEvent } from "../../src/claude-code/hook-events.ts";
 import { CI_VARIABLES, harmlessHooks, KEYS } from "../environment.ts";
 import type { Exit, Way, World } from "./driver.ts";
 import type { MatrixScenario } from "./matrix-scenarios.ts";

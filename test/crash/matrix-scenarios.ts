@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Script, ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
+import type { Script, ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 import { byPrompt, task } from "../subagents/script.ts";
 import type { Running, World } from "./driver.ts";
 

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
+import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 import { openWorld, until, type World } from "./driver.ts";
 
 const KEY = `sk-proj-${"Zm9sZGZhc3Q0Mg".repeat(8)}`;

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ScriptRound } from "../../src/testing/model-server.ts";
+import type { ScriptRound } from "../../src/testing/model-server-script.ts";
 import type { Door } from "./driver.ts";
 
 export interface Scenario {

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { MissedPolicy, Standing } from "../../src/mechanisms/cron/events.ts";
+import type { MissedPolicy, ScheduleState } from "../../src/mechanisms/cron/events.ts";
 import { compile } from "../../src/mechanisms/cron/expression.ts";
-import { decide, firesAt, GRACE_MS, jitterOf, MOST_AT_ONCE } from "../../src/mechanisms/cron/firing.ts";
+import { decideFiring, firesAt, GRACE_MS, jitterOf, MOST_AT_ONCE } from "../../src/mechanisms/cron/firing.ts";
 
 const at = (text: string) => Date.parse(`${text}Z`);
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString().slice(0, 16));
 
-const standing = (over: Partial<Standing>): Standing => ({
+const standing = (over: Partial<ScheduleState>): ScheduleState => ({
   scheduleId: "sch_1",
   prompt: "look",
   when: "every hour",
@@ -23,9 +23,9 @@ const standing = (over: Partial<Standing>): Standing => ({
   ...over,
 });
 
-async function decided(over: Partial<Standing>, now: string) {
+async function decided(over: Partial<ScheduleState>, now: string) {
   const s = standing(over);
-  const outcome = decide(s, s.expression ? await compile(s.expression, s.zone) : undefined, at(now));
+  const outcome = decideFiring(s, s.expression ? await compile(s.expression, s.zone) : undefined, at(now));
   return outcome && { say: outcome.say.map(iso), skipped: outcome.skipped, next: iso(outcome.next) };
 }
 
@@ -87,10 +87,10 @@ describe("a due time", () => {
     expect([late === jitterOf(standing(over)), late > 0, late < 900_000]).toEqual([true, true, true]);
     const s = standing(over);
     const nextAfter = await compile(s.expression!, s.zone);
-    expect(decide(s, nextAfter, s.next + late - 1)).toBeUndefined();
-    expect(decide(s, nextAfter, s.next + late)?.say).toEqual([s.next]);
+    expect(decideFiring(s, nextAfter, s.next + late - 1)).toBeUndefined();
+    expect(decideFiring(s, nextAfter, s.next + late)?.say).toEqual([s.next]);
     // the due time after it has come on the wall and is not yet to be said: it is next, not lost
-    expect(decide(s, nextAfter, s.next + 3_600_000 + late - 1)).toMatchObject({
+    expect(decideFiring(s, nextAfter, s.next + 3_600_000 + late - 1)).toMatchObject({
       say: [s.next],
       next: s.next + 3_600_000,
     });
@@ -152,7 +152,7 @@ describe("properties", () => {
           let now = START;
           for (const { move, dies } of steps) {
             now += move;
-            const outcome = decide(s, nextAfter, now);
+            const outcome = decideFiring(s, nextAfter, now);
             if (!outcome) expect(firesAt(s)).toBeGreaterThan(now);
             if (!outcome || dies) continue;
             for (const due of outcome.say) {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
-import { scheduling } from "../../src/mechanisms/cron/index.ts";
+import { scheduling } from "../../src/mechanisms/cron/schedules.ts";
 import { type House, openHouse } from "../house.ts";
 import { type FakeClock, fakeClock, settled, withCron } from "./world.ts";
 

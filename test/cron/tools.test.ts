@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createCron, schedulesOf } from "../../src/mechanisms/cron/index.ts";
+import { createCron } from "../../src/mechanisms/cron/index.ts";
+import { schedulesOf } from "../../src/mechanisms/cron/schedules.ts";
 import { testTurn } from "../tools/turn.ts";
 import { fakeClock } from "./world.ts";
 

@@ -2,7 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { startModelServer } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { runCli } from "../cli/cli.ts";
 import { scratch } from "../tools/turn.ts";
 

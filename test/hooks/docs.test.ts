@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import type { HookConfig } from "../../src/mechanisms/hooks/index.ts";
+import type { HookConfig } from "../../src/mechanisms/hooks/config.ts";
 import { fireHooks } from "./fixture.ts";
 
 const page = fs.readFileSync(path.join(import.meta.dirname, "../../docs/hooks.md"), "utf8");

@@ -1,22 +1,18 @@
 // Owns what the tests of hooks share: a whole house with hooks in it, and a bare turn that fires single events.
 import fs from "node:fs";
 import path from "node:path";
-import type { Harness, HarnessOptions, RunResult } from "../../src/harness.ts";
+import type { CommandHook, HookEvent } from "../../src/claude-code/hook-events.ts";
+import type { Harness, HarnessOptions } from "../../src/harness.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { mergeSeams } from "../../src/loop/merge.ts";
 import type { GateCall, Mechanism, Tool } from "../../src/loop/seams.ts";
 import { multiEditTool } from "../../src/mechanisms/files/multi-edit.ts";
 import { readFileTool } from "../../src/mechanisms/files/read-file.ts";
 import { writeFileTool } from "../../src/mechanisms/files/write-file.ts";
-import {
-  type CommandHook,
-  createHooks,
-  type HookConfig,
-  type HookEvent,
-  type Hooks,
-  type HooksOptions,
-} from "../../src/mechanisms/hooks/index.ts";
-import type { Script } from "../../src/testing/model-server.ts";
+import type { HookConfig } from "../../src/mechanisms/hooks/config.ts";
+import { createHooks, type Hooks, type HooksOptions } from "../../src/mechanisms/hooks/index.ts";
+import type { RunResult } from "../../src/run-result.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse, tempDir, toolOf } from "../house.ts";
 import { testTurn } from "../tools/turn.ts";
 

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openModel } from "../../src/models/open-model.ts";
-import type { ScriptRound } from "../../src/testing/model-server.ts";
+import type { ScriptRound } from "../../src/testing/model-server-script.ts";
 import { KEYS } from "../environment.ts";
 import { command, fireHooks, type HookHouse, on, openHookHouse } from "./fixture.ts";
 

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import type { InProcessHook } from "../../src/mechanisms/hooks/index.ts";
+import type { InProcessHook } from "../../src/mechanisms/hooks/handlers.ts";
 import { command, fireHooks, on } from "./fixture.ts";
 
 const open: { clean(): void }[] = [];

@@ -2,10 +2,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import type { CommandHook, HookEvent } from "../../src/claude-code/hook-events.ts";
 import { HOOK_EVENTS, ruleOf } from "../../src/claude-code/hook-events.ts";
 import { fromClaude, toClaude } from "../../src/claude-code/tool-names.ts";
 import { HoldfastError } from "../../src/ledger/error.ts";
-import { type CommandHook, createHooks, type HookEvent } from "../../src/mechanisms/hooks/index.ts";
+import { createHooks } from "../../src/mechanisms/hooks/index.ts";
 import { createShells } from "../../src/mechanisms/hooks/shells.ts";
 import { command, fireHooks, on } from "./fixture.ts";
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
 import { readFacts } from "../../src/ledger/read-facts.ts";
 import { createTranscripts } from "../../src/mechanisms/hooks/transcripts.ts";
-import type { Script } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { VERSION } from "../../src/version.ts";
 import { KEYS } from "../environment.ts";
 import { byPrompt, task } from "../subagents/script.ts";

@@ -6,7 +6,7 @@ import { type Context, openContexts, RESULTS } from "../../src/contexts/index.ts
 import { createHub } from "../../src/hub/hub.ts";
 import { giveInput, parseTemplate, runWorkflow, workflowStatus } from "../../src/hub.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
-import type { Script, ScriptRequest } from "../../src/testing/model-server.ts";
+import type { Script, ScriptRequest } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse, tempDir } from "../house.ts";
 import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
 

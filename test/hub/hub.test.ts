@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { openContexts, RESULTS } from "../../src/contexts/index.ts";
 import { createHub } from "../../src/hub/hub.ts";
 import { INJECTION_BYTES, injectShared } from "../../src/hub/injection.ts";
-import type { Script } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse } from "../house.ts";
 
 let house: House;

@@ -1,7 +1,8 @@
 // Rendering templates in tests, and reading what came out.
 import { expect } from "vitest";
 import { HoldfastError } from "../../src/ledger/error.ts";
-import { parseTemplate, type TemplateKind } from "../../src/templates/index.ts";
+import type { TemplateKind } from "../../src/templates/document.ts";
+import { parseTemplate } from "../../src/templates/index.ts";
 
 export type Files = Record<string, string>;
 const FILE: Record<TemplateKind, string> = { markdown: "p/t.md", poml: "p/t.poml" };

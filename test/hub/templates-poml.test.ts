@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Include, parseTemplate, type Variable } from "../../src/templates/index.ts";
+import type { Include } from "../../src/templates/includes.ts";
+import { parseTemplate } from "../../src/templates/index.ts";
+import type { Variable } from "../../src/templates/variables.ts";
 import { type Files, failure, poml, render } from "./template-texts.ts";
 
 describe("a POML template", () => {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HoldfastError } from "../../src/ledger/error.ts";
-import { asData, parseTemplate } from "../../src/templates/index.ts";
+import { asData } from "../../src/templates/data.ts";
+import { parseTemplate } from "../../src/templates/index.ts";
 import { failure, fences, md, poml, reversed, sorted } from "./template-texts.ts";
 
 describe("limits", () => {

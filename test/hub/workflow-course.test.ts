@@ -1,17 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RESULTS } from "../../src/contexts/index.ts";
-import {
-  type AgentRunner,
-  type Ask,
-  defineWorkflow,
-  drawWorkflow,
-  giveInput,
-  type Progress,
-  reportOf,
-  runWorkflow,
-  workflowStatus,
-} from "../../src/workflow/index.ts";
+import type { AgentRunner } from "../../src/hub/port.ts";
+import { drawWorkflow } from "../../src/workflow/draw.ts";
+import { defineWorkflow } from "../../src/workflow/parse.ts";
+import { reportOf } from "../../src/workflow/report.ts";
+import { runWorkflow } from "../../src/workflow/run.ts";
+import type { Ask, WorkflowProgress as Progress } from "../../src/workflow/session.ts";
+import { workflowStatus } from "../../src/workflow/status.ts";
+import { giveInput } from "../../src/workflow/wait.ts";
 import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
 
 describe("the course of a workflow", () => {

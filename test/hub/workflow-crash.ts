@@ -1,5 +1,7 @@
 // The workflow that the crash tests kill: a chain, a fan-out, a loop with two rounds, and a phase that fails once.
-import { type AgentTask, defineWorkflow, type Workflow } from "../../src/workflow/index.ts";
+import type { AgentTask } from "../../src/hub/port.ts";
+import type { Workflow } from "../../src/workflow/definition.ts";
+import { defineWorkflow } from "../../src/workflow/parse.ts";
 import type { Play } from "./workflow-fake.ts";
 
 export function crashFlow(): Workflow {

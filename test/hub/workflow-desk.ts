@@ -2,7 +2,9 @@
 import path from "node:path";
 import { afterEach } from "vitest";
 import { type Context, type Contexts, openContexts } from "../../src/contexts/index.ts";
-import { type AgentTask, defineWorkflow, type PhaseSpec, type WorkflowSpec } from "../../src/workflow/index.ts";
+import type { AgentTask } from "../../src/hub/port.ts";
+import type { PhaseSpec, WorkflowSpec } from "../../src/workflow/definition.ts";
+import { defineWorkflow } from "../../src/workflow/parse.ts";
 import { tempDir } from "../house.ts";
 import { type Fake, fakeRunner, type Play } from "./workflow-fake.ts";
 

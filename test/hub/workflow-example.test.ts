@@ -3,7 +3,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Watcher } from "../../examples/three-phase/runner.ts";
-import { readWorkflow } from "../../src/workflow/index.ts";
+import { readWorkflow } from "../../src/workflow/parse.ts";
 
 const EXAMPLE = path.join(import.meta.dirname, "../../examples/three-phase");
 

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AgentRunner, AgentTask } from "../../src/workflow/index.ts";
+import type { AgentRunner, AgentTask } from "../../src/hub/port.ts";
 
 export interface Play {
   /** Model requests that it takes (default 1). */

@@ -2,7 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { isHoldfastError } from "../../src/ledger/error.ts";
-import { defineWorkflow, type Problem, parseWorkflow, readWorkflow } from "../../src/workflow/index.ts";
+import { defineWorkflow, parseWorkflow, readWorkflow } from "../../src/workflow/parse.ts";
+import type { WorkflowProblem as Problem } from "../../src/workflow/places.ts";
 import { tempDir } from "../house.ts";
 
 const FILES: Record<string, string> = {

@@ -1,6 +1,6 @@
 // A process that runs a workflow with the fake runner, to be killed: FILE.db CONTEXT DIR. Prints how it ended.
 import { openContexts } from "../../src/contexts/index.ts";
-import { runWorkflow } from "../../src/workflow/index.ts";
+import { runWorkflow } from "../../src/workflow/run.ts";
 import { crashFlow, playCrash } from "./workflow-crash.ts";
 import { fakeRunner } from "./workflow-fake.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { RESULTS } from "../../src/contexts/index.ts";
-import { type Progress, runWorkflow } from "../../src/workflow/index.ts";
+import { runWorkflow } from "../../src/workflow/run.ts";
+import type { WorkflowProgress as Progress } from "../../src/workflow/session.ts";
 import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
 
 describe("a workflow", () => {

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, w
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, killJob, listJobs } from "../../src/mechanisms/jobs/index.ts";
-import { jobState } from "../../src/mechanisms/jobs/job-dir.ts";
+import { createJobs } from "../../src/mechanisms/jobs/index.ts";
+import { jobState, killJob, listJobs } from "../../src/mechanisms/jobs/job-dir.ts";
 import type { JobPlan } from "../../src/mechanisms/jobs/port.ts";
 import { createSupervisor } from "../../src/mechanisms/jobs/supervisor.ts";
 import { sweepJobs } from "../../src/mechanisms/jobs/sweep.ts";

@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, killJob, listJobs, showJob } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs } from "../../src/mechanisms/jobs/index.ts";
+import { killJob, listJobs, showJob } from "../../src/mechanisms/jobs/job-dir.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 
 function setUp(opts: { hardLimitMs?: number; outputBytes?: number } = {}) {

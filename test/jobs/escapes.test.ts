@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, createSandbox } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs } from "../../src/mechanisms/jobs/index.ts";
+import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 import { gitInit, setUp, setUpOver, state, works } from "./sandboxed.ts";
 

@@ -5,7 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFile
 import { join } from "node:path";
 import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, listJobs, showJob } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs } from "../../src/mechanisms/jobs/index.ts";
+import { listJobs, showJob } from "../../src/mechanisms/jobs/job-dir.ts";
 import { jobOutput } from "../../src/mechanisms/jobs/output.ts";
 import { SUPERVISOR } from "../../src/mechanisms/jobs/shell-texts.ts";
 import { scratch, testTurn } from "../tools/turn.ts";

@@ -17,7 +17,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, createSandbox, probeSandbox } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs } from "../../src/mechanisms/jobs/index.ts";
+import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
+import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 import { gitInit, setUp, state, works } from "./sandboxed.ts";
 

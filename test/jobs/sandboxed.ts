@@ -3,7 +3,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, onTestFinished } from "vitest";
-import { createJobs, createSandbox, probeSandbox, type SandboxOptions } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs } from "../../src/mechanisms/jobs/index.ts";
+import { createSandbox, type SandboxOptions } from "../../src/mechanisms/jobs/sandbox.ts";
+import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
 import { scratch, type TestTurn, testTurn } from "../tools/turn.ts";
 
 export const state = probeSandbox(scratch((clean) => beforeAll(() => clean)));

@@ -3,7 +3,8 @@ import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, trunca
 import { join } from "node:path";
 import { blobHash } from "../../src/ledger/checksum.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
-import { openSqliteStore, repairSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { repairSqliteStore } from "../../src/ledger/sqlite/repair.ts";
 import type { Damage, LedgerSummary, Store, StoredEvent } from "../../src/ledger/store.ts";
 
 export interface Truth {

@@ -6,7 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { zstdDecompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { blobHash } from "../../src/ledger/checksum.ts";
-import { openSqliteStore, repairSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { repairSqliteStore } from "../../src/ledger/sqlite/repair.ts";
 import { sqliteTooOld } from "../../src/ledger/sqlite/schema.ts";
 import { all, code, event, seqs } from "../../src/testing/store-conformance-steps.ts";
 

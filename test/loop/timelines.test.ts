@@ -6,7 +6,7 @@ import { openContexts } from "../../src/contexts/index.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import { contextState } from "../../src/loop/agent.ts";
 import type { AgentState } from "../../src/loop/transcript.ts";
-import type { ScriptRound } from "../../src/testing/model-server.ts";
+import type { ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse } from "../house.ts";
 
 const LONG = process.env.HOLDFAST_LONG === "1";

@@ -2,7 +2,8 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterEach, expect, test } from "vitest";
 import { adaptLanguageModel } from "../../src/models/ai-sdk.ts";
 import type { Item } from "../../src/models/model.ts";
-import { type Fault, type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Fault, Script } from "../../src/testing/model-server-script.ts";
 import { asking, failure, reply, result, user } from "./asking.ts";
 
 let server: ModelServer;

@@ -1,7 +1,8 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
-import { type Fault, type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Fault } from "../../src/testing/model-server-script.ts";
 import { asking, BEFORE_TEXT, failure, open, reply, user, WIRES } from "./asking.ts";
 
 let server: ModelServer;

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { Item, Limits } from "../../src/models/model.ts";
-import { type Fault, type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Fault, Script } from "../../src/testing/model-server-script.ts";
 import { asking, failure, open, readFile, reply, result, user } from "./asking.ts";
 
 let server: ModelServer;

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { Item } from "../../src/models/model.ts";
-import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { asking, open, readFile, reply, result, user } from "./asking.ts";
 
 let server: ModelServer;

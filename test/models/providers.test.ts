@@ -2,8 +2,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Item } from "../../src/models/model.ts";
 import { createOpenAI } from "../../src/models/openai.ts";
-import type { ProviderName, ScriptRound } from "../../src/testing/model-server.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
+import type { ProviderName } from "../../src/testing/model-server-providers.ts";
+import type { ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse } from "../house.ts";
 import { asking, reply, result, user } from "./asking.ts";
 

@@ -4,7 +4,8 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HoldfastError } from "../../src/ledger/error.ts";
 import type { Delta, Item, Reply } from "../../src/models/model.ts";
-import { createRehearsal, readScript } from "../../src/models/rehearsal/index.ts";
+import { createRehearsal } from "../../src/models/rehearsal/index.ts";
+import { readScript } from "../../src/models/rehearsal/script.ts";
 
 let dir: string;
 let file: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitsRule } from "../../src/mechanisms/permissions/index.ts";
+import { fitsRule } from "../../src/shell-policy/rule-matches.ts";
 
 test.each([
   ["Bash", "Bash", { command: "ls" }, true],

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createCodec } from "../../src/ledger/events.ts";
-import { compaction, compactionEvents } from "../../src/mechanisms/compaction/index.ts";
+import { compactionEvents } from "../../src/mechanisms/compaction/events.ts";
+import { compaction } from "../../src/mechanisms/compaction/index.ts";
 import type { Item, Model } from "../../src/models/model.ts";
 import { readFile, result, user } from "../models/asking.ts";
 import { createFakeTurn } from "./fake-turn.ts";

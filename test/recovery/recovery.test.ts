@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { ModelCall } from "../../src/loop/seams.ts";
 import { createRecovery, type RecoveryOptions } from "../../src/mechanisms/recovery/index.ts";
 import type { Model, ModelError, ModelRequest, Reply } from "../../src/models/model.ts";
-import { type Fault, type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Fault, Script } from "../../src/testing/model-server-script.ts";
 import { asking, open, user, WIRES } from "../models/asking.ts";
 import { createFakeTurn, type FakeTurn } from "./fake-turn.ts";
 

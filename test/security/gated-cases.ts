@@ -1,5 +1,5 @@
 // Owns the cases of the gate and the tools together, by kind. One line each: tools, path (of bash: the command), outcome, why, more.
-import type { PermissionMode } from "../../src/shell-policy/types.ts";
+import type { PermissionMode } from "../../src/claude-code/permission-modes.ts";
 import type { GatedCall, GatedTool } from "./gated.ts";
 
 /** `no`: refused, and without effect; `safe`: whatever is said, without effect; `yes`: it works. */

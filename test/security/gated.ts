@@ -2,11 +2,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { PermissionMode } from "../../src/claude-code/permission-modes.ts";
 import type { Tool, ToolOutput } from "../../src/loop/seams.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { createJobs, createSandbox } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs } from "../../src/mechanisms/jobs/index.ts";
+import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
 import { createPermissions } from "../../src/mechanisms/permissions/index.ts";
-import type { PermissionMode } from "../../src/shell-policy/types.ts";
 import { state } from "../jobs/sandboxed.ts";
 import { testTurn } from "../tools/turn.ts";
 import { filled, pretendSeen } from "./world.ts";

@@ -5,7 +5,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, wri
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createSandbox, probeSandbox } from "../../src/mechanisms/jobs/index.ts";
+import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
+import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
 import { scratch } from "../tools/turn.ts";
 
 const LONG = process.env.HOLDFAST_LONG === "1";

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync,
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { killJob } from "../../src/mechanisms/jobs/index.ts";
+import { killJob } from "../../src/mechanisms/jobs/job-dir.ts";
 import { takeLeftBehind } from "../../src/mechanisms/jobs/left-behind.ts";
 import { bin, startProgram } from "../cli/cli.ts";
 import { openHouse } from "../house.ts";

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Script } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { openHouse, toolOf } from "../house.ts";
 import { byPrompt, saidTo, task } from "../subagents/script.ts";
 

@@ -2,13 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { isHoldfastError } from "../../src/ledger/error.ts";
-import {
-  type LoadedSettings,
-  type LoadOptions,
-  loadSettings,
-  openTrust,
-  type Trust,
-} from "../../src/settings/index.ts";
+import { type LoadedSettings, type LoadOptions, loadSettings } from "../../src/settings/load.ts";
+import { openTrust, type Trust } from "../../src/settings/trust.ts";
 import { tempDir } from "../house.ts";
 
 export interface Desk {

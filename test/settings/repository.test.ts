@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeWithheld } from "../../src/settings/index.ts";
-import type { PermissionMode } from "../../src/settings/types.ts";
+import type { PermissionMode } from "../../src/claude-code/permission-modes.ts";
+import { describeWithheld } from "../../src/settings/load.ts";
 import { type Desk, hookOf, openDesk } from "./desk.ts";
 
 /** Everything that a repository tries. */

@@ -2,7 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HookConfig } from "../../src/mechanisms/hooks/config.ts";
-import { type Settings, settingsFiles, settingsPlaces } from "../../src/settings/index.ts";
+import { settingsFiles, settingsPlaces } from "../../src/settings/files.ts";
+import type { Settings } from "../../src/settings/types.ts";
 import type { RuleText } from "../../src/shell-policy/types.ts";
 import { type Desk, hookOf, openDesk } from "./desk.ts";
 

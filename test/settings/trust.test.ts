@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openTrust } from "../../src/settings/index.ts";
+import { openTrust } from "../../src/settings/trust.ts";
 import { tempDir } from "../house.ts";
 
 const granter = path.join(import.meta.dirname, "children/granter.ts");

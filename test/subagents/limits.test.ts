@@ -1,7 +1,7 @@
 // What keeps subagents from multiplying: depth, number, and the size of what every request carries.
 import { afterEach, describe, expect, it } from "vitest";
 import { contextState } from "../../src/loop/agent.ts";
-import type { ScriptRequest } from "../../src/testing/model-server.ts";
+import type { ScriptRequest } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse } from "../house.ts";
 import { promptOf, saidTo, task } from "./script.ts";
 

@@ -1,5 +1,5 @@
 // What the scripted model says to each agent of a test: by the words of its prompt, then by its round.
-import type { Script, ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
+import type { Script, ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a provider's request as it came
 const textOf = (content: any): string =>

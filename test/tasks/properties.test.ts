@@ -2,8 +2,8 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { isHoldfastError } from "../../src/ledger/error.ts";
+import type { Board } from "../../src/mechanisms/tasks/board.ts";
 import { findCycle } from "../../src/mechanisms/tasks/graph.ts";
-import type { Board } from "../../src/mechanisms/tasks/index.ts";
 import type { By, Task } from "../../src/mechanisms/tasks/port.ts";
 import { agent, openWorld } from "./world.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
-import type { BoardOptions } from "../../src/mechanisms/tasks/board.ts";
-import { type Board, openBoard } from "../../src/mechanisms/tasks/index.ts";
+import type { Board, BoardOptions } from "../../src/mechanisms/tasks/board.ts";
+import { openBoard } from "../../src/mechanisms/tasks/index.ts";
 import type { By, Task } from "../../src/mechanisms/tasks/port.ts";
 
 export interface World {

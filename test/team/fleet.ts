@@ -8,7 +8,8 @@ import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
 import { openModel } from "../../src/models/open-model.ts";
-import { type ModelServer, type Script, startModelServer } from "../../src/testing/model-server.ts";
+import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 

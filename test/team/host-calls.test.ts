@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Store } from "../../src/ledger/store.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
-import { sending } from "../../src/mechanisms/team/index.ts";
+import { sending } from "../../src/mechanisms/team/decide.ts";
 import type { TeamState } from "../../src/mechanisms/team/state.ts";
 import { openHouse } from "../house.ts";
 import { call, seenIn } from "./world.ts";

@@ -6,7 +6,7 @@ import type { Harness, HarnessOptions } from "../../src/harness.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { defineMechanism } from "../../src/loop/seams.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
-import type { ScriptRound } from "../../src/testing/model-server.ts";
+import type { ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse } from "../house.ts";
 import { call, type Seen, seenIn } from "./world.ts";
 

@@ -3,7 +3,8 @@ import { mechanismsOf } from "../../src/harness.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import { readers } from "../../src/loop/host.ts";
-import { sending, type TeamState } from "../../src/mechanisms/team/index.ts";
+import { sending } from "../../src/mechanisms/team/decide.ts";
+import type { TeamState } from "../../src/mechanisms/team/state.ts";
 
 const [file, context, name, to, count] = process.argv.slice(2);
 const store = await openSqliteStore(file!);

@@ -1,7 +1,7 @@
 // Teams through the whole house: real store, real HTTP to the scripted model server, teammates on the same loop.
 import { afterEach, expect, test } from "vitest";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
-import type { TeamState } from "../../src/mechanisms/team/index.ts";
+import type { TeamState } from "../../src/mechanisms/team/state.ts";
 import { call, openTeam, type Play, type TeamWorld } from "./world.ts";
 
 let world: TeamWorld;

@@ -1,7 +1,7 @@
 // A team for a test: a scripted model that answers each agent by what it was told last, and a host that runs until asked to end.
 import type { HarnessOptions, RunOptions } from "../../src/harness.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
-import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server.ts";
+import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse } from "../house.ts";
 
 /** What an agent sees: who it is, what was said to it last, and everything. */

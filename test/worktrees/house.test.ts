@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
 import type { HarnessOptions } from "../../src/harness.ts";
-import { killJob, listJobs, probeSandbox } from "../../src/mechanisms/jobs/index.ts";
+import { killJob, listJobs } from "../../src/mechanisms/jobs/job-dir.ts";
+import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
 import type { Item } from "../../src/models/model.ts";
-import type { Script } from "../../src/testing/model-server.ts";
+import type { Script } from "../../src/testing/model-server-script.ts";
 import { openHouse, tempDir } from "../house.ts";
 import { git, makeRepository, put, text } from "./world.ts";
 

@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createJobs, createSandbox, probeSandbox } from "../../src/mechanisms/jobs/index.ts";
+import { createJobs } from "../../src/mechanisms/jobs/index.ts";
+import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
+import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
 import { tempDir } from "../house.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 import { makeRepository } from "./world.ts";

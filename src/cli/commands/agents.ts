@@ -1,8 +1,9 @@
 // Owns `holdfast agents ls|show`: the types of agents there are, where they come from, what is wrong with their files.
 
 import { oneLine, printable } from "../../front/presentation/printable.ts";
-import { type AgentDefinition, type Catalogue, createAgentCatalogue } from "../../mechanisms/agents/index.ts";
-import { describeWithheld } from "../../settings/index.ts";
+import { type Catalogue, createAgentCatalogue } from "../../mechanisms/agents/catalogue.ts";
+import type { AgentDefinition } from "../../mechanisms/agents/definition.ts";
+import { describeWithheld } from "../../settings/load.ts";
 import { agentPlaces, withheldAgents } from "../agent-places.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";

@@ -1,6 +1,6 @@
 // Owns `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
-import { listContexts } from "../../contexts/index.ts";
-import { choicesFor, describeRequest, ruleOf, type Scope } from "../../front/presentation/approval.ts";
+import { listContexts } from "../../contexts/listing.ts";
+import { type ApprovalScope, choicesFor, describeRequest, ruleOf } from "../../front/presentation/approval.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine } from "../../front/presentation/printable.ts";
 import { styleFor } from "../../front/presentation/style.ts";
@@ -10,14 +10,8 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
-import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  type ApprovalsState,
-  answerEvent,
-  listedRequests,
-  whoAnswers,
-} from "../../mechanisms/approvals/index.ts";
+import type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "../../mechanisms/approvals/events.ts";
+import { answerEvent, listedRequests, whoAnswers } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
@@ -85,7 +79,7 @@ function answerOf(word: string, request: ApprovalRequest, flags: Answer): Approv
   return { decision: "allow", from, ...(scope === "exactly" && { remember: true }) };
 }
 
-const SCOPES: Record<string, Scope> = { allow: "once", remember: "exactly", rule: "rule", deny: "no" };
+const SCOPES: Record<string, ApprovalScope> = { allow: "once", remember: "exactly", rule: "rule", deny: "no" };
 
 function scopeOf({ remember, keeps }: ApprovalAnswer): string {
   if (keeps) return `; in this context from now on: ${escaped(keeps.rule)}`;
@@ -174,6 +168,6 @@ function list(all: Found[], flags: Look): number {
   return 0;
 }
 
-const wordFor = (scope: Scope): string => Object.keys(SCOPES).find((word) => SCOPES[word] === scope)!;
+const wordFor = (scope: ApprovalScope): string => Object.keys(SCOPES).find((word) => SCOPES[word] === scope)!;
 
 const summary = ({ tool, input }: ApprovalRequest): string => oneLine(`${tool} ${titleOf(tool, input)}`, 100);

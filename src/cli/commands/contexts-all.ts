@@ -1,7 +1,8 @@
 // Owns `holdfast contexts ls --all`: the contexts of every project of this user. A store that cannot be read is a line, and the others are shown.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type ContextInfo, type KnownProject, listContexts, listProjects } from "../../contexts/index.ts";
+import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
+import { type KnownProject, listProjects } from "../../contexts/project/links.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";

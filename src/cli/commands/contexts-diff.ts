@@ -1,5 +1,8 @@
 // Owns `holdfast contexts diff`: what changed between two checkpoints, as a person reads it: unified diffs, values old and new.
-import type { Change, Context, Diff, FileVersion } from "../../contexts/index.ts";
+
+import type { Context } from "../../contexts/context.ts";
+import type { Change, Diff } from "../../contexts/diff.ts";
+import type { FileVersion } from "../../contexts/file-keeper.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import type { JsonToo } from "../flags.ts";
 import { createPage, hunks, isBinary } from "./diff-page.ts";

@@ -1,9 +1,11 @@
 // Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
-import type { ContextInfo, Contexts } from "../../contexts/index.ts";
+import type { ContextInfo } from "../../contexts/listing.ts";
+import type { Contexts } from "../../contexts/open.ts";
 import { oneLine, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import { forgetHookFiles } from "../../mechanisms/hooks/index.ts";
-import { loadSettings, settingsPlaces } from "../../settings/index.ts";
+import { forgetHookFiles } from "../../mechanisms/hooks/transcript-places.ts";
+import { settingsPlaces } from "../../settings/files.ts";
+import { loadSettings } from "../../settings/load.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { findContext, projectOf } from "../open.ts";
 import { trustOf } from "../settings.ts";

@@ -1,5 +1,6 @@
 // Owns `holdfast contexts checkpoints|checkpoint|restore|undo|diff|fork`: going back, comparing, and a second timeline.
-import type { Checkpoint, Context, RestoreReport } from "../../contexts/index.ts";
+import type { Checkpoint, RestoreReport } from "../../contexts/checkpoints.ts";
+import type { Context } from "../../contexts/context.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";

@@ -1,10 +1,10 @@
 // Owns `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
-import { type ContextInfo, listContexts } from "../../contexts/index.ts";
+import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { age, listing, oneLine, printable } from "../../front/presentation/printable.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
-import { type Repair, repairSqliteStore } from "../../ledger/sqlite/index.ts";
+import { type Repair, repairSqliteStore } from "../../ledger/sqlite/repair.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
@@ -80,7 +80,7 @@ export const timeVerb = (verb: keyof typeof TIME_VERBS, flags: Look, [id, ...wor
 
 export const storeVerb = (verb: keyof typeof STORE_VERBS, flags: Look, words: string[]): Promise<number> =>
   withState(flags, async ({ store }) => {
-    const { openContexts } = await import("../../contexts/index.ts");
+    const { openContexts } = await import("../../contexts/open.ts");
     const { STORE_VERBS: verbs } = await import("./contexts-store.ts");
     await verbs[verb](await openContexts({ store }), flags, words);
     return 0;

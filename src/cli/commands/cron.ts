@@ -1,19 +1,15 @@
 // Owns `holdfast cron ls|add|rm`: what agents have scheduled, setting a schedule from outside, taking one away.
-import { listContexts, openContexts } from "../../contexts/index.ts";
+import { listContexts } from "../../contexts/listing.ts";
+import { openContexts } from "../../contexts/open.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
-import { contextState } from "../../loop/agent.ts";
-import { LEAD, readers } from "../../loop/host.ts";
-import {
-  cancelling,
-  localZone,
-  onlyLocal,
-  schedulesOf,
-  scheduling,
-  showSchedule,
-} from "../../mechanisms/cron/index.ts";
+import { contextState, LEAD } from "../../loop/agent.ts";
+import { readers } from "../../loop/host.ts";
+import { showSchedule } from "../../mechanisms/cron/plan.ts";
+import { cancelling, schedulesOf, scheduling } from "../../mechanisms/cron/schedules.ts";
+import { localZone, onlyLocal } from "../../mechanisms/cron/zone.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 

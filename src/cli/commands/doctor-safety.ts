@@ -3,16 +3,17 @@ import fs from "node:fs";
 import path from "node:path";
 import { messageOf } from "../../ledger/error.ts";
 import { findProgram } from "../../ledger/programs.ts";
-import { createAgentCatalogue } from "../../mechanisms/agents/index.ts";
-import { canWrite, ownPaths, type SandboxOptions } from "../../mechanisms/jobs/index.ts";
+import { createAgentCatalogue } from "../../mechanisms/agents/catalogue.ts";
+import { canWrite, ownPaths } from "../../mechanisms/jobs/can-write.ts";
+import type { SandboxOptions } from "../../mechanisms/jobs/sandbox.ts";
 import { agentPlaces, withheldAgents } from "../agent-places.ts";
 import type { Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { type OpenSettings, openSettings } from "../settings.ts";
 import { INSTEAD, unusedFiles } from "../unused-files.ts";
-import type { Finding } from "./doctor.ts";
+import type { Diagnosis } from "./doctor.ts";
 
-export async function safety(flags: Place): Promise<Finding[]> {
+export async function safety(flags: Place): Promise<Diagnosis[]> {
   try {
     const project = await projectOf(flags);
     const settings = await openSettings(flags, project);
@@ -28,17 +29,23 @@ export async function safety(flags: Place): Promise<Finding[]> {
   }
 }
 
-function unused({ permissions }: OpenSettings, root: string): Finding[] {
+function unused({ permissions }: OpenSettings, root: string): Diagnosis[] {
   const files = unusedFiles(root, permissions.home ?? "");
   const says = `not read in this version: ${files.join(", ")}`;
   return files.length === 0 ? [] : [{ what: "files", ok: false, warning: true, says, do: INSTEAD }];
 }
 
 /** Definitions that are not used, and mistakes in those that are. */
-async function agents({ trusted }: OpenSettings, root: string): Promise<Finding[]> {
+async function agents({ trusted }: OpenSettings, root: string): Promise<Diagnosis[]> {
   const catalogue = createAgentCatalogue({ places: agentPlaces(root, { trusted }) });
   await catalogue.list();
-  const found = (says: string, todo: string): Finding => ({ what: "agents", ok: false, warning: true, says, do: todo });
+  const found = (says: string, todo: string): Diagnosis => ({
+    what: "agents",
+    ok: false,
+    warning: true,
+    says,
+    do: todo,
+  });
   const withheld = trusted ? [] : withheldAgents(root);
   return [
     ...(withheld.length > 0
@@ -48,7 +55,7 @@ async function agents({ trusted }: OpenSettings, root: string): Promise<Finding[
   ];
 }
 
-function walls({ sandboxState, sandbox, settings }: OpenSettings): Finding[] {
+function walls({ sandboxState, sandbox, settings }: OpenSettings): Diagnosis[] {
   if (!sandboxState.works || !sandbox) {
     const why = sandboxState.works ? "" : sandboxState.why;
     return [
@@ -80,7 +87,7 @@ function walls({ sandboxState, sandbox, settings }: OpenSettings): Finding[] {
   ];
 }
 
-function install(sandbox: SandboxOptions): Finding[] {
+function install(sandbox: SandboxOptions): Diagnosis[] {
   const paths = ownPaths(sandbox);
   if (paths.length === 0) return [];
   const shown = paths.map((file) => path.relative(sandbox.root, file) || file);
@@ -103,7 +110,7 @@ function install(sandbox: SandboxOptions): Finding[] {
 const RUNNERS = new Set(["npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "make", "just"]);
 
 /** Hooks run outside the sandbox: what a command can change of them runs there. */
-function hooks({ settings, sandbox }: OpenSettings, root: string): Finding[] {
+function hooks({ settings, sandbox }: OpenSettings, root: string): Diagnosis[] {
   if (!sandbox) return [];
   const found = Object.entries(settings.hooks).flatMap(([event, groups]) =>
     (groups ?? []).flatMap(({ hooks: all, source }) =>
@@ -145,7 +152,7 @@ const placed = (word: string, root: string): string =>
     .replace(/\$\{?(?:CLAUDE_PROJECT_DIR|HOLDFAST_PROJECT_DIR|PWD)\}?/g, () => root)
     .replace(/^~(?=\/)|\$\{?HOME\}?/g, () => process.env.HOME ?? "~");
 
-function trust({ trusted, withheld, permissions }: OpenSettings): Finding {
+function trust({ trusted, withheld, permissions }: OpenSettings): Diagnosis {
   const mode = permissions.policy?.mode ?? "default";
   return {
     what: "settings",

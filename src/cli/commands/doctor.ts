@@ -10,7 +10,7 @@ import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { safety } from "./doctor-safety.ts";
 
-export interface Finding {
+export interface Diagnosis {
   what: string;
   ok: boolean;
   /** It is not as it could be, and works all the same. */
@@ -21,7 +21,7 @@ export interface Finding {
 }
 
 /** `!` is worth knowing; only `✗` is wrong, and the exit code. */
-const markOf = ({ ok, warning }: Finding): string => (ok ? "✓" : warning ? "!" : "✗");
+const markOf = ({ ok, warning }: Diagnosis): string => (ok ? "✓" : warning ? "!" : "✗");
 
 export async function doctor(flags: Place & JsonToo): Promise<number> {
   const findings = [
@@ -42,20 +42,20 @@ export async function doctor(flags: Place & JsonToo): Promise<number> {
   return findings.some((f) => !f.ok && !f.warning) ? 1 : 0;
 }
 
-const runtime = (): Finding => ({
+const runtime = (): Diagnosis => ({
   what: "runtime",
   ok: true,
   says: `holdfast ${VERSION} on Node ${process.versions.node}, ${process.platform} ${process.arch}`,
 });
 
-function sqlite(): Finding {
+function sqlite(): Diagnosis {
   const db = new DatabaseSync(":memory:");
   const { v } = db.prepare("SELECT sqlite_version() AS v").get() as { v: string };
   db.close();
   return { what: "sqlite", ok: true, says: v };
 }
 
-async function state(flags: Place): Promise<Finding> {
+async function state(flags: Place): Promise<Diagnosis> {
   try {
     const project = await projectOf(flags);
     const store = await openSqliteStore(project.ledgerFile);
@@ -93,7 +93,7 @@ function networkFileSystem(dir: string): string | undefined {
   return known[fs.statfsSync(dir).type];
 }
 
-function model(): Finding {
+function model(): Diagnosis {
   const spec = defaultModelSpec(process.env);
   if (spec !== "rehearsal") return { what: "model", ok: true, says: spec };
   return {
@@ -104,14 +104,14 @@ function model(): Finding {
   };
 }
 
-function command(name: string, todo: string): Finding {
+function command(name: string, todo: string): Diagnosis {
   const found = (process.env.PATH ?? "")
     .split(path.delimiter)
     .some((dir) => dir !== "" && fs.existsSync(path.join(dir, name)));
   return found ? { what: name, ok: true, says: "found" } : { what: name, ok: false, says: "not found", do: todo };
 }
 
-function processes(): Finding {
+function processes(): Diagnosis {
   const ok = process.platform !== "linux" || fs.existsSync("/proc/self/stat");
   return {
     what: "processes",

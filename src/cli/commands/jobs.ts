@@ -2,7 +2,7 @@
 
 import { age, listing, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import { killJob, listJobs, showJob } from "../../mechanisms/jobs/index.ts";
+import { killJob, listJobs, showJob } from "../../mechanisms/jobs/job-dir.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
 import { projectOf } from "../open.ts";

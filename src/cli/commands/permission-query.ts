@@ -1,10 +1,11 @@
 // Owns the lines that `permissions check --json-lines` reads: what they may say, and what is wrong with one that says something else.
 import { resolve } from "node:path";
 import * as z from "zod";
+import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 import { isInside, realPath } from "../../file-access/paths.ts";
 import { messageOf } from "../../ledger/error.ts";
 import { parseRule } from "../../shell-policy/rules.ts";
-import { PERMISSION_MODES, type PermissionMode, type ToolCall } from "../../shell-policy/types.ts";
+import type { ToolCall } from "../../shell-policy/types.ts";
 
 export interface Query {
   id?: unknown;

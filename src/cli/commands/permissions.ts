@@ -3,14 +3,10 @@
 import { escaped, oneLine } from "../../front/presentation/printable.ts";
 import { linesOf } from "../../front/sdk-protocol/lines-of.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import {
-  decide,
-  type Judgement,
-  type PermissionOptions,
-  type Policy,
-  worldOf,
-} from "../../mechanisms/permissions/index.ts";
-import { isBypass } from "../../settings/index.ts";
+import { type PermissionOptions, worldOf } from "../../mechanisms/permissions/index.ts";
+import { isBypass } from "../../settings/merge.ts";
+import { decide } from "../../shell-policy/engine.ts";
+import type { Judgement, Policy } from "../../shell-policy/types.ts";
 import type { JsonToo, PolicyFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { openSettings } from "../settings.ts";

@@ -1,11 +1,6 @@
 // Owns `holdfast project ls|adopt|forget`: whose state lies where, and which folder goes on with it.
-import {
-  adoptProject,
-  forgetProject,
-  type KnownProject,
-  listProjects,
-  settleMovedRoots,
-} from "../../contexts/index.ts";
+import { adoptProject, forgetProject, type KnownProject, listProjects } from "../../contexts/project/links.ts";
+import { settleMovedRoots } from "../../contexts/project/moved-roots.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
 import type { JsonToo, Place } from "../flags.ts";

@@ -1,5 +1,5 @@
 // Owns what `holdfast tasks show` says of a task's worktree: where it is, what is in it, how to merge it.
-import type { Project } from "../../contexts/index.ts";
+import type { Project } from "../../contexts/project.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openWorktrees } from "../../mechanisms/worktrees/index.ts";

@@ -1,10 +1,11 @@
 // Owns `holdfast tasks ls|show|add|update|claim|release|done|cancel|rm|graph|export|import`: the board, for a person.
 import { resolve } from "node:path";
-import type { Project } from "../../contexts/index.ts";
+import type { Project } from "../../contexts/project.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import type { Board } from "../../mechanisms/tasks/board.ts";
 import { drawTasks } from "../../mechanisms/tasks/draw.ts";
 import { readTaskFiles, writeTaskFiles } from "../../mechanisms/tasks/files.ts";
-import { type Board, openBoard } from "../../mechanisms/tasks/index.ts";
+import { openBoard } from "../../mechanisms/tasks/index.ts";
 import {
   type By,
   type Changed,

@@ -8,18 +8,10 @@ import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { contextState } from "../../loop/agent.ts";
 import { readers } from "../../loop/host.ts";
 import { openBoard } from "../../mechanisms/tasks/index.ts";
-import {
-  doing,
-  type Facts,
-  isTeamWake,
-  type Plan,
-  planNamed,
-  reviewing,
-  sending,
-  shuttingDown,
-  type TeamState,
-  USER,
-} from "../../mechanisms/team/index.ts";
+import { planNamed, reviewing, sending, shuttingDown, type TeamFacts } from "../../mechanisms/team/decide.ts";
+import { doing } from "../../mechanisms/team/roster.ts";
+import { type TeammatePlan as Plan, type TeamState, USER } from "../../mechanisms/team/state.ts";
+import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 
@@ -99,7 +91,7 @@ function theTeam(
   throw missing(teams, what);
 }
 
-const record = (ledger: Ledger, facts: Facts) => ledger.append(facts.map((fact) => ({ ...fact, actor: USER })));
+const record = (ledger: Ledger, facts: TeamFacts) => ledger.append(facts.map((fact) => ({ ...fact, actor: USER })));
 
 function said(flags: Flags, value: object, line: string): number {
   process.stdout.write(flags.json ? `${JSON.stringify(value)}\n` : `${printable(line)}\n`);

@@ -1,7 +1,7 @@
 // Owns `holdfast trust [show|add|remove]`: which projects' own configuration is used.
 
 import { escaped } from "../../front/presentation/printable.ts";
-import { describeWithheld } from "../../settings/index.ts";
+import { describeWithheld } from "../../settings/load.ts";
 import { withheldAgents } from "../agent-places.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { projectOf } from "../open.ts";

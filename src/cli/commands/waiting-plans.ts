@@ -1,9 +1,10 @@
 // Owns which contexts wait for a person although nobody is at work in them: a teammate's plan is not answered.
-import type { ContextInfo } from "../../contexts/index.ts";
+import type { ContextInfo } from "../../contexts/listing.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import { readers } from "../../loop/host.ts";
-import { isTeamWake, type TeamState } from "../../mechanisms/team/index.ts";
+import type { TeamState } from "../../mechanisms/team/state.ts";
+import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import type { OpenState } from "../open.ts";
 
 export type Listed = ContextInfo & { plansWaiting?: number };

@@ -1,22 +1,21 @@
 // Owns `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
 import { isAbsolute, relative, resolve } from "node:path";
-import { type Context, type ContextInfo, type Contexts, openContexts } from "../../contexts/index.ts";
+import type { Context } from "../../contexts/context.ts";
+import type { ContextInfo } from "../../contexts/listing.ts";
+import { type Contexts, openContexts } from "../../contexts/open.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { oneLine, printable } from "../../front/presentation/printable.ts";
 import { createScreen, isLiveTerminal } from "../../front/text/screen.ts";
 import { createHub } from "../../hub/hub.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import {
-  drawWorkflow,
-  giveInput,
-  type Progress,
-  readWorkflow,
-  reportOf,
-  runWorkflow,
-  type Workflow,
-  type WorkflowRun,
-  workflowStatus,
-} from "../../workflow/index.ts";
+import type { Workflow } from "../../workflow/definition.ts";
+import { drawWorkflow } from "../../workflow/draw.ts";
+import { readWorkflow } from "../../workflow/parse.ts";
+import { reportOf } from "../../workflow/report.ts";
+import { runWorkflow } from "../../workflow/run.ts";
+import type { WorkflowProgress as Progress } from "../../workflow/session.ts";
+import { type WorkflowRun, workflowStatus } from "../../workflow/status.ts";
+import { giveInput } from "../../workflow/wait.ts";
 import type { JsonToo, Place, WorkFlags } from "../flags.ts";
 import { findContext, type OpenState, stateAt, withState } from "../open.ts";
 import { openHarness } from "../open-harness.ts";

@@ -7,12 +7,12 @@ import { type Here, idAt, isSameElsewhere, isSameThere, lookHere } from "./here.
 import { everyPlace, matchHere } from "./match.ts";
 import {
   allPlaces,
+  type FolderRecord,
   folderOf,
   gitFacts,
   holdsState,
   isUnlinked,
   markUnlinked,
-  type Place,
   projectDir,
   projectNames,
   readOrigin,
@@ -120,7 +120,7 @@ const folderAlone = ({ git, ...here }: Here): Here => ({
 });
 
 /** Folders of the project that are no more were this one: what is recorded there is here now. */
-function placeHere(home: string, here: Here, { id, name }: { id: string; name: string }): Place {
+function placeHere(home: string, here: Here, { id, name }: { id: string; name: string }): FolderRecord {
   const { top, topId: self } = here;
   const own = everyPlace(home).filter((one) => one.project === name);
   const origin = readOrigin(home, name);
@@ -134,10 +134,10 @@ function placeHere(home: string, here: Here, { id, name }: { id: string; name: s
   return { id, project: name, self, paths, ...gitFacts(here) };
 }
 
-const isSomewhere = ({ self, paths }: Place): boolean =>
+const isSomewhere = ({ self, paths }: FolderRecord): boolean =>
   paths.some((at, i) => (i === 0 ? isSameThere : isSameElsewhere)(self, idAt(at) ?? ""));
 
-function leave(home: string, was: Place | undefined): { left?: Adopted["left"] } {
+function leave(home: string, was: FolderRecord | undefined): { left?: Adopted["left"] } {
   if (!was) return {};
   if (!allPlaces(home).some((one) => one.project === was.project)) markUnlinked(home, was.project, true);
   return { left: { id: was.id, stateDir: projectDir(home, was.project) } };

@@ -3,11 +3,11 @@ import path from "node:path";
 import { type Here, idAt, isImageOf, isSameElsewhere, isSameThere, tellsBirth } from "./here.ts";
 import {
   allPlaces,
+  type FolderRecord,
   folderOf,
   gitFacts,
   holdsState,
   isUnlinked,
-  type Place,
   projectNames,
   readOrigin,
   readPlace,
@@ -24,16 +24,16 @@ export type Doubt =
   | "image" // a snapshot or an image of the folder, mounted elsewhere
   | "birthless"; // another path, and a file system that tells no birth time
 
-export type Match = Known | { kind: "unclear"; doubt: Doubt; place: Place } | None;
+export type Match = Known | { kind: "unclear"; doubt: Doubt; place: FolderRecord } | None;
 
 interface Known {
   kind: "known";
-  place: Place;
+  place: FolderRecord;
   news?: News;
   /** The place says something new, to be recorded. */
   changed: boolean;
   /** Places that it stands for now. */
-  instead: Place[];
+  instead: FolderRecord[];
 }
 
 interface None {
@@ -56,7 +56,7 @@ export function matchHere(home: string, here: Here): Match {
   return place ? ofKnownFolder(home, here, place) : ofUnknownFolder(home, here);
 }
 
-function ofKnownFolder(home: string, here: Here, place: Place): Match {
+function ofKnownFolder(home: string, here: Here, place: FolderRecord): Match {
   if (place.paths[0] !== here.top && !tellsBirth(place.self)) return { kind: "unclear", doubt: "birthless", place };
   const { git } = here;
   if (git && place.git !== undefined && !isSameThere(place.git, git.id)) {
@@ -68,7 +68,7 @@ function ofKnownFolder(home: string, here: Here, place: Place): Match {
   return known(place, here);
 }
 
-function known(place: Place, now: Pick<Here, "top" | "git">): Match {
+function known(place: FolderRecord, now: Pick<Here, "top" | "git">): Match {
   const { top, git } = now;
   const [last] = place.paths;
   const isNewHere = !place.paths.includes(top);
@@ -118,14 +118,14 @@ function goneNamesake(home: string, top: string): Namesake | undefined {
 }
 
 /** The index is to say so from now on. */
-const recorded = (match: Match, instead: Place[] = []): Match =>
+const recorded = (match: Match, instead: FolderRecord[] = []): Match =>
   match.kind === "known" ? { ...match, changed: true, instead } : match;
 
 /** It lives at another path: what stands here is simply another folder. */
-const isElsewhere = ({ self, paths }: Place, than: string): boolean =>
+const isElsewhere = ({ self, paths }: FolderRecord, than: string): boolean =>
   paths.some((one) => one !== than && isSameElsewhere(self, idAt(one) ?? ""));
 
-function byRepository(all: Place[], here: Here): Match | undefined {
+function byRepository(all: FolderRecord[], here: Here): Match | undefined {
   const { top, topId } = here;
   const git = here.git!;
   const trees = all.filter(
@@ -145,7 +145,7 @@ function byRepository(all: Place[], here: Here): Match | undefined {
       return { kind: "unclear", doubt: "replaced", place: there };
   } else if (there) return { kind: "unclear", doubt: "replaced", place: there };
   else if (owner.commonPath !== git.commonPath) return { kind: "unclear", doubt: "git_moved", place: owner };
-  const place: Place = { id, project, self: topId, paths: [top], ...gitFacts(here) };
+  const place: FolderRecord = { id, project, self: topId, paths: [top], ...gitFacts(here) };
   const of = owner.paths[0] ?? git.commonPath;
   return { kind: "known", place, news: { kind: "worktree", of }, changed: true, instead: there ? [there] : [] };
 }
@@ -164,7 +164,7 @@ function byOlderPath(home: string, here: Here): Match | undefined {
     const origin = readOrigin(home, project);
     if (origin?.first || isUnlinked(home, project)) continue;
     if (!origin && !holdsState(home, project)) continue;
-    const place: Place = { id: origin?.id ?? "", project, self, paths: [at], ...git };
+    const place: FolderRecord = { id: origin?.id ?? "", project, self, paths: [at], ...git };
     const news: News | undefined = key === olderKey ? undefined : { kind: "repository" };
     return { kind: "known", place, ...(news && { news }), changed: true, instead: [] };
   }
@@ -172,7 +172,7 @@ function byOlderPath(home: string, here: Here): Match | undefined {
 }
 
 /** What the index knows, and those projects whose place in it was lost. */
-export function everyPlace(home: string): Place[] {
+export function everyPlace(home: string): FolderRecord[] {
   const places = allPlaces(home);
   const linked = new Set(places.map((one) => one.project));
   for (const project of projectNames(home)) {

@@ -6,7 +6,7 @@ import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import type { DirId, Here } from "./here.ts";
 
-export interface Place {
+export interface FolderRecord {
   /** The project's id, and the name of its folder under `projects/`. */
   id: string;
   project: string;
@@ -23,7 +23,7 @@ export interface Place {
 export interface Origin {
   id: string;
   path: string;
-  first?: Pick<Place, "self" | "git" | "common" | "commonPath"> & { path: string };
+  first?: Pick<FolderRecord, "self" | "git" | "common" | "commonPath"> & { path: string };
 }
 
 /** The folder that a project began in. */
@@ -36,28 +36,28 @@ export const shortHash = (text: string): string => createHash("sha256").update(t
 export const projectDir = (home: string, name: string): string => path.join(home, "projects", name);
 const placeFile = (home: string, self: DirId): string => path.join(home, "places", `${shortHash(self)}.json`);
 
-export const gitFacts = ({ git }: Pick<Here, "git">): Pick<Place, "git" | "common" | "commonPath"> =>
+export const gitFacts = ({ git }: Pick<Here, "git">): Pick<FolderRecord, "git" | "common" | "commonPath"> =>
   git ? { git: git.id, common: git.common, commonPath: git.commonPath } : {};
 
 /** Undefined also for one that cannot be read: it is built anew. */
-export function readPlace(home: string, self: DirId): Place | undefined {
+export function readPlace(home: string, self: DirId): FolderRecord | undefined {
   const place = parsePlace(readText(placeFile(home, self)));
   return place?.self === self ? place : undefined;
 }
 
-function parsePlace(text: string | undefined): Place | undefined {
-  const found = parseObject(text) as Partial<Place> | undefined;
+function parsePlace(text: string | undefined): FolderRecord | undefined {
+  const found = parseObject(text) as Partial<FolderRecord> | undefined;
   const { id, project, self, paths } = found ?? {};
   const isWhole = [id, project, self].every((one) => typeof one === "string") && Array.isArray(paths);
-  return isWhole && /^[\w-]+$/.test(project!) ? (found as Place) : undefined;
+  return isWhole && /^[\w-]+$/.test(project!) ? (found as FolderRecord) : undefined;
 }
 
 /** `flush: false` for what the project's own folder says as well. */
-export function writePlace(home: string, place: Place, opts: { flush: boolean } = { flush: true }): void {
+export function writePlace(home: string, place: FolderRecord, opts: { flush: boolean } = { flush: true }): void {
   writeWhole(home, placeFile(home, place.self), place, opts);
 }
 
-export function removePlace(home: string, { self }: Place): void {
+export function removePlace(home: string, { self }: FolderRecord): void {
   writing(home, () => fs.rmSync(placeFile(home, self), { force: true }));
 }
 
@@ -69,10 +69,10 @@ export function dropPaths({ home, self }: { home: string; self: DirId }, gone: R
 }
 
 /** Every folder that is known. What names a project that is gone says nothing. */
-export function allPlaces(home: string): Place[] {
+export function allPlaces(home: string): FolderRecord[] {
   const projects = new Set(namesIn(path.join(home, "projects")));
   const dir = path.join(home, "places");
-  const found: Place[] = [];
+  const found: FolderRecord[] = [];
   for (const name of namesIn(dir)) {
     const place = name.startsWith(".") ? undefined : parsePlace(readText(path.join(dir, name)));
     if (place && projects.has(place.project)) found.push(place);

@@ -1,6 +1,6 @@
 // What a person sees who is asked: who asks, what exactly, where, why, and which answers there are. Nothing is cut and nothing hides.
 import { resolve } from "node:path";
-import type { ApprovalRequest } from "../../mechanisms/approvals/index.ts";
+import type { ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import type { ChangePreview } from "../../mechanisms/files/change-preview.ts";
 import { collapsed, escaped, lookalikes } from "./printable.ts";
 import { diffBody } from "./results.ts";
@@ -62,10 +62,10 @@ const spelt = (word: string): string =>
     .map((char) => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`)
     .join(" ")})`;
 
-export type Scope = "once" | "exactly" | "rule" | "no";
+export type ApprovalScope = "once" | "exactly" | "rule" | "no";
 
 export interface Choice {
-  scope: Scope;
+  scope: ApprovalScope;
   key: string;
   /** What it means, with how far it reaches. */
   says: string;

@@ -4,7 +4,7 @@ import type { Todo } from "../../mechanisms/todo/todo-write.ts";
 import type { Usage } from "../../models/model.ts";
 
 /** Every text in a block is safe to print. */
-export interface Call {
+export interface CallBlock {
   agent: string;
   callId: string;
   tool: string;
@@ -12,7 +12,7 @@ export interface Call {
   title: string;
 }
 
-export interface Output {
+export interface OutputBlock {
   kind: "text" | "diff";
   /** All that was kept of it. */
   lines: string[];
@@ -22,7 +22,7 @@ export interface Output {
 
 /** Why a call was refused, and what would have allowed it where nobody could be asked. */
 export interface Refusal extends Advice {
-  call: Call;
+  call: CallBlock;
   why: string;
 }
 
@@ -38,14 +38,14 @@ export type FactBlock =
   /** `goesOn`: it asks for calls, or was cut off and is continued. */
   | { kind: "reply"; agent: string; text: string; goesOn: boolean; cutOff: boolean; model: string; usage: Usage }
   /** `before`: another process began it, and its end was not recorded. */
-  | { kind: "begun"; call: Call; at: number; before: boolean }
+  | { kind: "begun"; call: CallBlock; at: number; before: boolean }
   | {
       kind: "ended";
-      call: Call;
+      call: CallBlock;
       outcome: "done" | "failed" | "refused";
       /** In one line: the exit code, why it was refused, how much was read. */
       says: string;
-      output?: Output;
+      output?: OutputBlock;
       /** Where it is worth saying. */
       ms?: number;
       /** Begun by a process that is gone: it ran on and was waited for here, it was found done, or nobody knows. */
@@ -53,7 +53,7 @@ export type FactBlock =
       refusal?: Refusal;
     }
   /** A subagent has made one more call for this one. */
-  | { kind: "subtask"; call: Call; calls: number }
+  | { kind: "subtask"; call: CallBlock; calls: number }
   /** `isNew`: other items than before. */
   | { kind: "todos"; agent: string; todos: Todo[]; isNew: boolean }
   | { kind: "notice"; agent: string; tone: "plain" | "bad"; text: string }

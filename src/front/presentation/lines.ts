@@ -1,5 +1,5 @@
 // Blocks as lines of text, for whatever takes lines: standard error, a log, `contexts show`.
-import type { Call, FactBlock, Output } from "./blocks.ts";
+import type { CallBlock, FactBlock, OutputBlock } from "./blocks.ts";
 import { duration, fitted } from "./format.ts";
 import type { Style } from "./style.ts";
 
@@ -35,12 +35,12 @@ export interface LineRenderer {
 export function createLineRenderer(opts: LineOptions): LineRenderer {
   const { style, lead, past = false, asksHere = false, toSee = (id) => `holdfast approve show ${id}` } = opts;
   /** The call whose heading was the last thing printed. */
-  let open: Call | undefined;
+  let open: CallBlock | undefined;
   /** Calls whose heading stands somewhere above. */
   const headed = new Set<string>();
-  const keyOf = ({ agent, callId }: Call): string => `${agent} ${callId}`;
+  const keyOf = ({ agent, callId }: CallBlock): string => `${agent} ${callId}`;
 
-  const heading = ({ tool, title }: Call, mark = "●"): string =>
+  const heading = ({ tool, title }: CallBlock, mark = "●"): string =>
     `${style.cyan(mark)} ${style.bold(tool)}${title === "" ? "" : ` ${fitted(title, MOST_TITLE)}`}`;
 
   function ended(block: Extract<FactBlock, { kind: "ended" }>): string[] {
@@ -63,7 +63,7 @@ export function createLineRenderer(opts: LineOptions): LineRenderer {
     return [heading(call, isHeaded ? "└" : "●"), ...rest];
   }
 
-  function coloured(line: string, kind: Output["kind"]): string {
+  function coloured(line: string, kind: OutputBlock["kind"]): string {
     if (kind !== "diff") return style.dim(line);
     if (line.startsWith("+")) return style.green(line);
     return line.startsWith("-") ? style.red(line) : style.dim(line);
@@ -138,7 +138,7 @@ const quoted = (text: string, mark: string): string[] =>
     .map((line, i) => `${i === 0 ? mark : " "} ${line}`.trimEnd());
 
 /** The first lines, or the last, with the count of those that are left out. */
-function excerpt(output: Output, from: "start" | "end", shown: typeof SHOWN): string[] {
+function excerpt(output: OutputBlock, from: "start" | "end", shown: typeof SHOWN): string[] {
   const { lines, total, kind } = output;
   const most = kind === "diff" ? shown.diff : from === "start" ? shown.done : shown.failed;
   if (lines.length <= most + 1 && total === lines.length) return lines;

@@ -6,14 +6,14 @@ import type { ShownFact } from "./presenter.ts";
 import { oneLine } from "./printable.ts";
 
 /** What later facts name only by id. */
-export interface Remembered {
+export interface RememberedNotices {
   /** The command of each job. */
   jobs: Map<string, string>;
   schedules: Map<string, { prompt: string; when: string; zone: string; expression?: string }>;
   subtasks: Map<string, { about: string; at: number; calls: () => number }>;
 }
 
-export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembered): FactBlock[] {
+export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: RememberedNotices): FactBlock[] {
   const { actor: agent, type, data } = fact;
   const notice = (text: string, tone: "plain" | "bad" = "plain"): FactBlock[] => [
     { kind: "notice", agent, tone, text: oneLine(text, 300) },

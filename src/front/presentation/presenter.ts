@@ -5,7 +5,7 @@ import type { loopEvents } from "../../loop/events.ts";
 import type { AgentView } from "../../loop/seams.ts";
 import type { ContextState } from "../../loop/transcript.ts";
 import type { approvalEvents } from "../../mechanisms/approvals/events.ts";
-import type { compactionEvents } from "../../mechanisms/compaction/index.ts";
+import type { compactionEvents } from "../../mechanisms/compaction/events.ts";
 import type { CronState, cronEvents } from "../../mechanisms/cron/events.ts";
 import type { JobsState, jobEvents } from "../../mechanisms/jobs/events.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
@@ -13,9 +13,9 @@ import type { SubagentsState, subagentEvents } from "../../mechanisms/subagents/
 import type { teamEvents } from "../../mechanisms/team/events.ts";
 import type { TodoState, todoEvents } from "../../mechanisms/todo/index.ts";
 import { type Content, textOf } from "../../models/model.ts";
-import type { Call, FactBlock } from "./blocks.ts";
+import type { CallBlock, FactBlock } from "./blocks.ts";
 import { counted, duration } from "./format.ts";
-import { noticeOf, type Remembered } from "./notices.ts";
+import { noticeOf, type RememberedNotices } from "./notices.ts";
 import { oneLine, printable } from "./printable.ts";
 import { endOf } from "./results.ts";
 import { titleOf } from "./titles.ts";
@@ -48,21 +48,21 @@ interface Subtask {
 }
 
 export function createPresenter(): Presenter {
-  const calls = new Map<string, Call>();
+  const calls = new Map<string, CallBlock>();
   const subtasks = new Map<string, Subtask>();
   const todos = new Map<string, string[]>();
   const inputs = new Map<string, string>();
-  const remembered: Remembered = { jobs: new Map(), schedules: new Map(), subtasks: new Map() };
+  const remembered: RememberedNotices = { jobs: new Map(), schedules: new Map(), subtasks: new Map() };
 
   const keyOf = (agent: string, callId: string): string => `${agent} ${callId}`;
 
-  function remember(agent: string, callId: string, tool: string, input: unknown): Call {
+  function remember(agent: string, callId: string, tool: string, input: unknown): CallBlock {
     const call = { agent, callId, tool, title: titleOf(tool, input) };
     calls.set(keyOf(agent, callId), call);
     return call;
   }
 
-  const known = (agent: string, callId: string, tool: string): Call =>
+  const known = (agent: string, callId: string, tool: string): CallBlock =>
     calls.get(keyOf(agent, callId)) ?? { agent, callId, tool, title: "" };
 
   /** One more call of a subagent, or of one of its own, counts for the call that everybody sees. */
@@ -143,7 +143,7 @@ export function createPresenter(): Presenter {
     }
   }
 
-  function finished(call: Call, data: Parameters<typeof endOf>[1]): FactBlock {
+  function finished(call: CallBlock, data: Parameters<typeof endOf>[1]): FactBlock {
     const block = endOf(call, data);
     if (data.name !== "task" || block.kind !== "ended") return block;
     const made = [...subtasks.values()].find((one) => one.parent === call.agent && one.callId === call.callId)?.calls;

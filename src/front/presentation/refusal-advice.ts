@@ -1,8 +1,9 @@
 // Owns what would have allowed a call that was refused because nobody could be asked, where no single rule does: found by asking the engine, not by guessing.
 import { dirname } from "node:path";
 import { resolvePath } from "../../file-access/paths.ts";
-import { decide, type PermissionOptions, type Policy, worldOf } from "../../mechanisms/permissions/index.ts";
-import type { ToolCall } from "../../shell-policy/types.ts";
+import { type PermissionOptions, worldOf } from "../../mechanisms/permissions/index.ts";
+import { decide } from "../../shell-policy/engine.ts";
+import type { Policy, ToolCall } from "../../shell-policy/types.ts";
 import { shellWord } from "./command-line.ts";
 import { quoted } from "./results.ts";
 

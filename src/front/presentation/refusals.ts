@@ -1,9 +1,10 @@
 // Owns whether a turn came to nothing because of refusals: what exit code 4 means.
-import type { HarnessEvent } from "../../harness.ts";
+
 import type { Fact } from "../../ledger/events.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
-import { LEAD } from "../../loop/host.ts";
 import type { Effect } from "../../loop/seams.ts";
+import type { HarnessEvent } from "../../run-result.ts";
 import type { Advice } from "./blocks.ts";
 import { adviceFor } from "./results.ts";
 

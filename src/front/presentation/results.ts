@@ -3,7 +3,7 @@ import type { Fact } from "../../ledger/events.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { describeRan } from "../../mechanisms/jobs/bash.ts";
 import { textOf } from "../../models/model.ts";
-import type { Advice, Call, FactBlock, Output } from "./blocks.ts";
+import type { Advice, CallBlock, FactBlock, OutputBlock } from "./blocks.ts";
 import { counted } from "./format.ts";
 import { oneLine, printable } from "./printable.ts";
 
@@ -17,7 +17,7 @@ const LONG_MS = 1_000;
 const SHOWN_ELSEWHERE = new Set(["todo_write", "schedule_cron", "task", "send_message", "submit_plan"]);
 const READS = new Set(["read_file"]);
 
-export function endOf(call: Call, data: Finished): Ended {
+export function endOf(call: CallBlock, data: Finished): Ended {
   const { isError, ran, resumed } = data;
   const ms = ran?.ms ?? (resumed ? 0 : data.durationMs); // the time in which no process ran is not its own
   const block: Ended = {
@@ -41,7 +41,7 @@ export function endOf(call: Call, data: Finished): Ended {
   return { ...block, output };
 }
 
-function outputOf(data: Finished): Output {
+function outputOf(data: Finished): OutputBlock {
   if (data.display !== undefined && isDiff(data.display)) {
     const lines = diffBody(printable(data.display));
     return { kind: "diff", lines, total: lines.length };
@@ -53,7 +53,7 @@ function outputOf(data: Finished): Output {
 }
 
 /** Without the line that says how it ended: that stands beside it. */
-function commandOutput(data: Finished): Output {
+function commandOutput(data: Finished): OutputBlock {
   const output = outputOf(data);
   const end = describeRan(data.ran!);
   const at = end === undefined ? -1 : output.lines.lastIndexOf(`[${end}]`);

@@ -8,11 +8,11 @@ import { textOf } from "../../models/model.ts";
 import { oneLine } from "../presentation/printable.ts";
 
 /** `why`: for the model; `says`: for people. */
-export type Answer = { fits: true; value: unknown } | { fits: false; why: string; says: string };
+export type SchemaAnswer = { fits: true; value: unknown } | { fits: false; why: string; says: string };
 
 export interface AnswerSchema {
   mechanism: Mechanism;
-  read(text: string): Answer;
+  read(text: string): SchemaAnswer;
 }
 
 const ORIGIN = "answer-schema";
@@ -28,7 +28,7 @@ export async function openAnswerSchema(given: string): Promise<AnswerSchema> {
   } catch (error) {
     throw new HoldfastError("invalid", `--json-schema cannot be used: ${messageOf(error)}`, { cause: error });
   }
-  const read = (text: string): Answer => {
+  const read = (text: string): SchemaAnswer => {
     const json = jsonIn(text);
     if (json === undefined) return misfit("it is not JSON");
     const parsed = built.safeParse(json.value);
@@ -50,7 +50,7 @@ export async function openAnswerSchema(given: string): Promise<AnswerSchema> {
   return { mechanism, read };
 }
 
-const misfit = (why: string): Answer => ({
+const misfit = (why: string): SchemaAnswer => ({
   fits: false,
   why,
   says: `The answer does not fit --json-schema: ${oneLine(why, 300)}`,

@@ -12,7 +12,7 @@ export type ControlAnswer =
   | { subtype: "success"; request_id: string; response: object }
   | { subtype: "error"; request_id: string; error: string };
 
-export interface Asked {
+export interface ControlHandlers {
   model: string;
   agents(): Promise<readonly AgentType[]>;
   /** Ends the turn that runs, where one does. */
@@ -41,7 +41,10 @@ const INSTEAD: Record<string, string> = {
   mcp_set_servers: "",
 };
 
-export async function answerControl({ request_id, request }: ControlRequest, asked: Asked): Promise<ControlAnswer> {
+export async function answerControl(
+  { request_id, request }: ControlRequest,
+  asked: ControlHandlers,
+): Promise<ControlAnswer> {
   const { subtype } = request;
   const success = (response: object): ControlAnswer => ({ subtype: "success", request_id, response });
   if (subtype === "initialize") return success(await initialized(request, asked));
@@ -54,7 +57,10 @@ export async function answerControl({ request_id, request }: ControlRequest, ask
   return { subtype: "error", request_id, error: `Holdfast does not do ${name} over this protocol yet${instead}` };
 }
 
-async function initialized(request: ControlRequest["request"], { model, agents, say }: Asked): Promise<object> {
+async function initialized(
+  request: ControlRequest["request"],
+  { model, agents, say }: ControlHandlers,
+): Promise<object> {
   const idle = Object.keys(WITHOUT_EFFECT).filter((field) => saysSomething(request[field]));
   if (idle.length > 0) {
     const each = idle.map((field) => (WITHOUT_EFFECT[field] ? `${field} (use ${WITHOUT_EFFECT[field]})` : field));

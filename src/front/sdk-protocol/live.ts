@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { toClaude } from "../../claude-code/tool-names.ts";
 import { type Delta, noUsage, type Usage } from "../../models/model.ts";
-import { type Block, countsOf, messageOf, usageOf } from "./message.ts";
+import { type Block, countsOf, sdkMessage, sdkUsage } from "./message.ts";
 
 export interface LiveMessage {
   delta(delta: Delta): void;
@@ -27,8 +27,8 @@ export function createLiveMessage(opts: {
   function begin(): Open {
     const id = `msg_${randomUUID()}`;
     // Nothing is counted yet: the numbers come with its end.
-    const usage = usageOf({ [opts.model()]: noUsage() });
-    const message = messageOf(id, { model: opts.model(), content: [], stopReason: null, usage });
+    const usage = sdkUsage({ [opts.model()]: noUsage() });
+    const message = sdkMessage(id, { model: opts.model(), content: [], stopReason: null, usage });
     opts.event({ type: "message_start", message });
     return { id, index: 0 };
   }

@@ -43,7 +43,7 @@ export const stopReasonOf = (finish: Finish): string | null => STOP_REASONS[fini
 /** What we do not know of a message is null, as its type allows. */
 const UNKNOWN = { container: null, context_management: null, diagnostics: null, stop_details: null };
 
-export const messageOf = (
+export const sdkMessage = (
   id: string,
   { model, content, stopReason, usage }: { model: string; content: Block[]; stopReason: string | null; usage: object },
 ): object => ({
@@ -62,7 +62,7 @@ export const messageOf = (
 export const messageId = (event: StoredEvent): string => `msg_${event.id}`;
 
 /** `used` by model. What no model tells us is null; server tools are never asked for. */
-export function usageOf(used: Record<string, Usage>): object {
+export function sdkUsage(used: Record<string, Usage>): object {
   return { ...countsOf(used), cache_creation: lifetimesOf(used), inference_geo: null, service_tier: null, speed: null };
 }
 
@@ -88,7 +88,7 @@ function lifetimesOf(used: Record<string, Usage>): object {
   return { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 };
 }
 
-export const usageOfReply = ({ model, usage }: Pick<Reply, "model" | "usage">): object => usageOf({ [model]: usage });
+export const usageOfReply = ({ model, usage }: Pick<Reply, "model" | "usage">): object => sdkUsage({ [model]: usage });
 
 export const resultContent = (content: readonly Content[]): object[] =>
   content.map((c) => {

@@ -1,8 +1,9 @@
 // Owns the result line: how a turn ended, what it used, in the fields that Anthropic's SDKs read.
-import type { RunResult } from "../../harness.ts";
+
 import { costUsd, limitsOf } from "../../models/catalogue.ts";
 import type { Usage } from "../../models/model.ts";
-import { usageOf } from "./message.ts";
+import type { RunResult } from "../../run-result.ts";
+import { sdkUsage } from "./message.ts";
 
 /** What the events of the turn said, and its result does not. */
 export interface TurnSaid {
@@ -32,7 +33,7 @@ export function resultLine(
     stop_reason: stopReason,
     ...(misfit === undefined ? terminalReason(result) : { terminal_reason: "structured_output_retry_exhausted" }),
     total_cost_usd: models.reduce((sum, [model, usage]) => sum + (costUsd(model, usage) ?? 0), 0),
-    usage: usageOf(result.turnUsageByModel),
+    usage: sdkUsage(result.turnUsageByModel),
     modelUsage: Object.fromEntries(models.map(([model, usage]) => [model, modelUsage(model, usage)])),
     permission_denials: denials,
     ...(origin && { origin }),

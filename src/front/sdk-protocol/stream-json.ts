@@ -4,10 +4,10 @@ import { callIdOf } from "../../claude-code/call-shape.ts";
 import { toClaude } from "../../claude-code/tool-names.ts";
 import type { contextEvents } from "../../contexts/events.ts";
 import type { Fact } from "../../ledger/events.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
-import { LEAD } from "../../loop/host.ts";
 import type { AgentView } from "../../loop/seams.ts";
-import type { compactionEvents } from "../../mechanisms/compaction/index.ts";
+import type { compactionEvents } from "../../mechanisms/compaction/events.ts";
 import type { hookEvents } from "../../mechanisms/hooks/events.ts";
 import type { jobEvents } from "../../mechanisms/jobs/events.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
@@ -17,7 +17,7 @@ import type { teamEvents } from "../../mechanisms/team/events.ts";
 import { type ModelErrorKind, textOf } from "../../models/model.ts";
 import type { Output } from "../text/text-output.ts";
 import { createSeenAgents } from "./agents.ts";
-import type { Answer } from "./answer-schema.ts";
+import type { SchemaAnswer } from "./answer-schema.ts";
 import { type HookRan, hookLines, hookTexts } from "./hooks.ts";
 import { initFields } from "./init.ts";
 import { createLiveMessage, type LiveMessage } from "./live.ts";
@@ -25,9 +25,9 @@ import {
   blocksOf,
   callSaid,
   messageId,
-  messageOf,
   originOf,
   resultContent,
+  sdkMessage,
   stopReasonOf,
   usageOfReply,
 } from "./message.ts";
@@ -60,7 +60,7 @@ export interface JsonOutputOptions {
   /** Also what is being written, before it is a fact. */
   partial?: boolean;
   /** What the answer is, where it has to fit a schema. */
-  answer?: ((text: string) => Answer) | undefined;
+  answer?: ((text: string) => SchemaAnswer) | undefined;
 }
 
 export function createJsonOutput(opts: JsonOutputOptions): Output {
@@ -110,7 +110,7 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
         }
         line({
           type: "assistant",
-          message: messageOf(id ?? messageId(event), {
+          message: sdkMessage(id ?? messageId(event), {
             model: data.model,
             content,
             stopReason,

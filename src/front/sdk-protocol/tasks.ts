@@ -1,11 +1,11 @@
 // Owns the task lines of stream-json: background jobs and subagents, from their start to the notification of their end.
 import { existsSync } from "node:fs";
 import { callIdOf } from "../../claude-code/call-shape.ts";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { AgentView } from "../../loop/seams.ts";
 import { describeEnd } from "../../mechanisms/jobs/bash.ts";
 import type { JobsState } from "../../mechanisms/jobs/events.ts";
-import { outputFile } from "../../mechanisms/jobs/index.ts";
+import { outputFile } from "../../mechanisms/jobs/job-dir.ts";
 import type { JobEnd } from "../../mechanisms/jobs/port.ts";
 import { oneLine } from "../presentation/printable.ts";
 import type { SeenAgents } from "./agents.ts";

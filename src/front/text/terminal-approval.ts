@@ -1,6 +1,7 @@
 // Owns asking for approval at the terminal: shows the whole call, takes a line as the answer, and never swallows Ctrl-C.
 import { createInterface, type Interface } from "node:readline";
-import { type ApprovalAnswer, type ApprovalRequest, whoAnswers } from "../../mechanisms/approvals/index.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
+import { whoAnswers } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import { type Choice, choicesFor, describeRequest, ruleOf } from "../presentation/approval.ts";
 import { escaped } from "../presentation/printable.ts";

@@ -1,10 +1,11 @@
 // Owns the text format: the answer on stdout, what happens on the way on stderr; on a terminal as it comes, elsewhere only what is recorded.
-import type { HarnessEvent, RunResult } from "../../harness.ts";
+
 import type { StoredEvent } from "../../ledger/store.ts";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { AgentView, Turn } from "../../loop/seams.ts";
 import { type ContextState, joinReplies } from "../../loop/transcript.ts";
 import { textOf } from "../../models/model.ts";
+import type { HarnessEvent, RunResult } from "../../run-result.ts";
 import { createActivity } from "../presentation/activity.ts";
 import type { FactBlock, LiveBlock, Refusal } from "../presentation/blocks.ts";
 import { closingLines } from "../presentation/closing.ts";

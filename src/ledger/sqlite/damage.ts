@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync
 import { basename, dirname, join } from "node:path";
 import { newId } from "../id.ts";
 import { systemProgram } from "../programs.ts";
-import { type Salvage, type SalvagedLedger, salvage } from "../salvage.ts";
+import { type Salvage, salvage } from "../salvage.ts";
+import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Damage, Seq } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { readCopies } from "./copies.ts";

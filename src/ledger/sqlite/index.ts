@@ -5,14 +5,12 @@ import { openCopies } from "./copies.ts";
 import { assess } from "./damage.ts";
 import { inspect } from "./inspect.ts";
 import { createLiveStore } from "./live-store.ts";
-import { openForWriting, refuseNetwork } from "./open.ts";
+import { openForWriting, refuseNetworkDisk } from "./open.ts";
 import { finishRepair } from "./repair.ts";
 import { damaged } from "./rows.ts";
 import { createSalvagedStore } from "./salvaged-store.ts";
 import { WRITER } from "./schema.ts";
 import { openSidecar } from "./sidecar.ts";
-
-export { type Repair, repairSqliteStore } from "./repair.ts";
 
 export interface SqliteStoreOptions {
   /** This process is a person's terminal: its leases are only taken over by an explicit resume. */
@@ -37,7 +35,7 @@ const LOOKING: ReadOnly = { code: "refused", message: "this store was opened to 
 export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {}): Promise<Store> {
   const url = `sqlite:${file}`;
   if (!opts.readOnly) finishRepair(file);
-  refuseNetwork(file);
+  refuseNetworkDisk(file);
   const { damage, newer, heads, unknown } = await inspect(file);
   if (damage.length > 0 && opts.readOnly) throw damaged(damage[0]!);
   if (damage.length > 0) return createSalvagedStore(url, await assess(file, { seen: damage, structural: true }));

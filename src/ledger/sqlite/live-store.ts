@@ -2,7 +2,7 @@
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
 import { createLeases } from "../leases.ts";
-import type { SalvagedLedger } from "../salvage.ts";
+import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Damage, LedgerSummary, ReadOnly, Store } from "../store.ts";
 import { type Advanced, appendRows, draft } from "./append.ts";
 import { getBlob, packBlob } from "./blobs.ts";

@@ -28,7 +28,7 @@ const CHECKPOINT_PAGES = 4_000;
 const WAL_KEPT_BYTES = 20 << 20;
 
 /** WAL needs shared memory between all who use the file: on a network file system two hosts would destroy it. */
-export function refuseNetwork(file: string): void {
+export function refuseNetworkDisk(file: string): void {
   let folder = dirname(file);
   while (!existsSync(folder)) folder = dirname(folder);
   if (!NETWORK_FILE_SYSTEMS.has(statfsSync(folder).type >>> 0)) return;

@@ -1,5 +1,5 @@
 // Owns the read-only store over what salvage has proven: every ledger up to its damage, blobs that verify.
-import type { SalvagedLedger } from "../salvage.ts";
+import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Store, StoredEvent } from "../store.ts";
 import { type Assessment, describe, versionIn } from "./damage.ts";
 import { type ReadOptions, wanted } from "./read.ts";

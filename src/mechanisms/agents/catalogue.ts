@@ -5,7 +5,7 @@ import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type AgentDefinition, BUILT_IN, findDefinition } from "./definition.ts";
 import { definitionFiles } from "./definition-files.ts";
-import type { AgentCatalogue, AgentType, Facts } from "./port.ts";
+import type { AgentCatalogue, AgentFacts, AgentType } from "./port.ts";
 import type { ReadDefinition } from "./read-definition.ts";
 
 /** A folder of definitions. */
@@ -151,7 +151,7 @@ const typeOf = ({ name, description, source, isolation, background }: AgentDefin
   ...(background ? { background } : {}),
 });
 
-function factsOf(agent: string, definition: AgentDefinition): Facts {
+function factsOf(agent: string, definition: AgentDefinition): AgentFacts {
   const { name: type, instructions, tools, disallowedTools, model, permissionMode, maxRounds } = definition;
   const optional = { tools, disallowedTools, model, permissionMode, maxRounds };
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));

@@ -1,5 +1,5 @@
 // Owns what a type of agent is: its words, its tools, its model, its limits.
-import type { PermissionMode } from "./events.ts";
+import type { PermissionMode } from "../../claude-code/permission-modes.ts";
 
 export interface AgentDefinition {
   name: string;

@@ -3,10 +3,8 @@ import * as z from "zod";
 import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
-
-export { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 
 export interface DefinedAgent {
   type: string;

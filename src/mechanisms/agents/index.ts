@@ -1,13 +1,12 @@
 // Owns who an agent is: its instructions, the tools it is offered, its model, its rounds; never more than its caller has.
+
+import type { PermissionMode } from "../../claude-code/permission-modes.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { claudeModel } from "../../models/catalogue.ts";
 import type { Model } from "../../models/model.ts";
-import { type AgentsState, agentEvents, agentsSlice, lineOf, type PermissionMode } from "./events.ts";
+import { type AgentsState, agentEvents, agentsSlice, lineOf } from "./events.ts";
 import { leaves } from "./tool-list.ts";
-
-export { type AgentPlace, type Catalogue, type CatalogueOptions, createAgentCatalogue } from "./catalogue.ts";
-export type { AgentDefinition } from "./definition.ts";
 
 export interface AgentsOptions {
   /** Opens the model that a definition names. */

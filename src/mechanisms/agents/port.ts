@@ -1,7 +1,7 @@
 // Owns the port to the catalogue of agent types: who can be given work, and what is recorded about an agent of a type.
 import type { EventInput } from "../../ledger/store.ts";
 
-export type Facts = Omit<EventInput, "actor">[];
+export type AgentFacts = Omit<EventInput, "actor">[];
 
 export interface AgentType {
   /** As the catalogue spells it. */
@@ -22,7 +22,7 @@ export interface AgentCatalogue {
   /** Contract: throws `not_found`, naming the types there are. */
   about(type: string): Promise<AgentType>;
   /** What to record with the creation of that agent: a copy that a resume uses, whatever becomes of the file. Throws as `about`. */
-  define(agent: string, type: string): Promise<Facts>;
+  define(agent: string, type: string): Promise<AgentFacts>;
   /** What is wrong with the files, one line each with file and line; each is handed out once. */
   problems(): string[];
 }

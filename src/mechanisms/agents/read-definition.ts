@@ -1,9 +1,10 @@
 // Owns reading one definition: Markdown with front matter as Claude Code writes it; mistakes by file and line.
+
+import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 import { own } from "../../ledger/own.ts";
 import { isClaudeFamily } from "../../models/catalogue.ts";
 import { isNoModel } from "../../models/model-spec.ts";
 import type { AgentDefinition } from "./definition.ts";
-import { PERMISSION_MODES, type PermissionMode } from "./events.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { isUnknownTool } from "./tool-list.ts";
 

@@ -24,8 +24,6 @@ import {
   type Question,
 } from "./events.ts";
 
-export type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "./events.ts";
-
 export interface ApprovalsOptions {
   /** Wait until somebody answers; default: leave it, and the call is refused. */
   wait?: boolean;

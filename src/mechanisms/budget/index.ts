@@ -6,8 +6,6 @@ import { ModelError, noUsage, type Usage } from "../../models/model.ts";
 import { admission, STALE_MS, spentIn, tokensOf } from "./account.ts";
 import { BUDGET_KINDS, type Budget, type BudgetState, budgetEvents, budgetSlice } from "./events.ts";
 
-export type { Budget } from "./events.ts";
-
 /** Before a first call nobody knows what it costs: its size, and an answer of this many tokens. */
 const FIRST_OUTPUT = 1_000;
 const CHARS_PER_TOKEN = 4;

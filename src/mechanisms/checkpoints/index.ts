@@ -1,5 +1,5 @@
 // Owns the automatic checkpoints: one at each prompt of the user, its files kept beside the model call.
-import type { FileKeeper } from "../../contexts/index.ts";
+import type { FileKeeper } from "../../contexts/file-keeper.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { Seq } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
@@ -7,7 +7,7 @@ import { type ContextState, contextRoot } from "../../loop/transcript.ts";
 import { textOf } from "../../models/model.ts";
 import { type CheckpointsState, checkpointsSlice } from "./owed.ts";
 
-export interface CheckpointsOptions {
+export interface AutomaticCheckpointsOptions {
   /** Keeps the files of a context's tree; without it a checkpoint is a position in the ledger. */
   keeper?: (root: string) => Promise<FileKeeper>;
 }
@@ -16,7 +16,7 @@ const NOTE_CHARS = 80;
 /** A model that has not answered by now is thinking: there is time. */
 const THINKING_MS = 250;
 
-export function createCheckpoints({ keeper }: CheckpointsOptions = {}): Mechanism {
+export function createAutomaticCheckpoints({ keeper }: AutomaticCheckpointsOptions = {}): Mechanism {
   /** By context: the save that goes on, so that all its agents wait for the same one. */
   const saving = new Map<string, { checkpoint: Seq; done: Promise<void> }>();
 

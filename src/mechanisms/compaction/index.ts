@@ -6,8 +6,6 @@ import type { Item } from "../../models/model.ts";
 import { type CompactionState, compactionEvents, compactionSlice, type Masks } from "./events.ts";
 import { lineFor, type Result, sizeOf, withLine } from "./line.ts";
 
-export { compactionEvents } from "./events.ts";
-
 /** The user's hooks around it. Contract: `blocked` of PreCompact keeps everything as it is. */
 type FireCompact = (
   event: "PreCompact" | "PostCompact",

@@ -1,5 +1,5 @@
 // Owns the English phrases for time: "in 3 minutes", "tomorrow at 9", "every weekday at 9". A pure grammar; every word must fit.
-import { type Clock, type Day, daily, everyN, type Said, unclear } from "./time-phrase.ts";
+import { type Clock, type Day, daily, everyN, type TimePhrase, unclear } from "./time-phrase.ts";
 
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const WEEKDAY = "(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?)(?:day)?";
@@ -36,11 +36,11 @@ const numberOf = (word: string): number => NUMBERS[word] ?? Number(word);
 const weekdayIn = (word: string): number => WEEKDAYS.indexOf(word.slice(0, 3));
 
 /** Contract: lower case, single spaces, no full stop at the end. Undefined when it is no such phrase. */
-export function readEnglish(text: string): Said | undefined {
+export function readEnglish(text: string): TimePhrase | undefined {
   return readAfter(text) ?? readEvery(text) ?? readMoment(text);
 }
 
-function readAfter(text: string): Said | undefined {
+function readAfter(text: string): TimePhrase | undefined {
   const span = /^(?:in|after) (.+)$/.exec(text)?.[1] ?? /^(.+?) (?:from now|later)$/.exec(text)?.[1];
   if (span === undefined) return undefined;
   let rest = span
@@ -97,7 +97,7 @@ function takeTime(text: string): { time: Clock; rest: string } | undefined {
   return /\btonight\b/.test(text) ? { time: PARTS.night!, rest: text } : undefined;
 }
 
-function readEvery(text: string): Said | undefined {
+function readEvery(text: string): TimePhrase | undefined {
   const cadence = new RegExp(`^every (?:(${NUMBER}) )?(minute|min|hour|day)s?$`).exec(text);
   if (cadence && cadence[2] !== "day") {
     return everyN(numberOf(cadence[1] ?? "1"), cadence[2] === "hour" ? "hour" : "minute");
@@ -134,7 +134,7 @@ function cronDays(text: string): string | undefined {
   return `* * ${[...new Set(numbers)].sort().join(",")}`;
 }
 
-function readMoment(text: string): Said | undefined {
+function readMoment(text: string): TimePhrase | undefined {
   const taken = takeTime(text);
   const rest = (taken?.rest ?? text).replace(/,/g, " ").replace(/\s+/g, " ").trim();
   const day = rest === "" ? undefined : readDay(rest);

@@ -28,7 +28,7 @@ export interface Schedule {
 }
 
 /** A schedule as it stands. */
-export interface Standing extends Schedule {
+export interface ScheduleState extends Schedule {
   /** The next due time, before jitter. */
   next: number;
   fired: number;
@@ -38,7 +38,7 @@ export interface Standing extends Schedule {
 }
 
 interface OfAgent {
-  schedules: Record<string, Standing>;
+  schedules: Record<string, ScheduleState>;
   /** When the store's wake was last set to; null: to nothing. */
   armed: number | null;
 }

@@ -1,6 +1,6 @@
 // Owns the decision of a firing: which due times have come, which of them are said and which passed over, and what is due next. Pure.
 
-import type { Schedule, Standing } from "./events.ts";
+import type { Schedule, ScheduleState } from "./events.ts";
 import type { NextAfter } from "./expression.ts";
 
 /** Later than this, a due time was missed: nobody was there, or the clock jumped. */
@@ -10,7 +10,7 @@ export const MOST_AT_ONCE = 10;
 const MOST_COUNTED = 500;
 const WINDOWS_MS = [3_600_000, 86_400_000, 32 * 86_400_000, 367 * 86_400_000];
 
-export interface Outcome {
+export interface FiringOutcome {
   /** Due times to be said, in order; none: passed over. */
   say: number[];
   /** How many were passed over; at least so many, when there were too many to count. */
@@ -41,7 +41,11 @@ function dueAfter(schedule: Pick<Schedule, "expiresAt">, nextAfter: NextAfter | 
  * Contract: undefined when nothing has come. A due time is decided once: it is said or counted as passed over, and `next` is the
  * first one that has not come yet, so that a clock that goes back brings none of them again.
  */
-export function decide(schedule: Standing, nextAfter: NextAfter | undefined, now: number): Outcome | undefined {
+export function decideFiring(
+  schedule: ScheduleState,
+  nextAfter: NextAfter | undefined,
+  now: number,
+): FiringOutcome | undefined {
   const jitter = jitterOf(schedule);
   const reached = now - jitter;
   if (schedule.next > reached) return undefined;
@@ -63,7 +67,7 @@ export function decide(schedule: Standing, nextAfter: NextAfter | undefined, now
 }
 
 /** The last due times up to `reached`, without walking through all before them. */
-function lastOf(schedule: Standing, nextAfter: NextAfter, from: number, reached: number): number[] {
+function lastOf(schedule: ScheduleState, nextAfter: NextAfter, from: number, reached: number): number[] {
   const end = Math.min(reached, schedule.expiresAt ?? reached);
   for (const window of WINDOWS_MS) {
     const found: number[] = [];

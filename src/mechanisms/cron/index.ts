@@ -2,17 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
-import { cronEvents, cronSlice, type Standing } from "./events.ts";
+import { cronEvents, cronSlice, type ScheduleState } from "./events.ts";
 import { compile, type NextAfter } from "./expression.ts";
-import { decide, firesAt } from "./firing.ts";
+import { decideFiring, firesAt } from "./firing.ts";
 import { firingId, firingNotes } from "./notes.ts";
 import { armedAt, nextFiring, schedulesOf, wakeAt } from "./schedules.ts";
 import { createCronTools } from "./tools.ts";
 import { localZone } from "./zone.ts";
-
-export { showSchedule } from "./plan.ts";
-export { cancelling, cancellingAll, schedulesOf, scheduling } from "./schedules.ts";
-export { localZone, onlyLocal } from "./zone.ts";
 
 /** Timers stop while a machine sleeps and know nothing of a clock that is set: the wall clock is looked at again after this long. */
 const LONGEST_SLEEP_MS = 30_000;
@@ -99,7 +95,7 @@ async function arm(turn: Turn): Promise<void> {
 }
 
 /** What was passed over is recorded here; what is to be said, with its note. */
-async function fire(turn: Turn, schedule: Standing, now: number): Promise<Note[]> {
+async function fire(turn: Turn, schedule: ScheduleState, now: number): Promise<Note[]> {
   const { scheduleId, expression, zone } = schedule;
   let nextAfter: NextAfter | undefined;
   try {
@@ -107,7 +103,7 @@ async function fire(turn: Turn, schedule: Standing, now: number): Promise<Note[]
   } catch (error) {
     return [unreadable(schedule, messageOf(error))];
   }
-  const outcome = decide(schedule, nextAfter, now);
+  const outcome = decideFiring(schedule, nextAfter, now);
   if (!outcome) return [];
   if (outcome.say.length > 0) return firingNotes(schedule, outcome, now);
   const { last: due, skipped, next } = outcome;
@@ -117,7 +113,7 @@ async function fire(turn: Turn, schedule: Standing, now: number): Promise<Note[]
 }
 
 /** Written where the calendar knew more than here: said once, not tried for ever. */
-function unreadable({ scheduleId, prompt }: Standing, reason: string): Note {
+function unreadable({ scheduleId, prompt }: ScheduleState, reason: string): Note {
   return {
     origin: "cron",
     text: `Schedule ${scheduleId} (${prompt.slice(0, 80)}) is cancelled: ${reason}`,

@@ -1,6 +1,6 @@
 // Owns the Japanese phrases for time: 3分後, 明日の9時に, 毎週月曜日の10時半. A pure grammar; every character must fit.
 import { own } from "../../ledger/own.ts";
-import { type Clock, type Day, daily, everyN, type Said, unclear } from "./time-phrase.ts";
+import { type Clock, type Day, daily, everyN, type TimePhrase, unclear } from "./time-phrase.ts";
 
 const DIGITS = "〇一二三四五六七八九";
 const WEEKDAYS = "日月火水木金土";
@@ -29,12 +29,12 @@ function withDigits(text: string): string {
 }
 
 /** Contract: width-folded (NFKC). Undefined when it is no such phrase. */
-export function readJapanese(whole: string): Said | undefined {
+export function readJapanese(whole: string): TimePhrase | undefined {
   const text = withDigits(whole.replace(/[\s、,]/g, "")).replace(/(?:に|で|から|には)$/, "");
   return readAfter(text) ?? readEvery(text) ?? readMoment(text);
 }
 
-function readAfter(text: string): Said | undefined {
+function readAfter(text: string): TimePhrase | undefined {
   const span = /^(?:今から|あと)?(.+?)(?:後|したら|経ったら|たったら)$/.exec(text)?.[1] ?? /^あと(.+)$/.exec(text)?.[1];
   if (span === undefined) return undefined;
   let rest = span.replace(/^半時間/, "30分").replace(/^半日/, "12時間");
@@ -70,7 +70,7 @@ function takeTime(text: string): { time: Clock; rest: string } | undefined {
   return named ? { time: PARTS[named[1]!]!, rest: text.slice(0, named.index) } : undefined;
 }
 
-function readEvery(text: string): Said | undefined {
+function readEvery(text: string): TimePhrase | undefined {
   const cadence = /^(\d+)(分|時間)(?:ごと|毎|おき)$/.exec(text);
   if (cadence) return everyN(Number(cadence[1]), cadence[2] === "分" ? "minute" : "hour");
   if (text === "毎分") return everyN(1, "minute");
@@ -104,7 +104,7 @@ function cronDays(text: string): string | undefined {
   return `* * ${[...new Set(days)].sort().join(",")}`;
 }
 
-function readMoment(text: string): Said | undefined {
+function readMoment(text: string): TimePhrase | undefined {
   const tonight = /^(?:今夜|今晩)/.test(text);
   const taken = takeTime(text) ?? (tonight ? { time: PARTS.夜!, rest: text } : undefined);
   const rest = (taken?.rest ?? text).replace(/の$/, "");

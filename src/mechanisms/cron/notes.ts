@@ -1,11 +1,11 @@
 // Owns what the model is told when a schedule fires: the words of whoever set it, marked as such, and how late they come.
 import type { Note } from "../../loop/seams.ts";
-import type { Standing } from "./events.ts";
-import { GRACE_MS, jitterOf, type Outcome } from "./firing.ts";
+import type { ScheduleState } from "./events.ts";
+import { type FiringOutcome, GRACE_MS, jitterOf } from "./firing.ts";
 import { showTime } from "./zone.ts";
 
 /** Contract: one note for each due time that is said; its `cron.fired` has an id made of schedule and due time, so it exists once. */
-export function firingNotes(schedule: Standing, outcome: Outcome, now: number): Note[] {
+export function firingNotes(schedule: ScheduleState, outcome: FiringOutcome, now: number): Note[] {
   const { scheduleId } = schedule;
   return outcome.say.map((due, i) => {
     const skipped = i === 0 ? outcome.skipped : 0;
@@ -27,7 +27,7 @@ interface Firing {
   isLast: boolean;
 }
 
-function textOf(schedule: Standing, { due, skipped, now, isLast }: Firing): string {
+function textOf(schedule: ScheduleState, { due, skipped, now, isLast }: Firing): string {
   const { scheduleId, zone, prompt, by } = schedule;
   const late = now - due - jitterOf(schedule);
   const facts = [

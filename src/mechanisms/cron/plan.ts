@@ -1,7 +1,7 @@
 // Owns making a schedule of what was asked for: limits are checked, and what was understood is said back.
 import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
-import type { MissedPolicy, Schedule, Standing } from "./events.ts";
+import type { MissedPolicy, Schedule, ScheduleState } from "./events.ts";
 import { compile } from "./expression.ts";
 import { firesAt, jitterOf } from "./firing.ts";
 import type { Read } from "./when.ts";
@@ -16,7 +16,7 @@ const EXPIRES_AFTER_MS = 30 * DAY_MS;
 export const MOST_JITTER_S = 900;
 export const MOST_PROMPT_CHARS = 4_000;
 
-export interface Asked {
+export interface ScheduleRequest {
   when: string;
   prompt: string;
   time_zone?: string;
@@ -33,8 +33,8 @@ export interface Planned {
 
 /** Contract: throws `invalid` or `limit` with one line that says what to do. */
 export async function planSchedule(
-  asked: Asked,
-  opts: { now: number; zone: string; by: string; standing: readonly Standing[] },
+  asked: ScheduleRequest,
+  opts: { now: number; zone: string; by: string; standing: readonly ScheduleState[] },
 ): Promise<Planned> {
   const { now, by, standing } = opts;
   if (standing.length >= MOST_SCHEDULES) {
@@ -114,7 +114,7 @@ function endOf(read: Read, now: number): number {
 }
 
 /** One line for a listing. */
-export function showSchedule(s: Standing): string {
+export function showSchedule(s: ScheduleState): string {
   const facts = [
     `${s.scheduleId} next ${showTime(firesAt(s), s.zone)}`,
     s.expression === undefined ? "once" : `cron "${s.expression}"`,

@@ -1,20 +1,20 @@
 // Owns an agent's schedules as they stand, and the facts that set and cancel one: for the tools and for the command line alike.
 import type { AppendOptions, EventInput } from "../../ledger/store.ts";
 import type { Turn } from "../../loop/seams.ts";
-import type { CronState, Standing } from "./events.ts";
+import type { CronState, ScheduleState } from "./events.ts";
 import { firesAt } from "./firing.ts";
-import { type Asked, planSchedule } from "./plan.ts";
+import { planSchedule, type ScheduleRequest } from "./plan.ts";
 
 export type OfAgent = Pick<Turn, "context" | "agent" | "slice">;
 
 /** What is to be appended, in one append. */
-export interface Facts {
+export interface CronFacts {
   events: Omit<EventInput, "actor">[];
   wake: NonNullable<AppendOptions["wake"]>;
 }
 
 /** By the next due time. */
-export function schedulesOf({ agent, slice }: Pick<OfAgent, "agent" | "slice">): Standing[] {
+export function schedulesOf({ agent, slice }: Pick<OfAgent, "agent" | "slice">): ScheduleState[] {
   const all = Object.values(slice<CronState>("cron")[agent]?.schedules ?? {});
   return all.sort((a, b) => firesAt(a) - firesAt(b));
 }
@@ -29,16 +29,17 @@ export const armedAt = ({ agent, slice }: Pick<OfAgent, "agent" | "slice">): num
   slice<CronState>("cron")[agent]?.armed ?? null;
 
 /** The store's wake of an agent's schedules. Its own row: other mechanisms wake the same agent for their own reasons. */
-export const wakeAt = ({ context, agent }: Pick<OfAgent, "context" | "agent">, dueAt: number | null): Facts["wake"] => [
-  { context, agent, by: "cron", dueAt },
-];
+export const wakeAt = (
+  { context, agent }: Pick<OfAgent, "context" | "agent">,
+  dueAt: number | null,
+): CronFacts["wake"] => [{ context, agent, by: "cron", dueAt }];
 
 /** Contract: throws `invalid` or `limit`; `echo` says what was understood. */
 export async function scheduling(
   of: OfAgent,
-  asked: Asked,
+  asked: ScheduleRequest,
   opts: { now: number; zone: string; by: string },
-): Promise<Facts & { scheduleId: string; echo: string }> {
+): Promise<CronFacts & { scheduleId: string; echo: string }> {
   const { schedule, echo } = await planSchedule(asked, { ...opts, standing: schedulesOf(of) });
   const fires = firesAt(schedule);
   const armed = Math.min(fires, nextFiring(of) ?? fires);
@@ -51,7 +52,7 @@ export async function scheduling(
 }
 
 /** All that the agent has, by itself. */
-export function cancellingAll(of: OfAgent): Facts {
+export function cancellingAll(of: OfAgent): CronFacts {
   const events = schedulesOf(of).map(({ scheduleId }) => ({
     type: "cron.cancelled",
     data: { scheduleId, by: of.agent, armed: null },
@@ -60,7 +61,11 @@ export function cancellingAll(of: OfAgent): Facts {
 }
 
 /** Contract: undefined when the agent has no such schedule. */
-export function cancelling(of: OfAgent, scheduleId: string, by: string): (Facts & { was: Standing }) | undefined {
+export function cancelling(
+  of: OfAgent,
+  scheduleId: string,
+  by: string,
+): (CronFacts & { was: ScheduleState }) | undefined {
   const all = schedulesOf(of);
   const was = all.find((s) => s.scheduleId === scheduleId);
   if (!was) return undefined;

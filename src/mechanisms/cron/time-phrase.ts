@@ -12,7 +12,7 @@ export type Day =
   | { kind: "weekday"; weekday: number; which: "soonest" | "later" | "next week" }
   | { kind: "date"; year?: number; month?: number; day: number };
 
-export type Said =
+export type TimePhrase =
   | { kind: "after"; days: number; seconds: number }
   | { kind: "moment"; time: Clock; day?: Day }
   | { kind: "repeat"; expression: string }
@@ -20,18 +20,18 @@ export type Said =
 
 export type When = { kind: "once"; at: number } | { kind: "cron"; expression: string };
 
-export const unclear = (problem: string): Said => ({ kind: "unclear", problem });
+export const unclear = (problem: string): TimePhrase => ({ kind: "unclear", problem });
 
 const isClock = ({ hour, minute }: Clock): boolean => hour < 24 && minute < 60;
 
 /** `minute hour` of a cron expression. Contract: whatever the time is; `resolve` and cron refuse one that is none. */
-export const daily = ({ hour, minute }: Clock, days = "* * *"): Said =>
+export const daily = ({ hour, minute }: Clock, days = "* * *"): TimePhrase =>
   isClock({ hour, minute })
     ? { kind: "repeat", expression: `${minute} ${hour} ${days}` }
     : unclear(`${hour}:${String(minute).padStart(2, "0")} is no time of day`);
 
 /** Every `n` minutes or hours, where the clock divides evenly by it. */
-export function everyN(n: number, unit: "minute" | "hour" | "day"): Said {
+export function everyN(n: number, unit: "minute" | "hour" | "day"): TimePhrase {
   const whole = { minute: 60, hour: 24, day: 1 }[unit];
   if (n === 1 && unit === "minute") return { kind: "repeat", expression: "* * * * *" };
   if (n === 1 && unit === "hour") return { kind: "repeat", expression: "0 * * * *" };
@@ -41,7 +41,7 @@ export function everyN(n: number, unit: "minute" | "hour" | "day"): Said {
   return { kind: "repeat", expression: unit === "minute" ? `*/${n} * * * *` : `0 */${n} * * *` };
 }
 
-export function resolve(said: Said, at: { now: number; zone: string }): When | { problem: string } {
+export function resolve(said: TimePhrase, at: { now: number; zone: string }): When | { problem: string } {
   if (said.kind === "unclear") return { problem: said.problem };
   if (said.kind === "repeat") return { kind: "cron", expression: said.expression };
   if (said.kind === "after") return after(said, at);

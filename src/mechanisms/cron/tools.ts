@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { MISSED_POLICIES } from "./events.ts";
-import { type Asked, MOST_JITTER_S, MOST_PROMPT_CHARS, showSchedule } from "./plan.ts";
+import { MOST_JITTER_S, MOST_PROMPT_CHARS, type ScheduleRequest, showSchedule } from "./plan.ts";
 import { cancelling, schedulesOf, scheduling } from "./schedules.ts";
 import { onlyLocal, showTime } from "./zone.ts";
 
@@ -13,8 +13,8 @@ export interface ToolOptions {
 
 export const createCronTools = (opts: ToolOptions): Tool[] => [scheduleCron(opts), listCrons(opts), cancelCron()];
 
-function scheduleCron({ now, zone }: ToolOptions): Tool<Asked> {
-  return defineTool<Asked>({
+function scheduleCron({ now, zone }: ToolOptions): Tool<ScheduleRequest> {
+  return defineTool<ScheduleRequest>({
     name: "schedule_cron",
     description:
       "Prompt yourself later, once or repeatedly; it wakes you. The answer says what time was understood: tell the user.",

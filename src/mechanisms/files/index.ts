@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
 import { own, ownOr } from "../../ledger/own.ts";
-import { type Move, relocate } from "../../loop/moved.ts";
+import { type RootMove, relocate } from "../../loop/moved.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { editFileTool } from "./edit-file.ts";
@@ -24,7 +24,7 @@ const slice: MechanismSlice<SeenFiles> = {
   initial: () => ({}),
   apply(state, event) {
     // What an agent has read it has read, wherever the project's folder is now.
-    if (event.type === "context.moved") return relocated(state, event.data as Move);
+    if (event.type === "context.moved") return relocated(state, event.data as RootMove);
     if (event.type === "input.blocked") return without(state, event.actor, (event.data as { inputId: string }).inputId);
     if (event.type !== "file.seen") return state;
     const { path, hash, inputId } = event.data as { path: string; hash: string; inputId?: string };
@@ -41,7 +41,7 @@ function without(state: SeenFiles, agent: string, inputId: string): SeenFiles {
   return { ...state, [agent]: Object.fromEntries(kept) };
 }
 
-function relocated(state: SeenFiles, move: Move): SeenFiles {
+function relocated(state: SeenFiles, move: RootMove): SeenFiles {
   const there = (seen: SeenFiles[string]) =>
     Object.fromEntries(Object.entries(seen).map(([path, known]) => [relocate(path, move), known]));
   return Object.fromEntries(Object.entries(state).map(([agent, seen]) => [agent, there(seen)]));

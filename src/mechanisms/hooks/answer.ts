@@ -1,8 +1,9 @@
 // Owns what a hook's end means: exit codes and JSON, as Claude reads them; where a decision was not given in time, it refuses.
 import * as z from "zod";
+import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { explain, SELDOM } from "../../ledger/events.ts";
 import type { HookEnd } from "./command.ts";
-import { type HookEvent, isRecord, ruleOf } from "./config.ts";
+import { isRecord } from "./config.ts";
 
 /** What a hook may say, on stdout or, in-process, by returning it. */
 export interface HookOutput {
@@ -31,7 +32,7 @@ interface PermissionAnswer {
   message?: string;
 }
 
-export type Decision = "allow" | "ask" | "deny";
+export type HookDecision = "allow" | "ask" | "deny";
 
 /** One hook's answer. */
 export interface Answered {
@@ -39,7 +40,7 @@ export interface Answered {
   exitCode?: number;
   /** Why it blocked, or what went wrong. */
   reason?: string;
-  decision?: Decision;
+  decision?: HookDecision;
   updatedInput?: Record<string, unknown>;
   updatedToolOutput?: unknown;
   context?: string;
@@ -129,7 +130,7 @@ function said(event: HookEvent, output: Output): Answered {
   return answer;
 }
 
-function decided(event: HookEvent, output: Output): { decision?: Decision; reason?: string } {
+function decided(event: HookEvent, output: Output): { decision?: HookDecision; reason?: string } {
   const { decision, reason, hookSpecificOutput: specific } = output;
   if (event === "PermissionRequest") {
     const answer = specific?.decision ?? (isRecord(decision) ? decision : undefined);

@@ -1,9 +1,10 @@
 // Owns what hooks are told between two model calls, and while nothing happens: a batch of calls is over, the directory is another, the lead waits.
-import { LEAD } from "../../loop/host.ts";
+
+import type { HookEvent } from "../../claude-code/hook-events.ts";
+import { LEAD } from "../../loop/agent.ts";
 import { harmless } from "../../loop/marks.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
-import type { HookEvent } from "./config.ts";
 import type { Fired } from "./fired.ts";
 import { callPayload, type Payload } from "./payload.ts";
 

@@ -1,12 +1,12 @@
 // Owns hooks around one call: asked once before it, for the input and the decision; told after it, about the result.
 
+import type { HookEvent } from "../../claude-code/hook-events.ts";
 import { fromClaude, toClaude } from "../../claude-code/tool-names.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import { explain, SELDOM } from "../../ledger/events.ts";
 import { resultOfError } from "../../loop/next-step.ts";
 import type { GateCall, Mechanism, Seams, ToolOutput, ToolRun, Turn, VerdictCode } from "../../loop/seams.ts";
 import { schemaOf } from "../../loop/tool-specs.ts";
-import type { HookEvent } from "./config.ts";
 import { turnHooks } from "./events.ts";
 import { type Fired, NOTHING_SAID } from "./fired.ts";
 import { callPayload, type Payload, resultPayload } from "./payload.ts";

@@ -3,8 +3,6 @@
 import { type HookGroup as Group, type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 
-export { type CommandHook, type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
-
 export const isToolEvent = (event: HookEvent): boolean => ruleOf(event).matches === "tool";
 
 const DEFAULT_TIMEOUT = 600;

@@ -1,6 +1,6 @@
 // Owns what the hooks of one event said together: the strictest answer first, texts short enough to show, every run a fact.
 import type { EventInput } from "../../ledger/store.ts";
-import type { Answered, Decision } from "./answer.ts";
+import type { Answered, HookDecision } from "./answer.ts";
 import type { Handler } from "./handlers.ts";
 import { boundText } from "./long-text.ts";
 import type { HookInput } from "./payload.ts";
@@ -8,7 +8,7 @@ import { resultText } from "./result-text.ts";
 
 /** What all hooks of one event said together. */
 export interface Fired {
-  decision?: Decision;
+  decision?: HookDecision;
   /** Why, where the decision is not `allow`. */
   reason?: string;
   updatedInput?: Record<string, unknown>;

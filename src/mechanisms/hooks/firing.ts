@@ -1,12 +1,13 @@
 // Owns firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
 import path from "node:path";
+import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { claudeNames, fromClaude } from "../../claude-code/tool-names.ts";
 import type { EventInput } from "../../ledger/store.ts";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { answerOf } from "./answer.ts";
 import type { HookEnd } from "./command.ts";
-import { type HookEvent, isToolEvent, ruleOf } from "./config.ts";
+import { isToolEvent } from "./config.ts";
 import { type Bounded, bounded, type Fired, factOf, merge, NOTHING_SAID } from "./fired.ts";
 import type { Handler } from "./handlers.ts";
 import { type HookInput, hookInput, type Payload } from "./payload.ts";

@@ -1,15 +1,10 @@
 // Owns the hooks of a harness as one list, whatever they are made of: commands and functions, ready to be started.
+
+import type { CommandHook, HookEvent } from "../../claude-code/hook-events.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { HookOutput } from "./answer.ts";
 import { type GoesOn, type HookEnd, runCommand } from "./command.ts";
-import {
-  type CommandHook,
-  compileMatcher,
-  type HookConfig,
-  type HookEvent,
-  type HookGroup,
-  timeoutMs,
-} from "./config.ts";
+import { compileMatcher, type HookConfig, type HookGroup, timeoutMs } from "./config.ts";
 import type { HookInput } from "./payload.ts";
 import { createShells, type FindShell } from "./shells.ts";
 

@@ -1,12 +1,13 @@
 // Owns hooks: the user's commands and the embedding program's functions, at the seams of the loop. Without hooks all goes by as it is.
+
+import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import { harmless, noteText } from "../../loop/marks.ts";
 import { defineMechanism, type Mechanism, type Seams, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { betweenRounds } from "./between-rounds.ts";
 import { callSeams, refusals } from "./call-seams.ts";
-import { type HookEvent, ruleOf } from "./config.ts";
 import { hookEvents, hooksSlice, turnHooks } from "./events.ts";
 import { NOTHING_SAID } from "./fired.ts";
 import { createFiring, type MatchesRule } from "./firing.ts";
@@ -14,12 +15,6 @@ import { type HandlerOptions, handlersOf } from "./handlers.ts";
 import type { Payload } from "./payload.ts";
 import { forgetTranscript, longTextDir, transcriptPaths } from "./transcript-places.ts";
 import type { TranscriptOptions, Transcripts } from "./transcripts.ts";
-
-export type { HookOutput } from "./answer.ts";
-export type { CommandHook, HookConfig, HookEvent, HookGroup } from "./config.ts";
-export type { InProcessHook } from "./handlers.ts";
-export type { HookInput } from "./payload.ts";
-export { forgetHookFiles } from "./transcript-places.ts";
 
 export interface HooksOptions extends HandlerOptions {
   /** Texts of hooks over 10,000 characters are kept below it, in `hooks/CONTEXT/`; transcripts in `transcripts/`. */

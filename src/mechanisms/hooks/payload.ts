@@ -1,12 +1,13 @@
 // Owns what a hook is told: the JSON on its stdin, in the names that existing scripts know.
 
 import { callIdOf, claudeCall } from "../../claude-code/call-shape.ts";
+import type { HookEvent } from "../../claude-code/hook-events.ts";
 import { claudeMode } from "../../claude-code/permission-modes.ts";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { ToolOutput, Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { cutText } from "../../text/cut.ts";
-import { type HookEvent, isRecord } from "./config.ts";
+import { isRecord } from "./config.ts";
 import type { TranscriptPaths } from "./transcript-places.ts";
 
 /** Longer results are cut for hooks: they are made for looking, not for carrying megabytes. */

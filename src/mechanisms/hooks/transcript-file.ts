@@ -5,7 +5,7 @@ import { isRecord } from "./config.ts";
 import type { LineMark } from "./transcript-lines.ts";
 
 /** By these one sees that nobody has written to it since. */
-export interface Place {
+export interface TranscriptPlace {
   inode: number;
   size: number;
 }
@@ -14,13 +14,13 @@ export interface LastLine {
   /** As it stands in the file. */
   written: string;
   line: { cwd: string; version: string; parentUuid: string | null; holdfast: LineMark };
-  place: Place;
+  place: TranscriptPlace;
 }
 
 const BLOCK = 1 << 16;
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } = fs.constants;
 
-export function placeOf(file: string): Place | undefined {
+export function placeOf(file: string): TranscriptPlace | undefined {
   const stat = fs.lstatSync(file, { throwIfNoEntry: false });
   return stat?.isFile() ? { inode: stat.ino, size: stat.size } : undefined;
 }
@@ -68,7 +68,11 @@ function parsed(text: string): LastLine["line"] | undefined {
 }
 
 /** Goes on with what is there; without `place` another file takes its place once it is whole. */
-export async function writeLines(file: string, place: Place | undefined, lines: Lines): Promise<Place> {
+export async function writeLines(
+  file: string,
+  place: TranscriptPlace | undefined,
+  lines: Lines,
+): Promise<TranscriptPlace> {
   if (!place) fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const at = place ? file : `${file}.tmp`;
   if (!place) fs.rmSync(at, { force: true });

@@ -4,8 +4,8 @@ import { callIdOf } from "../../claude-code/call-shape.ts";
 import type { contextEvents } from "../../contexts/events.ts";
 import type { Fact } from "../../ledger/events.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
-import { LEAD } from "../../loop/host.ts";
 import { noteText } from "../../loop/marks.ts";
 import { movedText, relocate } from "../../loop/moved.ts";
 import type { CallPart, Content, Finish, ReplyPart, Usage } from "../../models/model.ts";
@@ -40,7 +40,7 @@ export interface Whose {
 }
 
 /** Where a transcript stands: what the next line rests on. */
-export interface Standing {
+export interface TranscriptState {
   cwd: string;
   /** The line before. */
   parent: string | null;
@@ -50,7 +50,7 @@ export interface Standing {
   open: CallPart[];
 }
 
-export const newStanding = (): Standing => ({ cwd: "", parent: null, waiting: new Map(), open: [] });
+export const newStanding = (): TranscriptState => ({ cwd: "", parent: null, waiting: new Map(), open: [] });
 
 /** What of a line is ours: by it a later process finds where to go on. */
 export interface LineMark {
@@ -62,7 +62,7 @@ export interface LineMark {
 }
 
 /** Contract: changes `at`; undefined when the event says nothing, or is another agent's. */
-export function lineOf(event: StoredEvent, at: Standing, whose: Whose): string | undefined {
+export function lineOf(event: StoredEvent, at: TranscriptState, whose: Whose): string | undefined {
   const fact = event as Fact<Events>;
   const { type, data } = fact;
   if (type === "context.moved") {
@@ -107,7 +107,7 @@ export function lineOf(event: StoredEvent, at: Standing, whose: Whose): string |
 }
 
 /** Contract: a line for each open call. Nothing is open where `event` went, and nothing waits there. */
-export function closeOpen(event: StoredEvent, text: string, at: Standing, whose: Whose): string[] {
+export function closeOpen(event: StoredEvent, text: string, at: TranscriptState, whose: Whose): string[] {
   const { open } = at;
   at.open = [];
   at.waiting.clear();
@@ -127,7 +127,7 @@ function promptOf(received: Content[], taken: Content[]): { content: unknown; no
   return { content, notes };
 }
 
-const noteLine = (event: StoredEvent, text: string, origin: string, at: Standing, whose: Whose): string =>
+const noteLine = (event: StoredEvent, text: string, origin: string, at: TranscriptState, whose: Whose): string =>
   line(event, { type: "user", isMeta: true, message: { role: "user", content: noteText(origin, text) } }, at, whose);
 
 const STOP_REASON: Partial<Record<Finish, string>> = { calls: "tool_use", length: "max_tokens", refused: "refusal" };
@@ -139,7 +139,7 @@ interface ReplyData {
   usage: Usage;
 }
 
-function replyLine(event: StoredEvent, data: ReplyData, at: Standing, whose: Whose): string | undefined {
+function replyLine(event: StoredEvent, data: ReplyData, at: TranscriptState, whose: Whose): string | undefined {
   const content = data.parts.flatMap((part) => blockOf(part, { agent: whose.agent, cwd: at.cwd }));
   if (content.length === 0) return undefined;
   at.open = data.parts.filter((part) => part.type === "call");
@@ -173,7 +173,12 @@ function blockOf(part: ReplyPart, place: { agent: string; cwd: string }): object
 
 type ResultData = { callId: string; content: Content[]; isError: boolean };
 
-function resultLine(event: StoredEvent, { callId, content, isError }: ResultData, at: Standing, whose: Whose): string {
+function resultLine(
+  event: StoredEvent,
+  { callId, content, isError }: ResultData,
+  at: TranscriptState,
+  whose: Whose,
+): string {
   const tool_use_id = callIdOf(whose.agent, callId);
   const result = { type: "tool_result", tool_use_id, content: blocksOf(content), is_error: isError };
   return line(event, { type: "user", message: { role: "user", content: [result] } }, at, whose);
@@ -186,7 +191,7 @@ const blocksOf = (content: readonly Content[]): object[] =>
       : { type: part.type, source: { type: "base64", media_type: part.mediaType, data: part.data } },
   );
 
-function line(event: StoredEvent, says: object, at: Standing, whose: Whose, notes: string[] = []): string {
+function line(event: StoredEvent, says: object, at: TranscriptState, whose: Whose, notes: string[] = []): string {
   const { context, agent, version, hide } = whose;
   const uuid = uuidOf(event.id);
   const earliest = Math.min(...[...at.waiting.values()].map(({ seq }) => seq));

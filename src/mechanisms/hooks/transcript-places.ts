@@ -1,7 +1,7 @@
 // Owns where what is written for hooks stands, and when it goes: with its context; transcripts also when no hook wants them any more.
 import fs from "node:fs";
 import path from "node:path";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { Turn } from "../../loop/seams.ts";
 
 const DAY_MS = 86_400_000;

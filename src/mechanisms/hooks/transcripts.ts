@@ -6,17 +6,17 @@ import { withLock } from "../../file-snapshots/lock.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { FactRange } from "../../ledger/read-facts.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import { COPIED, LEFT } from "../../loop/rewind.ts";
 import type { Turn } from "../../loop/seams.ts";
-import { lastLine, type Place, placeOf, writeLines } from "./transcript-file.ts";
+import { lastLine, placeOf, type TranscriptPlace, writeLines } from "./transcript-file.ts";
 import {
   closeOpen,
   LINE_EVENTS,
   lineOf,
   newStanding,
   REWINDING,
-  type Standing,
+  type TranscriptState,
   type Whose,
 } from "./transcript-lines.ts";
 import { fileName, sweepHookFiles, transcriptDir, transcriptFile } from "./transcript-places.ts";
@@ -35,9 +35,9 @@ export interface Transcripts {
 
 /** How far a file is written, and what the next line rests on. */
 interface Written {
-  place: Place;
+  place: TranscriptPlace;
   seq: Seq;
-  at: Standing;
+  at: TranscriptState;
 }
 
 /** A restore of the conversation. */
@@ -72,7 +72,7 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
     if (!last) return undefined;
     const { cwd, version: then, parentUuid: parent, holdfast } = last.line;
     const { seq, needs = seq } = holdfast;
-    const at: Standing = { ...newStanding(), cwd, parent };
+    const at: TranscriptState = { ...newStanding(), cwd, parent };
     for await (const event of recorded(whose.context, { after: needs - 1, upTo: seq, types: TYPES })) {
       if (event.seq === seq)
         return lineOf(event, at, { ...whose, version: then }) === last.written
@@ -111,7 +111,12 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
     return { place, seq, at };
   }
 
-  async function* timeline(jumps: readonly Back[], upTo: Seq, at: Standing, whose: Whose): AsyncGenerator<string> {
+  async function* timeline(
+    jumps: readonly Back[],
+    upTo: Seq,
+    at: TranscriptState,
+    whose: Whose,
+  ): AsyncGenerator<string> {
     for (const [from, to] of visibleRanges(jumps, upTo)) {
       const back = jumps.find((one) => one.seq === from - 1);
       if (back) yield* closeOpen(back.event, LEFT, at, whose);
@@ -157,7 +162,7 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
 const isRewinding = ({ type, data }: StoredEvent): boolean =>
   REWINDING.includes(type) && (type !== "context.restored" || (data as { conversation: boolean }).conversation);
 
-const isStill = (place: Place, file: string): boolean => {
+const isStill = (place: TranscriptPlace, file: string): boolean => {
   const now = placeOf(file);
   return now !== undefined && now.inode === place.inode && now.size === place.size;
 };

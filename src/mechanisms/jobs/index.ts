@@ -14,13 +14,6 @@ import { bootId } from "./process.ts";
 import { createRunner, type RunnerOptions, untilEnded } from "./runner.ts";
 import { type OwedJobs, sweepJobs } from "./sweep.ts";
 
-export { canWrite, ownPaths } from "./can-write.ts";
-export { commandEnvironment } from "./environment.ts";
-export { jobsIn, killJob, listJobs, outputFile, showJob } from "./job-dir.ts";
-export { createSandbox, type SandboxOptions } from "./sandbox.ts";
-export { probeSandbox, type SandboxState } from "./sandbox-state.ts";
-export { owedJobs } from "./sweep.ts";
-
 const TAIL_CHARS = 2_000;
 /** A model that has not answered by then takes its time. */
 const THINKING_MS = 100;

@@ -1,5 +1,6 @@
 // Owns the gate: every call is judged by the engine against the user's policy and what is true around it.
 import { statSync } from "node:fs";
+import type { PermissionMode } from "../../claude-code/permission-modes.ts";
 import { isKept } from "../../file-access/kept-results.ts";
 import { isInside, realPath, resolvePath } from "../../file-access/paths.ts";
 import {
@@ -15,12 +16,8 @@ import { decide } from "../../shell-policy/engine.ts";
 import { compileRules, coveredBy } from "../../shell-policy/rules.ts";
 import { rulesFor } from "../../shell-policy/rules-for-call.ts";
 import { policyIn } from "../../shell-policy/tree-policy.ts";
-import type { Judgement, PermissionMode, Policy, World } from "../../shell-policy/types.ts";
+import type { Judgement, Policy, World } from "../../shell-policy/types.ts";
 import { splitPattern } from "../../text/glob.ts";
-
-export { decide } from "../../shell-policy/engine.ts";
-export { fitsRule } from "../../shell-policy/rule-matches.ts";
-export type { Judgement, PermissionMode, Policy, RuleText, World } from "../../shell-policy/types.ts";
 
 export interface PermissionOptions {
   policy?: Partial<Policy>;

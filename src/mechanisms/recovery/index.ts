@@ -3,7 +3,7 @@ import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts"
 import { type Model, ModelError } from "../../models/model.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
 import { freshTurn, type RecoveryState, recoveryEvents, recoverySlice, type TurnRecovery } from "./events.ts";
-import { callModel, type Policy } from "./model-call.ts";
+import { callModel, type RetryPolicy } from "./model-call.ts";
 import { type FireModelHook, tellFailure } from "./model-hooks.ts";
 
 export interface RecoveryOptions {
@@ -24,7 +24,7 @@ const CONTINUE =
   "Your reply was cut off by the output limit. Continue exactly where you stopped, in the middle of the sentence if need be: no apology, no repetition, no summary of what you already wrote.";
 
 export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
-  const policy: Policy = {
+  const policy: RetryPolicy = {
     backoff: createBackoff(opts.backoff),
     maxAttempts: opts.maxAttempts ?? MAX_ATTEMPTS,
     patience: 3,

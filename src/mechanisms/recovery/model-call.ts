@@ -14,7 +14,7 @@ import { type Backoff, delayFor } from "./backoff.ts";
 import type { TurnRecovery } from "./events.ts";
 import { type FireModelHook, tellSwitch } from "./model-hooks.ts";
 
-export interface Policy {
+export interface RetryPolicy {
   backoff: Backoff;
   maxAttempts: number;
   /** Overloads or rate limits in a row before the next model is tried, where there is one. */
@@ -52,7 +52,7 @@ interface Progress {
   tried: string[];
 }
 
-export async function callModel(call: ModelCall, next: Next, policy: Policy, past: TurnRecovery): Promise<Reply> {
+export async function callModel(call: ModelCall, next: Next, policy: RetryPolicy, past: TurnRecovery): Promise<Reply> {
   const now: Progress = await begin(call, policy, past);
   let spent = noUsage();
   for (;;) {
@@ -72,7 +72,7 @@ export async function callModel(call: ModelCall, next: Next, policy: Policy, pas
   }
 }
 
-async function begin(call: ModelCall, policy: Policy, past: TurnRecovery): Promise<Progress> {
+async function begin(call: ModelCall, policy: RetryPolicy, past: TurnRecovery): Promise<Progress> {
   const open = past.fallback > 0 ? policy.fallbacks[past.fallback - 1] : undefined;
   const model = open ? await open() : call.model;
   const wanted = past.maxOutputTokens ?? call.request.maxOutputTokens;
@@ -100,7 +100,7 @@ async function escalate(call: ModelCall, now: Progress, to: number): Promise<voi
 }
 
 /** Returns when the call shall be made again; throws when it shall not. */
-async function afterFailure(call: ModelCall, policy: Policy, now: Progress, error: unknown): Promise<void> {
+async function afterFailure(call: ModelCall, policy: RetryPolicy, now: Progress, error: unknown): Promise<void> {
   if (!(error instanceof ModelError) || error.kind === "aborted") throw error;
   if (call.signal.aborted) throw interrupted(now.model, error);
   now.attemptsInAll++;
@@ -132,7 +132,7 @@ function doesNotFit({ model }: Progress, error: ModelError, how: string): ModelE
 
 const sizeOf = ({ system, items }: ModelRequest): number => JSON.stringify([system, items]).length;
 
-async function retry(call: ModelCall, policy: Policy, now: Progress, error: ModelError): Promise<void> {
+async function retry(call: ModelCall, policy: RetryPolicy, now: Progress, error: ModelError): Promise<void> {
   const delayMs = waitFor(policy, now, error);
   if (delayMs > policy.longestWaitMs) throw tooLong(now, error, delayMs);
   await recordRetry(call, now, error, { attempt: now.attempt, delayMs });
@@ -140,7 +140,7 @@ async function retry(call: ModelCall, policy: Policy, now: Progress, error: Mode
   if (call.signal.aborted) throw interrupted(now.model, error);
 }
 
-function waitFor(policy: Policy, now: Progress, error: ModelError): number {
+function waitFor(policy: RetryPolicy, now: Progress, error: ModelError): number {
   const own = delayFor(policy.backoff, now.attempt);
   if (error.retryAfterMs === undefined) return own;
   const hasFallback = now.fallback < policy.fallbacks.length;
@@ -163,7 +163,7 @@ async function recordRetry(
 }
 
 /** True when the next model took over. One that cannot be opened is said and passed over. */
-async function switched(call: ModelCall, policy: Policy, now: Progress, error: ModelError): Promise<boolean> {
+async function switched(call: ModelCall, policy: RetryPolicy, now: Progress, error: ModelError): Promise<boolean> {
   const impatient = error.kind === "overloaded" || error.kind === "rate_limit";
   if (now.attempt < policy.maxAttempts && !(impatient && now.streak.length >= policy.patience)) return false;
   while (now.fallback < policy.fallbacks.length) {

@@ -2,12 +2,12 @@
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Tool, type ToolRun, type Turn } from "../../loop/seams.ts";
 import type { ContextState } from "../../loop/transcript.ts";
-import type { AgentCatalogue, Facts } from "../agents/port.ts";
+import type { AgentCatalogue, AgentFacts } from "../agents/port.ts";
 import { createBackground } from "./background.ts";
 import { type Subagent, type SubagentsState, subagentEvents, subagentsSlice } from "./events.ts";
 import type { Isolate, SubagentEnd, SubagentRunner, SubagentTask } from "./port.ts";
 import { createSlots } from "./slots.ts";
-import { createTaskTool, type Order, type Outcome, typesText } from "./task-tool.ts";
+import { createTaskTool, type Order, type SubagentOutcome, typesText } from "./task-tool.ts";
 
 export interface SubagentsOptions {
   /** Without it the mechanism only reads its events. */
@@ -78,7 +78,7 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
     return undefined;
   }
 
-  async function delegate(order: Order, run: ToolRun): Promise<Outcome> {
+  async function delegate(order: Order, run: ToolRun): Promise<SubagentOutcome> {
     const { turn } = run;
     const agent = `${turn.agent}.${run.call.id}`;
     const before = stateOf(turn).agents[order.agent ?? ""];
@@ -130,7 +130,7 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
     order: Order,
     { type, task, ended }: Subagent,
     { turn, call, signal }: ToolRun,
-  ): Promise<Outcome> {
+  ): Promise<SubagentOutcome> {
     const agent = order.agent!;
     if (task && !ended) return { refused: `${agent} is still at work: you are told when it has ended` };
     const more: SubagentTask = {
@@ -156,7 +156,7 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
   async function placeFor(order: Order, agent: string, { turn }: ToolRun) {
     const about = await catalogue!.about(order.agent ?? GENERAL);
     const background = order.background ?? about.background ?? false;
-    const moved = (root: string, cwd: string): Facts => [{ type: "agent.moved", data: { cwd, root } }];
+    const moved = (root: string, cwd: string): AgentFacts => [{ type: "agent.moved", data: { cwd, root } }];
     if (about.isolation !== "worktree") {
       const facts = turn.state.root === undefined ? [] : moved(turn.state.root, turn.cwd);
       return { type: about.name, background, cwd: turn.cwd, facts };

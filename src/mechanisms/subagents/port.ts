@@ -1,6 +1,6 @@
 // Owns the port to whoever runs subagents: an agent of its own in the same context, continued after a crash, never begun twice.
 import type { Turn } from "../../loop/seams.ts";
-import type { Facts } from "../agents/port.ts";
+import type { AgentFacts } from "../agents/port.ts";
 
 export interface SubagentTask {
   context: string;
@@ -13,7 +13,7 @@ export interface SubagentTask {
   reads?: readonly string[];
   cwd: string;
   /** Recorded with its creation. */
-  facts: Facts;
+  facts: AgentFacts;
   /** Agents that the context may have in all. */
   most: number;
   signal: AbortSignal;
@@ -40,7 +40,7 @@ export interface SubagentRunner {
   /** Whether some process runs it now. */
   isHeld(context: string, agent: string): Promise<boolean>;
   /** Records a fact of that agent from outside its lease. Contract: the same id counts once. */
-  record(context: string, agent: string, fact: Facts[number]): Promise<void>;
+  record(context: string, agent: string, fact: AgentFacts[number]): Promise<void>;
 }
 
 /** Contract: a tree of the agent's own, the same one when asked again; throws when there can be none. */
@@ -51,4 +51,4 @@ export type Isolate = (wanted: {
   root: string;
   /** Its caller's: hooks are told in it. */
   turn?: Turn;
-}) => Promise<{ root: string; events?: Facts }>;
+}) => Promise<{ root: string; events?: AgentFacts }>;

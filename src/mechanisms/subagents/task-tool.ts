@@ -12,13 +12,13 @@ export interface Order {
   background?: boolean;
 }
 
-export type Outcome =
+export type SubagentOutcome =
   | { refused: string }
   /** It goes on beside the caller. */
   | { started: string }
   | { agent: string; end: SubagentEnd; note?: string };
 
-export type Delegate = (order: Order, run: ToolRun) => Promise<Outcome>;
+export type Delegate = (order: Order, run: ToolRun) => Promise<SubagentOutcome>;
 
 const ABOUT_ALL_CHARS = 2700;
 const NAMES_CHARS = 8000;
@@ -69,7 +69,7 @@ export function typesText(types: readonly AgentType[]): string {
   return [`${first} (default)`, ...rest].join(", ");
 }
 
-function resultOf({ agent, end, note }: Extract<Outcome, { end: SubagentEnd }>): ToolOutput {
+function resultOf({ agent, end, note }: Extract<SubagentOutcome, { end: SubagentEnd }>): ToolOutput {
   const parts = [end.ok ? end.text.trim() || "(it ended without a word)" : failure(agent, end), ...asides(end)];
   if (note) parts.push(note);
   return {

@@ -6,7 +6,7 @@ import { decideDelete, decideUpdate } from "./decide-change.ts";
 import { decideCreate } from "./decide-create.ts";
 import { decideImport, type Imported, type TaskFile } from "./decide-import.ts";
 import { decideClaim, decideClaimNext, decideComplete, decideRelease, type Scene } from "./decide-work.ts";
-import { type Decision, find } from "./decision.ts";
+import { type BoardDecision, find } from "./decision.ts";
 import { BOARD_LEDGER, boardCodec } from "./events.ts";
 import { type BoardState, boardIn, boardSlice, callKey } from "./fold.ts";
 import { inOrder, isClaimable, openBlockers } from "./graph.ts";
@@ -45,7 +45,7 @@ export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<
     await ledger.catchUp();
     return state();
   };
-  const write = (by: By, decide: (state: BoardState) => Decision): Promise<StoredEvent[]> =>
+  const write = (by: By, decide: (state: BoardState) => BoardDecision): Promise<StoredEvent[]> =>
     ledger.decide(
       (at) => {
         const board = boardIn(at);

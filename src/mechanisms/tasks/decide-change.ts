@@ -3,10 +3,10 @@ import { HoldfastError } from "../../ledger/error.ts";
 import type { EventInput } from "../../ledger/store.ts";
 import { decideCancel, decideClaim, decideComplete, decideRelease, type Scene } from "./decide-work.ts";
 import {
+  type BoardDecision,
   bounded,
   checkCycle,
   checkFields,
-  type Decision,
   EDGES,
   fact,
   heldBy,
@@ -24,11 +24,11 @@ import { names, short } from "./task-text.ts";
 
 const BLOCKERS = 100;
 
-export function decideUpdate(scene: Scene, task: Task, changes: TaskChanges): Decision {
+export function decideUpdate(scene: Scene, task: Task, changes: TaskChanges): BoardDecision {
   if (Object.values(changes).every((value) => value === undefined)) throw invalid("nothing to change was given");
-  const steps: Decision[] = [];
+  const steps: BoardDecision[] = [];
   let now = task;
-  const take = (decision: Decision, after: Partial<Task>) => {
+  const take = (decision: BoardDecision, after: Partial<Task>) => {
     steps.push(decision);
     if (decision.events.length > 0) now = { ...now, ...after };
   };
@@ -57,7 +57,11 @@ export function decideUpdate(scene: Scene, task: Task, changes: TaskChanges): De
   };
 }
 
-function decideFields(scene: Scene, task: Task, changes: TaskChanges): { decision: Decision; after: Partial<Task> } {
+function decideFields(
+  scene: Scene,
+  task: Task,
+  changes: TaskChanges,
+): { decision: BoardDecision; after: Partial<Task> } {
   const { subject, description, worktree, priority, labels, addBlockedBy, removeBlockedBy, note } = changes;
   const set = defined({
     subject: subject?.trim(),
@@ -129,7 +133,7 @@ function edgesOf(tasks: Tasks, task: Task, add: string[], remove: string[]): { a
   };
 }
 
-function decideAssign({ by, note }: Scene, task: Task, owner: string | null): Decision {
+function decideAssign({ by, note }: Scene, task: Task, owner: string | null): BoardDecision {
   if (task.status !== "pending") throw refuse(`${task.id} is ${task.status}: its owner stays`);
   if (!mayDispose(task, by))
     throw refuse(`${task.id} is kept for ${short(task.owner!)}: only they, their lead or the user may change that`);
@@ -142,7 +146,7 @@ function decideAssign({ by, note }: Scene, task: Task, owner: string | null): De
 }
 
 /** `force` takes it away from its owner and from those that wait for it. */
-export function decideDelete(state: BoardState, task: Task, by: By, force: boolean): Decision {
+export function decideDelete(state: BoardState, task: Task, by: By, force: boolean): BoardDecision {
   const { id, owner } = task;
   const detached = [...(state.dependants.get(id) ?? [])];
   if (!mayDispose(task, by))

@@ -1,6 +1,16 @@
 // Owns the decision to create tasks: a batch with its dependencies, wired by id or alias, or none of it.
 import { HoldfastError } from "../../ledger/error.ts";
-import { checkCycle, checkFields, type Decision, EDGES, fact, IDS, invalid, refuse, taskEntity } from "./decision.ts";
+import {
+  type BoardDecision,
+  checkCycle,
+  checkFields,
+  EDGES,
+  fact,
+  IDS,
+  invalid,
+  refuse,
+  taskEntity,
+} from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 import { type By, type NewTask, taskId } from "./port.ts";
 import { short } from "./task-text.ts";
@@ -9,7 +19,7 @@ const BATCH = 500;
 const BLOCKERS = 100;
 const ALIAS = 60;
 
-export function decideCreate(state: BoardState, given: NewTask[], by: By): Decision {
+export function decideCreate(state: BoardState, given: NewTask[], by: By): BoardDecision {
   if (given.length === 0) throw invalid("there is no task in the list");
   if (given.length > BATCH) throw invalid(`${given.length} tasks at once, at most ${BATCH}: create them in parts`);
   const fresh = given.map((task, i) => ({ task, id: `task_${state.lastId + 1 + i}`, name: nameOf(task, i, given) }));

@@ -1,6 +1,16 @@
 // Owns the decision to import tasks: ids kept where they are free, dependencies wired anew, all of them or none.
 import { HoldfastError } from "../../ledger/error.ts";
-import { checkCycle, checkFields, type Decision, EDGES, fact, IDS, invalid, refuse, taskEntity } from "./decision.ts";
+import {
+  type BoardDecision,
+  checkCycle,
+  checkFields,
+  EDGES,
+  fact,
+  IDS,
+  invalid,
+  refuse,
+  taskEntity,
+} from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 import type { By, Task } from "./port.ts";
 import { short } from "./task-text.ts";
@@ -21,7 +31,11 @@ export interface Imported {
 /** Larger numbers would leave none for the tasks after them. */
 const LARGEST = 1_000_000;
 
-export function decideImport(state: BoardState, files: TaskFile[], by: By): { decision: Decision; imported: Imported } {
+export function decideImport(
+  state: BoardState,
+  files: TaskFile[],
+  by: By,
+): { decision: BoardDecision; imported: Imported } {
   const ids = idsFor(state, files);
   const present = new Set(files.filter((file) => isPresent(state.tasks.get(file.id), file)));
   const fresh = files.filter((file) => !present.has(file));
@@ -36,7 +50,7 @@ export function decideImport(state: BoardState, files: TaskFile[], by: By): { de
   const kept = wired.flatMap(({ blockedBy }) => blockedBy.filter((id) => !blockersOf.has(id)));
   const statuses = new Map(wired.map(({ id, file }) => [id, file.status]));
   const completed = (id: string) => (statuses.get(id) ?? state.tasks.get(id)?.status) === "completed";
-  const decision: Decision = {
+  const decision: BoardDecision = {
     events: wired.map(({ file, id, blockedBy }) =>
       fact("task.created", by, [taskEntity(id), IDS, ...(blockedBy.length > 0 ? [EDGES] : [])], {
         ...{ id, subject: file.subject.trim(), description: file.description, blockedBy },

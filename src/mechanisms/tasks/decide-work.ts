@@ -1,8 +1,8 @@
 // Owns the decisions about a task's life: claim, release, complete, cancel.
 
 import {
+  type BoardDecision,
   blockedText,
-  type Decision,
   EDGES,
   fact,
   heldBy,
@@ -28,11 +28,11 @@ export interface Scene {
   limit: number;
 }
 
-const NOTHING: Decision = { events: [], reads: [], claimable: [] };
+const NOTHING: BoardDecision = { events: [], reads: [], claimable: [] };
 
 const closed = (task: Task) => task.status === "completed" || task.status === "cancelled";
 
-export function decideClaim({ state, tasks, by, note, limit }: Scene, task: Task): Decision {
+export function decideClaim({ state, tasks, by, note, limit }: Scene, task: Task): BoardDecision {
   const owner = ownerOf(by);
   const { id } = task;
   if (task.status === "in_progress") {
@@ -57,7 +57,7 @@ export function decideClaim({ state, tasks, by, note, limit }: Scene, task: Task
 }
 
 /** Its own running task first, then one kept for it, then the best of all that `fits`. */
-export function decideClaimNext(scene: Scene, fits: (task: Task) => boolean): { task?: Task; decision: Decision } {
+export function decideClaimNext(scene: Scene, fits: (task: Task) => boolean): { task?: Task; decision: BoardDecision } {
   const { state, by } = scene;
   const owner = ownerOf(by);
   const [own] = state.running.get(owner) ?? [];
@@ -71,7 +71,7 @@ export function decideClaimNext(scene: Scene, fits: (task: Task) => boolean): { 
   return best ? { task: best, decision: decideClaim(scene, best) } : { decision: NOTHING };
 }
 
-export function decideRelease({ by, note }: Scene, task: Task): Decision {
+export function decideRelease({ by, note }: Scene, task: Task): BoardDecision {
   const { id, owner } = task;
   if (closed(task)) throw refuse(`${id} is ${task.status}: it cannot be released`);
   if (task.status === "pending" && owner === null) return NOTHING;
@@ -86,7 +86,7 @@ export function decideRelease({ by, note }: Scene, task: Task): Decision {
 }
 
 /** Guards what it says about others: of two completions that together free a task, the second one says so. */
-export function decideComplete({ state, tasks, by, note }: Scene, task: Task): Decision {
+export function decideComplete({ state, tasks, by, note }: Scene, task: Task): BoardDecision {
   const { id, owner } = task;
   if (task.status === "completed" && mayComplete(task, by)) return NOTHING;
   if (closed(task)) throw refuse(`${id} is already ${task.status}`);
@@ -110,7 +110,7 @@ export function decideComplete({ state, tasks, by, note }: Scene, task: Task): D
   };
 }
 
-export function decideCancel({ by, note }: Scene, task: Task): Decision {
+export function decideCancel({ by, note }: Scene, task: Task): BoardDecision {
   const { id, owner } = task;
   if (task.status === "cancelled") return NOTHING;
   if (closed(task)) throw refuse(`${id} is already completed`);

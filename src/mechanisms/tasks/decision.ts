@@ -6,7 +6,7 @@ import { type By, ownerOf, type Task, taskId } from "./port.ts";
 import { names, short } from "./task-text.ts";
 
 /** Every entity that the decision read is in `reads`; nothing to append means that all is as wished. */
-export interface Decision {
+export interface BoardDecision {
   events: EventInput[];
   reads: string[];
   /** Tasks that anyone may claim from here on. */

@@ -11,11 +11,8 @@ import { ALLOWED, type FireTaskHook, taskHooks } from "./hooks.ts";
 import { createTaskListTool } from "./list-tasks.ts";
 import { backInPlace, placeEvents, placesSlice } from "./places.ts";
 import type { Task } from "./port.ts";
-import { type Facts, movesFor, type PlaceOf, TASKS_SLICE } from "./task-tree.ts";
+import { movesFor, type PlaceOf, TASKS_SLICE, type TaskFacts } from "./task-tree.ts";
 import { createTaskUpdateTool } from "./update-task.ts";
-
-export type { Board } from "./board.ts";
-export { entering } from "./task-tree.ts";
 
 /** The board of that store. What it is made of is loaded when it is first opened. */
 export const openBoard = async (store: Store, opts: BoardOptions = {}): Promise<Board> =>
@@ -27,7 +24,7 @@ export const placeFor =
   async (
     task: Task,
     turn: Pick<Turn, "context" | "agent" | "root" | "slice">,
-  ): Promise<{ events: Facts; path?: string }> => {
+  ): Promise<{ events: TaskFacts; path?: string }> => {
     const events = await movesFor(task, turn, placeOf);
     const moved = events.find((fact) => fact.type === "agent.moved")?.data as { root: string | null } | undefined;
     return { events, ...(moved?.root && { path: moved.root }) };

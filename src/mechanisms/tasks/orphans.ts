@@ -1,6 +1,6 @@
 // Owns tasks whose owner has no host: marked when that is first seen, released when it lasts, with a note.
 import type { Store, StoredEvent } from "../../ledger/store.ts";
-import { type Decision, fact, ownerEntity, taskEntity } from "./decision.ts";
+import { type BoardDecision, fact, ownerEntity, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 import type { By, Task } from "./port.ts";
 
@@ -18,7 +18,7 @@ export interface Sweep {
 interface Orphanage {
   store: Store;
   state: BoardState;
-  write: (by: By, decide: (state: BoardState) => Decision) => Promise<StoredEvent[]>;
+  write: (by: By, decide: (state: BoardState) => BoardDecision) => Promise<StoredEvent[]>;
   sweep: Sweep;
 }
 
@@ -44,7 +44,7 @@ export async function releaseOrphans({ store, state, write, sweep }: Orphanage):
 }
 
 /** What was seen must still be so: the task may have found another owner since. */
-function unlessChanged(state: BoardState, seen: Task, type: string, note?: string): Decision {
+function unlessChanged(state: BoardState, seen: Task, type: string, note?: string): BoardDecision {
   const { id, owner } = seen;
   const now = state.tasks.get(id);
   const isSame = now?.status === "in_progress" && now.owner === owner && now.unhostedAt === seen.unhostedAt;

@@ -7,7 +7,7 @@ import { ownerOf, type Task, type TaskBoard } from "./port.ts";
 
 /** The directory of a worktree. Contract: throws `refused` when it is not there. */
 export type PlaceOf = (worktree: string) => Promise<string>;
-export type Facts = NonNullable<ToolOutput["events"]>;
+export type TaskFacts = NonNullable<ToolOutput["events"]>;
 
 export const TASKS_SLICE = "tasks";
 
@@ -17,12 +17,12 @@ export type Workplaces = Record<string, { task: string; path: string }>;
 export const workplaceOf = (turn: Pick<Turn, "agent" | "slice">): Workplaces[string] | undefined =>
   turn.slice<Workplaces | undefined>(TASKS_SLICE)?.[turn.agent];
 
-export const entering = (task: Pick<Task, "id">, path: string): Facts => [
+export const entering = (task: Pick<Task, "id">, path: string): TaskFacts => [
   { type: "agent.moved", data: { cwd: path, root: path } },
   { type: "task.entered", data: { task: task.id, path } },
 ];
 
-export const leaving = (root: string): Facts => [
+export const leaving = (root: string): TaskFacts => [
   { type: "agent.moved", data: { cwd: root, root: null } },
   { type: "task.left", data: {} },
 ];
@@ -40,7 +40,7 @@ type Actor = Pick<Turn, "context" | "agent" | "root" | "slice">;
  * What follows for this agent from the task as it is now. Contract: nothing when it stays where it is; throws `refused` when the worktree
  * went between the look and the claim.
  */
-export async function movesFor(task: Task, turn: Actor, placeOf: PlaceOf | undefined): Promise<Facts> {
+export async function movesFor(task: Task, turn: Actor, placeOf: PlaceOf | undefined): Promise<TaskFacts> {
   const isMine = task.status === "in_progress" && task.owner === ownerOf(turn);
   const here = workplaceOf(turn);
   if (isMine && task.worktree !== null && here?.task === task.id) return [];
@@ -53,7 +53,7 @@ export async function movesFor(task: Task, turn: Actor, placeOf: PlaceOf | undef
 export async function movesOrRelease(
   task: Task,
   opts: { turn: Actor; placeOf?: PlaceOf; board: Pick<TaskBoard, "update">; call?: string },
-): Promise<Facts> {
+): Promise<TaskFacts> {
   const { turn, placeOf, board, call } = opts;
   try {
     return await movesFor(task, turn, placeOf);
@@ -65,7 +65,7 @@ export async function movesOrRelease(
 }
 
 /** For the result of the call. */
-export function placeLine(moves: Facts): string {
+export function placeLine(moves: TaskFacts): string {
   const data = moves.find((fact) => fact.type === "agent.moved")?.data as
     | { cwd: string; root: string | null }
     | undefined;

@@ -3,7 +3,7 @@
 import { messageOf } from "../../ledger/error.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
 import type { By, Task } from "../tasks/port.ts";
-import type { Facts } from "./decide.ts";
+import type { TeamFacts } from "./decide.ts";
 import { activeMates, TEAM, type Teammate, type TeamState } from "./state.ts";
 import { stateOf } from "./talk.ts";
 import { claimed, unfinished } from "./texts.ts";
@@ -23,7 +23,7 @@ export interface TeamBoard {
 export interface Autonomy {
   board: () => Promise<TeamBoard>;
   /** The move to where a task is worked on; empty when that is where one is. Contract: throws when it is not there. */
-  place?: (task: Task, turn: Turn) => Promise<{ events: Facts; path?: string }>;
+  place?: (task: Task, turn: Turn) => Promise<{ events: TeamFacts; path?: string }>;
 }
 
 /** Contract: true when `takeTask` would give the idle teammate something. */

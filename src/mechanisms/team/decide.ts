@@ -3,10 +3,10 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
 import { isInherited, own } from "../../ledger/own.ts";
 import type { EventInput } from "../../ledger/store.ts";
-import { LEAD } from "../../loop/host.ts";
-import { activeMates, type Plan, pendingPlan, type Teammate, type TeamState, USER } from "./state.ts";
+import { LEAD } from "../../loop/agent.ts";
+import { activeMates, pendingPlan, type Teammate, type TeammatePlan, type TeamState, USER } from "./state.ts";
 
-export type Facts = Omit<EventInput, "actor">[];
+export type TeamFacts = Omit<EventInput, "actor">[];
 
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/i;
 const RESERVED = new Set([LEAD, USER, "team", "holdfast", "hub", "workflow", "all"]);
@@ -42,7 +42,7 @@ export function joining(
   state: TeamState,
   mate: NewMate,
   scene: { taken: string[]; cwd: string; most: number; mostAgents: number },
-): Facts {
+): TeamFacts {
   const { name, role, prompt, requirePlan, type } = mate;
   if (!NAME.test(name))
     throw refuse(
@@ -71,7 +71,7 @@ export function joining(
 }
 
 /** Contract: `*` is everyone but the sender. */
-export function sending(state: TeamState, from: string, { to, content }: { to: string; content: string }): Facts {
+export function sending(state: TeamState, from: string, { to, content }: { to: string; content: string }): TeamFacts {
   if (content.trim() === "") throw refuse("the message is empty");
   if (content.length > LONGEST)
     throw refuse(`the message has ${content.length} characters, at most ${LONGEST} fit: write a file and name it`);
@@ -81,12 +81,12 @@ export function sending(state: TeamState, from: string, { to, content }: { to: s
   return [{ type: "message.sent", data: { messageId: newId("msg"), to, content } }];
 }
 
-export function wantingPlan(state: TeamState, name: string, about: string): Facts {
+export function wantingPlan(state: TeamState, name: string, about: string): TeamFacts {
   mateNamed(state, name);
   return [{ type: "plan.wanted", data: { name, about } }];
 }
 
-export function submitting(state: TeamState, by: string, plan: string): { facts: Facts; requestId: string } {
+export function submitting(state: TeamState, by: string, plan: string): { facts: TeamFacts; requestId: string } {
   mateNamed(state, by);
   if (plan.trim() === "") throw refuse("the plan is empty");
   const open = pendingPlan(state, by);
@@ -103,21 +103,21 @@ export interface Review {
 }
 
 /** `requestId` may be the teammate's name: then its plan that waits. */
-export function planNamed(state: TeamState, given: string): Plan {
+export function planNamed(state: TeamState, given: string): TeammatePlan {
   const plan = own(state.plans, given) ?? pendingPlan(state, given);
   if (plan) return plan;
   const waiting = Object.values(state.plans).filter((one) => one.status === "pending");
   throw refuse(`no plan ${given} waits for a review: ${waiting.map((one) => one.requestId).join(", ") || "none does"}`);
 }
 
-export function reviewing(state: TeamState, { requestId: given, approve, feedback }: Review): Facts {
+export function reviewing(state: TeamState, { requestId: given, approve, feedback }: Review): TeamFacts {
   const plan = planNamed(state, given);
   if (plan.status !== "pending")
     throw refuse(`${plan.requestId} was already ${plan.status} by ${plan.reviewedBy}: it is answered once`);
   return [{ type: "plan.reviewed", data: { requestId: plan.requestId, approve, feedback } }];
 }
 
-export function shuttingDown(state: TeamState, name: string, reason: string): { facts: Facts; requestId: string } {
+export function shuttingDown(state: TeamState, name: string, reason: string): { facts: TeamFacts; requestId: string } {
   mateNamed(state, name);
   const open = Object.values(state.shutdowns).find((one) => one.name === name && one.status === "pending");
   if (open) throw refuse(`${name} was asked to shut down already: request ${open.requestId} waits for its answer`);
@@ -129,7 +129,7 @@ export function answering(
   state: TeamState,
   by: string,
   answer: { requestId: string; approve: boolean; reason: string },
-): Facts {
+): TeamFacts {
   const shutdown = own(state.shutdowns, answer.requestId);
   if (!shutdown || shutdown.name !== by) throw refuse(`there is no shutdown request ${answer.requestId} to you`);
   if (shutdown.status !== "pending")

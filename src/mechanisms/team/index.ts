@@ -1,6 +1,6 @@
 // Owns the mechanism `team`: durable teammates with an inbox, who wake for what concerns them and otherwise cost nothing.
 import { newId } from "../../ledger/id.ts";
-import { LEAD } from "../../loop/host.ts";
+import { LEAD } from "../../loop/agent.ts";
 import { type AgentView, defineMechanism, type Mechanism, type Note, type Tool, type Turn } from "../../loop/seams.ts";
 import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
 import { teamEvents } from "./events.ts";
@@ -9,12 +9,6 @@ import { createMateTools, type MateToolsOptions } from "./mate-tools.ts";
 import { closedTo, identityOf, rosterOf, statusOf } from "./roster.ts";
 import { activeMates, pendingPlan, pendingPlans, TEAM, type Teammate, teamSlice } from "./state.ts";
 import { deliver, inboxOf, stateOf, teamWake } from "./talk.ts";
-
-export * from "./decide.ts";
-export { doing } from "./roster.ts";
-export type { Plan, TeamState } from "./state.ts";
-export { USER } from "./state.ts";
-export { isTeamWake } from "./talk.ts";
 
 const MOST_TEAMMATES = 50;
 const MOST_AGENTS = 64;

@@ -2,12 +2,12 @@
 import * as z from "zod";
 import type { contextState } from "../../loop/agent.ts";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
-import { type Facts, joining, reviewing, shuttingDown, wantingPlan } from "./decide.ts";
+import { joining, reviewing, shuttingDown, type TeamFacts, wantingPlan } from "./decide.ts";
 import { bus, stateOf, teamWake } from "./talk.ts";
 
 export interface LeadToolsOptions {
   /** The facts that make an agent one of a type. Contract: throws when there is no such type. */
-  define?: (agent: string, type: string) => Promise<Facts>;
+  define?: (agent: string, type: string) => Promise<TeamFacts>;
   mostTeammates: number;
   /** Of all kinds. */
   mostAgents: number;

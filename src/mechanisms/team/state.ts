@@ -1,8 +1,8 @@
 // Owns the fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
 import type { Fact } from "../../ledger/events.ts";
 import { own, ownOr } from "../../ledger/own.ts";
+import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
-import { LEAD } from "../../loop/host.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { teamEvents } from "./events.ts";
 import * as say from "./texts.ts";
@@ -25,13 +25,13 @@ export interface Teammate {
 }
 
 /** Something for an agent, until it is shown to it. */
-export interface Entry {
+export interface InboxEntry {
   id: string;
   from: string;
   text: string;
 }
 
-export interface Plan {
+export interface TeammatePlan {
   requestId: string;
   by: string;
   plan: string;
@@ -54,8 +54,8 @@ interface Shutdown {
 
 export interface TeamState {
   mates: Record<string, Teammate>;
-  inboxes: Record<string, Entry[]>;
-  plans: Record<string, Plan>;
+  inboxes: Record<string, InboxEntry[]>;
+  plans: Record<string, TeammatePlan>;
   shutdowns: Record<string, Shutdown>;
   /** Nobody is left, and the lead knows. */
   over?: boolean;
@@ -68,11 +68,11 @@ export const TEAM = "team";
 export const activeMates = (state: TeamState): Teammate[] =>
   Object.values(state.mates).filter((mate) => mate.status === "active");
 
-export const pendingPlan = (state: TeamState, name: string): Plan | undefined =>
+export const pendingPlan = (state: TeamState, name: string): TeammatePlan | undefined =>
   Object.values(state.plans).findLast((plan) => plan.by === name && plan.status === "pending");
 
 /** Plans that somebody may still answer, from elsewhere too. Who is asked to shut down answers in a turn of its own, or not at all. */
-export const pendingPlans = (state: TeamState): Plan[] =>
+export const pendingPlans = (state: TeamState): TeammatePlan[] =>
   Object.values(state.plans).filter((plan) => plan.status === "pending");
 
 type Known = Fact<typeof teamEvents & typeof loopEvents>;
@@ -234,7 +234,7 @@ function leave(state: TeamState, name: string): void {
 }
 
 /** What was said to someone who left without seeing it goes back to who said it; the user looks for himself. */
-function bounce(state: TeamState, to: string, { id, from, text }: Entry): void {
+function bounce(state: TeamState, to: string, { id, from, text }: InboxEntry): void {
   if (from !== LEAD && own(state.mates, from)?.status !== "active") return;
   put(state, from, { id: `${id}/returned`, from: TEAM, text: say.returned(to, text) });
 }
@@ -245,6 +245,6 @@ function recipients(state: TeamState, from: string, to: string): string[] {
   return names.filter((name) => name !== from);
 }
 
-function put(state: TeamState, to: string, entry: Entry): void {
+function put(state: TeamState, to: string, entry: InboxEntry): void {
   ownOr(state.inboxes, to, () => []).push(entry);
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Wake, WakeInput } from "../../ledger/store.ts";
 import { defineTool, type Note, type Tool, type Turn } from "../../loop/seams.ts";
 import { sending } from "./decide.ts";
-import type { Entry, TeamState } from "./state.ts";
+import type { InboxEntry, TeamState } from "./state.ts";
 
 /** Shown at once; the rest in the next rounds. */
 const MOST_ENTRIES = 100;
@@ -23,12 +23,12 @@ export const teamWake = (context: string, dueAt: number | null): WakeInput => ({
 /** Whether a row of `store.due()` says that its context has a team. */
 export const isTeamWake = (wake: Wake): boolean => wake.by === BY;
 
-export const inboxOf = (agent: Pick<Turn, "slice" | "agent">): readonly Entry[] =>
+export const inboxOf = (agent: Pick<Turn, "slice" | "agent">): readonly InboxEntry[] =>
   stateOf(agent).inboxes[agent.agent] ?? [];
 
 /** Contract: each entry with the fact that it was delivered, in one append; whatever is too much stays for the next round. */
 export function deliver(turn: Turn): Note[] {
-  const taken: Entry[] = [];
+  const taken: InboxEntry[] = [];
   let chars = 0;
   for (const entry of inboxOf(turn)) {
     chars += entry.text.length;

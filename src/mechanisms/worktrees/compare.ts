@@ -2,10 +2,10 @@
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { refused } from "../../file-access/refused.ts";
-import { openDir, type Place } from "./make.ts";
+import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, checkWorktreeName } from "./port.ts";
 import { checkInPlace, findRegistered } from "./registered.ts";
-import { type Git, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { type Git, NOT_INTO_SUBMODULES, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
 
 export interface ComparedTree {
   name: string;
@@ -35,7 +35,7 @@ const DIFF = [
 const MOST_COMMITS = 50;
 
 export async function compareTree(
-  place: Place,
+  place: WorktreePlace,
   name: string,
   { patch = false, maxBytes = 0 }: { patch?: boolean; maxBytes?: number } = {},
 ): Promise<ComparedTree> {
@@ -75,7 +75,7 @@ export async function compareTree(
 }
 
 /** Contract: throws `refused` when there is no such branch, or nothing in common. */
-export async function baseOf(git: Git, main: Repository, name: string): Promise<string> {
+export async function baseOf(git: Git, main: WorktreeRepository, name: string): Promise<string> {
   const ref = `refs/heads/${branchOf(name)}`;
   if ((await git(["for-each-ref", ref])) === "")
     throw refused(`there is no worktree ${name}, and no branch ${branchOf(name)}: see \`holdfast worktrees ls\``);

@@ -5,12 +5,12 @@ import { isInside } from "../../file-access/paths.ts";
 import { refused } from "../../file-access/refused.ts";
 import { messageOf } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
-import type { Git, Repository } from "./repository.ts";
+import type { Git, WorktreeRepository } from "./repository.ts";
 
 export interface LinkPlace {
   git: Git;
   /** The tree that the folders are in. */
-  main: Repository;
+  main: WorktreeRepository;
   path: string;
   admin: string;
 }

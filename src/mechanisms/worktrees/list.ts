@@ -1,10 +1,10 @@
 // Owns the list of worktrees that were made here: each with its branch, how far that is from the project's, and what is uncommitted in it.
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf } from "../../ledger/error.ts";
-import { openDir, type Place } from "./make.ts";
+import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, type WorktreeState } from "./port.ts";
 import { findRegistered, namesIn, type Registered } from "./registered.ts";
-import { type Git, openGit, type Repository, repositoryOf, textOf } from "./repository.ts";
+import { type Git, openGit, repositoryOf, textOf, type WorktreeRepository } from "./repository.ts";
 import { countUnmerged, stateOf } from "./state.ts";
 
 export interface ListedTree {
@@ -26,7 +26,7 @@ export interface ListedTree {
 const PREFIX = "refs/heads/holdfast/";
 
 /** Those whose directory is there; `all`: branches of others too. Contract: one that cannot be looked at does not hide the others. */
-export async function listTrees(place: Place, { all = false }: { all?: boolean } = {}): Promise<ListedTree[]> {
+export async function listTrees(place: WorktreePlace, { all = false }: { all?: boolean } = {}): Promise<ListedTree[]> {
   const main = repositoryOf(place.root);
   const git = await openGit(main, place.dir);
   const dir = openDir(place.dir);
@@ -49,7 +49,7 @@ export async function listTrees(place: Place, { all = false }: { all?: boolean }
 }
 
 /** The names of worktrees that git knows in our folder. */
-function treesIn({ common }: Repository, dir: string): string[] {
+function treesIn({ common }: WorktreeRepository, dir: string): string[] {
   return namesIn(join(common, "worktrees")).flatMap((id) => {
     const admin = join(common, "worktrees", id);
     const pointer = textOf(join(admin, "gitdir"));
@@ -60,7 +60,7 @@ function treesIn({ common }: Repository, dir: string): string[] {
 
 async function describe(
   git: Git,
-  main: Repository,
+  main: WorktreeRepository,
   tree: { name: string; path: string; registered: Registered },
   branches: ReadonlySet<string>,
 ): Promise<ListedTree> {
@@ -76,7 +76,11 @@ async function describe(
   }
 }
 
-export async function distance(git: Git, main: Repository, name: string): Promise<{ ahead: number; behind: number }> {
+export async function distance(
+  git: Git,
+  main: WorktreeRepository,
+  name: string,
+): Promise<{ ahead: number; behind: number }> {
   const range = `HEAD...refs/heads/${branchOf(name)}`;
   const counted = await git.ask(["rev-list", "--left-right", "--count", range, "--"], { gitDir: main.gitDir });
   // Without a commit of its own the project has nothing to be compared with.

@@ -4,7 +4,7 @@ import { refused } from "../../file-access/refused.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { cutText } from "../../text/cut.ts";
 import { visible } from "../../text/visible.ts";
-import { openDir, type Place } from "./make.ts";
+import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, checkWorktreeName, type WorktreeState } from "./port.ts";
 import { checkInPlace, findRegistered, reasonOf, writeLock } from "./registered.ts";
 import { registeredAt } from "./remove.ts";
@@ -14,7 +14,7 @@ import { afterOthers, inTurn } from "./turns.ts";
 
 const NOTE_CHARS = 300;
 
-export async function look(place: Place, name: string): Promise<WorktreeState> {
+export async function look(place: WorktreePlace, name: string): Promise<WorktreeState> {
   checkWorktreeName(name);
   const main = repositoryOf(place.root);
   const path = join(openDir(place.dir), name);
@@ -22,7 +22,7 @@ export async function look(place: Place, name: string): Promise<WorktreeState> {
 }
 
 export async function branchLeft(
-  place: Place,
+  place: WorktreePlace,
   name: string,
 ): Promise<{ branch: string; unmerged: number } | undefined> {
   checkWorktreeName(name);
@@ -33,7 +33,7 @@ export async function branchLeft(
 }
 
 /** Waits for who makes or removes it: afterwards it is there, or it is not. */
-export async function placeOf(place: Place, name: string): Promise<string> {
+export async function placeOf(place: WorktreePlace, name: string): Promise<string> {
   const gone = (why: string) =>
     new HoldfastError("refused", `the worktree ${visible(name.slice(0, 60))} ${why}`, {
       next: "make or free worktree",
@@ -54,7 +54,7 @@ export async function placeOf(place: Place, name: string): Promise<string> {
   });
 }
 
-export async function keep(place: Place, name: string, note: string): Promise<WorktreeState> {
+export async function keep(place: WorktreePlace, name: string, note: string): Promise<WorktreeState> {
   checkWorktreeName(name);
   const dir = openDir(place.dir);
   return inTurn({ dir, name }, async ({ descriptor }) => {

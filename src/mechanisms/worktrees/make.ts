@@ -9,10 +9,10 @@ import { linkFolders } from "./links.ts";
 import { sparseSettings } from "./own-settings.ts";
 import { branchOf, checkWorktreeName, type Made, type MakePlan } from "./port.ts";
 import { dropLeftovers, findRegistered, isThere, namesIn, reasonOf, writeLock } from "./registered.ts";
-import { type Git, headOf, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { type Git, headOf, NOT_INTO_SUBMODULES, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
 import { afterOthers, type Held, inTurn } from "./turns.ts";
 
-export interface Place {
+export interface WorktreePlace {
   /** Holds the worktrees, by its real path. */
   dir: string;
   /** The project's own tree. */
@@ -26,7 +26,11 @@ export function openDir(dir: string): string {
   return realpathSync.native(dir);
 }
 
-export async function planMake(place: Place, name: string, opts: { from: string; mark: string }): Promise<MakePlan> {
+export async function planMake(
+  place: WorktreePlace,
+  name: string,
+  opts: { from: string; mark: string },
+): Promise<MakePlan> {
   checkWorktreeName(name);
   const main = repositoryOf(place.root);
   const from = repositoryOf(opts.from);
@@ -55,7 +59,7 @@ export async function planMake(place: Place, name: string, opts: { from: string;
 /** Contract: throws `refused`; nothing that is there already is ever taken for ours. */
 async function checkFree(
   git: Git,
-  { common }: Repository,
+  { common }: WorktreeRepository,
   { name, path, branch }: Pick<MakePlan, "name" | "path" | "branch">,
 ): Promise<void> {
   if (findRegistered(common, path))
@@ -71,7 +75,7 @@ async function checkFree(
     );
 }
 
-export async function make(place: Place, plan: MakePlan): Promise<Made> {
+export async function make(place: WorktreePlace, plan: MakePlan): Promise<Made> {
   return inTurn({ dir: openDir(place.dir), name: plan.name }, async (held) => {
     const at = await open(place, held);
     const begun = findRegistered(at.main.common, plan.path);
@@ -83,7 +87,7 @@ export async function make(place: Place, plan: MakePlan): Promise<Made> {
   });
 }
 
-export async function resumeMake(place: Place, plan: MakePlan): Promise<Made | undefined> {
+export async function resumeMake(place: WorktreePlace, plan: MakePlan): Promise<Made | undefined> {
   return inTurn({ dir: openDir(place.dir), name: plan.name }, async (held) => {
     const at = await open(place, held);
     const begun = findRegistered(at.main.common, plan.path);
@@ -98,7 +102,11 @@ export async function resumeMake(place: Place, plan: MakePlan): Promise<Made | u
 }
 
 /** The one that was made for the same reason before, or a new one. */
-export async function ensure(place: Place, name: string, opts: { from: string; mark: string }): Promise<string> {
+export async function ensure(
+  place: WorktreePlace,
+  name: string,
+  opts: { from: string; mark: string },
+): Promise<string> {
   checkWorktreeName(name);
   const path = join(openDir(place.dir), name);
   const there = findRegistered(repositoryOf(place.root).common, path);
@@ -110,11 +118,11 @@ export async function ensure(place: Place, name: string, opts: { from: string; m
 
 interface At {
   git: Git;
-  main: Repository;
+  main: WorktreeRepository;
   link: readonly string[];
 }
 
-async function open(place: Place, held: Held): Promise<At> {
+async function open(place: WorktreePlace, held: Held): Promise<At> {
   const main = repositoryOf(place.root);
   return { main, git: await openGit(main, place.dir, held.descriptor), link: place.link };
 }

@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 import { refused } from "../../file-access/refused.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { baseOf } from "./compare.ts";
-import { openDir, type Place } from "./make.ts";
+import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, checkWorktreeName, stateLines } from "./port.ts";
 import { findRegistered, isThere } from "./registered.ts";
-import { type Git, NOT_INTO_SUBMODULES, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { type Git, NOT_INTO_SUBMODULES, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
 import { OPERATIONS, stateOf } from "./state.ts";
 import { inTurn } from "./turns.ts";
 
@@ -33,7 +33,7 @@ export interface MergedTree {
 const NAMED = 5;
 
 /** Contract: a refusal throws `refused` with what to do; the project's tree is then as it was. */
-export async function mergeTree(place: Place, name: string, opts: MergeOptions): Promise<MergedTree> {
+export async function mergeTree(place: WorktreePlace, name: string, opts: MergeOptions): Promise<MergedTree> {
   checkWorktreeName(name);
   const dir = openDir(place.dir);
   return inTurn({ dir, name }, async ({ descriptor }) => {
@@ -56,13 +56,13 @@ export async function mergeTree(place: Place, name: string, opts: MergeOptions):
   });
 }
 
-const headOf = async (git: Git, { gitDir }: Repository): Promise<string> =>
+const headOf = async (git: Git, { gitDir }: WorktreeRepository): Promise<string> =>
   (await git(["rev-parse", "--verify", "HEAD^{commit}"], { gitDir })).trim();
 
-const byHand = ({ top }: Repository, branch: string): string => `by hand: cd ${top} && git merge ${branch}`;
+const byHand = ({ top }: WorktreeRepository, branch: string): string => `by hand: cd ${top} && git merge ${branch}`;
 
 /** The branch that the project's tree is on, ready to be merged into. */
-async function checkTarget(git: Git, main: Repository): Promise<string> {
+async function checkTarget(git: Git, main: WorktreeRepository): Promise<string> {
   const at = await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"], { gitDir: main.gitDir });
   if (at.code !== 0) throw refused(`the project's tree ${main.top} is on no branch: check one out, then merge into it`);
   const operation = OPERATIONS.find(([file]) => isThere(join(main.gitDir, file)))?.[1];
@@ -84,7 +84,7 @@ const mergeProgramsOf = ({ configured }: Git): string[] =>
 /** Contract: afterwards nothing that is in the worktree is missing in its branch; gives the commit that it took. */
 async function commitRest(
   git: Git,
-  main: Repository,
+  main: WorktreeRepository,
   { name, path }: { name: string; path: string },
   { commit, usedBy }: MergeOptions,
 ): Promise<string | undefined> {
@@ -144,7 +144,7 @@ interface Touched {
 }
 
 /** What the branch changed since it left. */
-async function touchedBy(git: Git, main: Repository, ref: string): Promise<Touched[]> {
+async function touchedBy(git: Git, main: WorktreeRepository, ref: string): Promise<Touched[]> {
   const args = ["diff", "--no-ext-diff", "--no-textconv", "--name-status", "--no-renames", "-z", `HEAD...${ref}`, "--"];
   const parts = (await git(args, { gitDir: main.gitDir })).split("\0").filter(Boolean);
   const found: Touched[] = [];
@@ -155,7 +155,7 @@ async function touchedBy(git: Git, main: Repository, ref: string): Promise<Touch
 /** What the user has in the project's tree that is in no commit is not touched, whether git ignores it or not. */
 async function checkUntouched(
   git: Git,
-  main: Repository,
+  main: WorktreeRepository,
   { touched, branch }: { touched: Touched[]; branch: string },
 ): Promise<void> {
   const place = { gitDir: main.gitDir, tree: main.top };
@@ -210,7 +210,7 @@ function statOf(path: string): Stats | undefined {
 }
 
 /** Joined without touching anything first: a merge that conflicts is never begun. Undefined: a git that does not know this (before 2.38). */
-async function joinedTree(git: Git, main: Repository, branch: string): Promise<string | undefined> {
+async function joinedTree(git: Git, main: WorktreeRepository, branch: string): Promise<string | undefined> {
   const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "HEAD", `refs/heads/${branch}`];
   const { code, out } = await git.ask(args, { gitDir: main.gitDir });
   const [tree, ...names] = out.split("\0").filter(Boolean);
@@ -228,7 +228,7 @@ interface Merging {
  * What was joined is committed beside the tree, and the tree brought there in one step. A merge by git itself would stash first, and with
  * that look into the repositories that lie in the tree; one that cannot join beside the tree does not stash yet.
  */
-async function merge(git: Git, main: Repository, { branch, into, tree }: Merging): Promise<void> {
+async function merge(git: Git, main: WorktreeRepository, { branch, into, tree }: Merging): Promise<void> {
   const place = { gitDir: main.gitDir, tree: main.top, apart: true };
   const ref = `refs/heads/${branch}`;
   const message = `Merge branch '${branch}' into ${into}`;
@@ -252,7 +252,7 @@ async function merge(git: Git, main: Repository, { branch, into, tree }: Merging
 
 async function commitOf(
   git: Git,
-  { gitDir }: Repository,
+  { gitDir }: WorktreeRepository,
   { tree, ref, message }: { tree: string; ref: string; message: string },
 ): Promise<string> {
   const args = ["commit-tree", tree, "-p", "HEAD", "-p", ref, "-m", message];
@@ -261,7 +261,7 @@ async function commitOf(
   return out.trim();
 }
 
-function conflicting(main: Repository, branch: string, names: string[]) {
+function conflicting(main: WorktreeRepository, branch: string, names: string[]) {
   const shown = names.slice(0, NAMED).join(", ") + (names.length > NAMED ? ", …" : "");
   const many = names.length === 1 ? "1 file" : `${names.length} files`;
   return refused(

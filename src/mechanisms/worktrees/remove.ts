@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { refused } from "../../file-access/refused.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { messageOf } from "../../ledger/error.ts";
-import { openDir, type Place } from "./make.ts";
+import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, checkWorktreeName, type Removal, type RemovalPlan, stateLines, type WorktreeState } from "./port.ts";
 import {
   dropLeftovers,
@@ -15,14 +15,14 @@ import {
   reasonOf,
   writeLock,
 } from "./registered.ts";
-import { type Git, openGit, type Repository, repositoryOf } from "./repository.ts";
+import { type Git, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
 import { changesIn, stateOf } from "./state.ts";
 import { inTurn } from "./turns.ts";
 
 const NAMED = 5;
 
 /** What git knows of it. Contract: throws `refused` for anything that was not made here, by us. */
-export function registeredAt(main: Repository, name: string, path: string): Registered {
+export function registeredAt(main: WorktreeRepository, name: string, path: string): Registered {
   const registered = findRegistered(main.common, path);
   if (registered) return registered;
   throw refused(
@@ -32,7 +32,7 @@ export function registeredAt(main: Repository, name: string, path: string): Regi
   );
 }
 
-async function judged(git: Git, main: Repository, name: string, place: Place, opts: Removal) {
+async function judged(git: Git, main: WorktreeRepository, name: string, place: WorktreePlace, opts: Removal) {
   checkWorktreeName(name);
   const path = join(openDir(place.dir), name);
   const registered = registeredAt(main, name, path);
@@ -62,7 +62,7 @@ function whatToDo(state: WorktreeState, { byPerson }: Removal): string {
     : "Nothing was changed";
 }
 
-export async function planRemoval(place: Place, name: string, opts: Removal): Promise<RemovalPlan> {
+export async function planRemoval(place: WorktreePlace, name: string, opts: Removal): Promise<RemovalPlan> {
   checkWorktreeName(name);
   const main = repositoryOf(place.root);
   const { state, registered } = await judged(await openGit(main, place.dir), main, name, place, opts);
@@ -70,7 +70,7 @@ export async function planRemoval(place: Place, name: string, opts: Removal): Pr
   return { name, path, branch: branchOf(name), head, lock: registered.lock ? textOfLock(registered.lock) : null };
 }
 
-export async function remove(place: Place, { name, path }: RemovalPlan, opts: Removal): Promise<WorktreeState> {
+export async function remove(place: WorktreePlace, { name, path }: RemovalPlan, opts: Removal): Promise<WorktreeState> {
   return inTurn({ dir: openDir(place.dir), name }, async ({ descriptor }) => {
     const main = repositoryOf(place.root);
     const git = await openGit(main, place.dir, descriptor);
@@ -93,7 +93,7 @@ export async function remove(place: Place, { name, path }: RemovalPlan, opts: Re
 const textOfLock = (lock: Lock): string => (lock.ours ? reasonOf(lock.phase, lock.mark, lock.note) : lock.reason);
 
 /** Contract: true when it is gone; false when it is there, whole and locked, and may be judged anew. */
-export async function resumeRemoval(place: Place, plan: RemovalPlan): Promise<boolean> {
+export async function resumeRemoval(place: WorktreePlace, plan: RemovalPlan): Promise<boolean> {
   return inTurn({ dir: openDir(place.dir), name: plan.name }, async ({ descriptor }) => {
     const { path } = plan;
     const main = repositoryOf(place.root);

@@ -7,7 +7,7 @@ import { findRepository } from "../../file-snapshots/repository.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Configured, settingsFor } from "./own-settings.ts";
 
-export interface Repository {
+export interface WorktreeRepository {
   /** The tree that was asked about. */
   top: string;
   /** Where that tree keeps its HEAD and index. */
@@ -50,7 +50,7 @@ const LOOKING: OwnRepository["config"] = [
 ];
 
 /** Contract: throws `refused`; an isolation that cannot be had is never replaced by the tree at hand. */
-export function repositoryOf(root: string): Repository {
+export function repositoryOf(root: string): WorktreeRepository {
   const found = findRepository(realpathSync.native(root));
   if (!found)
     throw refused(
@@ -77,7 +77,11 @@ export function textOf(path: string): string | undefined {
 }
 
 /** `dir` holds the worktrees; `descriptor` stays open in everything that git starts. */
-export async function openGit({ top, gitDir, common }: Repository, dir: string, descriptor?: number): Promise<Git> {
+export async function openGit(
+  { top, gitDir, common }: WorktreeRepository,
+  dir: string,
+  descriptor?: number,
+): Promise<Git> {
   const callOf = (settings: string | undefined, args: string[], opts: GitRun = {}): GitCall => {
     const own: OwnRepository = {
       config: LOOKING,
@@ -115,7 +119,7 @@ function listed(text: string): Configured[] {
 }
 
 /** The commit that a tree stands at. Contract: throws `refused` when there is none yet. */
-export async function headOf(git: Git, repository: Repository): Promise<string> {
+export async function headOf(git: Git, repository: WorktreeRepository): Promise<string> {
   try {
     const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"];
     return (await git(args, { gitDir: repository.gitDir })).trim();

@@ -2,10 +2,8 @@
 import path from "node:path";
 import type { Limits, Model } from "../model.ts";
 import { nextReply } from "./planner.ts";
-import { readScript, roundFor, type Script } from "./script.ts";
+import { type RehearsalScript, readScript, roundFor } from "./script.ts";
 import { type Draft, send } from "./stream.ts";
-
-export { readScript } from "./script.ts";
 
 const LIMITS: Limits = { contextTokens: 200_000, outputTokens: 16_000, images: false, documents: false };
 const CHUNKS = 4;
@@ -17,7 +15,7 @@ const CHUNKS = 4;
 export function createRehearsal(opts: { script?: string } = {}): Model {
   const file = opts.script === undefined ? undefined : path.resolve(opts.script);
   const id = file === undefined ? "rehearsal/planner" : "rehearsal/script";
-  let script: Promise<Script> | undefined;
+  let script: Promise<RehearsalScript> | undefined;
   return {
     id,
     limits: LIMITS,

@@ -1,5 +1,5 @@
 // Owns what is said about notes: finished background jobs with their true status, reminders, the team, anything else by its origin.
-import type { Note } from "./situation.ts";
+import type { SituationNote } from "./situation.ts";
 import { fenced, linesOf } from "./steps/output.ts";
 import { readTeamNote } from "./team-notes.ts";
 import type { Words } from "./words.ts";
@@ -15,7 +15,7 @@ const BROUGHT = /^(?:standard input|file .+)$/;
 /** `meanwhile`: with the answer to something else, only what would be lost otherwise. `mates`: whose notes are messages. */
 export function notesText(
   words: Words,
-  notes: readonly Note[],
+  notes: readonly SituationNote[],
   opts: { meanwhile: boolean; mates: readonly string[] },
 ): string {
   const parts = notes.flatMap((note) => {
@@ -27,7 +27,7 @@ export function notesText(
   return parts.join("\n\n");
 }
 
-function noteText(words: Words, note: Note, mates: readonly string[]): string {
+function noteText(words: Words, note: SituationNote, mates: readonly string[]): string {
   const { from, text } = note;
   if (BROUGHT.test(from)) return words.brought(from, linesOf(text).length);
   if (from === "cron") return text.replace(/^\[Scheduled\]\s*/, "");

@@ -3,17 +3,17 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Intent } from "./request.ts";
 import type { Roster } from "./roster.ts";
-import type { Outcome, Recorded } from "./situation.ts";
+import type { Recorded, ResultOutcome } from "./situation.ts";
 import type { Words } from "./words.ts";
 
-export interface Call {
+export interface PlannedCall {
   name: string;
   input: Record<string, unknown>;
 }
 
 interface Ask {
   say: string;
-  calls: Call[];
+  calls: PlannedCall[];
 }
 
 export interface Section {
@@ -22,7 +22,7 @@ export interface Section {
 }
 
 /** Contract: pure; what it does next depends on the outcomes it was given and on nothing else. */
-export type Step<T = Section> = Generator<Ask, T, Outcome[]>;
+export type PlanStep<T = Section> = Generator<Ask, T, ResultOutcome[]>;
 
 export interface Stage {
   words: Words;
@@ -30,14 +30,14 @@ export interface Stage {
   tools: ReadonlySet<string>;
   roster: Roster;
   /** The step that does an intent. */
-  stepFor: (intent: Intent) => Step;
+  stepFor: (intent: Intent) => PlanStep;
 }
 
 export const paragraphs = (parts: string[]): string => parts.filter((part) => part !== "").join("\n\n");
 
-export type Move = { ask: Ask } | { section: Section };
+export type PlannedMove = { ask: Ask } | { section: Section };
 
-export function advance(plan: Step, recorded: readonly Recorded[]): Move {
+export function advance(plan: PlanStep, recorded: readonly Recorded[]): PlannedMove {
   const pool = [...recorded];
   let at = plan.next();
   while (!at.done) {
@@ -45,25 +45,25 @@ export function advance(plan: Step, recorded: readonly Recorded[]): Move {
     const found = asked.calls.map((call) => take(pool, call));
     const missing = asked.calls.filter((_, i) => found[i] === undefined);
     if (missing.length > 0) return { ask: { say: asked.say, calls: missing } };
-    at = plan.next(found as Outcome[]);
+    at = plan.next(found as ResultOutcome[]);
   }
   return { section: at.value };
 }
 
-function take(pool: Recorded[], call: Call): Outcome | undefined {
+function take(pool: Recorded[], call: PlannedCall): ResultOutcome | undefined {
   const at = pool.findIndex((r) => r.name === call.name && isDeepStrictEqual(r.input, call.input));
   return at < 0 ? undefined : pool.splice(at, 1)[0]!.outcome;
 }
 
 /** Makes one call. A tool that is not on offer is an outcome like any other failure. */
-export function* call(stage: Stage, name: string, input: Record<string, unknown>, say = ""): Step<Outcome> {
+export function* call(stage: Stage, name: string, input: Record<string, unknown>, say = ""): PlanStep<ResultOutcome> {
   if (!stage.tools.has(name)) return { text: stage.words.noTool(name), isError: true };
   const [outcome] = yield { say, calls: [{ name, input }] };
   return outcome!;
 }
 
 /** Runs steps side by side: what each asks for next goes out in one reply. */
-export function* together<T>(steps: Step<T>[]): Step<T[]> {
+export function* together<T>(steps: PlanStep<T>[]): PlanStep<T[]> {
   const running = steps.map((step) => ({ step, at: step.next() }));
   for (;;) {
     const asks = running.map(({ at }) => (at.done ? undefined : at.value));

@@ -1,17 +1,18 @@
 // Owns the next reply to a transcript: as a teammate by its matters, otherwise by the requests, and what the answer says beside the work.
 import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
-import { advance, type Call, paragraphs, type Stage } from "./plan.ts";
+import { advance, type PlannedCall, paragraphs, type Stage } from "./plan.ts";
 import { understand } from "./request.ts";
-import { rosterOf } from "./roster.ts";
+import { readRoster } from "./roster.ts";
 import { situationOf } from "./situation.ts";
 import { isTeammate, teammateReply } from "./teammate.ts";
 import { stepFor, wholePlan } from "./whole-plan.ts";
-import { type Words, wordsFor } from "./words-for.ts";
+import type { Words } from "./words.ts";
+import { wordsFor } from "./words-for.ts";
 
 export interface NextReply {
   text: string;
-  calls: Call[];
+  calls: PlannedCall[];
 }
 
 /** What to reply to this transcript. Contract: pure; the same request always gives the same reply. */
@@ -21,7 +22,7 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "syste
   const now = situationOf(request.items);
   const asked = now.requests.map(understand);
   const words = wordsFor(asked.at(-1)?.lang);
-  const roster = rosterOf(request.items, now.recorded);
+  const roster = readRoster(request.items, now.recorded);
   const { mates } = roster;
   const meanwhile = notesText(words, now.notes, { meanwhile: true, mates });
   if (now.latest === "note" || asked.length === 0) {

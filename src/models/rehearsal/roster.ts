@@ -14,7 +14,7 @@ export interface Roster {
  * Contract: a plan that came after the user's last words is not among them: nobody can have decided on it yet. One that a call of
  * the request in hand (`made`) has answered still is, and no later one takes its place: the request is about that one.
  */
-export function rosterOf(items: readonly Item[], made: readonly Recorded[]): Roster {
+export function readRoster(items: readonly Item[], made: readonly Recorded[]): Roster {
   const results = outcomesOf(items);
   const inHand = new Set(made.filter((one) => one.name === "review_plan").map((one) => requestId(one)));
   const lastWords = items.findLastIndex((item) => item.kind === "user" && heardByLead(item.content).words !== "");

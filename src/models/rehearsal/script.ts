@@ -5,12 +5,12 @@ import { readTextFile } from "../../ledger/text-file.ts";
 import type { Item } from "../model.ts";
 import type { Draft } from "./stream.ts";
 
-export interface Script {
+export interface RehearsalScript {
   rounds: Draft[];
 }
 
 /** Contract: throws HoldfastError `invalid` when the file cannot be read or is not a script. */
-export async function readScript(file: string): Promise<Script> {
+export async function readScript(file: string): Promise<RehearsalScript> {
   let source: string;
   try {
     source = readTextFile(file);
@@ -48,7 +48,7 @@ export async function readScript(file: string): Promise<Script> {
 }
 
 /** The round to play: as many replies as there are in the transcript have been played before it. */
-export function roundFor(script: Script, items: readonly Item[]): Draft {
+export function roundFor(script: RehearsalScript, items: readonly Item[]): Draft {
   const played = items.filter((item) => item.kind === "reply").length;
   return script.rounds[played] ?? { text: "Script finished.", calls: [], chunks: 1, delayMs: 0 };
 }

@@ -5,15 +5,15 @@ import { isContinuation } from "./request.ts";
 export interface Recorded {
   name: string;
   input: unknown;
-  outcome: Outcome;
+  outcome: ResultOutcome;
 }
 
-export interface Outcome {
+export interface ResultOutcome {
   text: string;
   isError: boolean;
 }
 
-export interface Note {
+export interface SituationNote {
   from: string;
   text: string;
 }
@@ -28,7 +28,7 @@ export interface Situation {
   /** The texts given as answers to these requests. */
   answers: string[];
   /** Notes that no answer has spoken of. */
-  notes: Note[];
+  notes: SituationNote[];
   /** What came after the last answer. */
   latest: "request" | "continuation" | "note" | "nothing";
 }
@@ -49,11 +49,11 @@ export function situationOf(items: readonly Item[]): Situation {
   return now;
 }
 
-export type Results = ReadonlyMap<string, Outcome>;
+export type Results = ReadonlyMap<string, ResultOutcome>;
 
 /** By the id of the call. */
 export function outcomesOf(items: readonly Item[]): Results {
-  const results = new Map<string, Outcome>();
+  const results = new Map<string, ResultOutcome>();
   for (const item of items) if (item.kind === "result") results.set(item.callId, outcomeOf(item));
   return results;
 }
@@ -73,7 +73,7 @@ function underWay(previous: Item | undefined): boolean {
   return !(previous.isError && /interrupt|aborted|cancell?ed/i.test(textOf(previous.content)));
 }
 
-function outcomeOf(result: Extract<Item, { kind: "result" }>): Outcome {
+function outcomeOf(result: Extract<Item, { kind: "result" }>): ResultOutcome {
   const text = withoutReminder(textOf(result.content));
   // A list that was left out to save room must not be taken for an empty one.
   const left =
@@ -90,8 +90,8 @@ function withoutReminder(text: string): string {
 }
 
 /** What was said, and the notes beside it. */
-export function heardIn(content: readonly Content[]): { words: string; notes: Note[] } {
-  const notes: Note[] = [];
+export function heardIn(content: readonly Content[]): { words: string; notes: SituationNote[] } {
+  const notes: SituationNote[] = [];
   const said: string[] = [];
   for (const part of content) {
     if (part.type !== "text") continue;
@@ -108,10 +108,10 @@ const TEMPLATE = /^# Role\n[\s\S]*?\n# Instruction\n+([\s\S]*?)(?=\n+# (?:Shared
 /** A child is given its prompt in the hub's template: only the instruction is a request. */
 const instructionIn = (text: string): string => TEMPLATE.exec(text)?.[1]?.trim() ?? text;
 
-const isUsers = ({ from }: Note): boolean => from === "user";
+const isUsers = ({ from }: SituationNote): boolean => from === "user";
 
 /** To a lead a message of the user's is a request like any other: the runtime says whose it is. */
-export function heardByLead(content: readonly Content[]): { words: string; notes: Note[] } {
+export function heardByLead(content: readonly Content[]): { words: string; notes: SituationNote[] } {
   const { words, notes } = heardIn(content);
   const sent = notes.filter(isUsers).map((note) => note.text);
   return { words: [words, ...sent].filter(Boolean).join("\n"), notes: notes.filter((note) => !isUsers(note)) };

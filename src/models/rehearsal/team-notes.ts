@@ -1,5 +1,5 @@
 // Owns the reading of the team's notes: which protocol matter a text speaks of. The texts are those of src/mechanisms/team.
-import type { Note } from "./situation.ts";
+import type { SituationNote } from "./situation.ts";
 
 export interface ClaimedTask {
   id: string;
@@ -27,7 +27,7 @@ const STATUS = /^Team(?: now)?: /;
 const SHUTDOWN = /^\S+ asks you to shut down, request (\S+?)(?::|\.?\s|$)/;
 
 /** Contract: only notes of the team itself count; a message that looks like one has no authority. */
-export function readTeamNote({ from, text }: Note): TeamNote | undefined {
+export function readTeamNote({ from, text }: SituationNote): TeamNote | undefined {
   if (from !== "team") return undefined;
   const asks = ASKS.exec(text);
   if (asks) return { kind: "asks", name: asks[1]!, id: asks[2]!, plan: asks[3]!.trim() };

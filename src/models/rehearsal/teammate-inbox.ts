@@ -1,7 +1,7 @@
 // Owns the reading of a teammate's transcript: what came to it since its last answer, in order, and what it has done about it.
 import { type ModelRequest, textOf } from "../model.ts";
 import { isContinuation } from "./request.ts";
-import { callsOf, heardIn, type Note, outcomesOf, type Recorded } from "./situation.ts";
+import { callsOf, heardIn, outcomesOf, type Recorded, type SituationNote } from "./situation.ts";
 import { type ClaimedTask, PLAN_WANTED, readTeamNote } from "./team-notes.ts";
 
 export type Matter =
@@ -21,7 +21,7 @@ export interface Matters {
   /** The first words it was given; they also say in which language it speaks. */
   prompt: string;
   /** Notes that are no matter of these kinds, and that no answer has spoken of. */
-  notes: Note[];
+  notes: SituationNote[];
 }
 
 /** Others of the team are heard, but only these are answered: two teammates would thank each other for ever. */
@@ -40,7 +40,7 @@ export function mattersOf({ items, system }: Pick<ModelRequest, "items" | "syste
     const wanted = matter.kind === "plan" && matter.feedback === undefined && last?.kind === "plan";
     if (!wanted) now.matters.push(matter);
   };
-  const hear = (note: Note): void => {
+  const hear = (note: SituationNote): void => {
     const said = readTeamNote(note);
     if (said?.kind === "planWanted" || said?.kind === "rejected") {
       closed = true;

@@ -1,7 +1,16 @@
 // Owns the part of a teammate: it plans before it acts, works on what it has claimed, answers its lead, and leaves when asked to.
 import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
-import { advance, type Call, call, paragraphs, type Section, type Stage, type Step, together } from "./plan.ts";
+import {
+  advance,
+  call,
+  type PlannedCall,
+  type PlanStep,
+  paragraphs,
+  type Section,
+  type Stage,
+  together,
+} from "./plan.ts";
 import { understand } from "./request.ts";
 import { ownWork, workOn } from "./steps/claimed.ts";
 import { pathsOf } from "./steps/list.ts";
@@ -18,7 +27,7 @@ const TASKS_SHOWN = 5;
 export function teammateReply(
   request: Pick<ModelRequest, "items" | "system">,
   tools: ReadonlySet<string>,
-): { text: string; calls: Call[] } {
+): { text: string; calls: PlannedCall[] } {
   const { matters, recorded, answers, prompt, notes } = mattersOf(request);
   const words = wordsFor(understand(prompt).lang);
   const stage: Stage = {
@@ -35,13 +44,13 @@ export function teammateReply(
   return { text: paragraphs([said, other]) || words.nothingToDo, calls: [] };
 }
 
-function* inTurn(stage: Stage, matters: Matter[]): Step {
+function* inTurn(stage: Stage, matters: Matter[]): PlanStep {
   const sections: Section[] = [];
   for (const matter of matters) sections.push(yield* stepOf(stage, matter));
   return { text: paragraphs(sections.map((section) => section.text)), ok: sections.every((section) => section.ok) };
 }
 
-function stepOf(stage: Stage, matter: Matter): Step {
+function stepOf(stage: Stage, matter: Matter): PlanStep {
   switch (matter.kind) {
     case "plan":
       return submitPlan(stage, matter.feedback);
@@ -57,7 +66,7 @@ function stepOf(stage: Stage, matter: Matter): Step {
 }
 
 /** Looks and plans; changes nothing. */
-function* submitPlan(stage: Stage, feedback: string | undefined): Step {
+function* submitPlan(stage: Stage, feedback: string | undefined): PlanStep {
   const { words } = stage;
   const [board, files] = yield* together([
     call(stage, "list_tasks", { claimable: true }, words.sayLook),
@@ -76,7 +85,7 @@ function* submitPlan(stage: Stage, feedback: string | undefined): Step {
 }
 
 /** The prompt itself is done when it is a request that is understood; otherwise work comes from the board. */
-function* goAhead(stage: Stage, { approved, prompt }: Extract<Matter, { kind: "go" }>): Step {
+function* goAhead(stage: Stage, { approved, prompt }: Extract<Matter, { kind: "go" }>): PlanStep {
   const { words } = stage;
   const intents = ownWork(prompt);
   const lead = approved ? words.approved : "";
@@ -86,7 +95,7 @@ function* goAhead(stage: Stage, { approved, prompt }: Extract<Matter, { kind: "g
 }
 
 /** Once, to whoever wrote it. */
-function* answerMessage(stage: Stage, { from, text, closed }: Extract<Matter, { kind: "message" }>): Step {
+function* answerMessage(stage: Stage, { from, text, closed }: Extract<Matter, { kind: "message" }>): PlanStep {
   const { words } = stage;
   const intents = closed ? undefined : ownWork(text);
   const quoted = text.length > 200 ? `${text.slice(0, 200)}…` : text;
@@ -97,7 +106,7 @@ function* answerMessage(stage: Stage, { from, text, closed }: Extract<Matter, { 
   return { text: sent.isError ? words.notSent(from, said) : words.sent(from, said), ok: !sent.isError };
 }
 
-function* leave(stage: Stage, id: string): Step {
+function* leave(stage: Stage, id: string): PlanStep {
   const { words } = stage;
   const { text, isError } = yield* call(stage, "answer_shutdown", { request_id: id, approve: true });
   return { text: isError ? words.notAnswered(firstLine(text)) : words.goodbye, ok: !isError };

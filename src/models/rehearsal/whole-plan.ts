@@ -1,5 +1,5 @@
 // Owns the plan of a request: which steps run one after the other, which side by side, and when it stops.
-import { paragraphs, type Section, type Stage, type Step, together } from "./plan.ts";
+import { type PlanStep, paragraphs, type Section, type Stage, together } from "./plan.ts";
 import type { Intent } from "./request.ts";
 import { requestShutdown, reviewPlans, sendMessage } from "./steps/decide.ts";
 import { findFramework } from "./steps/framework.ts";
@@ -13,7 +13,7 @@ import { setUpTeam } from "./steps/team.ts";
 import { todoAlone, todoAround } from "./steps/todo.ts";
 import { editFile, writeFile } from "./steps/write.ts";
 
-export function* wholePlan(stage: Stage, intents: Intent[]): Step {
+export function* wholePlan(stage: Stage, intents: Intent[]): PlanStep {
   const sections: Section[] = [];
   const work = intents.filter((intent) => intent.kind !== "report");
   const todoAt = work.findIndex((intent) => intent.kind === "todo" && !intent.items);
@@ -32,7 +32,7 @@ export function* wholePlan(stage: Stage, intents: Intent[]): Step {
 }
 
 /** True when it stopped before the end. */
-function* runGroups(stage: Stage, groups: Intent[][], sections: Section[]): Step<boolean> {
+function* runGroups(stage: Stage, groups: Intent[][], sections: Section[]): PlanStep<boolean> {
   for (const [i, group] of groups.entries()) {
     const done = yield* sideBySide(stage, group);
     sections.push(...done);
@@ -41,7 +41,7 @@ function* runGroups(stage: Stage, groups: Intent[][], sections: Section[]): Step
   return false;
 }
 
-const sideBySide = (stage: Stage, group: Intent[]): Step<Section[]> =>
+const sideBySide = (stage: Stage, group: Intent[]): PlanStep<Section[]> =>
   together(group.map((intent) => stepFor(stage, intent)));
 
 const CHANGES: Intent["kind"][] = ["run", "write", "edit", "team", "review", "shutdown", "message"];
@@ -64,7 +64,7 @@ function groupsOf(intents: Intent[]): Intent[][] {
   return groups;
 }
 
-export function stepFor(stage: Stage, intent: Intent): Step {
+export function stepFor(stage: Stage, intent: Intent): PlanStep {
   switch (intent.kind) {
     case "todo":
       return todoAlone(stage, intent);
@@ -100,6 +100,6 @@ export function stepFor(stage: Stage, intent: Intent): Step {
 }
 
 // biome-ignore lint/correctness/useYield: a step that needs no call
-function* nothing(): Step {
+function* nothing(): PlanStep {
   return { text: "", ok: true };
 }

@@ -1,8 +1,8 @@
 // Owns awk: which of its programs only print.
 import { ask, askExact, askFirm, deny } from "../finding.ts";
 import { field, isKnown } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
 
 const FLAGS =
@@ -10,7 +10,7 @@ const FLAGS =
 
 export const AWK: Commands = { awk, gawk: awk, mawk: awk, nawk: awk };
 
-function awk(call: Call): Output | undefined {
+function awk(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, { flags: FLAGS, stopsAtOperand: true });
   const sources = parsed.flags.filter((f) => f.name === "-e" || f.name === "--source").map((f) => f.value!);
   const isInline = sources.length > 0 || parsed.has("-f", "--file");
@@ -26,7 +26,7 @@ function awk(call: Call): Output | undefined {
   return undefined;
 }
 
-function judgeProgram(call: Call, program: string): undefined {
+function judgeProgram(call: CommandCall, program: string): undefined {
   const bare = withoutTexts(program);
   if (bare === undefined) {
     const runs = /\bsystem\s*\(/.test(program);

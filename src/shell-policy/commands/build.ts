@@ -1,8 +1,8 @@
 // Owns the tools that build: make and its kin run recipes of the project, and can be told to run anything else.
 import { ask, askExact, askFirm, deny } from "../finding.ts";
 import { fieldOf, match } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { isElsewhere } from "./packages.ts";
 import { runs } from "./run.ts";
 import { isVersion } from "./version.ts";
@@ -30,7 +30,7 @@ const CHOOSES =
   /^(?:.*_)?(?:CC|CXX|CPP|LD|AR|AS|NM|RM|CP|MV|LEX|YACC|CMD|COMMAND|PROG|BIN|EXE|TOOL|RUNNER|PYTHON|NODE|NPM|PIP|GO|CARGO|SH|BASH|SUDO|EDITOR|PAGER)$/;
 const USUAL = /^(?:gcc|clang|cc|g\+\+|clang\+\+|c\+\+|ld|lld|ar|python3?|node|npm|pip3?|go|cargo|bash|sh)(?:-\d+)?$/;
 
-function build(call: Call): Output | undefined {
+function build(call: CommandCall): CommandOutput | undefined {
   if (isVersion(call)) return { kind: "plain" };
   for (const [i, arg] of call.args.entries()) {
     const { text } = arg;
@@ -51,14 +51,14 @@ function build(call: Call): Output | undefined {
 }
 
 /** With that flag it runs a script, whatever the project builds. */
-function scripted(flag: string): (call: Call) => Output | undefined {
+function scripted(flag: string): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     if (call.args.some((f) => f.text.startsWith(flag))) call.say(askExact(`${call.name} runs a script`, "runs_code"));
     return build(call);
   };
 }
 
-function recipe(call: Call): undefined {
+function recipe(call: CommandCall): undefined {
   const at = call.args.findIndex((f) => /^(?:-c|--command)$/.test(f.text));
   if (at < 0) return;
   call.say(askExact("just is told what to run", "runs_code"));

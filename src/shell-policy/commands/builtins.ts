@@ -1,16 +1,16 @@
 // Owns the shell's own commands: those that change what it knows, and those that only speak.
 import { resolve } from "node:path";
 import { allow, ask, askFirm, deny } from "../finding.ts";
+import { inspectArithmeticText, inspectExpression } from "../shell/arithmetic.ts";
 import { assignmentParts, judgeName, judgeVariable } from "../shell/assign.ts";
-import { inspectArithmeticText, inspectExpression } from "../shell/expand.ts";
 import { anything, cut, type Field, field, fieldOf, hole, holeField, isKnown, type Word } from "../shell/field.ts";
 import { copyScope } from "../shell/scope.ts";
-import { type Output, outputAsWord } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import { type CommandOutput, outputAsWord } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { echo, printf } from "./echo-printf.ts";
 import { readFlags } from "./flags.ts";
 
-const nothing = (): Output => ({ kind: "text", text: "" });
+const nothing = (): CommandOutput => ({ kind: "text", text: "" });
 const something = (): undefined => undefined;
 
 export const BUILTINS: Commands = {
@@ -191,14 +191,14 @@ export const BUILTINS: Commands = {
   },
 };
 
-function odd(call: Call, reason: string): undefined {
+function odd(call: CommandCall, reason: string): undefined {
   call.say(askFirm(reason));
   return undefined;
 }
 
 /** Where the shell is afterwards. What is outside may be looked at; what is done there is judged there. */
-function cd(call: Call): Output | undefined {
-  const { scope, court } = call.shell;
+function cd(call: CommandCall): CommandOutput | undefined {
+  const { scope, evaluation } = call.shell;
   if (call.name === "pushd" && call.args.some((f) => /^(?:[-+]\d+|-n)$/.test(f.text))) {
     scope.cwds = undefined; // another of the stack, or none
     return undefined;
@@ -224,13 +224,13 @@ function cd(call: Call): Output | undefined {
     (path) => resolve(path),
   );
   // A directory that is not there yet may stay out of reach.
-  if (scope.cwds?.some((path) => court.world.kind(path) !== "directory") && before) {
+  if (scope.cwds?.some((path) => evaluation.world.kind(path) !== "directory") && before) {
     scope.cwds = [...new Set([...scope.cwds, ...before])].slice(0, 4);
   }
   return undefined;
 }
 
-function test(call: Call): undefined {
+function test(call: CommandCall): undefined {
   for (const [i, { text }] of call.args.entries()) {
     const next = call.args[i + 1];
     if ((text === "-v" || text === "-R") && next) inspectArithmeticText(call.shell, next);
@@ -241,7 +241,7 @@ function test(call: Call): undefined {
   return undefined;
 }
 
-function declare(call: Call): Output | undefined {
+function declare(call: CommandCall): CommandOutput | undefined {
   const names = call.args.filter((f) => !/^[-+]/.test(f.text));
   const flags = call.args
     .filter((f) => /^[-+]/.test(f.text))
@@ -259,14 +259,14 @@ function declare(call: Call): Output | undefined {
       inspectArithmeticText(call.shell, value);
     }
     if (!/^[A-Za-z_]\w*$/.test(name)) inspectArithmeticText(call.shell, f);
-    const verdict = judgeVariable(name, value, "", call.shell.court.world.root);
+    const verdict = judgeVariable(name, value, "", call.shell.evaluation.world.root);
     if (verdict.decision !== "allow") call.say(verdict);
     if (f.text.includes("=")) call.shell.scope.vars.set(name, [value]);
   }
   return nothing();
 }
 
-function read(call: Call): Output | undefined {
+function read(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, { flags: "-ersE -a: -d: -i: -n: -N: -p: -t: -u:" });
   const array = parsed.value("-a");
   const whole = outputAsWord(call.shell.stdin);
@@ -287,14 +287,14 @@ function read(call: Call): Output | undefined {
   return undefined;
 }
 
-function mapfile(call: Call): Output | undefined {
+function mapfile(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, { flags: "-t -d: -n: -O: -s: -u: -C! -c:" });
   bindArray(call, parsed.operands[0] ?? field("MAPFILE"), outputAsWord(call.shell.stdin));
   return undefined;
 }
 
 /** Several words of a text become several elements: which, is not followed. */
-function bindArray(call: Call, array: Field, value: Word): undefined {
+function bindArray(call: CommandCall, array: Field, value: Word): undefined {
   judgeName(call.shell, array);
   const element = { ...fieldOf(/\s/.test(value.text) ? hole() : value), splits: true };
   call.shell.scope.vars.set(`${array.text}[@]`, [element]);
@@ -302,12 +302,12 @@ function bindArray(call: Call, array: Field, value: Word): undefined {
 }
 
 /** Where the loop or the function is left, its variables are what they are here. */
-function jump(call: Call): undefined {
+function jump(call: CommandCall): undefined {
   const { scope } = call.shell;
   if (scope.left.length < 16) scope.left.push(copyScope(scope));
 }
 
-function bindUnknown(call: Call, names: (Field | undefined)[]): undefined {
+function bindUnknown(call: CommandCall, names: (Field | undefined)[]): undefined {
   for (const f of names) {
     if (!f) continue;
     judgeName(call.shell, f);

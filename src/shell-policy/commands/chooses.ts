@@ -38,7 +38,7 @@ const ELSEWHERE =
 /** Whether a text in any language starts programs. */
 export const startsPrograms = (text: string): boolean => STARTS.test(text);
 
-export type Choice = "program" | "source";
+export type ProgramChoice = "program" | "source";
 
 interface Told {
   name: string;
@@ -52,7 +52,7 @@ export function choicesIn(
   word: string,
   before: string,
   { name: program, runsProject = false, isUnknown = false }: Told,
-): Choice[] {
+): ProgramChoice[] {
   const flag = flagOf(word, before);
   if (program === "psql" && flag === "--command") return []; // a query
   const value = word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : word;
@@ -75,7 +75,7 @@ export function choicesIn(
   return [own, ...inner, isOpening ? ("program" as const) : undefined].filter((one) => one !== undefined);
 }
 
-function chosenBy(flag: string, value: string, runsProject: boolean): Choice | undefined {
+function chosenBy(flag: string, value: string, runsProject: boolean): ProgramChoice | undefined {
   if (PROGRAM.test(flag)) return "program";
   if (!runsProject && CODE.test(flag) && IS_PATH.test(value)) return "program";
   if (SOURCE.test(flag) && ADDRESS.test(value) && !HERE.test(value)) return "source";

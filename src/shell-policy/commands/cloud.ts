@@ -1,7 +1,7 @@
 // Owns the command lines of services: what they print, send and destroy elsewhere.
 import { askExact, askNetwork, deny } from "../finding.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { NETWORK } from "./network.ts";
 import { isHelp, isVersion } from "./version.ts";
 
@@ -55,7 +55,7 @@ const RARE: Record<string, RegExp> = {
   project: /^(?:delete|close|edit)$/,
 };
 
-function gh(call: Call): Output {
+function gh(call: CommandCall): CommandOutput {
   if (isVersion(call) || isHelp(call)) return { kind: "unknown" };
   const words: string[] = call.args.filter((f) => !f.text.startsWith("-")).map((f) => f.text);
   const [area = "", verb = ""] = words;
@@ -106,7 +106,7 @@ const asksForSecrets = (words: readonly string[]): boolean =>
       w.split(/[,/=]/).some((piece) => /^secrets?(?:\.|$)/i.test(piece)),
   );
 
-function cloud(call: Call): Output {
+function cloud(call: CommandCall): CommandOutput {
   const words: string[] = call.args.map((f) => f.text);
   const { stdin } = call.shell;
   const line = [...words, ...(stdin.kind === "text" ? [stdin.text] : [])].join(" ");

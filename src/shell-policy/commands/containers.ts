@@ -2,8 +2,8 @@
 import { resolve } from "node:path";
 import { ask, askExact, askNetwork, deny } from "../finding.ts";
 import { beginsWithHole, type Field, fieldOf, isKnown, join, match } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { isElsewhere } from "./packages.ts";
 import { lookupNames } from "./same-judge.ts";
 import { isHelp, isVersion } from "./version.ts";
@@ -13,7 +13,7 @@ export const CONTAINERS: Commands = {
   ...lookupNames("docker podman nerdctl docker-compose ctr", container),
 };
 
-function agent(call: Call): Output | undefined {
+function agent(call: CommandCall): CommandOutput | undefined {
   if (isVersion(call)) return { kind: "plain" };
   if (call.name === "holdfast" && isForPeople(call)) {
     call.say(deny("that is for a person to do", "protected"));
@@ -29,7 +29,7 @@ function agent(call: Call): Output | undefined {
 }
 
 /** Answers, and what widens what may be reached; also where only the run would tell that it is that. */
-function isForPeople({ args }: Call): boolean {
+function isForPeople({ args }: CommandCall): boolean {
   const words: string[] = args.map((f) => String(f.text));
   if (words.some((word) => /^(?:approve|deny|(?:--)?trust)$/.test(word))) return true;
   if (
@@ -50,7 +50,7 @@ const CONTAINER_READS =
 const LISTING_FLAGS =
   /^(?:-[aqlsn]+|-f|--(?:all|quiet|latest|last|size|filter|format|no-trunc|digests|services)(?:=.*)?)$/;
 
-function container(call: Call): Output | undefined {
+function container(call: CommandCall): CommandOutput | undefined {
   if (isVersion(call)) return undefined;
   const line = join(call.args, " ");
   const { text } = line;
@@ -96,7 +96,7 @@ const isSecretVariable = (word: string, before: string): boolean => {
 };
 
 /** Of `-v HERE:THERE` only the first is a place of this machine. */
-function judgeMounts(call: Call): undefined {
+function judgeMounts(call: CommandCall): undefined {
   for (const [i, arg] of call.args.entries()) {
     const m = match(arg, /^(?:-[ditPqT]*v|--volume|--mount)=?(.*)$/ds);
     if (!m) continue;
@@ -113,11 +113,11 @@ function judgeMounts(call: Call): undefined {
 }
 
 /** The project itself is what most containers work on; it is asked with the container. */
-const isRootOfProject = ({ shell: { court, scope } }: Call, path: string): boolean =>
-  [path, ...(scope.cwds ?? []).map((cwd) => resolve(cwd, path))].some((at) => court.roots.includes(at));
+const isRootOfProject = ({ shell: { evaluation, scope } }: CommandCall, path: string): boolean =>
+  [path, ...(scope.cwds ?? []).map((cwd) => resolve(cwd, path))].some((at) => evaluation.roots.includes(at));
 
 /** `name:/path` lies in the container. */
-function judgeCopy(call: Call, args: Field[]): undefined {
+function judgeCopy(call: CommandCall, args: Field[]): undefined {
   const [from, to] = args.filter((f) => !f.text.startsWith("-"));
   const isThere = (f: Field) => /^[\w.-]+:/.test(f.text);
   for (const f of [from, to]) if (f && isThere(f)) call.rest.judged.add(f);
@@ -130,7 +130,7 @@ const ALONE =
   /^-(?:[ditPqT]+|-(?:rm|init|privileged|read-only|detach|interactive|tty|publish-all|no-healthcheck|oom-kill-disable|quiet|no-deps|service-ports|build|use-aliases|no-TTY|remove-orphans)|-.+=.*)$/;
 
 /** What is said to the program in the container: the image or the container, and all words after it. */
-function within(call: Call, first: number): Field[] {
+function within(call: CommandCall, first: number): Field[] {
   const isCompose = call.args[first]?.text === "compose";
   const at = isCompose ? call.args.findIndex((f, i) => i > first && /^(?:run|exec)$/.test(f.text)) : first;
   if (at < 0 || !/^(?:run|exec|create)$/.test(call.args[at]?.text ?? "")) return [];

@@ -2,8 +2,8 @@
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
 import { field } from "../shell/field.ts";
 import { isThere } from "../shell/paths.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { fromTable, readFlags } from "./flags.ts";
 
 export const DATA: Commands = {
@@ -109,7 +109,7 @@ export const ARCHIVES: Commands = {
   },
 };
 
-function compressor(flags: string, printing: string[]): (call: Call) => Output | undefined {
+function compressor(flags: string, printing: string[]): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     const parsed = readFlags(call, { flags });
     const isPrinting = parsed.has(...printing) || parsed.operands.length === 0;
@@ -125,7 +125,7 @@ function compressor(flags: string, printing: string[]): (call: Call) => Output |
 const JQ_FLAGS =
   "-acCeEhijMnrRsSV -f:r -L! --from-file:r --library-path! --arg: --argjson: --slurpfile: --rawfile: --args --jsonargs --null-input --raw-input --slurp --compact-output --raw-output --raw-output0 --join-output --ascii-output --sort-keys --color-output --monochrome-output --tab --indent: --unbuffered --stream --stream-errors --seq --exit-status --version --help";
 
-function jq(call: Call): Output | undefined {
+function jq(call: CommandCall): CommandOutput | undefined {
   const args: typeof call.args = [];
   for (let i = 0; i < call.args.length; i++) {
     const { text } = call.args[i]!;
@@ -162,7 +162,7 @@ const TAR_PRINTS = new Set(
 );
 
 /** Listing reads; everything else is asked, inside the project. */
-function tar(call: Call): Output | undefined {
+function tar(call: CommandCall): CommandOutput | undefined {
   const [first, ...rest] = call.args;
   const isOldStyle = first !== undefined && /^[a-zA-Z]+$/.test(first.text);
   const args = isOldStyle ? oldStyle(first.text, rest) : call.args;
@@ -192,8 +192,8 @@ function tar(call: Call): Output | undefined {
 }
 
 /** `tar xzf a.tgz`: letters first, their values after. */
-function oldStyle(letters: string, rest: Call["args"]): Call["args"] {
-  const out: Call["args"] = [];
+function oldStyle(letters: string, rest: CommandCall["args"]): CommandCall["args"] {
+  const out: CommandCall["args"] = [];
   const left = [...rest];
   for (const letter of letters) {
     out.push(field(`-${letter}`));

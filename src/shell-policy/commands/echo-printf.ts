@@ -1,10 +1,10 @@
 // Owns echo and printf: what they print, as far as every shell agrees.
 import { judgeName } from "../shell/assign.ts";
 import { holeField, isKnown } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall } from "./call.ts";
 
-export function echo(call: Call): Output | undefined {
+export function echo(call: CommandCall): CommandOutput | undefined {
   let { args } = call;
   let isEscaped = false;
   while (/^-[neE]+$/.test(args[0]?.text ?? "")) {
@@ -17,10 +17,10 @@ export function echo(call: Call): Output | undefined {
   return asText(isEscaped ? decodeEscapes(text) : text.includes("\\") ? undefined : text);
 }
 
-const asText = (text: string | undefined): Output | undefined =>
+const asText = (text: string | undefined): CommandOutput | undefined =>
   text === undefined ? undefined : { kind: "text", text };
 
-export function printf(call: Call): Output | undefined {
+export function printf(call: CommandCall): CommandOutput | undefined {
   let { args } = call;
   if (args[0]?.text === "-v") {
     const [, target] = args;

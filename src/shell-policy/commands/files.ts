@@ -4,8 +4,8 @@ import { ask, askExact, askGrave, deny } from "../finding.ts";
 import { judgePath } from "../path-verdict.ts";
 import { cut, type Field, field, isKnown, join, match, type Word, word } from "../shell/field.ts";
 import { endangersProject } from "../shell/paths.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { bytesOf, HUGE, isHuge } from "./endless.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
 
@@ -115,7 +115,7 @@ export const SYNC: Commands = { rsync };
 const CP_FLAGS =
   "-afilnpPuvxHLbTRrdsZ -t: -S: --archive --force --interactive --link~ --symbolic-link~ --no-clobber --preserve? --no-preserve: --recursive --parents --update? --verbose --target-directory: --no-target-directory --dereference --no-dereference --backup? --suffix: --reflink? --sparse: --strip-trailing-slashes --attributes-only --remove-destination --one-file-system -N -c";
 
-function cp(call: Call): Output | undefined {
+function cp(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, { flags: CP_FLAGS });
   const { sources, target } = sourcesAndTarget(call, parsed);
   for (const source of sources) call.read(source);
@@ -133,7 +133,7 @@ function cp(call: Call): Output | undefined {
 /** A copied link leads where its original does, and what follows in the same call may write through it. */
 const KEEPS_LINKS = "-P -d -a -r -R --archive --recursive --no-dereference".split(" ");
 
-function copiesLinks(call: Call, sources: Field[]): undefined {
+function copiesLinks(call: CommandCall, sources: Field[]): undefined {
   for (const source of sources)
     for (const cwd of isKnown(source) ? (call.shell.scope.cwds ?? []) : []) {
       const at = resolve(cwd, source.text);
@@ -141,7 +141,7 @@ function copiesLinks(call: Call, sources: Field[]): undefined {
     }
 }
 
-function mv(call: Call): Output | undefined {
+function mv(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, {
     flags:
       "-finuvbTZ -t: -S: --force --interactive --no-clobber --update? --verbose --target-directory: --no-target-directory --backup? --suffix: --strip-trailing-slashes",
@@ -158,7 +158,7 @@ function mv(call: Call): Output | undefined {
   return undefined;
 }
 
-function sourcesAndTarget(call: Call, { operands, value }: Parsed): { sources: Field[]; target?: Field } {
+function sourcesAndTarget(call: CommandCall, { operands, value }: Parsed): { sources: Field[]; target?: Field } {
   const directory = value("-t", "--target-directory");
   if (directory) return { sources: operands, target: directory };
   if (operands.length < 2) {
@@ -169,7 +169,7 @@ function sourcesAndTarget(call: Call, { operands, value }: Parsed): { sources: F
 }
 
 /** Into a directory the names of the sources count: `cp x/hooks .git`. */
-function writeInto(call: Call, target: Field, sources: Field[]): undefined {
+function writeInto(call: CommandCall, target: Field, sources: Field[]): undefined {
   if (target.text === "") return call.say(ask("the target is only known at run time", "runtime"));
   call.write(target);
   const bare = target.text.replace(/\/+$/, "").length;
@@ -193,7 +193,7 @@ function parentOf(f: Word): Word {
   return f.text.startsWith(dirname(f.text)) ? cut(f, 0, parent) : word(".");
 }
 
-function rm(call: Call): Output | undefined {
+function rm(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, {
     flags:
       "-fiIrRdvxP --force --interactive? --recursive --dir --verbose --one-file-system --preserve-root --no-preserve-root!",
@@ -224,25 +224,25 @@ function rm(call: Call): Output | undefined {
 /** Also in quotes: `for f in *; do rm "$f"; done`. */
 const isMany = (f: Field): boolean => f.glob || !isKnown(f) || /[*?[]/.test(f.text);
 
-function isRoot(call: Call, f: Field): boolean {
-  const { court, scope } = call.shell;
+function isRoot(call: CommandCall, f: Field): boolean {
+  const { evaluation, scope } = call.shell;
   if (!isKnown(f) || f.text === "") return false;
   return (scope.cwds ?? []).some((cwd) => {
     const real = realOf(call, f.text.startsWith("/") ? f.text : `${cwd}/${f.text}`);
-    return court.roots.some((root) => root === real || root.startsWith(real === "/" ? "/" : `${real}/`));
+    return evaluation.roots.some((root) => root === real || root.startsWith(real === "/" ? "/" : `${real}/`));
   });
 }
 
-function realOf(call: Call, path: string): string {
+function realOf(call: CommandCall, path: string): string {
   try {
-    return call.shell.court.world.realPath(path).replace(/\/+$/, "") || "/";
+    return call.shell.evaluation.world.realPath(path).replace(/\/+$/, "") || "/";
   } catch {
     return path;
   }
 }
 
 /** Later writes through the link go where it leads. */
-function ln(call: Call): Output | undefined {
+function ln(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, {
     flags:
       "-sfnvirTbLPF -t: -S: --symbolic --force --no-dereference --verbose --interactive --relative --target-directory: --no-target-directory --backup? --logical --physical",
@@ -265,17 +265,17 @@ function ln(call: Call): Output | undefined {
   return undefined;
 }
 
-function linkTo(call: Call, source: Field): undefined {
+function linkTo(call: CommandCall, source: Field): undefined {
   const cwds = call.shell.scope.cwds ?? [];
   for (const cwd of cwds) {
     const isOpen = source.holes.length > 0;
-    const verdict = judgePath(call.shell.court, { access: "edit", path: isOpen ? "/" : source.text, cwd });
+    const verdict = judgePath(call.shell.evaluation, { access: "edit", path: isOpen ? "/" : source.text, cwd });
     if (verdict.firm) call.say(deny("the link would lead outside the project or to a protected file", "outside"));
     call.say(isKnown(source) ? verdict : askExact("where the link leads is only known at run time", "runtime"));
   }
 }
 
-function rsync(call: Call): Output | undefined {
+function rsync(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, {
     flags:
       "-avzrlptgoDHAXhnPqucxSWRbKLkmyEIOJ0i -e! --rsh! --rsync-path! --archive --verbose --recursive --dry-run --delete~ --delete-after~ --delete-before~ --delete-excluded~ --exclude: --include: --filter: --exclude-from:r --files-from:r --progress --stats --human-readable --compress --partial --update --checksum --links --perms --times --itemize-changes --info: --remove-source-files~ --daemon! --temp-dir:w -T:w --backup-dir:w --log-file:w --max-size: --size-only --ignore-existing --out-format: --existing",
@@ -295,7 +295,7 @@ function rsync(call: Call): Output | undefined {
   return undefined;
 }
 
-function copyAll(reason: string): (call: Call) => Output | undefined {
+function copyAll(reason: string): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     const parsed = readFlags(call, {
       flags: "-cCdDpsTv -m: -o: -g: -t: -S: --mode: --owner: --group: --directory --target-directory: --strip-program!",
@@ -310,7 +310,7 @@ function copyAll(reason: string): (call: Call) => Output | undefined {
   };
 }
 
-function modes(reason: string): (call: Call) => Output | undefined {
+function modes(reason: string): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     const parsed = readFlags(call, {
       flags:
@@ -327,7 +327,7 @@ function modes(reason: string): (call: Call) => Output | undefined {
   };
 }
 
-function dd(call: Call): undefined {
+function dd(call: CommandCall): undefined {
   let [count, block]: (string | undefined)[] = [undefined, "512"];
   for (const arg of call.args) {
     const [, name, value] = match(arg, /^(\w+)=(.*)$/ds) ?? [];
@@ -347,14 +347,14 @@ function dd(call: Call): undefined {
   return undefined;
 }
 
-function splits(call: Call, { operands }: Parsed): undefined {
+function splits(call: CommandCall, { operands }: Parsed): undefined {
   const [from, prefix] = operands;
   if (from && from.text !== "-") call.read(from);
   call.write(prefix ?? field("x"));
   return undefined;
 }
 
-function editor(call: Call): undefined {
+function editor(call: CommandCall): undefined {
   for (const f of call.args) {
     if (/^(?:-c|\+|--cmd|-es?|-Es?|--eval|-S|--batch|-u|-f|-l|--load|--script)/.test(f.text) && f.text !== "+")
       call.say(deny("the editor is told to run something", "runs_code"));
@@ -367,18 +367,18 @@ function editor(call: Call): undefined {
   return undefined;
 }
 
-function inPlace(call: Call): undefined {
+function inPlace(call: CommandCall): undefined {
   for (const f of call.args) if (!f.text.startsWith("-")) call.write(f);
   return undefined;
 }
 
 /** Without a template with a folder it lies in /tmp, or in what `-p` names. */
-function makesTemporary(call: Call, { operands, has }: Parsed): Output | undefined {
+function makesTemporary(call: CommandCall, { operands, has }: Parsed): CommandOutput | undefined {
   const [template] = operands;
   if (!has("-p")) call.write(template && !has("-t") ? template : field("/tmp/tmp.0"));
   return undefined;
 }
 
-function fills(call: Call, size: string | undefined): undefined {
+function fills(call: CommandCall, size: string | undefined): undefined {
   if (isHuge(size)) call.say(askGrave("it fills the disk", "changes"));
 }

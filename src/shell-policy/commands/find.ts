@@ -4,8 +4,8 @@ import { ask, askExact, deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";
 import { type Field, field, hole, isKnown, join, replaceAll, word } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { mayBecomeFlags, type Parsed, readFlags } from "./flags.ts";
 import { NAMES_OUTPUT, namesUnlessSecret, SHOWS_HIDDEN } from "./search.ts";
 
@@ -28,7 +28,7 @@ function words(list: string, count: number): [string, number][] {
 const FIND_RUNS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 const FIND_WRITES = new Set(["-fprint", "-fprint0", "-fls", "-fprintf"]);
 
-function find(call: Call): Output | undefined {
+function find(call: CommandCall): CommandOutput | undefined {
   const { args } = call;
   let isPlain = true;
   let hasStarted = false;
@@ -78,7 +78,7 @@ function placesOf(args: readonly Field[]): Field[] {
 }
 
 /** As `rm` does: inside the project it is asked, outside and of what is protected it is refused. */
-function deletesFound(call: Call): undefined {
+function deletesFound(call: CommandCall): undefined {
   for (const place of placesOf(call.args)) {
     const patterns = call.args.filter((_, i) => /^-i?(?:name|path|wholename)$/.test(call.args[i - 1]?.text ?? ""));
     const named = patterns.map((f) => ({ ...place, ...join([place, f], "/"), glob: true }));
@@ -108,11 +108,11 @@ function isNarrowed(args: readonly Field[]): boolean {
   return isNarrow;
 }
 
-function holdsProject({ shell: { court, scope } }: Call, place: Field): boolean {
+function holdsProject({ shell: { evaluation, scope } }: CommandCall, place: Field): boolean {
   if (!isKnown(place)) return true;
-  return (scope.cwds ?? [court.world.cwd]).some((cwd) => {
+  return (scope.cwds ?? [evaluation.world.cwd]).some((cwd) => {
     const at = resolve(cwd, place.text);
-    return court.roots.some((root) => root === at || root.startsWith(at === "/" ? "/" : `${at}/`));
+    return evaluation.roots.some((root) => root === at || root.startsWith(at === "/" ? "/" : `${at}/`));
   });
 }
 
@@ -122,13 +122,13 @@ const isLeftOut = (args: readonly Field[], at: number): boolean => /^(?:!|-not)$
 const DELETES = /^(?:.*\/)?(?:rm|rmdir|unlink|shred|trash)$/;
 
 /** What is started on each file; the files are those of the project as far as the places are. */
-function startsOnEach(call: Call, command: Field[], places: Field[]): undefined {
+function startsOnEach(call: CommandCall, command: Field[], places: Field[]): undefined {
   const isInside = places.every((p) => !/^[/~]|\.\./.test(p.text));
   const isHidden = findsHidden(call.args) ? "allNames" : "names";
   const base = hole(
     isInside && !call.args.some((f, i) => looksForSecrets(f.text) && !isLeftOut(call.args, i)) ? isHidden : "unknown",
   );
-  const { findings } = call.shell.court;
+  const { findings } = call.shell.evaluation;
   const from = findings.length;
   call.run(command.map((f) => ({ ...f, ...replaceAll(f, "{}", base) })));
   const isDeleting = DELETES.test(command[0]?.text ?? "");
@@ -144,7 +144,7 @@ function startsOnEach(call: Call, command: Field[], places: Field[]): undefined 
 const FD_FLAGS =
   "-HIuUsiLgFap0l1qhV -d: -t: -e: -E: -c: -j: -S: -o: -x! -X! --hidden --no-ignore --unrestricted --case-sensitive --ignore-case --glob --fixed-strings --absolute-path --list-details --follow --full-path --max-depth: --min-depth: --exact-depth: --type: --extension: --exclude: --color: --threads: --size: --changed-within: --changed-before: --max-results: --print0 --no-ignore-vcs --strip-cwd-prefix? --path-separator: --base-directory:d --search-path:d --exec! --exec-batch! --regex --and: --owner: --quiet --show-errors --one-file-system --prune --version --help --ignore-file:r";
 
-function fdLike(call: Call): Output | undefined {
+function fdLike(call: CommandCall): CommandOutput | undefined {
   const at = call.args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg.text));
   const own = at < 0 ? call : { ...call, args: call.args.slice(0, at) };
   const parsed: Parsed = readFlags(own, { flags: FD_FLAGS, isNumeric: true });

@@ -1,8 +1,8 @@
 // Owns flags: the short language in which tables say which flags a command knows, and reading a call by it.
-import { allow, ask, askExact, deny, type Verdict } from "../finding.ts";
+import { allow, ask, askExact, deny, type PolicyVerdict } from "../finding.ts";
 import { beginsWithHole, cut, type Field, has } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Judge } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Judge } from "./call.ts";
 
 /**
  * The flags of a command, separated by spaces. `-abc` are three without a value, `-n:` takes one, `--color?` may take one
@@ -63,7 +63,7 @@ export interface FlagOptions {
 }
 
 /** Reads the flags, says what they do, and gives the rest. */
-export function readFlags(call: Call, opts: FlagOptions): Parsed {
+export function readFlags(call: CommandCall, opts: FlagOptions): Parsed {
   const known = compileFlags(opts.flags);
   const given: Given[] = [];
   const operands: Field[] = [];
@@ -115,7 +115,7 @@ interface Taken {
   usesNext: boolean;
 }
 
-function readLong(call: Call, opts: FlagOptions, arg: Field, next: Field | undefined): Taken {
+function readLong(call: CommandCall, opts: FlagOptions, arg: Field, next: Field | undefined): Taken {
   const known = compileFlags(opts.flags);
   const equals = arg.text.indexOf("=");
   const written = equals < 0 ? arg.text : arg.text.slice(0, equals);
@@ -148,7 +148,7 @@ function unabbreviated(known: Map<string, Value>, name: string): string | undefi
     .find((flag) => flag !== undefined);
 }
 
-function readShort(call: Call, opts: FlagOptions, arg: Field, next: Field | undefined): Taken {
+function readShort(call: CommandCall, opts: FlagOptions, arg: Field, next: Field | undefined): Taken {
   const known = compileFlags(opts.flags);
   const given: Given[] = [];
   for (let at = 1; at < arg.text.length; at++) {
@@ -174,21 +174,21 @@ function readShort(call: Call, opts: FlagOptions, arg: Field, next: Field | unde
 }
 
 /** What such a flag is given is looked at as what nobody knows. */
-function sayFlag(call: Call, kind: "refused" | "asked", name: string, words: (Field | undefined)[]): undefined {
+function sayFlag(call: CommandCall, kind: "refused" | "asked", name: string, words: (Field | undefined)[]): undefined {
   call.say(kind === "refused" ? refusedFlag(call.name, name) : ask(`${call.name} ${name} needs a person`));
   call.rest.only?.push(...words.filter((f) => f !== undefined));
 }
 
-function useValue(call: Call, kind: Value, value: Field | undefined): undefined {
+function useValue(call: CommandCall, kind: Value, value: Field | undefined): undefined {
   if (!value) return;
   if (kind === "read") call.read(value);
   else if (kind === "write") call.write(value);
   else if (kind === "look") call.look(value);
 }
 
-const unknownFlag = (command: string, name: string, { mayChange = false }: FlagOptions): Verdict =>
+const unknownFlag = (command: string, name: string, { mayChange = false }: FlagOptions): PolicyVerdict =>
   (mayChange ? ask : askExact)(`${command} ${name} is not a flag known to only read`);
-const refusedFlag = (command: string, name: string): Verdict =>
+const refusedFlag = (command: string, name: string): PolicyVerdict =>
   deny(`${command} ${name} can run programs or write files`, "runs_code");
 
 export interface TableRow extends FlagOptions {
@@ -198,8 +198,8 @@ export interface TableRow extends FlagOptions {
   texts?: number;
   /** Ask for the whole command, whatever the flags. */
   asks?: string;
-  prints?: Output;
-  finish?: (call: Call, parsed: Parsed) => Output | undefined;
+  prints?: CommandOutput;
+  finish?: (call: CommandCall, parsed: Parsed) => CommandOutput | undefined;
 }
 
 /** A command described by its table row alone. */
@@ -214,10 +214,10 @@ export function fromTable(row: TableRow): Judge {
 }
 
 /** What it prints may then hold a path or a protected name: `date +../x`, `expr .mcp.json`, `seq -f .git 1`. */
-const repeatsPaths = (call: Call): boolean =>
+const repeatsPaths = (call: CommandCall): boolean =>
   call.args.some((f) => f.holes.length > 0 || /\/|\.\.|(?:^\+?|\s|%[nt])\.|\.(?:md|ya?ml|conf)\b/i.test(f.text));
 
-function useOperand(call: Call, how: NonNullable<TableRow["operands"]>, operand: Field): undefined {
+function useOperand(call: CommandCall, how: NonNullable<TableRow["operands"]>, operand: Field): undefined {
   if (how === "none" || how === "text") call.rest.only?.push(operand);
   if (how === "none") call.say(ask(`${call.name} ${operand.text} is not known to only read`));
   else if (how === "text") call.say(allow());

@@ -2,7 +2,7 @@
 import { ask, askExact, askGrave, deny } from "../finding.ts";
 import { cut, cutOff, field, fieldOf, match } from "../shell/field.ts";
 import { isThere, judgeField } from "../shell/paths.ts";
-import type { Call } from "./call.ts";
+import type { CommandCall } from "./call.ts";
 
 /** Flags that run programs or write elsewhere, whatever the subcommand. */
 const RUNS =
@@ -24,7 +24,7 @@ const ONLY_READS = new Set(
   ),
 );
 
-export function judgeChange(call: Call, name: string, refused: string | undefined): undefined {
+export function judgeChange(call: CommandCall, name: string, refused: string | undefined): undefined {
   call.rest.only = undefined;
   call.rest.onlyReads = ONLY_READS.has(name);
   for (const [i, arg] of call.args.entries()) {
@@ -48,7 +48,7 @@ export function judgeChange(call: Call, name: string, refused: string | undefine
   if (destroys(name, call)) call.say(askGrave(`git ${name} takes away what is kept nowhere else`, "changes"));
 }
 
-function judgePlaces(call: Call, name: string): undefined {
+function judgePlaces(call: CommandCall, name: string): undefined {
   for (const f of call.args) {
     if (!f.text.startsWith("-") && /^(?:\/|\.\.)/.test(f.text) && WRITES_PATHS.has(name)) call.write(f);
     // A protected name stays protected, whatever rule allows the subcommand.
@@ -62,7 +62,7 @@ function judgePlaces(call: Call, name: string): undefined {
 }
 
 /** `git rebase -x CMD`: the command is judged as what it is. */
-function runsBetween(call: Call): undefined {
+function runsBetween(call: CommandCall): undefined {
   for (const [i, arg] of call.args.entries()) {
     if (!isOrBegins(arg.text, ["--exec"]) && !/^-[a-wyzA-Z]*x/.test(arg.text)) continue;
     const inline = cutOff(arg, /^(?:--[a-z]+=?|-[a-wyzA-Z]*x)/);
@@ -76,7 +76,7 @@ function runsBetween(call: Call): undefined {
 const TAKES = /^(?:-o|--push-option|--repo|--receive-pack|--upload-pack|--depth|--deepen|-j|--jobs|--refmap)$/;
 
 /** The repository that is named is a remote; everything else is an address. */
-function judgeAddress(call: Call, name: string): undefined {
+function judgeAddress(call: CommandCall, name: string): undefined {
   const words: string[] = call.args.map((f) => f.text);
   if (["fetch", "pull", "clone", "remote"].includes(name) && words.some((w) => /\b\d{1,3}(?:\.\d{1,3}){3}\b/.test(w)))
     call.say(deny("it uses a bare address", "network"));
@@ -91,7 +91,7 @@ function judgeAddress(call: Call, name: string): undefined {
 }
 
 /** Commits that no reference names any more, files that are in no commit, references elsewhere. */
-function destroys(name: string, call: Call): boolean {
+function destroys(name: string, call: CommandCall): boolean {
   const words: string[] = call.args.map((f) => f.text);
   const has = (...flags: string[]) => words.some((w) => isOrBegins(w, flags));
   const short = (letters: string) => words.some((w) => new RegExp(`^-[a-zA-Z]*[${letters}]`).test(w));

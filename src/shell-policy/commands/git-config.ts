@@ -1,7 +1,7 @@
 // Owns `git config` and `git -c`: which keys make git run programs or look elsewhere.
 import { ask, askFirm, deny } from "../finding.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall } from "./call.ts";
 import { readFlags } from "./flags.ts";
 
 const DANGEROUS =
@@ -15,7 +15,7 @@ const isTurnedOff = (key: string, value: string): boolean =>
   (/^(?:core|sequence)\.editor$/i.test(key) && /^(?:true|:)$/.test(value));
 
 /** The pair of `-c key=value`. */
-export function judgeKey(call: Call, pair: string): undefined {
+export function judgeKey(call: CommandCall, pair: string): undefined {
   const [key = "", value = ""] = [pair.split("=")[0], pair.slice(pair.indexOf("=") + 1)];
   if (/^core\.pager$/i.test(key) && /^(?:cat)?$/.test(value)) return;
   if (/^core\.fsmonitor$/i.test(key) && value === "false") return;
@@ -28,7 +28,7 @@ export function judgeKey(call: Call, pair: string): undefined {
 const FLAGS =
   "-lz -f:r --get --get-all --get-regexp --get-urlmatch --list --null --name-only --show-origin --show-scope --local --global --system --worktree --type: --bool --int --bool-or-int --path --expiry-date --default: --includes --no-includes --all --value: --regexp --fixed-value --file:r --blob: --get-color --get-colorbool --unset~ --unset-all~ --add~ --replace-all~ --rename-section~ --remove-section~ --edit~ -e~ --comment: --append~";
 
-export function config(call: Call): Output | undefined {
+export function config(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, { flags: FLAGS });
   let words = parsed.operands;
   const verb = words[0]?.text ?? "";

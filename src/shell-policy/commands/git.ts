@@ -2,15 +2,15 @@
 
 import { dirname, resolve } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
-import type { Court } from "../evaluation.ts";
+import type { Evaluation } from "../evaluation.ts";
 import { allow, ask, askExact, askFirm, askNetwork, askRead, deny } from "../finding.ts";
 import { isInProject, isRepository } from "../path-verdict.ts";
 import { looksForSecrets } from "../protected.ts";
 import { cut, cutOff, type Field, field, has, join, match, word } from "../shell/field.ts";
 import { isThere } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
-import type { Output, Shell } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput, Shell } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { fromTable, mayBecomeFlags, readFlags } from "./flags.ts";
 import { judgeChange } from "./git-changes.ts";
 import { config, judgeKey } from "./git-config.ts";
@@ -19,7 +19,7 @@ import { GIT_CHANGES, GIT_READS } from "./git-table.ts";
 export const GIT: Commands = { git };
 
 /** Global flags before the subcommand. */
-function git(call: Call): Output | undefined {
+function git(call: CommandCall): CommandOutput | undefined {
   let { args } = call;
   let { shell } = call;
   let isAnywhere = false;
@@ -83,11 +83,11 @@ function git(call: Call): Output | undefined {
   const isForeign = judgeRepository(call, shell);
   Object.assign(call.rest, { shell, args: rest, sub: sub.text });
   const output = subcommand({ ...call, shell, name: `git ${sub.text}`, args: rest }, sub.text);
-  const { court } = shell;
+  const { evaluation } = shell;
   // A command that git starts (`bisect run`) is a part of its own; another repository does not need this one, and its settings are anybody's:
   // no rule with `*` means that the programs they name get the network.
-  for (const f of court.findings) {
-    if (f.part !== court.part || f.decision === "allow") continue;
+  for (const f of evaluation.findings) {
+    if (f.part !== evaluation.part || f.decision === "allow") continue;
     if (!isForeign) f.git = true;
     else if (f.network) f.lift = "exact";
   }
@@ -95,24 +95,24 @@ function git(call: Call): Output | undefined {
 }
 
 /** A repository inside the project may come from somebody else, and its settings run programs. */
-function judgeRepository(call: Call, shell: Shell): boolean {
-  const from = shell.court.findings.length;
+function judgeRepository(call: CommandCall, shell: Shell): boolean {
+  const from = shell.evaluation.findings.length;
   sayRepository(call, shell);
-  return shell.court.findings.length > from;
+  return shell.evaluation.findings.length > from;
 }
 
-function sayRepository(call: Call, { court, scope }: Shell): undefined {
+function sayRepository(call: CommandCall, { evaluation, scope }: Shell): undefined {
   if (!scope.cwds) return call.say(ask("the repository is only known at run time", "runtime"));
   for (const cwd of scope.cwds) {
-    if (!isInProject(court, realOf(court, cwd)))
+    if (!isInProject(evaluation, realOf(evaluation, cwd)))
       call.say(ask("it works on a repository outside the project, with its own settings", "outside"));
-    const root = resolve(court.world.root);
-    for (let at = realOf(court, cwd); ; at = dirname(at)) {
+    const root = resolve(evaluation.world.root);
+    for (let at = realOf(evaluation, cwd); ; at = dirname(at)) {
       const isBelow = at !== root && isInside(root, at);
-      const hasGit = court.world.kind(`${at}/.git`) !== "missing";
+      const hasGit = evaluation.world.kind(`${at}/.git`) !== "missing";
       if (isBelow && hasGit) return call.say(ask("it works on a repository inside the project, with its own settings"));
       // Git takes it for one without being told: whoever brought it chose its settings, and they run programs.
-      if (!hasGit && isInside(root, at) && isRepository(court, at))
+      if (!hasGit && isInside(root, at) && isRepository(evaluation, at))
         return call.say(
           askExact("it works on a bare repository inside the project, with its own settings", "runs_code"),
         );
@@ -121,15 +121,15 @@ function sayRepository(call: Call, { court, scope }: Shell): undefined {
   }
 }
 
-function realOf(court: Court, path: string): string {
+function realOf(evaluation: Evaluation, path: string): string {
   try {
-    return court.world.realPath(path);
+    return evaluation.world.realPath(path);
   } catch {
     return resolve(path);
   }
 }
 
-function subcommand(call: Call, name: string): Output | undefined {
+function subcommand(call: CommandCall, name: string): CommandOutput | undefined {
   const isKnownName = [SPECIAL, GIT_READS, GIT_CHANGES].some((names) => Object.hasOwn(names, name));
   if (isKnownName && call.args.length === 1 && call.args[0]!.text === "--help") return undefined;
   if (name === "config") return config(call);
@@ -138,7 +138,7 @@ function subcommand(call: Call, name: string): Output | undefined {
   return changed(call, name);
 }
 
-function changed(call: Call, name: string): undefined {
+function changed(call: CommandCall, name: string): undefined {
   const change = Object.hasOwn(GIT_CHANGES, name) ? GIT_CHANGES[name]! : undefined;
   judgeChange(call, name, change?.refused);
   // An alias of the user's, or a program of git's that nobody means by a rule for all of git.
@@ -151,7 +151,7 @@ function changed(call: Call, name: string): undefined {
 }
 
 /** Files named on the command line may be secrets; revisions may name them too. */
-function readOnly(call: Call, flags: string, name: string): Output | undefined {
+function readOnly(call: CommandCall, flags: string, name: string): CommandOutput | undefined {
   const parsed = readFlags(call, { flags, isNumeric: true });
   const operands = name === "grep" && !parsed.has("-e") ? parsed.operands.slice(1) : parsed.operands;
   for (const operand of operands) readOperand(call, operand, parsed.has("--no-index"));
@@ -187,21 +187,21 @@ const PRINTS_MORE =
   /^--(?:format|pretty|line-prefix|src-prefix|dst-prefix|output-indicator|dirty|broken|git-path|git-dir|git-common-dir|absolute-git-dir|show-cdup|show-prefix|show-superproject|shared-index|resolve-git-dir|prefix|sq|parseopt|debug|header|oneline|objects|notes|show-notes|log-size)|^(?:\/|~)|(?:^|\/)\./;
 
 /** Then `rev-parse` repeats it. */
-const isRepeated = (call: Call, f: Field): boolean => !f.text.startsWith("-") && isThere(call.shell, f);
+const isRepeated = (call: CommandCall, f: Field): boolean => !f.text.startsWith("-") && isThere(call.shell, f);
 
 /** What is asked for on the input. */
-function readNamed(call: Call): undefined {
+function readNamed(call: CommandCall): undefined {
   const { stdin } = call.shell;
   if (stdin.kind === "text") for (const name of stdin.text.split(/\s+/)) readOperand(call, field(name), false);
   else if (stdin.kind === "unknown") call.say(askRead("which objects it prints is only known at run time", "runtime"));
 }
 
-function toplevel(call: Call): Output | undefined {
-  const { world } = call.shell.court;
+function toplevel(call: CommandCall): CommandOutput | undefined {
+  const { world } = call.shell.evaluation;
   return world.kind(`${world.root}/.git`) === "missing" ? undefined : { kind: "text", text: world.root };
 }
 
-function readOperand(call: Call, operand: Field, isPath: boolean): undefined {
+function readOperand(call: CommandCall, operand: Field, isPath: boolean): undefined {
   const { text } = operand;
   const inTree = match(operand, /^(?:[^:]*[^:\\])?:(?!\/\/)(?:\d:)?(?:\.\/)?(.+)$/d)?.[1];
   if (inTree !== undefined && !isPath) return call.read({ ...operand, ...join([word("./"), cutOff(inTree, /^\/+/)]) });
@@ -318,13 +318,13 @@ const SPECIAL: Commands = {
   version: fromTable({ flags: "--build-options", operands: "none" }),
 };
 
-function secret(call: Call): undefined {
+function secret(call: CommandCall): undefined {
   call.say(deny("it prints or stores credentials", "secret"));
   return undefined;
 }
 
 /** Lists without operands, or with a flag that makes them patterns. */
-function listing(flags: string, listers: string[]): (call: Call) => Output | undefined {
+function listing(flags: string, listers: string[]): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     const parsed = readFlags(call, { flags, isNumeric: true, mayChange: true });
     if (parsed.operands.length === 0 || parsed.has(...listers)) return undefined;
@@ -341,7 +341,7 @@ const LISTS =
 function subcommands(
   reads: Record<string, string>,
   others: Record<string, "network"> = {},
-): (call: Call) => Output | undefined {
+): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     const first = call.args.find((f) => !f.text.startsWith("-"))?.text ?? "";
     const isPlain = call.args.every((f) => !f.text.startsWith("-") || LISTS.test(f.text));

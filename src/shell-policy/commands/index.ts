@@ -1,6 +1,6 @@
 // Owns the register of known commands. To add one: a row in the file of its family, and a line in the test of that family.
 
-import type { Look } from "../shell/sweep.ts";
+import type { WordCheck } from "../shell/sweep.ts";
 import { AWK } from "./awk.ts";
 import { BUILD } from "./build.ts";
 import { BUILTINS } from "./builtins.ts";
@@ -12,8 +12,8 @@ import { FILES, SYNC } from "./files.ts";
 import { FIND } from "./find.ts";
 import { GIT } from "./git.ts";
 import { NETWORK_COMMANDS } from "./network.ts";
-import { PACKAGES } from "./packages.ts";
-import { RUN } from "./run.ts";
+import { PACKAGE_COMMANDS } from "./packages.ts";
+import { RUN_COMMANDS } from "./run.ts";
 import { SEARCH } from "./search.ts";
 import { SED } from "./sed.ts";
 import { STARTERS } from "./starters.ts";
@@ -22,7 +22,7 @@ import { TEXT } from "./text.ts";
 import { WRAPPERS } from "./wrappers.ts";
 
 /** How the words of a family's commands are judged: each by the command's own judge, or what is left over by the look at every word. */
-type Manner = Pick<Look, "sends" | "runsProject" | "mayLoad"> & { isThorough?: boolean };
+type Manner = Pick<WordCheck, "sends" | "runsProject" | "mayLoad"> & { isThorough?: boolean };
 const THOROUGH: Manner = { isThorough: true };
 const RUNS: Manner = { runsProject: true, mayLoad: true };
 
@@ -38,10 +38,10 @@ const FAMILIES: [Commands, Manner][] = [
   [GIT, THOROUGH],
   [FILES, THOROUGH],
   [SYNC, {}],
-  [RUN, RUNS],
+  [RUN_COMMANDS, RUNS],
   [BUILD, RUNS],
   [STARTERS, RUNS],
-  [PACKAGES, RUNS],
+  [PACKAGE_COMMANDS, RUNS],
   [CONTAINERS, { mayLoad: true }],
   [NETWORK_COMMANDS, { sends: true }],
   [CLOUD, { sends: true }],

@@ -1,5 +1,5 @@
 // Owns the commands that reach other machines: asked in general, refused where data leaves or strangers get in.
-import { ask, askExact, askFirm, askNetwork, deny, refuseNetwork, type Verdict } from "../finding.ts";
+import { ask, askExact, askFirm, askNetwork, deny, denyNetworkUnlessRule, type PolicyVerdict } from "../finding.ts";
 import {
   aroundHoles,
   cut,
@@ -13,29 +13,29 @@ import {
   type Word,
   word,
 } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { fromTable } from "./flags.ts";
 
-export const NETWORK: Output = { kind: "network" };
+export const NETWORK: CommandOutput = { kind: "network" };
 
-const asks = (): ((call: Call) => Output) => (call) => {
+const asks = (): ((call: CommandCall) => CommandOutput) => (call) => {
   call.say(reach(call));
   return NETWORK;
 };
 const refuses =
-  (reason: string): ((call: Call) => Output) =>
+  (reason: string): ((call: CommandCall) => CommandOutput) =>
   (call) => {
     call.say(deny(reason, "network"));
     return NETWORK;
   };
 
 /** A bare address instead of a name is what attacks use. */
-function reach(call: Call): Verdict {
+function reach(call: CommandCall): PolicyVerdict {
   if (call.args.some((f) => isMetadata(f.text)))
     return deny("it asks the cloud for the keys of this machine", "network");
   const isBare = call.args.some((f) => isBareAddress(f.text));
-  return (isBare ? refuseNetwork : askNetwork)(`${call.name} reaches another machine`);
+  return (isBare ? denyNetworkUnlessRule : askNetwork)(`${call.name} reaches another machine`);
 }
 
 const HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^@/]*@)?(\[[0-9a-f:.]+\]|[^/:?#]+)/i;
@@ -75,7 +75,7 @@ export const NETWORK_COMMANDS: Commands = {
       )
     )
       call.say(deny("ssh would run a program here or open a tunnel", "network"));
-    call.say(refuseNetwork("it runs a command on another machine"));
+    call.say(denyNetworkUnlessRule("it runs a command on another machine"));
     return NETWORK;
   },
   scp: refuses("it copies to or from another machine"),
@@ -153,7 +153,7 @@ const CURL_LONG =
 const WGET_LONG =
   "--output-document --output-file --append-output --directory-prefix --post-file --body-file --post-data --body-data --execute --config --use-askpass --save-cookies --rejected-log --warc-file --hsts-file";
 
-function curl(call: Call): Output {
+function curl(call: CommandCall): CommandOutput {
   const args = unabbreviate(uncluster(call.args, "oDcdFTKHXAbeuxmrwyYzCEtP"), CURL_LONG);
   for (const [i, arg] of args.entries()) {
     const { text } = arg;
@@ -198,7 +198,7 @@ function curl(call: Call): Output {
 }
 
 /** What it is called there it is called here; below a tree that is fetched, every name of the way. */
-function writesByAddress(call: Call, args: Field[]): undefined {
+function writesByAddress(call: CommandCall, args: Field[]): undefined {
   for (const f of args) {
     const way = /^(?:[a-z]+:\/\/)?[\w.-]+\.[\w.-]+(?::\d+)?\/([^?#]*)/i.exec(f.text)?.[1];
     if (way === undefined || f.text.startsWith("-")) continue;
@@ -215,7 +215,7 @@ const isInAddress = (f: Field): boolean =>
   aroundHoles(f, "unknown").some(([before, after]) => /[?&][^=]*=.*$/.test(before) || /^.*\/\//.test(after));
 
 /** Plain flags, bodies that are known, and every other word an address of this machine. */
-function staysHere(args: Call["args"]): boolean {
+function staysHere(args: CommandCall["args"]): boolean {
   const rest = args.filter((f, i) => {
     const takes = /^(?:-X|--request|-H|--header|-d|--data|--data-binary|-F|--form|--json)$/;
     return !/^-[sSifv]+$/.test(f.text) && !takes.test(f.text) && !takes.test(args[i - 1]?.text ?? "");
@@ -225,7 +225,7 @@ function staysHere(args: Call["args"]): boolean {
 }
 
 /** `nc -z localhost 3000` only tries whether somebody listens; every other connection is raw. */
-function netcat(call: Call): Output {
+function netcat(call: CommandCall): CommandOutput {
   const [flags, host, port, ...more] = call.args.map((f) => f.text);
   const isProbe = /^-(?:z|zv|vz)$/.test(flags ?? "") && /^(?:localhost|127\.0\.0\.1)$/.test(host ?? "");
   if (isProbe && /^\d+$/.test(port ?? "") && more.length === 0) call.say(askNetwork("it tries a port of this machine"));
@@ -233,7 +233,7 @@ function netcat(call: Call): Output {
   return NETWORK;
 }
 
-function wget(call: Call): Output {
+function wget(call: CommandCall): CommandOutput {
   const args = unabbreviate(uncluster(call.args, "OPoaeituUlQADRIXwB"), WGET_LONG);
   for (const [i, arg] of args.entries()) {
     const { text } = arg;
@@ -263,14 +263,14 @@ function wget(call: Call): Output {
 }
 
 /** A name looked up can carry data out. */
-function lookupName(call: Call): Output {
+function lookupName(call: CommandCall): CommandOutput {
   if (call.args.some((f) => has(f, "unknown", "names", "allNames")))
     call.say(deny("data of this machine would be part of the name it looks up", "network"));
   call.say(askNetwork("it looks up names"));
   return NETWORK;
 }
 
-function openssl(call: Call): Output | undefined {
+function openssl(call: CommandCall): CommandOutput | undefined {
   const sub = call.args[0]?.text ?? "";
   if (sub === "version" && call.args.length === 1) return undefined;
   if (["s_client", "s_server", "s_time", "ocsp"].includes(sub)) {

@@ -1,6 +1,6 @@
 // By program, the flags that people give it every day: what a rule with a wildcard means (see ordinary.ts).
 
-export interface Row {
+export interface FlagRow {
   /** In the language of flags.ts, where only names and "takes a value" count. */
   flags: string;
   /** Flags whose value decides, as `flag value` or `flag=value`. */
@@ -34,7 +34,7 @@ const CLOUD =
 const COMPILE =
   /^-(?:[cgESvwOMP]|O[0-3sgz]|g\d?|std=.*|W[a-z][\w=+-]*|D\w.*|U\w+|I.*|L.*|l.*|f(?:PIC|pic|PIE|pie|sanitize=.*|no-[\w-]+|openmp|visibility=\w+|stack-protector[\w-]*|lto(?:=\w+)?|diagnostics-[\w=-]+|color-diagnostics|omit-frame-pointer|exceptions)|m(?:arch|tune|cpu)=[\w.+-]+|m(?:32|64|avx\w*|sse[\w.]*)|pthread|pedantic|ansi|shared|static|pipe|pg|MMD?|MP|rdynamic|no-pie|pie)$|^--(?:version|std=.*)$/;
 
-export const ROWS: Record<string, Row | RegExp> = {
+export const ROWS: Record<string, FlagRow | RegExp> = {
   // It takes any unique beginning of a name.
   npm: {
     flags: SCRIPT_FLAGS,

@@ -5,7 +5,7 @@ import type { Field } from "../shell/field.ts";
 import { compileFlags } from "./flags.ts";
 import { GIT_READS } from "./git-table.ts";
 import { GIT_ORDINARY } from "./ordinary-git.ts";
-import { GOALS, KIN, RESPONSE_FILES, ROWS, type Row } from "./ordinary-rows.ts";
+import { type FlagRow, GOALS, KIN, RESPONSE_FILES, ROWS } from "./ordinary-rows.ts";
 
 /** Subcommands of package managers whose other words are scripts of the project: what follows those is for the script. */
 const SCRIPT_RUNNERS: Record<string, RegExp> = {
@@ -65,7 +65,7 @@ const programOf = (name: string): string => {
   return own(KIN, base) ?? base;
 };
 
-const gitRow = (sub: string): Row => ({
+const gitRow = (sub: string): FlagRow => ({
   flags: own(GIT_ORDINARY, sub) ?? own(GIT_READS, sub) ?? GIT_ORDINARY[""]!,
   values: /^-\d+$/,
 });
@@ -77,7 +77,7 @@ function ownArguments({
   words,
 }: {
   program: string;
-  row: Row | RegExp;
+  row: FlagRow | RegExp;
   first: string;
   words: string[];
 }): string[] {
@@ -102,15 +102,15 @@ function ownArguments({
   return end < 0 ? before : before.slice(0, end);
 }
 
-const takesValue = (row: Row | RegExp, flag: string | undefined): boolean =>
+const takesValue = (row: FlagRow | RegExp, flag: string | undefined): boolean =>
   flag !== undefined && !(row instanceof RegExp) && /^:/.test(takenBy(row, flag) ?? "");
 
-const takenBy = (row: Row, flag: string): string | undefined => known(row).get(flag);
+const takenBy = (row: FlagRow, flag: string): string | undefined => known(row).get(flag);
 
 const tables = new Map<string, Map<string, string>>(); // one entry for each row: it does not grow
 
 /** Flag → ":" if it takes a value, "?" if it may, "" if not. */
-function known(row: Row): Map<string, string> {
+function known(row: FlagRow): Map<string, string> {
   let table = tables.get(row.flags);
   if (table) return table;
   const flags = row.hasLongSingles ? row.flags.replaceAll(/(^| )-(?=\w\w)/g, "$1--") : row.flags;
@@ -122,7 +122,7 @@ function known(row: Row): Map<string, string> {
   return table;
 }
 
-function unlisted(row: Row, words: string[], flags: ReadonlySet<string>): string[] {
+function unlisted(row: FlagRow, words: string[], flags: ReadonlySet<string>): string[] {
   const table = known(row);
   const out: string[] = [];
   for (let i = 0; i < words.length; i++) {

@@ -1,8 +1,8 @@
 // Owns package managers: what only looks at what is installed, and what fetches, runs or publishes.
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
 import { field, fieldOf, match } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { isBareAddress } from "./network.ts";
 import { lookupNames } from "./same-judge.ts";
 import { startsCommand } from "./starters.ts";
@@ -14,12 +14,18 @@ interface Manager {
   network: string;
   /** Behind these words stands a command: `uv run CMD`, `bundle exec CMD`. */
   starts?: string;
-  own?: (call: Call) => void;
+  own?: (call: CommandCall) => void;
   /** Flags besides that only read. */
   flags?: RegExp;
 }
 
-function manager({ reads, network, starts = "", own, flags }: Manager): (call: Call) => Output | undefined {
+function manager({
+  reads,
+  network,
+  starts = "",
+  own,
+  flags,
+}: Manager): (call: CommandCall) => CommandOutput | undefined {
   const [isRead, usesNetwork, isStart] = [reads, network, starts].map((list) => new Set(list.split(" ")));
   return (call) => {
     if (isVersion(call)) return { kind: "plain" };
@@ -51,7 +57,7 @@ const MOVES =
   );
 
 /** Flags of npm and its kin that take the command to another project or another shell. */
-function otherProject(call: Call): undefined {
+function otherProject(call: CommandCall): undefined {
   for (const { text } of call.args) {
     if (text === "--") return;
     // One dash or two, and any unique beginning of the name.
@@ -98,7 +104,7 @@ function otherProject(call: Call): undefined {
 export const isElsewhere = (text: string): boolean => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text);
 
 /** Where package managers put things, and from where they take them. */
-export function placesElsewhere(call: Call): undefined {
+export function placesElsewhere(call: CommandCall): undefined {
   for (const [i, arg] of call.args.entries()) {
     const { text } = arg;
     if (text === "--") return; // what follows is for the program
@@ -135,10 +141,11 @@ const pip = manager({
 });
 
 /** Without a name `npm run` lists the scripts. */
-const listsScripts = (call: Call): boolean => call.args.length === 1 && /^run(?:-script)?$/.test(call.args[0]!.text);
+const listsScripts = (call: CommandCall): boolean =>
+  call.args.length === 1 && /^run(?:-script)?$/.test(call.args[0]!.text);
 
 /** `go env -w` sets for all projects what runs. */
-function goPlaces(call: Call): undefined {
+function goPlaces(call: CommandCall): undefined {
   if (call.args[0]?.text === "env" && call.args.some((f) => /^-[wu]$/.test(f.text)))
     call.say(deny("it changes go's settings outside the project", "outside"));
   const [verb, what] = call.args.filter((f) => !f.text.startsWith("-"));
@@ -147,7 +154,7 @@ function goPlaces(call: Call): undefined {
   placesElsewhere(call);
 }
 
-export const PACKAGES: Commands = {
+export const PACKAGE_COMMANDS: Commands = {
   npm: (call) => (listsScripts(call) || (isHelp(call) && call.args.length === 2) ? undefined : npm(call)),
   pnpm: manager({ ...NODE, reads: "ls list ll la root bin why help config+get config+list" }),
   yarn: manager({ ...NODE, reads: "list why bin help config+get config+list workspaces+list workspaces+info" }),
@@ -188,7 +195,7 @@ const SYSTEM_READS: Record<string, RegExp> = {
   pacman: /^-Q[iloqs]*$/,
 };
 
-function system(call: Call): Output | undefined {
+function system(call: CommandCall): CommandOutput | undefined {
   const [first, ...rest] = call.args;
   const reads = Object.hasOwn(SYSTEM_READS, call.name) ? SYSTEM_READS[call.name]! : /^(?:list|info|show)$/;
   if (isVersion(call)) return undefined;

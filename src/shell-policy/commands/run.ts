@@ -1,15 +1,18 @@
 // Owns the commands that run code: shells, interpreters, compilers, build tools, tests.
-import { ask, askExact, askFirm, deny, refuse } from "../finding.ts";
+import { ask, askExact, askFirm, deny, denyUnlessRule } from "../finding.ts";
 import { type Field, fill, isKnown, type Word, word } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
-import type { Output } from "../shell/shell.ts";
-import { type Call, type Commands, makeCall } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import { type CommandCall, type Commands, makeCall } from "./call.ts";
 import { placesElsewhere } from "./packages.ts";
 import { isVersion } from "./version.ts";
 
 /** Names the program that it runs; its version is free. */
-export function runs(what: string, own?: (call: Call) => void): (call: Call) => Output | undefined {
+export function runs(
+  what: string,
+  own?: (call: CommandCall) => void,
+): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     if (isVersion(call)) return { kind: "plain" };
     own?.(call);
@@ -18,7 +21,7 @@ export function runs(what: string, own?: (call: Call) => void): (call: Call) => 
   };
 }
 
-export const RUN: Commands = {
+export const RUN_COMMANDS: Commands = {
   sh: shell,
   bash: shell,
   zsh: shell,
@@ -94,7 +97,7 @@ export const RUN: Commands = {
 export const FETCHED = /(?:[$<]\(|`)\s*(?:curl|wget)\s/;
 
 /** `-c` is judged as what it runs; what comes on the input is judged if it is known. */
-function shell(call: Call): Output | undefined {
+function shell(call: CommandCall): CommandOutput | undefined {
   const { args } = call;
   if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends", "network"));
   if (args.length === 1 && /^--(?:version|help)$/.test(args[0]!.text)) return undefined;
@@ -112,7 +115,7 @@ function shell(call: Call): Output | undefined {
       const script = args[i + 1];
       forget(call, args.slice(i + 3));
       // In the sandbox the home is the context's own.
-      const asking = call.shell.court.world.sandboxed ? ask : askFirm;
+      const asking = call.shell.evaluation.world.sandboxed ? ask : askFirm;
       if (/i|l/.test(text)) call.say(asking("the shell would run its start files first", "runs_code"));
       if (!script) call.say(ask("the shell is told nothing"));
       else if (!isKnown(script)) unknownScript(call, script);
@@ -138,7 +141,7 @@ function shell(call: Call): Output | undefined {
 }
 
 /** A new shell has arguments of its own, and only those variables that were exported. */
-function forget(call: Call, given: Field[]): undefined {
+function forget(call: CommandCall, given: Field[]): undefined {
   const { scope } = call.shell;
   const own = new Set(["HOME", "IFS"]);
   const vars = new Map([...scope.vars].map(([name, values]) => [name, own.has(name) ? values : values.map(asGuess)]));
@@ -152,12 +155,12 @@ function forget(call: Call, given: Field[]): undefined {
 }
 const asGuess = (f: Field): Field => ({ ...f, guessed: true, splits: true });
 
-function unknownScript(call: Call, script: Word): undefined {
+function unknownScript(call: CommandCall, script: Word): undefined {
   call.say(askFirm("the commands it runs are only known at run time", "runtime"));
   call.runText(word(fill(script, "x")));
 }
 
-function fromInput(call: Call): undefined {
+function fromInput(call: CommandCall): undefined {
   const { stdin } = call.shell;
   if (stdin.kind === "network") call.say(deny("it runs what another machine sends", "network"));
   else if (stdin.kind === "decoded") call.say(deny("it runs what was hidden in an encoding", "runs_code"));
@@ -169,7 +172,7 @@ function fromInput(call: Call): undefined {
 }
 export const SHELLS = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"]);
 
-function runFile(call: Call): undefined {
+function runFile(call: CommandCall): undefined {
   const [file] = call.args;
   if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends", "network"));
   if (file) {
@@ -185,8 +188,8 @@ function runFile(call: Call): undefined {
 /** What version managers are set up by; the sandbox shows these folders, read-only. */
 const TOOL_SETUP =
   /^\/(?:\.nvm\/nvm\.sh|\.cargo\/env|\.asdf\/asdf\.sh|\.sdkman\/bin\/sdkman-init\.sh|\.rvm\/scripts\/rvm|\.deno\/env|\.local\/bin\/env|(?:mini|ana)conda3\/(?:etc\/profile\.d\/conda\.sh|bin\/activate))$/;
-const isToolSetup = (call: Call, path: string): boolean => {
-  const { world } = call.shell.court;
+const isToolSetup = (call: CommandCall, path: string): boolean => {
+  const { world } = call.shell.evaluation;
   return world.sandboxed && path.startsWith(`${world.home}/`) && TOOL_SETUP.test(path.slice(world.home.length));
 };
 
@@ -206,7 +209,7 @@ const CHECKS: Record<string, RegExp> = {
 /** A server of this machine. */
 const LOCAL_FETCH = /fetch\(\s*["'`]http:\/\/(?:localhost|127\.0\.0\.1)(?=[:/"'`])/g;
 
-function interpreter(inline: string): (call: Call) => Output | undefined {
+function interpreter(inline: string): (call: CommandCall) => CommandOutput | undefined {
   const flags = inline.split(" ");
   return (call) => {
     if (isVersion(call)) return { kind: "plain" };
@@ -228,7 +231,10 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
       if (DESTRUCTIVE.test(code)) call.say(deny(`${call.name} is given code that looks dangerous`, "runs_code"));
       else if (SUSPICIOUS.test(code.replace(LOCAL_FETCH, "")))
         call.say({
-          ...refuse(`${call.name} is given code that starts programs, deletes or reaches the network`, "network"),
+          ...denyUnlessRule(
+            `${call.name} is given code that starts programs, deletes or reaches the network`,
+            "network",
+          ),
           lift: "exact",
         });
       else call.say(ask(`${call.name} is given code to run`, "runs_code"));
@@ -255,7 +261,7 @@ function interpreter(inline: string): (call: Call) => Output | undefined {
   };
 }
 
-function loader(call: Call): Output | undefined {
+function loader(call: CommandCall): CommandOutput | undefined {
   call.say(ask("it starts a program by the loader", "runs_code"));
   return call.run(call.args);
 }

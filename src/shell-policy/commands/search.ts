@@ -2,17 +2,20 @@
 import { posix } from "node:path";
 import { looksForSecrets } from "../protected.ts";
 import { cutOff, isKnown } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
 import { passOn } from "./text.ts";
 
-export const NAMES_OUTPUT: Output = { kind: "names" };
+export const NAMES_OUTPUT: CommandOutput = { kind: "names" };
 
 export const SHOWS_HIDDEN = /\s(?:-\w*[.uHI]|--hidden|--no-ignore|--unrestricted)/;
 
 /** Names are safe to read further when nobody looked for secrets by name. */
-export const namesUnlessSecret = (call: Call, output: Output = NAMES_OUTPUT): Output | undefined =>
+export const namesUnlessSecret = (
+  call: CommandCall,
+  output: CommandOutput = NAMES_OUTPUT,
+): CommandOutput | undefined =>
   call.args.some((arg) => looksForSecrets(arg.text) || PRINTS_MORE.test(arg.text)) ? undefined : output;
 /** Flags by which more than names is printed. */
 const PRINTS_MORE =
@@ -23,7 +26,7 @@ const GREP_FLAGS =
 const RG_FLAGS =
   "-aceFhHiIlLnNopPqsSuUvVwx0. -A: -B: -C: -d: -E: -e: -f:r -g: -j: -m: -M: -r: -t: -T: -z~ --pre! --pre-glob! --hostname-bin! --search-zip~ --after-context: --before-context: --context: --auto-hybrid-regex --binary --block-buffered --byte-offset --case-sensitive --color: --colors: --column --no-column --count --count-matches --crlf --debug --dfa-size-limit: --encoding: --engine: --field-context-separator: --field-match-separator: --file:r --files --files-with-matches --files-without-match --fixed-strings --follow --glob: --glob-case-insensitive --heading --no-heading --hidden --no-hidden --hyperlink-format~ --iglob: --ignore-case --ignore-file:r --ignore-file-case-insensitive --include-zero --invert-match --json --line-buffered --line-number --no-line-number --line-regexp --max-columns: --max-columns-preview --max-count: --max-depth: --maxdepth: --max-filesize: --mmap --no-mmap --multiline --multiline-dotall --no-config --no-filename --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-messages --no-ignore-parent --no-ignore-vcs --no-messages --no-require-git --no-unicode --null --null-data --one-file-system --only-matching --passthru --path-separator: --pcre2 --pcre2-version --pretty --quiet --regexp: --regex-size-limit: --replace: --smart-case --sort: --sortr: --stats --stop-on-nonmatch --text --threads: --trace --trim --type: --type-not: --type-add: --type-clear: --type-list --unrestricted --version --vimgrep --with-filename --word-regexp --context-separator: --no-context-separator";
 
-function grepLike(flags: string): (call: Call) => Output | undefined {
+function grepLike(flags: string): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     const parsed = readFlags(call, { flags, isNumeric: true });
     const isListing = parsed.has("--files", "--type-list");
@@ -122,7 +125,7 @@ export const SEARCH: Commands = {
 
 /** What `basename` and `dirname` print of words that are known. */
 function partOf(part: (path: string, suffix?: string) => string, most: number) {
-  return (_: Call, { operands, flags }: Parsed): Output | undefined => {
+  return (_: CommandCall, { operands, flags }: Parsed): CommandOutput | undefined => {
     const [path, suffix] = operands;
     const areKnown = operands.every((f) => isKnown(f) && !f.glob && f.text !== "");
     if (!path || operands.length > most || flags.length > 0 || !areKnown) return undefined;

@@ -1,8 +1,8 @@
 // Owns sed: which of its little programs only print.
 import { ask, askExact, deny } from "../finding.ts";
 import { field, fill, has, isKnown } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
 import { passOn } from "./text.ts";
 
@@ -11,7 +11,7 @@ const FLAGS =
 
 export const SED: Commands = { sed, gsed: sed };
 
-function sed(call: Call): Output | undefined {
+function sed(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, { flags: FLAGS });
   const given = parsed.flags.filter((flag) => flag.name === "-e" || flag.name === "--expression");
   const isInline = given.length > 0 || parsed.has("-f", "--file");
@@ -30,7 +30,7 @@ function sed(call: Call): Output | undefined {
 }
 
 /** Reads the program command by command; what it cannot read is asked. */
-function judgeProgram(call: Call, program: string): undefined {
+function judgeProgram(call: CommandCall, program: string): undefined {
   let at = 0;
   const skip = (pattern: RegExp): string => {
     pattern.lastIndex = at;
@@ -143,4 +143,5 @@ function judgeProgram(call: Call, program: string): undefined {
   }
 }
 
-const unreadable = (call: Call): undefined => call.say(ask("the program of sed is not known to only print", "runtime"));
+const unreadable = (call: CommandCall): undefined =>
+  call.say(ask("the program of sed is not known to only print", "runtime"));

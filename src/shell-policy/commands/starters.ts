@@ -2,7 +2,7 @@
 import { askExact } from "../finding.ts";
 import { assignmentParts, judgeVariable } from "../shell/assign.ts";
 import { field, match } from "../shell/field.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { runs, SHELLS } from "./run.ts";
 
 export const STARTERS: Commands = {
@@ -17,7 +17,7 @@ export const STARTERS: Commands = {
     const at = call.args.findIndex((f) => !f.text.includes("="));
     for (const f of at < 0 ? call.args : call.args.slice(0, at)) {
       const { name, value } = assignmentParts(f);
-      const verdict = judgeVariable(name, value, "cross-env", call.shell.court.world.root);
+      const verdict = judgeVariable(name, value, "cross-env", call.shell.evaluation.world.root);
       if (verdict.firm) call.say(verdict);
     }
     if (at >= 0) startsCommand(call, at);
@@ -34,7 +34,7 @@ export const STARTERS: Commands = {
 };
 
 /** `--call` is a command line; otherwise the words after the flags are a command. */
-function startsPackage(call: Call): undefined {
+function startsPackage(call: CommandCall): undefined {
   for (const [i, arg] of call.args.entries()) {
     const m = match(arg, /^(?:-c|--call)(?:=(.*))?$/ds);
     if (!m) continue;
@@ -45,7 +45,7 @@ function startsPackage(call: Call): undefined {
 }
 
 /** From that word on, past flags, stands another command. */
-export function startsCommand(call: Call, from: number): undefined {
+export function startsCommand(call: CommandCall, from: number): undefined {
   const at = call.args.findIndex((f, i) => i >= from && !f.text.startsWith("-"));
   if (at < 0) return;
   if (SHELLS.has(call.args[at]!.text)) call.say(askExact(`${call.name} is told to start a shell`, "runs_code"));
@@ -53,17 +53,17 @@ export function startsCommand(call: Call, from: number): undefined {
   call.startsFor(() => call.shell.runFields(call.shell, call.args.slice(at)));
 }
 
-function afterDashes(call: Call): undefined {
+function afterDashes(call: CommandCall): undefined {
   const at = call.args.findIndex((f) => f.text === "--");
   if (at >= 0) startsCommand(call, at + 1);
 }
 
-function startsTexts(call: Call): undefined {
+function startsTexts(call: CommandCall): undefined {
   for (const f of call.args) if (/\s/.test(f.text)) call.startsFor(() => call.runText(f));
 }
 
 /** `-x CMD`: started anew at every change. */
-function restarts(call: Call): undefined {
+function restarts(call: CommandCall): undefined {
   const at = call.args.findIndex((f) => f.text === "-x" || f.text === "--exec");
   const command = call.args[at + 1];
   if (at < 0 || !command) return;

@@ -1,18 +1,18 @@
 // Owns the commands about the machine: what they tell, and what they would change.
 import { ask, askFirm, deny } from "../finding.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
 import { lookupNames } from "./same-judge.ts";
 
 const denies =
   (reason: string) =>
-  (call: Call): undefined => {
+  (call: CommandCall): undefined => {
     call.say(deny(reason));
     return undefined;
   };
 const asks =
   (reason: string) =>
-  (call: Call): undefined => {
+  (call: CommandCall): undefined => {
     call.say(ask(reason));
     return undefined;
   };
@@ -71,7 +71,7 @@ const named: Commands = {
   ...lookupNames("wall write mesg talk notify-send say", asks("it speaks to people")),
 };
 
-function askSession(call: Call): undefined {
+function askSession(call: CommandCall): undefined {
   call.say(askFirm("it starts or drives another session", "runs_code"));
   const words = call.args.filter((f) => !f.text.startsWith("-"));
   for (const f of words) if (f.text.includes(" ")) call.runText(f);
@@ -200,12 +200,12 @@ export const SYSTEM: Commands = {
 };
 
 /** A name with a slash is a file. */
-function readsPages(call: Call, { operands }: Parsed): undefined {
+function readsPages(call: CommandCall, { operands }: Parsed): undefined {
   for (const f of operands) if (f.text.includes("/")) call.read(f);
 }
 
 /** `-l` prints the fingerprint of a public key; everything else makes or changes keys. */
-function keygen(call: Call): undefined {
+function keygen(call: CommandCall): undefined {
   const flags = call.args.filter((f) => f.text.startsWith("-")).map((f) => f.text);
   const files = call.args.filter((f) => !f.text.startsWith("-") && !/^(?:md5|sha256)$/i.test(f.text));
   const isFingerprint = flags.some((f) => f.includes("l")) && flags.every((f) => /^-(?:[lfv]+|E)$/.test(f));
@@ -214,7 +214,7 @@ function keygen(call: Call): undefined {
   for (const f of files) call.read(f);
 }
 
-function kill(call: Call): undefined {
+function kill(call: CommandCall): undefined {
   const targets = call.args.filter((f, i) => !(i === 0 && /^-/.test(f.text)) && f.text !== "--");
   if (call.args.length === 1 && /^-[lL]/.test(call.args[0]!.text)) return undefined;
   if (targets.some((f) => f.text === "-1" || f.text === "1" || f.text === "0"))
@@ -223,7 +223,7 @@ function kill(call: Call): undefined {
   return undefined;
 }
 
-function fuser(call: Call): undefined {
+function fuser(call: CommandCall): undefined {
   const { operands, has } = readFlags(call, { flags: "-avumik -n:" });
   const arePorts = operands.every((f) => /^\d+\/(?:tcp|udp)$/.test(f.text));
   for (const f of operands) call.look(f);
@@ -231,7 +231,7 @@ function fuser(call: Call): undefined {
     call.say(arePorts ? ask("it stops what listens there") : deny("it stops every process that uses the files"));
 }
 
-function processes(call: Call): undefined {
+function processes(call: CommandCall): undefined {
   const isWide = call.args.some(
     (f) =>
       /^-(?:u|U|-user|-euid|G|g|s|t|v|-inverse)/.test(f.text) ||

@@ -2,15 +2,15 @@
 import { deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";
 import { isKnown, word } from "../shell/field.ts";
-import type { Output } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import type { CommandOutput } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { isHuge } from "./endless.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
 
-const PLAIN_OUTPUT: Output = { kind: "plain" };
+const PLAIN_OUTPUT: CommandOutput = { kind: "plain" };
 
 /** A filter keeps what it is given, unless it looks for secrets. */
-export function passOn(call: Call, parsed: Parsed, texts = 0): Output | undefined {
+export function passOn(call: CommandCall, parsed: Parsed, texts = 0): CommandOutput | undefined {
   if (parsed.operands.length > texts) return undefined;
   const { stdin } = call.shell;
   if (stdin.kind !== "names" && stdin.kind !== "allNames") return stdin.kind === "text" ? undefined : stdin;
@@ -214,14 +214,14 @@ export const TEXT: Commands = {
 };
 
 /** `+!cmd` and the like are commands of the pager. */
-function pager(call: Call, { operands }: Parsed): undefined {
+function pager(call: CommandCall, { operands }: Parsed): undefined {
   if (operands.some((f) => f.text.startsWith("+") && !/^\+(?:\d*|G|F|\/.*)$/.test(f.text))) {
     call.say(deny("the pager is told to run something", "runs_code"));
   }
   return undefined;
 }
 
-function decode(call: Call, encoding: "base64" | "hex"): Output {
+function decode(call: CommandCall, encoding: "base64" | "hex"): CommandOutput {
   const { stdin } = call.shell;
   if (stdin.kind !== "text") return { kind: "decoded" };
   const text = Buffer.from(stdin.text.replace(/\s+/g, ""), encoding).toString("utf8");
@@ -229,7 +229,7 @@ function decode(call: Call, encoding: "base64" | "hex"): Output {
 }
 
 /** Small alphabets only: what it prints may become a command. */
-function translate(call: Call, { operands, has }: Parsed): Output | undefined {
+function translate(call: CommandCall, { operands, has }: Parsed): CommandOutput | undefined {
   const { stdin } = call.shell;
   const [from, to] = operands;
   if (stdin.kind !== "text") return stdin.kind.endsWith("ames") ? { kind: "unknown" } : stdin;

@@ -1,12 +1,12 @@
 // Owns the questions that every program answers without working: its version and its help.
-import type { Call } from "./call.ts";
+import type { CommandCall } from "./call.ts";
 
 const SHORT_VERSION = new Set(
   "node nodejs npm pnpm yarn bun tsc php ruby gcc g++ clang eslint perl lua pip pip3 gem composer".split(" "),
 );
 
 /** Asks only for the version or for help. For some programs `-v` means verbose, for others `-V` more than the version. */
-export function isVersion(call: Call): boolean {
+export function isVersion(call: CommandCall): boolean {
   const [first, ...more] = call.args;
   if (!first || more.length > 0) return false;
   return (
@@ -17,7 +17,7 @@ export function isVersion(call: Call): boolean {
 }
 
 /** `docker compose --help`: for programs that answer it themselves, whatever word stands before. */
-export function isHelp(call: Call): boolean {
+export function isHelp(call: CommandCall): boolean {
   const words = call.args.slice(0, -1);
   return (
     call.args.at(-1)?.text === "--help" &&
@@ -30,5 +30,5 @@ export function isHelp(call: Call): boolean {
 /** They are asked or refused for what they do, but not for this. */
 const ANSWERS = new Set("sqlite3 vim nvim nano emacs tmux screen strace ltrace gdb lldb valgrind tar xargs".split(" "));
 
-export const isAnswered = (name: string, args: Call["args"]): boolean =>
+export const isAnswered = (name: string, args: CommandCall["args"]): boolean =>
   args.length === 1 && /^--(?:version|help)$/.test(args[0]!.text) && ANSWERS.has(name);

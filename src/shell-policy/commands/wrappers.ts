@@ -17,13 +17,17 @@ import {
   type Word,
   word,
 } from "../shell/field.ts";
-import { type Output, outputAsWord } from "../shell/shell.ts";
-import type { Call, Commands } from "./call.ts";
+import { type CommandOutput, outputAsWord } from "../shell/shell.ts";
+import type { CommandCall, Commands } from "./call.ts";
 import { readFlags } from "./flags.ts";
 import { FETCHED } from "./run.ts";
 
 /** `skips` operands belong to the wrapper itself. */
-function wrapper(flags: string, skips = 0, own?: (call: Call) => void): (call: Call) => Output | undefined {
+function wrapper(
+  flags: string,
+  skips = 0,
+  own?: (call: CommandCall) => void,
+): (call: CommandCall) => CommandOutput | undefined {
   return (call) => {
     const { operands } = readFlags(call, { flags, stopsAtOperand: true, isNumeric: true });
     own?.(call);
@@ -32,7 +36,7 @@ function wrapper(flags: string, skips = 0, own?: (call: Call) => void): (call: C
   };
 }
 
-const escalates = (call: Call): undefined => {
+const escalates = (call: CommandCall): undefined => {
   const rest = readFlags(
     { ...call, say: () => undefined },
     { flags: "-u: -g: -n -E -H -i -s -k -b -A -S -l -v", stopsAtOperand: true },
@@ -41,7 +45,7 @@ const escalates = (call: Call): undefined => {
   if (rest.length > 0) call.run(rest);
   return undefined;
 };
-const exactly = (reason: string) => (call: Call) => call.say(askExact(reason));
+const exactly = (reason: string) => (call: CommandCall) => call.say(askExact(reason));
 
 export const WRAPPERS: Commands = {
   timeout: wrapper("-v -k: -s: -f --foreground --preserve-status --kill-after: --signal: --verbose", 1),
@@ -162,7 +166,7 @@ export const WRAPPERS: Commands = {
   valgrind: traces,
 };
 
-function traces(call: Call): undefined {
+function traces(call: CommandCall): undefined {
   const { operands } = readFlags(
     { ...call, say: () => undefined },
     { flags: "-fqtTvyciCdrxkzZn -o:w -e: -s: -u: -p: -P: -a: -S: -O: -E:", stopsAtOperand: true },
@@ -176,7 +180,7 @@ function traces(call: Call): undefined {
   return undefined;
 }
 
-function env(call: Call): Output | undefined {
+function env(call: CommandCall): CommandOutput | undefined {
   const { args } = call;
   let at = 0;
   let moved: Word | undefined;
@@ -188,7 +192,7 @@ function env(call: Call): Output | undefined {
     if (pair) {
       const [name, value] = [pair[1]!.text, { ...arg, ...pair[2]! }];
       const command = args.slice(at + 1).find((f) => !/^[A-Za-z_]\w*=/.test(f.text))?.text ?? "";
-      const verdict = judgeVariable(name, value, command || "env", call.shell.court.world.root);
+      const verdict = judgeVariable(name, value, command || "env", call.shell.evaluation.world.root);
       if (verdict.decision !== "allow") call.say(verdict);
       set.push([name, value]);
     } else if (/^-[iv0]*S|^--sp?l?i?t?[a-z-]*(?:=|$)/.test(text)) {
@@ -218,7 +222,7 @@ function env(call: Call): Output | undefined {
 const MAX_GIVEN = 20;
 
 /** Quotes and backslashes mean something to xargs: then nothing is known, as with too many. */
-function wordsOnInput(stdin: Output, separator: RegExp): Field[] {
+function wordsOnInput(stdin: CommandOutput, separator: RegExp): Field[] {
   const words = stdin.kind === "text" ? stdin.text.split(separator).filter(Boolean) : [];
   if (stdin.kind === "text" && words.length <= MAX_GIVEN && !/['"\\]/.test(stdin.text))
     return words.map((one) => field(one));
@@ -226,7 +230,7 @@ function wordsOnInput(stdin: Output, separator: RegExp): Field[] {
 }
 
 /** What the command is given are the words on the input, as far as they are known. */
-function xargs(call: Call): Output | undefined {
+function xargs(call: CommandCall): CommandOutput | undefined {
   const flags =
     "-0rtopx -n: -L: -l? -P: -s: -d: -E: -I: -i? -a:r -J: -R: --null --no-run-if-empty --max-args: --max-lines: --max-procs: --max-chars: --delimiter: --replace? --verbose --exit --arg-file:r --interactive --eof?";
   const parsed = readFlags(call, { flags, stopsAtOperand: true });

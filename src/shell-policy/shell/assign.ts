@@ -1,10 +1,11 @@
 // Owns assignments: which variables change what programs do, which are harmless, and what the shell knows afterwards.
 import type { Assignment } from "unbash";
-import { LIMITS, record } from "../evaluation.ts";
-import { allow, ask, askFirm, deny, type Verdict } from "../finding.ts";
-import { expandValue, expandWords, inspectArithmeticText, inspectExpression } from "./expand.ts";
+import { addFinding, LIMITS } from "../evaluation.ts";
+import { allow, ask, askFirm, deny, type PolicyVerdict } from "../finding.ts";
+import { inspectArithmeticText, inspectExpression } from "./arithmetic.ts";
+import { expandValue, expandWords } from "./expand.ts";
 import { anything, cut, type Field, field, hole, holeField, isKnown, join, plainly } from "./field.ts";
-import { parse } from "./parse.ts";
+import { parseShell } from "./parse.ts";
 import { copyScope } from "./scope.ts";
 import type { Shell } from "./shell.ts";
 import { isHarmlessValue, isMeant } from "./variables.ts";
@@ -34,7 +35,7 @@ const EDITORS = /^(?:GIT_SEQUENCE_EDITOR|GIT_EDITOR|EDITOR|VISUAL)$/;
 function isStreamEditor(shell: Shell, name: string, value: Field): boolean {
   if (!EDITORS.test(name) || !isKnown(value) || !/^sed\s/.test(value.text)) return false;
   const source = `${value.text} /dev/null`;
-  shell.runScript({ ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 }, parse(source), source);
+  shell.runScript({ ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 }, parseShell(source), source);
   return true;
 }
 
@@ -45,17 +46,17 @@ export function judgeAssignments(shell: Shell, assignments: Assignment[], fields
     const value = assignedValue(shell, assignment);
     const verdict = isStreamEditor(shell, assignment.name, value)
       ? ask(`${assignment.name} edits by sed what git would show in an editor`, "runs_code")
-      : judgeVariable(assignment.name, value, fields[0]?.text ?? "", shell.court.world.root);
+      : judgeVariable(assignment.name, value, fields[0]?.text ?? "", shell.evaluation.world.root);
     if (verdict.decision !== "allow") {
       areSafe = false;
-      record(shell.court, text, verdict);
+      addFinding(shell.evaluation, text, verdict);
     }
   }
   return areSafe;
 }
 
 /** As `env`, `export` and prefixes set it. */
-export function judgeVariable(name: string, value: Field, command: string, root = ""): Verdict {
+export function judgeVariable(name: string, value: Field, command: string, root = ""): PolicyVerdict {
   if (name === "IFS" && command === "read" && isKnown(value)) return allow();
   if (isSafe(name, value)) return allow();
   // What takes effect in all that follows is asked like what stands before one command, where it only leads to the project's own tools.
@@ -71,7 +72,7 @@ export function judgeName(shell: Shell, f: Field): undefined {
   inspectArithmeticText(shell, f);
   const name = f.text.replace(/\[.*$/s, "");
   if (judgeVariable(name, holeField(), "").decision !== "allow")
-    record(shell.court, plainly(f), askFirm(`it sets ${name}`));
+    addFinding(shell.evaluation, plainly(f), askFirm(`it sets ${name}`));
 }
 
 const changes = (name: string): string => `${name} changes which programs run or what they load`;
@@ -80,8 +81,8 @@ const changes = (name: string): string => `${name} changes which programs run or
 export function assign(shell: Shell, assignment: Assignment): Field {
   const { name } = assignment;
   const value = assignedValue(shell, assignment);
-  const verdict = judgeVariable(name, value, "", shell.court.world.root);
-  if (verdict.decision !== "allow") record(shell.court, assignment.text, verdict);
+  const verdict = judgeVariable(name, value, "", shell.evaluation.world.root);
+  if (verdict.decision !== "allow") addFinding(shell.evaluation, assignment.text, verdict);
   const { vars } = shell.scope;
   if (assignment.index) for (const key of [name, `${name}[@]`]) vars.set(key, [anything()]);
   else if (assignment.append) vars.set(name, [appended(vars.get(name), value)]);

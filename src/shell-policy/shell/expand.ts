@@ -1,10 +1,10 @@
 // Owns the expansion of words: quotes, tildes, variables, substitutions, braces, splitting, as far as constants reach.
-import type { ArithmeticExpression, ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
+import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
 import { own } from "../../ledger/own.ts";
 import { matchesComponent } from "../../text/wildcard.ts";
-import { LIMITS, record, spend } from "../evaluation.ts";
-import { askFirm, askRead, deny } from "../finding.ts";
-import { judgeName } from "./assign.ts";
+import { addFinding, LIMITS, spend } from "../evaluation.ts";
+import { askFirm, askRead } from "../finding.ts";
+import { inspectArithmetic, inspectExpression, judgeHidden } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import {
   anything,
@@ -19,27 +19,26 @@ import {
   isKnown,
   join,
   word as known,
-  plainly,
   type Word as ShellWord,
   split,
 } from "./field.ts";
-import { parse } from "./parse.ts";
+import { parseShell } from "./parse.ts";
 import { copyScope } from "./scope.ts";
-import { type Output, outputAsWord, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
+import { type CommandOutput, outputAsWord, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 
 export function expandWords(shell: Shell, words: readonly Word[]): Field[] {
   return words.flatMap((word) => expandWord(shell, word));
 }
 
 export function expandWord(shell: Shell, word: Word): Field[] {
-  if (!spend(shell.court, "words")) return [holeField()];
+  if (!spend(shell.evaluation, "words")) return [holeField()];
   const braced = word.parts?.some((part) => part.type === "BraceExpansion");
   if (!braced) return expandParts(shell, word);
   const texts = expandBraces(word.text, LIMITS.alternatives);
   if (!texts) return [anything()];
   return texts.flatMap((text) => {
     const again = oneWord(text);
-    if (!again || !spend(shell.court, "words")) return [holeField()];
+    if (!again || !spend(shell.evaluation, "words")) return [holeField()];
     if (again.parts?.some((part) => part.type === "BraceExpansion")) return [holeField()];
     return expandParts(shell, again);
   });
@@ -52,7 +51,7 @@ export function expandValue(shell: Shell, word: Word): Field {
 }
 
 function oneWord(text: string): Word | undefined {
-  const [statement, ...more] = parse(`: ${text}`).commands;
+  const [statement, ...more] = parseShell(`: ${text}`).commands;
   const command = statement?.command;
   if (command?.type !== "Command" || more.length > 0 || command.args.length !== 1) return undefined;
   return command.args[0]?.type === "Word" ? command.args[0] : undefined;
@@ -167,7 +166,7 @@ const withoutControls = (text: string): ShellWord =>
     .reduce((done, piece) => join([done, hole(), piece]));
 
 /** Judges what is inside, for the sake of its substitutions. */
-function inspect(shell: Shell, part: WordPart): undefined {
+export function inspect(shell: Shell, part: WordPart): undefined {
   addPart(shell, building(true), part, true);
 }
 
@@ -230,7 +229,7 @@ function variable(shell: Shell, name: string): Field[] {
   const bound = shell.scope.vars.get(name);
   if (bound) {
     const size = bound.reduce((sum, f) => sum + f.text.length, 0);
-    return spend(shell.court, "expanded", size) ? bound : [holeField()];
+    return spend(shell.evaluation, "expanded", size) ? bound : [holeField()];
   }
   const special = own(SPECIAL, name);
   if (special !== undefined) return [fieldOf(special)];
@@ -252,7 +251,7 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
   if (part.prefix === "!") {
     const isNames = part.index !== undefined || op?.type === "Names";
     if (!isNames)
-      record(shell.court, part.text, askRead("which variable it means is only known at run time", "runtime"));
+      addFinding(shell.evaluation, part.text, askRead("which variable it means is only known at run time", "runtime"));
     return [anything()];
   }
   const index = part.index?.text;
@@ -269,7 +268,7 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
     }
     case "Transform":
       if (/P|E/.test(op.operand.text))
-        record(shell.court, part.text, askFirm("the expansion runs what the variable holds", "runs_code"));
+        addFinding(shell.evaluation, part.text, askFirm("the expansion runs what the variable holds", "runs_code"));
       for (const f of value) judgeHidden(shell, f);
       return [holeField()];
     case "Replace":
@@ -278,7 +277,9 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
       return value.map((f) => {
         const pattern = expandValue(shell, op.operand);
         if (!/^[\w.,:;=@%#/*? +-]*$/.test(op.operand.text)) return anything();
-        return spend(shell.court, "steps", Math.ceil(f.text.length / 2)) ? trim(f, pattern, op.operator) : holeField();
+        return spend(shell.evaluation, "steps", Math.ceil(f.text.length / 2))
+          ? trim(f, pattern, op.operator)
+          : holeField();
       });
     case "CaseModification":
       if (op.operand) expandValue(shell, op.operand);
@@ -323,77 +324,15 @@ function replace(value: Field[], pattern: Field, by: Field, operator: string): F
   return text.length > LIMITS.chars ? holeField() : field(text);
 }
 
-const substitute = (shell: Shell, script: ParsedScript | undefined, text: string): ShellWord =>
+export const substitute = (shell: Shell, script: ParsedScript | undefined, text: string): ShellWord =>
   outputAsWord(printedBy(shell, script, text));
 
 /** Judges the commands of a substitution; gives what they print. */
-export function printedBy(shell: Shell, script: ParsedScript | undefined, text: string): Output {
+export function printedBy(shell: Shell, script: ParsedScript | undefined, text: string): CommandOutput {
   if (!script) {
-    record(shell.court, text, askFirm("the substitution cannot be read", "unreadable"));
+    addFinding(shell.evaluation, text, askFirm("the substitution cannot be read", "unreadable"));
     return UNKNOWN_OUTPUT;
   }
   const inner: Shell = { ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 };
   return shell.runScript(inner, script, script.source ?? shell.source);
-}
-
-export function inspectArithmetic(shell: Shell, e: ArithmeticExpression): undefined {
-  if (!spend(shell.court, "steps")) return;
-  switch (e.type) {
-    case "ArithmeticBinary":
-      if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(e.operator) && e.left.type === "ArithmeticWord")
-        judgeName(shell, field(e.left.value));
-      inspectArithmetic(shell, e.left);
-      return inspectArithmetic(shell, e.right);
-    case "ArithmeticUnary":
-      return inspectArithmetic(shell, e.operand);
-    case "ArithmeticTernary":
-      for (const side of [e.test, e.consequent, e.alternate]) inspectArithmetic(shell, side);
-      return;
-    case "ArithmeticGroup":
-      return inspectArithmetic(shell, e.expression);
-    case "ArithmeticCommandExpansion":
-      substitute(shell, e.script, e.text);
-      return;
-    case "ArithmeticWord":
-      for (const part of e.parts ?? []) inspect(shell, part);
-      inspectArithmeticText(shell, field(e.parts ? "" : e.value));
-      for (const [name] of e.value.matchAll(/[A-Za-z_]\w*/g)) inspectNumber(shell, name);
-  }
-}
-
-/** Arithmetic evaluates what a variable holds: a subscript in it may run commands. */
-function inspectNumber(shell: Shell, name: string): undefined {
-  for (const value of shell.scope.vars.get(name) ?? []) {
-    if (/[[$`]/.test(value.text)) inspectArithmeticText(shell, value);
-    else if (has(value, "unknown")) {
-      record(shell.court, name, askFirm(`arithmetic would evaluate what ${name} holds, which is not known`, "runtime"));
-    }
-  }
-}
-
-/** Text that the shell evaluates as arithmetic, with the variables that it names. */
-export function inspectExpression(shell: Shell, value: Field): undefined {
-  inspectArithmeticText(shell, value);
-  for (const [name] of value.text.matchAll(/[A-Za-z_]\w*/g)) inspectNumber(shell, name);
-}
-
-/** Such text without its variables. */
-export function inspectArithmeticText(shell: Shell, value: Field): undefined {
-  if (value.text.includes("[") && has(value, "unknown")) {
-    record(shell.court, plainly(value), askFirm("arithmetic would evaluate a value that is not known", "runtime"));
-  }
-  judgeHidden(shell, value);
-}
-
-/** Substitutions inside text that something will evaluate again. */
-function judgeHidden(shell: Shell, value: ShellWord): undefined {
-  if (!/[$`]/.test(value.text)) return;
-  const text = plainly(value);
-  if (shell.depth > LIMITS.depth) return record(shell.court, text, askFirm("nested too deeply to judge", "unreadable"));
-  record(shell.court, text, askFirm("the text would be evaluated again", "unreadable"));
-  const source = `: <<HOLDFAST_END\n${value.text}\nHOLDFAST_END\n`; // what is not known stays so: a reading is never taken for knowledge
-  const script = parse(source);
-  if (script.errors?.length)
-    record(shell.court, text, deny("the text would be evaluated again, and cannot be read", "unreadable"));
-  shell.runScript({ ...shell, scope: copyScope(shell.scope), depth: shell.depth + 1 }, script, source);
 }

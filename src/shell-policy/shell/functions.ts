@@ -1,33 +1,33 @@
 // Owns functions of the shell: defining, calling with arguments, and judging those that nobody called.
 import type { CompoundList, Function as FunctionNode, PipelineNode } from "unbash";
 import { lookup } from "../commands/index.ts";
-import { LIMITS, record } from "../evaluation.ts";
+import { addFinding, LIMITS } from "../evaluation.ts";
 import { askFirm, deny } from "../finding.ts";
 import { anything, type Field, holeField } from "./field.ts";
 import { rejoin } from "./scope.ts";
-import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
+import { type CommandOutput, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 
-type WalkBody = (shell: Shell, body: PipelineNode | CompoundList) => Output;
+type WalkBody = (shell: Shell, body: PipelineNode | CompoundList) => CommandOutput;
 
 export function defineFunction(shell: Shell, node: FunctionNode): undefined {
   const name = node.name.value;
   const text = shell.source.slice(node.pos, node.end);
-  if (lookup(name)) record(shell.court, text, askFirm(`it gives ${name} another meaning`));
+  if (lookup(name)) addFinding(shell.evaluation, text, askFirm(`it gives ${name} another meaning`));
   shell.scope.functions.set(name, { node, source: shell.source, isCalled: false });
 }
 
 /** Gives undefined when there is no such function. */
-export function callFunction(shell: Shell, name: string, args: Field[], walk: WalkBody): Output | undefined {
+export function callFunction(shell: Shell, name: string, args: Field[], walk: WalkBody): CommandOutput | undefined {
   const defined = shell.scope.functions.get(name);
   if (!defined) return undefined;
   const { node, source } = defined;
   defined.isCalled = true;
   if (shell.scope.calling.includes(name)) {
-    record(shell.court, name, deny("a function that starts itself again does not end", "unreadable"));
+    addFinding(shell.evaluation, name, deny("a function that starts itself again does not end", "unreadable"));
     return UNKNOWN_OUTPUT;
   }
   if (shell.depth + shell.scope.calling.length > LIMITS.depth) {
-    record(shell.court, name, askFirm("nested too deeply to judge", "unreadable"));
+    addFinding(shell.evaluation, name, askFirm("nested too deeply to judge", "unreadable"));
     return UNKNOWN_OUTPUT;
   }
   const { vars } = shell.scope;

@@ -1,5 +1,5 @@
 // Owns the entry for shell commands: from the text of a call to the findings about it.
-import { type Court, record } from "../evaluation.ts";
+import { addFinding, type Evaluation } from "../evaluation.ts";
 import { ask, askFirm, deny } from "../finding.ts";
 import { isInProject } from "../path-verdict.ts";
 import { findBashRule } from "../rules.ts";
@@ -9,21 +9,23 @@ import { type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 import { runFields } from "./simple.ts";
 import { walkScript } from "./walk.ts";
 
-export async function judgeCommand(court: Court, input: unknown): Promise<void> {
+export async function judgeCommand(evaluation: Evaluation, input: unknown): Promise<void> {
   const command = (input as { command?: unknown } | null)?.command;
   if (typeof command !== "string" || command.trim() === "") {
-    return record(court, "bash", ask("there is no command"));
+    return addFinding(evaluation, "bash", ask("there is no command"));
   }
-  const denied = findBashRule(court.rules.deny, [command.trim()]);
-  if (denied) record(court, command, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
+  const denied = findBashRule(evaluation.rules.deny, [command.trim()]);
+  if (denied)
+    addFinding(evaluation, command, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
   const problem = unreadable(command);
-  if (problem) return record(court, command, askFirm(`${problem}: a person has to look at it`, "unreadable"));
-  const cwd = court.world.realPath(court.world.cwd);
-  if (!isInProject(court, cwd)) record(court, command, ask(`it would run outside the project, in ${cwd}`, "outside"));
+  if (problem) return addFinding(evaluation, command, askFirm(`${problem}: a person has to look at it`, "unreadable"));
+  const cwd = evaluation.world.realPath(evaluation.world.cwd);
+  if (!isInProject(evaluation, cwd))
+    addFinding(evaluation, command, ask(`it would run outside the project, in ${cwd}`, "outside"));
   const parse = await loadParser();
   const shell: Shell = {
-    court,
-    scope: openScope(court.world.cwd, court.world.home),
+    evaluation,
+    scope: openScope(evaluation.world.cwd, evaluation.world.home),
     source: command,
     depth: 0,
     stdin: UNKNOWN_OUTPUT,

@@ -14,7 +14,7 @@ export async function loadParser(): Promise<Parse> {
 }
 
 /** Once loaded. */
-export function parse(source: string): ParsedScript {
+export function parseShell(source: string): ParsedScript {
   if (!loaded) throw new Error("the shell grammar is not loaded: call loadParser first");
   return loaded(source);
 }

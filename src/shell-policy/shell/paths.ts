@@ -1,17 +1,17 @@
 // Owns paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
 import { resolve } from "node:path";
-import { record } from "../evaluation.ts";
-import { allow, ask, askExact, askRead, compare, type Verdict } from "../finding.ts";
+import { addFinding } from "../evaluation.ts";
+import { allow, ask, askExact, askRead, type PolicyVerdict, stricterFirst } from "../finding.ts";
 import { judgePath, type PathUse } from "../path-verdict.ts";
 import { cut, type Field, fill, has, isKnown, show, type Word } from "./field.ts";
 import type { Shell } from "./shell.ts";
 
 export function readField(shell: Shell, f: Field, text = show(f), isNameOnly = false): undefined {
-  record(shell.court, text, judgeField(shell, f, "read", isNameOnly));
+  addFinding(shell.evaluation, text, judgeField(shell, f, "read", isNameOnly));
 }
 
 export function writeField(shell: Shell, f: Field, text = show(f), isEntry = false): undefined {
-  record(shell.court, text, judgeField(shell, f, "edit", false, isEntry));
+  addFinding(shell.evaluation, text, judgeField(shell, f, "edit", false, isEntry));
 }
 
 export function judgeField(
@@ -20,7 +20,7 @@ export function judgeField(
   access: "read" | "edit",
   isNameOnly = false,
   isEntry = false,
-): Verdict {
+): PolicyVerdict {
   const use = { access, isNameOnly, isEntry };
   if (has(f, "unknown")) return unknownPlace(shell, f, access);
   const known = likely(f, access);
@@ -32,7 +32,7 @@ export function judgeField(
     return [
       judgeAll(shell, { ...use, path: known }),
       ask("which directory it changes is only known at run time", "runtime"),
-    ].sort(compare)[0]!;
+    ].sort(stricterFirst)[0]!;
   }
   const verdict = judgeAll(shell, { ...use, path: known });
   if (!f.guessed) return verdict;
@@ -40,7 +40,7 @@ export function judgeField(
     access === "read"
       ? askRead("the path is only known at run time", "runtime")
       : askExact("the path is only known at run time", "runtime");
-  return [verdict, guess].sort(compare)[0]!;
+  return [verdict, guess].sort(stricterFirst)[0]!;
 }
 
 /** The path with something in place of what is not known: a name of the project, a number. */
@@ -48,7 +48,7 @@ const likely = (f: Word, access: "read" | "edit", unknown = ""): string =>
   fill(f, { unknown, names: "name", allNames: "name", plain: access === "read" ? "0" : "*" });
 
 /** What is known of the beginning may already decide. */
-function unknownPlace(shell: Shell, f: Field, access: "read" | "edit"): Verdict {
+function unknownPlace(shell: Shell, f: Field, access: "read" | "edit"): PolicyVerdict {
   const runtime = "the path is only known at run time";
   const unsure = access === "read" ? askRead(runtime, "runtime") : askExact(runtime, "runtime");
   const { at } = f.holes.find((one) => one.kind === "unknown")!;
@@ -65,34 +65,36 @@ function unknownPlace(shell: Shell, f: Field, access: "read" | "edit"): Verdict 
     const end = judgeAll(shell, { access, path: `./${rest}` });
     if (end.firm) verdicts.push(end);
   }
-  return verdicts.sort(compare)[0]!;
+  return verdicts.sort(stricterFirst)[0]!;
 }
 
-function judgeAll(shell: Shell, use: Omit<PathUse, "cwd" | "isCommand">): Verdict {
-  const { court, scope } = shell;
-  if (use.path.startsWith("/")) return judgePath(court, { ...use, cwd: "/", isCommand: true });
+function judgeAll(shell: Shell, use: Omit<PathUse, "cwd" | "isCommand">): PolicyVerdict {
+  const { evaluation, scope } = shell;
+  if (use.path.startsWith("/")) return judgePath(evaluation, { ...use, cwd: "/", isCommand: true });
   if (!scope.cwds) {
     return use.access === "read"
       ? askRead("the current directory is not known", "runtime")
       : askExact("the current directory is not known", "runtime");
   }
-  return scope.cwds.map((cwd) => judgePath(court, { ...use, cwd, isCommand: true })).sort(compare)[0] ?? allow();
+  return (
+    scope.cwds.map((cwd) => judgePath(evaluation, { ...use, cwd, isCommand: true })).sort(stricterFirst)[0] ?? allow()
+  );
 }
 
 /** Whether something lies where the known part of the field leads. */
-export function isThere({ court, scope }: Shell, f: Field): boolean {
+export function isThere({ evaluation, scope }: Shell, f: Field): boolean {
   if (has(f, "names", "allNames", "plain")) return false;
-  return (scope.cwds ?? []).some((cwd) => court.world.kind(resolve(cwd, fill(f, ""))) !== "missing");
+  return (scope.cwds ?? []).some((cwd) => evaluation.world.kind(resolve(cwd, fill(f, ""))) !== "missing");
 }
 
 /** Whether the field certainly leads outside, or to the project itself or above. */
 export function endangersProject(shell: Shell, f: Field): boolean {
   if (!isKnown(f) && !f.guessed) return false;
   if (f.holes.length > 0) return true; // one of several, and not known: the worst is assumed
-  const { court, scope } = shell;
+  const { evaluation, scope } = shell;
   const text = f.text.replace(/\/(?:\*|\.\*|\{.*\})?$/, "") || "/";
-  return (scope.cwds ?? [court.world.cwd]).some((cwd) => {
-    const way = judgePath(court, { access: "edit", path: text, cwd });
+  return (scope.cwds ?? [evaluation.world.cwd]).some((cwd) => {
+    const way = judgePath(evaluation, { access: "edit", path: text, cwd });
     return way.decision === "deny";
   });
 }

@@ -1,6 +1,6 @@
 // Owns which paths may be meant by a word: the whole of it, what follows `=`, `@`, `:` or `,`, and what is joined to a flag.
 
-export interface Piece {
+export interface WordPiece {
   path: string;
   /** The flag whose value it is, joined or before it; "" for an operand. */
   flag: string;
@@ -16,7 +16,7 @@ const URL = /^[a-z][a-z0-9+.-]*:\/\//i;
 const LOCAL_URL = /^(?:file|fileb|concat|text|subfile):(?:\/\/(?:localhost)?(?=\/))?/i;
 
 /** `before` is the word in front of it. */
-export function piecesOf(word: string, before: string, home: string, cwd: string): Piece[] {
+export function piecesOf(word: string, before: string, home: string, cwd: string): WordPiece[] {
   if (TEXT.test(word)) return textPieces(word, before, home, cwd);
   const { flag, value } = takeApart(word, before);
   const known = (path: string) => atHome(path, home, cwd);
@@ -60,7 +60,7 @@ function splitUp(value: string): string[] {
 }
 
 /** Of a text only what is plainly a path: with a slash, or beginning with a dot or a tilde. */
-function textPieces(text: string, before: string, home: string, cwd: string): Piece[] {
+function textPieces(text: string, before: string, home: string, cwd: string): WordPiece[] {
   const flag = /^(--?[A-Za-z][\w.-]*)=/.exec(text)?.[1] ?? (/^--?[A-Za-z][\w.-]*$/.test(before) ? before : "");
   const tokens = text
     .split(/[\s'"`()|;<>\\,=@{}&![\]]+/)

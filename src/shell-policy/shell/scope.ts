@@ -5,7 +5,7 @@ import type { FunctionNode } from "./parse.ts";
 /** Where the shell may be: several after a condition, undefined when it cannot be told. */
 type Cwds = string[] | undefined;
 
-export interface Scope {
+export interface ShellScope {
   vars: Map<string, Field[]>;
   cwds: Cwds;
   before: Cwds;
@@ -14,7 +14,7 @@ export interface Scope {
   /** Functions being run, against recursion. */
   calling: string[];
   /** As it was where a loop or a function was left early; shared by all copies. */
-  left: Scope[];
+  left: ShellScope[];
 }
 
 /** Shared by all copies of a scope, so that one call anywhere counts. */
@@ -26,7 +26,7 @@ interface Defined {
 
 const MAX_CWDS = 4;
 
-export function openScope(cwd: string, home: string): Scope {
+export function openScope(cwd: string, home: string): ShellScope {
   const vars = new Map<string, Field[]>([
     ["HOME", [field(home)]],
     ["IFS", [field(" \t\n")]],
@@ -36,7 +36,7 @@ export function openScope(cwd: string, home: string): Scope {
   return { vars, cwds: [cwd], before: undefined, functions: new Map(), aliases: new Set(), calling: [], left: [] };
 }
 
-export function copyScope(scope: Scope): Scope {
+export function copyScope(scope: ShellScope): ShellScope {
   return {
     ...scope,
     vars: new Map(scope.vars),
@@ -46,17 +46,17 @@ export function copyScope(scope: Scope): Scope {
   };
 }
 
-export function adopt(scope: Scope, from: Scope): undefined {
+export function adopt(scope: ShellScope, from: ShellScope): undefined {
   Object.assign(scope, from);
 }
 
 /** The end of a loop or a function: also what was known where it was left early. */
-export function rejoin(scope: Scope): undefined {
+export function rejoin(scope: ShellScope): undefined {
   for (const way of scope.left.splice(0)) adopt(scope, mergeScopes(way, scope));
 }
 
 /** What is known when either may have happened. */
-export function mergeScopes(a: Scope, b: Scope): Scope {
+export function mergeScopes(a: ShellScope, b: ShellScope): ShellScope {
   const merged = copyScope(a);
   for (const name of new Set([...a.vars.keys(), ...b.vars.keys()])) {
     const [left, right] = [a.vars.get(name), b.vars.get(name)];
@@ -69,7 +69,7 @@ export function mergeScopes(a: Scope, b: Scope): Scope {
   return merged;
 }
 
-export function isSameScope(a: Scope, b: Scope): boolean {
+export function isSameScope(a: ShellScope, b: ShellScope): boolean {
   if (a.vars.size !== b.vars.size || String(a.cwds) !== String(b.cwds)) return false;
   return [...a.vars].every(([name, value]) => same(value, b.vars.get(name)));
 }

@@ -1,11 +1,11 @@
 // Owns the words between the parts that judge a shell command: the running shell, and what a command prints.
 import type { ParsedScript } from "unbash";
-import type { Court } from "../evaluation.ts";
+import type { Evaluation } from "../evaluation.ts";
 import { type Field, hole, type Word, word } from "./field.ts";
-import type { Scope } from "./scope.ts";
+import type { ShellScope } from "./scope.ts";
 
 /** What is known of what a command prints, or of what it is given on its input. */
-export type Output =
+export type CommandOutput =
   | { kind: "text"; text: string }
   | { kind: "names" } // of files of the project
   | { kind: "allNames" } // the same, hidden ones too
@@ -15,24 +15,24 @@ export type Output =
   | { kind: "decoded" } // from base64 and the like
   | { kind: "unknown" };
 
-export const UNKNOWN_OUTPUT: Output = { kind: "unknown" };
+export const UNKNOWN_OUTPUT: CommandOutput = { kind: "unknown" };
 
 export interface Shell {
-  court: Court;
-  scope: Scope;
+  evaluation: Evaluation;
+  scope: ShellScope;
   /** What positions of nodes refer to. */
   source: string;
   depth: number;
-  stdin: Output;
+  stdin: CommandOutput;
   /** Inside a loop that ends by nothing it says, or after very many rounds. */
   isEndless?: boolean;
   /** Judges a script in this shell's scope. */
-  runScript(shell: Shell, script: ParsedScript, source: string): Output;
+  runScript(shell: Shell, script: ParsedScript, source: string): CommandOutput;
   /** Judges a command whose words are known. */
-  runFields(shell: Shell, fields: Field[]): Output;
+  runFields(shell: Shell, fields: Field[]): CommandOutput;
 }
 
-export function outputAsWord(output: Output): Word {
+export function outputAsWord(output: CommandOutput): Word {
   switch (output.kind) {
     case "text":
       return word(output.text.replace(/\n+$/, ""));

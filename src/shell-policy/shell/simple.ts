@@ -4,8 +4,8 @@ import type { Assignment, Command as CommandNode, Redirection, Word } from "unba
 import { makeCall } from "../commands/call.ts";
 import { lookup } from "../commands/index.ts";
 import { isAnswered } from "../commands/version.ts";
-import { type Court, LIMITS, record, spend } from "../evaluation.ts";
-import { allow, ask, askExact, askFirm, askGrave, deny, type Verdict } from "../finding.ts";
+import { addFinding, type Evaluation, LIMITS, spend } from "../evaluation.ts";
+import { allow, ask, askExact, askFirm, askGrave, deny, type PolicyVerdict } from "../finding.ts";
 import { isInProject } from "../path-verdict.ts";
 import { findBashRule, namesWord } from "../rules.ts";
 import { assign, judgeAssignments } from "./assign.ts";
@@ -14,42 +14,42 @@ import { type Field, field, fill, has, holeField, isKnown, join, word as known, 
 import { callFunction } from "./functions.ts";
 import { endangersProject } from "./paths.ts";
 import { judgeRedirects, judgeTold } from "./redirect.ts";
-import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
-import { type Look, type Swept, sweep } from "./sweep.ts";
+import { type CommandOutput, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
+import { type Swept, sweep, type WordCheck } from "./sweep.ts";
 import { walkBody } from "./walk.ts";
 
-export function runSimple(shell: Shell, node: CommandNode): Output {
-  if (!spend(shell.court, "commands")) return UNKNOWN_OUTPUT;
+export function runSimple(shell: Shell, node: CommandNode): CommandOutput {
+  if (!spend(shell.evaluation, "commands")) return UNKNOWN_OUTPUT;
   const assignments = node.prefix.filter((p) => p.type === "Assignment");
   const words = node.name ? [node.name, ...node.args] : [];
   const fields = words.flatMap((word) => expandArgument(shell, word));
   const stdin = judgeRedirects(shell, node.redirects) ?? shell.stdin;
-  if (shell.court.isExhausted) return UNKNOWN_OUTPUT;
+  if (shell.evaluation.isExhausted) return UNKNOWN_OUTPUT;
   const text = words.map((word) => word.text).join(" ");
   const written = [...assignments.map((a) => a.text), text].join(" ").trim();
   if (words.length === 0 || fields.length === 0) {
     for (const assignment of assignments) assign(shell, assignment);
-    if (words.length > 0) record(shell.court, text, ask("the command is only known at run time", "runtime"));
+    if (words.length > 0) addFinding(shell.evaluation, text, ask("the command is only known at run time", "runtime"));
     // `$(< file)` is what the file holds.
     return node.redirects.length > 0 ? UNKNOWN_OUTPUT : { kind: "text", text: "" };
   }
-  const { court } = shell;
-  const outerPart = court.part;
-  court.part = ++court.parts; // what stands before the command belongs to it
+  const { evaluation } = shell;
+  const outerPart = evaluation.part;
+  evaluation.part = ++evaluation.parts; // what stands before the command belongs to it
   const areSafe = judgeAssignments(shell, assignments, fields, written);
   if (!SILENT.has(fields[0]!.text)) judgeTold(shell, text, fields.slice(1));
   const outer = assignments.map(({ name }) => [name, shell.scope.vars.get(name)] as const);
   const own = assignments.map(({ value }) => [value.type === "Word" ? expandValue(shell, value) : holeField()]);
   for (const [i, { name }] of assignments.entries()) shell.scope.vars.set(name, own[i]!);
   const output = runFields({ ...shell, stdin }, fields, { texts: [text], written, areSafe });
-  court.part = outerPart;
+  evaluation.part = outerPart;
   outer.forEach(([name, value], i) => {
     const isUntouched = shell.scope.vars.get(name) === own[i];
     if (value && isUntouched) shell.scope.vars.set(name, value);
     else shell.scope.vars.delete(name);
   });
   if (output.kind === "endless" && node.redirects.some(writesFile))
-    record(shell.court, written, askGrave("it fills the disk", "changes"));
+    addFinding(shell.evaluation, written, askGrave("it fills the disk", "changes"));
   return node.redirects.some((r) => r.type === "Redirect" && r.operator.includes(">")) ? UNKNOWN_OUTPUT : output;
 }
 
@@ -73,49 +73,50 @@ interface AsWritten {
   areSafe: boolean;
 }
 
-export function runFields(shell: Shell, fields: Field[], as?: AsWritten): Output {
-  const { court } = shell;
+export function runFields(shell: Shell, fields: Field[], as?: AsWritten): CommandOutput {
+  const { evaluation } = shell;
   const shown = showAll(fields);
   const texts = [...new Set([...(as?.texts ?? []), shown].map((t) => t.replace(/\s+/g, " ").trim()))];
-  const start = court.findings.length;
-  const outer = court.part;
-  if (!as) court.part = ++court.parts;
+  const start = evaluation.findings.length;
+  const outer = evaluation.part;
+  if (!as) evaluation.part = ++evaluation.parts;
   const label = as?.written ?? shown;
   const { output, look } = runHead(shell, fields, label);
-  if (court.findings.length === start) record(court, label, allow());
-  const swept = look && mayBeLifted(court, start) ? sweep(look) : undefined;
-  for (const verdict of swept?.always ?? []) record(court, label, verdict);
+  if (evaluation.findings.length === start) addFinding(evaluation, label, allow());
+  const swept = look && mayBeLifted(evaluation, start) ? sweep(look) : undefined;
+  for (const verdict of swept?.always ?? []) addFinding(evaluation, label, verdict);
   applyRules(shell, start, texts, { as, swept });
-  court.part = outer;
+  evaluation.part = outer;
   return output;
 }
 
-const mayBeLifted = ({ findings, part }: Court, start: number): boolean =>
+const mayBeLifted = ({ findings, part }: Evaluation, start: number): boolean =>
   findings.some((f, i) => i >= start && f.part === part && f.decision !== "allow" && !f.firm);
 
 interface Ran {
-  output: Output;
+  output: CommandOutput;
   /** The words that nobody has looked at yet. */
-  look?: Look;
+  look?: WordCheck;
 }
 const UNKNOWN: Ran = { output: UNKNOWN_OUTPUT };
 
 function runHead(shell: Shell, fields: Field[], text: string): Ran {
-  const { court } = shell;
+  const { evaluation } = shell;
   const head = fields[0]!;
   const args = fields.slice(1);
   if (shell.depth > LIMITS.depth) {
-    record(court, text, askFirm("nested too deeply to judge", "unreadable"));
+    addFinding(evaluation, text, askFirm("nested too deeply to judge", "unreadable"));
     return UNKNOWN;
   }
   if (!isKnown(head) || head.glob) {
-    record(court, text, unknownHead(shell, fields));
+    addFinding(evaluation, text, unknownHead(shell, fields));
     const guess = has(head, "names", "allNames") ? "" : fill(head, "");
     if (guess !== "" && lookup(commandName(guess)))
       runHead({ ...shell, depth: shell.depth + 1 }, [field(guess), ...args], text);
     return UNKNOWN;
   }
-  if (shell.scope.aliases.has(head.text)) record(court, text, askFirm(`${head.text} was given another meaning`));
+  if (shell.scope.aliases.has(head.text))
+    addFinding(evaluation, text, askFirm(`${head.text} was given another meaning`));
   const called = callFunction(shell, head.text, args, walkBody);
   if (called) return { output: called };
   const name = commandName(head.text);
@@ -125,7 +126,7 @@ function runHead(shell: Shell, fields: Field[], text: string): Ran {
   const command = lookup(name);
   const call = makeCall(shell, name, args, text);
   if (!command) {
-    record(court, text, unknownCommand(shell, head, args));
+    addFinding(evaluation, text, unknownCommand(shell, head, args));
     return { output: UNKNOWN_OUTPUT, look: { ...call.rest, mayLoad: true, isUnknown: true } };
   }
   if (isAnswered(name, args)) return UNKNOWN;
@@ -146,7 +147,7 @@ function commandName(head: string): string {
   return m ? m[1]! : head.startsWith("\\") ? head.slice(1) : head;
 }
 
-function unknownHead(shell: Shell, fields: Field[]): Verdict {
+function unknownHead(shell: Shell, fields: Field[]): PolicyVerdict {
   const rest = fields.slice(1);
   const forces = rest.some((f) => /^-[a-zA-Z]*[rRf]/.test(f.text) || f.text.startsWith("--recursive"));
   if (forces && rest.some((f) => !f.text.startsWith("-") && endangersProject(shell, f))) {
@@ -155,7 +156,7 @@ function unknownHead(shell: Shell, fields: Field[]): Verdict {
   return { ...ask("which command runs is only known at run time", "runtime"), lift: "exact" };
 }
 
-function unknownCommand(shell: Shell, head: Field, args: Field[]): Verdict {
+function unknownCommand(shell: Shell, head: Field, args: Field[]): PolicyVerdict {
   if (head.text.includes("/")) return ask(`it runs the program ${head.text}`, "runs_code");
   const forces = args.some((f) => /^-[a-zA-Z]*r[a-zA-Z]*f|^-[a-zA-Z]*f[a-zA-Z]*r/.test(f.text));
   if (forces && args.some((f) => !f.text.startsWith("-") && endangersProject(shell, f))) {
@@ -171,16 +172,17 @@ function applyRules(
   texts: string[],
   { as, swept }: { as: AsWritten | undefined; swept: Swept | undefined },
 ): undefined {
-  const { court, scope } = shell;
-  const { rules } = court;
+  const { evaluation, scope } = shell;
+  const { rules } = evaluation;
   const all = as ? [...texts, as.written] : texts;
   const label = as?.written ?? texts[0]!;
   const denied = findBashRule(rules.deny, all);
-  if (denied) record(court, label, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
+  if (denied)
+    addFinding(evaluation, label, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
   const asked = findBashRule(rules.ask, all);
-  if (asked) record(court, label, { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text });
+  if (asked) addFinding(evaluation, label, { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text });
   if (denied || asked || rules.allow.length === 0) return;
-  if (!scope.cwds?.every((cwd) => isInProject(court, realOf(court, cwd)))) return;
+  if (!scope.cwds?.every((cwd) => isInProject(evaluation, realOf(evaluation, cwd)))) return;
   const visible = (as && !as.areSafe ? [as.written] : texts).map(withoutDetours);
   const any = findBashRule(rules.allow, visible);
   if (!any) return;
@@ -188,12 +190,12 @@ function applyRules(
   if (!exact && swept) {
     const meansAll = any.rule.kind === "tool";
     const unnamed = meansAll ? [] : swept.unusual.filter((flag) => !namesWord(rules.allow, visible, flag));
-    for (const verdict of [...swept.beforeRules, ...unnamed.map(unusual)]) record(court, label, verdict);
+    for (const verdict of [...swept.beforeRules, ...unnamed.map(unusual)]) addFinding(evaluation, label, verdict);
   }
   const by = { any, named: exact ?? findBashRule(rules.allow, visible, "named"), exact, never: undefined };
-  for (const finding of court.findings.slice(start)) {
+  for (const finding of evaluation.findings.slice(start)) {
     // What the command starts is a command by itself: only a rule for exactly this means that too.
-    const own = finding.part === court.part ? by : { ...by, any: exact, named: exact };
+    const own = finding.part === evaluation.part ? by : { ...by, any: exact, named: exact };
     const rule = finding.firm || finding.decision === "allow" ? undefined : own[finding.lift];
     if (rule) Object.assign(finding, { decision: "allow", changes: true, rule: rule.text });
   }
@@ -206,15 +208,15 @@ const withoutDetours = (text: string): string =>
     return /^\.\//.test(word) && !/^[./]/.test(way) ? `./${way}` : way;
   });
 
-const unusual = (flag: string): Verdict =>
+const unusual = (flag: string): PolicyVerdict =>
   askExact(
     `a rule that ends in * does not mean ${flag}: allow this very command, or name ${flag} in the rule`,
     "command",
   );
 
-function realOf(court: Court, path: string): string {
+function realOf(evaluation: Evaluation, path: string): string {
   try {
-    return court.world.realPath(path);
+    return evaluation.world.realPath(path);
   } catch {
     return "/";
   }

@@ -1,17 +1,17 @@
 // Owns the last look before a rule or a mode lifts anything: every word that the command's own judge has not looked at, taken as a path.
 import { resolve } from "node:path";
-import { bringsCode, type Choice, choicesIn, isFetchedCode, startsPrograms } from "../commands/chooses.ts";
+import { bringsCode, choicesIn, isFetchedCode, type ProgramChoice, startsPrograms } from "../commands/chooses.ts";
 import { type Called, unusualFlags } from "../commands/ordinary.ts";
 import { isSystemPlace, isText } from "../commands/prose.ts";
-import { type Court, spend } from "../evaluation.ts";
-import { askExact, compare, deny, type Verdict } from "../finding.ts";
+import { type Evaluation, spend } from "../evaluation.ts";
+import { askExact, deny, type PolicyVerdict, stricterFirst } from "../finding.ts";
 import { isOwnTemporary, judgePlace, type PathUse } from "../path-verdict.ts";
 import { type Field, fill } from "./field.ts";
-import { type Piece, piecesOf } from "./pieces.ts";
+import { piecesOf, type WordPiece } from "./pieces.ts";
 import type { Shell } from "./shell.ts";
 
 /** What the judge of a command leaves to this look, and what it knows of the command. */
-export interface Look {
+export interface WordCheck {
   name: string;
   /** The subcommand, where it is not among the arguments. */
   sub?: string;
@@ -39,16 +39,16 @@ export interface Look {
 
 export interface Swept {
   /** Said whatever lifts it. */
-  always: Verdict[];
+  always: PolicyVerdict[];
   /** Said when a rule with a wildcard would lift it: whoever wrote that rule did not mean this. */
-  beforeRules: Verdict[];
+  beforeRules: PolicyVerdict[];
   /** Flags that no rule with a wildcard means, unless it names them. */
   unusual: string[];
 }
 
-export function sweep(look: Look): Swept {
+export function sweep(look: WordCheck): Swept {
   const { shell, args, name } = look;
-  const { court, scope } = shell;
+  const { evaluation, scope } = shell;
   const swept: Swept = {
     always: [],
     beforeRules: [],
@@ -57,7 +57,7 @@ export function sweep(look: Look): Swept {
   const { stdin } = shell;
   if (look.isUnknown && stdin.kind === "text" && startsPrograms(stdin.text))
     swept.always.push(chosen("program", name, stdin.text.slice(0, 80)));
-  const cwd = scope.cwds?.[0] ?? court.world.cwd;
+  const cwd = scope.cwds?.[0] ?? evaluation.world.cwd;
   for (const [at, f] of args.entries()) {
     if (look.only ? !look.only.includes(f) : look.judged.has(f)) continue;
     if (isText(name, args, at)) continue;
@@ -67,15 +67,15 @@ export function sweep(look: Look): Swept {
     for (const choice of choices) swept.always.push(chosen(choice, name, word));
     if (isFetchedCode(args, at, look.runsProject === true)) swept.always.push(chosen("source", name, word));
     if (bringsCode(before, word)) swept.always.push(chosen("program", name, `${before} ${word}`));
-    for (const piece of piecesOf(word, before, court.world.home, cwd)) {
-      if (!spend(court, "swept")) return swept;
+    for (const piece of piecesOf(word, before, evaluation.world.home, cwd)) {
+      if (!spend(evaluation, "swept")) return swept;
       judgePiece(look, piece, swept);
     }
   }
   return swept;
 }
 
-const chosen = (choice: Choice, name: string, word: string): Verdict =>
+const chosen = (choice: ProgramChoice, name: string, word: string): PolicyVerdict =>
   choice === "program"
     ? askExact(`${name} is told what to run: ${word}`, "runs_code")
     : askExact(`${name} is told to take it from elsewhere: ${word}`, "network");
@@ -84,25 +84,26 @@ const chosen = (choice: Choice, name: string, word: string): Verdict =>
 const WRITES =
   /^-[oO]$|^--?(?:out|coverprofile|dest|export|write|save|dump|log|basetemp|.*(?:output|outfile|outdir|out-dir|out-file|log-file|logfile|report|-dest|destination|target-dir|install-dir))/i;
 
-function judgePiece(look: Look, piece: Piece, swept: Swept): undefined {
+function judgePiece(look: WordCheck, piece: WordPiece, swept: Swept): undefined {
   const { path, flag, isInText } = piece;
-  const { court, scope } = look.shell;
+  const { evaluation, scope } = look.shell;
   const isAbsolute = path.startsWith("/");
   const isBare = !path.includes("/") && !path.startsWith(".");
-  if (isInText && /[*?[\]^$+]/.test(path) && !isPersonal(court, path)) return; // a pattern
-  for (const cwd of isAbsolute ? ["/"] : (scope.cwds ?? [court.world.cwd])) {
-    if ((isBare || piece.isCompound) && court.world.kind(resolve(cwd, path)) === "missing") continue;
+  if (isInText && /[*?[\]^$+]/.test(path) && !isPersonal(evaluation, path)) return; // a pattern
+  for (const cwd of isAbsolute ? ["/"] : (scope.cwds ?? [evaluation.world.cwd])) {
+    if ((isBare || piece.isCompound) && evaluation.world.kind(resolve(cwd, path)) === "missing") continue;
     const use: PathUse = { access: "read", path, cwd, isCommand: true };
-    const read = judgePlace(court, use);
+    const read = judgePlace(evaluation, use);
     const isWritten = WRITES.test(flag) && !isInText;
-    const edit = isInText || (look.onlyReads && !isWritten) ? undefined : judgePlace(court, { ...use, access: "edit" });
-    const verdict = edit && isWritten ? [edit, read].sort(compare)[0]! : read;
+    const edit =
+      isInText || (look.onlyReads && !isWritten) ? undefined : judgePlace(evaluation, { ...use, access: "edit" });
+    const verdict = edit && isWritten ? [edit, read].sort(stricterFirst)[0]! : read;
     if (verdict.code === "rule" && verdict.decision !== "allow") swept.always.push(verdict);
     else if (verdict.code === "secret" && verdict.firm) judgeSecret(look, piece, verdict, swept);
     else if (verdict.code === "device" && !isInText) swept.always.push(verdict);
     else if (verdict.code === "outside") judgeOutside(look, piece, verdict, swept);
     else if (edit?.code === "protected" && edit.firm) (isWritten ? swept.always : swept.beforeRules).push(edit);
-    else if (look.mayLoad && !isWritten && isAbsolute && isOwnTemporary(court, resolve(path)))
+    else if (look.mayLoad && !isWritten && isAbsolute && isOwnTemporary(evaluation, resolve(path)))
       swept.always.push(
         askExact(`${look.name} uses what lies in /tmp, which anything may have written: ${path}`, "temporary"),
       );
@@ -113,27 +114,32 @@ function judgePiece(look: Look, piece: Piece, swept: Swept): undefined {
 const isOwnFile = (program: string, path: string): boolean =>
   /^(?:terraform|tofu)$/.test(program) && /\.tfvars(?:\.json)?$/.test(path) && !/^[/~]|\.\./.test(path);
 
-function judgeSecret(look: Look, { path }: Piece, verdict: Verdict, swept: Swept): undefined {
+function judgeSecret(look: WordCheck, { path }: WordPiece, verdict: PolicyVerdict, swept: Swept): undefined {
   if (verdict.decision === "deny") swept.always.push(verdict);
   else if (isOwnFile(look.name, path)) return;
   else if (look.sends) swept.always.push(deny("it would send a secret away", "secret"));
   else swept.beforeRules.push(verdict);
 }
 
-function judgeOutside(look: Look, { path, flag, isInText }: Piece, verdict: Verdict, swept: Swept): undefined {
-  const { court } = look.shell;
-  if (isInText && !isPersonal(court, path)) return;
+function judgeOutside(
+  look: WordCheck,
+  { path, flag, isInText }: WordPiece,
+  verdict: PolicyVerdict,
+  swept: Swept,
+): undefined {
+  const { evaluation } = look.shell;
+  if (isInText && !isPersonal(evaluation, path)) return;
   if (verdict.decision === "deny") return void swept.always.push(verdict);
-  if (!isSystemPlace(flag, path) && isOfThisMachine(court, path))
+  if (!isSystemPlace(flag, path) && isOfThisMachine(evaluation, path))
     swept.always.push(askExact(`${look.name} uses what lies outside the project: ${path}`, "outside"));
 }
 
 /** In a text `/usr` and `/api/users` are words; the home, and the way out, are meant. */
-const isPersonal = ({ home, world }: Court, path: string): boolean =>
+const isPersonal = ({ home, world }: Evaluation, path: string): boolean =>
   path.startsWith("..") || path.startsWith(`${world.home}/`) || path.startsWith(`${home}/`);
 
 /** `/api/users` is a path of some server: nothing of that name lies here. */
-function isOfThisMachine({ world }: Court, path: string): boolean {
+function isOfThisMachine({ world }: Evaluation, path: string): boolean {
   if (!path.startsWith("/")) return true;
   const top = path.split("/").find((part) => part !== "" && part !== "." && part !== "..");
   return top === undefined || world.kind(`/${top}`) !== "missing";

@@ -14,25 +14,30 @@ import type {
   TestExpression,
   While,
 } from "unbash";
-import { LIMITS, record, spend } from "../evaluation.ts";
+import { addFinding, LIMITS, spend } from "../evaluation.ts";
 import { ask, askFirm, askGrave } from "../finding.ts";
+import { inspectArithmetic, inspectArithmeticText, inspectExpression } from "./arithmetic.ts";
 import { judgeName } from "./assign.ts";
-import { expandValue, expandWords, inspectArithmetic, inspectArithmeticText, inspectExpression } from "./expand.ts";
+import { expandValue, expandWords } from "./expand.ts";
 import { anything, type Field, field, holeField } from "./field.ts";
 import { defineFunction, judgeUncalled } from "./functions.ts";
 import { judgeRedirects } from "./redirect.ts";
-import { adopt, copyScope, isSameScope, mergeScopes, rejoin, type Scope } from "./scope.ts";
-import { type Output, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
+import { adopt, copyScope, isSameScope, mergeScopes, rejoin, type ShellScope } from "./scope.ts";
+import { type CommandOutput, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 import { runSimple } from "./simple.ts";
 
-export function walkScript(shell: Shell, script: ParsedScript, source: string): Output {
+export function walkScript(shell: Shell, script: ParsedScript, source: string): CommandOutput {
   if (shell.depth > LIMITS.depth) {
-    record(shell.court, source.slice(script.pos, script.end), askFirm("nested too deeply to judge", "unreadable"));
+    addFinding(
+      shell.evaluation,
+      source.slice(script.pos, script.end),
+      askFirm("nested too deeply to judge", "unreadable"),
+    );
     return UNKNOWN_OUTPUT;
   }
   if (script.errors?.length) {
-    record(
-      shell.court,
+    addFinding(
+      shell.evaluation,
       source.slice(0, 80),
       askFirm(`the command cannot be read: ${script.errors[0]!.message}`, "unreadable"),
     );
@@ -43,8 +48,8 @@ export function walkScript(shell: Shell, script: ParsedScript, source: string): 
   return output;
 }
 
-function walkStatements(shell: Shell, statements: readonly Statement[]): Output {
-  let output: Output = { kind: "text", text: "" };
+function walkStatements(shell: Shell, statements: readonly Statement[]): CommandOutput {
+  let output: CommandOutput = { kind: "text", text: "" };
   for (const [i, statement] of statements.entries()) {
     const out = walkStatement(shell, statement);
     output = i === 0 ? out : UNKNOWN_OUTPUT;
@@ -52,12 +57,12 @@ function walkStatements(shell: Shell, statements: readonly Statement[]): Output 
   return output;
 }
 
-function walkStatement(shell: Shell, statement: Statement): Output {
-  if (!spend(shell.court, "steps")) return UNKNOWN_OUTPUT;
+function walkStatement(shell: Shell, statement: Statement): CommandOutput {
+  if (!spend(shell.evaluation, "steps")) return UNKNOWN_OUTPUT;
   const { command } = statement;
   if (statement.background && shell.isEndless)
-    record(
-      shell.court,
+    addFinding(
+      shell.evaluation,
       shell.source.slice(statement.pos, statement.end),
       askGrave("it starts commands in the background without end", "runs_code"),
     );
@@ -67,8 +72,8 @@ function walkStatement(shell: Shell, statement: Statement): Output {
 
 const subshell = (shell: Shell): Shell => ({ ...shell, scope: copyScope(shell.scope) });
 
-function walkNode(shell: Shell, node: PipelineNode | AndOr): Output {
-  if (!spend(shell.court, "steps")) return UNKNOWN_OUTPUT;
+function walkNode(shell: Shell, node: PipelineNode | AndOr): CommandOutput {
+  if (!spend(shell.evaluation, "steps")) return UNKNOWN_OUTPUT;
   switch (node.type) {
     case "AndOr":
       return walkAndOr(shell, node);
@@ -88,13 +93,13 @@ function walkNode(shell: Shell, node: PipelineNode | AndOr): Output {
   }
 }
 
-export function walkBody(shell: Shell, body: PipelineNode | CompoundList): Output {
+export function walkBody(shell: Shell, body: PipelineNode | CompoundList): CommandOutput {
   return body.type === "CompoundList" ? walkStatements(shell, body.commands) : walkNode(shell, body);
 }
 
 /** After `&&` only success counts; what is known afterwards is what every way has in common. */
-function walkAndOr(shell: Shell, node: AndOr): Output {
-  let ends: Scope | undefined;
+function walkAndOr(shell: Shell, node: AndOr): CommandOutput {
+  let ends: ShellScope | undefined;
   for (const [i, command] of node.commands.entries()) {
     if (i > 0 && node.operators[i - 1] === "||" && ends) adopt(shell.scope, copyScope(ends));
     walkNode(shell, command);
@@ -104,7 +109,7 @@ function walkAndOr(shell: Shell, node: AndOr): Output {
   return UNKNOWN_OUTPUT;
 }
 
-function walkPipeline(shell: Shell, node: Pipeline): Output {
+function walkPipeline(shell: Shell, node: Pipeline): CommandOutput {
   if (node.commands.length === 1) return walkNode(shell, node.commands[0]!);
   let before = shell.stdin;
   for (const command of node.commands) {
@@ -115,13 +120,13 @@ function walkPipeline(shell: Shell, node: Pipeline): Output {
   return before;
 }
 
-function walkRedirected(shell: Shell, node: Redirected): Output {
+function walkRedirected(shell: Shell, node: Redirected): CommandOutput {
   const stdin = judgeRedirects(shell, node.redirects) ?? shell.stdin;
   const out = walkCompound({ ...shell, stdin }, node.command);
   return node.redirects.length > 0 ? UNKNOWN_OUTPUT : out;
 }
 
-function walkCompound(shell: Shell, node: CompoundCommand): Output {
+function walkCompound(shell: Shell, node: CompoundCommand): CommandOutput {
   switch (node.type) {
     case "Subshell":
       return walkStatements(subshell(shell), node.body.commands);
@@ -163,13 +168,13 @@ function walkCompound(shell: Shell, node: CompoundCommand): Output {
   }
 }
 
-function walkWay(shell: Shell, statements: readonly Statement[]): Scope {
+function walkWay(shell: Shell, statements: readonly Statement[]): ShellScope {
   const way = subshell(shell);
   walkStatements(way, statements);
   return way.scope;
 }
 
-function walkCase(shell: Shell, node: Case): Output {
+function walkCase(shell: Shell, node: Case): CommandOutput {
   expandValue(shell, node.word);
   const ways = node.items.map((item) => {
     for (const pattern of item.pattern) expandValue(shell, pattern);
@@ -179,14 +184,14 @@ function walkCase(shell: Shell, node: Case): Output {
   return UNKNOWN_OUTPUT;
 }
 
-function walkFor(shell: Shell, node: For | Select): Output {
+function walkFor(shell: Shell, node: For | Select): CommandOutput {
   const name = node.name.value;
   judgeName(shell, field(name));
   const start = copyScope(shell.scope);
   const words = node.wordlist ? expandWords(shell, node.wordlist) : [anything()];
   const values = node.type === "Select" || words.length > LIMITS.alternatives ? [holeField()] : words;
   const inner = { ...shell, isEndless: shell.isEndless || node.wordlist?.some((word) => isLongRange(word.text)) };
-  let before: Scope | undefined;
+  let before: ShellScope | undefined;
   for (const value of values.length > 0 ? values : [field("")]) {
     shell.scope.vars.set(name, [asLoopValue(value)]);
     before = copyScope(shell.scope);
@@ -212,15 +217,15 @@ function isLongRange(text: string): boolean {
 
 const ALWAYS = /^(?::|true|1|\[{1,2}\s*1\s*\]{1,2}|\(\(\s*1\s*\)\))$/;
 
-function walkWhile(shell: Shell, node: While): Output {
+function walkWhile(shell: Shell, node: While): CommandOutput {
   const condition = shell.source
     .slice(node.clause.pos, node.clause.end)
     .replace(/[\s;]+$/, "")
     .trim();
   const isEndless = shell.isEndless || (node.kind === "until" ? condition === "false" : ALWAYS.test(condition));
   if (!isEndless && node.body.commands.some((statement) => statement.background)) {
-    record(
-      shell.court,
+    addFinding(
+      shell.evaluation,
       shell.source.slice(node.pos, node.end),
       ask("it starts commands in the background without end", "runs_code"),
     );
@@ -232,7 +237,7 @@ function walkWhile(shell: Shell, node: While): Output {
 }
 
 /** Until nothing new is learnt, at most three times; then the directory counts as unknown. */
-function loop(shell: Shell, walk: () => void): Output {
+function loop(shell: Shell, walk: () => void): CommandOutput {
   for (let round = 0; ; round++) {
     const before = copyScope(shell.scope);
     walk();
@@ -249,7 +254,7 @@ function loop(shell: Shell, walk: () => void): Output {
 const NUMERIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
 
 function walkTest(shell: Shell, e: TestExpression): undefined {
-  if (!spend(shell.court, "steps")) return;
+  if (!spend(shell.evaluation, "steps")) return;
   switch (e.type) {
     case "TestUnary": {
       const value = expandValue(shell, e.operand);

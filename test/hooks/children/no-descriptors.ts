@@ -1,7 +1,7 @@
 // A child in which a hook is due while no file can be opened any more: sh -c "ulimit -n 128; node no-descriptors.ts". It says how the turn ended.
 import fs from "node:fs";
 import { defineMechanism } from "../../../src/loop/seams.ts";
-import type { ScriptRequest } from "../../../src/testing/model-server.ts";
+import type { ScriptRequest } from "../../../src/testing/model-server-script.ts";
 import { openHouse } from "../../house.ts";
 import { on } from "../fixture.ts";
 

@@ -1,7 +1,7 @@
 // Grants trust to one directory after the other, and says so after each. `die` kills itself between writing and renaming.
 import fs from "node:fs";
 import path from "node:path";
-import { openTrust } from "../../../src/settings/index.ts";
+import { openTrust } from "../../../src/settings/trust.ts";
 
 const [file, dir, name, times, how] = process.argv.slice(2);
 if (how === "die") fs.renameSync = () => process.kill(process.pid, "SIGKILL");

@@ -1,11 +1,11 @@
 // Owns a teammate's work on a task that it has claimed: done and completed, or released with the reason said to the lead.
-import { call, type Section, type Stage, type Step } from "../plan.ts";
+import { call, type PlanStep, type Section, type Stage } from "../plan.ts";
 import { type Intent, understand } from "../request.ts";
 import type { ClaimedTask } from "../team-notes.ts";
 import { commandResult, firstLine } from "./output.ts";
 import { overviewIn, writeOverview } from "./overview.ts";
 
-export function* workOn(stage: Stage, task: ClaimedTask): Step {
+export function* workOn(stage: Stage, task: ClaimedTask): PlanStep {
   const { words } = stage;
   const place = yield* call(stage, "bash", { command: "pwd" }, words.sayClaimed(task.id));
   const { output, trouble } = commandResult(place);
@@ -27,7 +27,7 @@ export function ownWork(text: string): Intent[] | undefined {
   return unknown === undefined && intents.every((intent) => !NOT_OWN.includes(intent.kind)) ? intents : undefined;
 }
 
-function* theWork(stage: Stage, { subject }: ClaimedTask): Step {
+function* theWork(stage: Stage, { subject }: ClaimedTask): PlanStep {
   const overview = overviewIn(subject);
   if (overview) return yield* writeOverview(stage, overview);
   const intents = ownWork(subject);
@@ -41,7 +41,7 @@ function* theWork(stage: Stage, { subject }: ClaimedTask): Step {
   return { text: sections.map((section) => section.text).join("\n\n"), ok: true };
 }
 
-function* giveUp(stage: Stage, { id }: ClaimedTask, why: string): Step {
+function* giveUp(stage: Stage, { id }: ClaimedTask, why: string): PlanStep {
   const { words } = stage;
   const release = { task_id: id, status: "pending", note: firstLine(why) };
   const given = yield* call(stage, "update_task", release);

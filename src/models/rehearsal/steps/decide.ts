@@ -1,10 +1,10 @@
 // Owns the steps by which a lead carries out what the user decided about the team: answer plans, ask for shutdown, pass a message on.
-import { call, type Section, type Stage, type Step, together } from "../plan.ts";
+import { call, type PlanStep, type Section, type Stage, together } from "../plan.ts";
 import type { Intent } from "../request.ts";
 import type { PlanRequest } from "../words-team.ts";
 import { firstLine } from "./output.ts";
 
-export function* reviewPlans(stage: Stage, intent: Extract<Intent, { kind: "review" }>): Step {
+export function* reviewPlans(stage: Stage, intent: Extract<Intent, { kind: "review" }>): PlanStep {
   const { words } = stage;
   const { approve, feedback } = intent;
   const chosen = choose(stage, intent.names);
@@ -39,7 +39,7 @@ function choose({ words, roster }: Stage, names: string[]): { plans: PlanRequest
   return { plans: found as PlanRequest[] };
 }
 
-export function* requestShutdown(stage: Stage, intent: Extract<Intent, { kind: "shutdown" }>): Step {
+export function* requestShutdown(stage: Stage, intent: Extract<Intent, { kind: "shutdown" }>): PlanStep {
   const { words, roster } = stage;
   const names = intent.names.length > 0 ? intent.names : roster.mates;
   if (names.length === 0) return { text: words.noMates, ok: false };
@@ -56,7 +56,7 @@ export function* requestShutdown(stage: Stage, intent: Extract<Intent, { kind: "
   return { text: lines.join("\n"), ok: outcomes.every((outcome) => !outcome.isError) };
 }
 
-export function* sendMessage(stage: Stage, to: string, content: string): Step {
+export function* sendMessage(stage: Stage, to: string, content: string): PlanStep {
   const { words } = stage;
   const name = to === "*" ? words.everyone : to;
   const { text, isError } = yield* call(stage, "send_message", { to, content });

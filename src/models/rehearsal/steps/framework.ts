@@ -1,6 +1,6 @@
 // Owns the step that finds a project's test framework: the manifests first, then a search for known names, with the evidence.
-import { call, type Stage, type Step, together } from "../plan.ts";
-import type { Outcome } from "../situation.ts";
+import { call, type PlanStep, type Stage, together } from "../plan.ts";
+import type { ResultOutcome } from "../situation.ts";
 import { pathsOf } from "./list.ts";
 import { fileLines, firstLine, linesOf } from "./output.ts";
 
@@ -48,7 +48,7 @@ interface Found {
   evidence: string[];
 }
 
-export function* findFramework(stage: Stage): Step {
+export function* findFramework(stage: Stage): PlanStep {
   const { words } = stage;
   const globbed = yield* call(stage, "glob", { pattern: `**/{${MANIFESTS.join(",")}}` }, words.sayManifests);
   const manifests = globbed.isError ? [] : nearest(pathsOf(globbed.text).paths);
@@ -85,7 +85,7 @@ function nearest(paths: string[]): string[] {
     .slice(0, READ_AT_MOST);
 }
 
-function inManifests(paths: string[], read: Outcome[]): Found[] {
+function inManifests(paths: string[], read: ResultOutcome[]): Found[] {
   const found = new Map<string, string[]>();
   const add = (name: string, evidence: string) => found.set(name, [...(found.get(name) ?? []), evidence]);
   for (const [i, path] of paths.entries()) {

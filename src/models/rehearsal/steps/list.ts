@@ -1,11 +1,11 @@
 // Owns the step that lists files with glob and reports them.
-import { call, type Stage, type Step } from "../plan.ts";
+import { call, type PlanStep, type Stage } from "../plan.ts";
 import type { Files } from "../request.ts";
 import { firstLine, linesOf } from "./output.ts";
 
 const SHOWN = 50;
 
-export function* listFiles(stage: Stage, files: Files): Step {
+export function* listFiles(stage: Stage, files: Files): PlanStep {
   const { words } = stage;
   const input = files.path === undefined ? { pattern: files.pattern } : { pattern: files.pattern, path: files.path };
   const outcome = yield* call(stage, "glob", input, words.sayList(files));

@@ -1,5 +1,5 @@
 // Owns the reading of tool results as text: lines, numbered lines of a file, exit codes.
-import type { Outcome } from "../situation.ts";
+import type { ResultOutcome } from "../situation.ts";
 
 export const linesOf = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");
 
@@ -42,7 +42,7 @@ export interface CommandResult {
 const REMARK = /^\[(?:exit code|killed|interrupted|Background job)\b.*\]$/i;
 
 /** What bash printed, and the lines in brackets that the tool put after it. */
-export function commandResult({ text, isError }: Outcome): CommandResult {
+export function commandResult({ text, isError }: ResultOutcome): CommandResult {
   const output = text.trimEnd().split(/\r?\n/);
   const remarks: string[] = [];
   // At most one line each: what stands before them is the command's own, whatever it looks like.

@@ -1,5 +1,5 @@
 // Owns the generic tasks that a team without an AI can do: an overview of some kind of files, made from a real glob.
-import { call, type Section, type Stage, type Step } from "../plan.ts";
+import { call, type PlanStep, type Section, type Stage } from "../plan.ts";
 import type { Words } from "../words.ts";
 import type { Topic } from "../words-team.ts";
 import { byFolder, pathsOf } from "./list.ts";
@@ -41,7 +41,7 @@ export function overviewIn(subject: string): Overview | undefined {
 }
 
 /** Writes the overview. Not ok: nothing was written. */
-export function* writeOverview(stage: Stage, { file, topic, pattern }: Overview): Step {
+export function* writeOverview(stage: Stage, { file, topic, pattern }: Overview): PlanStep {
   const { words } = stage;
   const globbed = yield* call(stage, "glob", { pattern });
   if (globbed.isError) return failed(stage, globbed.text);

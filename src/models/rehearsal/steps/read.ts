@@ -1,8 +1,8 @@
 // Owns the step that reads a file and sums it up: number of lines, title, first headings.
-import { call, type Stage, type Step } from "../plan.ts";
+import { call, type PlanStep, type Stage } from "../plan.ts";
 import { fenced, fileLines, firstLine } from "./output.ts";
 
-export function* readFile(stage: Stage, path: string): Step {
+export function* readFile(stage: Stage, path: string): PlanStep {
   const { words } = stage;
   const outcome = yield* call(stage, "read_file", { path }, words.sayRead(path));
   if (outcome.isError) return { text: words.readFailed(path, firstLine(outcome.text)), ok: false };

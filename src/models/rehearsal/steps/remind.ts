@@ -1,8 +1,8 @@
 // Owns the step that sets a reminder: the user's own words for the time go to the scheduler, and what it understood is said back.
-import { call, type Stage, type Step } from "../plan.ts";
+import { call, type PlanStep, type Stage } from "../plan.ts";
 import { firstLine } from "./output.ts";
 
-export function* remind(stage: Stage, when: string, what: string): Step {
+export function* remind(stage: Stage, when: string, what: string): PlanStep {
   const { words } = stage;
   const prompt = words.reminderPrompt(what);
   const { text, isError } = yield* call(stage, "schedule_cron", { when, prompt }, words.sayRemind);

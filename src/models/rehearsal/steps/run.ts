@@ -1,10 +1,10 @@
 // Owns the step that runs a command, waited for or in the background, and reports how it ended.
-import { call, type Stage, type Step } from "../plan.ts";
+import { call, type PlanStep, type Stage } from "../plan.ts";
 import { commandResult, fenced } from "./output.ts";
 
 const SHOWN = 20;
 
-export function* runCommand(stage: Stage, command: string, opts: { background: boolean }): Step {
+export function* runCommand(stage: Stage, command: string, opts: { background: boolean }): PlanStep {
   const { words } = stage;
   const input = opts.background ? { command, run_in_background: true } : { command };
   const outcome = yield* call(stage, "bash", input, words.sayRun(command, opts.background));

@@ -1,10 +1,10 @@
 // Owns the step that searches the files for a text.
-import { call, type Stage, type Step } from "../plan.ts";
+import { call, type PlanStep, type Stage } from "../plan.ts";
 import { fenced, firstLine, linesOf } from "./output.ts";
 
 const SHOWN = 20;
 
-export function* searchFor(stage: Stage, text: string, path: string | undefined): Step {
+export function* searchFor(stage: Stage, text: string, path: string | undefined): PlanStep {
   const { words } = stage;
   const pattern = text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
   const outcome = yield* call(

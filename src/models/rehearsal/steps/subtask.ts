@@ -1,9 +1,9 @@
 // Owns the step that hands work to a subtask, or does it here when no such tool is on offer.
-import { call, type Section, type Stage, type Step } from "../plan.ts";
+import { call, type PlanStep, type Section, type Stage } from "../plan.ts";
 import { understand } from "../request.ts";
 import { firstLine } from "./output.ts";
 
-export function* subtask(stage: Stage, prompt: string): Step {
+export function* subtask(stage: Stage, prompt: string): PlanStep {
   const { words } = stage;
   if (stage.tools.has("task")) {
     const outcome = yield* call(stage, "task", { description: prompt.slice(0, 60), prompt }, words.saySubtask);

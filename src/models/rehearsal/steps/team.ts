@@ -1,12 +1,12 @@
 // Owns the step that sets up a team: tasks, a worktree for each, teammates, and whether they plan first. Each part needs the one before.
-import { call, type Section, type Stage, type Step, together } from "../plan.ts";
+import { call, type PlanStep, type Section, type Stage, together } from "../plan.ts";
 import type { Mate, Team } from "../request.ts";
 import { firstLine, linesOf } from "./output.ts";
 import { genericTasks } from "./overview.ts";
 
 const ROLE = "worker";
 
-export function* setUpTeam(stage: Stage, team: Team): Step {
+export function* setUpTeam(stage: Stage, team: Team): PlanStep {
   const { words, tools } = stage;
   const parts: Section[] = [];
   const done = (): Section => ({
@@ -44,7 +44,7 @@ export function* setUpTeam(stage: Stage, team: Team): Step {
   return done();
 }
 
-function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] }> {
+function* createTasks(stage: Stage, team: Team): PlanStep<Section & { ids: string[] }> {
   const { words } = stage;
   // One task each: a label keeps it for that teammate, or the first one approved would do them all in a moment.
   const each = team.mates.length === team.tasks ? team.mates : [];
@@ -60,7 +60,7 @@ function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] 
   return { text, ok: true, ids: lines.map((line) => line.split(" ")[0]!) };
 }
 
-function* createWorktrees(stage: Stage, ids: string[]): Step {
+function* createWorktrees(stage: Stage, ids: string[]): PlanStep {
   const { words } = stage;
   const named = ids.map((id) => ({ name: id.replace("_", "-"), task_id: id }));
   const outcomes = yield* together(
@@ -75,7 +75,7 @@ function* createWorktrees(stage: Stage, ids: string[]): Step {
   };
 }
 
-function* spawnMates(stage: Stage, mates: Mate[], planning: (mate: Mate) => boolean): Step {
+function* spawnMates(stage: Stage, mates: Mate[], planning: (mate: Mate) => boolean): PlanStep {
   const { words } = stage;
   const say = words.sayMates(mates.map((mate) => mate.name).join(", "));
   const outcomes = yield* together(
@@ -95,7 +95,7 @@ function* spawnMates(stage: Stage, mates: Mate[], planning: (mate: Mate) => bool
   };
 }
 
-function* requestPlans(stage: Stage, names: string[]): Step {
+function* requestPlans(stage: Stage, names: string[]): PlanStep {
   const { words, roster } = stage;
   const who = names.length > 0 ? names : roster.mates;
   if (who.length === 0) return { text: words.noMates, ok: false };

@@ -1,5 +1,5 @@
 // Owns the todo list: written alone, or kept up to date around the steps that follow it.
-import { call, type Section, type Stage, type Step, together } from "../plan.ts";
+import { call, type PlanStep, type Section, type Stage, together } from "../plan.ts";
 import type { Intent } from "../request.ts";
 import { firstLine } from "./output.ts";
 
@@ -12,7 +12,7 @@ interface Todo {
 const INSPECTS = /inspect|explor|look|review|understand|analy|survey|調べ|調査|確認|把握|点検|解析|見る/i;
 
 /** A list that nothing in the request works off: every item is still to do. */
-export function* todoAlone(stage: Stage, intent: Extract<Intent, { kind: "todo" }>): Step {
+export function* todoAlone(stage: Stage, intent: Extract<Intent, { kind: "todo" }>): PlanStep {
   const { words } = stage;
   const inspects = INSPECTS.test(intent.subject);
   const contents = intent.items ?? (inspects ? words.inspection : words.generic(intent.subject));
@@ -26,12 +26,12 @@ export function* todoAlone(stage: Stage, intent: Extract<Intent, { kind: "todo" 
 interface Work {
   /** The intents of a group go out side by side, the groups one after the other. */
   groups: Intent[][];
-  runGroup: (group: Intent[]) => Step<Section[]>;
+  runGroup: (group: Intent[]) => PlanStep<Section[]>;
   mayGoOn: (group: Intent[], sections: Section[]) => boolean;
 }
 
 /** Wraps the groups of steps that follow: written first, moved on before each group, closed at the end. */
-export function* todoAround(stage: Stage, work: Work): Step<Section[]> {
+export function* todoAround(stage: Stage, work: Work): PlanStep<Section[]> {
   const { words } = stage;
   const { groups, runGroup, mayGoOn } = work;
   const all = groups.flat();
@@ -65,8 +65,8 @@ export function* todoAround(stage: Stage, work: Work): Step<Section[]> {
   return [{ text, ok: !failed }, ...done];
 }
 
-function* both<A, B>(a: Step<A>, b: Step<B>): Step<[A, B]> {
-  const [first, second] = yield* together<A | B>([a as Step<A | B>, b as Step<A | B>]);
+function* both<A, B>(a: PlanStep<A>, b: PlanStep<B>): PlanStep<[A, B]> {
+  const [first, second] = yield* together<A | B>([a as PlanStep<A | B>, b as PlanStep<A | B>]);
   return [first as A, second as B];
 }
 
