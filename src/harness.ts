@@ -1,227 +1,72 @@
-// Owns the map of the house: every mechanism, in order, one line each; and createHarness, which sets the loop going with them.
-import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import type { PermissionMode } from "./claude-code/permission-modes.ts";
-import type { FileKeeper } from "./contexts/file-keeper.ts";
+import { resolve } from "node:path";
 import type { Contexts } from "./contexts/open.ts";
 import { type SeenFile, seenFacts } from "./file-access/seen-files.ts";
-import type { HostTeamsOptions } from "./hosting.ts";
+import type { HarnessOptions } from "./harness-options.ts";
+import type { HostTeamsOptions } from "./host-teams.ts";
+import { HANDING_IN, type HouseOptions, openHouse } from "./house.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
 import { readFacts } from "./ledger/read-facts.ts";
-import type { Store } from "./ledger/store.ts";
 import { LEAD } from "./loop/agent.ts";
 import { agentsIn } from "./loop/agents-in.ts";
 import { drive } from "./loop/drive.ts";
 import { createHost, type Host, type Taken, type TakeOptions } from "./loop/host.ts";
 import type { Hosting } from "./loop/hosting.ts";
 import { mergeSeams } from "./loop/merge.ts";
-import { defineMechanism, type Mechanism, type Tool, type Turn } from "./loop/seams.ts";
-import { type Catalogue, type CatalogueOptions, createAgentCatalogue } from "./mechanisms/agents/catalogue.ts";
-import { agentTypeOf, createAgents, modesOf } from "./mechanisms/agents/index.ts";
-import { type ApprovalsOptions, createApprovals, keptRules } from "./mechanisms/approvals/index.ts";
-import type { Budget } from "./mechanisms/budget/events.ts";
+import { defineMechanism, type Mechanism, type Turn } from "./loop/seams.ts";
+import { type Catalogue, createAgentCatalogue } from "./mechanisms/agents/catalogue.ts";
+import { createAgents } from "./mechanisms/agents/index.ts";
+import { createApprovals } from "./mechanisms/approvals/index.ts";
 import { createBudget } from "./mechanisms/budget/index.ts";
 import { createAutomaticCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
-import { type CronOptions, createCron } from "./mechanisms/cron/index.ts";
-import { cancellingAll } from "./mechanisms/cron/schedules.ts";
+import { createCron } from "./mechanisms/cron/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
-import type { InProcessHook } from "./mechanisms/hooks/handlers.ts";
-import { createHooks, type HookPort, type HooksOptions } from "./mechanisms/hooks/index.ts";
+import { createHooks } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
-import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
 import { createJobs } from "./mechanisms/jobs/index.ts";
-import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
-import { createSandbox, type SandboxOptions } from "./mechanisms/jobs/sandbox.ts";
 import { owedJobs } from "./mechanisms/jobs/sweep.ts";
 import { limits } from "./mechanisms/limits/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
-import { createPermissions, type PermissionOptions } from "./mechanisms/permissions/index.ts";
+import { createPermissions } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
-import { createRedaction, redactor } from "./mechanisms/redaction/index.ts";
-import { createSubagents, type SubagentsOptions } from "./mechanisms/subagents/index.ts";
+import { createRedaction } from "./mechanisms/redaction/index.ts";
+import { createSubagents } from "./mechanisms/subagents/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import type { Board } from "./mechanisms/tasks/board.ts";
-import { createTasks, openBoard, placeFor } from "./mechanisms/tasks/index.ts";
-import { entering } from "./mechanisms/tasks/task-tree.ts";
-import { createTeam, type TeamOptions } from "./mechanisms/team/index.ts";
+import { createTasks, openBoard } from "./mechanisms/tasks/index.ts";
+import { createTeam } from "./mechanisms/team/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
-import { createWorktrees, isolateIn, openWorktrees, type WorktreesPlace } from "./mechanisms/worktrees/index.ts";
-import type { Content, Model } from "./models/model.ts";
+import { createWorktrees } from "./mechanisms/worktrees/index.ts";
+import type { Content } from "./models/model.ts";
 import { openModel } from "./models/open-model.ts";
 import { countsOf, createEventQueue, type HarnessEvent, type RunResult, resultOf, titleOf } from "./run-result.ts";
-import { fitsRule } from "./shell-policy/rule-matches.ts";
 import { VERSION } from "./version.ts";
 
-export interface HarnessOptions {
-  model: Model;
-  store: Store;
-  /** The tree the agent works in. */
-  root: string;
-  /** Where running commands keep their output until it is recorded. */
-  jobsDir: string;
-  /** Short for `permissions.policy.mode`. */
-  permissionMode?: PermissionMode;
-  /** Rules, mode and what surrounds them; default: nothing allowed but what the default policy allows. */
-  permissions?: Partial<PermissionOptions>;
-  /** Commands that run at events, in Claude's format; the embedding program answers for them. */
-  hooks?: HooksOptions["hooks"];
-  /** The same as functions. */
-  inProcessHooks?: InProcessHook[];
-  /** More variables for commands and hooks. */
-  env?: Record<string, string>;
-  /** Who answers when a call needs approval; default: nobody, and it is refused. */
-  approvals?: ApprovalsOptions;
-  /** Shuts every command in; without it the operating system holds nothing back. */
-  sandbox?: SandboxOptions & { bwrap: string };
-  maxRounds?: number;
-  /** What all agents of a context may spend together; recorded in it. */
-  budget?: Budget;
-  /** Types of agents besides the built-in ones: folders of definitions, or your own. */
-  agents?: CatalogueOptions;
-  /** Limits of subagents, and where one that wants a tree of its own works. */
-  subagents?: Omit<SubagentsOptions, "runner" | "catalogue">;
-  /** Opens the model that a definition names; default: by its provider, with keys of the environment. */
-  openModel?: (spec: string) => Promise<Model>;
-  /** Opened only when the first model stays overloaded. */
-  fallbackModels?: (() => Promise<Model>)[];
-  /** Added to the system prompt. */
-  appendSystemPrompt?: string;
-  /** In place of who the agent is told to be. */
-  systemPrompt?: string;
-  /** Keeps the files of a context's tree at each prompt; default: a checkpoint is a position in the ledger only. */
-  files?: (root: string) => Promise<FileKeeper>;
-  /** Shared data and checkpoints; default: those of the store. */
-  contexts?: () => Promise<Contexts>;
-  /** The project's task board; default: that of the store. */
-  board?: () => Promise<Board>;
-  /** `offer`: the lead may build a team; default: only one that has a team may go on with it. */
-  team?: Pick<TeamOptions, "offer" | "mostTeammates">;
-  /** Where worktrees are made, and what they share with the project's tree; `offer`: agents may make them. */
-  worktrees?: Omit<WorktreesPlace, "root"> & { offer?: boolean };
-  /** Clock and zone of schedules; default: the machine's. */
-  cron?: CronOptions;
-  /** Your own tools, after those of the house. You answer for them: they run unasked, whatever their effect; rules and gates still hold. */
-  tools?: Tool[];
-  /** Your own mechanisms, after those of the house. Their tools are judged like ours: all but `internal` ones ask, unless `permissions.trustedTools` or a rule allows them. */
-  mechanisms?: Mechanism[];
-}
-
-/** They read what agents share in the ledger, nothing of the machine. */
-const SHARED_READS = ["list_tasks", "get_task", "context_list", "context_read"];
-
-/** By them agents hand in their part: a definition's list of tools does not take them away. */
-const HANDING_IN = [
-  "context_list",
-  "context_read",
-  "export_to_context",
-  "send_message",
-  "check_inbox",
-  "submit_plan",
-  "answer_shutdown",
-];
-
-/** What only a harness that runs agents has. */
-interface Running {
-  catalogue?: Catalogue;
-  runner?: () => Promise<SubagentRunner>;
-  agentsIn?: (tree: string) => Promise<string[]>;
-  owedJobs?: (context: string) => Promise<ReadonlySet<string>>;
-  recorded?: NonNullable<HooksOptions["transcripts"]>["recorded"];
-}
-
-/** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. */
-export function mechanismsOf(opts: Omit<HarnessOptions, "model" | "store"> & Running): Mechanism[] {
-  const mode = opts.permissionMode ?? opts.permissions?.policy?.mode ?? "default";
-  const matchesRule = (rule: string, name: string, input: unknown, root: string) =>
-    fitsRule(rule, root, { name, input });
-  const environment = { ...commandEnvironment(process.env), ...opts.env };
-  const { catalogue } = opts;
-  const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root: opts.root });
-  const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
-  const runningIn = (dir: string) => jobsIn(opts.jobsDir, dir);
-  const hide = redactor(process.env);
-  const hooks: HookPort = {};
-  const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => hooks.fire?.(...event);
+/** Every mechanism, in the order in which seams ask them: the first is the outermost of an around. What each takes of the house stands in its own options. */
+export function mechanismsOf(opts: HouseOptions): Mechanism[] {
+  const house = openHouse(opts);
   return [
     identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt }), // system: who the agent is, where it works
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
-    createRecovery({ fallbacks: opts.fallbackModels, fire }), // model, stop: retry, fallback, escalation, overflow, continuation
+    createRecovery({ ...house, fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
     createBudget({ budget: opts.budget }), // model: what all agents of the context may spend together
-    compaction({ fire }), // context: shrinks what the model sees when it no longer fits
+    compaction(house), // context: shrinks what the model sees when it no longer fits
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
-    createHooks({
-      hooks: opts.hooks,
-      inProcess: opts.inProcessHooks,
-      root: opts.root,
-      stateDir: dirname(opts.jobsDir),
-      env: environment,
-      permissionMode: () => mode,
-      agentType: agentTypeOf,
-      matchesRule,
-      port: hooks,
-      transcripts: opts.recorded && { recorded: opts.recorded, version: VERSION, hide },
-    }), // input, gate, ask, tool, stop: the user's commands at events
-    createPermissions({
-      home: homedir(),
-      ...opts.permissions,
-      policy: { ...opts.permissions?.policy, mode },
-      sandboxed: opts.sandbox !== undefined,
-      openNetwork: opts.sandbox?.network === true,
-      readable: [opts.jobsDir, join(dirname(opts.jobsDir), "hooks"), ...treesDir],
-      modesOf,
-      keptRules,
-      trustedTools: [
-        ...SHARED_READS,
-        ...(opts.permissions?.trustedTools ?? []),
-        ...(opts.tools ?? []).map((tool) => tool.name),
-      ],
-    }), // gate: rules, modes, the policy for commands and paths
-    createApprovals({ ...opts.approvals, fire }), // ask: durable requests, answered by a person
+    createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
+    createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
+    createApprovals({ ...opts.approvals, ...house }), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
     createRedaction(process.env), // tool: known secrets do not come back in results
     createTodo(), // tool, intake: todo_write and its reminder
-    createTasks({ board: opts.board, placeOf: worktrees?.placeOf, fire }), // tools, intake, gate: create_task list_tasks get_task claim_task complete_task update_task
-    createWorktrees({
-      worktrees,
-      offer: opts.worktrees?.offer,
-      board: opts.board,
-      enter: entering,
-      jobsIn: runningIn,
-      agentsIn: opts.agentsIn,
-      fire,
-    }), // tools: create_worktree keep_worktree remove_worktree, for tasks that are done apart
-    createTeam({
-      ...opts.team,
-      mostAgents: opts.subagents?.maxAgents,
-      board: opts.board,
-      place: placeFor(worktrees?.placeOf),
-      define: catalogue?.define,
-      leaving: cancellingAll,
-      fire,
-    }), // tools, system, intake, gate, wake: teammates, their bus, plans and shutdowns
+    createTasks(house), // tools, intake, gate: create_task list_tasks get_task claim_task complete_task update_task
+    createWorktrees({ ...house, offer: opts.worktrees?.offer }), // tools: create_worktree keep_worktree remove_worktree, for tasks that are done apart
+    createTeam({ ...opts.team, ...house }), // tools, system, intake, gate, wake: teammates, their bus, plans and shutdowns
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep
-    createJobs({
-      dir: opts.jobsDir,
-      owed: opts.owedJobs,
-      env: environment,
-      sandbox:
-        opts.sandbox &&
-        createSandbox(opts.sandbox.bwrap, {
-          ...opts.sandbox,
-          readable: [...(opts.sandbox.readable ?? []), ...treesDir],
-          searched: environment.PATH,
-        }),
-    }), // tools, model, intake, tool, wake: bash as supervised jobs, job_output job_kill list_jobs
+    createJobs({ ...house, dir: opts.jobsDir, owed: opts.owedJobs }), // tools, model, intake, tool, wake: bash as supervised jobs, job_output job_kill list_jobs
     createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron
-    createSubagents({
-      isolate: worktrees && isolateIn(worktrees, fire),
-      ...opts.subagents,
-      runner: opts.runner,
-      catalogue,
-    }), // tools, intake, wake: task, for children that run the same loop
+    createSubagents({ isolate: house.isolate, ...opts.subagents, runner: opts.runner, catalogue: opts.catalogue }), // tools, intake, wake: task, for children that run the same loop
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
@@ -360,7 +205,7 @@ export function createHarness(given: HarnessOptions): Harness {
     },
     async hosting(hosting) {
       refuseClosed();
-      const { hostTeams } = await import("./hosting.ts");
+      const { hostTeams } = await import("./host-teams.ts");
       return hostTeams({ host, store: opts.store }, hosting);
     },
     toolNames: (turn) =>

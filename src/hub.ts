@@ -12,11 +12,11 @@ export type { BudgetSpec, Phase, PhaseSpec, Until, UntilSpec, Workflow, Workflow
 export { type DrawOptions, drawWorkflow } from "./workflow/draw.ts";
 export { defineWorkflow, parseWorkflow, type ReadFile, readWorkflow } from "./workflow/parse.ts";
 export type { WorkflowProblem as Problem } from "./workflow/places.ts";
-export type { Standing } from "./workflow/plan.ts";
+export type { PhaseState as Standing } from "./workflow/plan.ts";
 export { type Compose, composePrompt, type PromptParts } from "./workflow/prompt.ts";
 export type { ItemsRecord, PhaseRecord } from "./workflow/records.ts";
 export { comparisonTable, type Recovery, type Report, type ReportRow, reportOf } from "./workflow/report.ts";
 export { type RunOptions, runWorkflow } from "./workflow/run.ts";
-export type { Ask, RunState, WorkflowProgress as Progress } from "./workflow/session.ts";
+export type { AskPerson as Ask, RunState, WorkflowProgress as Progress } from "./workflow/session.ts";
 export { type PhaseStatus, type WorkflowRun, workflowStatus } from "./workflow/status.ts";
 export { giveInput } from "./workflow/wait.ts";

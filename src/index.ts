@@ -4,8 +4,9 @@
 export type { CommandHook, HookEvent } from "./claude-code/hook-events.ts";
 export type { PermissionMode } from "./claude-code/permission-modes.ts";
 export type { SeenFile } from "./file-access/seen-files.ts";
-export { createHarness, type Harness, type HarnessOptions, type Run, type RunOptions } from "./harness.ts";
-export type { HostTeamsOptions } from "./hosting.ts";
+export { createHarness, type Harness, type Run, type RunOptions } from "./harness.ts";
+export type { HarnessOptions } from "./harness-options.ts";
+export type { HostTeamsOptions } from "./host-teams.ts";
 export { blobHash } from "./ledger/checksum.ts";
 export type { DecideOptions, Decision } from "./ledger/decide.ts";
 export { type ErrorCode, HoldfastError, isHoldfastError } from "./ledger/error.ts";

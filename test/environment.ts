@@ -2,7 +2,7 @@
 import os from "node:os";
 import path from "node:path";
 import type { HookEvent } from "../src/claude-code/hook-events.ts";
-import type { HarnessOptions } from "../src/harness.ts";
+import type { HarnessOptions } from "../src/harness-options.ts";
 import type { HookConfig } from "../src/mechanisms/hooks/config.ts";
 import { probeSandbox } from "../src/mechanisms/jobs/sandbox-state.ts";
 

@@ -34,7 +34,7 @@ export interface CommandWord {
   many: boolean;
 }
 
-export function wordsOf({ words }: Pick<Verb, "words">): CommandWord[] {
+export function commandWords({ words }: Pick<Verb, "words">): CommandWord[] {
   const found: CommandWord[] = [];
   let depth = 0;
   for (const [part] of words.matchAll(/[[\]]|[^[\]\s]+/g)) {
@@ -48,7 +48,7 @@ export function wordsOf({ words }: Pick<Verb, "words">): CommandWord[] {
 
 /** Contract: throws when words are missing or too many; says how it is used. */
 export function checkWords(name: string, one: Verb, words: readonly string[]): void {
-  const wanted = wordsOf(one);
+  const wanted = commandWords(one);
   const missing = wanted.filter(({ needed }) => needed)[words.length];
   const use = `use: holdfast ${usage(name, one)}`;
   if (missing || (wanted[0]?.needed && words[0] === "")) {

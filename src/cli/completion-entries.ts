@@ -1,6 +1,6 @@
 // Owns what can be completed: commands, their verbs, flags and words, as the scripts of the shells need them. From the tables.
 import { own } from "../ledger/own.ts";
-import { type Command, type Verb, wordsOf } from "./command.ts";
+import { type Command, commandWords, type Verb } from "./command.ts";
 import { type Flag, type FlagTable, spellingsOf } from "./flag.ts";
 import { PROMPT } from "./table/prompt.ts";
 import { COMMANDS } from "./table.ts";
@@ -56,7 +56,7 @@ const entryOf = (name: string, verb: Verb): CompletionEntry => ({
   name,
   help: verb.help,
   flags: flagEntries(verb.flags),
-  words: wordsOf(verb).map((word) => kindOf(word.name)),
+  words: commandWords(verb).map((word) => kindOf(word.name)),
 });
 
 const flagEntries = (flags: FlagTable): FlagEntry[] =>

@@ -7,7 +7,7 @@ import { hashOf, type SeenFile } from "../file-access/seen-files.ts";
 import { messageOf } from "../ledger/error.ts";
 import { type PermissionOptions, worldOf } from "../mechanisms/permissions/index.ts";
 import { redactor } from "../mechanisms/redaction/index.ts";
-import { decide } from "../shell-policy/engine.ts";
+import { decideCall } from "../shell-policy/engine.ts";
 import type { Policy } from "../shell-policy/types.ts";
 
 export interface Brought {
@@ -67,7 +67,7 @@ async function bring(
 ): Promise<Read> {
   const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], ...permissions.policy };
   const call = { tool: "read_file", effect: "read" as const, input: { path: name } };
-  const { decision, reason, code } = await decide(policy, call, worldOf({ root, cwd }, permissions));
+  const { decision, reason, code } = await decideCall(policy, call, worldOf({ root, cwd }, permissions));
   const asked = path.resolve(cwd, name);
   const whose = code === "outside" ? `; this run works in ${root}, --add-dir adds a folder` : "";
   if (decision !== "allow") return `is not brought (${reason}${whose})`;

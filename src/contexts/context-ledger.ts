@@ -33,7 +33,7 @@ export interface ContextLedger {
   saveSnapshot(): Promise<void>;
 }
 
-export interface OpenOptions {
+export interface OpenLedgerOptions {
   /** As it was at that event; it cannot be written then. */
   upTo?: Seq;
   /** False: folded from the first event. */
@@ -41,7 +41,11 @@ export interface OpenOptions {
 }
 
 /** It reads what contexts record, and nothing of what the loop does: no transcript is folded, no value loaded. */
-export async function openContextLedger(store: Store, id: string, opts: OpenOptions = {}): Promise<ContextLedger> {
+export async function openContextLedger(
+  store: Store,
+  id: string,
+  opts: OpenLedgerOptions = {},
+): Promise<ContextLedger> {
   const lately = new Map<Seq, Json>();
   const ledger = await openLedger({
     ...{ store, name: id, ...opts },

@@ -16,7 +16,7 @@ import { createSharedData, type Reducer, type SharedData, sharedEvent } from "./
 import { encodeValue } from "./values.ts";
 import { beginWork, type Work } from "./work.ts";
 
-export interface Settings extends SchemaOptions {
+export interface ContextSettings extends SchemaOptions {
   task?: string;
   metadata?: Record<string, unknown>;
   budget?: Record<string, unknown>;
@@ -52,7 +52,7 @@ export interface Context extends SharedData, Checkpoints {
   readonly id: string;
   details(): Promise<ContextDetails>;
   /** ForkChanges what was said at `create`. */
-  configure(settings: Settings): Promise<void>;
+  configure(settings: ContextSettings): Promise<void>;
   agents(): Promise<Record<string, AgentNote>>;
   /** Merged field by field; null takes a field away. */
   setAgent(name: string, patch: Record<string, unknown>): Promise<void>;
@@ -225,7 +225,11 @@ export function createContext(
 const problemsOf = ({ problems }: { problems: ValueProblem[] }): ValueProblem[] => problems;
 const detailOf = (error: unknown): ValueProblem[] => [(error as { detail: ValueProblem }).detail];
 
-export async function configuredEvent(settings: Settings, local: LocalSchemas, author: string): Promise<EventInput> {
+export async function configuredEvent(
+  settings: ContextSettings,
+  local: LocalSchemas,
+  author: string,
+): Promise<EventInput> {
   const { schema, schemas, ttlMs, ...rest } = settings;
   const facts = await schemaFacts({ ...(schema !== undefined && { schema }), ...(schemas && { schemas }) }, local);
   encodeValue("settings", { ...rest });

@@ -17,7 +17,7 @@ interface Window {
   to: number;
 }
 
-export interface Ask {
+export interface ChangeQuestion {
   /** The checkpoint that is to be restored. */
   target: FileMark;
   /** The restore that this one takes back: what it brought is its own. */
@@ -35,7 +35,11 @@ export interface Foreign {
  * that it came from, so that no way round (restore, undo, again) makes a person's work ours. A checkpoint that was asked for by name
  * holds what was there: that is known.
  */
-export async function foreignChanges(ledger: ContextLedger, keeper: FileKeeper, ask: Ask): Promise<Foreign[]> {
+export async function foreignChanges(
+  ledger: ContextLedger,
+  keeper: FileKeeper,
+  ask: ChangeQuestion,
+): Promise<Foreign[]> {
   if (!keeper.wouldLose) return [];
   let open: (Foreign & { at: number; until?: number })[] = await keeper.wouldLose(ask.target);
   if (open.length === 0) return [];

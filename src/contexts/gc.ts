@@ -1,5 +1,5 @@
 // Owns the end of contexts: deletion on demand, and the collection of those whose time has passed. Running ones stay; forks need nobody.
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Collected, HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
@@ -35,7 +35,7 @@ export async function collectGarbage(store: Store, opts: GcOptions = {}): Promis
   let seen = 0;
   for await (const entry of store.list({ prefix: "ctx_" })) {
     if (isDue(entry, now, defaultTtlMs)) due.push(entry);
-    if (++seen % LOOKED_AT === 0) await breathe();
+    if (++seen % LOOKED_AT === 0) await yieldToEventLoop();
   }
   const report = await removeExpired(store, due, { now, defaultTtlMs, dryRun });
   // What they named is only loose when all of them are gone.
@@ -65,7 +65,7 @@ export async function removeExpired(
     const { ledgers, held } = await store.collect({ remove: batch.map(removalOf), blobs: false, dryRun });
     if (!dryRun) crashPoint("gc.batch");
     tell(report, batch, { ledgers, held }, defaultTtlMs);
-    await breathe();
+    await yieldToEventLoop();
   }
   return report;
 }

@@ -14,8 +14,8 @@ export type {
   Context,
   ContextDetails,
   ContextOptions,
+  ContextSettings as Settings,
   LoggedError,
-  Settings,
 } from "./context.ts";
 export type { Change, DataDiff, Diff, DiffOptions } from "./diff.ts";
 export { contextEvents } from "./events.ts";

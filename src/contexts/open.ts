@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";
 import type { Store } from "../ledger/store.ts";
-import { type Context, type ContextOptions, configuredEvent, createContext, type Settings } from "./context.ts";
+import { type Context, type ContextOptions, type ContextSettings, configuredEvent, createContext } from "./context.ts";
 import { type ContextLedger, openContextLedger } from "./context-ledger.ts";
 import { type ExportReport, exportContext } from "./export.ts";
 import { collectGarbage, deleteContext, type GcOptions, type GcReport } from "./gc.ts";
@@ -17,7 +17,7 @@ import { checkCreate, checkGc, checkHandle, checkId, checkPlace } from "./settin
 import { keepSweeping, sweepExpired } from "./sweep.ts";
 import { type ContextsVerdict, verifyContexts } from "./verify.ts";
 
-export interface CreateOptions extends Settings, ContextOptions {
+export interface CreateOptions extends ContextSettings, ContextOptions {
   task: string;
   /** The directory that agents work in; with it a context can be run by `holdfast -r`. */
   root?: string;
@@ -126,7 +126,9 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
       const id = newId("ctx");
       const author = opts.author ?? defaults.author ?? "user";
       const said = { metadata, budget, ttlMs, quotas, schema, schemas: byKey, lists: opts.lists };
-      const settings = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as Settings;
+      const settings = Object.fromEntries(
+        Object.entries(said).filter(([, value]) => value !== undefined),
+      ) as ContextSettings;
       const configured = await configuredEvent({ task, ...settings }, localSchemas(id), author);
       const summary = ttlMs === undefined ? {} : { ttlMs };
       const named = root === undefined ? {} : { root: resolve(root) };

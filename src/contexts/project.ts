@@ -17,13 +17,13 @@ import {
   parseObject,
   projectDir,
   readOrigin,
-  readText,
+  readRecordText,
   removePlace,
   shortHash,
+  writeFolderRecord,
   writeOrigin,
   writePlace,
   writeWhole,
-  writing,
 } from "./project/places.ts";
 import { sayChoice, sayDoubt, sayNamesake, sayNews } from "./project/sentences.ts";
 
@@ -114,7 +114,7 @@ function recordPlace(home: string, place: FolderRecord, instead: FolderRecord[])
       const { id: _, ...facts } = git;
       const id = (origin?.id ?? place.id) || randomUUID();
       origin = { path: place.commonPath ?? paths[0]!, ...origin, id, first: { path: paths[0]!, self, ...facts } };
-      writing(home, () => makeDir(projectDir(home, project)));
+      writeFolderRecord(home, () => makeDir(projectDir(home, project)));
       writeOrigin(home, project, origin);
     }
     const whole = { ...place, id: origin.id };
@@ -177,7 +177,7 @@ export function projectAt(home: string, here: Here, place: FolderRecord, news: s
 /** Nothing is looked up: the file is what was named. */
 function projectOfFile(stateDir: string, ledgerFile: string, root: string): Project {
   const file = path.join(stateDir, "project.json");
-  let id = (parseObject(readText(file)) as Partial<Origin> | undefined)?.id;
+  let id = (parseObject(readRecordText(file)) as Partial<Origin> | undefined)?.id;
   if (typeof id !== "string") {
     id = randomUUID();
     writeWhole(stateDir, file, { id, path: root });

@@ -16,7 +16,7 @@ const ATTEMPTS = 5;
 const SYNC_BYTES = 256 << 10;
 
 /** Something on disk that this process holds. Contract: close it. */
-export interface Held {
+export interface OpenFile {
   fd: number;
   /** Where it was when it was judged. */
   real: string;
@@ -36,7 +36,7 @@ export interface HoldOptions {
 }
 
 /** Contract: undefined when nothing is there; throws `refused` when it may not be touched. Follows links. */
-export function hold(permit: Permit, path: string, opts: HoldOptions): Held | undefined {
+export function hold(permit: Permit, path: string, opts: HoldOptions): OpenFile | undefined {
   const take = (opts.viaProc ?? hasProc()) ? holdByProc : holdByCompare;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {
@@ -63,7 +63,7 @@ function missing(permit: Permit, path: string, opts: HoldOptions): undefined {
 export const release = (held: { fd: number }): void => closeSync(held.fd);
 
 /** The content of a regular file that is held. */
-export function readHeld(held: Held, shown: string): Buffer {
+export function readHeld(held: OpenFile, shown: string): Buffer {
   const fd = openHeld(held, shown);
   try {
     return readFileSync(fd);
@@ -72,7 +72,7 @@ export function readHeld(held: Held, shown: string): Buffer {
   }
 }
 
-export async function readHeldSoon(held: Held, shown: string): Promise<Buffer> {
+export async function readHeldSoon(held: OpenFile, shown: string): Promise<Buffer> {
   if (held.stat.size <= SYNC_BYTES) return readHeld(held, shown);
   const fd = openHeld(held, shown);
   try {
@@ -83,10 +83,10 @@ export async function readHeldSoon(held: Held, shown: string): Promise<Buffer> {
 }
 
 /** A path that means this very object. */
-export const pathOf = (held: Held): string => (held.viaProc ? byNumber(held.fd) : held.real);
+export const pathOf = (held: OpenFile): string => (held.viaProc ? byNumber(held.fd) : held.real);
 
 /** Undefined: it went away while we looked. */
-function holdByProc(permit: Permit, path: string, opts: HoldOptions): Held | undefined {
+function holdByProc(permit: Permit, path: string, opts: HoldOptions): OpenFile | undefined {
   const fd = openSync(path, opts.exact ? O_PATH | O_NOFOLLOW : O_PATH);
   try {
     const real = nameOf(fd);
@@ -103,7 +103,7 @@ function holdByProc(permit: Permit, path: string, opts: HoldOptions): Held | und
   }
 }
 
-function holdByCompare(permit: Permit, path: string, opts: HoldOptions): Held | undefined {
+function holdByCompare(permit: Permit, path: string, opts: HoldOptions): OpenFile | undefined {
   const real = realPath(path);
   const before = lstatSync(real);
   judge(permit, { path, real, stat: before }, opts);
@@ -129,7 +129,7 @@ function judge(permit: Permit, at: { path: string; real: string; stat: Stats }, 
   if (opts.exact && (at.real !== at.path || at.stat.isSymbolicLink())) throw changing(opts.shown);
 }
 
-function openHeld(held: Held, shown: string): number {
+function openHeld(held: OpenFile, shown: string): number {
   if (!held.stat.isFile()) throw notRegular(shown);
   if (!held.viaProc) return held.fd;
   try {

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { monotonicMs } from "../ledger/holder.ts";
@@ -59,7 +59,7 @@ export interface PathNote {
   why: string;
 }
 
-export interface RestoreOptions {
+export interface RestoreFilesOptions {
   /** Only these files and folders, relative to the root. */
   paths?: string[];
   dryRun?: boolean;
@@ -85,7 +85,7 @@ export interface FileKeeper {
   /** Contract: resolves within the budget plus one step; saves queue. */
   save(opts?: SaveOptions): Promise<FileMark>;
   /** Contract: only paths that differ are touched. The caller has made a checkpoint of now. */
-  restore(mark: FileMark, opts?: RestoreOptions): Promise<Restored>;
+  restore(mark: FileMark, opts?: RestoreFilesOptions): Promise<Restored>;
   /** What that restore would overwrite or remove, with the time of its last change. */
   wouldLose(mark: FileMark): Promise<Losing[]>;
   /** Of these paths, those that are now as in the mark, and when they had been changed then. */
@@ -179,7 +179,7 @@ export function openFileKeeper(opts: {
     const seen = await looker.look({ budgetMs, keep: true, signal });
     const { scan } = seen;
     const files = writeTree(seen.top, store);
-    await breathe();
+    await yieldToEventLoop();
     const counted = countUp(seen.top);
     const manifest: Manifest = {
       v: 1,
@@ -213,7 +213,7 @@ export function openFileKeeper(opts: {
     return rulesByFolder(texts, chainOf(manifest.outside));
   }
 
-  async function planFor(mark: FileMark, options: RestoreOptions) {
+  async function planFor(mark: FileMark, options: RestoreFilesOptions) {
     const { entries, manifest } = await readMark(mark.id, store);
     const expect = options.expect && (await readMark(options.expect.id, store)).entries;
     const now = await entriesNow();
@@ -239,7 +239,7 @@ export function openFileKeeper(opts: {
     return changedIn(entries, manifest, { now: await entriesNow(), paths });
   }
 
-  async function restoreNow(mark: FileMark, options: RestoreOptions): Promise<Restored> {
+  async function restoreNow(mark: FileMark, options: RestoreFilesOptions): Promise<Restored> {
     if (refusal) return { changed: [], removed: [], created: [], conflicts: [], left: [{ path: root, why: refusal }] };
     const { plan, entries, now, force } = await planFor(mark, options);
     const done = await applyPlan(plan, {

@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { monotonicMs } from "../ledger/holder.ts";
 import { openFolder } from "./folder.ts";
 import { joined, nameIn, parentOf, type RawPath, rawOf } from "./names.ts";
@@ -82,12 +82,12 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
     const key = JSON.stringify(outside);
     if (rules?.key !== key) rules = { key, chain: chainOf(outside) };
     memory ??= loadLook(dir, rawRoot);
-    await breathe();
+    await yieldToEventLoop();
     let sliceEnd = started + sliceMs;
     const isDue = () => monotonicMs() > sliceEnd;
     const isOver = () => monotonicMs() - started > opts.budgetMs;
     const pause = async () => {
-      await breathe();
+      await yieldToEventLoop();
       opts.signal?.throwIfAborted();
       sliceEnd = monotonicMs() + sliceMs;
     };

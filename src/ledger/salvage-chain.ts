@@ -44,7 +44,7 @@ export function chain(n: number, found: Evidence, head: Head | undefined): Salva
   const events = found.events.get(n) ?? new Map<Seq, Row[]>();
   const entry = found.entries.get(n);
   const sure = entry?.name ?? head?.name;
-  const names = sure === undefined ? [...nameOf(found, n)] : [sure];
+  const names = sure === undefined ? [...ledgerNameOf(found, n)] : [sure];
   const name = names.find((one) => next(events, genesis(n, one), 1).length > 0) ?? names[0] ?? `unknown-${n}`;
   const heads = [...(head ? [head] : []), ...(entry ? [{ seq: entry.head, sum: entry.hash }] : [])];
   const rows = best(follow(events, genesis(n, name), 0), heads);
@@ -66,7 +66,7 @@ export function chain(n: number, found: Evidence, head: Head | undefined): Salva
   };
 }
 
-export function nameOf(found: Evidence, n: number): Set<string> {
+export function ledgerNameOf(found: Evidence, n: number): Set<string> {
   const names = found.names.get(n) ?? new Set<string>();
   found.names.set(n, names);
   return names;

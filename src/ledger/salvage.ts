@@ -1,7 +1,7 @@
 // Owns salvage: what a damaged database file still proves. Every row verifies itself; SQLite is not asked.
 import { type Row, sameBytes } from "./checksum.ts";
 import { type Cell, columns, findCells, type Shape } from "./salvage-cells.ts";
-import { chain, type Evidence, nameOf, type SalvagedLedger } from "./salvage-chain.ts";
+import { chain, type Evidence, ledgerNameOf, type SalvagedLedger } from "./salvage-chain.ts";
 import { openPages, type PagePlace, type Pages } from "./salvage-pages.ts";
 import { type BlobPart, joinParts } from "./sqlite/blobs.ts";
 import type { Copied } from "./sqlite/copy-lines.ts";
@@ -63,7 +63,7 @@ function addCopies(found: Found, copies: Iterable<Copied>): void {
     if (name !== undefined) names.set(n, [name, ...(names.get(n) ?? []).filter((one) => one !== name)]);
     if (summary && !found.summaries.get(n)?.push(summary)) found.summaries.set(n, [summary]);
   }
-  for (const [n, list] of names) for (const name of list) nameOf(found, n).add(name);
+  for (const [n, list] of names) for (const name of list) ledgerNameOf(found, n).add(name);
 }
 
 function scan(pages: Pages): Found {
@@ -110,7 +110,7 @@ function addRow(found: Found, { n, name, row }: { n: number; name?: string; row:
   if (known?.some((other) => sameRow(other, row))) return false;
   if (known) known.push(row);
   else ledger.set(row.seq, [row]);
-  if (name !== undefined && row.seq === 1) nameOf(found, n).add(name);
+  if (name !== undefined && row.seq === 1) ledgerNameOf(found, n).add(name);
   return true;
 }
 
@@ -129,7 +129,7 @@ function addEntry(found: Found, cell: Cell, payload: Buffer): void {
     sum,
   } as LedgerRow;
   if (!sameBytes(entry.sum, ledgerSum(entry))) return;
-  nameOf(found, entry.n).add(entry.name);
+  ledgerNameOf(found, entry.n).add(entry.name);
   const known = found.entries.get(entry.n);
   if (!known || rank(entry, known) >= 0) found.entries.set(entry.n, entry);
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seq } from "../ledger/store.ts";
 
-export interface Look {
+export interface BellLook {
   /** Everything, whether it has rung or not. */
   all: boolean;
   /** A ledger that concerns every context has changed. */
@@ -12,11 +12,11 @@ export interface Look {
 }
 
 export interface Bell {
-  ring(what: Partial<Look>): void;
+  ring(what: Partial<BellLook>): void;
   /** Ends a wait without anything to look at: another time may come first now. */
   stir(): void;
   /** Everything that has rung since the last call. */
-  take(): Look;
+  take(): BellLook;
   readonly hasRung: boolean;
   /** Contract: resolves when something rings, on a stir, at that wall-clock time, or on abort. */
   wait(until: number, signal: AbortSignal): Promise<void>;
@@ -61,4 +61,4 @@ export function createBell(): Bell {
   };
 }
 
-const silent = (): Look => ({ all: false, shared: false, contexts: new Map() });
+const silent = (): BellLook => ({ all: false, shared: false, contexts: new Map() });

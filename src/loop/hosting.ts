@@ -4,7 +4,7 @@ import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Seq, Store } from "../ledger/store.ts";
 import { LEAD, viewOf } from "./agent.ts";
-import { createBell, type Look } from "./bell.ts";
+import { type BellLook, createBell } from "./bell.ts";
 import { drive } from "./drive.ts";
 import type { Host, Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
@@ -130,7 +130,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   }
 
   /** Contract: false when the store could not be read: then all of it is to be looked at again. */
-  async function lookAround(look: Look, signal: AbortSignal): Promise<boolean> {
+  async function lookAround(look: BellLook, signal: AbortSignal): Promise<boolean> {
     try {
       const began = Date.now();
       const every = look.all || look.shared;
@@ -264,7 +264,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   const nextLook = (): number => Math.min(askAt, lookAtAllAt, ...[...waiting.values()].map((one) => one.at));
 
   /** Contract: true when everything is to be looked at once more before those who wait can be told that nobody has work. */
-  function settle(look: Look): boolean {
+  function settle(look: BellLook): boolean {
     if (settling.size === 0 || waiting.size > 0 || running.size > 0) return false;
     if (look.all) for (const tell of settling) tell();
     return !look.all;

@@ -11,7 +11,7 @@ import type {
 import type { Keepsake } from "./ai-sdk-reading.ts";
 import { nineCharacterId } from "./call-ids.ts";
 import type { Content, Item, Limits, ModelRequest, ReplyPart, ToolSpec } from "./model.ts";
-import { insteadOf, plainText, rememberItems, takes } from "./wire-memo.ts";
+import { plainText, rememberItems, replaced, takes } from "./wire-memo.ts";
 
 /** Providers read only the options under their own name. */
 const CACHED: SharedV4ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
@@ -85,7 +85,7 @@ function mapItem(item: Item, view: { id: string; limits: Limits }): Mapped {
 
 function mapContent(c: Content, limits: Limits): LanguageModelV4TextPart | LanguageModelV4FilePart {
   if (c.type === "text") return { type: "text", text: c.text };
-  if (!takes(limits, c)) return { type: "text", text: insteadOf(c) };
+  if (!takes(limits, c)) return { type: "text", text: replaced(c) };
   const data = { type: "data" as const, data: c.data };
   return { type: "file", mediaType: c.mediaType, data, ...(c.type === "document" ? { filename: c.name } : {}) };
 }

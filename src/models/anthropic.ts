@@ -6,7 +6,7 @@ import { limitsOf } from "./catalogue.ts";
 import { type Body, createGrowingBytes } from "./growing-bytes.ts";
 import { createPost } from "./http-stream.ts";
 import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./model.ts";
-import { insteadOf, moreFields, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
+import { moreFields, rememberItems, rememberSystem, rememberTools, replaced, takes } from "./wire-memo.ts";
 
 const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
 
@@ -168,9 +168,9 @@ function renderPart(part: ReplyPart, own: boolean): string {
 
 function renderContent(c: Content, limits: Limits): string {
   if (c.type === "text") return c.text.trim() === "" ? "" : JSON.stringify({ type: "text", text: c.text });
-  if (!takes(limits, c)) return JSON.stringify({ type: "text", text: insteadOf(c) });
+  if (!takes(limits, c)) return JSON.stringify({ type: "text", text: replaced(c) });
   if (c.type === "document" && c.mediaType !== "application/pdf" && !c.mediaType.startsWith("text/")) {
-    return JSON.stringify({ type: "text", text: insteadOf(c) });
+    return JSON.stringify({ type: "text", text: replaced(c) });
   }
   const source =
     c.type === "document" && c.mediaType.startsWith("text/")

@@ -13,7 +13,7 @@ import {
   type ReplyPart,
 } from "./model.ts";
 import { createOpenAIResponsesReading } from "./openai-responses-reading.ts";
-import { insteadOf, moreFields, plainText, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
+import { moreFields, plainText, rememberItems, rememberSystem, rememberTools, replaced, takes } from "./wire-memo.ts";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
@@ -145,7 +145,7 @@ const contentList = (content: readonly Content[], limits: Limits): string =>
 
 function inputPart(c: Content, limits: Limits) {
   if (c.type === "text") return { type: "input_text", text: c.text };
-  if (!takes(limits, c)) return { type: "input_text", text: insteadOf(c) };
+  if (!takes(limits, c)) return { type: "input_text", text: replaced(c) };
   const url = `data:${c.mediaType};base64,${c.data}`;
   if (c.type === "image") return { type: "input_image", image_url: url, detail: "auto" };
   return { type: "input_file", filename: c.name, file_data: url };

@@ -24,7 +24,7 @@ import {
   UNSIGNED,
 } from "./openai-provider-data.ts";
 import { createOpenAIReading } from "./openai-reading.ts";
-import { insteadOf, moreFields, plainText, rememberItems, rememberSystem, rememberTools, takes } from "./wire-memo.ts";
+import { moreFields, plainText, rememberItems, rememberSystem, rememberTools, replaced, takes } from "./wire-memo.ts";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
@@ -169,7 +169,7 @@ function userContent(content: readonly Content[], limits: Limits): string {
 
 function userPart(c: Content, limits: Limits): string {
   if (c.type === "text") return JSON.stringify({ type: "text", text: c.text });
-  if (!takes(limits, c)) return JSON.stringify({ type: "text", text: insteadOf(c) });
+  if (!takes(limits, c)) return JSON.stringify({ type: "text", text: replaced(c) });
   const url = `data:${c.mediaType};base64,${c.data}`;
   if (c.type === "image") return JSON.stringify({ type: "image_url", image_url: { url } });
   return JSON.stringify({ type: "file", file: { filename: c.name, file_data: url } });

@@ -57,7 +57,7 @@ export function rememberSystem(render: (system: readonly string[]) => string): (
 }
 
 /** What a model that does not take this content reads instead. */
-export function insteadOf(content: Exclude<Content, { type: "text" }>): string {
+export function replaced(content: Exclude<Content, { type: "text" }>): string {
   const size = `${Math.max(1, Math.round((content.data.length * 3) / 4096))} kB`;
   const what = content.type === "image" ? `image ${content.mediaType}` : `document ${content.name}`;
   return `[${what}, ${size}: left out, this model does not take it]`;
@@ -68,7 +68,7 @@ export const takes = (limits: Limits, content: Content): boolean =>
 
 /** Joins several texts (and lines for what is left out) into one. */
 export const plainText = (contents: readonly Content[]): string =>
-  contents.map((c) => (c.type === "text" ? c.text : insteadOf(c))).join("\n");
+  contents.map((c) => (c.type === "text" ? c.text : replaced(c))).join("\n");
 
 /** Fields of an object to put behind others: `,"a":1`, or nothing. */
 export const moreFields = (extra: Record<string, unknown> | undefined): string =>

@@ -61,7 +61,7 @@ export function settingsFiles(root: string, places: SettingsPlaces): SettingsPla
     claude: shown.startsWith(".claude/"),
     repository: true,
   });
-  const isHome = root === realPath(home); // then that file is the person's own
+  const isHome = root === realSettingsPath(home); // then that file is the person's own
   const userClaude = { ...own("user claude", path.join(home, ".claude", "settings.json"), home), claude: true };
   return [
     own("managed", places.managedFile, "/"),
@@ -104,7 +104,7 @@ const invalid = (shown: string, says: string, cause?: unknown) =>
   new HoldfastError("invalid", `${shown} ${says}`, { cause });
 
 /** Whether something of that name is there, without opening it. What cannot be looked at is there. */
-export function isThere(file: string): boolean {
+export function fileExists(file: string): boolean {
   try {
     return fs.lstatSync(file, { throwIfNoEntry: false })?.isCharacterDevice() === false;
   } catch {
@@ -113,7 +113,7 @@ export function isThere(file: string): boolean {
 }
 
 /** A path without links; as it is when there is nothing. */
-export function realPath(file: string): string {
+export function realSettingsPath(file: string): string {
   try {
     return fs.realpathSync.native(file);
   } catch {

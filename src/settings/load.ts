@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import type { CheckRule } from "./check.ts";
 import {
-  isThere,
+  fileExists,
   MCP_FILE,
   readSettingsText,
-  realPath,
+  realSettingsPath,
   type SettingsPlace,
   type SettingsPlaces,
   settingsFiles,
@@ -15,9 +15,9 @@ import {
 import { type Layer, mergeSettings } from "./merge.ts";
 import {
   type ExecutablePiece,
+  executablePieces,
   isEscalating,
   mcpPiece,
-  piecesOf,
   type WithheldPiece,
   withheldPieces,
   withoutLoosening,
@@ -56,7 +56,7 @@ export interface LoadedSettings {
 
 /** Contract: before trust nothing of the repository is opened. A mistake in a file that counts is a HoldfastError, with all of them in `detail.problems`. */
 export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
-  const root = realPath(opts.root);
+  const root = realSettingsPath(opts.root);
   let entry = opts.trust.entry(root);
   const trusted = entry !== undefined || opts.trustFlag === true;
   const places = settingsFiles(root, opts);
@@ -68,7 +68,7 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
 
   const mcp = mcpText === undefined ? undefined : { file: `${root}/${MCP_FILE}`, text: mcpText };
   const findPieces = () => [
-    ...read.flatMap(({ place, checked }) => (place.repository ? piecesOf(checked.value, place, entry) : [])),
+    ...read.flatMap(({ place, checked }) => (place.repository ? executablePieces(checked.value, place, entry) : [])),
     ...(mcp ? [mcpPiece(MCP_FILE, mcp.text, entry)] : []),
   ];
   let executables = findPieces();
@@ -145,12 +145,12 @@ function readAll(root: string, places: readonly SettingsPlace[], trusted: boolea
   const files: LoadedSettings["files"] = [];
   const withheld: WithheldPiece[] = [];
   const hidden = (shown: string) => withheld.push({ file: shown, what: "everything", why: "not trusted" });
-  const folders = new Map([".holdfast", ".claude"].map((folder) => [folder, isThere(`${root}/${folder}`)]));
+  const folders = new Map([".holdfast", ".claude"].map((folder) => [folder, fileExists(`${root}/${folder}`)]));
   for (const place of places) {
     const { file, scope } = place;
     if (place.repository && !folders.get(place.shown.split("/")[0]!)) files.push({ file, scope, state: "absent" });
     else if (place.repository && !trusted) {
-      const there = isThere(file);
+      const there = fileExists(file);
       if (there) hidden(place.shown);
       files.push({ file, scope, state: there ? "not trusted" : "absent" });
     } else {
@@ -160,7 +160,7 @@ function readAll(root: string, places: readonly SettingsPlace[], trusted: boolea
     }
   }
   const mcpFile = `${root}/${MCP_FILE}`;
-  const mcpThere = isThere(mcpFile);
+  const mcpThere = fileExists(mcpFile);
   if (mcpThere && !trusted) hidden(MCP_FILE);
   return { texts, files, withheld, mcpText: mcpThere && trusted ? readSettingsText(mcpFile, MCP_FILE) : undefined };
 }

@@ -62,7 +62,11 @@ export function withoutLoosening(checked: CheckedFile, userFile: string): { valu
 }
 
 /** The executable pieces of one settings file. */
-export function piecesOf(value: SettingsFile, place: SettingsPlace, entry: TrustEntry | undefined): ExecutablePiece[] {
+export function executablePieces(
+  value: SettingsFile,
+  place: SettingsPlace,
+  entry: TrustEntry | undefined,
+): ExecutablePiece[] {
   const pieces: ExecutablePiece[] = [];
   const { hooks } = value;
   const allow = value.permissions?.allow ?? [];

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { makeDir } from "../ledger/make-dir.ts";
-import { realPath } from "./files.ts";
+import { realSettingsPath } from "./files.ts";
 
 export interface TrustEntry {
   /** ISO time of the last grant. */
@@ -32,14 +32,14 @@ const VERSION = 1;
 const WAIT_MS = 10_000;
 
 export function openTrust(file: string): Trust {
-  const entry = (root: string) => readProjects(file).get(realPath(root));
+  const entry = (root: string) => readProjects(file).get(realSettingsPath(root));
   return {
     file,
     entry,
     isTrusted: (root) => entry(root) !== undefined,
     approves: (root, kind, hash) => approvedBy(entry(root), kind, hash),
     async grant(root, hashes) {
-      const real = realPath(root);
+      const real = realSettingsPath(root);
       if (!fs.statSync(real, { throwIfNoEntry: false })?.isDirectory())
         throw new HoldfastError("invalid", `${root} is not a directory: only one that exists can be trusted`);
       await change(file, (projects) => {
@@ -51,7 +51,7 @@ export function openTrust(file: string): Trust {
       if (!entry(root)) return false;
       let was = false;
       await change(file, (projects) => {
-        was = projects.delete(realPath(root));
+        was = projects.delete(realSettingsPath(root));
       });
       return was;
     },

@@ -4,10 +4,10 @@ import { addFinding, type Evaluation, openCourt } from "./evaluation.ts";
 import { allow, askFirm, type Finding, stricterFirst } from "./finding.ts";
 import { granted, type Turned } from "./grants.ts";
 import { judgeTool } from "./tool-calls.ts";
-import type { Judgement, Part, Policy, PolicyDecision, ToolCall, World } from "./types.ts";
+import type { JudgedPart, Judgement, Policy, PolicyDecision, ToolCall, World } from "./types.ts";
 
 /** Never throws: what goes wrong in here is asked. */
-export async function decide(policy: Policy, call: ToolCall, world: World): Promise<Judgement> {
+export async function decideCall(policy: Policy, call: ToolCall, world: World): Promise<Judgement> {
   const evaluation = openCourt(policy, world);
   try {
     if (call.tool === "bash") {
@@ -77,7 +77,7 @@ function reasonFor(evaluation: Evaluation, f: Finding, decision: PolicyDecision)
 const codeFor = (f: Finding, decision: PolicyDecision): VerdictCode =>
   f.decision === decision ? (f.code ?? "command") : "mode";
 
-const asPart = (f: Finding, decision: PolicyDecision): Part => ({
+const asPart = (f: Finding, decision: PolicyDecision): JudgedPart => ({
   text: f.text,
   decision,
   ...(decision === "allow" ? {} : { code: codeFor(f, decision) }),
@@ -86,7 +86,7 @@ const asPart = (f: Finding, decision: PolicyDecision): Part => ({
 });
 
 /** Each text once, with the strictest that was said of it. */
-function oneEach(turned: Turned[]): Part[] {
+function oneEach(turned: Turned[]): JudgedPart[] {
   const worst = new Map<string, Turned>();
   const strictness = ({ finding, decision }: Turned) => ({ ...finding, decision });
   for (const one of turned) {

@@ -1,7 +1,7 @@
 // Owns what one decision works with: the policy, the world, the limits, and the findings so far.
 import { isInside } from "../file-access/paths.ts";
 import { askFirm, type Finding, type PolicyVerdict } from "./finding.ts";
-import { compileRules, type Rules } from "./rules.ts";
+import { compileRules, type RuleSet } from "./rules.ts";
 import { readable } from "./shell/field.ts";
 import type { Policy, World } from "./types.ts";
 
@@ -22,7 +22,7 @@ export const LIMITS = {
 export interface Evaluation {
   policy: Policy;
   world: World;
-  rules: Rules;
+  rules: RuleSet;
   /** Real paths of the trees that may be written, the project first. */
   roots: string[];
   readable: string[];

@@ -74,7 +74,7 @@ export interface CompiledRule {
   text: string;
 }
 
-export interface Rules {
+export interface RuleSet {
   allow: CompiledRule[];
   ask: CompiledRule[];
   deny: CompiledRule[];
@@ -98,7 +98,7 @@ function compile(text: RuleText): CompiledRule | undefined {
 }
 
 /** A malformed allow rule allows nothing; a malformed deny or ask rule is reported in `broken`. */
-export function compileRules(policy: Policy): Rules {
+export function compileRules(policy: Policy): RuleSet {
   const read = (texts: RuleText[]) => texts.map(compile).filter((rule) => rule !== undefined);
   const broken = [...policy.deny, ...policy.ask].filter((text) => !compile(text)).map((text) => text.text);
   return { allow: read(policy.allow), ask: read(policy.ask), deny: read(policy.deny), broken };

@@ -60,7 +60,7 @@ export interface ToolCall {
 }
 
 /** One simple command, redirection, assignment or path of the call. */
-export interface Part {
+export interface JudgedPart {
   /** As written. */
   text: string;
   decision: PolicyDecision;
@@ -90,5 +90,5 @@ export interface Judgement {
   withheld: Withheld[];
   /** What its commands read outside the project, and whether the sandbox is to show it to them. */
   outside: ReadOutside[];
-  parts: Part[];
+  parts: JudgedPart[];
 }

@@ -4,7 +4,7 @@ import { MAX_DEPTH } from "./limits.ts";
 import { didYouMean } from "./near.ts";
 import { type Attribute, applyAttributes } from "./poml-attributes.ts";
 import { layoutBlocks, layoutCode, layoutInline, layoutLines } from "./poml-layout.ts";
-import { isTag, listOf, ruleOf, TAGS, type Tag } from "./poml-tags.ts";
+import { isTag, listOf, TAGS, type Tag, tagRule } from "./poml-tags.ts";
 import type { Element, Node } from "./poml-tree.ts";
 import { problem, quoted, type Source } from "./source.ts";
 
@@ -33,7 +33,7 @@ export function parsePoml(source: Source): Element {
       return;
     }
     const { tag } = top.element;
-    const { holds } = ruleOf(tag);
+    const { holds } = tagRule(tag);
     if (blank && (holds === "items" || holds === "nothing")) return;
     if (holds === "items")
       throw problem(source, firstInk(text, from), "there is text in <list>", "Put it into an <item>.");
@@ -115,7 +115,7 @@ function parseTag(c: Cursor, parent: Tag | undefined): { element: Element; empty
       : `there is no <${name}>${didYouMean(name, Object.keys(TAGS))}`;
     throw problem(source, at, what, ALLOWED);
   }
-  const { inside } = ruleOf(name);
+  const { inside } = tagRule(name);
   if (parent === undefined ? name !== "poml" : !inside.includes(parent)) {
     const place = inside.length === 0 ? "It stands at the top of the file." : `It may stand in ${listOf(inside)}.`;
     throw problem(source, at, `<${name}> may not stand ${parent ? `in <${parent}>` : "at the top"}`, place);
@@ -132,8 +132,8 @@ function parseTag(c: Cursor, parent: Tag | undefined): { element: Element; empty
     const from = c.at;
     const key = space === undefined ? undefined : eat(c, TAG_NAME);
     if (key === undefined) throw unexpected(c, 'A tag is written <name attribute="value">.');
-    if (!ruleOf(name).attributes.includes(key)) {
-      const known = ruleOf(name).attributes;
+    if (!tagRule(name).attributes.includes(key)) {
+      const known = tagRule(name).attributes;
       const advice = known.length === 0 ? "It takes none." : `It takes ${known.join(", ")}.`;
       throw problem(source, from, `<${name}> has no attribute ${quoted(key)}${didYouMean(key, known)}`, advice);
     }

@@ -8,7 +8,7 @@ import type { Meter } from "./meter.ts";
 import { trimPieces } from "./poml-layout.ts";
 import { CAPTIONS } from "./poml-tags.ts";
 import type { Element, Lines, PomlPart } from "./poml-tree.ts";
-import { holds, inner, need, type TemplateScope, textOf, valueAt } from "./scope.ts";
+import { expressionText, holds, inner, need, type TemplateScope, templateValue } from "./scope.ts";
 import { problem } from "./source.ts";
 
 export interface Rendering {
@@ -34,8 +34,8 @@ export function renderDocument(
       meter.step(source, at);
       if (typeof piece === "string") out += meter.write(source, 0, piece);
       else {
-        const value = valueAt(source, piece, within, meter.left());
-        out += meter.write(source, at, textOf(source, piece, value, meter.left()));
+        const value = templateValue(source, piece, within, meter.left());
+        out += meter.write(source, at, expressionText(source, piece, value, meter.left()));
       }
     }
     return out;
@@ -77,7 +77,7 @@ export function renderDocument(
     );
     // One expression and nothing else: the value itself, not its text.
     if (typeof only === "object" && rest.length === 0) {
-      const value = valueAt(source, only, within, meter.left());
+      const value = templateValue(source, only, within, meter.left());
       return typeof value === "string" && only.filters.length > 0 ? meter.write(source, only.at, value) : value;
     }
     return text([only!, ...rest], within);

@@ -32,7 +32,7 @@ export const TAGS = {
 export type Tag = keyof typeof TAGS;
 
 export const isTag = (name: string): name is Tag => Object.hasOwn(TAGS, name);
-export const ruleOf = (tag: Tag): Rule => TAGS[tag];
+export const tagRule = (tag: Tag): Rule => TAGS[tag];
 
 export const CAPTIONS: Partial<Record<Tag, string>> = {
   role: "Role",

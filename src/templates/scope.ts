@@ -76,7 +76,7 @@ export function holds(condition: Condition, scope: TemplateScope): boolean {
 }
 
 /** The value of an expression, before it becomes text. */
-export function valueAt(source: Source, expression: Expression, scope: TemplateScope, limit: number): unknown {
+export function templateValue(source: Source, expression: Expression, scope: TemplateScope, limit: number): unknown {
   const { path, filters } = expression;
   let value = look(path, scope);
   const fallback = filters.find((filter): filter is Fallback => filter.name === "default");
@@ -96,7 +96,7 @@ export function valueAt(source: Source, expression: Expression, scope: TemplateS
     const texts: string[] = [];
     let left = limit;
     for (let i = 0; i < value.length; i++) {
-      const text = textOf(source, expression, ownValue(value, i), left);
+      const text = expressionText(source, expression, ownValue(value, i), left);
       left -= text.length + filter.text.length;
       if (left < -filter.text.length) faultAt(source, expression)("limit", "its text is too long");
       texts.push(text);
@@ -107,7 +107,7 @@ export function valueAt(source: Source, expression: Expression, scope: TemplateS
 }
 
 /** Text as it is, everything else as JSON. */
-export function textOf(source: Source, expression: Expression, value: unknown, limit: number): string {
+export function expressionText(source: Source, expression: Expression, value: unknown, limit: number): string {
   return typeof value === "string" ? value : stableJson(value, limit, faultAt(source, expression));
 }
 

@@ -10,4 +10,4 @@ export {
 export type { ProviderName } from "./model-server-providers.ts";
 export type { Fault, Script, ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 export { type StoreUnderTest, storeConformance } from "./store-conformance.ts";
-export type { Framework, OpenOptions } from "./store-conformance-steps.ts";
+export type { ConformanceOptions as OpenOptions, Framework } from "./store-conformance-steps.ts";

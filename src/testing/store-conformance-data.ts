@@ -1,9 +1,9 @@
 // Owns the part of the suite about what stands beside events: blobs, wakes, snapshots, lists, verification.
 import { blobHash } from "../ledger/checksum.ts";
 import type { Store, Wake } from "../ledger/store.ts";
-import { all, code, collect, event, type Framework, type Run, seqs } from "./store-conformance-steps.ts";
+import { all, type ConformanceRun, code, collect, event, type Framework, seqs } from "./store-conformance-steps.ts";
 
-export function dataConformance(name: string, run: Run, { describe, it, expect }: Framework): void {
+export function dataConformance(name: string, run: ConformanceRun, { describe, it, expect }: Framework): void {
   describe(`${name}: blobs, wakes, snapshots, lists`, () => {
     it(
       "keeps blobs of any size by their hash",

@@ -1,9 +1,9 @@
 // Owns the part of the suite about leases: fencing, renewal, release, expiry.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fence, Lease, Store } from "../ledger/store.ts";
-import { code, event, type Framework, isLease, type Run } from "./store-conformance-steps.ts";
+import { type ConformanceRun, code, event, type Framework, isLease } from "./store-conformance-steps.ts";
 
-export function leaseConformance(name: string, run: Run, { describe, it, expect }: Framework): void {
+export function leaseConformance(name: string, run: ConformanceRun, { describe, it, expect }: Framework): void {
   const take = async (store: Store, lease = "agent:x"): Promise<Lease> => {
     const answer = await store.leases.acquire(lease);
     if (!isLease(answer)) throw new Error(`${lease} is held`);

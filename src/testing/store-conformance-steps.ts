@@ -9,14 +9,14 @@ export interface Framework {
   expect(actual: unknown): { toEqual(expected: unknown): void };
 }
 
-export interface OpenOptions {
+export interface ConformanceOptions {
   leaseMs?: number;
   interactive?: boolean;
 }
 
 /** A test with a fresh store, and the door to open the same one again. */
-export type Run = (
-  body: (store: Store, open: (opts?: OpenOptions) => Promise<Store>) => Promise<void>,
+export type ConformanceRun = (
+  body: (store: Store, open: (opts?: ConformanceOptions) => Promise<Store>) => Promise<void>,
 ) => () => Promise<void>;
 
 export function event(n: number, more: Partial<EventInput> = {}): EventInput {

@@ -7,13 +7,13 @@ import { dataConformance } from "./store-conformance-data.ts";
 import { leaseConformance } from "./store-conformance-leases.ts";
 import {
   all,
+  type ConformanceOptions,
+  type ConformanceRun,
   code,
   collect,
   event,
   type Framework,
   failure,
-  type OpenOptions,
-  type Run,
   seqs,
 } from "./store-conformance-steps.ts";
 
@@ -21,16 +21,16 @@ export interface StoreUnderTest {
   name: string;
   /** A fresh, empty store for each test; `open` again opens the same one, as another process would. */
   create(): Promise<{
-    open(opts?: OpenOptions): Promise<Store>;
+    open(opts?: ConformanceOptions): Promise<Store>;
     dispose(): Promise<void>;
   }>;
 }
 
 export function storeConformance(under: StoreUnderTest, { describe, it, expect }: Framework): void {
-  const run: Run = (body) => async () => {
+  const run: ConformanceRun = (body) => async () => {
     const { open, dispose } = await under.create();
     const opened: Store[] = [];
-    const tracked = async (opts?: OpenOptions) => {
+    const tracked = async (opts?: ConformanceOptions) => {
       const store = await open(opts);
       opened.push(store);
       return store;

@@ -33,7 +33,7 @@ export function cycleIn(vertices: readonly Vertex[]): string[] | undefined {
 }
 
 /** Each after what it needs; otherwise as written. Contract: nothing goes round. */
-export function inOrder<T extends Vertex>(vertices: readonly T[]): T[] {
+export function phasesInOrder<T extends Vertex>(vertices: readonly T[]): T[] {
   const placed = new Set<string>();
   const order: T[] = [];
   let left = [...vertices];
@@ -51,7 +51,7 @@ export function inOrder<T extends Vertex>(vertices: readonly T[]): T[] {
 /** For each phase all that it needs, directly or not. */
 export function ancestorsOf(vertices: readonly Vertex[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
-  for (const { id, needs } of inOrder(vertices)) {
+  for (const { id, needs } of phasesInOrder(vertices)) {
     const all = new Set<string>();
     for (const need of needs) {
       all.add(need);

@@ -9,7 +9,7 @@ import { createSource } from "../templates/source.ts";
 import { checkGraph, checkNames } from "./check.ts";
 import { readCondition, readPath } from "./condition.ts";
 import type { Phase, PhaseSpec, Typed, Until, Workflow, WorkflowSpec } from "./definition.ts";
-import { inOrder } from "./graph.ts";
+import { phasesInOrder } from "./graph.ts";
 import { type At, type Places, placesWithoutLines, problemError, readYaml } from "./places.ts";
 import { readSchema } from "./schema.ts";
 import { durationMs, readShape } from "./shape.ts";
@@ -66,7 +66,7 @@ function build(value: unknown, places: Places, read: ReadFile): Workflow {
   };
   checkNames(workflow, places);
   if (places.problems.length > 0) throw problemError(places.problems);
-  return { ...workflow, phases: inOrder(phases) };
+  return { ...workflow, phases: phasesInOrder(phases) };
 }
 
 function withDefault(key: string, typed: Typed, places: Places): Typed & { default?: unknown } {

@@ -1,17 +1,17 @@
 // Owns what comes next: read from the records alone, so that a resumed run decides as the first one would have.
 import type { PhaseRecord, Records } from "./records.ts";
 
-export interface Step {
+export interface PlannedPhase {
   id: string;
   needs: readonly string[];
   until?: { repeat: readonly string[] };
 }
 
 /** `ready`: everything it needs is there. `blocked`: something it needs has failed. */
-export type Standing = "done" | "skipped" | "running" | "waiting" | "failed" | "ready" | "blocked" | "pending";
+export type PhaseState = "done" | "skipped" | "running" | "waiting" | "failed" | "ready" | "blocked" | "pending";
 
 export interface WorkflowPlan {
-  standings: Map<string, Standing>;
+  standings: Map<string, PhaseState>;
   /** The round of its loop that a phase has to be in. */
   roundOf(id: string): number;
   /** The runs of what it needs, as they are now. */
@@ -22,7 +22,11 @@ export interface WorkflowPlan {
  * A phase is done when its record says so, everything it needs is done, it was based on these very runs, and its loop asks for no more.
  * Contract: `steps` are in order. `failedNow`: those not to be tried again by this process; without it every failed one.
  */
-export function planOf(steps: readonly Step[], records: Records, failedNow?: ReadonlySet<string>): WorkflowPlan {
+export function planOf(
+  steps: readonly PlannedPhase[],
+  records: Records,
+  failedNow?: ReadonlySet<string>,
+): WorkflowPlan {
   const wanted = new Map<string, number>();
   for (const { id, until } of steps) {
     if (!until) continue;
@@ -35,7 +39,7 @@ export function planOf(steps: readonly Step[], records: Records, failedNow?: Rea
   const basisOf = (id: string): Record<string, number> =>
     Object.fromEntries((needsOf.get(id) ?? []).map((need) => [need, records.get(need)?.run ?? 0]));
 
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, PhaseState>();
   for (const { id, needs } of steps) {
     const record = records.get(id);
     const before = needs.map((need) => standings.get(need));
@@ -50,7 +54,7 @@ export function planOf(steps: readonly Step[], records: Records, failedNow?: Rea
   return { standings, roundOf, basisOf };
 }
 
-function standingOf(id: string, { state }: PhaseRecord, failedNow: ReadonlySet<string> | undefined): Standing {
+function standingOf(id: string, { state }: PhaseRecord, failedNow: ReadonlySet<string> | undefined): PhaseState {
   return state === "failed" && failedNow && !failedNow.has(id) ? "ready" : state;
 }
 

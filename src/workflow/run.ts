@@ -22,7 +22,7 @@ import {
   saveHeader,
   saveRecord,
 } from "./records.ts";
-import type { Ask, RunState, Session, WorkflowProgress } from "./session.ts";
+import type { AskPerson, RunState, Session, WorkflowProgress } from "./session.ts";
 import { createSlots } from "./slots.ts";
 import { type WorkflowRun, workflowStatus } from "./status.ts";
 import { runWait } from "./wait.ts";
@@ -37,7 +37,7 @@ export interface RunOptions {
   repeat?: string[];
   onProgress?: (progress: WorkflowProgress) => void;
   /** Asks the person at once; without it a phase that waits ends the run as `waiting`. */
-  ask?: Ask;
+  ask?: AskPerson;
   /** Replaces how a prompt and the data that goes along are put together. */
   compose?: Compose;
   signal?: AbortSignal;

@@ -36,7 +36,7 @@ export type WorkflowProgress =
 export type RunState = "running" | "interrupted" | "done" | "failed" | "paused" | "waiting";
 
 /** Asks the person; undefined leaves the phase waiting. */
-export type Ask = (question: {
+export type AskPerson = (question: {
   phase: string;
   question: string;
   /** JSON Schema of each key. */
@@ -59,7 +59,7 @@ export interface Session {
   settling: Slots;
   memory: MemoryMeter;
   compose: Compose;
-  ask?: Ask;
+  ask?: AskPerson;
   /** Stop: what is unfinished stays so. */
   signal: AbortSignal;
   now(): number;

@@ -1,7 +1,7 @@
 // Owns how a workflow stands, for whoever asks: data from the context alone, also while another process runs it or after it died.
 import type { Context } from "../contexts/context.ts";
 import type { ContextStatus } from "../contexts/listing.ts";
-import { planOf, type Standing } from "./plan.ts";
+import { type PhaseState, planOf } from "./plan.ts";
 import { AUTHOR, type PhaseOutline, type PhaseRecord, readHeader, readRecords } from "./records.ts";
 import type { RunState } from "./session.ts";
 
@@ -11,7 +11,7 @@ export interface PhaseStatus {
   /** The type of agent; `person` for one that waits for input. */
   agent: string;
   needs: string[];
-  state: Standing | "interrupted";
+  state: PhaseState | "interrupted";
   /** How often it was begun, in all. */
   runs: number;
   round: number;
@@ -82,7 +82,7 @@ function stateOf(phases: PhaseStatus[], worker: unknown): RunState {
   return states.includes("failed") ? "failed" : "paused";
 }
 
-function statusOf(outline: PhaseOutline, state: Standing, record: PhaseRecord | undefined): PhaseStatus {
+function statusOf(outline: PhaseOutline, state: PhaseState, record: PhaseRecord | undefined): PhaseStatus {
   const { id, title, agent, needs, until, exports } = outline;
   const { items, error } = record ?? {};
   return {

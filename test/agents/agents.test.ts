@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { HarnessOptions } from "../../src/harness.ts";
+import type { HarnessOptions } from "../../src/harness-options.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import type { LoggedRequest } from "../../src/testing/model-server.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";

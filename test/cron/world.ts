@@ -1,5 +1,5 @@
 // A clock that only moves when a test says so, and a house whose schedules live by it.
-import type { HarnessOptions } from "../../src/harness.ts";
+import type { HarnessOptions } from "../../src/harness-options.ts";
 import type { CronClock, CronOptions } from "../../src/mechanisms/cron/index.ts";
 
 export interface FakeClock extends CronClock {

@@ -2,7 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { CommandHook, HookEvent } from "../../src/claude-code/hook-events.ts";
-import type { Harness, HarnessOptions } from "../../src/harness.ts";
+import type { Harness } from "../../src/harness.ts";
+import type { HarnessOptions } from "../../src/harness-options.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { mergeSeams } from "../../src/loop/merge.ts";
 import type { GateCall, Mechanism, Tool } from "../../src/loop/seams.ts";

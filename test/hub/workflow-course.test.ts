@@ -6,7 +6,7 @@ import { drawWorkflow } from "../../src/workflow/draw.ts";
 import { defineWorkflow } from "../../src/workflow/parse.ts";
 import { reportOf } from "../../src/workflow/report.ts";
 import { runWorkflow } from "../../src/workflow/run.ts";
-import type { Ask, WorkflowProgress as Progress } from "../../src/workflow/session.ts";
+import type { AskPerson, WorkflowProgress as Progress } from "../../src/workflow/session.ts";
 import { workflowStatus } from "../../src/workflow/status.ts";
 import { giveInput } from "../../src/workflow/wait.ts";
 import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
@@ -99,7 +99,7 @@ describe("the course of a workflow", () => {
     ]);
     const agents = fake(() => ({}));
     const asked: (string | undefined)[] = [];
-    const ask: Ask = async ({ question, error }) => ({ who: asked.push(error) === 1 ? 7 : `${question} Ann` });
+    const ask: AskPerson = async ({ question, error }) => ({ who: asked.push(error) === 1 ? 7 : `${question} Ann` });
     const run = await runWorkflow({ workflow, context, runner: agents.runner, ask });
     expect([run.state, agents.tasks[0]!.prompt]).toEqual(["done", "Hi Who? Ann"]);
     expect(asked).toEqual([undefined, expect.stringMatching(/^who does not fit: .*expected string/)]);
@@ -110,7 +110,7 @@ describe("the course of a workflow", () => {
     const { context, contexts, fake } = await openDesk();
     const agents = fake(() => ({ exports: { kind: { a: 1 } } }));
     const stop = new AbortController();
-    const ask: Ask = () => {
+    const ask: AskPerson = () => {
       stop.abort();
       return new Promise(() => {});
     };

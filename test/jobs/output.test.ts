@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { listJobs, showJob } from "../../src/mechanisms/jobs/job-dir.ts";
@@ -122,7 +122,7 @@ done`;
     const expected =
       gone === undefined ? all.slice(0, text.length) : shown(all, Number(gone) + 2 * keep, keep, about).text;
     if (text !== expected) wrong.add(`${missing}: …${text.slice(-16)}`);
-    await breathe();
+    await yieldToEventLoop();
   }
   expect([await over, [...wrong]]).toEqual([[0, null], []]);
   expect(jobOutput(join(dir, "job"))).toEqual(shown(all, all.length, keep, "about "));

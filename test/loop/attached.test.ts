@@ -1,7 +1,8 @@
 // Seams are always attached: what a house passes through does not depend on what it is told to do.
 import fs from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { type HarnessOptions, mechanismsOf } from "../../src/harness.ts";
+import { mechanismsOf } from "../../src/harness.ts";
+import type { HarnessOptions } from "../../src/harness-options.ts";
 import type { Mechanism } from "../../src/loop/seams.ts";
 import { harmlessHooks } from "../environment.ts";
 import { openHouse } from "../house.ts";

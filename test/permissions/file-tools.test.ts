@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decide } from "../../src/shell-policy/engine.ts";
+import { decideCall } from "../../src/shell-policy/engine.ts";
 import { judgeFile, makePolicy, makeWorld } from "./world.ts";
 
 const SETUP = [
@@ -111,7 +111,7 @@ describe("file tools", () => {
   it("leave other tools to their effect, the embedding program and the rules", async () => {
     const world = { ...makeWorld(), trustedTools: ["mine"] };
     const judge = async (tool: string, effect: "internal" | "external" | "job") =>
-      (await decide(makePolicy(world), { tool, effect, input: {} }, world)).decision;
+      (await decideCall(makePolicy(world), { tool, effect, input: {} }, world)).decision;
     expect([
       await judge("todo_write", "internal"),
       await judge("job_output", "job"),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { piecesOf } from "../../src/shell-policy/shell/pieces.ts";
+import { wordPieces } from "../../src/shell-policy/shell/pieces.ts";
 
-const paths = (word: string, before = "") => piecesOf(word, before, "/home/u", "/p").map((piece) => piece.path);
+const paths = (word: string, before = "") => wordPieces(word, before, "/home/u", "/p").map((piece) => piece.path);
 
 it.each([
   ["src/a.ts", "", ["src/a.ts"]],
@@ -24,7 +24,7 @@ it.each([
 });
 
 it("a value belongs to the flag before it, or joined to it", () => {
-  const flags = (word: string, before: string) => piecesOf(word, before, "/h", "/p").map((piece) => piece.flag);
+  const flags = (word: string, before: string) => wordPieces(word, before, "/h", "/p").map((piece) => piece.flag);
   expect([flags("x", "--out"), flags("--out=x", "--in"), flags("-ox", ""), flags("x", "y")]).toEqual([
     ["--out"],
     ["--out"],

@@ -11,7 +11,7 @@ import {
   join,
   match,
   replaceAll,
-  show,
+  showField,
   split,
   word,
 } from "../../src/shell-policy/shell/field.ts";
@@ -34,7 +34,7 @@ describe("a word", () => {
     ]);
     expect(kinds(replaceAll(word("{}/{}"), "{}", hole("allNames")))).toEqual(["0:allNames", "2:allNames"]);
     expect(fill(name, { unknown: "u", names: "n", allNames: "h", plain: "0" })).toBe("-ou/a0");
-    expect([show(name), has(name, "unknown"), has(name, "names")]).toEqual(["-o$?/a$?", true, false]);
+    expect([showField(name), has(name, "unknown"), has(name, "names")]).toEqual(["-o$?/a$?", true, false]);
     expect([isSameWord(hole("plain"), hole("names")), isSameWord(hole(), hole())]).toEqual([false, true]);
   });
 

@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { realPath } from "../../src/file-access/paths.ts";
-import { decide } from "../../src/shell-policy/engine.ts";
+import { decideCall } from "../../src/shell-policy/engine.ts";
 import type { Judgement, Policy, World } from "../../src/shell-policy/types.ts";
 
 export interface TestWorld extends World {
@@ -71,12 +71,12 @@ export function makePolicy(world: World, rules: RuleTexts = {}): Policy {
 }
 
 export function judgeCommand(world: World, command: string, rules: RuleTexts = {}): Promise<Judgement> {
-  return decide(makePolicy(world, rules), { tool: "bash", effect: "job", input: { command } }, world);
+  return decideCall(makePolicy(world, rules), { tool: "bash", effect: "job", input: { command } }, world);
 }
 
 export function judgeFile(world: World, tool: string, input: object, rules: RuleTexts = {}): Promise<Judgement> {
   const effect = ["read_file", "glob", "grep"].includes(tool) ? "read" : "reconcile";
-  return decide(makePolicy(world, rules), { tool, effect, input }, world);
+  return decideCall(makePolicy(world, rules), { tool, effect, input }, world);
 }
 
 /** Those that were not decided so. */

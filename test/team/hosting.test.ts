@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
-import type { Harness, HarnessOptions } from "../../src/harness.ts";
+import type { Harness } from "../../src/harness.ts";
+import type { HarnessOptions } from "../../src/harness-options.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { defineMechanism } from "../../src/loop/seams.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";

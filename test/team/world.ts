@@ -1,5 +1,6 @@
 // A team for a test: a scripted model that answers each agent by what it was told last, and a host that runs until asked to end.
-import type { HarnessOptions, RunOptions } from "../../src/harness.ts";
+import type { RunOptions } from "../../src/harness.ts";
+import type { HarnessOptions } from "../../src/harness-options.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse } from "../house.ts";

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
-import type { HarnessOptions } from "../../src/harness.ts";
+import type { HarnessOptions } from "../../src/harness-options.ts";
 import { killJob, listJobs } from "../../src/mechanisms/jobs/job-dir.ts";
 import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";

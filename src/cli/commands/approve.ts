@@ -1,10 +1,10 @@
 // Owns `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 import { listContexts } from "../../contexts/listing.ts";
-import { type ApprovalScope, choicesFor, describeRequest, ruleOf } from "../../front/presentation/approval.ts";
+import { type ApprovalScope, approvalRule, choicesFor, describeRequest } from "../../front/presentation/approval.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine } from "../../front/presentation/printable.ts";
 import { styleFor } from "../../front/presentation/style.ts";
-import { titleOf } from "../../front/presentation/titles.ts";
+import { callTitle } from "../../front/presentation/titles.ts";
 import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
@@ -75,7 +75,7 @@ function answerOf(word: string, request: ApprovalRequest, flags: Answer): Approv
       "invalid",
       `${request.requestId} can only be allowed this once: ${commandLine(["approve", request.requestId, "allow"], flags)}`,
     );
-  if (scope === "rule") return { decision: "allow", keeps: { rule: ruleOf(request)!, ...whoAnswers() }, from };
+  if (scope === "rule") return { decision: "allow", keeps: { rule: approvalRule(request)!, ...whoAnswers() }, from };
   return { decision: "allow", from, ...(scope === "exactly" && { remember: true }) };
 }
 
@@ -170,4 +170,4 @@ function list(all: Found[], flags: Look): number {
 
 const wordFor = (scope: ApprovalScope): string => Object.keys(SCOPES).find((word) => SCOPES[word] === scope)!;
 
-const summary = ({ tool, input }: ApprovalRequest): string => oneLine(`${tool} ${titleOf(tool, input)}`, 100);
+const summary = ({ tool, input }: ApprovalRequest): string => oneLine(`${tool} ${callTitle(tool, input)}`, 100);

@@ -5,7 +5,7 @@ import { linesOf } from "../../front/sdk-protocol/lines-of.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type PermissionOptions, worldOf } from "../../mechanisms/permissions/index.ts";
 import { isBypass } from "../../settings/merge.ts";
-import { decide } from "../../shell-policy/engine.ts";
+import { decideCall } from "../../shell-policy/engine.ts";
 import type { Judgement, Policy } from "../../shell-policy/types.ts";
 import type { JsonToo, PolicyFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
@@ -64,7 +64,7 @@ function judge(query: Query, options: PermissionOptions, root: string): Promise<
     ...query[kind].map((text) => ({ text, source: "the query", base: root })),
   ];
   const policy = { mode: query.mode ?? given.mode, allow: more("allow"), ask: more("ask"), deny: more("deny") };
-  return decide(policy, query.call, worldOf({ root, cwd: query.cwd }, options));
+  return decideCall(policy, query.call, worldOf({ root, cwd: query.cwd }, options));
 }
 
 /** What decides first; a rule where one did. */

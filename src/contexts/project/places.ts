@@ -41,7 +41,7 @@ export const gitFacts = ({ git }: Pick<Here, "git">): Pick<FolderRecord, "git" |
 
 /** Undefined also for one that cannot be read: it is built anew. */
 export function readPlace(home: string, self: DirId): FolderRecord | undefined {
-  const place = parsePlace(readText(placeFile(home, self)));
+  const place = parsePlace(readRecordText(placeFile(home, self)));
   return place?.self === self ? place : undefined;
 }
 
@@ -58,7 +58,7 @@ export function writePlace(home: string, place: FolderRecord, opts: { flush: boo
 }
 
 export function removePlace(home: string, { self }: FolderRecord): void {
-  writing(home, () => fs.rmSync(placeFile(home, self), { force: true }));
+  writeFolderRecord(home, () => fs.rmSync(placeFile(home, self), { force: true }));
 }
 
 /** Nothing that is recorded at these paths is left. */
@@ -74,7 +74,7 @@ export function allPlaces(home: string): FolderRecord[] {
   const dir = path.join(home, "places");
   const found: FolderRecord[] = [];
   for (const name of namesIn(dir)) {
-    const place = name.startsWith(".") ? undefined : parsePlace(readText(path.join(dir, name)));
+    const place = name.startsWith(".") ? undefined : parsePlace(readRecordText(path.join(dir, name)));
     if (place && projects.has(place.project)) found.push(place);
   }
   return found;
@@ -85,7 +85,9 @@ export function projectNames(home: string): string[] {
 }
 
 export function readOrigin(home: string, name: string): Origin | undefined {
-  const found = parseObject(readText(path.join(projectDir(home, name), "project.json"))) as Partial<Origin> | undefined;
+  const found = parseObject(readRecordText(path.join(projectDir(home, name), "project.json"))) as
+    | Partial<Origin>
+    | undefined;
   return typeof found?.id === "string" && typeof found.path === "string" ? (found as Origin) : undefined;
 }
 
@@ -98,7 +100,7 @@ export function writeOrigin(home: string, name: string, origin: Origin): void {
  * needed. Contract: false when another was there first.
  */
 export function makeProject(home: string, name: string, origin: Origin): boolean {
-  return writing(home, () => {
+  return writeFolderRecord(home, () => {
     const projects = path.join(home, "projects");
     makeDir(projects);
     sweep(projects);
@@ -133,7 +135,9 @@ export const isUnlinked = (home: string, name: string): boolean =>
 
 export function markUnlinked(home: string, name: string, unlinked: boolean): void {
   const file = path.join(projectDir(home, name), UNLINKED);
-  writing(home, () => (unlinked ? fs.writeFileSync(file, "", { mode: 0o600 }) : fs.rmSync(file, { force: true })));
+  writeFolderRecord(home, () =>
+    unlinked ? fs.writeFileSync(file, "", { mode: 0o600 }) : fs.rmSync(file, { force: true }),
+  );
 }
 
 /** Whether there is anything in it that somebody could reach. */
@@ -142,7 +146,7 @@ export const holdsState = (home: string, name: string): boolean =>
 
 /** Whole or not at all, whoever else writes. */
 export function writeWhole(home: string, file: string, value: unknown, { flush } = { flush: true }): void {
-  writing(home, () => {
+  writeFolderRecord(home, () => {
     makeDir(path.dirname(file));
     const fresh = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.${randomUUID().slice(0, 8)}`);
     try {
@@ -156,7 +160,7 @@ export function writeWhole(home: string, file: string, value: unknown, { flush }
 }
 
 /** What the system says about a state directory that cannot be written, in one line. */
-export function writing<T>(home: string, work: () => T): T {
+export function writeFolderRecord<T>(home: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -189,7 +193,7 @@ function namesIn(dir: string): string[] {
   }
 }
 
-export function readText(file: string): string | undefined {
+export function readRecordText(file: string): string | undefined {
   try {
     return fs.readFileSync(file, "utf8");
   } catch {

@@ -72,10 +72,11 @@ export interface Choice {
 }
 
 /** The rule that an answer may keep: the widest of those that would have allowed it. */
-export const ruleOf = ({ firm, rules }: ApprovalRequest): string | undefined => (firm ? undefined : rules?.at(-1));
+export const approvalRule = ({ firm, rules }: ApprovalRequest): string | undefined =>
+  firm ? undefined : rules?.at(-1);
 
 export function choicesFor(request: ApprovalRequest): Choice[] {
-  const rule = ruleOf(request);
+  const rule = approvalRule(request);
   const isEdit = rule?.startsWith("Edit(") ?? false;
   const kept = isEdit ? `all edits inside the project (${rule})` : `whatever fits the rule ${rule}`;
   return [

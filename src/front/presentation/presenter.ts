@@ -18,7 +18,7 @@ import { counted, duration } from "./format.ts";
 import { noticeOf, type RememberedNotices } from "./notices.ts";
 import { oneLine, printable } from "./printable.ts";
 import { endOf } from "./results.ts";
-import { titleOf } from "./titles.ts";
+import { callTitle } from "./titles.ts";
 
 export type ShownFact = Fact<
   typeof loopEvents &
@@ -57,7 +57,7 @@ export function createPresenter(): Presenter {
   const keyOf = (agent: string, callId: string): string => `${agent} ${callId}`;
 
   function remember(agent: string, callId: string, tool: string, input: unknown): CallBlock {
-    const call = { agent, callId, tool, title: titleOf(tool, input) };
+    const call = { agent, callId, tool, title: callTitle(tool, input) };
     calls.set(keyOf(agent, callId), call);
     return call;
   }
@@ -118,7 +118,7 @@ export function createPresenter(): Presenter {
       case "message.sent":
         return [{ kind: "message", from: agent, to: data.to, text: printable(data.content) }];
       case "approval.asked": {
-        const title = `${data.tool} ${titleOf(data.tool, data.input)}`.trimEnd();
+        const title = `${data.tool} ${callTitle(data.tool, data.input)}`.trimEnd();
         return [{ kind: "asked", agent, requestId: data.requestId, title }];
       }
       case "approval.answered": {

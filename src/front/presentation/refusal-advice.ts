@@ -2,10 +2,10 @@
 import { dirname } from "node:path";
 import { resolvePath } from "../../file-access/paths.ts";
 import { type PermissionOptions, worldOf } from "../../mechanisms/permissions/index.ts";
-import { decide } from "../../shell-policy/engine.ts";
+import { decideCall } from "../../shell-policy/engine.ts";
 import type { Policy, ToolCall } from "../../shell-policy/types.ts";
 import { shellWord } from "./command-line.ts";
-import { quoted } from "./results.ts";
+import { quotedLines } from "./results.ts";
 
 export interface RefusedCall {
   tool: string;
@@ -31,7 +31,7 @@ export async function flagsFor(
   const call = { tool, effect, input };
   const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], ...options.policy };
   const under = (more: Partial<Policy>, also: Partial<PermissionOptions> = {}) =>
-    decide({ ...policy, ...more }, call, worldOf({ root, cwd }, { ...options, ...also }));
+    decideCall({ ...policy, ...more }, call, worldOf({ root, cwd }, { ...options, ...also }));
   const { decision, firm, parts } = await under({});
   if (decision !== "ask" || firm) return [];
   const { path } = (input ?? {}) as { path?: unknown };
@@ -48,7 +48,7 @@ export async function flagsFor(
   const rules = [...new Set(asked)].map((text) => `Bash(${text})`);
   if (rules.length > 0 && rules.every((rule) => IS_RULE.test(rule))) {
     const allow = [...policy.allow, ...rules.map((text) => ({ text, source: "advice", base: root }))];
-    if ((await under({ allow })).decision === "allow") return [`--allowedTools ${quoted(rules.join(", "))}`];
+    if ((await under({ allow })).decision === "allow") return [`--allowedTools ${quotedLines(rules.join(", "))}`];
   }
   return (await under({ mode: "auto" })).decision === "allow" ? ["--permission-mode auto"] : [];
 }

@@ -73,9 +73,9 @@ const isDiff = (text: string): boolean => /^--- .*\n\+\+\+ .*\n@@ /.test(text);
 export function adviceFor({ refusal }: Finished): Advice {
   if (!refusal?.unanswered) return { unanswered: false, flags: [] };
   const [rule] = refusal.rules ?? [];
-  const byRule = rule === undefined ? [] : [`--allowedTools ${quoted(rule)}`];
+  const byRule = rule === undefined ? [] : [`--allowedTools ${quotedLines(rule)}`];
   return { unanswered: true, flags: refusal.code === "edit" ? ["--permission-mode acceptEdits"] : byRule };
 }
 
-export const quoted = (rule: string): string =>
+export const quotedLines = (rule: string): string =>
   /["$`\\!]/.test(rule) ? `'${rule.replaceAll("'", `'\\''`)}'` : `"${rule}"`;

@@ -23,7 +23,7 @@ const TITLES: Record<string, (input: Input) => string> = {
   send_message: ({ to, content }) => `to ${text(to)}: ${text(content)}`,
 };
 
-export const titleOf = (tool: string, input: unknown): string =>
+export const callTitle = (tool: string, input: unknown): string =>
   oneLine((Object.hasOwn(TITLES, tool) ? TITLES[tool]! : named)(isRecord(input) ? input : {}), 200);
 
 const isRecord = (value: unknown): value is Input =>

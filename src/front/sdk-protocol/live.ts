@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { toClaude } from "../../claude-code/tool-names.ts";
 import { type Delta, noUsage, type Usage } from "../../models/model.ts";
-import { type Block, countsOf, sdkMessage, sdkUsage } from "./message.ts";
+import { type Block, sdkCounts, sdkMessage, sdkUsage } from "./message.ts";
 
 export interface LiveMessage {
   delta(delta: Delta): void;
@@ -85,7 +85,7 @@ export function createLiveMessage(opts: {
       close(message);
       for (const block of rest) whole(message, block);
       const stop = { container: null, stop_details: null, stop_reason: said?.stopReason ?? null, stop_sequence: null };
-      opts.event({ type: "message_delta", delta: stop, context_management: null, usage: countsOf(said?.used ?? {}) });
+      opts.event({ type: "message_delta", delta: stop, context_management: null, usage: sdkCounts(said?.used ?? {}) });
       opts.event({ type: "message_stop" });
       return message.id;
     },

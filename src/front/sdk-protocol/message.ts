@@ -63,11 +63,17 @@ export const messageId = (event: StoredEvent): string => `msg_${event.id}`;
 
 /** `used` by model. What no model tells us is null; server tools are never asked for. */
 export function sdkUsage(used: Record<string, Usage>): object {
-  return { ...countsOf(used), cache_creation: lifetimesOf(used), inference_geo: null, service_tier: null, speed: null };
+  return {
+    ...sdkCounts(used),
+    cache_creation: lifetimesOf(used),
+    inference_geo: null,
+    service_tier: null,
+    speed: null,
+  };
 }
 
 /** What of it the end of a streamed message says. */
-export function countsOf(used: Record<string, Usage>) {
+export function sdkCounts(used: Record<string, Usage>) {
   const sum = (count: keyof Usage) => Object.values(used).reduce((all, usage) => all + usage[count], 0);
   return {
     input_tokens: sum("input"),

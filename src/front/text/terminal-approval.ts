@@ -3,7 +3,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import { whoAnswers } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
-import { type Choice, choicesFor, describeRequest, ruleOf } from "../presentation/approval.ts";
+import { approvalRule, type Choice, choicesFor, describeRequest } from "../presentation/approval.ts";
 import { escaped } from "../presentation/printable.ts";
 import { styleFor } from "../presentation/style.ts";
 import type { Screen } from "./screen.ts";
@@ -134,7 +134,9 @@ function meaning(typed: string, request: ApprovalRequest, choices: Choice[]): Ap
     case "exactly":
       return rest === "" ? { decision: "allow", remember: true, from } : undefined;
     case "rule":
-      return rest === "" ? { decision: "allow", keeps: { rule: ruleOf(request)!, ...whoAnswers() }, from } : undefined;
+      return rest === ""
+        ? { decision: "allow", keeps: { rule: approvalRule(request)!, ...whoAnswers() }, from }
+        : undefined;
     default:
       return undefined;
   }

@@ -1,5 +1,5 @@
 // Owns collection: ledgers that may go, and the blobs that no remaining ledger names, in one transaction.
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { hex } from "../checksum.ts";
 import type { JudgedLeases } from "../leases.ts";
 import { possibleReferences } from "../references.ts";
@@ -44,7 +44,7 @@ export async function collectRows(
     const one: Read = { upTo: 0, named: new Set() };
     while (one.upTo < row.head) {
       await db.read(() => scan(db, row.n, { to: Math.min(one.upTo + BATCH, row.head), blobs: before, one }));
-      await breathe();
+      await yieldToEventLoop();
     }
     read.set(row.n, one);
   }

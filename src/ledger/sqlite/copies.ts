@@ -6,7 +6,7 @@ import { makeDir } from "../make-dir.ts";
 import type { Seq } from "../store.ts";
 import type { Advanced } from "./append.ts";
 import type { Connection } from "./connection.ts";
-import { type Copied, copiedIn, endOf, eventLine, linesOf, summaryLine } from "./copy-lines.ts";
+import { type Copied, copiedIn, eventLine, lineEnd, linesOf, summaryLine } from "./copy-lines.ts";
 import { eventRows, follows, type LedgerRow, sumAt } from "./rows.ts";
 
 export interface Copies {
@@ -70,7 +70,7 @@ export function openCopies(file: string, db: Connection): Copies {
         const { one, size } = found;
         const first = ledger.head - events.length + 1;
         const known = one.last === first - 1 && one.size === size;
-        const end = known ? undefined : endOf(one.fd, size);
+        const end = known ? undefined : lineEnd(one.fd, size);
         const missing = end ? leftOut(db, ledger, { last: end.last, first }) : [];
         one.last = -1; // a line that was cut off must not be continued
         one.size = size + write(one.fd, linesFor(ledger, { whole: end?.whole ?? true, missing, events, summarised }));

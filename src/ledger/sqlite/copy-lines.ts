@@ -141,7 +141,7 @@ function texts(value: unknown): value is string[] {
 }
 
 /** The last event that stands there whole, and whether the file ends with a whole line. */
-export function endOf(fd: number, size: number): { last?: Row; whole: boolean } {
+export function lineEnd(fd: number, size: number): { last?: Row; whole: boolean } {
   if (size === 0) return { whole: true };
   for (let length = Math.min(size, TAIL); ; length = Math.min(size, length * 4)) {
     const bytes = Buffer.alloc(length);

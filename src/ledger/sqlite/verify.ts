@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { bytesSum, sameBytes } from "../checksum.ts";
 import { isHoldfastError, messageOf } from "../error.ts";
 import type { Damage, Seq, StoredEvent, VerifyReport } from "../store.ts";
@@ -83,7 +83,7 @@ async function verifyLedger(
     for await (const event of readEvents(db, row.name)) {
       seen(event);
       last = event.seq;
-      if (last % 1000 === 0) await breathe();
+      if (last % 1000 === 0) await yieldToEventLoop();
     }
     const base = row.n * KEY_SPAN;
     const beyond = await db.read(() =>
@@ -150,7 +150,7 @@ async function verifyRest(db: Connection, report: VerifyReport): Promise<void> {
     );
     report.blobs++;
     if (!joinParts(name, parts)) report.damage.push({ what: `blob ${name} is incomplete or changed` });
-    await breathe();
+    await yieldToEventLoop();
   }
   const small = () => {
     for (const name of damagedLeases(db)) report.damage.push({ what: `the lease ${name} fails its checksum` });

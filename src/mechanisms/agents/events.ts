@@ -54,7 +54,7 @@ export const agentsSlice: MechanismSlice<AgentsState> = {
 };
 
 /** The agent's own definition first, then those of the agents it works for: `lead.c7.c2` works for `lead.c7`, everyone for the lead. */
-export function lineOf(state: AgentsState, agent: string): DefinedAgent[] {
+export function agentLine(state: AgentsState, agent: string): DefinedAgent[] {
   const line: DefinedAgent[] = [];
   for (let name = agent; name !== ""; name = callerOf(name)) {
     const defined = own(state, name);

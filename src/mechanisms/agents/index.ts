@@ -5,7 +5,7 @@ import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { claudeModel } from "../../models/catalogue.ts";
 import type { Model } from "../../models/model.ts";
-import { type AgentsState, agentEvents, agentsSlice, lineOf } from "./events.ts";
+import { type AgentsState, agentEvents, agentLine, agentsSlice } from "./events.ts";
 import { leaves } from "./tool-list.ts";
 
 export interface AgentsOptions {
@@ -17,7 +17,7 @@ export interface AgentsOptions {
 
 type OfAgent = Pick<Turn, "agent" | "slice">;
 
-const lineFor = ({ agent, slice }: OfAgent) => lineOf(slice<AgentsState>("agents") ?? {}, agent);
+const lineFor = ({ agent, slice }: OfAgent) => agentLine(slice<AgentsState>("agents") ?? {}, agent);
 
 /** The modes of the agent and of those it works for: each of them holds, whatever the process's is. */
 export const modesOf = (turn: OfAgent): PermissionMode[] =>

@@ -4,7 +4,7 @@ import { own } from "../../ledger/own.ts";
 import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";
 import type { Item } from "../../models/model.ts";
 import { type CompactionState, compactionEvents, compactionSlice, type Masks } from "./events.ts";
-import { lineFor, type Result, sizeOf, withLine } from "./line.ts";
+import { lineFor, lineSize, type Result, withLine } from "./line.ts";
 
 /** The user's hooks around it. Contract: `blocked` of PreCompact keeps everything as it is. */
 type FireCompact = (
@@ -53,9 +53,9 @@ async function maskMore(
   for (const item of items.slice(0, Math.max(0, lastReply))) {
     if (item.kind !== "result" || own(masked, item.callId) !== undefined) continue;
     const line = lineFor(item, { readable });
-    if (sizeOf(item.content) < 2 * line.length) continue; // hardly shorter, and worse to read
+    if (lineSize(item.content) < 2 * line.length) continue; // hardly shorter, and worse to read
     masks.push({ call: item.callId, line });
-    bytes += sizeOf(item.content);
+    bytes += lineSize(item.content);
   }
   if (masks.length === 0) return;
   const held = await fire("PreCompact", { trigger: "auto", custom_instructions: null }, turn);

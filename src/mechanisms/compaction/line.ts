@@ -10,12 +10,12 @@ export function lineFor(result: Result, { readable }: { readable: boolean }): st
   const again = readable
     ? `to see it again: read_file path call:${callId}`
     : "it is kept, but no tool of yours shows it";
-  return `[${callId} ${name}: ${how}${readableSize(sizeOf(content))}, left out to make room; ${again}]`;
+  return `[${callId} ${name}: ${how}${readableSize(lineSize(content))}, left out to make room; ${again}]`;
 }
 
 /** As version 2 put it: what a model was shown once stays as it was. */
 const oldLine = ({ name, content }: Result): string =>
-  `[result elided: ${name}, ${readableSize(sizeOf(content))}; call it again if it is needed]`;
+  `[result elided: ${name}, ${readableSize(lineSize(content))}; call it again if it is needed]`;
 
 /** Items never change, and adapters remember them by identity: the one that stands for a result is made once. */
 const made = new WeakMap<Result, Result>();
@@ -29,7 +29,7 @@ export function withLine(result: Result, line: string): Result {
   return item;
 }
 
-export const sizeOf = (content: readonly Content[]): number =>
+export const lineSize = (content: readonly Content[]): number =>
   content.reduce((sum, c) => sum + (c.type === "text" ? c.text.length : c.data.length), 0);
 
 const readableSize = (size: number) => (size < 1000 ? `${size} B` : `${Math.round(size / 1000)} kB`);

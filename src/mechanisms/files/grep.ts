@@ -6,7 +6,7 @@ import { nearbyNames } from "../../file-access/nearby-names.ts";
 import { displayPath, isInside, printable, resolvePath } from "../../file-access/paths.ts";
 import { leavesOut, type Permit, permitOf } from "../../file-access/permit.ts";
 import { type RipgrepResult, ripgrep } from "../../file-access/ripgrep.ts";
-import { type Held, hold, notRegular, pathOf, release } from "../../file-access/safe-open.ts";
+import { hold, notRegular, type OpenFile, pathOf, release } from "../../file-access/safe-open.ts";
 import { holdFound, newestFirst, unchangedSince } from "../../file-access/search-tree.ts";
 import { isSecret } from "../../file-access/secret-names.ts";
 import { defineTool, type ToolOutput } from "../../loop/seams.ts";
@@ -70,7 +70,7 @@ export const grepTool = defineTool<GrepInput>({
 });
 
 /** A person decides who reads a secret, and nobody decided on the files of a tree one by one. Not even counted: a count would answer questions. */
-function isKept(permit: Permit, tree: Held, file: string): boolean {
+function isKept(permit: Permit, tree: OpenFile, file: string): boolean {
   const from = isInside(permit.root, tree.real) ? permit.root : dirname(tree.real);
   return isSecret(relative(from, join(tree.real, file)).split(sep));
 }
@@ -81,7 +81,7 @@ interface Search {
   found: Found;
 }
 
-async function searchTree(permit: Permit, dir: Held, search: Search): Promise<RipgrepResult> {
+async function searchTree(permit: Permit, dir: OpenFile, search: Search): Promise<RipgrepResult> {
   const { input, signal, found } = search;
   const began = Date.now();
   const result = await ripgrep([...flags(input), "-e", input.pattern, "--", "./"], {
@@ -99,7 +99,7 @@ async function searchTree(permit: Permit, dir: Held, search: Search): Promise<Ri
 }
 
 /** Files in folders that changed while ripgrep ran: once more, each held. */
-async function searchAgain(permit: Permit, dir: Held, files: string[], search: Search): Promise<void> {
+async function searchAgain(permit: Permit, dir: OpenFile, files: string[], search: Search): Promise<void> {
   const held = files.flatMap((name) => {
     const file = holdFound(permit, dir, name);
     return file ? [{ held: file, name }] : [];
@@ -112,7 +112,7 @@ async function searchAgain(permit: Permit, dir: Held, files: string[], search: S
 }
 
 /** By open files, never by name. */
-function searchHeld(files: { held: Held; name: string }[], search: Search): Promise<RipgrepResult> {
+function searchHeld(files: { held: OpenFile; name: string }[], search: Search): Promise<RipgrepResult> {
   const { input, signal, found } = search;
   const names = new Map(files.map(({ held, name }, i) => [inChild(held, 3 + i), name]));
   return ripgrep([...flags(input), "-e", input.pattern, "--", ...names.keys()], {
@@ -123,7 +123,7 @@ function searchHeld(files: { held: Held; name: string }[], search: Search): Prom
   });
 }
 
-const inChild = (held: Held, fd: number): string => (held.viaProc ? byNumber(fd) : `/dev/fd/${fd}`);
+const inChild = (held: OpenFile, fd: number): string => (held.viaProc ? byNumber(fd) : `/dev/fd/${fd}`);
 
 function flags(input: GrepInput): string[] {
   const out = ["--engine=auto"];

@@ -5,7 +5,7 @@ import { readResult } from "../../file-access/kept-results.ts";
 import { nearbyNames } from "../../file-access/nearby-names.ts";
 import { displayPath, resolvePath } from "../../file-access/paths.ts";
 import { permitOf } from "../../file-access/permit.ts";
-import { type Held, hold, notRegular, readHeldSoon, release } from "../../file-access/safe-open.ts";
+import { hold, notRegular, type OpenFile, readHeldSoon, release } from "../../file-access/safe-open.ts";
 import { hashOf, markSeen } from "../../file-access/seen-files.ts";
 import { defineTool, type ToolOutput, type Turn } from "../../loop/seams.ts";
 import { cutText } from "../../text/cut.ts";
@@ -49,7 +49,7 @@ export const readFileTool = defineTool<ReadInput>({
   },
 });
 
-async function showHeld(held: Held, at: { input: ReadInput; turn: Turn; name: string }): Promise<ToolOutput> {
+async function showHeld(held: OpenFile, at: { input: ReadInput; turn: Turn; name: string }): Promise<ToolOutput> {
   const { stat } = held;
   const { path } = at.input;
   if (stat.isDirectory()) return failure(`${path} is a directory; list it with glob, path ${path}`);

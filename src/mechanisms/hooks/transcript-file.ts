@@ -20,14 +20,14 @@ export interface LastLine {
 const BLOCK = 1 << 16;
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } = fs.constants;
 
-export function placeOf(file: string): TranscriptPlace | undefined {
+export function transcriptPlace(file: string): TranscriptPlace | undefined {
   const stat = fs.lstatSync(file, { throwIfNoEntry: false });
   return stat?.isFile() ? { inode: stat.ino, size: stat.size } : undefined;
 }
 
 /** Undefined: no such file, nothing in it, or its last line is none of ours. What is behind the last line is cut off. */
 export function lastLine(file: string): LastLine | undefined {
-  const place = placeOf(file);
+  const place = transcriptPlace(file);
   if (!place) return undefined;
   const fd = fs.openSync(file, O_RDWR | O_NOFOLLOW);
   try {
@@ -90,7 +90,7 @@ export async function writeLines(
     fs.closeSync(fd);
   }
   if (!place) fs.renameSync(at, file);
-  return placeOf(file)!;
+  return transcriptPlace(file)!;
 }
 
 type Lines = Iterable<string> | AsyncIterable<string>;

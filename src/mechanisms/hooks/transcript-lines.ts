@@ -62,7 +62,7 @@ export interface LineMark {
 }
 
 /** Contract: changes `at`; undefined when the event says nothing, or is another agent's. */
-export function lineOf(event: StoredEvent, at: TranscriptState, whose: Whose): string | undefined {
+export function transcriptLine(event: StoredEvent, at: TranscriptState, whose: Whose): string | undefined {
   const fact = event as Fact<Events>;
   const { type, data } = fact;
   if (type === "context.moved") {

@@ -9,14 +9,14 @@ import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import { COPIED, LEFT } from "../../loop/rewind.ts";
 import type { Turn } from "../../loop/seams.ts";
-import { lastLine, placeOf, type TranscriptPlace, writeLines } from "./transcript-file.ts";
+import { lastLine, type TranscriptPlace, transcriptPlace, writeLines } from "./transcript-file.ts";
 import {
   closeOpen,
   LINE_EVENTS,
-  lineOf,
   newStanding,
   REWINDING,
   type TranscriptState,
+  transcriptLine,
   type Whose,
 } from "./transcript-lines.ts";
 import { fileName, sweepHookFiles, transcriptDir, transcriptFile } from "./transcript-places.ts";
@@ -75,10 +75,10 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
     const at: TranscriptState = { ...newStanding(), cwd, parent };
     for await (const event of recorded(whose.context, { after: needs - 1, upTo: seq, types: TYPES })) {
       if (event.seq === seq)
-        return lineOf(event, at, { ...whose, version: then }) === last.written
+        return transcriptLine(event, at, { ...whose, version: then }) === last.written
           ? { place: last.place, seq, at }
           : undefined;
-      lineOf(event, { ...at }, whose); // only what waits is not known from the line
+      transcriptLine(event, { ...at }, whose); // only what waits is not known from the line
     }
     return undefined;
   }
@@ -89,7 +89,7 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
     let upTo = seq;
     for await (const event of recorded(whose.context, { after: seq, types: TYPES })) {
       if (isRewinding(event)) return undefined;
-      const line = lineOf(event, at, whose);
+      const line = transcriptLine(event, at, whose);
       if (line !== undefined) lines.push(line);
       upTo = event.seq;
     }
@@ -122,7 +122,7 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
       if (back) yield* closeOpen(back.event, LEFT, at, whose);
       for await (const event of recorded(whose.context, { after: from - 1, upTo: to, types: TYPES })) {
         if (COPIES.includes(event.type)) yield* closeOpen(event, COPIED, at, whose);
-        const line = lineOf(event, at, whose);
+        const line = transcriptLine(event, at, whose);
         if (line !== undefined) yield line;
       }
     }
@@ -163,6 +163,6 @@ const isRewinding = ({ type, data }: StoredEvent): boolean =>
   REWINDING.includes(type) && (type !== "context.restored" || (data as { conversation: boolean }).conversation);
 
 const isStill = (place: TranscriptPlace, file: string): boolean => {
-  const now = placeOf(file);
+  const now = transcriptPlace(file);
   return now !== undefined && now.inode === place.inode && now.size === place.size;
 };

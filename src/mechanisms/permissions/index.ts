@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
-import { decide } from "../../shell-policy/engine.ts";
+import { decideCall } from "../../shell-policy/engine.ts";
 import { compileRules, coveredBy } from "../../shell-policy/rules.ts";
 import { rulesFor } from "../../shell-policy/rules-for-call.ts";
 import { policyIn } from "../../shell-policy/tree-policy.ts";
@@ -71,7 +71,7 @@ async function judge(
   const call = { tool: tool.name, effect: tool.effect, input };
   const under = async (rules: Policy): Promise<Judgement[]> => {
     const judgements: Judgement[] = [];
-    for (const mode of modes) judgements.push(await decide({ ...rules, mode }, call, world));
+    for (const mode of modes) judgements.push(await decideCall({ ...rules, mode }, call, world));
     return judgements;
   };
   const judgements = await under(policy);

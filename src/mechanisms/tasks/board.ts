@@ -6,7 +6,7 @@ import { decideDelete, decideUpdate } from "./decide-change.ts";
 import { decideCreate } from "./decide-create.ts";
 import { decideImport, type Imported, type TaskFile } from "./decide-import.ts";
 import { decideClaim, decideClaimNext, decideComplete, decideRelease, type Scene } from "./decide-work.ts";
-import { type BoardDecision, find } from "./decision.ts";
+import { type BoardDecision, findTask } from "./decision.ts";
 import { BOARD_LEDGER, boardCodec } from "./events.ts";
 import { type BoardState, boardIn, boardSlice, callKey } from "./fold.ts";
 import { inOrder, isClaimable, openBlockers } from "./graph.ts";
@@ -35,7 +35,7 @@ export interface Board extends TaskBoard {
   watch(signal: AbortSignal): AsyncIterable<void>;
 }
 
-export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<Board> {
+export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promise<Board> {
   const fold = createFold({ board: boardSlice });
   const ledger = await openLedger({ store, name: BOARD_LEDGER, codec: boardCodec(), fold });
   await ledger.saveSnapshot();
@@ -56,7 +56,7 @@ export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<
       { id: callKey(by) },
     );
   const sceneOf = (state: BoardState, by: By, note?: string): Scene => ({ state, tasks: state.tasks, by, note, limit });
-  const task = (id: string): Task => find(state().tasks, id);
+  const task = (id: string): Task => findTask(state().tasks, id);
   const present = (ids: string[]) => ids.flatMap((id) => state().tasks.get(id) ?? []);
 
   function changedBy(id: string, events: StoredEvent[]): Changed {
@@ -68,7 +68,7 @@ export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<
   }
 
   const release = async (id: string, by: By, note?: string): Promise<Task> => {
-    await write(by, (state) => decideRelease(sceneOf(state, by, note), find(state.tasks, id)));
+    await write(by, (state) => decideRelease(sceneOf(state, by, note), findTask(state.tasks, id)));
     return task(id);
   };
 
@@ -78,10 +78,10 @@ export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<
       return present(events.map((event) => (event.data as { id: string }).id));
     },
     async update(id, changes: TaskChanges, by) {
-      return changedBy(id, await write(by, (s) => decideUpdate(sceneOf(s, by), find(s.tasks, id), changes)));
+      return changedBy(id, await write(by, (s) => decideUpdate(sceneOf(s, by), findTask(s.tasks, id), changes)));
     },
     async claim(id, by) {
-      await write(by, (state) => decideClaim(sceneOf(state, by), find(state.tasks, id)));
+      await write(by, (state) => decideClaim(sceneOf(state, by), findTask(state.tasks, id)));
       return task(id);
     },
     async claimNext(by, { fits = () => true } = {}) {
@@ -95,7 +95,7 @@ export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<
       return id === undefined ? undefined : state().tasks.get(id);
     },
     async complete(id, by, note) {
-      return changedBy(id, await write(by, (s) => decideComplete(sceneOf(s, by, note), find(s.tasks, id))));
+      return changedBy(id, await write(by, (s) => decideComplete(sceneOf(s, by, note), findTask(s.tasks, id))));
     },
     release,
     async releaseAll(owner, by, note) {
@@ -106,7 +106,7 @@ export async function openBoard(store: Store, opts: BoardOptions = {}): Promise<
       return released;
     },
     async delete(id, by, { force = false } = {}) {
-      const events = await write(by, (state) => decideDelete(state, find(state.tasks, id), by, force));
+      const events = await write(by, (state) => decideDelete(state, findTask(state.tasks, id), by, force));
       return present((events[0]!.data as { unblocked: string[] }).unblocked);
     },
     async import(files, by) {

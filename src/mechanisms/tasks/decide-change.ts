@@ -4,7 +4,7 @@ import type { EventInput } from "../../ledger/store.ts";
 import { decideCancel, decideClaim, decideComplete, decideRelease, type Scene } from "./decide-work.ts";
 import {
   type BoardDecision,
-  bounded,
+  boundedText,
   checkCycle,
   checkFields,
   EDGES,
@@ -14,7 +14,7 @@ import {
   mayDispose,
   noted,
   ownerEntity,
-  refuse,
+  refuseDecision,
   taskEntity,
 } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
@@ -45,7 +45,7 @@ export function decideUpdate(scene: Scene, task: Task, changes: TaskChanges): Bo
   if (owner !== undefined && owner !== now.owner) take(decideAssign(here, now, owner), { owner });
   if (status === "in_progress") {
     if (now.owner !== null && now.owner !== ownerOf(scene.by) && now.status === "pending")
-      throw refuse(`${task.id} is kept for ${short(now.owner)}: only its owner can claim it`);
+      throw refuseDecision(`${task.id} is kept for ${short(now.owner)}: only its owner can claim it`);
     take(decideClaim(here, now), { status });
   } else if (status === "completed") take(decideComplete(here, now), { status });
   else if (status === "cancelled") take(decideCancel(here, now), { status });
@@ -76,13 +76,13 @@ function decideFields(
   if (Object.keys(set).length === 0 && !hasEdges && !onlyNote)
     return { decision: { events: [], reads: [], claimable: [] }, after: {} };
   checkFields(changes);
-  if (worktree) bounded("worktree", worktree, 4096);
+  if (worktree) boundedText("worktree", worktree, 4096);
   const { id } = task;
   const isContent = subject !== undefined || description !== undefined || hasEdges;
   if (isContent && task.status !== "pending" && task.status !== "in_progress")
-    throw refuse(`${id} is ${task.status}: create a new task instead`);
+    throw refuseDecision(`${id} is ${task.status}: create a new task instead`);
   if (isContent && task.status === "in_progress" && !mayDispose(task, scene.by))
-    throw refuse(`${id} is being worked on: ${heldBy(task)}; send its owner a message`);
+    throw refuseDecision(`${id} is being worked on: ${heldBy(task)}; send its owner a message`);
   const blockedBy = [...task.blockedBy.filter((one) => !removed.includes(one)), ...added];
   if (blockedBy.length > BLOCKERS) throw invalid(`${id} would wait for ${blockedBy.length} tasks, at most ${BLOCKERS}`);
   const after = { ...set, blockedBy };
@@ -124,7 +124,7 @@ function edgesOf(tasks: Tasks, task: Task, add: string[], remove: string[]): { a
       `there is no task ${unknown.map((id) => short(id, 40)).join(", ")}; nothing was changed`,
     );
   const added = [...new Set(add.map(taskId))];
-  if (added.includes(task.id)) throw refuse(`${task.id} cannot wait for itself; nothing was changed`);
+  if (added.includes(task.id)) throw refuseDecision(`${task.id} cannot wait for itself; nothing was changed`);
   const both = remove.map(taskId).filter((id) => added.includes(id));
   if (both.length > 0) throw invalid(`${both.join(", ")} is both added and removed`);
   return {
@@ -134,9 +134,11 @@ function edgesOf(tasks: Tasks, task: Task, add: string[], remove: string[]): { a
 }
 
 function decideAssign({ by, note }: Scene, task: Task, owner: string | null): BoardDecision {
-  if (task.status !== "pending") throw refuse(`${task.id} is ${task.status}: its owner stays`);
+  if (task.status !== "pending") throw refuseDecision(`${task.id} is ${task.status}: its owner stays`);
   if (!mayDispose(task, by))
-    throw refuse(`${task.id} is kept for ${short(task.owner!)}: only they, their lead or the user may change that`);
+    throw refuseDecision(
+      `${task.id} is kept for ${short(task.owner!)}: only they, their lead or the user may change that`,
+    );
   if (owner !== null && (owner.trim() === "" || owner.length > 200)) throw invalid("owner: give an agent's name");
   return {
     events: [fact("task.assigned", by, [taskEntity(task.id)], { id: task.id, owner, ...noted(note) })],
@@ -150,11 +152,11 @@ export function decideDelete(state: BoardState, task: Task, by: By, force: boole
   const { id, owner } = task;
   const detached = [...(state.dependants.get(id) ?? [])];
   if (!mayDispose(task, by))
-    throw refuse(`${id} can only be deleted by its owner, its lead or the user: ${heldBy(task)}`);
+    throw refuseDecision(`${id} can only be deleted by its owner, its lead or the user: ${heldBy(task)}`);
   if (task.status === "in_progress" && !force)
-    throw refuse(`${id} is being worked on: ${heldBy(task)}; release it first`);
+    throw refuseDecision(`${id} is being worked on: ${heldBy(task)}; release it first`);
   if (detached.length > 0 && !force)
-    throw refuse(
+    throw refuseDecision(
       `${names(detached.map((one) => ({ id: one })))} would wait for ${id} for ever: remove the dependency first`,
     );
   const unblocked = task.status === "completed" ? [] : freedBy(state.tasks, id, detached);

@@ -8,7 +8,7 @@ import {
   fact,
   IDS,
   invalid,
-  refuse,
+  refuseDecision,
   taskEntity,
 } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
@@ -91,6 +91,6 @@ function resolve(state: BoardState, { task, id, name }: Fresh, aliases: Map<stri
           : ""
       }; nothing was created`,
     );
-  if (found.includes(id)) throw refuse(`${name} cannot wait for itself; nothing was created`);
+  if (found.includes(id)) throw refuseDecision(`${name} cannot wait for itself; nothing was created`);
   return [...new Set(found as string[])];
 }

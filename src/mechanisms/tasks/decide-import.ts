@@ -8,7 +8,7 @@ import {
   fact,
   IDS,
   invalid,
-  refuse,
+  refuseDecision,
   taskEntity,
 } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
@@ -109,6 +109,6 @@ function resolve(file: TaskFile, ids: Map<string, string>): string[] {
       "not_found",
       `${file.file}: blockedBy ${unknown.map((id) => short(id, 60)).join(", ")} is in no file; nothing was imported`,
     );
-  if (file.blockedBy.includes(file.id)) throw refuse(`${file.file}: it waits for itself; nothing was imported`);
+  if (file.blockedBy.includes(file.id)) throw refuseDecision(`${file.file}: it waits for itself; nothing was imported`);
   return [...new Set(file.blockedBy.map((id) => ids.get(id)!))];
 }

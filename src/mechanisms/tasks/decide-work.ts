@@ -10,7 +10,7 @@ import {
   mayDispose,
   noted,
   ownerEntity,
-  refuse,
+  refuseDecision,
   taskEntity,
 } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
@@ -37,15 +37,15 @@ export function decideClaim({ state, tasks, by, note, limit }: Scene, task: Task
   const { id } = task;
   if (task.status === "in_progress") {
     if (task.owner === owner) return NOTHING;
-    throw refuse(`${id} was already claimed: ${heldBy(task)}`);
+    throw refuseDecision(`${id} was already claimed: ${heldBy(task)}`);
   }
-  if (closed(task)) throw refuse(`${id} is ${task.status}: there is nothing to claim`);
+  if (closed(task)) throw refuseDecision(`${id} is ${task.status}: there is nothing to claim`);
   const blockers = openBlockers(tasks, task);
-  if (blockers.length > 0) throw refuse(`${blockedText(task, blockers)}: it cannot be claimed yet`);
-  if (task.owner !== null && task.owner !== owner) throw refuse(`${id} is kept for ${short(task.owner)}`);
+  if (blockers.length > 0) throw refuseDecision(`${blockedText(task, blockers)}: it cannot be claimed yet`);
+  if (task.owner !== null && task.owner !== owner) throw refuseDecision(`${id} is kept for ${short(task.owner)}`);
   const running = state.running.get(owner);
   if (running && running.size >= limit)
-    throw refuse(
+    throw refuseDecision(
       `${short(owner)} already works on ${names([...running].map((one) => ({ id: one })))}: complete or release it before claiming ${id}`,
     );
   const touched = [taskEntity(id), ownerEntity(owner)];
@@ -73,10 +73,10 @@ export function decideClaimNext(scene: Scene, fits: (task: Task) => boolean): { 
 
 export function decideRelease({ by, note }: Scene, task: Task): BoardDecision {
   const { id, owner } = task;
-  if (closed(task)) throw refuse(`${id} is ${task.status}: it cannot be released`);
+  if (closed(task)) throw refuseDecision(`${id} is ${task.status}: it cannot be released`);
   if (task.status === "pending" && owner === null) return NOTHING;
   if (!mayDispose(task, by))
-    throw refuse(`${id} can only be released by its owner, its lead or the user: ${heldBy(task)}`);
+    throw refuseDecision(`${id} can only be released by its owner, its lead or the user: ${heldBy(task)}`);
   const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
   return {
     events: [fact("task.released", by, touched, { id, ...noted(note) })],
@@ -89,16 +89,17 @@ export function decideRelease({ by, note }: Scene, task: Task): BoardDecision {
 export function decideComplete({ state, tasks, by, note }: Scene, task: Task): BoardDecision {
   const { id, owner } = task;
   if (task.status === "completed" && mayComplete(task, by)) return NOTHING;
-  if (closed(task)) throw refuse(`${id} is already ${task.status}`);
+  if (closed(task)) throw refuseDecision(`${id} is already ${task.status}`);
   if (!mayComplete(task, by))
-    throw refuse(
+    throw refuseDecision(
       owner === null || task.status === "pending"
         ? `${id} is not yours: claim it before you complete it`
         : `${id} can only be completed by its owner or the user: ${heldBy(task)}`,
     );
   const blockers = openBlockers(tasks, task);
-  if (blockers.length > 0) throw refuse(`${blockedText(task, blockers)}: it cannot be complete before them`);
-  if (task.status === "pending" && by.context !== undefined) throw refuse(`${id} is not claimed: claim it first`);
+  if (blockers.length > 0) throw refuseDecision(`${blockedText(task, blockers)}: it cannot be complete before them`);
+  if (task.status === "pending" && by.context !== undefined)
+    throw refuseDecision(`${id} is not claimed: claim it first`);
   const dependants = [...(state.dependants.get(id) ?? [])];
   const unblocked = freedBy(tasks, id, dependants);
   const others = dependants.flatMap((one) => [one, ...(tasks.get(one)?.blockedBy ?? [])]);
@@ -113,9 +114,9 @@ export function decideComplete({ state, tasks, by, note }: Scene, task: Task): B
 export function decideCancel({ by, note }: Scene, task: Task): BoardDecision {
   const { id, owner } = task;
   if (task.status === "cancelled") return NOTHING;
-  if (closed(task)) throw refuse(`${id} is already completed`);
+  if (closed(task)) throw refuseDecision(`${id} is already completed`);
   if (!mayDispose(task, by))
-    throw refuse(`${id} can only be cancelled by its owner, its lead or the user: ${heldBy(task)}`);
+    throw refuseDecision(`${id} can only be cancelled by its owner, its lead or the user: ${heldBy(task)}`);
   const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
   return {
     events: [fact("task.cancelled", by, touched, { id, ...noted(note) })],

@@ -26,18 +26,19 @@ export const fact = (type: string, by: By, touches: string[], data: object): Eve
   data: { by, ...data },
 });
 
-export const noted = (note: string | undefined) => (note === undefined ? {} : { note: bounded("note", note, 2000) });
+export const noted = (note: string | undefined) =>
+  note === undefined ? {} : { note: boundedText("note", note, 2000) };
 
-export const refuse = (why: string): HoldfastError => new HoldfastError("refused", why);
+export const refuseDecision = (why: string): HoldfastError => new HoldfastError("refused", why);
 export const invalid = (why: string): HoldfastError => new HoldfastError("invalid", why);
 
-export function find(tasks: Tasks, given: string): Task {
+export function findTask(tasks: Tasks, given: string): Task {
   const task = tasks.get(taskId(given));
   if (task) return task;
   throw new HoldfastError("not_found", `there is no task ${short(given, 60)}`, { next: "list tasks" });
 }
 
-export function bounded(what: string, text: string, max: number): string {
+export function boundedText(what: string, text: string, max: number): string {
   if (text.length <= max) return text;
   throw invalid(`${what} has ${text.length} characters, at most ${max} fit: put the rest into a file and name it`);
 }
@@ -57,12 +58,12 @@ export function checkFields(fields: { subject?: string; description?: string; la
         `${where}subject has ${subject.length} characters, at most ${SUBJECT} fit: put the rest into description`,
       );
   }
-  if (description !== undefined) bounded(`${where}description`, description, DESCRIPTION);
+  if (description !== undefined) boundedText(`${where}description`, description, DESCRIPTION);
   if (labels && labels.length > LABELS)
     throw invalid(`${where}labels: ${labels.length} of them, at most ${LABELS} fit`);
   for (const label of labels ?? [])
     if (label.trim() === "") throw invalid(`${where}labels: one is empty`);
-    else bounded(`${where}labels`, label, LABEL);
+    else boundedText(`${where}labels`, label, LABEL);
 }
 
 /** Contract: throws with the whole circle by name. */
@@ -74,7 +75,7 @@ export function checkCycle(
   const cycle = findCycle(starts, blockersOf);
   if (!cycle) return;
   const shown = cycle.length > 12 ? [...cycle.slice(0, 6), "…", ...cycle.slice(-5)] : cycle;
-  throw refuse(
+  throw refuseDecision(
     `that would be a cycle: ${shown.map((id) => (id === "…" ? id : name(id))).join(" waits for ")}; nothing was changed`,
   );
 }

@@ -16,7 +16,7 @@ import { createTaskUpdateTool } from "./update-task.ts";
 
 /** The board of that store. What it is made of is loaded when it is first opened. */
 export const openBoard = async (store: Store, opts: BoardOptions = {}): Promise<Board> =>
-  (await import("./board.ts")).openBoard(store, opts);
+  (await import("./board.ts")).openBoardOn(store, opts);
 
 /** For who claims without a call: the same move, and where it leads. */
 export const placeFor =

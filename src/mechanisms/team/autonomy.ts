@@ -5,7 +5,7 @@ import type { Note, Turn } from "../../loop/seams.ts";
 import type { By, Task } from "../tasks/port.ts";
 import type { TeamFacts } from "./decide.ts";
 import { activeMates, TEAM, type Teammate, type TeamState } from "./state.ts";
-import { stateOf } from "./talk.ts";
+import { teamState } from "./talk.ts";
 import { claimed, unfinished } from "./texts.ts";
 
 /** Once when it claims it, and once more when it stops with it in its hands; then it waits to be spoken to. */
@@ -36,7 +36,7 @@ export async function hasTask(
   const opened = await board();
   const [running] = await opened.list({ owner, status: "in_progress" });
   if (running) return wantsMore(mate, running);
-  const fits = fitting(mate, stateOf(agent));
+  const fits = fitting(mate, teamState(agent));
   const pending = await opened.list({ status: "pending" });
   const free = pending.filter((task) => opened.openBlockers(task).length === 0);
   // Given to it by name: also what it was given before.
@@ -49,7 +49,7 @@ export async function takeTask(mate: Teammate, turn: Turn, { board, place }: Aut
   const by: By = { context: turn.context, agent: turn.agent };
   const [running] = await opened.list({ owner: `${turn.context}/${mate.name}`, status: "in_progress" });
   if (running && !wantsMore(mate, running)) return [];
-  const task = running ?? (await opened.claimNext(by, { fits: fitting(mate, stateOf(turn)) }));
+  const task = running ?? (await opened.claimNext(by, { fits: fitting(mate, teamState(turn)) }));
   if (!task) return [];
   const first = !running || (mate.assigned[task.id] ?? 0) === 0;
   try {
@@ -60,7 +60,7 @@ export async function takeTask(mate: Teammate, turn: Turn, { board, place }: Aut
   } catch (error) {
     await opened.release(task.id, by, messageOf(error));
     await turn.append([{ type: "team.unplaced", data: { taskId: task.id, reason: messageOf(error) } }]);
-    return takeTask(stateOf(turn).mates[mate.name]!, turn, { board, place });
+    return takeTask(teamState(turn).mates[mate.name]!, turn, { board, place });
   }
 }
 

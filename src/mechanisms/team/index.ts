@@ -8,7 +8,7 @@ import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
 import { createMateTools, type MateToolsOptions } from "./mate-tools.ts";
 import { closedTo, identityOf, rosterOf, statusOf } from "./roster.ts";
 import { activeMates, pendingPlan, pendingPlans, TEAM, type Teammate, teamSlice } from "./state.ts";
-import { deliver, inboxOf, stateOf, teamWake } from "./talk.ts";
+import { deliver, inboxOf, teamState, teamWake } from "./talk.ts";
 
 const MOST_TEAMMATES = 50;
 const MOST_AGENTS = 64;
@@ -57,7 +57,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
         mateTools ??= createMateTools({ releaseTasks, leaving: opts.leaving });
         return mateTools;
       }
-      if (turn.agent !== LEAD || !(opts.offer || Object.keys(stateOf(turn).mates).length > 0)) return [];
+      if (turn.agent !== LEAD || !(opts.offer || Object.keys(teamState(turn).mates).length > 0)) return [];
       leadTools ??= createLeadTools({
         define: opts.define,
         mostTeammates: opts.mostTeammates ?? MOST_TEAMMATES,
@@ -68,7 +68,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
     seams: {
       system: (turn) => {
         const mate = mateOf(turn);
-        return mate ? identityOf(mate, stateOf(turn)) : turn.agent === LEAD ? rosterOf(stateOf(turn)) : "";
+        return mate ? identityOf(mate, teamState(turn)) : turn.agent === LEAD ? rosterOf(teamState(turn)) : "";
       },
       async intake(turn) {
         const notes = deliver(turn);
@@ -80,13 +80,13 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
       gate: {
         judge({ turn, tool }) {
           // Whoever works for a teammate may do no more than it.
-          const reason = closedTo(stateOf(turn).mates[turn.agent.split(".")[0]!], tool);
+          const reason = closedTo(teamState(turn).mates[turn.agent.split(".")[0]!], tool);
           return reason === undefined ? { decision: "allow" } : { decision: "deny", code: "team", reason };
         },
       },
     },
     outstanding(agent) {
-      const state = stateOf(agent);
+      const state = teamState(agent);
       const mate = mateOf(agent);
       // Teammates, and those that have shut down and not ended their turn.
       if (mate) {
@@ -126,7 +126,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
         return;
       }
       // A plan that waits says more than the words that went with it.
-      const known = pendingPlan(stateOf(turn), mate.name) !== undefined && turn.state.lastTurn?.reason === "done";
+      const known = pendingPlan(teamState(turn), mate.name) !== undefined && turn.state.lastTurn?.reason === "done";
       const text = known ? mate.unreported.slice(0, -1) : mate.unreported;
       await turn.append([{ type: "team.idled", data: { text: text.filter((one) => one !== "").join("\n") } }]);
     },
@@ -136,11 +136,11 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
 
 type OfAgent = Pick<AgentView, "agent" | "slice">;
 
-const mateOf = (agent: OfAgent): Teammate | undefined => stateOf(agent).mates[agent.agent];
+const mateOf = (agent: OfAgent): Teammate | undefined => teamState(agent).mates[agent.agent];
 
 /** Only the lead decides it, who alone may spawn: no host forgets somebody new. */
 function isOver({ agent, slice }: OfAgent): boolean {
-  const { mates, inboxes, over = false } = stateOf({ slice });
+  const { mates, inboxes, over = false } = teamState({ slice });
   const { agents } = slice<{ agents: Record<string, Turn["state"]> }>("transcript");
   const all = Object.values(mates);
   const gone = ({ name, status }: Teammate) => status === "left" && !agents[name]?.turn;

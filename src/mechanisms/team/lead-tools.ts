@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { contextState } from "../../loop/agent.ts";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { joining, reviewing, shuttingDown, type TeamFacts, wantingPlan } from "./decide.ts";
-import { bus, stateOf, teamWake } from "./talk.ts";
+import { bus, teamState, teamWake } from "./talk.ts";
 
 export interface LeadToolsOptions {
   /** The facts that make an agent one of a type. Contract: throws when there is no such type. */
@@ -47,7 +47,7 @@ const spawnTool = ({ define, mostTeammates, mostAgents }: LeadToolsOptions): Too
       const { name, role, prompt, require_plan: requirePlan = false, agent: type } = input;
       const taken = Object.keys(turn.slice<ReturnType<typeof contextState>>("transcript").agents);
       const facts = joining(
-        stateOf(turn),
+        teamState(turn),
         { name, role, prompt, requirePlan, ...(type && { type }) },
         { taken, cwd: turn.root, most: mostTeammates, mostAgents },
       );
@@ -69,7 +69,7 @@ const requestPlan = defineTool<{ name: string; about?: string }>({
   async execute({ turn, input: { name, about = "" } }) {
     return {
       content: `${name} may only look until a plan of it is approved.`,
-      events: wantingPlan(stateOf(turn), name, about),
+      events: wantingPlan(teamState(turn), name, about),
     };
   },
 });
@@ -80,7 +80,7 @@ const reviewPlan = defineTool<{ request_id: string; approve: boolean; feedback?:
   schema: () => z.strictObject({ request_id: z.string(), approve: z.boolean(), feedback: z.string().optional() }),
   effect: "internal",
   async execute({ turn, input: { request_id: requestId, approve, feedback = "" } }) {
-    const events = reviewing(stateOf(turn), { requestId, approve, feedback });
+    const events = reviewing(teamState(turn), { requestId, approve, feedback });
     return { content: `${requestId} ${approve ? "approved" : "rejected"}`, events };
   },
 });
@@ -91,7 +91,7 @@ const requestShutdown = defineTool<{ name: string; reason?: string }>({
   schema: () => z.strictObject({ name: z.string(), reason: z.string().optional() }),
   effect: "internal",
   async execute({ turn, input: { name, reason = "" } }) {
-    const { facts, requestId } = shuttingDown(stateOf(turn), name, reason);
+    const { facts, requestId } = shuttingDown(teamState(turn), name, reason);
     return { content: `Asked ${name} to shut down: request ${requestId}. Its answer comes to you.`, events: facts };
   },
 });

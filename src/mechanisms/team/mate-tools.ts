@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { defineTool, type Tool, type ToolOutput, type Turn } from "../../loop/seams.ts";
 import { answering, submitting } from "./decide.ts";
-import { bus, stateOf } from "./talk.ts";
+import { bus, teamState } from "./talk.ts";
 
 export interface MateToolsOptions {
   /** Gives back what that teammate holds on the board. Contract: done twice, it changes nothing twice. */
@@ -18,7 +18,7 @@ const submitPlan = defineTool<{ plan: string }>({
   schema: () => z.strictObject({ plan: z.string() }),
   effect: "internal",
   async execute({ turn, input }) {
-    const { facts, requestId } = submitting(stateOf(turn), turn.agent, input.plan);
+    const { facts, requestId } = submitting(teamState(turn), turn.agent, input.plan);
     return { content: `Plan submitted: request ${requestId}. End your turn now; the answer wakes you.`, events: facts };
   },
 });
@@ -30,7 +30,7 @@ const answerShutdown = ({ releaseTasks, leaving }: MateToolsOptions): Tool =>
     schema: () => z.strictObject({ request_id: z.string(), approve: z.boolean(), reason: z.string().optional() }),
     effect: "internal",
     async execute({ turn, input: { request_id: requestId, approve, reason = "" } }) {
-      const events = answering(stateOf(turn), turn.agent, { requestId, approve, reason });
+      const events = answering(teamState(turn), turn.agent, { requestId, approve, reason });
       if (!approve) return { content: `Refused: ${requestId}. You go on.`, events };
       await turn.append([]); // the reply that asks for it is durable before the board shows what it did
       const released = await releaseTasks(turn, `${turn.agent} has shut down (${requestId})`);

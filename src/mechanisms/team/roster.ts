@@ -1,7 +1,7 @@
 // Owns how a team stands: who a teammate is, whom the lead leads, how far everyone is, and what a closed gate holds back.
 import type { Tool, Turn } from "../../loop/seams.ts";
 import { activeMates, pendingPlan, type Teammate, type TeamState } from "./state.ts";
-import { stateOf } from "./talk.ts";
+import { teamState } from "./talk.ts";
 
 const MOST_LISTED = 40;
 const MOST_ROLE_CHARS = 100;
@@ -31,7 +31,7 @@ export function rosterOf(state: TeamState): string {
 }
 
 export function statusOf(turn: Pick<Turn, "slice">): string {
-  const state = stateOf(turn);
+  const state = teamState(turn);
   const { agents } = turn.slice<{ agents: Record<string, Turn["state"]> }>("transcript");
   const mates = activeMates(state);
   const lines = mates.slice(0, MOST_LISTED).map((mate) => `${mate.name}: ${doing(mate, state, agents[mate.name])}`);

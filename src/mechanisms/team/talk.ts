@@ -10,7 +10,7 @@ const MOST_ENTRIES = 100;
 const MOST_CHARS = 64_000;
 const BY = "team";
 
-export const stateOf = (agent: Pick<Turn, "slice">): TeamState => agent.slice<TeamState>("team");
+export const teamState = (agent: Pick<Turn, "slice">): TeamState => agent.slice<TeamState>("team");
 
 /** Stands in the store while a context has a team, so that hosts find it. */
 export const teamWake = (context: string, dueAt: number | null): WakeInput => ({
@@ -24,7 +24,7 @@ export const teamWake = (context: string, dueAt: number | null): WakeInput => ({
 export const isTeamWake = (wake: Wake): boolean => wake.by === BY;
 
 export const inboxOf = (agent: Pick<Turn, "slice" | "agent">): readonly InboxEntry[] =>
-  stateOf(agent).inboxes[agent.agent] ?? [];
+  teamState(agent).inboxes[agent.agent] ?? [];
 
 /** Contract: each entry with the fact that it was delivered, in one append; whatever is too much stays for the next round. */
 export function deliver(turn: Turn): Note[] {
@@ -47,7 +47,7 @@ const sendMessage = defineTool<{ to: string; content: string }>({
   schema: () => z.strictObject({ to: z.string(), content: z.string() }),
   effect: "internal",
   async execute({ turn, input }) {
-    const events = sending(stateOf(turn), turn.agent, input);
+    const events = sending(teamState(turn), turn.agent, input);
     return { content: `Sent to ${input.to === "*" ? "everyone" : input.to}.`, events };
   },
 });

@@ -4,8 +4,8 @@ import { messageOf } from "../../ledger/error.ts";
 import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, type WorktreeState } from "./port.ts";
 import { findRegistered, namesIn, type Registered } from "./registered.ts";
-import { type Git, openGit, repositoryOf, textOf, type WorktreeRepository } from "./repository.ts";
-import { countUnmerged, stateOf } from "./state.ts";
+import { type Git, gitText, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
+import { countUnmerged, worktreesState } from "./state.ts";
 
 export interface ListedTree {
   name: string;
@@ -52,7 +52,7 @@ export async function listTrees(place: WorktreePlace, { all = false }: { all?: b
 function treesIn({ common }: WorktreeRepository, dir: string): string[] {
   return namesIn(join(common, "worktrees")).flatMap((id) => {
     const admin = join(common, "worktrees", id);
-    const pointer = textOf(join(admin, "gitdir"));
+    const pointer = gitText(join(admin, "gitdir"));
     const path = pointer === undefined ? "" : dirname(resolve(admin, pointer));
     return dirname(path) === dir ? [basename(path)] : [];
   });
@@ -70,7 +70,7 @@ async function describe(
   if (lock?.ours && lock.phase === "being made") return { ...base, ahead: 0, behind: 0, problem: "it is unfinished" };
   const far = branches.has(name) ? await distance(git, main, name) : { ahead: 0, behind: 0 };
   try {
-    return { ...base, ...far, state: await stateOf(git, tree) };
+    return { ...base, ...far, state: await worktreesState(git, tree) };
   } catch (error) {
     return { ...base, ...far, problem: messageOf(error) };
   }

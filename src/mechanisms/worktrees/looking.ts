@@ -9,7 +9,7 @@ import { branchOf, checkWorktreeName, type WorktreeState } from "./port.ts";
 import { checkInPlace, findRegistered, reasonOf, writeLock } from "./registered.ts";
 import { registeredAt } from "./remove.ts";
 import { openGit, repositoryOf } from "./repository.ts";
-import { countUnmerged, stateOf } from "./state.ts";
+import { countUnmerged, worktreesState } from "./state.ts";
 import { afterOthers, inTurn } from "./turns.ts";
 
 const NOTE_CHARS = 300;
@@ -18,7 +18,7 @@ export async function look(place: WorktreePlace, name: string): Promise<Worktree
   checkWorktreeName(name);
   const main = repositoryOf(place.root);
   const path = join(openDir(place.dir), name);
-  return stateOf(await openGit(main, place.dir), { name, path, registered: registeredAt(main, name, path) });
+  return worktreesState(await openGit(main, place.dir), { name, path, registered: registeredAt(main, name, path) });
 }
 
 export async function branchLeft(
@@ -33,7 +33,7 @@ export async function branchLeft(
 }
 
 /** Waits for who makes or removes it: afterwards it is there, or it is not. */
-export async function placeOf(place: WorktreePlace, name: string): Promise<string> {
+export async function worktreePlace(place: WorktreePlace, name: string): Promise<string> {
   const gone = (why: string) =>
     new HoldfastError("refused", `the worktree ${visible(name.slice(0, 60))} ${why}`, {
       next: "make or free worktree",
@@ -66,7 +66,7 @@ export async function keep(place: WorktreePlace, name: string, note: string): Pr
       throw refused(
         `git holds the worktree ${name} locked, and not for us (${visible(lock.reason)}): it stays in any case`,
       );
-    const state = await stateOf(await openGit(main, place.dir, descriptor), { name, path, registered });
+    const state = await worktreesState(await openGit(main, place.dir, descriptor), { name, path, registered });
     const kept = visible(cutText(note.replace(/\s+/g, " ").trim(), NOTE_CHARS));
     writeLock(admin, reasonOf("kept for review", lock?.mark ?? branchOf(name), kept));
     return { ...state, kept };

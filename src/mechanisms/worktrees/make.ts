@@ -8,9 +8,9 @@ import { makeDir } from "../../ledger/make-dir.ts";
 import { linkFolders } from "./links.ts";
 import { sparseSettings } from "./own-settings.ts";
 import { branchOf, checkWorktreeName, type Made, type MakePlan } from "./port.ts";
-import { dropLeftovers, findRegistered, isThere, namesIn, reasonOf, writeLock } from "./registered.ts";
+import { dropLeftovers, findRegistered, isRegistered, namesIn, reasonOf, writeLock } from "./registered.ts";
 import { type Git, headOf, NOT_INTO_SUBMODULES, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
-import { afterOthers, type Held, inTurn } from "./turns.ts";
+import { afterOthers, type HeldTurn, inTurn } from "./turns.ts";
 
 export interface WorktreePlace {
   /** Holds the worktrees, by its real path. */
@@ -64,7 +64,8 @@ async function checkFree(
 ): Promise<void> {
   if (findRegistered(common, path))
     throw refused(`there is a worktree ${name} already, in ${path}: choose another name`);
-  if (isThere(path)) throw refused(`${path} is there already, and is no worktree of this project: choose another name`);
+  if (isRegistered(path))
+    throw refused(`${path} is there already, and is no worktree of this project: choose another name`);
   const taken = await git(["for-each-ref", "--format=%(refname:short)", "refs/heads/holdfast", `refs/heads/${branch}`]);
   const names = taken.split("\n").filter(Boolean);
   if (names.includes("holdfast"))
@@ -122,7 +123,7 @@ interface At {
   link: readonly string[];
 }
 
-async function open(place: WorktreePlace, held: Held): Promise<At> {
+async function open(place: WorktreePlace, held: HeldTurn): Promise<At> {
   const main = repositoryOf(place.root);
   return { main, git: await openGit(main, place.dir, held.descriptor), link: place.link };
 }
@@ -163,7 +164,7 @@ async function finish({ git, main, link }: At, plan: MakePlan): Promise<Made> {
     writeLock(admin, reasonOf("in use", lock.mark));
   }
   crashPoint("worktree.made");
-  if (isThere(join(path, ".gitmodules"))) says.push("submodules are not initialised in it");
+  if (isRegistered(join(path, ".gitmodules"))) says.push("submodules are not initialised in it");
   const left = await uncommittedIn(git, plan.from);
   if (left > 0) says.push(`not in it: ${left} uncommitted changes of ${plan.from}`);
   return { says };

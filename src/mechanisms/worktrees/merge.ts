@@ -6,9 +6,9 @@ import { crashPoint } from "../../ledger/crash-point.ts";
 import { baseOf } from "./compare.ts";
 import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, checkWorktreeName, stateLines } from "./port.ts";
-import { findRegistered, isThere } from "./registered.ts";
+import { findRegistered, isRegistered } from "./registered.ts";
 import { type Git, NOT_INTO_SUBMODULES, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
-import { OPERATIONS, stateOf } from "./state.ts";
+import { OPERATIONS, worktreesState } from "./state.ts";
 import { inTurn } from "./turns.ts";
 
 export interface MergeOptions {
@@ -65,7 +65,7 @@ const byHand = ({ top }: WorktreeRepository, branch: string): string => `by hand
 async function checkTarget(git: Git, main: WorktreeRepository): Promise<string> {
   const at = await git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"], { gitDir: main.gitDir });
   if (at.code !== 0) throw refused(`the project's tree ${main.top} is on no branch: check one out, then merge into it`);
-  const operation = OPERATIONS.find(([file]) => isThere(join(main.gitDir, file)))?.[1];
+  const operation = OPERATIONS.find(([file]) => isRegistered(join(main.gitDir, file)))?.[1];
   if (operation) throw refused(`a ${operation} is going on in ${main.top}: finish or abort it first`);
   const programs = mergeProgramsOf(git);
   if (programs.length > 0)
@@ -90,7 +90,7 @@ async function commitRest(
 ): Promise<string | undefined> {
   const registered = findRegistered(main.common, path);
   if (!registered) return undefined; // only the branch is left of it
-  const state = await stateOf(git, { name, path, registered });
+  const state = await worktreesState(git, { name, path, registered });
   const { staged, unstaged, untracked, elsewhere, operation } = state;
   if (operation)
     throw refused(`a ${operation} is going on in the worktree ${name} (${path}): finish or abort it first`);
@@ -244,7 +244,7 @@ async function merge(git: Git, main: WorktreeRepository, { branch, into, tree }:
   }
   const { code, why } = await git.ask([...quietly, "--no-edit", "-m", message, ref], place);
   if (code === 0) return;
-  if (!isThere(join(main.gitDir, "MERGE_HEAD"))) throw refused(`nothing was merged: ${why}`);
+  if (!isRegistered(join(main.gitDir, "MERGE_HEAD"))) throw refused(`nothing was merged: ${why}`);
   const names = await git(["diff", "--name-only", "--diff-filter=U", NOT_INTO_SUBMODULES, "-z"], place);
   await git(["merge", "--abort"], place);
   throw conflicting(main, branch, names.split("\0").filter(Boolean));

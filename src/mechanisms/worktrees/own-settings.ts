@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir } from "../../ledger/make-dir.ts";
-import { isThere } from "./registered.ts";
+import { isRegistered } from "./registered.ts";
 
 export interface Configured {
   /** What is configured for all repositories of the user, or what this one says. */
@@ -42,7 +42,7 @@ export function settingsFor(common: string, dir: string, configured: readonly Co
   makeDir(join(dir, ".settings"));
   const all = realpathSync.native(join(dir, ".settings"));
   const path = join(all, name);
-  if (isThere(path)) return path;
+  if (isRegistered(path)) return path;
   const fresh = mkdtempSync(join(all, "new-"));
   writeFileSync(join(fresh, "config"), text, { flush: true });
   for (const one of SHARED) symlinkSync(join(common, one), join(fresh, one));
@@ -50,7 +50,7 @@ export function settingsFor(common: string, dir: string, configured: readonly Co
     renameSync(fresh, path);
   } catch (error) {
     rmSync(fresh, { recursive: true, force: true });
-    if (!isThere(path)) throw error; // else another process was first
+    if (!isRegistered(path)) throw error; // else another process was first
   }
   return path;
 }

@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { refused } from "../../file-access/refused.ts";
-import { textOf } from "./repository.ts";
+import { gitText } from "./repository.ts";
 
 /**
  * Every worktree of ours is locked, so that `git worktree prune` (in a sandbox that does not see it, or by a gc) leaves it alone; the
@@ -27,9 +27,9 @@ export const reasonOf = (phase: Phase, mark: string, note = ""): string =>
 export function findRegistered(common: string, path: string): Registered | undefined {
   for (const id of namesIn(join(common, "worktrees"))) {
     const admin = join(common, "worktrees", id);
-    const pointer = textOf(join(admin, "gitdir"));
+    const pointer = gitText(join(admin, "gitdir"));
     if (pointer === undefined || resolve(admin, pointer) !== join(path, ".git")) continue;
-    const reason = textOf(join(admin, "locked"));
+    const reason = gitText(join(admin, "locked"));
     return { admin, ...(reason === undefined ? {} : { lock: readLock(reason) }) };
   }
   return undefined;
@@ -57,14 +57,14 @@ export function dropLeftovers(admin: string, { index }: { index: boolean }): voi
 export function checkInPlace(path: string, admin: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat) throw refused(`${path} is gone, but git still knows it as a worktree: see \`git worktree list\``);
-  const pointer = stat.isDirectory() ? /^gitdir: (.+)$/.exec(textOf(join(path, ".git")) ?? "")?.[1] : undefined;
+  const pointer = stat.isDirectory() ? /^gitdir: (.+)$/.exec(gitText(join(path, ".git")) ?? "")?.[1] : undefined;
   if (pointer === undefined || resolve(path, pointer) !== admin)
     throw refused(
       `${path} is not the worktree that was made there: somebody replaced it; look at it, nothing is touched`,
     );
 }
 
-export const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+export const isRegistered = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 export function namesIn(dir: string): string[] {
   try {

@@ -9,14 +9,14 @@ import { branchOf, checkWorktreeName, type Removal, type RemovalPlan, stateLines
 import {
   dropLeftovers,
   findRegistered,
-  isThere,
+  isRegistered,
   type Lock,
   type Registered,
   reasonOf,
   writeLock,
 } from "./registered.ts";
 import { type Git, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
-import { changesIn, stateOf } from "./state.ts";
+import { changesIn, worktreesState } from "./state.ts";
 import { inTurn } from "./turns.ts";
 
 const NAMED = 5;
@@ -26,7 +26,7 @@ export function registeredAt(main: WorktreeRepository, name: string, path: strin
   const registered = findRegistered(main.common, path);
   if (registered) return registered;
   throw refused(
-    isThere(path)
+    isRegistered(path)
       ? `${path} is no worktree of this project's repository: look at it yourself, nothing is touched`
       : `there is no worktree ${name}: see \`git worktree list\``,
   );
@@ -36,7 +36,7 @@ async function judged(git: Git, main: WorktreeRepository, name: string, place: W
   checkWorktreeName(name);
   const path = join(openDir(place.dir), name);
   const registered = registeredAt(main, name, path);
-  const state = await stateOf(git, { name, path, registered });
+  const state = await worktreesState(git, { name, path, registered });
   const reasons = [...stateLines(state), ...ignoredLines(state, opts), ...(await opts.usedBy(path))];
   if (reasons.length > 0) throw refused(`the worktree ${name} stays: ${reasons.join("; ")}. ${whatToDo(state, opts)}`);
   return { state, registered };
@@ -70,7 +70,11 @@ export async function planRemoval(place: WorktreePlace, name: string, opts: Remo
   return { name, path, branch: branchOf(name), head, lock: registered.lock ? textOfLock(registered.lock) : null };
 }
 
-export async function remove(place: WorktreePlace, { name, path }: RemovalPlan, opts: Removal): Promise<WorktreeState> {
+export async function removeWorktree(
+  place: WorktreePlace,
+  { name, path }: RemovalPlan,
+  opts: Removal,
+): Promise<WorktreeState> {
   return inTurn({ dir: openDir(place.dir), name }, async ({ descriptor }) => {
     const main = repositoryOf(place.root);
     const git = await openGit(main, place.dir, descriptor);
@@ -82,8 +86,8 @@ export async function remove(place: WorktreePlace, { name, path }: RemovalPlan, 
     try {
       await git(["worktree", "remove", path]);
     } catch (error) {
-      if (lock && isThere(admin)) writeLock(admin, textOfLock(lock));
-      throw refused(`the worktree ${name} stays, git does not remove it: ${messageOf(error)}`);
+      if (lock && isRegistered(admin)) writeLock(admin, textOfLock(lock));
+      throw refused(`the worktree ${name} stays, git does not removeWorktree it: ${messageOf(error)}`);
     }
     crashPoint("worktree.removed");
     return state;
@@ -99,14 +103,14 @@ export async function resumeRemoval(place: WorktreePlace, plan: RemovalPlan): Pr
     const main = repositoryOf(place.root);
     const registered = findRegistered(main.common, path);
     if (!registered) {
-      if (isThere(path)) throw refused(`git no longer knows ${path}, but something is there: look at it yourself`);
+      if (isRegistered(path)) throw refused(`git no longer knows ${path}, but something is there: look at it yourself`);
       return true;
     }
     if (registered.lock || plan.lock === null) return false;
     const { admin } = registered;
     const git = await openGit(main, place.dir, descriptor);
     dropLeftovers(admin, { index: false });
-    if (!isThere(path)) {
+    if (!isRegistered(path)) {
       await git(["worktree", "remove", path]); // only git's own notes of it are left
       return true;
     }
@@ -118,7 +122,7 @@ export async function resumeRemoval(place: WorktreePlace, plan: RemovalPlan): Pr
 
 /** A removal that was cut off took some files: they come back from the index, and nothing that is there is touched. */
 async function bringBack(git: Git, path: string, admin: string): Promise<void> {
-  if (!isThere(join(path, ".git"))) writeFileSync(join(path, ".git"), `gitdir: ${admin}\n`, { flag: "wx" });
+  if (!isRegistered(join(path, ".git"))) writeFileSync(join(path, ".git"), `gitdir: ${admin}\n`, { flag: "wx" });
   const { missing } = await changesIn(git, path, admin);
   if (missing > 0) await git(["checkout-index", "--all", "--quiet"], { gitDir: admin, tree: path });
 }

@@ -59,16 +59,16 @@ export function repositoryOf(root: string): WorktreeRepository {
   const top = realpathSync.native(found.top);
   const gitDir = realpathSync.native(found.gitDir);
   if (gitDir === join(top, ".git")) return { top, gitDir, common: gitDir };
-  const pointsBack = textOf(join(gitDir, "gitdir"));
+  const pointsBack = gitText(join(gitDir, "gitdir"));
   // The pointer is the tree's word: only a repository that points back is believed.
   if (!pointsBack || dirname(resolve(gitDir, pointsBack)) !== top)
     throw refused(
       `${join(top, ".git")} names a repository that does not name this folder (a submodule?): start holdfast in the repository's main folder`,
     );
-  return { top, gitDir, common: realpathSync.native(resolve(gitDir, textOf(join(gitDir, "commondir")) ?? ".")) };
+  return { top, gitDir, common: realpathSync.native(resolve(gitDir, gitText(join(gitDir, "commondir")) ?? ".")) };
 }
 
-export function textOf(path: string): string | undefined {
+export function gitText(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").trim();
   } catch {

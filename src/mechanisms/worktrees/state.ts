@@ -2,7 +2,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { branchOf, type WorktreeState } from "./port.ts";
-import { checkInPlace, isThere, type Registered } from "./registered.ts";
+import { checkInPlace, isRegistered, type Registered } from "./registered.ts";
 import { type Git, NOT_INTO_SUBMODULES } from "./repository.ts";
 
 export const OPERATIONS: [file: string, name: string][] = [
@@ -24,7 +24,7 @@ export interface Changes extends Pick<WorktreeState, "staged" | "unstaged" | "un
 }
 
 /** Contract: the registered tree, in its place; throws `refused` when it is not. Changes nothing. */
-export async function stateOf(
+export async function worktreesState(
   git: Git,
   { name, path, registered: { admin, lock } }: { name: string; path: string; registered: Registered },
 ): Promise<WorktreeState> {
@@ -32,7 +32,7 @@ export async function stateOf(
   const branch = branchOf(name);
   const { missing: _, ...changes } = await changesIn(git, path, admin);
   const at = (await git(["rev-parse", "--abbrev-ref", "HEAD"], { gitDir: admin })).trim();
-  const operation = OPERATIONS.find(([file]) => isThere(join(admin, file)))?.[1];
+  const operation = OPERATIONS.find(([file]) => isRegistered(join(admin, file)))?.[1];
   return {
     name,
     path,
@@ -87,5 +87,5 @@ function noteIgnored(found: Changes, path: string, name: string): void {
 /** Files that git was told not to look at: nobody can say that they are unchanged. */
 async function hiddenIn(git: Git, place: { gitDir: string; tree: string }): Promise<number> {
   const listed = (await git(["ls-files", "-v", "-z"], place)).split("\0");
-  return listed.filter((entry) => /^[a-zS] /.test(entry) && isThere(join(place.tree, entry.slice(2)))).length;
+  return listed.filter((entry) => /^[a-zS] /.test(entry) && isRegistered(join(place.tree, entry.slice(2)))).length;
 }

@@ -19,7 +19,7 @@ export interface TurnOptions {
 }
 
 /** What everything that is started meanwhile inherits: as long as it is open somewhere, somebody is at work. */
-export interface Held {
+export interface HeldTurn {
   descriptor: number;
 }
 
@@ -28,7 +28,7 @@ export interface Held {
  * file: the kernel takes it back from a killed process. It is not inherited, so a pipe tells of children: it can be opened for writing
  * only while someone has it open for reading.
  */
-export async function inTurn<T>(opts: TurnOptions, work: (held: Held) => Promise<T>): Promise<T> {
+export async function inTurn<T>(opts: TurnOptions, work: (held: HeldTurn) => Promise<T>): Promise<T> {
   return afterOthers(opts, async (pipe) => {
     await promisify(execFile)(systemProgram("mkfifo"), ["-m", "600", pipe]).catch((error: unknown) => {
       throw new HoldfastError("disk", `${pipe} could not be made: look at the folder`, { cause: error });

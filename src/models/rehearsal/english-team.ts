@@ -1,7 +1,7 @@
 // Owns the reading of English requests about a team: tasks, worktrees, teammates, plans, shutdown, messages.
 import type { Clause } from "./clauses.ts";
 import type { Before, Intent, Mate } from "./request.ts";
-import { englishNames, englishWho, NAMES, nameIn } from "./team-names.ts";
+import { englishNames, englishWho, NAMES, teammateNameIn } from "./team-names.ts";
 import { MOST, mateOf, team } from "./team-parts.ts";
 
 export function readEnglishTeam(clause: Clause, before: Before): Intent[] | undefined {
@@ -105,7 +105,7 @@ function matesIn(text: string): Mate[] | undefined {
   const mates: Mate[] = [];
   for (const part of text.split(/\s*,\s*(?:and\s+)?|\s+and\s+/i)) {
     const found = /^(\S+)(?:\s+as\s+(?:an?\s+|the\s+)?(.{1,60})|\s+\(([^()]{1,60})\))?$/i.exec(part.trim());
-    const name = nameIn(found?.[1] ?? "");
+    const name = teammateNameIn(found?.[1] ?? "");
     if (!name) return undefined;
     mates.push(mateOf(name, found?.[2] ?? found?.[3]));
   }
@@ -154,7 +154,7 @@ function message(clause: Clause): Intent[] | undefined {
   for (const pattern of MESSAGE) {
     const found = pattern.exec(clause.text);
     if (!found) continue;
-    const to = /^(?:everyone|everybody|all|them)$/i.test(found[1]!) ? "*" : nameIn(found[1]!);
+    const to = /^(?:everyone|everybody|all|them)$/i.test(found[1]!) ? "*" : teammateNameIn(found[1]!);
     return to === undefined ? undefined : [{ kind: "message", to, content: clause.plain(found[2]!.trim()) }];
   }
   return undefined;

@@ -3,12 +3,12 @@ import { type Clause, QUOTED } from "./clauses.ts";
 import { readEnglishReminder } from "./english-remind.ts";
 import { readEnglishTeam } from "./english-team.ts";
 import { readEnglishText } from "./english-text.ts";
-import { asPath, FileChoice, isQuoted, looksLikePath, wordsOf } from "./files.ts";
+import { asPath, FileChoice, fileWords, isQuoted, looksLikePath } from "./files.ts";
 import type { Before, Intent } from "./request.ts";
 
 type Reader = (clause: Clause, before: Before) => Intent[] | undefined;
 
-export function readEnglish(clause: Clause, before: Before): Intent[] | undefined {
+export function readEnglishRequest(clause: Clause, before: Before): Intent[] | undefined {
   for (const read of READERS) {
     const found = read(clause, before);
     if (found) return found;
@@ -80,7 +80,7 @@ const list: Reader = (clause) => {
   const verb = LISTS.exec(clause.text);
   if (!verb) return undefined;
   const choice = new FileChoice();
-  const words = wordsOf(clause.text.slice(verb[0].length));
+  const words = fileWords(clause.text.slice(verb[0].length));
   let files = false;
   for (const [at, marked] of words.entries()) {
     const word = clause.plain(marked);
@@ -109,7 +109,7 @@ const read: Reader = (clause, before) => {
   const verb = READS.exec(clause.text);
   if (!verb) return undefined;
   const paths: string[] = [];
-  for (const marked of wordsOf(clause.text.slice(verb[0].length))) {
+  for (const marked of fileWords(clause.text.slice(verb[0].length))) {
     const word = clause.plain(marked);
     if (looksLikePath(word) || (isQuoted(marked) && verb[1])) paths.push(asPath(word));
     else if (!READ_FILLERS.has(word.toLowerCase())) return undefined;

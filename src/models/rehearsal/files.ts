@@ -48,7 +48,7 @@ const WORD = new RegExp(`${QUOTED}|(?:${OTHERS}|[@~./*+#{},-])*(?:${OTHERS}|[@~/
 const PATH = new RegExp(`(?=[\\w@~./+-]*[^\\x00-\\x7f])[${LETTER}@~./+-]*?\\.[A-Za-z]\\w*(?![\\w@~+/-]|\\.\\w)`, "gu");
 
 /** The words of a clause, quotations as marks; Japanese around them is skipped, but for what belongs to the name of a file. */
-export function wordsOf(text: string): string[] {
+export function fileWords(text: string): string[] {
   const words: string[] = [];
   let from = 0;
   const others = (to: number) => words.push(...(text.slice(from, to).match(WORD) ?? []));
@@ -78,7 +78,7 @@ function nameIn(run: string): string | undefined {
 
 export const isQuoted = (word: string): boolean => new RegExp(`^${QUOTED}$`).test(word);
 
-export const pathsIn = (text: string): string[] => wordsOf(text).filter((w) => isQuoted(w) || looksLikePath(w));
+export const pathsIn = (text: string): string[] => fileWords(text).filter((w) => isQuoted(w) || looksLikePath(w));
 
 /** Collects the kinds of files that a clause names, word by word. */
 export class FileChoice {

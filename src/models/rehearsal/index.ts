@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Limits, Model } from "../model.ts";
 import { nextReply } from "./planner.ts";
 import { type RehearsalScript, readScript, roundFor } from "./script.ts";
-import { type Draft, send } from "./stream.ts";
+import { type Draft, streamReply } from "./stream.ts";
 
 const LIMITS: Limits = { contextTokens: 200_000, outputTokens: 16_000, images: false, documents: false };
 const CHUNKS = 4;
@@ -23,7 +23,7 @@ export function createRehearsal(opts: { script?: string } = {}): Model {
       if (file !== undefined) script ??= readScript(file);
       const planned = (): Draft => ({ ...nextReply(request), chunks: CHUNKS, delayMs: 0 });
       const draft = script ? roundFor(await script, request.items) : planned();
-      return send(draft, { model: id, request, signal, onDelta });
+      return streamReply(draft, { model: id, request, signal, onDelta });
     },
   };
 }

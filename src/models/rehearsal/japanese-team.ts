@@ -1,7 +1,7 @@
 // Owns the reading of Japanese requests about a team: tasks, worktrees, teammates, plans, shutdown, messages.
 import type { Clause } from "./clauses.ts";
 import type { Before, Intent } from "./request.ts";
-import { isKnownName, japaneseNames, japaneseWho, NAMES, nameIn } from "./team-names.ts";
+import { isKnownName, japaneseNames, japaneseWho, NAMES, teammateNameIn } from "./team-names.ts";
 import { MOST, mateOf, team } from "./team-parts.ts";
 
 export function readJapaneseTeam(clause: Clause, before: Before): Intent[] | undefined {
@@ -106,6 +106,6 @@ function shutdown({ text }: Clause): Intent[] | undefined {
 function message(clause: Clause): Intent[] | undefined {
   const found = /^(.+?)に\s*(\uE000\d+\uE001)\s*(?:と|という|って)?.*(?:伝え|送|メッセージ|言っ)/.exec(clause.text);
   if (!found) return undefined;
-  const to = japaneseWho(found[1]!)?.length === 0 ? "*" : nameIn(found[1]!.replace(/(?:さん|くん|君)$/, ""));
+  const to = japaneseWho(found[1]!)?.length === 0 ? "*" : teammateNameIn(found[1]!.replace(/(?:さん|くん|君)$/, ""));
   return to ? [{ kind: "message", to, content: clause.plain(found[2]!) }] : undefined;
 }

@@ -1,13 +1,13 @@
 // Owns the reading of one Japanese clause. Each reader takes one kind of request or says nothing.
 import { type Clause, QUOTED } from "./clauses.ts";
-import { asPath, FileChoice, isQuoted, looksLikePath, pathsIn, wordsOf } from "./files.ts";
+import { asPath, FileChoice, fileWords, isQuoted, looksLikePath, pathsIn } from "./files.ts";
 import { readJapaneseReminder } from "./japanese-remind.ts";
 import { readJapaneseTeam } from "./japanese-team.ts";
 import type { Before, Intent } from "./request.ts";
 
 type Reader = (clause: Clause, before: Before) => Intent[] | undefined;
 
-export function readJapanese(clause: Clause, before: Before): Intent[] | undefined {
+export function readJapaneseRequest(clause: Clause, before: Before): Intent[] | undefined {
   if (NEGATED.test(clause.text)) return undefined;
   for (const read of READERS) {
     const found = read(clause, before);
@@ -73,8 +73,9 @@ const edit: Reader = (clause, before) => {
 
 const write: Reader = (clause) => {
   if (!/書い|書き|作成|作って|作る|保存/.test(clause.text)) return undefined;
-  const marks = wordsOf(clause.text).filter(isQuoted);
-  const path = wordsOf(clause.text).find((w) => looksLikePath(w)) ?? marks.find((m) => looksLikePath(clause.plain(m)));
+  const marks = fileWords(clause.text).filter(isQuoted);
+  const path =
+    fileWords(clause.text).find((w) => looksLikePath(w)) ?? marks.find((m) => looksLikePath(clause.plain(m)));
   if (!path) return undefined;
   const text = marks.find((m) => m !== path);
   const empty = /空の|からの/.test(clause.text);
@@ -115,7 +116,7 @@ const list: Reader = (clause) => {
   const katakana =
     clause.text.match(/パイソン|タイプスクリプト|マークダウン|ジャバスクリプト|シェル|テキスト|テスト(?=ファイル)/g) ??
     [];
-  for (const marked of [...wordsOf(clause.text), ...katakana]) {
+  for (const marked of [...fileWords(clause.text), ...katakana]) {
     const word = clause.plain(marked);
     const at = clause.text.indexOf(marked) + marked.length;
     const place = /^\s*(?:ディレクトリ|フォルダ|以下|配下|の中|内|にある|から)/.test(clause.text.slice(at));
@@ -131,7 +132,7 @@ const list: Reader = (clause) => {
 
 const read: Reader = (clause, before) => {
   if (!/読|開い|開く|見せ|表示|要約|確認|まとめ|(?:内容|中身).*教え/.test(clause.text)) return undefined;
-  const paths = wordsOf(clause.text)
+  const paths = fileWords(clause.text)
     .filter((w) => looksLikePath(clause.plain(w)) || (isQuoted(w) && /読|開/.test(clause.text)))
     .map((w) => asPath(clause.plain(w)));
   if (paths.length === 0 && before.file && /それ|そのファイル/.test(clause.text)) paths.push(before.file);

@@ -1,7 +1,7 @@
 // Owns the understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
 import { type Clause, clausesOf } from "./clauses.ts";
-import { readEnglish } from "./english.ts";
-import { readJapanese } from "./japanese.ts";
+import { readEnglishRequest } from "./english.ts";
+import { readJapaneseRequest } from "./japanese.ts";
 import { joinTeams } from "./team-parts.ts";
 
 export type Lang = "en" | "ja";
@@ -97,7 +97,7 @@ const isRepeatedRead = (intent: Intent, last: Intent | undefined): boolean =>
   intent.kind === "read" && last?.kind === "read" && intent.path === last.path;
 
 function readClause(clause: Clause, lang: Lang, before: Before): Intent[] | undefined {
-  return lang === "ja" ? readJapanese(clause, before) : readEnglish(clause, before);
+  return lang === "ja" ? readJapaneseRequest(clause, before) : readEnglishRequest(clause, before);
 }
 
 const CONTINUE =

@@ -22,7 +22,7 @@ export interface Draft {
   delayMs: number;
 }
 
-export async function send(
+export async function streamReply(
   draft: Draft,
   to: { model: string; request: ModelRequest; signal: AbortSignal; onDelta?: (delta: Delta) => void },
 ): Promise<Reply> {

@@ -20,7 +20,7 @@ const NO_NAME = new Set(
 export const isKnownName = (name: string): boolean => name === "eve" || NAMES.includes(name);
 
 /** Lower case, as teammates are named; undefined when it is no name. */
-export function nameIn(word: string): string | undefined {
+export function teammateNameIn(word: string): string | undefined {
   const name =
     KATAKANA[word.trim()] ??
     word
@@ -32,7 +32,7 @@ export function nameIn(word: string): string | undefined {
 
 /** Contract: undefined when one of the words is no name. */
 function allNames(words: string[]): string[] | undefined {
-  const names = words.filter((word) => word.trim() !== "").map(nameIn);
+  const names = words.filter((word) => word.trim() !== "").map(teammateNameIn);
   if (names.length === 0 || names.includes(undefined)) return undefined;
   return [...new Set(names as string[])];
 }

@@ -6,9 +6,9 @@ const UNITS: Record<string, number> = { k: 1e3, m: 1e6, g: 1e9, t: 1e12, p: 1e15
 export const HUGE = 2e10;
 
 /** `100G`, `1e9`, `+5M`, `2GiB`; undefined for what is no size. */
-export function bytesOf(size: string | undefined): number | undefined {
+export function sizeInBytes(size: string | undefined): number | undefined {
   const m = /^[+<>/%-]?([\d.]+(?:e\d+)?)([kmgtpe]?)(?:i?b)?$/i.exec(size ?? "");
   return m ? Number(m[1]) * (UNITS[m[2]!.toLowerCase()] ?? 1) : undefined;
 }
 
-export const isHuge = (size: string | undefined): boolean => (bytesOf(size) ?? 0) >= HUGE;
+export const isHuge = (size: string | undefined): boolean => (sizeInBytes(size) ?? 0) >= HUGE;

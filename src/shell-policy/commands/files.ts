@@ -6,7 +6,7 @@ import { cut, type Field, field, isKnown, join, match, type Word, word } from ".
 import { endangersProject } from "../shell/paths.ts";
 import type { CommandOutput } from "../shell/shell.ts";
 import type { CommandCall, Commands } from "./call.ts";
-import { bytesOf, HUGE, isHuge } from "./endless.ts";
+import { HUGE, isHuge, sizeInBytes } from "./endless.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
 
 export const FILES: Commands = {
@@ -341,7 +341,7 @@ function dd(call: CommandCall): undefined {
   }
   const isEndless = call.args.some((f) => /^if=\/dev\/(?:zero|u?random|full)$/.test(f.text)) && count === undefined;
   if (!call.args.some((f) => f.text.startsWith("of="))) return undefined;
-  if (isEndless || (bytesOf(count) ?? 0) * (bytesOf(block) ?? 1) >= HUGE)
+  if (isEndless || (sizeInBytes(count) ?? 0) * (sizeInBytes(block) ?? 1) >= HUGE)
     call.say(askGrave("it fills the disk", "changes"));
   call.say(ask("dd writes raw data", "changes"));
   return undefined;

@@ -151,9 +151,9 @@ export const readable = (sentence: string): string =>
 export const plainly = (f: Word): string => fill(f, "$?");
 
 /** For people, and for matching rules: quoted where a shell would want it. */
-export function show(f: Word): string {
+export function showField(f: Word): string {
   const text = plainly(f);
   return /[\s'"\\]/.test(text) || text === "" ? `'${text.replaceAll("'", "'\\''")}'` : text;
 }
 
-export const showAll = (fields: readonly Word[]): string => fields.map(show).join(" ");
+export const showAll = (fields: readonly Word[]): string => fields.map(showField).join(" ");

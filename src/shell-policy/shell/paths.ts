@@ -3,14 +3,14 @@ import { resolve } from "node:path";
 import { addFinding } from "../evaluation.ts";
 import { allow, ask, askExact, askRead, type PolicyVerdict, stricterFirst } from "../finding.ts";
 import { judgePath, type PathUse } from "../path-verdict.ts";
-import { cut, type Field, fill, has, isKnown, show, type Word } from "./field.ts";
+import { cut, type Field, fill, has, isKnown, showField, type Word } from "./field.ts";
 import type { Shell } from "./shell.ts";
 
-export function readField(shell: Shell, f: Field, text = show(f), isNameOnly = false): undefined {
+export function readField(shell: Shell, f: Field, text = showField(f), isNameOnly = false): undefined {
   addFinding(shell.evaluation, text, judgeField(shell, f, "read", isNameOnly));
 }
 
-export function writeField(shell: Shell, f: Field, text = show(f), isEntry = false): undefined {
+export function writeField(shell: Shell, f: Field, text = showField(f), isEntry = false): undefined {
   addFinding(shell.evaluation, text, judgeField(shell, f, "edit", false, isEntry));
 }
 

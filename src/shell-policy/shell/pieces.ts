@@ -16,7 +16,7 @@ const URL = /^[a-z][a-z0-9+.-]*:\/\//i;
 const LOCAL_URL = /^(?:file|fileb|concat|text|subfile):(?:\/\/(?:localhost)?(?=\/))?/i;
 
 /** `before` is the word in front of it. */
-export function piecesOf(word: string, before: string, home: string, cwd: string): WordPiece[] {
+export function wordPieces(word: string, before: string, home: string, cwd: string): WordPiece[] {
   if (TEXT.test(word)) return textPieces(word, before, home, cwd);
   const { flag, value } = takeApart(word, before);
   const known = (path: string) => atHome(path, home, cwd);

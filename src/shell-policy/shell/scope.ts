@@ -46,13 +46,13 @@ export function copyScope(scope: ShellScope): ShellScope {
   };
 }
 
-export function adopt(scope: ShellScope, from: ShellScope): undefined {
+export function adoptScope(scope: ShellScope, from: ShellScope): undefined {
   Object.assign(scope, from);
 }
 
 /** The end of a loop or a function: also what was known where it was left early. */
 export function rejoin(scope: ShellScope): undefined {
-  for (const way of scope.left.splice(0)) adopt(scope, mergeScopes(way, scope));
+  for (const way of scope.left.splice(0)) adoptScope(scope, mergeScopes(way, scope));
 }
 
 /** What is known when either may have happened. */

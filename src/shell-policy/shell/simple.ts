@@ -10,7 +10,7 @@ import { isInProject } from "../path-verdict.ts";
 import { findBashRule, namesWord } from "../rules.ts";
 import { assign, judgeAssignments } from "./assign.ts";
 import { expandValue, expandWord } from "./expand.ts";
-import { type Field, field, fill, has, holeField, isKnown, join, word as known, show, showAll } from "./field.ts";
+import { type Field, field, fill, has, holeField, isKnown, join, word as known, showAll, showField } from "./field.ts";
 import { callFunction } from "./functions.ts";
 import { endangersProject } from "./paths.ts";
 import { judgeRedirects, judgeTold } from "./redirect.ts";
@@ -160,9 +160,9 @@ function unknownCommand(shell: Shell, head: Field, args: Field[]): PolicyVerdict
   if (head.text.includes("/")) return ask(`it runs the program ${head.text}`, "runs_code");
   const forces = args.some((f) => /^-[a-zA-Z]*r[a-zA-Z]*f|^-[a-zA-Z]*f[a-zA-Z]*r/.test(f.text));
   if (forces && args.some((f) => !f.text.startsWith("-") && endangersProject(shell, f))) {
-    return deny(`${show(head)} is not known, and its arguments look destructive`, "runtime");
+    return deny(`${showField(head)} is not known, and its arguments look destructive`, "runtime");
   }
-  return ask(`${show(head)} is not a command known to only read`);
+  return ask(`${showField(head)} is not a command known to only read`);
 }
 
 /** Deny, then ask, then allow; an allow lifts only what is not firm, and only for a command that runs inside the project. */

@@ -7,7 +7,7 @@ import { type Evaluation, spend } from "../evaluation.ts";
 import { askExact, deny, type PolicyVerdict, stricterFirst } from "../finding.ts";
 import { isOwnTemporary, judgePlace, type PathUse } from "../path-verdict.ts";
 import { type Field, fill } from "./field.ts";
-import { piecesOf, type WordPiece } from "./pieces.ts";
+import { type WordPiece, wordPieces } from "./pieces.ts";
 import type { Shell } from "./shell.ts";
 
 /** What the judge of a command leaves to this look, and what it knows of the command. */
@@ -67,7 +67,7 @@ export function sweep(look: WordCheck): Swept {
     for (const choice of choices) swept.always.push(chosen(choice, name, word));
     if (isFetchedCode(args, at, look.runsProject === true)) swept.always.push(chosen("source", name, word));
     if (bringsCode(before, word)) swept.always.push(chosen("program", name, `${before} ${word}`));
-    for (const piece of piecesOf(word, before, evaluation.world.home, cwd)) {
+    for (const piece of wordPieces(word, before, evaluation.world.home, cwd)) {
       if (!spend(evaluation, "swept")) return swept;
       judgePiece(look, piece, swept);
     }

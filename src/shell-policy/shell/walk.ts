@@ -22,7 +22,7 @@ import { expandValue, expandWords } from "./expand.ts";
 import { anything, type Field, field, holeField } from "./field.ts";
 import { defineFunction, judgeUncalled } from "./functions.ts";
 import { judgeRedirects } from "./redirect.ts";
-import { adopt, copyScope, isSameScope, mergeScopes, rejoin, type ShellScope } from "./scope.ts";
+import { adoptScope, copyScope, isSameScope, mergeScopes, rejoin, type ShellScope } from "./scope.ts";
 import { type CommandOutput, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 import { runSimple } from "./simple.ts";
 
@@ -101,11 +101,11 @@ export function walkBody(shell: Shell, body: PipelineNode | CompoundList): Comma
 function walkAndOr(shell: Shell, node: AndOr): CommandOutput {
   let ends: ShellScope | undefined;
   for (const [i, command] of node.commands.entries()) {
-    if (i > 0 && node.operators[i - 1] === "||" && ends) adopt(shell.scope, copyScope(ends));
+    if (i > 0 && node.operators[i - 1] === "||" && ends) adoptScope(shell.scope, copyScope(ends));
     walkNode(shell, command);
     ends = ends ? mergeScopes(ends, shell.scope) : copyScope(shell.scope);
   }
-  if (ends) adopt(shell.scope, ends);
+  if (ends) adoptScope(shell.scope, ends);
   return UNKNOWN_OUTPUT;
 }
 
@@ -140,7 +140,7 @@ function walkCompound(shell: Shell, node: CompoundCommand): CommandOutput {
         ways.push(walkWay(shell, then.commands));
       }
       ways.push(node.else ? walkWay(shell, node.else.commands) : copyScope(shell.scope));
-      adopt(shell.scope, ways.reduce(mergeScopes));
+      adoptScope(shell.scope, ways.reduce(mergeScopes));
       return UNKNOWN_OUTPUT;
     }
     case "Case":
@@ -180,7 +180,7 @@ function walkCase(shell: Shell, node: Case): CommandOutput {
     for (const pattern of item.pattern) expandValue(shell, pattern);
     return walkWay(shell, item.body.commands);
   });
-  adopt(shell.scope, [copyScope(shell.scope), ...ways].reduce(mergeScopes));
+  adoptScope(shell.scope, [copyScope(shell.scope), ...ways].reduce(mergeScopes));
   return UNKNOWN_OUTPUT;
 }
 
@@ -199,11 +199,11 @@ function walkFor(shell: Shell, node: For | Select): CommandOutput {
   }
   // A body that changes what it started from runs once more on what it left.
   if (before && !isSameScope(before, shell.scope)) {
-    adopt(shell.scope, mergeScopes(before, shell.scope));
+    adoptScope(shell.scope, mergeScopes(before, shell.scope));
     walkStatements(inner, node.body.commands);
   }
   rejoin(shell.scope);
-  if (!words.some((word) => !word.splits && !word.glob)) adopt(shell.scope, mergeScopes(start, shell.scope)); // it may run never
+  if (!words.some((word) => !word.splits && !word.glob)) adoptScope(shell.scope, mergeScopes(start, shell.scope)); // it may run never
   return UNKNOWN_OUTPUT;
 }
 
@@ -244,7 +244,7 @@ function loop(shell: Shell, walk: () => void): CommandOutput {
     rejoin(shell.scope);
     const after = mergeScopes(before, shell.scope);
     const isSettled = isSameScope(before, after);
-    adopt(shell.scope, after);
+    adoptScope(shell.scope, after);
     if (isSettled) return UNKNOWN_OUTPUT;
     if (round === 1) shell.scope.cwds = String(before.cwds) === String(after.cwds) ? after.cwds : undefined;
     if (round === 2) return UNKNOWN_OUTPUT;

@@ -1,0 +1,98 @@
+// What the mechanisms of one harness share: made once from its options. A mechanism says in its own options what it takes of it.
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { HarnessOptions } from "./harness-options.ts";
+import type { Catalogue } from "./mechanisms/agents/catalogue.ts";
+import { agentTypeOf, modesOf } from "./mechanisms/agents/index.ts";
+import { keptRules } from "./mechanisms/approvals/index.ts";
+import { cancellingAll } from "./mechanisms/cron/schedules.ts";
+import type { HookPort, HooksOptions } from "./mechanisms/hooks/index.ts";
+import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
+import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
+import { createSandbox } from "./mechanisms/jobs/sandbox.ts";
+import { redactor } from "./mechanisms/redaction/index.ts";
+import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
+import { placeFor } from "./mechanisms/tasks/index.ts";
+import { entering } from "./mechanisms/tasks/task-tree.ts";
+import { isolateIn, openWorktrees } from "./mechanisms/worktrees/index.ts";
+import { fitsRule } from "./shell-policy/rule-matches.ts";
+import { VERSION } from "./version.ts";
+
+/** What only a harness that runs agents has. */
+interface Running {
+  catalogue?: Catalogue;
+  runner?: () => Promise<SubagentRunner>;
+  agentsIn?: (tree: string) => Promise<string[]>;
+  owedJobs?: (context: string) => Promise<ReadonlySet<string>>;
+  recorded?: NonNullable<HooksOptions["transcripts"]>["recorded"];
+}
+
+export type HouseOptions = Omit<HarnessOptions, "model" | "store"> & Running;
+
+/** They read what agents share in the ledger, nothing of the machine. */
+const SHARED_READS = ["list_tasks", "get_task", "context_list", "context_read"];
+
+/** By them agents hand in their part: a definition's list of tools does not take them away. */
+export const HANDING_IN = [
+  "context_list",
+  "context_read",
+  "export_to_context",
+  "send_message",
+  "check_inbox",
+  "submit_plan",
+  "answer_shutdown",
+];
+
+export function openHouse(opts: HouseOptions) {
+  const { sandbox, permissions, board, root, agentsIn } = opts;
+  const mode = opts.permissionMode ?? permissions?.policy?.mode ?? "default";
+  const stateDir = dirname(opts.jobsDir);
+  const env = { ...commandEnvironment(process.env), ...opts.env };
+  const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root });
+  const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
+  const port: HookPort = {};
+  const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => port.fire?.(...event);
+  return {
+    root,
+    board,
+    agentsIn,
+    /** The user's hooks; nothing happens before they are there. */
+    fire,
+    port,
+    stateDir,
+    env,
+    permissionMode: () => mode,
+    agentType: agentTypeOf,
+    matchesRule: (rule: string, name: string, input: unknown, at: string) => fitsRule(rule, at, { name, input }),
+    transcripts: opts.recorded && { recorded: opts.recorded, version: VERSION, hide: redactor(process.env) },
+    home: permissions?.home ?? homedir(),
+    policy: { ...permissions?.policy, mode },
+    sandboxed: sandbox !== undefined,
+    openNetwork: sandbox?.network === true,
+    readable: [opts.jobsDir, join(stateDir, "hooks"), ...treesDir],
+    modesOf,
+    keptRules,
+    trustedTools: [
+      ...SHARED_READS,
+      ...(permissions?.trustedTools ?? []),
+      ...(opts.tools ?? []).map((tool) => tool.name),
+    ],
+    worktrees,
+    /** Where one works on a task: its worktree. */
+    placeOf: worktrees?.placeOf,
+    place: placeFor(worktrees?.placeOf),
+    enter: entering,
+    isolate: worktrees && isolateIn(worktrees, fire),
+    jobsIn: (dir: string) => jobsIn(opts.jobsDir, dir),
+    mostAgents: opts.subagents?.maxAgents,
+    define: opts.catalogue?.define,
+    leaving: cancellingAll,
+    sandbox:
+      sandbox &&
+      createSandbox(sandbox.bwrap, {
+        ...sandbox,
+        readable: [...(sandbox.readable ?? []), ...treesDir],
+        searched: env.PATH,
+      }),
+  };
+}
