@@ -35,7 +35,8 @@ describe("the schema of settings", () => {
           `import { registerHooks } from "node:module";
            let zod = false;
            registerHooks({ resolve(spec, context, next) { if (spec === "zod") zod = true; return next(spec, context); } });
-           const { loadSettings, openTrust } = await import(${JSON.stringify(path.join(root, "src/settings/index.ts"))});
+           const { loadSettings } = await import(${JSON.stringify(path.join(root, "src/settings/load.ts"))});
+           const { openTrust } = await import(${JSON.stringify(path.join(root, "src/settings/trust.ts"))});
            const at = (p) => ${JSON.stringify(desk.dir)} + p;
            await loadSettings({ root: at("/repo"), home: at("/home"), configHome: at("/config"), managedFile: at("/m"), trust: openTrust(at("/t")) });
            console.log(zod);`,
