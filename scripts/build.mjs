@@ -38,14 +38,19 @@ function loadedWith(entry, seen = new Set()) {
   return seen;
 }
 
-/** A prompt needs all of this: one file instead of thirty is quicker to open. What `--version` needs stays small. */
-function oneChunkForPrompts() {
+/** Commands that look at the store, and neither run an agent nor read the ledgers of contexts. */
+const LIGHT = ["tasks", "agents", "jobs", "trust", "permissions", "project", "contexts", "contexts-all"];
+
+/** A prompt needs all of this: three files instead of thirty are quicker to open. What `--version` needs stays small, and so does what light commands need. */
+function chunksForCommands() {
   const front = loadedWith("src/cli/main.ts");
   const prompt = loadedWith("src/cli/headless.ts");
-  const test = (id) => (prompt.has(id) && !front.has(id)) || /node_modules\/zod\//.test(id);
+  const light = new Set(LIGHT.flatMap((name) => [...loadedWith(`src/cli/commands/${name}.ts`)]));
+  const inPrompt = (id) => prompt.has(id) && !front.has(id);
   const groups = [
     { name: "front", test: (id) => front.has(id) && !id.endsWith("/main.ts") },
-    { name: "prompt", test },
+    { name: "light", test: (id) => inPrompt(id) && light.has(id) },
+    { name: "prompt", test: (id) => inPrompt(id) || /node_modules\/zod\//.test(id) },
   ];
   return { codeSplitting: { groups } };
 }
@@ -118,7 +123,7 @@ async function bundle(input, dir, format) {
     format,
     minify: false, // names and lines as they were written, for whoever reads a stack; measured, starting takes no longer with them
     ...names,
-    ...(dir === "cli" && { comments: false, ...oneChunkForPrompts() }),
+    ...(dir === "cli" && { comments: false, ...chunksForCommands() }),
   });
   await built.close();
 }

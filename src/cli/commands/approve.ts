@@ -1,20 +1,20 @@
 // Owns `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
+
 import { listContexts } from "../../contexts/listing.ts";
 import { type ApprovalScope, approvalRule, choicesFor, describeRequest } from "../../front/presentation/approval.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine } from "../../front/presentation/printable.ts";
 import { styleFor } from "../../front/presentation/style.ts";
 import { callTitle } from "../../front/presentation/titles.ts";
-import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { contextState } from "../../loop/agent.ts";
-import { readers } from "../../loop/host.ts";
 import type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "../../mechanisms/approvals/events.ts";
 import { answerEvent, listedRequests, whoAnswers } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import type { JsonToo, Place } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import { type OpenState, withState } from "../open.ts";
 
 interface Where extends Pick<OpenState, "store" | "jobsDir"> {
@@ -87,7 +87,7 @@ function scopeOf({ remember, keeps }: ApprovalAnswer): string {
 }
 
 export async function allListed({ store, root, jobsDir }: Where): Promise<Found[]> {
-  const reading = readers(mechanismsOf({ root, jobsDir }));
+  const reading = await ledgerReaders({ root, jobsDir });
   const found: Found[] = [];
   for (const { id: context, status } of await listContexts(store)) {
     if (status === "completed") continue;

@@ -1,14 +1,14 @@
 // Owns `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
+
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { age, listing, oneLine, printable } from "../../front/presentation/printable.ts";
-import { mechanismsOf } from "../../harness.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/repair.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
-import { readers } from "../../loop/host.ts";
 import type { JsonToo, Place } from "../flags.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, isIn, withState } from "../open.ts";
 import { createProgressBar } from "../progress.ts";
 import type { STORE_VERBS } from "./contexts-store.ts";
@@ -99,8 +99,8 @@ interface Where {
   jobsDir: string;
 }
 
-function openReadable(store: Store, context: string, where: Where): Promise<Ledger> {
-  return openLedger({ store, name: context, ...readers(mechanismsOf(where)) });
+async function openReadable(store: Store, context: string, where: Where): Promise<Ledger> {
+  return openLedger({ store, name: context, ...(await ledgerReaders(where)) });
 }
 
 export const show = (flags: Look, id: string): Promise<number> =>
@@ -118,7 +118,7 @@ async function showOne(store: Store, flags: Look, where: Where & { id: string })
   }
   const { pastOf } = await import("../../front/text/past-output.ts");
   process.stdout.write(`${info.id}  ${info.status}  ${oneLine(info.title, 200)}\n${printable(info.root)}\n\n`);
-  for await (const line of pastOf(store, ledger, readers(mechanismsOf(where)).codec)) process.stdout.write(`${line}\n`);
+  for await (const line of pastOf(store, ledger, (await ledgerReaders(where)).codec)) process.stdout.write(`${line}\n`);
   for (const { name, pending, rounds, usage } of Object.values(contextState(ledger).agents)) {
     for (const { call } of pending) process.stdout.write(`${name} … ${oneLine(call.name, 60)} has no result yet\n`);
     const { input, output, cacheRead, cacheWrite } = usage;
@@ -165,7 +165,7 @@ async function verifyAll(store: Store, flags: Look, where: Where & { id?: string
 
 /** State from a snapshot must equal state folded from the first event, up to the same position: others may append meanwhile. */
 async function refold(store: Store, context: string, where: Where): Promise<Damage[]> {
-  const { codec, fold } = readers(mechanismsOf(where));
+  const { codec, fold } = await ledgerReaders(where);
   const upTo = await store.head(context); // both at one position: someone may be at work in it
   const usual = await openLedger({ store, name: context, codec, fold, upTo });
   const again = await openLedger({ store, name: context, codec, fold, upTo, fromSnapshot: false });

@@ -1,16 +1,16 @@
 // Owns `holdfast cron ls|add|rm`: what agents have scheduled, setting a schedule from outside, taking one away.
+
 import { listContexts } from "../../contexts/listing.ts";
 import { openContexts } from "../../contexts/open.ts";
 import { printable } from "../../front/presentation/printable.ts";
-import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { contextState, LEAD } from "../../loop/agent.ts";
-import { readers } from "../../loop/host.ts";
 import { showSchedule } from "../../mechanisms/cron/plan.ts";
 import { cancelling, schedulesOf, scheduling } from "../../mechanisms/cron/schedules.ts";
 import { localZone, onlyLocal } from "../../mechanisms/cron/zone.ts";
 import type { JsonToo, Place } from "../flags.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 
 interface Owner {
@@ -58,7 +58,7 @@ async function addTo(
     ? (await findContext(store, flags.resume, flags)).id
     : (await (await openContexts({ store })).create({ task: prompt, title: prompt.slice(0, 80), root: project.root }))
         .id;
-  const ledger = await openLedger({ store, name: context, ...readers(mechanismsOf({ root: project.root, jobsDir })) });
+  const ledger = await openLedger({ store, name: context, ...(await ledgerReaders({ root: project.root, jobsDir })) });
   const of = { context, agent: LEAD, slice: <T>(name: string) => ledger.state.slices[name] as T };
   const { events, wake, scheduleId, echo } = await scheduling(of, { when, prompt }, opts);
   await ledger.append(
@@ -71,7 +71,7 @@ async function addTo(
 }
 
 async function allOwners({ store, project, jobsDir }: OpenState): Promise<Owner[]> {
-  const reading = readers(mechanismsOf({ root: project.root, jobsDir }));
+  const reading = await ledgerReaders({ root: project.root, jobsDir });
   const owners: Owner[] = [];
   for (const { id: context } of await listContexts(store)) {
     const ledger = await openLedger({ store, name: context, ...reading });

@@ -2,17 +2,16 @@
 
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";
-import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { contextState } from "../../loop/agent.ts";
-import { readers } from "../../loop/host.ts";
 import { openBoard } from "../../mechanisms/tasks/index.ts";
 import { planNamed, reviewing, sending, shuttingDown, type TeamFacts } from "../../mechanisms/team/decide.ts";
 import { doing } from "../../mechanisms/team/roster.ts";
 import { type TeammatePlan as Plan, type TeamState, USER } from "../../mechanisms/team/state.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import type { JsonToo, Place } from "../flags.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 
 type Flags = Place & JsonToo & { resume?: string; all?: boolean };
@@ -56,7 +55,7 @@ export const review = (flags: Flags, [given = "", ...words]: string[], way: "app
 const stateOf = (ledger: Ledger): TeamState => ledger.state.slices.team as TeamState;
 
 async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): Promise<Ledger[]> {
-  const reading = readers(mechanismsOf({ root: project.root, jobsDir }));
+  const reading = await ledgerReaders({ root: project.root, jobsDir });
   const found = (await store.due(Date.now())).filter(isTeamWake).map((wake) => wake.context);
   const contexts = flags.resume ? [(await findContext(store, flags.resume, flags)).id] : found;
   return Promise.all(contexts.map((name) => openLedger({ store, name, ...reading })));

@@ -1,10 +1,10 @@
 // Owns which contexts wait for a person although nobody is at work in them: a teammate's plan is not answered.
+
 import type { ContextInfo } from "../../contexts/listing.ts";
-import { mechanismsOf } from "../../harness.ts";
 import { openLedger } from "../../ledger/ledger.ts";
-import { readers } from "../../loop/host.ts";
 import type { TeamState } from "../../mechanisms/team/state.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import type { OpenState } from "../open.ts";
 
 export type Listed = ContextInfo & { plansWaiting?: number };
@@ -16,7 +16,7 @@ export async function withWaitingPlans(
 ): Promise<Listed[]> {
   const teams = new Set((await store.due(Date.now())).filter(isTeamWake).map((wake) => wake.context));
   if (teams.size === 0) return [...all];
-  const reading = readers(mechanismsOf({ root, jobsDir }));
+  const reading = await ledgerReaders({ root, jobsDir });
   return Promise.all(
     all.map(async (one): Promise<Listed> => {
       if (!teams.has(one.id) || (one.status !== "completed" && one.status !== "paused")) return one;
@@ -34,7 +34,7 @@ export async function waitingPlans(where: {
   jobsDir: string;
 }): Promise<string[]> {
   const { store, root, jobsDir } = where;
-  const reading = readers(mechanismsOf({ root, jobsDir }));
+  const reading = await ledgerReaders({ root, jobsDir });
   const found: string[] = [];
   for (const { context: name } of (await store.due(Date.now())).filter(isTeamWake)) {
     const { plans } = (await openLedger({ store, name, ...reading })).state.slices.team as TeamState;

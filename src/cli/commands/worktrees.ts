@@ -2,11 +2,9 @@
 
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { oneLine, printable } from "../../front/presentation/printable.ts";
-import { mechanismsOf } from "../../harness.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import { agentsIn } from "../../loop/agents-in.ts";
-import { readers } from "../../loop/host.ts";
 import { jobsIn } from "../../mechanisms/jobs/job-dir.ts";
 import type { Board } from "../../mechanisms/tasks/board.ts";
 import { openBoard } from "../../mechanisms/tasks/index.ts";
@@ -15,6 +13,7 @@ import { type ComparedTree, type ListedTree, openWorktrees } from "../../mechani
 import { branchOf, stateLines } from "../../mechanisms/worktrees/port.ts";
 import { whoUses } from "../../mechanisms/worktrees/remove-worktree.ts";
 import type { JsonToo, Place } from "../flags.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import { type OpenState, withState } from "../open.ts";
 import { createPage, newFilePatch } from "./diff-page.ts";
 
@@ -192,8 +191,8 @@ async function rm(desk: Desk, name: string): Promise<void> {
 /** Who works in it: tasks, agents of all contexts, running jobs. */
 function users({ board, state }: Desk, name: string, path: string): Promise<string[]> {
   const { store, jobsDir, project } = state;
-  const open = (context: string) =>
-    openLedger({ store, name: context, ...readers(mechanismsOf({ root: project.root, jobsDir })) });
+  const open = async (context: string) =>
+    openLedger({ store, name: context, ...(await ledgerReaders({ root: project.root, jobsDir })) });
   return whoUses(
     { name, path, by: { agent: "user" } },
     {
