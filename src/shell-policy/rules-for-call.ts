@@ -1,13 +1,12 @@
 // Which rules a person may keep instead of answering the same question again: the command as it is, the command by its beginning, all edits of the project.
+
 import { toClaude } from "../claude-code/tool-names.ts";
+import { isReader, isWriter } from "../file-access/file-tools.ts";
 import type { ToolCall } from "./types.ts";
 
 /** All edits inside the tree that the agent works in. */
 const PROJECT_EDITS = "Edit(/**)";
 
-const EDITS = new Set(["write_file", "edit_file", "multi_edit"]);
-/** A rule for all of their uses would open the whole machine to reading. */
-const READS = new Set(["read_file", "glob", "grep"]);
 const MOST_CHARS = 200;
 
 const words = (text: string): Set<string> => new Set(text.trim().split(/\s+/));
@@ -27,8 +26,8 @@ const PLAIN = /^[A-Za-z0-9@_.][\w@:.+/-]*$/;
 
 /** The narrowest first. Contract: proposals; whether one of them would allow the call is for the engine to say. */
 export function rulesFor({ tool, input }: Pick<ToolCall, "tool" | "input">): string[] {
-  if (EDITS.has(tool)) return [PROJECT_EDITS];
-  if (READS.has(tool)) return [];
+  if (isWriter(tool)) return [PROJECT_EDITS];
+  if (isReader(tool)) return [];
   if (tool !== "bash") return [toClaude(tool, {}).name];
   const { command } = (input ?? {}) as { command?: unknown };
   if (typeof command !== "string" || !isWritable(command)) return [];

@@ -1,6 +1,8 @@
 // Owns rules in Claude's grammar: reading one, and whether it matches a command, a path, a tool.
+
 import { isAbsolute, join, relative } from "node:path";
 import { toClaude } from "../claude-code/tool-names.ts";
+import { fileTools, isReader, isWriter } from "../file-access/file-tools.ts";
 import { isInside } from "../file-access/paths.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { own } from "../ledger/own.ts";
@@ -16,8 +18,6 @@ type Rule =
   | { kind: "web"; domain: string }
   | { kind: "param"; name: string; param: string; value: string };
 
-const READERS = ["read_file", "glob", "grep"];
-const WRITERS = ["write_file", "edit_file", "multi_edit"];
 /** The names that rules with a path may use. */
 const PATH_TOOLS: Record<string, Access> = {
   Read: "read",
@@ -28,8 +28,8 @@ const PATH_TOOLS: Record<string, Access> = {
   Write: "edit",
   MultiEdit: "edit",
   NotebookEdit: "edit",
-  ...Object.fromEntries(READERS.map((name) => [name, "read" as const])),
-  ...Object.fromEntries(WRITERS.map((name) => [name, "edit" as const])),
+  ...Object.fromEntries(fileTools(isReader).map((name) => [name, "read" as const])),
+  ...Object.fromEntries(fileTools(isWriter).map((name) => [name, "edit" as const])),
 };
 
 /** Throws a `HoldfastError` that says what is wrong with the rule. */
@@ -244,8 +244,8 @@ const isWeb = (tool: string): boolean => tool === "web_fetch" || tool === "WebFe
 
 function namesTool(name: string, tool: string, theirs: string, mayGuess: boolean): boolean {
   if (name === tool || name === theirs) return true;
-  if (name === "Read" && READERS.includes(tool)) return true;
-  if (name === "Edit" && WRITERS.includes(tool)) return true;
+  if (name === "Read" && isReader(tool)) return true;
+  if (name === "Edit" && isWriter(tool)) return true;
   if (name.startsWith("mcp__") && tool.startsWith(`${name}__`)) return true;
   if (!name.includes("*")) return false;
   // An allow with a wildcard has to name the server.

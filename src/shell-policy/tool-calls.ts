@@ -1,6 +1,8 @@
 // Owns calls of tools other than the shell: file tools by their paths, everything else by name.
+
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { isFileTool, isReader, isSearch } from "../file-access/file-tools.ts";
 import { isKept } from "../file-access/kept-results.ts";
 import { splitPattern } from "../text/glob.ts";
 import { addFinding, type Evaluation } from "./evaluation.ts";
@@ -9,8 +11,6 @@ import { judgePath } from "./path-verdict.ts";
 import { findToolRule } from "./rules.ts";
 import type { ToolCall } from "./types.ts";
 
-const READS = new Set(["read_file", "glob", "grep"]);
-const WRITES = new Set(["write_file", "edit_file", "multi_edit"]);
 /** They reach only jobs of their own context. */
 const JOBS = new Set(["job_output", "job_kill", "list_jobs"]);
 
@@ -24,7 +24,7 @@ export function judgeTool(evaluation: Evaluation, call: ToolCall): undefined {
   if (denied) addFinding(evaluation, tool, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });
   const asked = findToolRule(rules.ask, tool, input, true);
   if (asked) addFinding(evaluation, tool, { ...askFirm(`the rule ${asked.text} asks`, "rule"), rule: asked.text });
-  if (READS.has(tool) || WRITES.has(tool)) return judgeFileTool(evaluation, call);
+  if (isFileTool(tool)) return judgeFileTool(evaluation, call);
   if (call.effect === "internal" || JOBS.has(tool) || world.trustedTools.includes(tool))
     return addFinding(evaluation, tool, allow());
   if (WORKTREES.has(tool)) return addFinding(evaluation, tool, { ...allow(), changes: true });
@@ -40,10 +40,10 @@ export function judgeTool(evaluation: Evaluation, call: ToolCall): undefined {
 
 function judgeFileTool(evaluation: Evaluation, { tool, input }: ToolCall): undefined {
   const given = input as { path?: unknown; pattern?: unknown; glob?: unknown } | null;
-  const path = given?.path === undefined && tool !== "read_file" && READS.has(tool) ? "." : given?.path;
+  const path = given?.path === undefined && isSearch(tool) ? "." : given?.path;
   if (typeof path !== "string" || path.trim() === "") return addFinding(evaluation, tool, deny("the path is missing"));
   if (tool === "read_file" && isKept(path)) return addFinding(evaluation, path, allow());
-  if (READS.has(tool)) {
+  if (isReader(tool)) {
     const isGlob = tool === "glob" && typeof given?.pattern === "string";
     const at = isGlob ? splitPattern({ pattern: given.pattern as string, path }) : { path, pattern: given?.glob };
     addFinding(evaluation, at.path, judgeRead(evaluation, at.path));

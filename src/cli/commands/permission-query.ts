@@ -1,7 +1,9 @@
 // Owns the lines that `permissions check --json-lines` reads: what they may say, and what is wrong with one that says something else.
+
 import { resolve } from "node:path";
 import * as z from "zod";
 import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
+import { fileTools, isFileTool, isSearch, isWriter } from "../../file-access/file-tools.ts";
 import { isInside, realPath } from "../../file-access/paths.ts";
 import { messageOf } from "../../ledger/error.ts";
 import { parseRule } from "../../shell-policy/rules.ts";
@@ -21,14 +23,9 @@ type Unread = { id?: unknown; error: string };
 const TOOLS: Record<string, [name: string, effect: ToolCall["effect"]]> = {
   bash: ["bash", "job"],
   read: ["read_file", "read"],
-  read_file: ["read_file", "read"],
   write: ["write_file", "reconcile"],
-  write_file: ["write_file", "reconcile"],
   edit: ["edit_file", "reconcile"],
-  edit_file: ["edit_file", "reconcile"],
-  multi_edit: ["multi_edit", "reconcile"],
-  glob: ["glob", "read"],
-  grep: ["grep", "read"],
+  ...Object.fromEntries(fileTools(isFileTool).map((name) => [name, [name, isWriter(name) ? "reconcile" : "read"]])),
 };
 
 let made: ReturnType<typeof schema> | undefined;
@@ -65,7 +62,7 @@ export function readQuery(line: string, root: string): Query | Unread {
   const { tool = "bash", command, path, pattern, input, mode, allow_rule: one } = read.data;
   const [name, effect] = TOOLS[tool.toLowerCase()] ?? [tool, "external" as const];
   if (name === "bash" && command === undefined && input === undefined) return { id, error: '"command" is missing' };
-  if (/^(?:read_file|write_file|edit_file|multi_edit)$/.test(name) && path === undefined && input === undefined)
+  if (isFileTool(name) && !isSearch(name) && path === undefined && input === undefined)
     return { id, error: '"path" is missing' };
   const cwd = resolve(root, read.data.cwd ?? ".");
   if (!isInside(realPath(root), realPath(cwd)))

@@ -1,5 +1,7 @@
 // Owns what a type of agent is: its words, its tools, its model, its limits.
+
 import type { PermissionMode } from "../../claude-code/permission-modes.ts";
+import { fileTools, isWriter } from "../../file-access/file-tools.ts";
 
 export interface AgentDefinition {
   name: string;
@@ -37,7 +39,7 @@ export const BUILT_IN: readonly AgentDefinition[] = [
     instructions:
       "You review work that others did: correctness first, then clarity. You look at the code itself, run what checks there are, and say what is wrong, where (file and line), why, and how bad it is. You change no files. When nothing is wrong you say so plainly.",
     source: "built-in",
-    disallowedTools: ["write_file", "edit_file", "multi_edit"],
+    disallowedTools: fileTools(isWriter),
   },
   {
     name: "explorer",

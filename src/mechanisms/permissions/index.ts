@@ -1,6 +1,8 @@
 // Owns the gate: every call is judged by the engine against the user's policy and what is true around it.
+
 import { statSync } from "node:fs";
 import type { PermissionMode } from "../../claude-code/permission-modes.ts";
+import { isFileTool, isSearch } from "../../file-access/file-tools.ts";
 import { isKept } from "../../file-access/kept-results.ts";
 import { isInside, realPath, resolvePath } from "../../file-access/paths.ts";
 import {
@@ -40,8 +42,6 @@ export interface PermissionOptions {
 }
 
 const NO_RULES: Policy = { mode: "default", allow: [], ask: [], deny: [] };
-const SEARCHES = new Set(["glob", "grep"]);
-const FILE_TOOLS = new Set(["read_file", "write_file", "edit_file", "multi_edit", ...SEARCHES]);
 
 export function createPermissions(opts: PermissionOptions): Mechanism {
   const policy = { ...NO_RULES, ...opts.policy };
@@ -81,7 +81,7 @@ async function judge(
     ...grantedBy(judgements),
     ...(tool.name === "bash" ? readOutside(judgements) : {}),
     ...pathGrant(tool.name, input, { world, firm, judged }),
-    ...(SEARCHES.has(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
+    ...(isSearch(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
   };
   if (decision === "allow") return { decision, grants };
   const rules: string[] = [];
@@ -140,8 +140,8 @@ function pathGrant(
   { world, firm, judged }: { world: World; firm: boolean; judged: ReadonlyMap<string, string> },
 ): Grants {
   const { path: given, pattern } = (input ?? {}) as { path?: unknown; pattern?: unknown };
-  const written = SEARCHES.has(tool) ? (given ?? ".") : given;
-  if (!FILE_TOOLS.has(tool) || typeof written !== "string" || (tool === "read_file" && isKept(written))) return {};
+  const written = isSearch(tool) ? (given ?? ".") : given;
+  if (!isFileTool(tool) || typeof written !== "string" || (tool === "read_file" && isKept(written))) return {};
   const path = tool === "glob" ? splitPattern({ pattern: String(pattern), path: written }).path : written;
   const real = judged.get(resolvePath(world.cwd, path));
   if (real === undefined) return {};
