@@ -16,7 +16,7 @@ export type { PhaseState as Standing } from "./workflow/plan.ts";
 export { type Compose, composePrompt, type PromptParts } from "./workflow/prompt.ts";
 export type { ItemsRecord, PhaseRecord } from "./workflow/records.ts";
 export { comparisonTable, type Recovery, type Report, type ReportRow, reportOf } from "./workflow/report.ts";
-export { type RunOptions, runWorkflow } from "./workflow/run.ts";
+export { runWorkflow, type WorkflowRunOptions as RunOptions } from "./workflow/run.ts";
 export type { AskPerson as Ask, RunState, WorkflowProgress as Progress } from "./workflow/session.ts";
 export { type PhaseStatus, type WorkflowRun, workflowStatus } from "./workflow/status.ts";
 export { giveInput } from "./workflow/wait.ts";

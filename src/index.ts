@@ -43,7 +43,7 @@ export type {
 } from "./ledger/store.ts";
 export type { AgentHandle } from "./loop/agent.ts";
 export type { TurnEndReason } from "./loop/events.ts";
-export type { Host, NewAgent, NewContext, Taken, TakeOptions } from "./loop/host.ts";
+export type { Host, NewAgent, NewContextOptions as NewContext, Taken, TakeOptions } from "./loop/host.ts";
 export type { Hosting } from "./loop/hosting.ts";
 export {
   type AgentView,

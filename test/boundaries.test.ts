@@ -140,6 +140,22 @@ describe("import boundaries", () => {
   });
 });
 
+/** Verbs of commands are named as they are typed; ports and what fills them share a name on purpose. */
+const NAMED_ALIKE = new Set(["ls", "show", "add", "HookGroup", "VERSION", "entries"]);
+
+describe("names", () => {
+  it("are exported once: one name, one meaning", () => {
+    const files = new Map<string, Set<string>>();
+    for (const file of sources()) {
+      const text = fs.readFileSync(path.join(src, file), "utf8");
+      for (const [, name] of text.matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm))
+        files.set(name!, (files.get(name!) ?? new Set()).add(file));
+    }
+    const twice = [...files].filter(([name, where]) => where.size > 1 && !NAMED_ALIKE.has(name));
+    expect(twice.map(([name, where]) => `${name}: ${[...where].join(", ")}`)).toEqual([]);
+  });
+});
+
 describe("the map", () => {
   it("in docs/architecture.md lists every mechanism of harness.ts, in its order, and no other", () => {
     const harness = fs.readFileSync(path.join(src, "harness.ts"), "utf8");

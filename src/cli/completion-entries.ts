@@ -16,13 +16,13 @@ const IDS = {
   CHECKPOINT: "checkpoint",
   AGENT: "agent",
 } as const;
-export type IdKind = (typeof IDS)[keyof typeof IDS];
-export const ID_KINDS: readonly IdKind[] = Object.values(IDS);
+export type CompletedId = (typeof IDS)[keyof typeof IDS];
+export const ID_KINDS: readonly CompletedId[] = Object.values(IDS);
 
 /** What follows a flag, or stands as a word: one of these values, an id, a path, or what only a person knows. */
-export type CompletionKind = { values: readonly string[] } | IdKind | "file" | "folder" | "anything";
+export type CompletionKind = { values: readonly string[] } | CompletedId | "file" | "folder" | "anything";
 
-export const isIdKind = (kind: CompletionKind): kind is IdKind => ID_KINDS.includes(kind as IdKind);
+export const isIdKind = (kind: CompletionKind): kind is CompletedId => ID_KINDS.includes(kind as CompletedId);
 
 export interface FlagEntry {
   names: string[];
@@ -44,7 +44,7 @@ export const commandEntries = (): [name: string, command: Command][] => Object.e
 
 export const verbNames = ({ verbs }: Command): string[] => Object.keys(verbs).filter(Boolean);
 
-export const entries = (): CompletionEntry[] => [
+export const completionEntries = (): CompletionEntry[] => [
   entryOf("", PROMPT),
   ...commandEntries().flatMap(([name, { verbs, bare }]) => [
     ...(bare === undefined || Object.hasOwn(verbs, "") ? [] : [entryOf(name, verbs[bare]!)]),
@@ -90,6 +90,6 @@ export const dashed = ({ names, short }: FlagEntry): string[] => [
 
 /** Every flag that is followed by something, with what that is; one name means the same everywhere. */
 export function flagArguments(): Map<string, CompletionKind> {
-  const all = entries().flatMap(({ flags }) => flags);
+  const all = completionEntries().flatMap(({ flags }) => flags);
   return new Map(all.flatMap((flag) => (flag.takes ? dashed(flag).map((name) => [name, flag.takes!] as const) : [])));
 }

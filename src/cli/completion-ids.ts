@@ -6,8 +6,8 @@ import { listProjects } from "../contexts/project/links.ts";
 import { oneLine } from "../front/presentation/printable.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
-import type { IdKind } from "./completion-entries.ts";
-import type { Place } from "./flags.ts";
+import type { CompletedId } from "./completion-entries.ts";
+import type { PlaceFlags } from "./flags.ts";
 
 /** So many are offered, the newest first. */
 const MOST = 50;
@@ -16,7 +16,7 @@ interface Here {
   store: Store;
   root: string;
   stateDir: string;
-  flags: Place;
+  flags: PlaceFlags;
   /** Which context is meant, where one stands before. */
   context: string;
 }
@@ -24,7 +24,7 @@ interface Here {
 /** An id, and what it is. */
 type Offered = [id: string, about: string];
 
-const OFFERED: Record<IdKind, (here: Here) => Promise<Offered[]>> = {
+const OFFERED: Record<CompletedId, (here: Here) => Promise<Offered[]>> = {
   context: async ({ store }) => (await listContexts(store)).map(({ id, title }) => [id, title]),
   async request({ store, root, stateDir }) {
     const { allListed } = await import("./commands/approve.ts");
@@ -65,7 +65,7 @@ const OFFERED: Record<IdKind, (here: Here) => Promise<Offered[]>> = {
 };
 
 /** Contract: whatever is wrong, nothing is said and nothing is offered. */
-export async function offerIds(kind: IdKind, flags: Place, context = ""): Promise<number> {
+export async function offerIds(kind: CompletedId, flags: PlaceFlags, context = ""): Promise<number> {
   const here = listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) }).find((one) => one.here);
   const file = here && join(here.stateDir, "ledger.db");
   if (!file || !existsSync(file)) return 0;

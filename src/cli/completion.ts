@@ -3,8 +3,8 @@ import {
   type CompletionEntry,
   type CompletionKind,
   commandEntries,
+  completionEntries,
   dashed,
-  entries,
   flagArguments,
   ID_KINDS,
   isIdKind,
@@ -58,7 +58,7 @@ ${[...flagArguments()].map(([name, kind]) => `      ${name}) kind=${quoted(kindT
   fi
   if [[ -n $prompt ]]; then command= verb=; fi
   case "$command\${verb:+ $verb}" in
-${entries().map(caseOf).join("\n")}
+${completionEntries().map(caseOf).join("\n")}
   esac
   if [[ $cur == -* ]]; then kind=flags
   elif [[ -z $kind && -n $prompt && $cur == @* ]]; then kind=brought
@@ -123,7 +123,7 @@ function fish(): string {
     offer("", `-a ${name}`, command.help),
     ...verbNames(command).map((verb) => offer(name, `-a ${verb}`, command.verbs[verb]!.help)),
   ]);
-  const rest = entries().flatMap(({ name, flags, words: kinds }) => [
+  const rest = completionEntries().flatMap(({ name, flags, words: kinds }) => [
     ...flags.map(({ names: long, short, takes, help }) => {
       const spelt = [...(short ? [`-s ${short}`] : []), ...long.map((one) => `-l ${one}`)];
       return offer(name, [...spelt, ...(takes ? [fishKind(takes)] : [])].join(" "), help);

@@ -6,13 +6,13 @@ import { listProjects } from "../contexts/project/links.ts";
 import { shellWord } from "../front/presentation/command-line.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
-import type { Place } from "./flags.ts";
+import type { PlaceFlags } from "./flags.ts";
 import { idsMeant } from "./ids.ts";
 
 const CONTEXT = { prefix: "ctx_", idOf: ({ id }: ContextInfo) => id };
 
 /** The folder of the context that the id, or a part of one, means in another project. */
-export const contextElsewhere = (given: string, flags: Place): Promise<string | undefined> =>
+export const contextElsewhere = (given: string, flags: PlaceFlags): Promise<string | undefined> =>
   inOthers(flags, async (store, folder) => {
     const [found] = idsMeant(await listContexts(store), given, CONTEXT);
     return found && (found.root || folder);
@@ -20,7 +20,7 @@ export const contextElsewhere = (given: string, flags: Place): Promise<string | 
 
 /** Contract: the first that `look` finds; a store that cannot be read is passed over. */
 export async function inOthers(
-  flags: Place,
+  flags: PlaceFlags,
   look: (store: Store, folder: string) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   for (const { here, stateDir, folders } of listProjects({

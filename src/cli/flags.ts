@@ -24,7 +24,7 @@ export const PLACE = {
   state: text("DIR|sqlite:FILE", "instead of $XDG_STATE_HOME/holdfast"),
   ...EVERY,
 };
-export type Place = Pick<Values<typeof PLACE>, "cwd" | "state">;
+export type PlaceFlags = Pick<Values<typeof PLACE>, "cwd" | "state">;
 
 export const JSON_TOO = { json: toggle("JSON instead of text") };
 export type JsonToo = Values<typeof JSON_TOO>;
@@ -54,7 +54,7 @@ export const POLICY = {
   trust: toggle("use the settings, hooks and rules of this repository from now on"),
 };
 /** `ask`: remembered of the settings that a context was started with; no flag gives it. */
-export type PolicyFlags = Partial<Values<typeof POLICY>> & { ask?: string[] } & Place;
+export type PolicyFlags = Partial<Values<typeof POLICY>> & { ask?: string[] } & PlaceFlags;
 
 /** What agents are run with. */
 export const WORK = {

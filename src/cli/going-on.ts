@@ -8,10 +8,10 @@ import { contextState } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { RunResult } from "../run-result.ts";
 import { withheldAgents } from "./agent-places.ts";
-import type { Place } from "./flags.ts";
+import type { PlaceFlags } from "./flags.ts";
 import type { OpenState } from "./open.ts";
 
-type Flags = Place & { stay?: boolean };
+type Flags = PlaceFlags & { stay?: boolean };
 
 /** Nothing was said, and nothing is to be gone on with. */
 export function nothingLeft(run: Run, flags: Flags): string {
@@ -48,7 +48,7 @@ export function howToGoOn(
 /** Whoever holds the context waits for a person: perhaps for this one. */
 export function sayWaiting(
   error: unknown,
-  { context, flags }: { context: ContextInfo | undefined; flags: Place },
+  { context, flags }: { context: ContextInfo | undefined; flags: PlaceFlags },
 ): never {
   if (!isHoldfastError(error, "held") || context?.status !== "waiting") throw error;
   const see = commandLine(["approve", "ls"], flags, context.root);

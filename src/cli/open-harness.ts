@@ -13,7 +13,7 @@ import { type Model, noUsage } from "../models/model.ts";
 import { modelSpec as specOf } from "../models/model-spec.ts";
 import { defaultModelSpec } from "../models/open-model.ts";
 import { agentPlaces } from "./agent-places.ts";
-import type { Place, WorkFlags } from "./flags.ts";
+import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
 
@@ -83,7 +83,7 @@ function budgetOf({ maxBudgetUsd }: Pick<WorkFlags, "maxBudgetUsd">, chosen: Bud
 }
 
 /** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
-function approvalsOf(flags: Pick<WorkFlags, "approvals"> & Place & Doors, screen: Screen): ApprovalsOptions {
+function approvalsOf(flags: Pick<WorkFlags, "approvals"> & PlaceFlags & Doors, screen: Screen): ApprovalsOptions {
   const { approvals, outputFormat = "text" } = flags;
   const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
   const way = approvals ?? (terminal ? "terminal" : "deny");

@@ -10,7 +10,7 @@ import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
-import type { Place } from "./flags.ts";
+import type { PlaceFlags } from "./flags.ts";
 import { beginsId, type IdKind, isId, isInId, isTooShort } from "./ids.ts";
 
 export interface OpenState {
@@ -22,7 +22,7 @@ export interface OpenState {
 }
 
 /** The project of the directory; what changed since the last time is said, and what only a person can tell is asked where one is. */
-export async function projectOf(flags: Place & { outputFormat?: string }): Promise<Project> {
+export async function projectOf(flags: PlaceFlags & { outputFormat?: string }): Promise<Project> {
   const where = { cwd: flags.cwd, state: flags.state };
   const found = findProject(where);
   if ("kind" in found) {
@@ -35,7 +35,7 @@ export async function projectOf(flags: Place & { outputFormat?: string }): Promi
 }
 
 /** `quiet`, `dryRun`: of those commands that have them. */
-type Opening = Place & { outputFormat?: string; quiet?: boolean; dryRun?: boolean };
+type Opening = PlaceFlags & { outputFormat?: string; quiet?: boolean; dryRun?: boolean };
 
 export async function openState(flags: Opening): Promise<OpenState> {
   const project = await projectOf(flags);
@@ -93,7 +93,7 @@ export async function openChosenModel(spec: string | undefined, env: NodeJS.Proc
 /** The context that -c or -r means, or undefined for a new one. Contract: an id loads that id or fails; never another one. */
 export async function chosenContext(
   { store, project }: Pick<OpenState, "store" | "project">,
-  flags: Place & { continue: boolean; resume?: string | undefined },
+  flags: PlaceFlags & { continue: boolean; resume?: string | undefined },
 ): Promise<ContextInfo | undefined> {
   if (flags.resume) return findContext(store, flags.resume, flags).catch(sayNewest);
   if (flags.resume === undefined && !flags.continue) return undefined;
@@ -128,7 +128,7 @@ const pathsOf = ({ root, top, alsoAt }: Project): string[] => [
 ];
 
 /** The state as it is seen from the tree that the context was started in: its settings, its trust and its sandbox hold, wherever the command was typed. */
-export function stateAt(state: OpenState, flags: Place, context: ContextInfo | undefined): OpenState {
+export function stateAt(state: OpenState, flags: PlaceFlags, context: ContextInfo | undefined): OpenState {
   const { project } = state;
   if (!context?.root || context.root === project.root) return state;
   try {
@@ -140,7 +140,7 @@ export function stateAt(state: OpenState, flags: Place, context: ContextInfo | u
 }
 
 /** By its id, an unambiguous part of one, or its title. Contract: never another one than was named. */
-export async function findContext(store: Store, given: string, flags: Place): Promise<ContextInfo> {
+export async function findContext(store: Store, given: string, flags: PlaceFlags): Promise<ContextInfo> {
   const all = await listContexts(store);
   for (const fits of [isId(CONTEXT, given), beginsId(CONTEXT, given), hasTitle(given), isInId(CONTEXT, given)]) {
     const found = all.filter(fits);

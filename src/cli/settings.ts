@@ -11,7 +11,7 @@ import { describeWithheld, type LoadedSettings, loadSettings } from "../settings
 import { openTrust, type Trust } from "../settings/trust.ts";
 import { parseRule } from "../shell-policy/rules.ts";
 import { withheldAgents } from "./agent-places.ts";
-import type { Place, PolicyFlags } from "./flags.ts";
+import type { PlaceFlags, PolicyFlags } from "./flags.ts";
 
 export interface OpenSettings extends LoadedSettings {
   trust: Trust;
@@ -95,11 +95,11 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
 export const trustNow = (flags: PolicyFlags, project: Pick<Project, "root" | "stateDir">): Promise<LoadedSettings> =>
   loadSettings({ root: project.root, ...settingsPlaces(), trust: trustOf(flags, project), trustFlag: flags.trust });
 
-export const trustOf = (flags: Place, project: Pick<Project, "stateDir">): Trust =>
+export const trustOf = (flags: PlaceFlags, project: Pick<Project, "stateDir">): Trust =>
   openTrust(join(stateRoot(flags, project), "trust.json"));
 
 /** Beside the projects: what holds for all of them. */
-const stateRoot = (flags: Place, project: Pick<Project, "stateDir">): string =>
+const stateRoot = (flags: PlaceFlags, project: Pick<Project, "stateDir">): string =>
   flags.state?.startsWith("sqlite:") ? project.stateDir : dirname(dirname(project.stateDir));
 
 function checkRule(text: string): string | undefined {

@@ -3,13 +3,13 @@
 import { commandLine } from "../front/presentation/command-line.ts";
 import { oneLine } from "../front/presentation/printable.ts";
 import { openWorktrees } from "../mechanisms/worktrees/index.ts";
-import type { Place } from "./flags.ts";
+import type { PlaceFlags } from "./flags.ts";
 import type { OpenState } from "./open.ts";
 
 const NAMED = 5;
 
 /** Nothing where there is nothing to take over, or where it cannot be told. */
-export async function worktreesLeft({ project }: OpenState, flags: Place): Promise<string[]> {
+export async function worktreesLeft({ project }: OpenState, flags: PlaceFlags): Promise<string[]> {
   const { root, stateDir } = project;
   const all = await openWorktrees({ dir: `${stateDir}/worktrees`, root })
     .list()

@@ -4,7 +4,7 @@ import type { FileDiff, FileKeeper, FileMark, FileVersion } from "./file-keeper.
 import { type FoldState, presentAt, type SharedEntry } from "./fold.ts";
 import type { Json } from "./values.ts";
 
-export interface Change {
+export interface DataChange {
   key: string;
   before: number;
   after: number;
@@ -15,9 +15,9 @@ export interface Change {
 
 /** Sizes in bytes. */
 export interface DataDiff {
-  added: Change[];
-  changed: Change[];
-  removed: Change[];
+  added: DataChange[];
+  changed: DataChange[];
+  removed: DataChange[];
 }
 
 export interface Diff extends DataDiff {

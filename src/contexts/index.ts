@@ -17,7 +17,7 @@ export type {
   ContextSettings as Settings,
   LoggedError,
 } from "./context.ts";
-export type { Change, DataDiff, Diff, DiffOptions } from "./diff.ts";
+export type { DataChange as Change, DataDiff, Diff, DiffOptions } from "./diff.ts";
 export { contextEvents } from "./events.ts";
 export type { ExportReport } from "./export.ts";
 export type { FileDiff, FileKeeper, FileMark, FileReport, FileVersion } from "./file-keeper.ts";

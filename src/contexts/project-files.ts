@@ -1,6 +1,6 @@
 // Owns the bridge between checkpoints and the files of a project: one keeper in the shape that contexts know.
 
-import type { FileMark as KeptMark } from "../file-snapshots/index.ts";
+import type { SnapshotMark as KeptMark } from "../file-snapshots/index.ts";
 import type { FileKeeper, FileReport } from "./file-keeper.ts";
 
 /** Contract: `dir` is private to the project's state. Nothing is opened before it is needed. */

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { similarity } from "../text/similarity.ts";
-import { displayPath, printable } from "./paths.ts";
+import { displayPath, printablePath } from "./paths.ts";
 import { leavesOut, type Permit } from "./permit.ts";
 import { hold, pathOf, release } from "./safe-open.ts";
 
@@ -24,7 +24,7 @@ export function nearbyNames(permit: Permit, cwd: string, path: string): string {
     .filter((c) => c.score >= ENOUGH)
     .sort((a, b) => b.score - a.score)
     .slice(0, SHOWN)
-    .map((c) => printable(displayPath(cwd, join(dir, c.name))));
+    .map((c) => printablePath(displayPath(cwd, join(dir, c.name))));
   return near.length === 0 ? "" : `; did you mean ${near.join(", ")}?`;
 }
 

@@ -19,12 +19,12 @@ export function resolvePath(cwd: string, path: string): string {
 
 /** Contract: throws `refused`, the name shown escaped. */
 export function checkName(path: string): void {
-  if (MISLEADING.test(path)) throw refused(`${printable(path)}: a name with control characters is not opened`);
-  if (!path.isWellFormed()) throw refused(`${printable(path)}: the name is not valid Unicode`);
+  if (MISLEADING.test(path)) throw refused(`${printablePath(path)}: a name with control characters is not opened`);
+  if (!path.isWellFormed()) throw refused(`${printablePath(path)}: the name is not valid Unicode`);
 }
 
 /** What may be shown to anyone: characters that mislead as `\u001b`. */
-export const printable = (text: string): string =>
+export const printablePath = (text: string): string =>
   text.replace(ALL_MISLEADING, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).toWellFormed();
 
 /** The real path; of what does not exist, the real path of its deepest existing parent and the rest as written. */
@@ -39,7 +39,7 @@ export function realPath(path: string): string {
       if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
       const link = danglingTarget(at);
       if (link !== undefined) {
-        if (++links > 40) throw refused(`${printable(path)} leads through too many links`);
+        if (++links > 40) throw refused(`${printablePath(path)} leads through too many links`);
         at = link;
         continue;
       }

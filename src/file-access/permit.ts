@@ -2,7 +2,7 @@
 import { relative, sep } from "node:path";
 import type { ToolRun } from "../loop/seams.ts";
 import { globToRegExp } from "../text/glob.ts";
-import { checkName, isInside, printable, realPath } from "./paths.ts";
+import { checkName, isInside, printablePath, realPath } from "./paths.ts";
 import { isProtected } from "./protected-names.ts";
 import { refused } from "./refused.ts";
 
@@ -28,7 +28,7 @@ export function permitOf({ root, grants }: Pick<ToolRun, "root" | "grants">): Pe
 
 /** Contract: throws `refused` unless this real path may be touched. A grant of a directory does not open what is protected below it. */
 export function demand(permit: Permit, real: string, opts: { shown: string; writes: boolean }): void {
-  const shown = printable(opts.shown);
+  const shown = printablePath(opts.shown);
   if (KERNEL.test(real)) throw refused(`${shown} belongs to the kernel; look at it with bash`);
   if (permit.judged !== undefined && !isInside(permit.judged, real)) throw changing(opts.shown);
   let reason: string | undefined;
@@ -48,7 +48,7 @@ export function demand(permit: Permit, real: string, opts: { shown: string; writ
 
 /** Whatever was swapped since the gate looked: a link to another place, inside too, is not followed. */
 export const changing = (shown: string) =>
-  refused(`${printable(shown)} was changed by someone else at this moment; look again`);
+  refused(`${printablePath(shown)} was changed by someone else at this moment; look again`);
 
 /** Whether something inside is left out; false for most calls, without looking. */
 export const leavesOut = (permit: Permit, real: string): boolean => permit.exclude.some((covers) => covers(real));

@@ -6,7 +6,7 @@ import { HoldfastError } from "../ledger/error.ts";
 import { systemErrorText } from "../ledger/system-error.ts";
 import { cutText } from "../text/cut.ts";
 import { byNumber, hasProc, looksDeleted, nameOf, O_PATH } from "./kernel-names.ts";
-import { printable, realPath } from "./paths.ts";
+import { printablePath, realPath } from "./paths.ts";
 import { changing, demand, type Permit } from "./permit.ts";
 import { refused } from "./refused.ts";
 
@@ -124,7 +124,7 @@ function holdByCompare(permit: Permit, path: string, opts: HoldOptions): OpenFil
 }
 
 function judge(permit: Permit, at: { path: string; real: string; stat: Stats }, opts: HoldOptions): void {
-  if (at.real.includes("\ufffd")) throw refused(`${printable(opts.shown)}: the name is not valid Unicode`);
+  if (at.real.includes("\ufffd")) throw refused(`${printablePath(opts.shown)}: the name is not valid Unicode`);
   demand(permit, at.real, { shown: opts.shown, writes: opts.writes ?? false });
   if (opts.exact && (at.real !== at.path || at.stat.isSymbolicLink())) throw changing(opts.shown);
 }
@@ -146,7 +146,7 @@ function isGone(real: string, stat: Stats): boolean {
 
 export const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
-export const notRegular = (shown: string) => refused(`${printable(shown)} is not a regular file`);
+export const notRegular = (shown: string) => refused(`${printablePath(shown)} is not a regular file`);
 
 const SAID: Record<string, string> = {
   ENOTDIR: "goes through something that is not a directory",
@@ -160,8 +160,8 @@ const SAID: Record<string, string> = {
 export function explained(error: unknown, shown: string): unknown {
   const { code, path } = error as NodeJS.ErrnoException;
   const said = SAID[code ?? ""];
-  if (said !== undefined) return refused(`${printable(cutText(shown, 200))} ${said}`);
+  if (said !== undefined) return refused(`${printablePath(cutText(shown, 200))} ${said}`);
   if (!path?.startsWith("/proc/self/fd/")) return error;
-  const name = printable(cutText(shown, 200));
+  const name = printablePath(cutText(shown, 200));
   return new HoldfastError("disk", systemErrorText(error, name) ?? `${name} cannot be used (${code})`);
 }

@@ -33,7 +33,7 @@ import {
 import { needsUpkeep, throwAway, upkeep } from "./upkeep.ts";
 
 /** The files of one checkpoint. JSON, and small whatever the size of the project. */
-export interface FileMark {
+export interface SnapshotMark {
   id: string;
   files: number;
   bytes: number;
@@ -66,7 +66,7 @@ export interface RestoreFilesOptions {
   /** Also what `conflicts` would name. */
   force?: boolean;
   /** The last state that the agent knows: what differs from it by now was changed by somebody else. */
-  expect?: FileMark;
+  expect?: SnapshotMark;
   /** Paths that stay as they are, as a result shows them. */
   keep?: string[];
 }
@@ -81,22 +81,25 @@ export interface Restored {
   left: PathNote[];
 }
 
-export interface FileKeeper {
+export interface SnapshotKeeper {
   /** Contract: resolves within the budget plus one step; saves queue. */
-  save(opts?: SaveOptions): Promise<FileMark>;
+  save(opts?: SaveOptions): Promise<SnapshotMark>;
   /** Contract: only paths that differ are touched. The caller has made a checkpoint of now. */
-  restore(mark: FileMark, opts?: RestoreFilesOptions): Promise<Restored>;
+  restore(mark: SnapshotMark, opts?: RestoreFilesOptions): Promise<Restored>;
   /** What that restore would overwrite or remove, with the time of its last change. */
-  wouldLose(mark: FileMark): Promise<Losing[]>;
+  wouldLose(mark: SnapshotMark): Promise<Losing[]>;
   /** Of these paths, those that are now as in the mark, and when they had been changed then. */
-  changedAt(mark: FileMark, paths: readonly string[]): Promise<ChangedAt[]>;
+  changedAt(mark: SnapshotMark, paths: readonly string[]): Promise<ChangedAt[]>;
   /** Of files that the mark holds; folders are left out. */
-  contents(mark: FileMark, paths: readonly string[], maxBytes: number): Promise<Map<string, FileContent>>;
-  diff(a: FileMark, b: FileMark | "now"): Promise<{ path: string; kind: "added" | "changed" | "removed" | "mode" }[]>;
+  contents(mark: SnapshotMark, paths: readonly string[], maxBytes: number): Promise<Map<string, FileContent>>;
+  diff(
+    a: SnapshotMark,
+    b: SnapshotMark | "now",
+  ): Promise<{ path: string; kind: "added" | "changed" | "removed" | "mode" }[]>;
   /** Removes what neither these marks need nor any of the last minutes. Contract: fewer objects or the same, never a needed one. */
-  collect(keep: FileMark[]): Promise<{ freed: number; objects: number }>;
+  collect(keep: SnapshotMark[]): Promise<{ freed: number; objects: number }>;
   /** Reads everything a mark needs and hashes it. */
-  verify(mark: FileMark): Promise<{ ok: boolean; objects: number; bad: PathNote[] }>;
+  verify(mark: SnapshotMark): Promise<{ ok: boolean; objects: number; bad: PathNote[] }>;
   /** What runs behind saves has ended: every mark stands alone. */
   settled(): Promise<void>;
 }
@@ -122,7 +125,7 @@ export function openFileKeeper(opts: {
   dir: string;
   now?: () => number;
   limits?: FileLimits;
-}): FileKeeper {
+}): SnapshotKeeper {
   const root = fs.realpathSync(opts.root);
   makeDir(opts.dir);
   const dir = fs.realpathSync(opts.dir);
@@ -170,7 +173,7 @@ export function openFileKeeper(opts: {
       });
   }
 
-  async function saveNow({ signal, since, whole = false }: SaveOptions): Promise<FileMark> {
+  async function saveNow({ signal, since, whole = false }: SaveOptions): Promise<SnapshotMark> {
     const started = monotonicMs();
     const at = clock();
     signal?.throwIfAborted();
@@ -213,7 +216,7 @@ export function openFileKeeper(opts: {
     return rulesByFolder(texts, chainOf(manifest.outside));
   }
 
-  async function planFor(mark: FileMark, options: RestoreFilesOptions) {
+  async function planFor(mark: SnapshotMark, options: RestoreFilesOptions) {
     const { entries, manifest } = await readMark(mark.id, store);
     const expect = options.expect && (await readMark(options.expect.id, store)).entries;
     const now = await entriesNow();
@@ -227,19 +230,19 @@ export function openFileKeeper(opts: {
     return { plan, entries, now, force };
   }
 
-  async function wouldLose(mark: FileMark): Promise<Losing[]> {
+  async function wouldLose(mark: SnapshotMark): Promise<Losing[]> {
     if (refusal) return [];
     const { plan, entries, now } = await planFor(mark, {});
     return losingIn({ root, plan, mark: entries, markedAt: mark.at ?? 0, now });
   }
 
-  async function changedAt(mark: FileMark, paths: readonly string[]): Promise<ChangedAt[]> {
+  async function changedAt(mark: SnapshotMark, paths: readonly string[]): Promise<ChangedAt[]> {
     store.refresh();
     const { entries, manifest } = await readMark(mark.id, store);
     return changedIn(entries, manifest, { now: await entriesNow(), paths });
   }
 
-  async function restoreNow(mark: FileMark, options: RestoreFilesOptions): Promise<Restored> {
+  async function restoreNow(mark: SnapshotMark, options: RestoreFilesOptions): Promise<Restored> {
     if (refusal) return { changed: [], removed: [], created: [], conflicts: [], left: [{ path: root, why: refusal }] };
     const { plan, entries, now, force } = await planFor(mark, options);
     const done = await applyPlan(plan, {

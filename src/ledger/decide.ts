@@ -44,11 +44,11 @@ interface Deciding {
   state: () => State;
   version: (entity: string) => Seq;
   readOn: () => Promise<void>;
-  write: (events: EventInput[], opts: WriteOptions) => Promise<StoredEvent[]>;
+  write: (events: EventInput[], opts: DecisionWriteOptions) => Promise<StoredEvent[]>;
   refuseReadOnly: () => void;
 }
 
-export type WriteOptions = AppendOptions & Partial<Pick<Write, "expect" | "summary">> & { beside?: Write[] };
+export type DecisionWriteOptions = AppendOptions & Partial<Pick<Write, "expect" | "summary">> & { beside?: Write[] };
 
 /** Contract: that of `Ledger.decide`. */
 export async function decideOn(

@@ -1,5 +1,5 @@
 // One open ledger: its folded state, kept up with what this and other processes append. Facts are appended and decided here, and nowhere else.
-import { type DecideOptions, type Decision, decideOn, type WriteOptions } from "./decide.ts";
+import { type DecideOptions, type Decision, type DecisionWriteOptions, decideOn } from "./decide.ts";
 import { HoldfastError, isHoldfastError } from "./error.ts";
 import { type Codec, EXTENDED, type Extension } from "./events.ts";
 import { extensionsIn, type Fold, type State, type Versions } from "./fold.ts";
@@ -138,7 +138,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   /** One transaction: what is held, then `events`. */
   async function write(
     events: EventInput[],
-    { summary, expect, beside = [], ...appendOpts }: WriteOptions,
+    { summary, expect, beside = [], ...appendOpts }: DecisionWriteOptions,
   ): Promise<StoredEvent[]> {
     const lease = appendOpts.lease ?? heldFor;
     const before = held;

@@ -26,7 +26,7 @@ export interface Host {
   readonly fold: Fold;
   open(context: string): Promise<Ledger>;
   /** Begins a context whose first agent is `lead`, with what else is to be true of it. */
-  create(opts: NewContext): Promise<string>;
+  create(opts: NewContextOptions): Promise<string>;
   /** The context as it is followed here, shared with the agents that are held; to be left again. */
   follow(context: string): Promise<{ ledger: Ledger; leave: () => void }>;
   /** One more agent in a context, with what else is to be true from its first moment; nothing when it is there already. */
@@ -47,7 +47,7 @@ export interface Host {
 
 const leaseOf = (context: string, agent: string): string => `agent:${context}/${agent}`;
 
-export interface NewContext {
+export interface NewContextOptions {
   /** Its id, for programs that keep their own; default: a new one. Contract: `conflict` when there is one already. */
   id?: string;
   root: string;

@@ -1,6 +1,6 @@
 // Owns what the attributes `if` and `for` may say: three forms of a condition and one of a loop.
 import { type Cursor, eat, eatName, eatString, type Path, parsePath, skipSpace, unexpected } from "./expression.ts";
-import { problem, quoted } from "./source.ts";
+import { problem, quotedSource } from "./source.ts";
 
 export interface Condition {
   path: Path;
@@ -53,7 +53,7 @@ export function variableName(c: Cursor): string {
   const name = eatName(c);
   if (name === undefined) throw unexpected(c, "A variable has a name of letters, digits and _.");
   if (["loop", "__proto__", "constructor", "prototype"].includes(name)) {
-    throw problem(c.source, at, `a variable cannot be called ${quoted(name)}`, "Choose another name.");
+    throw problem(c.source, at, `a variable cannot be called ${quotedSource(name)}`, "Choose another name.");
   }
   return name;
 }

@@ -1,6 +1,6 @@
 // Owns what may stand between {{ and }}: a path and three filters. There are no operators and no calls.
 import { didYouMean } from "./near.ts";
-import { problem, quoted, type Source } from "./source.ts";
+import { problem, quotedSource, type Source } from "./source.ts";
 
 export type Key = string | number;
 
@@ -87,7 +87,7 @@ function parseFilter(c: Cursor, before: Filter[]): Filter {
   const name = eat(c, NAME);
   if (name === undefined) throw unexpected(c, ALLOWED);
   if (name !== "default" && name !== "join" && name !== "json") {
-    throw problem(c.source, at, `there is no filter ${quoted(name)}${didYouMean(name, FILTERS)}`, ALLOWED);
+    throw problem(c.source, at, `there is no filter ${quotedSource(name)}${didYouMean(name, FILTERS)}`, ALLOWED);
   }
   if (before.some((f) => f.name === name))
     throw problem(c.source, at, `the filter ${name} is given twice`, "Keep one.");
@@ -126,7 +126,9 @@ export function parsePath(c: Cursor, advice: string): Path {
     }
     if (FORBIDDEN.has(String(key))) {
       const advice = "Rename the property: these names lead out of the data.";
-      throw problem(c.source, from, `${quoted(String(key))} is not allowed in a path`, advice, { code: "refused" });
+      throw problem(c.source, from, `${quotedSource(String(key))} is not allowed in a path`, advice, {
+        code: "refused",
+      });
     }
     keys.push(key);
   }
@@ -145,7 +147,7 @@ export function pathName(keys: readonly Key[]): string {
 export function unexpected(c: Cursor, advice: string): Error {
   const character = c.at < c.end ? String.fromCodePoint(c.source.text.codePointAt(c.at)!) : undefined;
   const what =
-    character === undefined ? "something is missing at the end" : `${quoted(character)} is not expected here`;
+    character === undefined ? "something is missing at the end" : `${quotedSource(character)} is not expected here`;
   return problem(c.source, c.at, what, advice);
 }
 
@@ -164,7 +166,7 @@ export function skipSpace(c: Cursor): void {
   c.at = Math.min(c.end, c.at + SPACE.exec(c.source.text)![0].length);
 }
 
-/** A quoted text at the cursor; `\n \t \\ \" \'` and `\uXXXX` are its escapes. */
+/** A quotedSource text at the cursor; `\n \t \\ \" \'` and `\uXXXX` are its escapes. */
 export function eatString(c: Cursor): string | undefined {
   const at = c.at;
   const raw = eat(c, STRING);

@@ -1,6 +1,6 @@
 // Owns which files a template may name: beside it or below it, never above, never itself again.
 import { posix } from "node:path";
-import { problem, quoted, type Source } from "./source.ts";
+import { problem, quotedSource, type Source } from "./source.ts";
 
 /** Gives the text of a file below the template's directory, undefined when there is none. `from` is the file that asks. */
 export type Include = (path: string, from: string) => string | undefined;
@@ -11,7 +11,7 @@ export function includePath(source: Source, at: number, written: string): string
     problem(
       source,
       at,
-      `${quoted(written)} ${what}`,
+      `${quotedSource(written)} ${what}`,
       "Name a file beside or below the template, such as parts/rules.md.",
       {
         code: "refused",

@@ -4,7 +4,7 @@ import { type Cursor, type Decode, parsePieces, unexpected } from "./expression.
 import { includePath } from "./includes.ts";
 import { LIST_STYLES, type ListStyle, type Tag } from "./poml-tags.ts";
 import type { Element } from "./poml-tree.ts";
-import { problem, quoted, type Source } from "./source.ts";
+import { problem, quotedSource, type Source } from "./source.ts";
 
 /** Where the value stands in the file. */
 export interface Attribute {
@@ -39,11 +39,11 @@ export function applyAttributes(
       if (c.at < c.end) throw unexpected(c, "A variable has a name of letters, digits and _.");
     } else if (key === "listStyle") {
       if (!(LIST_STYLES as readonly string[]).includes(raw)) {
-        throw problem(source, place.at, `there is no listStyle ${quoted(raw)}`, `Use ${LIST_STYLES.join(", ")}.`);
+        throw problem(source, place.at, `there is no listStyle ${quotedSource(raw)}`, `Use ${LIST_STYLES.join(", ")}.`);
       }
       element.style = raw as ListStyle;
     } else if (raw !== "true" && raw !== "false") {
-      throw problem(source, place.at, `inline is ${quoted(raw)}`, "Write true or false.");
+      throw problem(source, place.at, `inline is ${quotedSource(raw)}`, "Write true or false.");
     }
   }
   const need = (key: string): void => {

@@ -6,7 +6,7 @@ import { type Attribute, applyAttributes } from "./poml-attributes.ts";
 import { layoutBlocks, layoutCode, layoutInline, layoutLines } from "./poml-layout.ts";
 import { isTag, listOf, TAGS, type Tag, tagRule } from "./poml-tags.ts";
 import type { Element, Node } from "./poml-tree.ts";
-import { problem, quoted, type Source } from "./source.ts";
+import { problem, quotedSource, type Source } from "./source.ts";
 
 const TAG_NAME = /[\p{L}_][\p{L}\p{N}_:.-]*/uy;
 const ENTITIES: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
@@ -135,7 +135,7 @@ function parseTag(c: Cursor, parent: Tag | undefined): { element: Element; empty
     if (!tagRule(name).attributes.includes(key)) {
       const known = tagRule(name).attributes;
       const advice = known.length === 0 ? "It takes none." : `It takes ${known.join(", ")}.`;
-      throw problem(source, from, `<${name}> has no attribute ${quoted(key)}${didYouMean(key, known)}`, advice);
+      throw problem(source, from, `<${name}> has no attribute ${quotedSource(key)}${didYouMean(key, known)}`, advice);
     }
     if (attributes.has(key)) throw problem(source, from, `the attribute ${key} is given twice`, "Keep one.");
     const quote = eat(c, /\s*=\s*["']/y)?.at(-1);

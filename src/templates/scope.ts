@@ -3,7 +3,7 @@ import type { Condition } from "./control.ts";
 import { type Expression, type Filter, type Path, pathName } from "./expression.ts";
 import { isList, isObject, type JsonFault, kindOf, ownValue, stableJson } from "./json.ts";
 import { didYouMean } from "./near.ts";
-import { problem, quoted, type Source } from "./source.ts";
+import { problem, quotedSource, type Source } from "./source.ts";
 
 export interface TemplateScope {
   names: Map<string, unknown>;
@@ -123,6 +123,6 @@ export function checkedValues(source: Source, values: unknown): object {
     source,
     0,
     `the values are ${kindOf(values)}`,
-    `Give an object, such as ${quoted("topic")} and its text.`,
+    `Give an object, such as ${quotedSource("topic")} and its text.`,
   );
 }

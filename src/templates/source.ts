@@ -56,7 +56,7 @@ export function problem(
 const SHOWN = 60;
 
 /** Text from anywhere, safe in a message of one line. */
-export function quoted(text: string): string {
+export function quotedSource(text: string): string {
   const characters = [...text.slice(0, 2 * SHOWN + 1)];
   const shown = characters.length > SHOWN ? `${characters.slice(0, SHOWN).join("")}…` : text;
   return JSON.stringify(shown).replace(/[\u007f-\u009f\u2028\u2029]/g, " ");

@@ -1,7 +1,7 @@
 // Owns what can be known about a workflow before anything runs: its names, its edges, and that every value has a giver.
 import { messageOf } from "../ledger/error.ts";
 import { didYouMean } from "../templates/near.ts";
-import { quoted } from "../templates/source.ts";
+import { quotedSource } from "../templates/source.ts";
 import { keysOf, rootOf } from "./condition.ts";
 import type { Phase, PhaseSpec, Workflow, WorkflowSpec } from "./definition.ts";
 import { ancestorsOf, cycleIn } from "./graph.ts";
@@ -33,7 +33,7 @@ export function checkGraph(spec: WorkflowSpec, places: Places): void {
       if (!ids.includes(need))
         places.report(
           [...at, "needs", n],
-          `${phase.id} needs ${quoted(need)}, and there is no such phase${didYouMean(need, ids)}`,
+          `${phase.id} needs ${quotedSource(need)}, and there is no such phase${didYouMean(need, ids)}`,
           `The phases are ${ids.join(", ")}.`,
         );
     checkKeys(phase, at, places);
@@ -54,7 +54,7 @@ export function checkGraph(spec: WorkflowSpec, places: Places): void {
       if (!ids.includes(one))
         places.report(
           at,
-          `until repeats ${quoted(one)}, and there is no such phase${didYouMean(one, ids)}`,
+          `until repeats ${quotedSource(one)}, and there is no such phase${didYouMean(one, ids)}`,
           `The phases are ${ids.join(", ")}.`,
         );
       else if (one !== id && !above.get(id)!.has(one))
@@ -100,14 +100,22 @@ export function checkNames(workflow: Workflow, places: Places): void {
     for (const key of Object.keys(phase.exports)) {
       const at: At = ["phases", i, "exports", key];
       if (RESERVED.includes(key))
-        places.report(at, `${quoted(key)} cannot be exported`, "This name has a meaning already: choose another one.");
+        places.report(
+          at,
+          `${quotedSource(key)} cannot be exported`,
+          "This name has a meaning already: choose another one.",
+        );
       if (Object.hasOwn(inputs, key))
-        places.report(at, `${quoted(key)} is an input already`, "Choose another name for one of them.");
+        places.report(at, `${quotedSource(key)} is an input already`, "Choose another name for one of them.");
       const others = givers.get(key) ?? [];
       const rival = others.find((one) => !related(one, phase, above) && !(one.when && phase.when));
       if (rival) {
         const advice = "Let one of them need the other, give both a when, or choose another name.";
-        places.report(at, `${rival.id} and ${phase.id} both export ${quoted(key)}, and neither comes first`, advice);
+        places.report(
+          at,
+          `${rival.id} and ${phase.id} both export ${quotedSource(key)}, and neither comes first`,
+          advice,
+        );
       }
       givers.set(key, [...others, phase]);
     }
@@ -116,7 +124,7 @@ export function checkNames(workflow: Workflow, places: Places): void {
     if (RESERVED.includes(key))
       places.report(
         ["inputs", key],
-        `an input cannot be called ${quoted(key)}`,
+        `an input cannot be called ${quotedSource(key)}`,
         "This name has a meaning already: choose another one.",
       );
   const names = [...Object.keys(inputs), ...givers.keys()];
@@ -133,7 +141,7 @@ export function checkNames(workflow: Workflow, places: Places): void {
       const by = givers.get(key);
       if (!by)
         return {
-          what: `nothing gives ${quoted(key)}${didYouMean(key, names)}`,
+          what: `nothing gives ${quotedSource(key)}${didYouMean(key, names)}`,
           advice: `Let a phase export it or make it an input; there are ${names.join(", ") || "none"}.`,
         };
       if (opts.own && by.includes(phase)) return undefined;
@@ -143,24 +151,25 @@ export function checkNames(workflow: Workflow, places: Places): void {
         if (looping && opts.optional) return undefined;
         return looping
           ? {
-              what: `${quoted(key)} is not there in the first round: ${looping.id} gives it`,
+              what: `${quotedSource(key)} is not there in the first round: ${looping.id} gives it`,
               advice: `Write a default, as {{ ${key} | default: "" }}, or an if.`,
             }
           : {
-              what: `${quoted(key)} comes from ${by.map((one) => one.id).join(", ")}, which ${phase.id} does not need`,
+              what: `${quotedSource(key)} comes from ${by.map((one) => one.id).join(", ")}, which ${phase.id} does not need`,
               advice: `Add it to the needs of ${phase.id}.`,
             };
       }
       if (opts.optional || phase.when || earlier.some((one) => !one.when)) return undefined;
       return {
-        what: `${quoted(key)} comes from ${earlier[0]!.id}, which its when may skip`,
+        what: `${quotedSource(key)} comes from ${earlier[0]!.id}, which its when may skip`,
         advice: `Give a default, or give ${phase.id} a when too.`,
       };
     };
 
     for (const [n, key] of phase.reads.entries()) {
       const wrong = lacking(key, { optional: true });
-      if (wrong) places.report([...at, "reads", n], `${phase.id} reads ${quoted(key)}: ${wrong.what}`, wrong.advice);
+      if (wrong)
+        places.report([...at, "reads", n], `${phase.id} reads ${quotedSource(key)}: ${wrong.what}`, wrong.advice);
     }
     const paths = [
       ...(phase.when

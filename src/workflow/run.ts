@@ -5,7 +5,7 @@ import type { AgentRunner } from "../hub/port.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Fence } from "../ledger/store.ts";
 import { didYouMean } from "../templates/near.ts";
-import { quoted } from "../templates/source.ts";
+import { quotedSource } from "../templates/source.ts";
 import type { Phase, Workflow } from "./definition.ts";
 import { createMemoryMeter } from "./memory.ts";
 import { type Ending, runPhase } from "./phase.ts";
@@ -27,7 +27,7 @@ import { createSlots } from "./slots.ts";
 import { type WorkflowRun, workflowStatus } from "./status.ts";
 import { runWait } from "./wait.ts";
 
-export interface RunOptions {
+export interface WorkflowRunOptions {
   workflow: Workflow;
   context: Context;
   runner: AgentRunner;
@@ -54,7 +54,7 @@ export interface RunOptions {
  * The first time, a resume and a retry are the same: phases that are done stay done.
  * Contract: throws `held` while another process runs it, and `invalid` before anything is written; a failed phase is in the result.
  */
-export async function runWorkflow(opts: RunOptions): Promise<WorkflowRun> {
+export async function runWorkflow(opts: WorkflowRunOptions): Promise<WorkflowRun> {
   const { workflow, now = Date.now } = opts;
   const inputs = inputsFor(workflow, await readHeader(opts.context), opts.inputs);
   for (const id of opts.repeat ?? []) known(workflow, id);
@@ -83,7 +83,7 @@ export async function runWorkflow(opts: RunOptions): Promise<WorkflowRun> {
 }
 
 /** What is done, as it is written now, and not to be repeated: asking again changes nothing. */
-async function finishedAs(opts: RunOptions, inputs: Record<string, unknown>): Promise<WorkflowRun | undefined> {
+async function finishedAs(opts: WorkflowRunOptions, inputs: Record<string, unknown>): Promise<WorkflowRun | undefined> {
   const { workflow, context, repeat = [] } = opts;
   const before = await readHeader(context);
   if (!before || repeat.length > 0) return undefined;
@@ -95,7 +95,7 @@ async function finishedAs(opts: RunOptions, inputs: Record<string, unknown>): Pr
 }
 
 async function open(
-  opts: RunOptions & { now: () => number },
+  opts: WorkflowRunOptions & { now: () => number },
   inputs: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<Session> {
@@ -198,7 +198,7 @@ function known(workflow: Workflow, id: string): void {
   if (!ids.includes(id))
     throw new HoldfastError(
       "invalid",
-      `there is no phase ${quoted(id)}${didYouMean(id, ids)}: the phases are ${ids.join(", ")}`,
+      `there is no phase ${quotedSource(id)}${didYouMean(id, ids)}: the phases are ${ids.join(", ")}`,
     );
 }
 
@@ -213,7 +213,7 @@ function inputsFor(
     if (!names.includes(key))
       throw new HoldfastError(
         "invalid",
-        `${workflow.name} has no input ${quoted(key)}${didYouMean(key, names)}: it takes ${names.join(", ") || "none"}`,
+        `${workflow.name} has no input ${quotedSource(key)}${didYouMean(key, names)}: it takes ${names.join(", ") || "none"}`,
       );
   if (header && header.name !== workflow.name)
     throw new HoldfastError(

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";
 import { didYouMean } from "../templates/near.ts";
-import { quoted } from "../templates/source.ts";
+import { quotedSource } from "../templates/source.ts";
 import type { Typed } from "./definition.ts";
 import type { At, Places } from "./places.ts";
 
@@ -20,7 +20,7 @@ const KEYWORDS = new Set(
 
 /** Reports a schema that cannot be used; undefined then. */
 export function readSchema(written: unknown, at: At, places: Places): Typed | undefined {
-  const name = quoted(String(at.at(-1)));
+  const name = quotedSource(String(at.at(-1)));
   const refuse = (what: string, advice: string, key?: string): undefined => {
     places.report(at, what, advice, key);
   };
@@ -36,7 +36,7 @@ export function readSchema(written: unknown, at: At, places: Places): Typed | un
     }
     const unknown = unknownKeyword(written);
     if (unknown) {
-      const what = `the schema of ${name} has no meaning for ${quoted(unknown)}${didYouMean(unknown, KEYWORDS)}`;
+      const what = `the schema of ${name} has no meaning for ${quotedSource(unknown)}${didYouMean(unknown, KEYWORDS)}`;
       return refuse(what, "Write JSON Schema.", unknown);
     }
     const schema = JSON.parse(JSON.stringify(written)) as Record<string, unknown>;

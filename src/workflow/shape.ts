@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { own } from "../ledger/own.ts";
 import { didYouMean } from "../templates/near.ts";
-import { quoted } from "../templates/source.ts";
+import { quotedSource } from "../templates/source.ts";
 import type { PhaseSpec, WorkflowSpec } from "./definition.ts";
 import type { At, Places } from "./places.ts";
 
@@ -84,7 +84,7 @@ export function readShape(value: unknown, places: Places): WorkflowSpec | undefi
       for (const key of issue.keys) {
         const known = knownAt(at);
         const advice = `Take it out; known are ${known.join(", ")}.`;
-        places.report(at, `there is no key ${quoted(key)} here${didYouMean(key, known)}`, advice, key);
+        places.report(at, `there is no key ${quotedSource(key)} here${didYouMean(key, known)}`, advice, key);
       }
       continue;
     }

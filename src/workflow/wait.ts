@@ -2,7 +2,7 @@
 import type { Context } from "../contexts/context.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { didYouMean } from "../templates/near.ts";
-import { quoted } from "../templates/source.ts";
+import { quotedSource } from "../templates/source.ts";
 import type { Phase } from "./definition.ts";
 import { oldInput } from "./old-records.ts";
 import { beginRecord, type Ending, fail, finish, isFatal } from "./phase.ts";
@@ -101,7 +101,7 @@ export async function giveInput(
       const what = keys.length > 0 ? `it waits for ${keys.join(", ")}` : "nothing in it waits for input";
       throw new HoldfastError(
         "invalid",
-        `${context.id} does not wait for ${quoted(key)}${didYouMean(key, keys)}: ${what}`,
+        `${context.id} does not wait for ${quotedSource(key)}${didYouMean(key, keys)}: ${what}`,
       );
     }
     const places = placesWithoutLines(phase.id);

@@ -3,18 +3,18 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { type FileKeeper, type FileLimits, openFileKeeper } from "../../src/file-snapshots/index.ts";
+import { type FileLimits, openFileKeeper, type SnapshotKeeper } from "../../src/file-snapshots/index.ts";
 import { tempDir } from "../house.ts";
 
 export interface World {
   root: string;
   state: string;
-  keeper: FileKeeper;
+  keeper: SnapshotKeeper;
   git(...args: string[]): string;
   write(file: string, content: string | Buffer, mode?: number): void;
   read(file: string): string;
   /** Another keeper on the same state, as in another process. */
-  again(limits?: FileLimits): FileKeeper;
+  again(limits?: FileLimits): SnapshotKeeper;
 }
 
 export const gitEnv = {

@@ -5,11 +5,11 @@ import { type Catalogue, createAgentCatalogue } from "../../mechanisms/agents/ca
 import type { AgentDefinition } from "../../mechanisms/agents/definition.ts";
 import { describeWithheld } from "../../settings/load.ts";
 import { agentPlaces, withheldAgents } from "../agent-places.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { openSettings } from "../settings.ts";
 
-type Look = Place & JsonToo & { trust: boolean };
+type Look = PlaceFlags & JsonToo & { trust: boolean };
 
 export async function ls(flags: Look): Promise<number> {
   const list = await (await catalogueOf(flags)).list();

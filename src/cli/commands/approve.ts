@@ -12,7 +12,7 @@ import { contextState } from "../../loop/agent.ts";
 import type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "../../mechanisms/approvals/events.ts";
 import { answerEvent, listedRequests, whoAnswers } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { type OpenState, withState } from "../open.ts";
@@ -27,7 +27,7 @@ interface Found {
   request: ApprovalRequest;
 }
 
-type Look = Place & JsonToo;
+type Look = PlaceFlags & JsonToo;
 type Answer = Look & { remember: boolean; reason?: string };
 
 export const ls = (flags: Look): Promise<number> =>
@@ -99,7 +99,7 @@ export async function allListed({ store, root, jobsDir }: Where): Promise<Found[
 }
 
 /** Contract: a part of an id has to be long enough, and to tell it from every other that was ever asked here. */
-async function chosen(state: OpenState, id: string, flags: Place): Promise<Found> {
+async function chosen(state: OpenState, id: string, flags: PlaceFlags): Promise<Found> {
   const waiting = await allListed(whereOf(state));
   const whole = waiting.find((f) => f.request.requestId === id);
   if (whole) return whole;
@@ -139,7 +139,7 @@ function answeredAlready(id: string, { decision, from }: Pick<ApprovalAnswer, "d
 }
 
 /** What was shown named the old folder: an answer to it would have to hold for another. */
-function sayMoved({ context, ledger, request }: Found, flags: Place): string {
+function sayMoved({ context, ledger, request }: Found, flags: PlaceFlags): string {
   const { requestId, cwd, movedTo = "" } = request;
   const again = resumeLine({ id: context, root: contextState(ledger).root }, flags);
   return `${requestId} is void: it was asked in ${escaped(cwd)}, and the project's folder has moved to ${escaped(movedTo)} since. It is asked anew when its context goes on: ${again}`;

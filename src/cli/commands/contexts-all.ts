@@ -7,14 +7,14 @@ import { commandLine } from "../../front/presentation/command-line.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
-import type { Place } from "../flags.ts";
+import type { PlaceFlags } from "../flags.ts";
 
 export interface InProject extends ContextInfo {
   project: { id: string; folder: string };
 }
 
 /** Newest first, over all projects. */
-export async function contextsOfAll(flags: Place): Promise<InProject[]> {
+export async function contextsOfAll(flags: PlaceFlags): Promise<InProject[]> {
   const found: InProject[] = [];
   for (const known of listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) })) {
     const file = join(known.stateDir, "ledger.db");
@@ -39,7 +39,7 @@ async function listIn(file: string, say: (why: string) => void): Promise<Context
   }
 }
 
-function tell({ id, folders, stateDir }: KnownProject, why: string, flags: Place, isDamaged = false): void {
+function tell({ id, folders, stateDir }: KnownProject, why: string, flags: PlaceFlags, isDamaged = false): void {
   const [folder] = folders;
   const where = folder?.path ?? stateDir;
   const repair =

@@ -1,7 +1,7 @@
 // Owns `holdfast contexts diff`: what changed between two checkpoints, as a person reads it: unified diffs, values old and new.
 
 import type { Context } from "../../contexts/context.ts";
-import type { Change, Diff } from "../../contexts/diff.ts";
+import type { DataChange, Diff } from "../../contexts/diff.ts";
 import type { FileVersion } from "../../contexts/file-keeper.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import type { JsonToo } from "../flags.ts";
@@ -94,7 +94,7 @@ const modes = (before: FileVersion, after: FileVersion): string =>
 const textOf = (side: FileVersion | undefined): string =>
   side ? (side.kind === "link" ? "link to " : "") + Buffer.from(side.content!).toString("utf8") : "";
 
-function valueDiff({ before, after, old, new: fresh }: Change): string | undefined {
+function valueDiff({ before, after, old, new: fresh }: DataChange): string | undefined {
   if ((before > 0 && old === undefined) || (after > 0 && fresh === undefined)) return "  too long to show";
   const text = (value: unknown) => (value === undefined ? "" : JSON.stringify(value, null, 2));
   return hunks(text(old), text(fresh));

@@ -6,12 +6,12 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { forgetHookFiles } from "../../mechanisms/hooks/transcript-places.ts";
 import { settingsPlaces } from "../../settings/files.ts";
 import { loadSettings } from "../../settings/load.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { findContext, projectOf } from "../open.ts";
 import { trustOf } from "../settings.ts";
 
 /** Each verb has those of its own table. */
-type Flags = Place & JsonToo & { dryRun?: boolean; force?: boolean };
+type Flags = PlaceFlags & JsonToo & { dryRun?: boolean; force?: boolean };
 type Verb = (contexts: Contexts, flags: Flags, words: string[]) => Promise<void>;
 
 export const STORE_VERBS = {

@@ -4,12 +4,12 @@ import type { Context } from "../../contexts/context.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 
 const PARTS = ["conversation", "data", "files"] as const;
 
 /** Each verb has those of its own table. */
-type Flags = Place & JsonToo & { only?: string; force?: boolean; keepChanged?: boolean; stat?: boolean };
+type Flags = PlaceFlags & JsonToo & { only?: string; force?: boolean; keepChanged?: boolean; stat?: boolean };
 type Verb = (context: Context, flags: Flags, words: string[]) => Promise<void>;
 
 export const TIME_VERBS = {

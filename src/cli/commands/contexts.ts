@@ -7,7 +7,7 @@ import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/repair.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, isIn, withState } from "../open.ts";
 import { createProgressBar } from "../progress.ts";
@@ -15,7 +15,7 @@ import type { STORE_VERBS } from "./contexts-store.ts";
 import type { TIME_VERBS } from "./contexts-time.ts";
 import { withWaitingPlans } from "./waiting-plans.ts";
 
-type Look = Place & JsonToo;
+type Look = PlaceFlags & JsonToo;
 
 export async function ls(flags: Look & { all: boolean }): Promise<number> {
   if (flags.all) {

@@ -9,7 +9,7 @@ import { contextState, LEAD } from "../../loop/agent.ts";
 import { showSchedule } from "../../mechanisms/cron/plan.ts";
 import { cancelling, schedulesOf, scheduling } from "../../mechanisms/cron/schedules.ts";
 import { localZone, onlyLocal } from "../../mechanisms/cron/zone.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 
@@ -18,7 +18,7 @@ interface Owner {
   of: { context: string; agent: string; slice: <T>(name: string) => T };
 }
 
-type Look = Place & JsonToo;
+type Look = PlaceFlags & JsonToo;
 
 export const ls = (flags: Look): Promise<number> =>
   withState(flags, async (state) => list(await allOwners(state), flags));

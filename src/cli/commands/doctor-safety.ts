@@ -7,13 +7,13 @@ import { createAgentCatalogue } from "../../mechanisms/agents/catalogue.ts";
 import { canWrite, ownPaths } from "../../mechanisms/jobs/can-write.ts";
 import type { SandboxOptions } from "../../mechanisms/jobs/sandbox.ts";
 import { agentPlaces, withheldAgents } from "../agent-places.ts";
-import type { Place } from "../flags.ts";
+import type { PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { type OpenSettings, openSettings } from "../settings.ts";
 import { INSTEAD, unusedFiles } from "../unused-files.ts";
 import type { Diagnosis } from "./doctor.ts";
 
-export async function safety(flags: Place): Promise<Diagnosis[]> {
+export async function safety(flags: PlaceFlags): Promise<Diagnosis[]> {
   try {
     const project = await projectOf(flags);
     const settings = await openSettings(flags, project);

@@ -6,7 +6,7 @@ import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
 import { defaultModelSpec } from "../../models/open-model.ts";
 import { VERSION } from "../../version.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { safety } from "./doctor-safety.ts";
 
@@ -23,7 +23,7 @@ export interface Diagnosis {
 /** `!` is worth knowing; only `✗` is wrong, and the exit code. */
 const markOf = ({ ok, warning }: Diagnosis): string => (ok ? "✓" : warning ? "!" : "✗");
 
-export async function doctor(flags: Place & JsonToo): Promise<number> {
+export async function doctor(flags: PlaceFlags & JsonToo): Promise<number> {
   const findings = [
     runtime(),
     sqlite(),
@@ -55,7 +55,7 @@ function sqlite(): Diagnosis {
   return { what: "sqlite", ok: true, says: v };
 }
 
-async function state(flags: Place): Promise<Diagnosis> {
+async function state(flags: PlaceFlags): Promise<Diagnosis> {
   try {
     const project = await projectOf(flags);
     const store = await openSqliteStore(project.ledgerFile);

@@ -3,11 +3,11 @@
 import { age, listing, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { killJob, listJobs, showJob } from "../../mechanisms/jobs/job-dir.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
 import { projectOf } from "../open.ts";
 
-type Look = Place & JsonToo;
+type Look = PlaceFlags & JsonToo;
 type Listed = Awaited<ReturnType<typeof listJobs>>[number];
 
 const HEAD = ["JOB", "STATUS", "EXIT", "AGE", "RAN", "CONTEXT", "COMMAND"];

@@ -3,11 +3,11 @@ import { adoptProject, forgetProject, type KnownProject, listProjects } from "..
 import { settleMovedRoots } from "../../contexts/project/moved-roots.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import { openSqliteStore } from "../../ledger/sqlite/index.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 
-type Look = Place & JsonToo;
+type Look = PlaceFlags & JsonToo;
 
-const placeOf = (flags: Place) => ({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) });
+const placeOf = (flags: PlaceFlags) => ({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) });
 
 export async function ls(flags: Look): Promise<number> {
   return list(listProjects(placeOf(flags)), flags);

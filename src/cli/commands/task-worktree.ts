@@ -5,7 +5,7 @@ import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openWorktrees } from "../../mechanisms/worktrees/index.ts";
 import { stateLines, type WorktreeState } from "../../mechanisms/worktrees/port.ts";
 import { visible } from "../../text/visible.ts";
-import type { Place } from "../flags.ts";
+import type { PlaceFlags } from "../flags.ts";
 
 export interface SeenWorktree {
   lines: string[];
@@ -16,7 +16,7 @@ export interface SeenWorktree {
 export async function seeWorktree(
   { name, task }: { name: string; task: string },
   { root, stateDir }: Project,
-  flags: Place,
+  flags: PlaceFlags,
 ): Promise<SeenWorktree> {
   const command = (...words: string[]) => commandLine(["worktrees", ...words], flags, root);
   const takeOver = (...more: string[]) => [

@@ -18,11 +18,11 @@ import {
 } from "../../mechanisms/tasks/port.ts";
 import { names, taskLine } from "../../mechanisms/tasks/task-text.ts";
 import { visible } from "../../text/visible.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { withState } from "../open.ts";
 
 /** Each verb has those of its own table. */
-type Flags = Place & Partial<JsonToo> & { all?: boolean; force?: boolean; reason?: string };
+type Flags = PlaceFlags & Partial<JsonToo> & { all?: boolean; force?: boolean; reason?: string };
 
 const USER: By = { agent: "user" };
 const LISTED = 200;

@@ -10,11 +10,11 @@ import { planNamed, reviewing, sending, shuttingDown, type TeamFacts } from "../
 import { doing } from "../../mechanisms/team/roster.ts";
 import { type TeammatePlan as Plan, type TeamState, USER } from "../../mechanisms/team/state.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 
-type Flags = Place & JsonToo & { resume?: string; all?: boolean };
+type Flags = PlaceFlags & JsonToo & { resume?: string; all?: boolean };
 
 const withTeams = (flags: Flags, work: (teams: Ledger[], state: OpenState) => Promise<number>): Promise<number> =>
   withState(flags, async (state) => work(await openTeams(state, flags), state));

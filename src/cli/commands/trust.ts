@@ -3,11 +3,11 @@
 import { escaped } from "../../front/presentation/printable.ts";
 import { describeWithheld } from "../../settings/load.ts";
 import { withheldAgents } from "../agent-places.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { openSettings, trustOf } from "../settings.ts";
 
-type Look = Place & JsonToo;
+type Look = PlaceFlags & JsonToo;
 
 export async function remove(flags: Look): Promise<number> {
   const project = await projectOf(flags);

@@ -16,7 +16,7 @@ import { runWorkflow } from "../../workflow/run.ts";
 import type { WorkflowProgress as Progress } from "../../workflow/session.ts";
 import { type WorkflowRun, workflowStatus } from "../../workflow/status.ts";
 import { giveInput } from "../../workflow/wait.ts";
-import type { JsonToo, Place, WorkFlags } from "../flags.ts";
+import type { JsonToo, PlaceFlags, WorkFlags } from "../flags.ts";
 import { findContext, type OpenState, stateAt, withState } from "../open.ts";
 import { openHarness } from "../open-harness.ts";
 import { offlineNews, playsScripts } from "../phase-scripts.ts";
@@ -24,11 +24,11 @@ import { begunWith, startOf } from "../start.ts";
 
 const EXIT: Partial<Record<WorkflowRun["state"], number>> = { done: 0, waiting: 0, failed: 1 };
 
-type Look = Place & JsonToo;
+type Look = PlaceFlags & JsonToo;
 /** `-p -r` goes on with one without these. */
 type RunFlags = WorkFlags & Partial<JsonToo> & { input?: string[]; repeat?: string };
 
-const withContexts = <F extends Place>(
+const withContexts = <F extends PlaceFlags>(
   flags: F,
   work: (contexts: Contexts, state: OpenState) => Promise<number>,
 ): Promise<number> => withState(flags, async (state) => work(await openContexts({ store: state.store }), state));
@@ -60,7 +60,7 @@ export const input = (flags: Look, id: string, given: string[]): Promise<number>
     return 0;
   });
 
-async function named(contexts: Contexts, state: OpenState, { id, flags }: { id: string; flags: Place }) {
+async function named(contexts: Contexts, state: OpenState, { id, flags }: { id: string; flags: PlaceFlags }) {
   const info = await findContext(state.store, id, flags);
   const context = await contexts.get(info.id);
   const status = await workflowStatus(context, { status: info.status });
@@ -112,7 +112,7 @@ interface Running {
   info?: ContextInfo;
 }
 
-const retryLine = (id: string, flags: Place): string => commandLine(["workflow", "retry", id], flags);
+const retryLine = (id: string, flags: PlaceFlags): string => commandLine(["workflow", "retry", id], flags);
 
 async function runSpec({ flags, state: opened, contexts, context: given, spec, info }: Running): Promise<number> {
   const state = stateAt(opened, flags, info);

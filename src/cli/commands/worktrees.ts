@@ -12,7 +12,7 @@ import { shownOwner, type Task } from "../../mechanisms/tasks/port.ts";
 import { type ComparedTree, type ListedTree, openWorktrees } from "../../mechanisms/worktrees/index.ts";
 import { branchOf, stateLines } from "../../mechanisms/worktrees/port.ts";
 import { whoUses } from "../../mechanisms/worktrees/remove-worktree.ts";
-import type { JsonToo, Place } from "../flags.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { type OpenState, withState } from "../open.ts";
 import { createPage, newFilePatch } from "./diff-page.ts";
@@ -28,7 +28,7 @@ interface Desk {
 }
 
 /** Each verb has those of its own table. */
-type Flags = Place &
+type Flags = PlaceFlags &
   JsonToo & { all?: boolean; stat?: boolean; commit?: boolean; reason?: string; discardIgnored?: boolean };
 
 const VERBS = { ls, show, diff, merge, rm } satisfies Record<string, (desk: Desk, name: string) => Promise<void>>;

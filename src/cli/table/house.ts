@@ -1,7 +1,7 @@
 // Owns the tables of what is around the work: approvals, permissions, trust, project, doctor, completion.
 import { VERSION as NUMBER } from "../../version.ts";
 import { type Command, verb } from "../command.ts";
-import type { IdKind } from "../completion-entries.ts";
+import type { CompletedId } from "../completion-entries.ts";
 import { text, toggle } from "../flag.ts";
 import { EVERY, JSON_TOO, PLACE, POLICY } from "../flags.ts";
 
@@ -164,7 +164,7 @@ export const COMPLETION: Command = {
       help: "ids of such things in this project, one a line: the scripts ask for them",
       flags: PLACE,
       async run(flags, [kind, context]) {
-        const known = KINDS.split("|").find((one) => one === kind) as IdKind | undefined;
+        const known = KINDS.split("|").find((one) => one === kind) as CompletedId | undefined;
         return known ? (await import("../completion-ids.ts")).offerIds(known, flags, context) : 0;
       },
     }),

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { nearbyNames } from "../../file-access/nearby-names.ts";
-import { displayPath, printable, resolvePath } from "../../file-access/paths.ts";
+import { displayPath, printablePath, resolvePath } from "../../file-access/paths.ts";
 import { leavesOut, permitOf } from "../../file-access/permit.ts";
 import { ripgrep } from "../../file-access/ripgrep.ts";
 import { hold, pathOf, release } from "../../file-access/safe-open.ts";
@@ -40,7 +40,7 @@ export const globTool = defineTool<{ pattern: string; path?: string }>({
       if (signal.aborted) return failure("interrupted");
       if (result.code === 2 && found.length === 0 && result.error !== "") return failure(result.error);
       const lines = whereFound(permit, dir, newestFirst(dir, found), { most: SHOWN, began }).map((file) =>
-        printable(displayPath(cwd, join(base, file))),
+        printablePath(displayPath(cwd, join(base, file))),
       );
       if (found.length > SHOWN) lines.push(`[${found.length - SHOWN} more; narrow the pattern]`);
       return { content: lines.join("\n") || "(no files)" };

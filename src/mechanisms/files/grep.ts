@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import * as z from "zod";
 import { byNumber } from "../../file-access/kernel-names.ts";
 import { nearbyNames } from "../../file-access/nearby-names.ts";
-import { displayPath, isInside, printable, resolvePath } from "../../file-access/paths.ts";
+import { displayPath, isInside, printablePath, resolvePath } from "../../file-access/paths.ts";
 import { leavesOut, type Permit, permitOf } from "../../file-access/permit.ts";
 import { type RipgrepResult, ripgrep } from "../../file-access/ripgrep.ts";
 import { hold, notRegular, type OpenFile, pathOf, release } from "../../file-access/safe-open.ts";
@@ -62,7 +62,9 @@ export const grepTool = defineTool<GrepInput>({
       if (signal.aborted) return failure("interrupted");
       if (code === 2 && found.files.size === 0) return failure(error || "the search failed");
       const base = isTree ? asked : dirname(asked);
-      return { content: found.show(input.mode ?? "content", (file) => printable(displayPath(cwd, join(base, file)))) };
+      return {
+        content: found.show(input.mode ?? "content", (file) => printablePath(displayPath(cwd, join(base, file)))),
+      };
     } finally {
       release(held);
     }

@@ -10,7 +10,7 @@ import { schemaOf } from "../../loop/tool-specs.ts";
 import { turnHooks } from "./events.ts";
 import { type Fired, NOTHING_SAID } from "./fired.ts";
 import { callPayload, type Payload, resultPayload } from "./payload.ts";
-import { addNotes, replaced } from "./result-text.ts";
+import { addNotes, replacedText } from "./result-text.ts";
 
 /** Contract: always all three; where no hook is there for a call, it goes by as it is. */
 export function callSeams(
@@ -74,7 +74,7 @@ export function callSeams(
       );
       const after = has(event) ? await fire(event, payload, run.turn) : NOTHING_SAID;
       const feedback = after.decision === "deny" ? [`${event} hook: ${after.reason}`] : [];
-      return addNotes(replaced(output, after.updatedToolOutput), [...advice, ...after.context, ...feedback]);
+      return addNotes(replacedText(output, after.updatedToolOutput), [...advice, ...after.context, ...feedback]);
     },
   };
 }

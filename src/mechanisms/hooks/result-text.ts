@@ -16,7 +16,7 @@ export function addNotes(output: ToolOutput, texts: readonly string[]): ToolOutp
 }
 
 /** The result as a hook wants it. What a person would have seen instead goes too: it may hold what was taken out. */
-export function replaced(output: ToolOutput, by: string | undefined): ToolOutput {
+export function replacedText(output: ToolOutput, by: string | undefined): ToolOutput {
   if (by === undefined) return output;
   const { display: _, lines: __, ...kept } = output;
   return { ...kept, content: by };

@@ -4,7 +4,7 @@ import { messageOf } from "../../ledger/error.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
 import type { By, Task } from "../tasks/port.ts";
 import type { TeamFacts } from "./decide.ts";
-import { activeMates, TEAM, type Teammate, type TeamState } from "./state.ts";
+import { activeMates, TEAM_SLICE, type Teammate, type TeamState } from "./state.ts";
 import { teamState } from "./talk.ts";
 import { claimed, unfinished } from "./texts.ts";
 
@@ -56,7 +56,7 @@ export async function takeTask(mate: Teammate, turn: Turn, { board, place }: Aut
     const { events = [], path } = (await place?.(task, turn)) ?? {};
     const assigned = { type: "team.assigned", data: { taskId: task.id } };
     const text = first ? claimed({ task, ...(path !== undefined && { place: path }) }) : unfinished(task);
-    return [{ origin: TEAM, text, events: [assigned, ...events] }];
+    return [{ origin: TEAM_SLICE, text, events: [assigned, ...events] }];
   } catch (error) {
     await opened.release(task.id, by, messageOf(error));
     await turn.append([{ type: "team.unplaced", data: { taskId: task.id, reason: messageOf(error) } }]);

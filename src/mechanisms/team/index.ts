@@ -7,7 +7,7 @@ import { teamEvents } from "./events.ts";
 import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
 import { createMateTools, type MateToolsOptions } from "./mate-tools.ts";
 import { closedTo, identityOf, rosterOf, statusOf } from "./roster.ts";
-import { activeMates, pendingPlan, pendingPlans, TEAM, type Teammate, teamSlice } from "./state.ts";
+import { activeMates, pendingPlan, pendingPlans, TEAM_SLICE, type Teammate, teamSlice } from "./state.ts";
 import { deliver, inboxOf, teamState, teamWake } from "./talk.ts";
 
 const MOST_TEAMMATES = 50;
@@ -147,4 +147,4 @@ function isOver({ agent, slice }: OfAgent): boolean {
   return agent === LEAD && !over && all.length > 0 && all.every(gone) && (inboxes[LEAD] ?? []).length === 0;
 }
 
-const status = (turn: Turn): Note[] => [{ origin: TEAM, text: statusOf(turn) }];
+const status = (turn: Turn): Note[] => [{ origin: TEAM_SLICE, text: statusOf(turn) }];

@@ -63,7 +63,7 @@ export interface TeamState {
 
 export const USER = "user";
 /** What the runtime itself says. */
-export const TEAM = "team";
+export const TEAM_SLICE = "team";
 
 export const activeMates = (state: TeamState): Teammate[] =>
   Object.values(state.mates).filter((mate) => mate.status === "active");
@@ -99,7 +99,7 @@ function backTo(state: TeamState, to: number): TeamState {
     Object.assign(mate, { unreported: [], held: 0 });
   }
   for (const plan of Object.values(state.plans))
-    if (plan.status === "pending") Object.assign(plan, { status: "withdrawn", reviewedBy: TEAM });
+    if (plan.status === "pending") Object.assign(plan, { status: "withdrawn", reviewedBy: TEAM_SLICE });
   for (const shutdown of Object.values(state.shutdowns))
     if (shutdown.status === "pending") Object.assign(shutdown, { status: "refused", answer: "withdrawn" });
   return { ...state, inboxes: {} };
@@ -140,13 +140,13 @@ function apply(state: TeamState, event: Known): void {
       const mate = own(state.mates, data.name);
       if (!mate) break;
       mate.gate = "closed";
-      put(state, data.name, { id: event.id, from: TEAM, text: say.planWanted(data.about) });
+      put(state, data.name, { id: event.id, from: TEAM_SLICE, text: say.planWanted(data.about) });
       break;
     }
     case "plan.submitted": {
       const { requestId, plan } = data;
       state.plans[requestId] = { requestId, by: actor, plan, at: event.at, status: "pending" };
-      put(state, LEAD, { id: requestId, from: TEAM, text: say.planAsked(actor, requestId, plan) });
+      put(state, LEAD, { id: requestId, from: TEAM_SLICE, text: say.planAsked(actor, requestId, plan) });
       break;
     }
     case "plan.reviewed":
@@ -155,7 +155,7 @@ function apply(state: TeamState, event: Known): void {
     case "shutdown.requested": {
       const { requestId, name, reason } = data;
       state.shutdowns[requestId] = { requestId, name, by: actor, reason, at: event.at, status: "pending" };
-      put(state, name, { id: requestId, from: TEAM, text: say.shutdownAsked(actor, requestId, reason) });
+      put(state, name, { id: requestId, from: TEAM_SLICE, text: say.shutdownAsked(actor, requestId, reason) });
       break;
     }
     case "shutdown.answered":
@@ -169,7 +169,7 @@ function apply(state: TeamState, event: Known): void {
     case "team.unplaced": {
       const mate = own(state.mates, actor);
       if (mate) mate.assigned[data.taskId] = Number.MAX_SAFE_INTEGER;
-      put(state, LEAD, { id: event.id, from: TEAM, text: say.unplaced(actor, data.taskId, data.reason) });
+      put(state, LEAD, { id: event.id, from: TEAM_SLICE, text: say.unplaced(actor, data.taskId, data.reason) });
       break;
     }
     case "turn.ended": {
@@ -206,7 +206,7 @@ function review(state: TeamState, by: string, { requestId, approve, feedback }: 
   if (mate && approve) mate.gate = "open";
   put(state, plan.by, {
     id: `${requestId}/review`,
-    from: TEAM,
+    from: TEAM_SLICE,
     text: say.planReviewed({ requestId, by, approve, feedback }),
   });
 }
@@ -219,7 +219,7 @@ function answer(state: TeamState, by: string, { requestId, approve, reason }: Da
   if (shutdown.by !== USER || approve)
     put(state, LEAD, {
       id: `${requestId}/answer`,
-      from: TEAM,
+      from: TEAM_SLICE,
       text: say.shutdownAnswered({ requestId, name: by, approve, reason }),
     });
 }
@@ -236,7 +236,7 @@ function leave(state: TeamState, name: string): void {
 /** What was said to someone who left without seeing it goes back to who said it; the user looks for himself. */
 function bounce(state: TeamState, to: string, { id, from, text }: InboxEntry): void {
   if (from !== LEAD && own(state.mates, from)?.status !== "active") return;
-  put(state, from, { id: `${id}/returned`, from: TEAM, text: say.returned(to, text) });
+  put(state, from, { id: `${id}/returned`, from: TEAM_SLICE, text: say.returned(to, text) });
 }
 
 function recipients(state: TeamState, from: string, to: string): string[] {

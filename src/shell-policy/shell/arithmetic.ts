@@ -3,7 +3,7 @@ import type { ArithmeticExpression } from "unbash";
 import { addFinding, LIMITS, spend } from "../evaluation.ts";
 import { askFirm, deny } from "../finding.ts";
 import { judgeName } from "./assign.ts";
-import { inspect, substitute } from "./expand.ts";
+import { inspectPart, substitute } from "./expand.ts";
 import { type Field, field, has, plainly, type Word as ShellWord } from "./field.ts";
 import { parseShell } from "./parse.ts";
 import { copyScope } from "./scope.ts";
@@ -28,7 +28,7 @@ export function inspectArithmetic(shell: Shell, e: ArithmeticExpression): undefi
       substitute(shell, e.script, e.text);
       return;
     case "ArithmeticWord":
-      for (const part of e.parts ?? []) inspect(shell, part);
+      for (const part of e.parts ?? []) inspectPart(shell, part);
       inspectArithmeticText(shell, field(e.parts ? "" : e.value));
       for (const [name] of e.value.matchAll(/[A-Za-z_]\w*/g)) inspectNumber(shell, name);
   }

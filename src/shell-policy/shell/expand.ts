@@ -134,11 +134,11 @@ function addPart(shell: Shell, b: Building, part: WordPart, quoted: boolean): un
       for (const child of part.parts) addPart(shell, b, child, true);
       return;
     case "Glob":
-      for (const child of part.parts ?? []) inspect(shell, child);
+      for (const child of part.parts ?? []) inspectPart(shell, child);
       b.glob = true;
       return add(b, known(part.text));
     case "ExtendedGlob":
-      for (const child of part.parts ?? []) inspect(shell, child);
+      for (const child of part.parts ?? []) inspectPart(shell, child);
       b.glob = true;
       return add(b, /[(|]\./.test(part.text) ? hole() : known("*")); // only a dot that is written finds hidden names
     case "SimpleExpansion":
@@ -166,7 +166,7 @@ const withoutControls = (text: string): ShellWord =>
     .reduce((done, piece) => join([done, hole(), piece]));
 
 /** Judges what is inside, for the sake of its substitutions. */
-export function inspect(shell: Shell, part: WordPart): undefined {
+export function inspectPart(shell: Shell, part: WordPart): undefined {
   addPart(shell, building(true), part, true);
 }
 
