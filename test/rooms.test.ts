@@ -57,7 +57,10 @@ test("the examples of the rooms run, and print what they say", async () => {
     expected[room] = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said!);
     const file = path.join(dir, `${i}.ts`);
     const at = (to: string) => JSON.stringify(path.join(src, room, to));
-    fs.writeFileSync(file, code.replaceAll(/(?<= from )"(\.{1,2}\/[^"]+)"/g, (_, to: string) => at(to)));
+    fs.writeFileSync(
+      file,
+      code.replaceAll(/(?<= from )"(\.{1,2}\/[^"]+)"/g, (_, to: string) => at(to)),
+    );
     return [
       `fs.mkdirSync("in${i}"); process.chdir("in${i}"); room = ${JSON.stringify(room)};`,
       `await import(${JSON.stringify(file)}); process.chdir("..");`,
