@@ -96,6 +96,11 @@ const mechanismFolders = (): string[] =>
 
 const SEAMS = ["input", "intake", "context", "system", "model", "gate", "ask", "tool", "stop"] as const;
 
+/** What stands before the remark. */
+const drawnIn = (line: string): string[] => line.split(/ {3,}/)[0]!.split(/ +/);
+
+const isRoom = (name: string): boolean => !name.endsWith(".md");
+
 const room = (file: string) => file.split(path.sep)[0]!;
 const mechanism = (file: string) => (room(file) === "mechanisms" ? file.split(path.sep)[1] : undefined);
 
@@ -149,8 +154,10 @@ describe("import boundaries", () => {
 describe("the map", () => {
   it("in docs/architecture.md lists every mechanism of the harness, in its order, with its seams, and no other", () => {
     const house = mechanismsOf({ root: "/", jobsDir: "/nowhere/jobs" }).filter(({ name }) => name !== "own-tools");
-    const map = fs.readFileSync(path.join(root, "docs/architecture.md"), "utf8");
-    const inMap = [...map.matchAll(/^\| \[?`([a-z-]+)`[^|]*\| ([^|]*) \|/gm)].map(([, name, seams]) => ({
+    const [, table] = fs
+      .readFileSync(path.join(root, "docs/architecture.md"), "utf8")
+      .split(/^## (?=Who attaches where$|The rooms$)/m);
+    const inMap = [...table!.matchAll(/^\| \[?`([a-z-]+)`[^|]*\| ([^|]*) \|/gm)].map(([, name, seams]) => ({
       name,
       seams: SEAMS.filter((seam) => seams!.split(", ").includes(seam)),
     }));
@@ -158,6 +165,19 @@ describe("the map", () => {
     expect(inMap).toEqual(house.map((one) => ({ name: one.name, seams: attached(one) })));
     const homes = [...mechanismFolders(), ...fs.globSync("*/mechanism.ts", { cwd: src }).map(path.dirname)];
     expect(homes.sort()).toEqual(house.map(({ name }) => name).sort());
+  });
+
+  it("draws the direction of imports: each room imports only from lines below its own", () => {
+    const map = fs.readFileSync(path.join(root, "docs/architecture.md"), "utf8");
+    const lines = /^```\n(cli {2}index\.ts\n[\s\S]*?)^```$/m.exec(map)![1]!.trimEnd().split("\n");
+    const level = new Map(lines.flatMap((line, i) => drawnIn(line).map((name) => [name, i] as const)));
+    expect([...level.keys()].sort()).toEqual(fs.readdirSync(src).filter(isRoom).sort());
+    const wrong = sources().flatMap((file) =>
+      importsOf(file)
+        .filter((target) => room(target) !== room(file) && !(level.get(room(target))! > level.get(room(file))!))
+        .map((target) => `${file} → ${target}`),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it("keeps the loop on about a screen and a half and every file of src under 400 lines", () => {
