@@ -76,3 +76,9 @@ test("the examples of the rooms run, and print what they say", async () => {
   expect(Object.keys(expected).length).toBeGreaterThan(30);
   expect(JSON.parse(stdout)).toEqual(expected);
 });
+
+test("docs/README.md leads to every page", () => {
+  const index = fs.readFileSync(path.join(root, "docs/README.md"), "utf8");
+  const pages = fs.readdirSync(path.join(root, "docs")).filter((name) => name.endsWith(".md") && name !== "README.md");
+  expect(pages.filter((page) => !index.includes(`](${page})`))).toEqual([]);
+});
