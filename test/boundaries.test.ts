@@ -2,6 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { cyclesIn, roomGraph } from "../scripts/rooms.ts";
+import { mechanismsOf } from "../src/harness.ts";
+import type { Mechanism } from "../src/loop/seams.ts";
 
 const root = path.join(import.meta.dirname, "..");
 const src = path.join(root, "src");
@@ -90,6 +92,19 @@ function importsOf(file: string): string[] {
   );
 }
 
+const mechanismFolders = (): string[] =>
+  fs
+    .readdirSync(path.join(src, "mechanisms"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
+
+const SEAMS = ["input", "intake", "context", "system", "model", "gate", "ask", "tool", "stop"] as const;
+
+/** What stands before the remark. */
+const drawnIn = (line: string): string[] => line.split(/ {3,}/)[0]!.split(/ +/);
+
+const isRoom = (name: string): boolean => !name.endsWith(".md");
+
 const room = (file: string) => file.split(path.sep)[0]!;
 const mechanism = (file: string) => (room(file) === "mechanisms" ? file.split(path.sep)[1] : undefined);
 
@@ -126,7 +141,7 @@ describe("import boundaries", () => {
   });
 
   it("keep the loop free of mechanisms: it names none", () => {
-    const names = fs.readdirSync(path.join(src, "mechanisms"));
+    const names = [...mechanismFolders(), "hub"];
     const text = fs.readFileSync(path.join(src, "loop/loop.ts"), "utf8");
     expect(names.filter((name) => new RegExp(`["'\`/]${name}["'\`/]`).test(text))).toEqual([]);
   });
@@ -157,28 +172,32 @@ describe("names", () => {
 });
 
 describe("the map", () => {
-  it("in docs/architecture.md lists every mechanism of harness.ts, in its order, and no other", () => {
-    const harness = fs.readFileSync(path.join(src, "harness.ts"), "utf8");
-    const inCode = [...harness.matchAll(/from "\.\/mechanisms\/([a-z-]+)\/index\.ts"/g)].map((m) => m[1]!);
-    const listed = harness.slice(harness.indexOf("return ["), harness.indexOf("];", harness.indexOf("return [")));
-    const order = [...harness.matchAll(/import \{([^}]+)\} from "\.\/mechanisms\/([a-z-]+)\/index\.ts"/g)]
-      .map((m) => ({
-        name: m[2]!,
-        at: Math.min(
-          ...m[1]!
-            .split(",")
-            .map((n) => n.trim())
-            .filter((n) => n !== "" && !n.startsWith("type "))
-            .map((n) => listed.indexOf(`${n}(`))
-            .filter((i) => i >= 0),
-        ),
-      }))
-      .sort((a, b) => a.at - b.at)
-      .map((m) => m.name);
+  it("in docs/architecture.md lists every mechanism of the harness, in its order, with its seams, and no other", () => {
+    const house = mechanismsOf({ root: "/", jobsDir: "/nowhere/jobs" }).filter(({ name }) => name !== "own-tools");
+    const [, table] = fs
+      .readFileSync(path.join(root, "docs/architecture.md"), "utf8")
+      .split(/^## (?=Who attaches where$|The rooms$)/m);
+    const inMap = [...table!.matchAll(/^\| \[?`([a-z-]+)`[^|]*\| ([^|]*) \|/gm)].map(([, name, seams]) => ({
+      name,
+      seams: SEAMS.filter((seam) => seams!.split(", ").includes(seam)),
+    }));
+    const attached = ({ seams = {} }: Mechanism) => SEAMS.filter((seam) => seams[seam] !== undefined);
+    expect(inMap).toEqual(house.map((one) => ({ name: one.name, seams: attached(one) })));
+    const homes = [...mechanismFolders(), ...fs.globSync("*/mechanism.ts", { cwd: src }).map(path.dirname)];
+    expect(homes.sort()).toEqual(house.map(({ name }) => name).sort());
+  });
+
+  it("draws the direction of imports: each room imports only from lines below its own", () => {
     const map = fs.readFileSync(path.join(root, "docs/architecture.md"), "utf8");
-    const inMap = [...map.matchAll(/^\| \[?`([a-z-]+)`/gm)].map((m) => m[1]!);
-    expect(new Set(inCode)).toEqual(new Set(fs.readdirSync(path.join(src, "mechanisms"))));
-    expect(inMap).toEqual(order);
+    const lines = /^```\n(cli {2}index\.ts\n[\s\S]*?)^```$/m.exec(map)![1]!.trimEnd().split("\n");
+    const level = new Map(lines.flatMap((line, i) => drawnIn(line).map((name) => [name, i] as const)));
+    expect([...level.keys()].sort()).toEqual(fs.readdirSync(src).filter(isRoom).sort());
+    const wrong = sources().flatMap((file) =>
+      importsOf(file)
+        .filter((target) => room(target) !== room(file) && !(level.get(room(target))! > level.get(room(file))!))
+        .map((target) => `${file} → ${target}`),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it("keeps the loop on about a screen and a half and every file of src under 400 lines", () => {

@@ -1,4 +1,4 @@
-// Owns finding the commands that are printed for people: in code blocks of README and docs, in help texts.
+// Owns finding the commands that are printed for people: in code blocks of README, docs and the rooms of src/, in help texts.
 import fs from "node:fs";
 import path from "node:path";
 import { help } from "../../src/cli/help.ts";
@@ -20,6 +20,7 @@ const pages = (): string[] => [
     .readdirSync(path.join(ROOT, "docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
+  ...fs.globSync("src/**/README.md", { cwd: ROOT }).sort(),
 ];
 
 /** A line that somebody could type: not what a command prints, nor a drawing. */

@@ -43,6 +43,11 @@ export const REWRITES: Rewrite[] = [
     becomes: "true",
     why: "this is what runs the test",
   },
+  {
+    printed: /^npm install \.\.\/holdfast zod$/,
+    becomes: "true",
+    why: "asks a registry; test/package/ goes on with the packed files",
+  },
   { printed: /^npm run build && node_modules\/.bin\/node bin\/holdfast.js/, becomes: "holdfast", why: "likewise" },
   {
     printed: /^(OPENAI_BASE_URL=\S+ )?(holdfast .*)--model (?:ollama|openai|openai-compatible)\/\S+/,

@@ -1,7 +1,8 @@
 // What is published, as somebody gets it: only the files of the tarball, types by both resolutions, the pages' examples, an old Node.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startModelServer } from "../../src/testing/model-server.ts";
@@ -132,7 +133,8 @@ describe("the package in a program", () => {
         return play?.[round + 1] as ScriptRound;
       },
     });
-    const lines = examples.flatMap(({ name, file }, i) => [
+    const here = examples.filter(({ name }) => !name.startsWith("docs/tutorial.md")); // it is killed, below
+    const lines = here.flatMap(({ name, file }, i) => [
       `fs.mkdirSync("run${i}"); process.chdir("run${i}"); fs.writeFileSync("readme.md", "# A page");`,
       `console.log(${JSON.stringify(`# ${name}`)}); await import(${JSON.stringify(file)}); process.chdir("..");`,
     ]);
@@ -169,6 +171,32 @@ describe("the package in a program", () => {
       "docs/tools.md 1": "",
       "docs/workflows.md 1": expect.stringMatching(/^done They flow\.\nessay · done · [\s\S]*write done/),
     });
+  });
+
+  test("of docs/tutorial.md, killed in its command and started again, it prints what the page shows", async () => {
+    const page = packed.text("docs/tutorial.md");
+    const [mechanism, program] = examples.filter(({ name }) => name.startsWith("docs/tutorial.md"));
+    const cwd = path.dirname(program!.file);
+    const env = { PATH: process.env.PATH, HOME: dir };
+    const words = ["agent.ts"];
+    expect(page).toContain("$ node agent.ts &\n");
+
+    const child = spawn(process.execPath, words, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+    const exited = new Promise((resolve) => child.once("close", (_, signal) => resolve(signal)));
+    let first = "";
+    child.stdout.on("data", (text) => {
+      first += String(text);
+    });
+    // Its intent is durable before the command begins: a kill in between would leave nothing to adopt.
+    while (fs.globSync("state/jobs/job_*/started", { cwd }).length === 0) await sleep(20);
+    child.kill("SIGKILL");
+    expect(await exited).toBe("SIGKILL");
+    const { stdout } = await promisify(execFile)(process.execPath, words, { cwd, env });
+
+    const shown = /^```console\n([\s\S]*?)^```$/m.exec(page)![1]!;
+    const printed = shown.split("\n").filter((line) => !line.startsWith("$ "));
+    expect(`${first}${stdout}`.split("\n")).toEqual(printed);
+    expect(fs.readFileSync(mechanism!.file, "utf8").replace("export {};\n", "").trimEnd().split("\n").length).toBe(30);
   });
 
   test("says who threw: an uncaught error shows names, and no line that nobody can read", async () => {
