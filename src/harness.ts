@@ -110,7 +110,8 @@ export interface Harness {
 
 export function createHarness(given: HarnessOptions): Harness {
   checkHarness(given);
-  const opts = { ...given, root: resolve(given.root) }; // never relative to where the process happens to be later
+  // never relative to where the process happens to be later, or to where a command works
+  const opts = { ...given, root: resolve(given.root), jobsDir: resolve(given.jobsDir) };
   let opened: Promise<Contexts> | undefined;
   const contexts = () => {
     opened ??= import("./contexts/index.ts").then(({ openContexts }) => openContexts({ store: opts.store }));

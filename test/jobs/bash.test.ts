@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { killJob, listJobs, showJob } from "../../src/mechanisms/jobs/job-dir.ts";
+import { openHouse } from "../house.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 
 function setUp(opts: { hardLimitMs?: number; outputBytes?: number } = {}) {
@@ -315,4 +316,20 @@ test("a command that cannot be started is an error result", async () => {
   const output = await turn.call("bash", { command: "true" });
   expect(output.isError).toBe(true);
   expect(output.content).toMatch(/^the command could not be started: /);
+});
+
+test("works with a folder for jobs that is given relative to where the program runs", async () => {
+  const dir = scratch(onTestFinished);
+  const house = await openHouse([{ calls: [{ name: "bash", input: { command: "echo here" } }] }, { text: "done" }], {
+    jobsDir: relative(process.cwd(), join(dir, "jobs")),
+    sandbox: undefined,
+  });
+  try {
+    const run = await house.harness.run("go");
+    await run.result;
+    const [done] = (await house.events(run.context)).filter((event) => event.type === "tool.finished");
+    expect(JSON.stringify(done!.data)).toContain("here");
+  } finally {
+    await house.close();
+  }
 });
