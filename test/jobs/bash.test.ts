@@ -320,7 +320,10 @@ test("a command that cannot be started is an error result", async () => {
 
 test("works with a folder for jobs that is given relative to where the program runs", async () => {
   const dir = scratch(onTestFinished);
+  const root = join(dir, "some/where/deeper/project");
+  mkdirSync(root, { recursive: true });
   const house = await openHouse([{ calls: [{ name: "bash", input: { command: "echo here" } }] }, { text: "done" }], {
+    root,
     jobsDir: relative(process.cwd(), join(dir, "jobs")),
     sandbox: undefined,
   });
@@ -328,7 +331,7 @@ test("works with a folder for jobs that is given relative to where the program r
     const run = await house.harness.run("go");
     await run.result;
     const [done] = (await house.events(run.context)).filter((event) => event.type === "tool.finished");
-    expect(JSON.stringify(done!.data)).toContain("here");
+    expect(done!.data).toMatchObject({ content: [{ type: "text", text: "here" }], isError: false });
   } finally {
     await house.close();
   }
