@@ -1,10 +1,12 @@
+import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { killJob, listJobs, showJob } from "../../src/mechanisms/jobs/job-dir.ts";
-import { openHouse } from "../house.ts";
+import { startModelServer } from "../../src/testing/model-server.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 
 function setUp(opts: { hardLimitMs?: number; outputBytes?: number } = {}) {
@@ -319,20 +321,25 @@ test("a command that cannot be started is an error result", async () => {
 });
 
 test("works with a folder for jobs that is given relative to where the program runs", async () => {
-  const dir = scratch(onTestFinished);
-  const root = join(dir, "some/where/deeper/project");
-  mkdirSync(root, { recursive: true });
-  const house = await openHouse([{ calls: [{ name: "bash", input: { command: "echo here" } }] }, { text: "done" }], {
-    root,
-    jobsDir: relative(process.cwd(), join(dir, "jobs")),
-    sandbox: undefined,
+  const server = await startModelServer({
+    script: [{ calls: [{ name: "bash", input: { command: "echo here" } }] }, { text: "done" }],
   });
-  try {
-    const run = await house.harness.run("go");
+  onTestFinished(() => server.close());
+  const from = (file: string) => JSON.stringify(join(import.meta.dirname, "../../src", file));
+  const program = `
+    import { createHarness } from ${from("harness.ts")};
+    import { openSqliteStore } from ${from("ledger/sqlite/index.ts")};
+    import { openModel } from ${from("models/open-model.ts")};
+    const model = await openModel("openai-compatible/mock", { env: process.env });
+    const store = await openSqliteStore("state/ledger.db");
+    const harness = createHarness({ model, store, root: ".", jobsDir: "state/jobs", permissionMode: "bypass" });
+    const run = await harness.run("go");
     await run.result;
-    const [done] = (await house.events(run.context)).filter((event) => event.type === "tool.finished");
-    expect(done!.data).toMatchObject({ content: [{ type: "text", text: "here" }], isError: false });
-  } finally {
-    await house.close();
-  }
+    for await (const { type, data } of store.read(run.context)) if (type === "tool.finished") console.log(data.content[0].text);
+    await harness.close();
+    await store.close();`;
+  const env = { PATH: process.env.PATH, OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: "none" };
+  const args = ["--input-type=module", "-e", program];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: scratch(onTestFinished), env });
+  expect(stdout).toBe("here\n");
 });
