@@ -4,7 +4,7 @@ import { toClaude } from "../claude-code/tool-names.ts";
 import { isInside } from "../file-access/paths.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { own } from "../ledger/own.ts";
-import { matchesComponents, matchesStars } from "../text/wildcard.ts";
+import { matchesComponents, matchesStars } from "../text/glob.ts";
 import type { Policy, RuleText, World } from "./types.ts";
 
 type Access = "read" | "edit";
