@@ -2,8 +2,7 @@
 import type { Condition } from "./control.ts";
 import { type Expression, type Filter, type Path, pathName } from "./expression.ts";
 import { type Fault, isList, isObject, kindOf, own, stableJson } from "./json.ts";
-import { didYouMean } from "./near.ts";
-import { problem, quoted, type Source } from "./source.ts";
+import { didYouMean, problem, quoted, type Source } from "./source.ts";
 
 export interface Scope {
   names: Map<string, unknown>;
