@@ -4,7 +4,9 @@ import type * as z from "zod";
 import { SELDOM } from "../ledger/events.ts";
 import { nearestName } from "../text/similarity.ts";
 import { asObject, leaveClaudesSandbox, leaveHookKeys, leaveUnknown } from "./foreign-keys.ts";
-import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
+import type { JsonPath, JsonText, Place } from "./json-places.ts";
+import { readJsonText } from "./json-text.ts";
+import { quoted } from "./quoted.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
 import {
   HOOK_EVENTS,

@@ -1,7 +1,7 @@
 // Owns putting the scopes together: lists are joined, each rule with its source; of anything else the highest scope wins, and a repository only tightens.
 import path from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
-import { quoted } from "./json-text.ts";
+import { quoted } from "./quoted.ts";
 import { tightens } from "./repository.ts";
 import {
   type HookEvent,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { CheckedFile } from "./check.ts";
 import type { SettingsPlace } from "./files.ts";
-import { quoted } from "./json-text.ts";
+import { quoted } from "./quoted.ts";
 import { approvedBy, type TrustEntry } from "./trust.ts";
 import type { PermissionMode, SettingsFile } from "./types.ts";
 
