@@ -39,10 +39,11 @@ const MAY_IMPORT: Record<string, string[]> = {
     "mechanisms/agents/port.ts",
     "mechanisms/subagents/port.ts",
   ],
-  workflow: ["ledger", "contexts", "templates", "hub"],
+  workflow: ["ledger", "text", "contexts", "templates", "hub"],
   testing: ["ledger", "loop", "models", "contexts"],
   front: [
     "ledger",
+    "text",
     "contexts",
     "loop",
     "models",
