@@ -1,7 +1,7 @@
 // Owns what one decision works with: the policy, the world, the limits, and the findings so far.
 import { isInside } from "../file-access/paths.ts";
 import { askFirm, type Finding, type Verdict } from "./finding.ts";
-import { compileRules, type Rules } from "./rules.ts";
+import { compileRules, type Rules, realOrGiven } from "./rules.ts";
 import { readable } from "./shell/field.ts";
 import type { Policy, World } from "./types.ts";
 
@@ -42,7 +42,7 @@ export interface Court {
 }
 
 export function openCourt(policy: Policy, world: World): Court {
-  const real = (path: string) => safeReal(world, path);
+  const real = (path: string) => realOrGiven(world, path);
   const isBypass = policy.mode === "bypass" || policy.mode === "bypassPermissions";
   const trees = [world.root, world.home, ...world.additionalDirectories, ...world.readable].map(real);
   return {
@@ -61,14 +61,6 @@ export function openCourt(policy: Policy, world: World): Court {
     reals: new Map(),
     isExhausted: false,
   };
-}
-
-function safeReal(world: World, path: string): string {
-  try {
-    return world.realPath(path);
-  } catch {
-    return path;
-  }
 }
 
 export function record(court: Court, text: string, verdict: Verdict): undefined {

@@ -3,6 +3,7 @@ import type { Context } from "../contexts/index.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import type { AgentRunner } from "../hub/port.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { createSlots } from "../ledger/slots.ts";
 import type { Fence } from "../ledger/store.ts";
 import { didYouMean, quoted } from "../templates/source.ts";
 import type { Phase, Workflow } from "./definition.ts";
@@ -22,7 +23,6 @@ import {
   saveRecord,
 } from "./records.ts";
 import type { Ask, Progress, RunState, Session } from "./session.ts";
-import { createSlots } from "./slots.ts";
 import { type WorkflowRun, workflowStatus } from "./status.ts";
 import { runWait } from "./wait.ts";
 
