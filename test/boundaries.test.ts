@@ -128,6 +128,22 @@ describe("import boundaries", () => {
     expect(names.filter((name) => new RegExp(`["'\`/]${name}["'\`/]`).test(text))).toEqual([]);
   });
 
+  it("keep what only some runs need out of a prompt's start: of the libraries it loads zod alone", () => {
+    const seen = new Set<string>();
+    const libraries = new Set<string>();
+    const load = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      const text = fs.readFileSync(path.join(src, file), "utf8");
+      for (const [, target] of text.matchAll(/^(?:import|export)\s(?!type\s)[^;]*?from\s+"([^"]+)"/gm)) {
+        if (target!.startsWith(".")) load(path.relative(src, path.resolve(src, path.dirname(file), target!)));
+        else if (!target!.startsWith("node:")) libraries.add(target!);
+      }
+    };
+    for (const entry of ["cli/main.ts", "cli/headless.ts"]) load(entry);
+    expect([...libraries]).toEqual(["zod"]);
+  });
+
   it("leave nothing to import time: no file runs a statement with an effect when loaded", () => {
     const wrong = sources().filter((file) => {
       const text = fs.readFileSync(path.join(src, file), "utf8");
