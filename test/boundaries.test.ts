@@ -41,10 +41,11 @@ const MAY_IMPORT: Record<string, string[]> = {
     "mechanisms/agents/port.ts",
     "mechanisms/subagents/port.ts",
   ],
-  workflow: ["ledger", "contexts", "templates", "hub"],
+  workflow: ["ledger", "text", "contexts", "templates", "hub"],
   testing: ["ledger", "loop", "models", "contexts"],
   front: [
     "ledger",
+    "text",
     "contexts",
     "loop",
     "models",
@@ -144,6 +145,22 @@ describe("import boundaries", () => {
     const names = [...mechanismFolders(), "hub"];
     const text = fs.readFileSync(path.join(src, "loop/loop.ts"), "utf8");
     expect(names.filter((name) => new RegExp(`["'\`/]${name}["'\`/]`).test(text))).toEqual([]);
+  });
+
+  it("keep what only some runs need out of a prompt's start: of the libraries it loads zod alone", () => {
+    const seen = new Set<string>();
+    const libraries = new Set<string>();
+    const load = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      const text = fs.readFileSync(path.join(src, file), "utf8");
+      for (const [, target] of text.matchAll(/^(?:import|export)\s(?!type\s)[^;]*?from\s+"([^"]+)"/gm)) {
+        if (target!.startsWith(".")) load(path.relative(src, path.resolve(src, path.dirname(file), target!)));
+        else if (!target!.startsWith("node:")) libraries.add(target!);
+      }
+    };
+    for (const entry of ["cli/main.ts", "cli/headless.ts"]) load(entry);
+    expect([...libraries]).toEqual(["zod"]);
   });
 
   it("leave nothing to import time: no file runs a statement with an effect when loaded", () => {

@@ -36,7 +36,8 @@ export interface ChangeIntent {
 export interface Change {
   bytes: Buffer;
   said: string;
-  display?: string;
+  /** As text, for the diff that a person sees. */
+  texts: { before: string; after: string };
 }
 
 export interface Existing {
@@ -48,28 +49,34 @@ export interface Existing {
 export type MakeChange<I> = (existing: Existing | undefined, input: I, shownPath: string) => Change;
 
 type Run<I> = ToolRun & { input: I };
+type LineDiff = typeof import("./line-diff.ts").lineDiff;
 
-/** Contract: throws when the change may not be made; nothing has happened then. */
-export function planChange<I extends { path: string }>(run: Run<I>, make: MakeChange<I>) {
-  const permit = permitOf(run);
-  const path = targetOf(run, permit);
-  const existing = readExisting(permit, path, run.input.path);
-  const before = existing ? hashOf(existing.bytes) : null;
-  if (existing && before !== null && !hasSeen(run.turn, path, before)) {
-    throw refused(
-      everSaw(run.turn, path)
-        ? `${run.input.path} has changed since you read it; read it again first`
-        : `${run.input.path} exists and you have not read it; read it first`,
-    );
-  }
-  const change = make(existing, run.input, run.input.path);
-  const intent: ChangeIntent = { path, before, after: hashOf(change.bytes), said: change.said };
-  return { change, existing, intent };
+interface Plan {
+  change: Change;
+  diff: string;
+  existing: Existing | undefined;
+  intent: ChangeIntent;
 }
 
-export function executeChange<I extends { path: string }>(run: Run<I>, make: MakeChange<I>): ToolOutput {
-  const { change, existing, intent } = planChange(run, make);
+/** What was planned for an intent of this process. After a crash the intent is another object, and all is planned again. */
+const plans = new WeakMap<ChangeIntent, Plan & { input: unknown }>();
+
+/** Contract: throws when the change may not be made; nothing has happened then. */
+export async function intendChange<I extends { path: string }>(
+  run: Run<I>,
+  make: MakeChange<I>,
+): Promise<ChangeIntent> {
+  const { lineDiff } = await import("./line-diff.ts");
+  const plan = planChange(run, make, lineDiff);
+  plans.set(plan.intent, { ...plan, input: run.input });
+  return plan.intent;
+}
+
+export async function executeChange<I extends { path: string }>(run: Run<I>, make: MakeChange<I>): Promise<ToolOutput> {
   const recorded = run.intent as ChangeIntent | undefined;
+  const { lineDiff } = await import("./line-diff.ts");
+  // From here to the rename nothing waits: what is checked is what is replaced.
+  const { change, diff, existing, intent } = plannedBefore(run) ?? planChange(run, make, lineDiff);
   if (recorded && (recorded.path !== intent.path || recorded.before !== intent.before)) {
     throw refused(`${run.input.path} was changed by someone else at this moment; read it again first`);
   }
@@ -80,11 +87,40 @@ export function executeChange<I extends { path: string }>(run: Run<I>, make: Mak
     temp: tempName(run, intent),
     stat: existing?.stat,
   });
-  return {
-    content: change.said,
-    ...(change.display === undefined ? {} : { display: change.display }),
-    events: markSeen(run.turn, intent.path, intent.after),
-  };
+  return { content: change.said, display: diff, events: markSeen(run.turn, intent.path, intent.after) };
+}
+
+/** The plan of this very call, when the file is read once more and found byte for byte as it was planned on. */
+function plannedBefore(run: Run<{ path: string }>): Plan | undefined {
+  const kept = run.intent ? plans.get(run.intent as ChangeIntent) : undefined;
+  if (!kept) return undefined;
+  plans.delete(kept.intent);
+  const permit = permitOf(run);
+  const path = targetOf(run, permit);
+  if (kept.input !== run.input || kept.intent.path !== path) return undefined;
+  const existing = readExisting(permit, path, run.input.path);
+  const isAsPlanned =
+    existing && kept.existing ? existing.bytes.equals(kept.existing.bytes) : !existing && !kept.existing;
+  return isAsPlanned ? { ...kept, existing } : undefined;
+}
+
+function planChange<I extends { path: string }>(run: Run<I>, make: MakeChange<I>, lineDiff: LineDiff): Plan {
+  const shown = run.input.path;
+  const permit = permitOf(run);
+  const path = targetOf(run, permit);
+  const existing = readExisting(permit, path, shown);
+  const before = existing ? hashOf(existing.bytes) : null;
+  if (existing && before !== null && !hasSeen(run.turn, path, before)) {
+    throw refused(
+      everSaw(run.turn, path)
+        ? `${shown} has changed since you read it; read it again first`
+        : `${shown} exists and you have not read it; read it first`,
+    );
+  }
+  const change = make(existing, run.input, shown);
+  const diff = lineDiff(shown, change.texts.before, change.texts.after);
+  const intent: ChangeIntent = { path, before, after: hashOf(change.bytes), said: change.said };
+  return { change, diff, existing, intent };
 }
 
 /** After a crash: done, not begun, or someone else was here. */

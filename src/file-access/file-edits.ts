@@ -1,7 +1,6 @@
 // Owns a list of edits as one change of one file.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Change, Existing } from "./file-change.ts";
-import { lineDiff } from "./line-diff.ts";
 import { refused } from "./refused.ts";
 import { applyEdit, type Edit, listLines } from "./text-edit.ts";
 import { parseText, toBytes } from "./text-file.ts";
@@ -25,6 +24,6 @@ export function changeByEdits(existing: Existing | undefined, edits: Edit[], pat
   return {
     bytes: toBytes(file),
     said: `Edited ${path} at line ${places.join("; ")}`,
-    display: lineDiff(path, before.text, file.text),
+    texts: { before: before.text, after: file.text },
   };
 }

@@ -1,24 +1,23 @@
-// Owns the diff a person sees: unified, three lines of context.
+// The diff a person sees: unified, three lines of context. It loads the library `diff`: whoever is needed at every start imports it late.
+import { type StructuredPatchHunk, structuredPatch } from "diff";
 
 const CONTEXT = 3;
-/** Past this the changed middle is shown as one block: the exact alignment is not worth the wait. */
-const MAX_CELLS = 4_000_000;
+/** More lines that differ are shown as one block: the exact alignment is not worth the wait. */
+const MAX_EDITS = 2_000;
+const MAX_LINES = 400_000;
 
-type Step = { kind: " " | "-" | "+"; text: string };
+/** Each line with its sign before it. */
+type Hunk = Pick<StructuredPatchHunk, "oldStart" | "oldLines" | "newStart" | "newLines" | "lines">;
 
+/** Ends of lines do not count, nor whether the last line has one. "" where nothing else differs. */
 export function lineDiff(path: string, before: string, after: string): string {
-  const steps = align(toLines(before), toLines(after));
   const out = [`--- ${before === "" ? "/dev/null" : path}`, `+++ ${path}`];
-  for (const [from, to] of hunks(steps)) {
-    const oldStart = steps.slice(0, from).filter((s) => s.kind !== "+").length;
-    const newStart = steps.slice(0, from).filter((s) => s.kind !== "-").length;
-    const part = steps.slice(from, to);
-    const oldCount = part.filter((s) => s.kind !== "+").length;
-    const newCount = part.filter((s) => s.kind !== "-").length;
-    out.push(
-      `@@ -${oldCount ? oldStart + 1 : oldStart},${oldCount} +${newCount ? newStart + 1 : newStart},${newCount} @@`,
-    );
-    for (const step of part) out.push(step.kind + step.text);
+  const { a, b, skipped } = withoutEnds(toLines(before), toLines(after));
+  for (const { oldStart, oldLines, newStart, newLines, lines } of aligned(a, b) ?? [oneBlock(a, b)]) {
+    const from = skipped + (oldLines > 0 ? oldStart : oldStart - 1);
+    const to = skipped + (newLines > 0 ? newStart : newStart - 1);
+    out.push(`@@ -${from},${oldLines} +${to},${newLines} @@`);
+    for (const line of lines) out.push(line);
   }
   return out.length === 2 ? "" : out.join("\n");
 }
@@ -30,59 +29,62 @@ function toLines(text: string): string[] {
   return lines;
 }
 
-function align(a: string[], b: string[]): Step[] {
-  let start = 0;
-  while (start < a.length && start < b.length && a[start] === b[start]) start++;
-  let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
-  const same = (text: string): Step => ({ kind: " ", text });
-  return [
-    ...a.slice(0, start).map(same),
-    ...middle(a.slice(start, a.length - end), b.slice(start, b.length - end)),
-    ...a.slice(a.length - end).map(same),
+/** What both begin and end with is left out but for the context; `skipped` lines of it before the first. */
+function withoutEnds(before: string[], after: string[]): { a: string[]; b: string[]; skipped: number } {
+  const start = commonStart(before, after);
+  const end = commonEnd(before, after, start);
+  const skipped = Math.max(0, start - CONTEXT);
+  const beyond = Math.max(0, end - CONTEXT);
+  return {
+    a: before.slice(skipped, before.length - beyond),
+    b: after.slice(skipped, after.length - beyond),
+    skipped,
+  };
+}
+
+function commonStart(a: string[], b: string[]): number {
+  let n = 0;
+  while (n < a.length && n < b.length && a[n] === b[n]) n++;
+  return n;
+}
+
+function commonEnd(a: string[], b: string[], start: number): number {
+  const most = Math.min(a.length, b.length) - start;
+  let n = 0;
+  while (n < most && a[a.length - 1 - n] === b[b.length - 1 - n]) n++;
+  return n;
+}
+
+/** Undefined: too much differs. Lines go by number, so that long ones that begin alike cost no more than others. */
+function aligned(before: string[], after: string[]): Hunk[] | undefined {
+  if (before.length + after.length > MAX_LINES) return undefined;
+  const numbers = new Map<string, number>();
+  const texts: string[] = [];
+  const numbered = (lines: string[]): string => lines.map((line) => `${numberOf(line)}\n`).join("");
+  const numberOf = (line: string): number => {
+    const known = numbers.get(line);
+    if (known !== undefined) return known;
+    numbers.set(line, texts.length);
+    return texts.push(line) - 1;
+  };
+  const options = { context: CONTEXT, maxEditLength: MAX_EDITS };
+  const patch = structuredPatch("", "", numbered(before), numbered(after), undefined, undefined, options);
+  return patch?.hunks.map((hunk) => ({
+    ...hunk,
+    lines: hunk.lines.map((line) => line[0] + texts[Number(line.slice(1))]!),
+  }));
+}
+
+/** All from the first to the last line that differs. */
+function oneBlock(a: string[], b: string[]): Hunk {
+  const start = commonStart(a, b);
+  const end = commonEnd(a, b, start);
+  const signed = (sign: string, lines: string[]) => lines.map((line) => sign + line);
+  const lines = [
+    ...signed(" ", a.slice(0, start)),
+    ...signed("-", a.slice(start, a.length - end)),
+    ...signed("+", b.slice(start, b.length - end)),
+    ...signed(" ", a.slice(a.length - end)),
   ];
-}
-
-/** Longest common subsequence, by the table: edits are small once the common ends are off. */
-function middle(a: string[], b: string[]): Step[] {
-  const steps: Step[] = [];
-  let [i, j] = [0, 0];
-  if (a.length * b.length <= MAX_CELLS) {
-    const width = b.length + 1;
-    const longest = new Uint32Array((a.length + 1) * width);
-    for (let y = a.length - 1; y >= 0; y--) {
-      for (let x = b.length - 1; x >= 0; x--) {
-        longest[y * width + x] =
-          a[y] === b[x]
-            ? longest[(y + 1) * width + x + 1]! + 1
-            : Math.max(longest[(y + 1) * width + x]!, longest[y * width + x + 1]!);
-      }
-    }
-    while (i < a.length && j < b.length) {
-      if (a[i] === b[j]) {
-        steps.push({ kind: " ", text: a[i]! });
-        i++;
-        j++;
-      } else if (longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!) {
-        steps.push({ kind: "-", text: a[i++]! });
-      } else steps.push({ kind: "+", text: b[j++]! });
-    }
-  }
-  while (i < a.length) steps.push({ kind: "-", text: a[i++]! });
-  while (j < b.length) steps.push({ kind: "+", text: b[j++]! });
-  return steps;
-}
-
-/** Ranges of steps around changes; those that touch become one. */
-function hunks(steps: Step[]): [number, number][] {
-  const out: [number, number][] = [];
-  steps.forEach((step, i) => {
-    if (step.kind === " ") return;
-    const from = Math.max(0, i - CONTEXT);
-    const to = Math.min(steps.length, i + CONTEXT + 1);
-    const last = out.at(-1);
-    if (last && from <= last[1]) last[1] = to;
-    else out.push([from, to]);
-  });
-  return out;
+  return { oldStart: 1, oldLines: a.length, newStart: 1, newLines: b.length, lines };
 }

@@ -1,7 +1,7 @@
 // Owns what one call may touch: the project's tree and what the gate granted, without what is protected or left out.
 import { relative, sep } from "node:path";
 import type { ToolRun } from "../loop/seams.ts";
-import { globToRegExp } from "../text/glob.ts";
+import { pathMatcher } from "../text/glob.ts";
 import { checkName, isInside, printablePath, realPath } from "./paths.ts";
 import { isProtected } from "./protected-names.ts";
 import { refused } from "./refused.ts";
@@ -64,6 +64,6 @@ export function allows(permit: Permit, real: string): boolean {
 
 /** A real path covers what is below it; with `*`, `?`, `[` or `{` it is a pattern of real paths. */
 function excluder(entry: string): (real: string) => boolean {
-  const patterns = /[*?[{]/.test(entry) ? [globToRegExp(entry), globToRegExp(`${entry}/**`)] : [];
-  return (real) => isInside(entry, real) || patterns.some((p) => p.test(real.slice(1)));
+  const patterns = /[*?[{]/.test(entry) ? [pathMatcher(entry), pathMatcher(`${entry}/**`)] : [];
+  return (real) => isInside(entry, real) || patterns.some((matches) => matches(real.slice(1)));
 }

@@ -1,5 +1,5 @@
 // Owns the names whose content is a secret: never read without a person. Pure.
-import { matchesComponent } from "../text/wildcard.ts";
+import { matchesComponent } from "../text/glob.ts";
 
 export interface Hit {
   decision: "ask" | "deny";

@@ -6,7 +6,9 @@ import { PERMISSION_MODES } from "../claude-code/permission-modes.ts";
 import { SELDOM } from "../ledger/events.ts";
 import { nearestName } from "../text/similarity.ts";
 import { asObject, leaveClaudesSandbox, leaveHookKeys, leaveUnknown } from "./foreign-keys.ts";
-import { type JsonPath, type JsonText, type Place, quoted, readJsonText } from "./json-text.ts";
+import type { JsonPath, JsonText, Place } from "./json-places.ts";
+import { readJsonText } from "./json-text.ts";
+import { quoted } from "./quoted.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
 import type { SettingsFile } from "./types.ts";
 

@@ -1,6 +1,7 @@
 // Owns keys that only Claude Code has: in settings that were written for it, and of its sandbox in any file. They do nothing here, and each is said.
 import { nearestName } from "../text/similarity.ts";
-import { type JsonPath, quoted } from "./json-text.ts";
+import type { JsonPath } from "./json-places.ts";
+import { quoted } from "./quoted.ts";
 
 type Warn = (path: JsonPath, says: string) => void;
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { HookEvent } from "../claude-code/hook-events.ts";
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import { HoldfastError } from "../ledger/error.ts";
-import { quoted } from "./json-text.ts";
+import { quoted } from "./quoted.ts";
 import { tightens } from "./repository.ts";
 import {
   type Settings,

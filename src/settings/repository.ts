@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import type { CheckedFile } from "./check.ts";
 import type { SettingsPlace } from "./files.ts";
-import { quoted } from "./json-text.ts";
+import { quoted } from "./quoted.ts";
 import { approvedBy, type TrustEntry } from "./trust.ts";
 import type { SettingsFile } from "./types.ts";
 

@@ -1,6 +1,6 @@
 // Owns the decision: what a call may do, by the parts it consists of, the user's rules, and the mode.
 import type { VerdictCode } from "../loop/seams.ts";
-import { addFinding, type Evaluation, openCourt } from "./evaluation.ts";
+import { addFinding, type Evaluation, openEvaluation } from "./evaluation.ts";
 import { allow, askFirm, type Finding, stricterFirst } from "./finding.ts";
 import { granted, type Turned } from "./grants.ts";
 import { judgeTool } from "./tool-calls.ts";
@@ -8,7 +8,7 @@ import type { JudgedPart, Judgement, Policy, PolicyDecision, ToolCall, World } f
 
 /** Never throws: what goes wrong in here is asked. */
 export async function decideCall(policy: Policy, call: ToolCall, world: World): Promise<Judgement> {
-  const evaluation = openCourt(policy, world);
+  const evaluation = openEvaluation(policy, world);
   try {
     if (call.tool === "bash") {
       const { judgeCommand } = await import("./shell/judge.ts");

@@ -1,7 +1,7 @@
 // Owns what one decision works with: the policy, the world, the limits, and the findings so far.
 import { isInside } from "../file-access/paths.ts";
 import { askFirm, type Finding, type PolicyVerdict } from "./finding.ts";
-import { compileRules, type RuleSet } from "./rules.ts";
+import { compileRules, type RuleSet, realOrGiven } from "./rules.ts";
 import { readable } from "./shell/field.ts";
 import type { Policy, World } from "./types.ts";
 
@@ -41,8 +41,8 @@ export interface Evaluation {
   isExhausted: boolean;
 }
 
-export function openCourt(policy: Policy, world: World): Evaluation {
-  const real = (path: string) => safeReal(world, path);
+export function openEvaluation(policy: Policy, world: World): Evaluation {
+  const real = (path: string) => realOrGiven(world, path);
   const isBypass = policy.mode === "bypass" || policy.mode === "bypassPermissions";
   const trees = [world.root, world.home, ...world.additionalDirectories, ...world.readable].map(real);
   return {
@@ -61,14 +61,6 @@ export function openCourt(policy: Policy, world: World): Evaluation {
     reals: new Map(),
     isExhausted: false,
   };
-}
-
-function safeReal(world: World, path: string): string {
-  try {
-    return world.realPath(path);
-  } catch {
-    return path;
-  }
 }
 
 export function addFinding(evaluation: Evaluation, text: string, verdict: PolicyVerdict): undefined {

@@ -6,7 +6,7 @@ import { fileTools, isReader, isWriter } from "../file-access/file-tools.ts";
 import { isInside } from "../file-access/paths.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { own } from "../ledger/own.ts";
-import { matchesComponents, matchesStars } from "../text/wildcard.ts";
+import { matchesComponents, matchesStars } from "../text/glob.ts";
 import type { Policy, RuleText, World } from "./types.ts";
 
 type Access = "read" | "edit";
@@ -165,7 +165,7 @@ export function findPathRule(
     // What is denied does not cease to be when the agent goes to another directory.
     return [q.cwd, ...(mustBeReal ? [] : [base])].some((here) => {
       const [from, pattern] = anchor(rule.pattern, base, here, world.home);
-      if (matchesBelow(real(world, from), q.real, pattern)) return true;
+      if (matchesBelow(realOrGiven(world, from), q.real, pattern)) return true;
       return !mustBeReal && matchesBelow(from, q.lexical, pattern);
     });
   });
@@ -179,7 +179,7 @@ export function coveredBy(rules: CompiledRule[], world: World): string[] {
       const [from, pattern] = anchor(rule.pattern, base, here, world.home);
       const parts = partsOf(pattern);
       while (parts.at(-1) === "**") parts.pop(); // a name covers what is below it
-      const tree = real(world, from).replace(/\/$/, "");
+      const tree = realOrGiven(world, from).replace(/\/$/, "");
       if (!parts.some((part) => /[*?[{\\]/.test(part))) return [tree, ...parts].join("/") || "/";
       return [tree.replace(/[*?[\]{}\\]/g, "\\$&"), ...parts.map((part) => part.replace(/[{}]/g, "\\$&"))].join("/");
     });
@@ -187,7 +187,8 @@ export function coveredBy(rules: CompiledRule[], world: World): string[] {
   return [...new Set(covered)];
 }
 
-function real(world: World, path: string): string {
+/** Of what cannot be resolved, the path itself. */
+export function realOrGiven(world: World, path: string): string {
   try {
     return world.realPath(path);
   } catch {

@@ -1,6 +1,5 @@
 // Owns what may stand between {{ and }}: a path and three filters. There are no operators and no calls.
-import { didYouMean } from "./near.ts";
-import { problem, quotedSource, type Source } from "./source.ts";
+import { didYouMean, problem, quotedSource, type Source } from "./source.ts";
 
 export type Key = string | number;
 

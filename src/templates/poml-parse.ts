@@ -1,12 +1,11 @@
 // Owns reading POML: a strict little XML without declarations, namespaces or entities of its own.
 import { type Cursor, type Decode, eat, parsePieces, skipSpace, type TextPiece, unexpected } from "./expression.ts";
 import { MAX_DEPTH } from "./limits.ts";
-import { didYouMean } from "./near.ts";
 import { type Attribute, applyAttributes } from "./poml-attributes.ts";
 import { layoutBlocks, layoutCode, layoutInline, layoutLines } from "./poml-layout.ts";
 import { isTag, listOf, TAGS, type Tag, tagRule } from "./poml-tags.ts";
 import type { Element, Node } from "./poml-tree.ts";
-import { problem, quotedSource, type Source } from "./source.ts";
+import { didYouMean, problem, quotedSource, type Source } from "./source.ts";
 
 const TAG_NAME = /[\p{L}_][\p{L}\p{N}_:.-]*/uy;
 const ENTITIES: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };

@@ -2,8 +2,7 @@
 import type { Condition } from "./control.ts";
 import { type Expression, type Filter, type Path, pathName } from "./expression.ts";
 import { isList, isObject, type JsonFault, kindOf, ownValue, stableJson } from "./json.ts";
-import { didYouMean } from "./near.ts";
-import { problem, quotedSource, type Source } from "./source.ts";
+import { didYouMean, problem, quotedSource, type Source } from "./source.ts";
 
 export interface TemplateScope {
   names: Map<string, unknown>;

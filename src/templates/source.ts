@@ -1,5 +1,6 @@
 // Owns the text of one template file and how a mistake in it is reported: file, line, column, and what to do.
 import { type ErrorCode, HoldfastError } from "../ledger/error.ts";
+import { nearestName } from "../text/similarity.ts";
 
 export interface Source {
   readonly file: string;
@@ -60,4 +61,10 @@ export function quotedSource(text: string): string {
   const characters = [...text.slice(0, 2 * SHOWN + 1)];
   const shown = characters.length > SHOWN ? `${characters.slice(0, SHOWN).join("")}…` : text;
   return JSON.stringify(shown).replace(/[\u007f-\u009f\u2028\u2029]/g, " ");
+}
+
+/** ` (did you mean "topic"?)` or "". */
+export function didYouMean(wanted: string, names: Iterable<string>): string {
+  const near = nearestName(wanted, names);
+  return near === undefined ? "" : ` (did you mean ${quotedSource(near)}?)`;
 }

@@ -1,10 +1,25 @@
-// Owns glob patterns: `*`, `?`, `**`, `[…]`, `{a,b}` as a regular expression over a relative path.
+// Wildcards in paths, names and texts. A pattern is a list of steps over all places that the text may have been read up to:
+// no step goes back, so that the time is the length of the pattern times that of the text, whatever both say.
 
-/** A pattern without a slash matches the name at any depth. */
-export function globToRegExp(pattern: string): RegExp {
+/** `*`, `?`, `[…]`, `\x`, `**`, `{a,b}` over a relative path. A pattern without a slash matches the name at any depth. */
+export function pathMatcher(pattern: string): (path: string) => boolean {
   const anchored = pattern.replace(/^\.\//, "");
-  const body = translate(anchored.includes("/") ? anchored.replace(/^\//, "") : `**/${anchored}`);
-  return new RegExp(`^${body}$`);
+  const whole = steps(anchored.includes("/") ? anchored.replace(/^\//, "") : `**/${anchored}`, PATH);
+  return (path) => matches(whole, path);
+}
+
+/** `*` matches anything, everything else itself. */
+export const matchesStars = (pattern: string, text: string): boolean => matches(stepsOf(pattern, STARS), text);
+
+/** One name: `*`, `?`, `[…]`, `\x`. */
+export const matchesComponent = (pattern: string, name: string): boolean => matches(stepsOf(pattern, NAME), name);
+
+/** Names against patterns of names; `**` matches any number of them. */
+export function matchesComponents(patterns: readonly string[], names: readonly string[]): boolean {
+  const all = patterns.flatMap((pattern) =>
+    pattern === "**" ? [anyFolders] : [...stepsOf(pattern, COMPONENT), slash],
+  );
+  return matches(all, names.map((name) => `${name}/`).join(""));
 }
 
 /** An absolute pattern names its directory itself: that is opened and judged like a path. */
@@ -18,44 +33,211 @@ export function splitPattern({ pattern, path = "." }: { pattern: string; path?: 
   return { path: parts.slice(0, first).join("/") || "/", pattern: `/${parts.slice(first).join("/")}` };
 }
 
-function translate(glob: string): string {
-  let out = "";
-  let depth = 0;
-  for (let i = 0; i < glob.length; i++) {
-    const c = glob[i]!;
-    if (c === "*") {
-      const isDouble = glob[i + 1] === "*";
-      if (!isDouble) {
-        out += "[^/]*";
-        continue;
-      }
-      while (glob[i + 1] === "*") i++;
-      if (glob[i + 1] === "/") {
-        out += "(?:[^/]*/)*"; // also no directory at all
-        i++;
-      } else out += ".*";
-    } else if (c === "?") out += "[^/]";
-    else if (c === "[" && glob.indexOf("]", i + 2) > 0) {
-      const end = glob.indexOf("]", i + 2);
-      const set = glob
-        .slice(i + 1, end)
-        .replace(/^[!^]/, "^")
-        .replace(/[\\[\]&~|]/g, "\\$&");
-      out += `[${set}]`;
-      i = end;
-    } else if (c === "{" && closes(glob, i)) {
-      depth++;
-      out += "(?:";
-    } else if (c === "}" && depth > 0) {
-      depth--;
-      out += ")";
-    } else if (c === "," && depth > 0) out += "|";
-    else if (c === "\\" && i + 1 < glob.length) out += literally(glob[++i]!);
-    else out += literally(c);
+interface Dialect {
+  /** What `*` stands for is alone special. */
+  starsOnly?: boolean;
+  /** A slash is matched by a slash and by `**` only. */
+  slashes?: boolean;
+  /** `**` goes over slashes, and `{a,b}` is one of both. */
+  deep?: boolean;
+}
+
+const STARS: Dialect = { starsOnly: true };
+const NAME: Dialect = {};
+const COMPONENT: Dialect = { slashes: true };
+const PATH: Dialect = { slashes: true, deep: true };
+
+/** From the places that are reached, in rising order, to those that are reached behind it. */
+type Step = (text: string, from: number[]) => number[];
+
+const matches = (pattern: Step[], text: string): boolean => follow(pattern, text, [0]).at(-1) === text.length;
+
+function follow(pattern: Step[], text: string, from: number[]): number[] {
+  let places = from;
+  for (const step of pattern) {
+    if (places.length === 0) break;
+    places = step(text, places);
+  }
+  return places;
+}
+
+const MOST_KEPT = 500;
+const LONGEST_KEPT = 200;
+const kept = new Map<Dialect, Map<string, Step[]>>();
+
+/** The same few patterns are asked for again and again. */
+function stepsOf(pattern: string, dialect: Dialect): Step[] {
+  if (pattern.length > LONGEST_KEPT) return steps(pattern, dialect);
+  const known = kept.get(dialect) ?? new Map<string, Step[]>();
+  kept.set(dialect, known);
+  const found = known.get(pattern) ?? steps(pattern, dialect);
+  if (known.size >= MOST_KEPT) known.clear();
+  known.set(pattern, found);
+  return found;
+}
+
+/** Deeper braces are letters: nobody writes them, and the stack has an end. */
+const MAX_DEPTH = 50;
+
+function steps(pattern: string, dialect: Dialect): Step[] {
+  const endOfSet = setsOf(pattern);
+  const closing = dialect.deep ? bracesOf(pattern, endOfSet) : new Map<number, number>();
+  const isOne = dialect.slashes ? (c: string) => c !== "/" : () => true;
+
+  function between(start: number, end: number, depth: number): Step[] {
+    const out: Step[] = [];
+    let letters = "";
+    const add = (step: Step) => {
+      if (letters !== "") out.push(literal(letters));
+      letters = "";
+      out.push(step);
+    };
+    for (let i = start; i < end; i++) {
+      const c = pattern[i]!;
+      if (c === "*") {
+        const first = i;
+        while (pattern[i + 1] === "*") i++;
+        if (!dialect.deep || i === first) add(many(isOne));
+        else if (pattern[i + 1] === "/") {
+          add(anyFolders);
+          i++;
+        } else add(many(() => true));
+      } else if (dialect.starsOnly) letters += c;
+      else if (c === "?") add(one(isOne));
+      else if (c === "[" && endOfSet(i) > 0) {
+        const close = endOfSet(i);
+        const isIn = setOf(pattern.slice(i + 1, close));
+        add(one((letter) => isOne(letter) && isIn(letter)));
+        i = close;
+      } else if (closing.has(i) && depth < MAX_DEPTH) {
+        const close = closing.get(i)!;
+        const commas = commasIn(pattern, { open: i, close, closing, endOfSet });
+        const ends = [i, ...commas, close];
+        add(either(ends.slice(1).map((to, n) => between(ends[n]! + 1, to, depth + 1))));
+        i = close;
+      } else if (c === "\\" && i + 1 < end) letters += pattern[++i]!;
+      else letters += c;
+    }
+    if (letters !== "") out.push(literal(letters));
+    return out;
+  }
+
+  return between(0, pattern.length, 0);
+}
+
+const literal =
+  (letters: string): Step =>
+  (text, from) => {
+    const to: number[] = [];
+    for (const at of from) if (text.startsWith(letters, at)) to.push(at + letters.length);
+    return to;
+  };
+
+const slash = literal("/");
+
+const one =
+  (test: (c: string) => boolean): Step =>
+  (text, from) => {
+    const to: number[] = [];
+    for (const at of from) if (at < text.length && test(text[at]!)) to.push(at + 1);
+    return to;
+  };
+
+const many =
+  (test: (c: string) => boolean): Step =>
+  (text, from) => {
+    const to: number[] = [];
+    let next = 0;
+    for (const at of from) {
+      if (at < next) continue; // reached from one before
+      to.push(at);
+      next = at + 1;
+      while (next <= text.length && test(text[next - 1]!)) to.push(next++);
+    }
+    return to;
+  };
+
+/** Any number of folders, each with its slash; also none. */
+const anyFolders: Step = (text, from) => {
+  const starts: number[] = [];
+  for (let at = text.indexOf("/", from[0]); at >= 0; at = text.indexOf("/", at + 1)) starts.push(at + 1);
+  return merged(from, starts);
+};
+
+const either =
+  (ways: Step[][]): Step =>
+  (text, from) =>
+    ways.map((way) => follow(way, text, from)).reduce(merged);
+
+/** All places of both, in rising order, each once. */
+function merged(a: number[], b: number[]): number[] {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const out: number[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    const next = Math.min(a[i] ?? Number.POSITIVE_INFINITY, b[j] ?? Number.POSITIVE_INFINITY);
+    if (a[i] === next) i++;
+    if (b[j] === next) j++;
+    out.push(next);
   }
   return out;
 }
 
-const closes = (glob: string, at: number): boolean => glob.indexOf("}", at) > 0;
+/** Where the set that begins at a `[` ends, or -1. A `]` that stands first is one of the letters. */
+type EndOfSet = (open: number) => number;
 
-const literally = (c: string): string => c.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+function setsOf(pattern: string): EndOfSet {
+  const last = pattern.lastIndexOf("]");
+  return (open) => (open + 2 <= last ? pattern.indexOf("]", open + 2) : -1);
+}
+
+/** Of each `{` that has an end, where. */
+function bracesOf(pattern: string, endOfSet: EndOfSet): Map<number, number> {
+  const open: number[] = [];
+  const closing = new Map<number, number>();
+  for (let i = 0; i < pattern.length; i++) {
+    const c = pattern[i]!;
+    if (c === "\\") i++;
+    else if (c === "[" && endOfSet(i) > 0) i = endOfSet(i);
+    else if (c === "{") open.push(i);
+    else if (c === "}" && open.length > 0) closing.set(open.pop()!, i);
+  }
+  return closing;
+}
+
+interface Braces {
+  open: number;
+  close: number;
+  closing: Map<number, number>;
+  endOfSet: EndOfSet;
+}
+
+/** The commas of a pair of braces, without those of braces inside. */
+function commasIn(pattern: string, { open, close, closing, endOfSet }: Braces): number[] {
+  const commas: number[] = [];
+  for (let i = open + 1; i < close; i++) {
+    const c = pattern[i]!;
+    if (c === "\\") i++;
+    else if (c === "[" && endOfSet(i) > 0) i = endOfSet(i);
+    else if (closing.has(i)) i = closing.get(i)!;
+    else if (c === ",") commas.push(i);
+  }
+  return commas;
+}
+
+function setOf(inside: string): (c: string) => boolean {
+  const negated = /^[!^]/.test(inside);
+  const set = negated ? inside.slice(1) : inside;
+  return (c) => isInSet(set, c) !== negated;
+}
+
+function isInSet(set: string, c: string): boolean {
+  for (let i = 0; i < set.length; i++) {
+    if (set[i + 1] === "-" && i + 2 < set.length) {
+      if (set[i]! <= c && c <= set[i + 2]!) return true;
+      i += 2;
+    } else if (set[i] === c) return true;
+  }
+  return false;
+}

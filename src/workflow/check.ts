@@ -1,7 +1,6 @@
 // Owns what can be known about a workflow before anything runs: its names, its edges, and that every value has a giver.
 import { messageOf } from "../ledger/error.ts";
-import { didYouMean } from "../templates/near.ts";
-import { quotedSource } from "../templates/source.ts";
+import { didYouMean, quotedSource } from "../templates/source.ts";
 import { keysOf, rootOf } from "./condition.ts";
 import type { Phase, PhaseSpec, Workflow, WorkflowSpec } from "./definition.ts";
 import { ancestorsOf, cycleIn } from "./graph.ts";

@@ -1,4 +1,5 @@
 // Owns the drawing of a workflow as plain text: a tree of phases with their states, no wider than asked for.
+import { fitted } from "../text/columns.ts";
 import { bytesText, timeText } from "./report.ts";
 import type { PhaseStatus, WorkflowRun } from "./status.ts";
 
@@ -35,7 +36,7 @@ export function drawWorkflow(run: WorkflowRun, { width = 80 }: DrawOptions = {})
     const children = under.get(parent) ?? [];
     for (const [i, phase] of children.entries()) {
       const last = i === children.length - 1;
-      const deep = widthOf(indent) + NARROWEST > columns;
+      const deep = indent.length + NARROWEST > columns;
       const branch = deep ? "" : last ? "└─ " : "├─ ";
       const below = deep ? "" : last ? "   " : "│  ";
       lines.push(cut(`${indent}${branch}${titleOf(phase)}${factsOf(phase, parent)}`, columns));
@@ -87,19 +88,4 @@ function plain(text: string): string {
     .trim();
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-const charWidth = (char: string): number => (/\p{M}/u.test(char) ? 0 : WIDE.test(char) ? 2 : 1);
-const widthOf = (text: string): number => [...text].reduce((sum, char) => sum + charWidth(char), 0);
-
-function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text.trimEnd();
-  let out = "";
-  let used = 0;
-  for (const char of text) {
-    if (used + charWidth(char) > columns - 1) break;
-    out += char;
-    used += charWidth(char);
-  }
-  return `${out}…`;
-}
+const cut = (text: string, columns: number): string => fitted(text.trimEnd(), columns);

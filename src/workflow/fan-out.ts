@@ -2,12 +2,12 @@
 
 import type { AgentAnswer } from "../hub/port.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { createSlots } from "../ledger/slots.ts";
 import { callAgent } from "./agents.ts";
 import { rootOf, valueAt } from "./condition.ts";
 import type { Phase } from "./definition.ts";
 import { type ItemsRecord, type PhaseRecord, saveRecord, settleItem } from "./records.ts";
 import { MOST_RENAMED, type Session } from "./session.ts";
-import { createSlots } from "./slots.ts";
 
 /** How often other processes learn how far it is. */
 const SAVE_EVERY_MS = 500;
@@ -29,8 +29,8 @@ export async function runItems(session: Session, phase: Phase, record: PhaseReco
     await saveRecord(context, phase.id, record);
   };
   const work = list.map((item, index) =>
-    ownSlots(() =>
-      session.slots(async () => {
+    ownSlots.run(() =>
+      session.slots.run(async () => {
         if (session.signal.aborted) return;
         const answer = await runItem(session, phase, record, { item, index });
         if (!answer) return;
@@ -69,7 +69,7 @@ async function runItem(
     session.tell({ ...told, at: session.now(), state: "running", agent });
     try {
       const answer = await callAgent(session, phase, { agent, item: at, shares: items.total });
-      await session.settling(() =>
+      await session.settling.run(() =>
         settleItem(session.context, phase, { agent, run: record.run, index, at: session.now() }, answer),
       );
       session.tell({ ...told, at: session.now(), state: "done", agent });

@@ -17,7 +17,7 @@ export async function runPhase(session: Session, phase: Phase, plan: WorkflowPla
   if (await skipped(session, phase, plan)) return "skipped";
   const work = (): Promise<Ending> => runTries(session, phase, plan);
   // The items of a fan-out take the slots.
-  return phase.foreach ? work() : session.slots(work);
+  return phase.foreach ? work() : session.slots.run(work);
 }
 
 async function runTries(session: Session, phase: Phase, plan: WorkflowPlan): Promise<Ending> {
@@ -150,7 +150,7 @@ export async function finish(session: Session, phase: Phase, begun: PhaseRecord,
   };
   if (record.items) record.items.done = record.items.total;
   await judgeLoop(session, phase, record, exports);
-  await session.settling(() => settle(session.context, phase, record, { exports, text: answer.text }));
+  await session.settling.run(() => settle(session.context, phase, record, { exports, text: answer.text }));
   session.records.set(phase.id, record);
   if (record.state === "failed")
     await session.context.logError({ agent: record.agent, message: `${phase.id}: ${record.error}` });

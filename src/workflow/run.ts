@@ -3,9 +3,9 @@ import type { Context } from "../contexts/context.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import type { AgentRunner } from "../hub/port.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { createSlots } from "../ledger/slots.ts";
 import type { Fence } from "../ledger/store.ts";
-import { didYouMean } from "../templates/near.ts";
-import { quotedSource } from "../templates/source.ts";
+import { didYouMean, quotedSource } from "../templates/source.ts";
 import type { Phase, Workflow } from "./definition.ts";
 import { createMemoryMeter } from "./memory.ts";
 import { type Ending, runPhase } from "./phase.ts";
@@ -23,7 +23,6 @@ import {
   saveRecord,
 } from "./records.ts";
 import type { AskPerson, RunState, Session, WorkflowProgress } from "./session.ts";
-import { createSlots } from "./slots.ts";
 import { type WorkflowRun, workflowStatus } from "./status.ts";
 import { runWait } from "./wait.ts";
 

@@ -2,8 +2,7 @@
 import * as z from "zod";
 import { messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";
-import { didYouMean } from "../templates/near.ts";
-import { quotedSource } from "../templates/source.ts";
+import { didYouMean, quotedSource } from "../templates/source.ts";
 import type { Typed } from "./definition.ts";
 import type { At, Places } from "./places.ts";
 

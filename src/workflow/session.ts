@@ -1,11 +1,11 @@
 // Owns what the parts of one run share: the context it holds, the runner, the bounds, and who is told.
 import type { Context } from "../contexts/context.ts";
 import type { AgentRunner } from "../hub/port.ts";
+import type { Slots } from "../ledger/slots.ts";
 import type { Workflow } from "./definition.ts";
 import type { MemoryMeter } from "./memory.ts";
 import type { Compose } from "./prompt.ts";
 import type { PhaseRecord, Records } from "./records.ts";
-import type { Slots } from "./slots.ts";
 
 export type WorkflowProgress =
   | {

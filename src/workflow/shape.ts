@@ -1,8 +1,7 @@
 // Owns the shape of a workflow as it is written: which keys there are and of what kind, each mistake with its place.
 import * as z from "zod";
 import { own } from "../ledger/own.ts";
-import { didYouMean } from "../templates/near.ts";
-import { quotedSource } from "../templates/source.ts";
+import { didYouMean, quotedSource } from "../templates/source.ts";
 import type { PhaseSpec, WorkflowSpec } from "./definition.ts";
 import type { At, Places } from "./places.ts";
 

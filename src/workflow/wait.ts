@@ -1,8 +1,7 @@
 // Owns phases that wait for a person: what is asked, when an answer counts, and giving one from anywhere.
 import type { Context } from "../contexts/context.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import { didYouMean } from "../templates/near.ts";
-import { quotedSource } from "../templates/source.ts";
+import { didYouMean, quotedSource } from "../templates/source.ts";
 import type { Phase } from "./definition.ts";
 import { oldInput } from "./old-records.ts";
 import { beginRecord, type Ending, fail, finish, isFatal } from "./phase.ts";

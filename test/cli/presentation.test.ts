@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createActivity } from "../../src/front/presentation/activity.ts";
 import { describeRequest } from "../../src/front/presentation/approval.ts";
-import { duration, fitted, money, tokens } from "../../src/front/presentation/format.ts";
+import { duration, money, tokens } from "../../src/front/presentation/format.ts";
 import { createLineRenderer } from "../../src/front/presentation/lines.ts";
 import { createLiveReader } from "../../src/front/presentation/live.ts";
 import { createMarkdownStream } from "../../src/front/presentation/markdown.ts";
@@ -251,7 +251,6 @@ describe("what happens now", () => {
     expect([duration(340), duration(61_000), duration(3_700_000)]).toEqual(["0.3 s", "1 min 1 s", "1 h 1 min"]);
     expect([tokens(950), tokens(12_345), tokens(2_500_000)]).toEqual(["950", "12.3k", "2.5M"]);
     expect([money(undefined), money(0), money(0.0123), money(2)]).toEqual(["cost unknown", "$0", "$0.0123", "$2.00"]);
-    expect([fitted("日本語", 6), fitted("日本語", 5), fitted("abc", 2)]).toEqual(["日本語", "日本…", "a…"]);
   });
 });
 

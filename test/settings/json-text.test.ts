@@ -1,10 +1,23 @@
+import { createRequire } from "node:module";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readJsonText } from "../../src/settings/json-text.ts";
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
+const isLibraryLoaded = (): boolean =>
+  Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes("/jsonc-parser/"));
+
 describe("JSON with places", () => {
+  it("loads its library for comments, mistakes and places, not for plain JSON without", () => {
+    const plain = readJsonText('\ufeff{"a": [1, {"b:": "\\" : {"}], "c": null}\n');
+    expect([plain.value, isLibraryLoaded()]).toEqual([
+      Object.assign(Object.create(null), { a: [1, Object.assign(Object.create(null), { "b:": '" : {' })], c: null }),
+      false,
+    ]);
+    expect([plain.keyPlace(["c"]), isLibraryLoaded()]).toEqual([{ line: 1, column: 30 }, true]);
+  });
+
   it("reads every JSON text as JSON.parse does, except for __proto__", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {

@@ -92,8 +92,9 @@ export function testTurn(
     async call(name, input, extra = {}) {
       calls++;
       try {
-        const intent = await toolOf(name).intend?.(runOf(name, input, extra));
-        return await settle(await toolOf(name).execute(runOf(name, input, { ...extra, intent })));
+        const run = runOf(name, input, extra);
+        const intent = await run.tool.intend?.(run);
+        return await settle(await run.tool.execute({ ...run, intent }));
       } catch (error) {
         return { content: (error as Error).message, isError: true };
       }

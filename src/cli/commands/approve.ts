@@ -145,7 +145,7 @@ function sayMoved({ context, ledger, request }: Found, flags: PlaceFlags): strin
   return `${requestId} is void: it was asked in ${escaped(cwd)}, and the project's folder has moved to ${escaped(movedTo)} since. It is asked anew when its context goes on: ${again}`;
 }
 
-function list(all: Found[], flags: Look): number {
+async function list(all: Found[], flags: Look): Promise<number> {
   const open = all.filter(({ request }) => request.movedTo === undefined);
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(open.map(({ context, request }) => ({ context, ...request })))}\n`);
@@ -154,7 +154,7 @@ function list(all: Found[], flags: Look): number {
   if (open.length === 0) process.stderr.write("Nothing waits for approval.\n");
   for (const { context, request } of open) {
     const { requestId: id, agent, tool, input, cwd } = request;
-    const change = previewChange(tool, input, cwd);
+    const change = await previewChange(tool, input, cwd);
     const style = styleFor(process.stdout, process.env);
     const answers = choicesFor(request).map(({ scope, says }) => {
       const reason = scope === "no" ? ' [--reason "why"]' : "";

@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
+import { readRecordText } from "./places.ts";
 
 /** `device:inode:birth time in ns`; a birth time of 0 is one that the file system does not tell. */
 export type DirId = string;
@@ -50,7 +51,7 @@ function gitOf(top: string, stat: fs.BigIntStats): Pick<Here, "git" | "unproven"
     return { git: { kind: "main", id, common: id, commonPath: at }, olderKey: at };
   }
   if (!stat.isFile()) return { olderKey: at };
-  const named = /^gitdir:[ \t]*(.+)$/m.exec(read(at) ?? "")?.[1]?.trim();
+  const named = /^gitdir:[ \t]*(.+)$/m.exec(readRecordText(at) ?? "")?.[1]?.trim();
   if (!named) return { olderKey: at };
   const git = pointsBack(top, path.resolve(top, named));
   return git ? { git, olderKey: git.commonPath } : { unproven: path.resolve(top, named) };
@@ -62,7 +63,7 @@ function pointsBack(top: string, named: string): GitDir | undefined {
     const gitDir = fs.realpathSync(named);
     const id = idOf(fs.statSync(gitDir, { bigint: true }));
     const worktrees = path.dirname(gitDir);
-    const pointer = read(path.join(gitDir, "gitdir"))?.trim();
+    const pointer = readRecordText(path.join(gitDir, "gitdir"))?.trim();
     if (pointer !== undefined) {
       // The shared directory is the one that holds this entry, not one that the entry names.
       if (path.basename(worktrees) !== "worktrees" || !isFolder(path.resolve(gitDir, pointer, ".."), top))
@@ -71,7 +72,7 @@ function pointsBack(top: string, named: string): GitDir | undefined {
       const commonPath = path.dirname(worktrees);
       return { kind: "worktree", id, common: idOf(fs.statSync(commonPath, { bigint: true })), commonPath };
     }
-    const tree = workTreeIn(read(path.join(gitDir, "config")) ?? "");
+    const tree = workTreeIn(readRecordText(path.join(gitDir, "config")) ?? "");
     if (tree === undefined || !isFolder(path.resolve(gitDir, tree), top)) return undefined;
     return { kind: "submodule", id, common: id, commonPath: gitDir };
   } catch {
@@ -139,13 +140,5 @@ function lstat(file: string): fs.BigIntStats | undefined {
     return fs.lstatSync(file, { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined; // a folder that may not be looked into
-  }
-}
-
-function read(file: string): string | undefined {
-  try {
-    return fs.readFileSync(file, "utf8");
-  } catch {
-    return undefined;
   }
 }

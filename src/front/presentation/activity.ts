@@ -1,6 +1,8 @@
 // What is going on right now, in one line: how long, what runs and its last line, tokens and cost.
+
+import { fitted } from "../../text/columns.ts";
 import type { FactBlock, LiveBlock } from "./blocks.ts";
-import { counted, elapsed, fitted } from "./format.ts";
+import { counted, elapsed } from "./format.ts";
 
 export interface Activity {
   /** Contract: told of everything, in order. */

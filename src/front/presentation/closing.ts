@@ -1,6 +1,8 @@
 // The last words of a run: which context it was, what it took, and what was refused with what would have allowed it.
+
+import { fitted } from "../../text/columns.ts";
 import type { Advice, Refusal } from "./blocks.ts";
-import { counted, duration, fitted } from "./format.ts";
+import { counted, duration } from "./format.ts";
 
 export interface Closing {
   context: string;

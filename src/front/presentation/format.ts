@@ -1,4 +1,4 @@
-// How numbers are written for people: durations, tokens, money, and how wide a text is on a terminal.
+// How numbers are written for people: durations, tokens, money.
 
 /** `0.3 s`, `4.1 s`, `2 min 5 s`, `1 h 3 min`. */
 export function duration(ms: number): string {
@@ -25,23 +25,3 @@ export function money(usd: number | undefined): string {
 }
 
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
-
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-const NO_WIDTH = /\p{Mn}|\p{Me}|\p{Cf}/u;
-
-const widthOf = (char: string): number => (NO_WIDTH.test(char) ? 0 : WIDE.test(char) ? 2 : 1);
-
-/** At most `columns` wide on a terminal. */
-export function fitted(text: string, columns: number): string {
-  let width = 0;
-  let out = "";
-  let short = ""; // as far as there is room for the mark that something is left out
-  for (const char of text) {
-    width += widthOf(char);
-    if (width > columns) return `${short}…`;
-    out += char;
-    if (width < columns) short = out;
-  }
-  return out;
-}

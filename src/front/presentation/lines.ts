@@ -1,6 +1,7 @@
 // Blocks as lines of text, for whatever takes lines: standard error, a log, `contexts show`.
+import { fitted } from "../../text/columns.ts";
 import type { CallBlock, FactBlock, OutputBlock } from "./blocks.ts";
-import { duration, fitted } from "./format.ts";
+import { duration } from "./format.ts";
 import type { Style } from "./style.ts";
 
 /** How many lines of a result are shown: of what went well, of what failed, of a diff. */

@@ -1,4 +1,5 @@
 // Owns what may reach a terminal: no control characters, no escape sequences, no text that turns itself around or hides.
+import { columnsOf, fitted, padded } from "../../text/columns.ts";
 
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufff9-\ufffb]/g;
@@ -9,39 +10,8 @@ export const printable = (text: string): string =>
   text.replace(/\r\n?/g, "\n").replace(ESCAPES, "").replace(CONTROLS, "").replace(SMUGGLED, "");
 
 /** One line that takes at most `width` columns: wide characters, as of Japanese, take two. */
-export function oneLine(text: string, width = 120): string {
-  const flat = printable(text).replace(/\s+/g, " ").trim();
-  if (columnsOf(flat) <= width) return flat;
-  let cut = "";
-  let used = 0;
-  for (const { segment } of new Intl.Segmenter().segment(flat)) {
-    used += columnsOf(segment);
-    if (used > width - 1) break;
-    cut += segment;
-  }
-  return `${cut}…`;
-}
-
-/** Filled up with blanks to `width` columns. */
-const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - columnsOf(text)));
-
-const NARROW = /^[\u0020-\u007e\u00a1-\u02ff]*$/;
-/** Built when asked for: it takes a millisecond. */
-const isWide = (segment: string): boolean =>
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u.test(
-    segment,
-  ) || /\p{Emoji_Presentation}/u.test(segment);
-
-/** How many columns a terminal gives it. */
-function columnsOf(text: string): number {
-  if (NARROW.test(text)) return text.length;
-  let columns = 0;
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (/^[\p{Mn}\p{Me}\p{Cf}]+$/u.test(segment)) continue;
-    columns += isWide(segment) ? 2 : 1;
-  }
-  return columns;
-}
+export const oneLine = (text: string, width = 120): string =>
+  fitted(printable(text).replace(/\s+/g, " ").trim(), width);
 
 /** How long ago: `40 s`, `5 min`, `3 h`, `2 d`. */
 export function age(at: number): string {

@@ -26,13 +26,15 @@ const CHANGES: Record<string, (existing: Existing | undefined, input: Input) => 
 };
 
 /** Undefined: it changes no file by a text that is given, or cannot be told. */
-export function previewChange(tool: string, input: unknown, cwd: string): ChangePreview | undefined {
+export async function previewChange(tool: string, input: unknown, cwd: string): Promise<ChangePreview | undefined> {
   if (!Object.hasOwn(CHANGES, tool)) return undefined;
   try {
     const given = input as Input;
     const path = realPath(resolvePath(cwd, given.path));
     const existing = readNow(path);
-    return { path, isNew: existing === undefined, diff: CHANGES[tool]!(existing, given).display ?? "" };
+    const { before, after } = CHANGES[tool]!(existing, given).texts;
+    const { lineDiff } = await import("../../file-access/line-diff.ts");
+    return { path, isNew: existing === undefined, diff: lineDiff(given.path, before, after) };
   } catch {
     return undefined; // it would not fit, or cannot be read: the call itself is shown
   }

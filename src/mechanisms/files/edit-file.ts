@@ -1,6 +1,6 @@
 // Owns the tool edit_file: one replacement in one file.
 import * as z from "zod";
-import { executeChange, type MakeChange, planChange, reconcileChange } from "../../file-access/file-change.ts";
+import { executeChange, intendChange, type MakeChange, reconcileChange } from "../../file-access/file-change.ts";
 import { changeByEdits } from "../../file-access/file-edits.ts";
 import type { Edit } from "../../file-access/text-edit.ts";
 import { defineTool } from "../../loop/seams.ts";
@@ -20,7 +20,7 @@ export const editFileTool = defineTool<EditInput>({
       replace_all: z.boolean().optional(),
     }),
   effect: "reconcile",
-  intend: async (run) => planChange(run, make).intent,
-  execute: async (run) => executeChange(run, make),
+  intend: (run) => intendChange(run, make),
+  execute: (run) => executeChange(run, make),
   reconcile: async (run) => reconcileChange(run),
 });

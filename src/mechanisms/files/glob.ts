@@ -8,7 +8,7 @@ import { ripgrep } from "../../file-access/ripgrep.ts";
 import { hold, pathOf, release } from "../../file-access/safe-open.ts";
 import { newestFirst, whereFound } from "../../file-access/search-tree.ts";
 import { defineTool, type ToolOutput } from "../../loop/seams.ts";
-import { globToRegExp, splitPattern } from "../../text/glob.ts";
+import { pathMatcher, splitPattern } from "../../text/glob.ts";
 
 const SHOWN = 200;
 
@@ -29,13 +29,13 @@ export const globTool = defineTool<{ pattern: string; path?: string }>({
       if (pattern.split("/").includes("..")) {
         return failure("the pattern must stay below path: give the directory as path");
       }
-      const matches = globToRegExp(pattern);
+      const matches = pathMatcher(pattern);
       const found: string[] = [];
       const began = Date.now();
       const result = await ripgrep(["--files"], {
         cwd: pathOf(dir),
         signal,
-        onLine: (line) => matches.test(line) && !leavesOut(permit, join(dir.real, line)) && found.push(line),
+        onLine: (line) => matches(line) && !leavesOut(permit, join(dir.real, line)) && found.push(line),
       });
       if (signal.aborted) return failure("interrupted");
       if (result.code === 2 && found.length === 0 && result.error !== "") return failure(result.error);

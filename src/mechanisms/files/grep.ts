@@ -11,7 +11,7 @@ import { holdFound, newestFirst, unchangedSince } from "../../file-access/search
 import { isSecret } from "../../file-access/secret-names.ts";
 import { defineTool, type ToolOutput } from "../../loop/seams.ts";
 import { cutText } from "../../text/cut.ts";
-import { globToRegExp } from "../../text/glob.ts";
+import { pathMatcher } from "../../text/glob.ts";
 
 const SHOWN = 200;
 const MAX_LINE_CHARS = 500;
@@ -50,10 +50,9 @@ export const grepTool = defineTool<GrepInput>({
     try {
       const isTree = held.stat.isDirectory();
       if (!isTree && !held.stat.isFile()) throw notRegular(shown);
-      const glob = input.glob === undefined ? undefined : globToRegExp(input.glob);
+      const glob = input.glob === undefined ? undefined : pathMatcher(input.glob);
       const isWanted = (file: string) =>
-        glob?.test(file) !== false &&
-        !(isTree && (leavesOut(permit, join(held.real, file)) || isKept(permit, held, file)));
+        glob?.(file) !== false && !(isTree && (leavesOut(permit, join(held.real, file)) || isKept(permit, held, file)));
       const found = new Found(isWanted, input.mode === "files");
       const search = { input, signal, found };
       const { code, error } = isTree

@@ -1,7 +1,6 @@
 // Owns the tool write_file: a whole file, atomically.
 import * as z from "zod";
-import { executeChange, type MakeChange, planChange, reconcileChange } from "../../file-access/file-change.ts";
-import { lineDiff } from "../../file-access/line-diff.ts";
+import { executeChange, intendChange, type MakeChange, reconcileChange } from "../../file-access/file-change.ts";
 import { parseText, toBytes, withEol } from "../../file-access/text-file.ts";
 import { defineTool } from "../../loop/seams.ts";
 
@@ -17,7 +16,7 @@ export const writing: MakeChange<WriteInput> = (existing, { content }, path) => 
     ? toBytes({ bom: old.bom, text: old.eol === "\r\n" && !bare.includes("\r\n") ? withEol(bare, "\r\n") : bare })
     : Buffer.from(content, "utf8");
   const said = `${existing ? "Wrote" : "Created"} ${path} (${bytes.length} bytes)`;
-  return { bytes, said, display: lineDiff(path, old?.text ?? "", toText(bytes)) };
+  return { bytes, said, texts: { before: old?.text ?? "", after: toText(bytes) } };
 };
 
 export const writeFileTool = defineTool<WriteInput>({
@@ -25,8 +24,8 @@ export const writeFileTool = defineTool<WriteInput>({
   description: "Create a file or replace all of it (read it first).",
   schema: () => z.strictObject({ path: z.string().min(1), content: z.string() }),
   effect: "reconcile",
-  intend: async (run) => planChange(run, writing).intent,
-  execute: async (run) => executeChange(run, writing),
+  intend: (run) => intendChange(run, writing),
+  execute: (run) => executeChange(run, writing),
   reconcile: async (run) => reconcileChange(run),
 });
 

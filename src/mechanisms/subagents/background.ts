@@ -5,7 +5,7 @@ import { withoutMarks } from "../../loop/marks.ts";
 import type { AgentView, Note, Turn } from "../../loop/seams.ts";
 import type { SubagentsState } from "./events.ts";
 import type { SubagentEnd, SubagentRunner, SubagentTask } from "./port.ts";
-import type { Slots } from "./slots.ts";
+import type { NestedSlots } from "./slots.ts";
 import { asides, failureText } from "./task-tool.ts";
 
 export interface Background {
@@ -25,7 +25,7 @@ type OfAgent = Pick<AgentView, "agent" | "slice">;
 
 export function createBackground(opts: {
   runner: () => Promise<SubagentRunner>;
-  slots: Slots;
+  slots: NestedSlots;
   maxAgents: number;
 }): Background {
   const { slots } = opts;

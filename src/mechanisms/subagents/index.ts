@@ -6,7 +6,7 @@ import type { AgentCatalogue, AgentFacts } from "../agents/port.ts";
 import { createBackground } from "./background.ts";
 import { type Subagent, type SubagentsState, subagentEvents, subagentsSlice } from "./events.ts";
 import type { Isolate, SubagentEnd, SubagentRunner, SubagentTask } from "./port.ts";
-import { createSlots } from "./slots.ts";
+import { createNestedSlots } from "./slots.ts";
 import { createTaskTool, type Order, type SubagentOutcome, typesText } from "./task-tool.ts";
 
 export interface SubagentsOptions {
@@ -40,7 +40,7 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
   const { runner, catalogue, maxDepth = 3, maxAgents = 64 } = opts;
   const facts = { name: "subagents", events: subagentEvents, fold: subagentsSlice };
   if (!runner || !catalogue) return defineMechanism({ ...facts, seams: { intake: () => [] } });
-  const slots = createSlots(opts.concurrency ?? 8);
+  const slots = createNestedSlots(opts.concurrency ?? 8);
   const background = createBackground({ runner, slots, maxAgents });
 
   /** The same tool as long as the types are the same: its place in every request stays the same bytes. */

@@ -1,25 +1,15 @@
 // Owns how many subagents run at once in this process; one that waits for its own gives its place to others meanwhile.
+import { createSlots } from "../../ledger/slots.ts";
 
-export interface Slots {
+export interface NestedSlots {
   /** Names are unique in this process. Contract: `by` is who waits for the work, if anyone does: while it waits its own place is free, or two levels would wait for each other. */
   run<T>(name: string, by: string | undefined, work: () => Promise<T>): Promise<T>;
 }
 
-export function createSlots(most: number): Slots {
-  const queue: (() => void)[] = [];
-  let free = most;
+export function createNestedSlots(most: number): NestedSlots {
+  const { take, give, run } = createSlots(most);
   /** Whoever has a place, and how many it waits for. */
   const waits = new Map<string, number>();
-
-  const take = async (): Promise<void> => {
-    if (free > 0) free--;
-    else await new Promise<void>((go) => queue.push(go));
-  };
-  const give = (): void => {
-    const next = queue.shift();
-    if (next) next();
-    else free++;
-  };
 
   return {
     async run(name, by, work) {
@@ -30,14 +20,14 @@ export function createSlots(most: number): Slots {
         if (before === 0) give();
       }
       try {
-        await take();
-        waits.set(name, 0);
-        try {
-          return await work();
-        } finally {
-          waits.delete(name);
-          give();
-        }
+        return await run(async () => {
+          waits.set(name, 0);
+          try {
+            return await work();
+          } finally {
+            waits.delete(name);
+          }
+        });
       } finally {
         if (waiter !== undefined && waits.has(waiter)) {
           const left = waits.get(waiter)! - 1;

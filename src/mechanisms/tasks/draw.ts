@@ -1,5 +1,6 @@
 // Owns the drawing of the board as plain text: a tree of tasks with their states and owners, no wider and no longer than asked for.
 
+import { fitted } from "../../text/columns.ts";
 import { visible } from "../../text/visible.ts";
 import type { Task, TaskStatus } from "./port.ts";
 
@@ -106,21 +107,4 @@ function depthsOf(known: ReadonlyMap<string, Task>): Map<string, number> {
   return depths;
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-const charWidth = (char: string): number => (/\p{M}/u.test(char) ? 0 : WIDE.test(char) ? 2 : 1);
-
-function cut(text: string, columns: number): string {
-  let out = "";
-  let used = 0;
-  let whole = 0;
-  for (const char of text) {
-    whole += charWidth(char);
-    if (whole > columns) return `${out}…`;
-    if (used + charWidth(char) <= columns - 1) {
-      out += char;
-      used += charWidth(char);
-    }
-  }
-  return text.trimEnd();
-}
+const cut = (text: string, columns: number): string => fitted(text.trimEnd(), columns);

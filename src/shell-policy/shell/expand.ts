@@ -1,7 +1,7 @@
 // Owns the expansion of words: quotes, tildes, variables, substitutions, braces, splitting, as far as constants reach.
 import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
 import { own } from "../../ledger/own.ts";
-import { matchesComponent } from "../../text/wildcard.ts";
+import { matchesComponent } from "../../text/glob.ts";
 import { addFinding, LIMITS, spend } from "../evaluation.ts";
 import { askFirm, askRead } from "../finding.ts";
 import { inspectArithmetic, inspectExpression, judgeHidden } from "./arithmetic.ts";

@@ -1,0 +1,196 @@
+// Reads JSON with comments by the library jsonc-parser, and says in people's words where it breaks and what to do.
+import type { JSONVisitor, ParseErrorCode } from "jsonc-parser";
+import { quoted } from "./quoted.ts";
+
+export interface Place {
+  line: number;
+  column: number;
+}
+
+export type JsonPath = readonly PropertyKey[];
+
+interface JsonProblem {
+  path: JsonPath;
+  place: Place;
+  says: string;
+}
+
+export interface JsonText {
+  /** Undefined when the text is not JSON: then there is exactly one problem. Objects have no prototype. */
+  value: unknown;
+  problems: JsonProblem[];
+  /** Where the value at this path begins; of what is not there, where the nearest thing around it begins. */
+  valuePlace(path: JsonPath): Place;
+  /** Where its key stands. */
+  keyPlace(path: JsonPath): Place;
+}
+
+/** Deeper than any settings, shallower than the stack. */
+export const MAX_DEPTH = 64;
+
+interface Library {
+  visit(text: string, visitor: JSONVisitor, options: { allowTrailingComma: boolean }): unknown;
+}
+
+/** The numbers of the library's mistakes inside one word of the text; the others follow from what is expected. */
+const CODE = {
+  endOfComment: 11,
+  endOfString: 12,
+  endOfNumber: 13,
+  unicode: 14,
+  escape: 15,
+  character: 16,
+} satisfies Record<string, ParseErrorCode>;
+
+/** What may come next: `first` in an object or list, a key or an element, else their end. */
+type Expected = "value" | "first" | "colon" | "comma" | "end";
+
+interface Open {
+  holder: Record<string, unknown> | unknown[];
+  offset: number;
+  key?: string;
+}
+
+interface Wrong {
+  at: number;
+  says: string;
+}
+
+export function parsePlaced({ visit }: Library, text: string): JsonText {
+  const values = new Map<string, number>();
+  const keys = new Map<string, number>();
+  const problems: JsonProblem[] = [];
+  const open: Open[] = [];
+  let whole: unknown;
+  let expected: Expected = "value";
+  let lastNumber: { from: number; to: number } | undefined;
+
+  const placeOf = (offset: number): Place => {
+    const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+    return { line: lines.length, column: lines.at(-1)!.length + 1 };
+  };
+  const put = (value: unknown, offset: number, path: JsonPath): void => {
+    values.set(keyOf(path), offset);
+    if (path.length > MAX_DEPTH)
+      throw wrong(offset, `more than ${MAX_DEPTH} levels deep: settings are flatter than that`);
+    const into = open.at(-1);
+    if (!into) whole = value;
+    else if (Array.isArray(into.holder)) into.holder.push(value);
+    else if (into.key !== "__proto__") into.holder[into.key!] = value;
+    expected = into ? "comma" : "end";
+  };
+  const begin = (holder: Open["holder"], offset: number, path: JsonPath): void => {
+    put(holder, offset, path);
+    open.push({ holder, offset });
+    expected = "first";
+  };
+  const end = (offset: number): void => {
+    if (offset >= text.length) throw mistake(offset);
+    open.pop();
+    expected = open.length > 0 ? "comma" : "end";
+  };
+  const closeOf = (one: Open): string => (Array.isArray(one.holder) ? "]" : "}");
+
+  /** What is wrong with what stands there, by what should. */
+  function mistake(offset: number): Wrong {
+    const inside = open.at(-1);
+    if (lastNumber?.to === offset && /[\w.]/.test(text[offset] ?? ""))
+      return wrong(lastNumber.from, "this is not a number");
+    if (expected === "end") return wrong(offset, "the value has ended, and more text follows: take it out");
+    if (expected === "colon") return wrong(offset, "a : belongs here, after the key");
+    if (expected === "comma") return wrong(offset, `a , or ${closeOf(inside!)} belongs here`);
+    const isInside = expected === "first" && inside;
+    if (isInside && offset >= text.length) {
+      const sign = Array.isArray(inside.holder) ? "[" : "{";
+      return wrong(inside.offset, `this ${sign} has no end: write ${closeOf(inside)}`);
+    }
+    if (isInside && !Array.isArray(inside.holder)) return wrong(offset, "a key in double quotes or } belongs here");
+    return notValue(text, offset);
+  }
+
+  const visitor: JSONVisitor = {
+    onObjectBegin: (offset, _length, _line, _column, path) => begin(Object.create(null), offset, path()),
+    onArrayBegin: (offset, _length, _line, _column, path) => begin([], offset, path()),
+    onObjectEnd: end,
+    onArrayEnd: end,
+    onObjectProperty(key, offset, _length, _line, _column, holder) {
+      const path = [...holder(), key];
+      const first = keys.get(keyOf(path));
+      const note = (says: string) => problems.push({ path, place: placeOf(offset), says });
+      if (key === "__proto__") note("the key `__proto__` is never one of ours: take it out");
+      else if (first !== undefined)
+        note(`the key ${quoted(key)} stands in line ${placeOf(first).line} already: keep one`);
+      keys.set(keyOf(path), offset);
+      open.at(-1)!.key = key;
+      expected = "colon";
+    },
+    onLiteralValue(value, offset, length, _line, _column, path) {
+      put(value, offset, path());
+      lastNumber = typeof value === "number" ? { from: offset, to: offset + length } : undefined;
+    },
+    onSeparator(sign) {
+      expected = sign === ":" ? "value" : "first";
+    },
+    onError(code, offset, length) {
+      throw inWord(code, text.slice(offset, offset + length), offset) ?? mistake(offset);
+    },
+  };
+
+  const nearest = (places: Map<string, number>, wanted: JsonPath): Place => {
+    for (let n = wanted.length; n >= 0; n--) {
+      const found = places.get(keyOf(wanted.slice(0, n)));
+      if (found !== undefined) return placeOf(found);
+    }
+    return placeOf(0);
+  };
+  const places = {
+    valuePlace: (wanted: JsonPath) => nearest(values, wanted),
+    keyPlace: (wanted: JsonPath) => nearest(keys, wanted),
+  };
+  try {
+    visit(text, visitor, { allowTrailingComma: true });
+    return { value: whole, problems, ...places };
+  } catch (error) {
+    const { at, says } = error as Wrong;
+    if (says === undefined) throw error;
+    return { value: undefined, problems: [{ path: [], place: placeOf(at), says }], ...places };
+  }
+}
+
+const wrong = (at: number, says: string): Wrong => ({ at, says });
+
+/** A comment, text or number that is broken in itself. */
+function inWord(code: ParseErrorCode, word: string, offset: number): Wrong | undefined {
+  switch (code) {
+    case CODE.endOfComment:
+      return wrong(offset, "this comment has no end: write */");
+    case CODE.endOfString:
+      return wrong(offset, 'this text has no end: write "');
+    case CODE.endOfNumber:
+      return wrong(offset, "this is not a number");
+    case CODE.unicode:
+    case CODE.escape: {
+      const escapes = word.matchAll(/\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)/g);
+      const odd = [...escapes].find(([, alone]) => alone !== undefined);
+      return wrong(offset + (odd?.index ?? 0), "a backslash that means nothing here: write \\\\");
+    }
+    case CODE.character:
+      return wrong(
+        offset + Math.max(0, word.search(/[\0-\x1f]/)),
+        "a control character in a text: write it as \\u00XX",
+      );
+    default:
+      return undefined;
+  }
+}
+
+function notValue(text: string, offset: number): Wrong {
+  const char = text[offset];
+  if (char === undefined) return wrong(offset, "the file ends here, and a value is missing: write one, such as {}");
+  if (char === "'") return wrong(offset, "text stands in double quotes, not single ones");
+  const word = /^[A-Za-z_$][\w$'-]*/.exec(text.slice(offset, offset + 100))?.[0];
+  const says = word ? `${word} is not a value: put text in double quotes` : `${JSON.stringify(char)} is not a value`;
+  return wrong(offset, says);
+}
+
+const keyOf = (path: JsonPath): string => path.map(String).join("\u0000");

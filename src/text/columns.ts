@@ -1,0 +1,42 @@
+// How wide a text is on a terminal: a column a character as people see it, two for wide ones such as Japanese, none for marks alone.
+
+/** Signs, arrows, frames: a column each in every font of a terminal. */
+const NARROW =
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2200-\u22ff\u2500-\u25f5\u2713\u2717]*$/;
+
+/** Built when asked for: it takes a millisecond. */
+const isWide = (character: string): boolean =>
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u.test(
+    character,
+  ) || /\p{Emoji_Presentation}/u.test(character);
+
+function columnsOfOne(character: string): number {
+  if (/^[\p{M}\p{Cf}]+$/u.test(character)) return 0;
+  return isWide(character) ? 2 : 1;
+}
+
+const characters = (text: string) => new Intl.Segmenter().segment(text);
+
+export function columnsOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
+  let columns = 0;
+  for (const { segment } of characters(text)) columns += columnsOfOne(segment);
+  return columns;
+}
+
+/** At most so wide; what is longer ends in `…`. */
+export function fitted(text: string, columns: number): string {
+  if (NARROW.test(text)) return text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`;
+  let width = 0;
+  let kept = 0; // as far as there is room for the mark that something is left out
+  for (const { segment, index } of characters(text)) {
+    width += columnsOfOne(segment);
+    if (width > columns) return `${text.slice(0, kept)}…`;
+    if (width < columns) kept = index + segment.length;
+  }
+  return text;
+}
+
+/** Filled up with blanks. */
+export const padded = (text: string, columns: number): string =>
+  text + " ".repeat(Math.max(0, columns - columnsOf(text)));
