@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const at = (...p) => path.join(root, ...p);
@@ -22,6 +22,7 @@ if (process.argv.includes("--if-stale") && fs.existsSync(stamp)) {
 }
 
 const { rolldown } = await import("rolldown");
+const shellFile = await import("../src/mechanisms/jobs/shell-file.ts");
 const version = JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "utf8")).version);
 const fresh = at(`dist.${process.pid}`);
 fs.rmSync(fresh, { recursive: true, force: true });
@@ -98,11 +99,23 @@ const asFunction = {
   },
 };
 
+/** Shell programs are files in src; in the bundles their text stands where they are loaded (src/mechanisms/jobs/shell-file.ts). */
+const shellPrograms = {
+  name: "shell-programs",
+  transform(code, id) {
+    const call = /\b(shellText|shellLine)\(import\.meta\.url, "(\.\/[^"]+\.sh)"\)/g;
+    return code.replace(call, (_, load, file) => JSON.stringify(shellFile[load](pathToFileURL(id).href, file)));
+  },
+  renderChunk(code) {
+    if (/\b(?:shellText|shellLine)\b/.test(code)) throw new Error("a shell program would be looked for in dist");
+  },
+};
+
 async function bundle(input, dir, format) {
   const built = await rolldown({
     cwd: root,
     input,
-    plugins: format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction],
+    plugins: [shellPrograms, ...(format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction])],
     platform: "node",
     external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, "vitest", "fast-check"],
     transform: { define: { __VERSION__: version } },
