@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # A command's own shell. It is started ahead of need and waits for its job, so that a command does not wait for a shell to start.
-# Its messages are in the table of supervisor.sh.
+# What it says to its worker (6) and to the supervisor (8) is in the table of supervisor.sh: t taken, l lost, i idle, q quit.
 #
 # Arguments: the directory of all jobs as this shell sees it; its worker, and itself, each a pid with its line of /proc; what it says
 # of itself to the supervisor; the supervisor's tag; the rights that are kept from new files (umask).
@@ -21,17 +21,17 @@ exec 19<&- 20<&-
 hf_jobs_dir=$1 hf_worker=$2 hf_self=$3 hf_announcement=$4 hf_tag=$5 hf_umask=$6
 
 # The job: its name, and where to run. Only for the first letter there is a limit: it costs two system calls for each.
-IFS= read -r -n 1 -t 600 hf_job <&6 || { echo idle >&6; exit; }
-[ -n "$hf_job" ] || { echo quit >&6; exit; }
+IFS= read -r -n 1 -t 600 hf_job <&6 || { echo i >&6; exit; }
+[ -n "$hf_job" ] || { echo q >&6; exit; }
 { IFS= read -r hf_rest; IFS= read -r hf_cwd; } <&6
 hf_job=$hf_job$hf_rest
 hf_dir=$hf_jobs_dir/$hf_job
 
 # Its first act is to create `started`, exclusively: who loses does nothing.
 set -C
-{ printf '%s\n' "$hf_worker" "$hf_self" "$hf_tag" >"$hf_dir/started"; } 2>/dev/null || { echo "lost $hf_job" >&6; exit; }
-echo "taken $hf_job" >&6
-echo "taken $hf_announcement $hf_job" >&8
+{ printf '%s\n' "$hf_worker" "$hf_self" "$hf_tag" >"$hf_dir/started"; } 2>/dev/null || { echo "l $hf_job" >&6; exit; }
+echo "t $hf_job" >&6
+echo "t $hf_announcement $hf_job" >&8
 set +C
 
 # The command is what comes after the first line of `job`.

@@ -13,6 +13,8 @@
 # forbidden paths; a number and so many words of links (take-away.sh); the rest goes in front of every command's shell: a sandbox.
 #
 # Messages, a line each. NUMBER is that of a worker, JOB the name of a job's directory.
+# In the pipes they begin with one letter: a `read` with a time limit makes three system calls for each letter. The names are those
+# of the variables below; command.sh writes the letters.
 #
 #   to the harness (standard output; supervisor-messages.ts reads them)
 #     ready NUMBER                  a worker is there: it takes a job through its pipe
@@ -22,15 +24,15 @@
 #     JOB, CWD                      two lines from the harness: the job, and where it runs
 #     (an empty line)               from the supervisor: no more jobs
 #   from a worker's shell to its worker (the same pipe)
-#     taken JOB                     it made `started` first, and runs the command
-#     lost JOB                      somebody else had made `started`: it did nothing
-#     idle                          no job came for ten minutes
-#     quit                          it read the empty line
+#     t JOB                         taken: it made `started` first, and runs the command
+#     l JOB                         lost: somebody else had made `started`; it did nothing
+#     i                             idle: no job came for ten minutes
+#     q                             quit: it read the empty line
 #   to the supervisor (descriptor 8)
-#     taken WORKER GROUP NUMBER JOB a shell runs the job; pids of its worker and of itself, which leads the process group
-#     ended NUMBER                  the worker is free again
-#     left NUMBER                   the worker has gone
-#     closed                        the harness has no more jobs, or is gone
+#     t WORKER GROUP NUMBER JOB     taken: a shell runs the job; pids of its worker and of itself, which leads the process group
+#     e NUMBER                      ended: the worker is free again
+#     x NUMBER                      left: the worker has gone
+#     q                             quit: the harness has no more jobs, or is gone
 #
 # Descriptors: 3 is open as long as any of them lives (.done), 5 is held by a command's shell alone (.end: who reads there learns
 # that the shell is gone), 6 is a worker's own pipe (.go), 7 ends with the harness, 8 takes messages to the supervisor, 9 is the
@@ -38,6 +40,7 @@
 # .spared what of it a person allowed, .beat when any command was last seen alive.
 set -m -C
 exec 2>/dev/null
+taken=t lost=l idle=i quit=q ended=e left=x
 # The search path is the user's, and may begin with what a command could write: programs used here are looked for in the system first.
 user_path=$PATH PATH=/usr/bin:/bin:$PATH
 time_limit=$1 output_limit=$2 kept_bytes=$3 steady_workers=$4 most_remade=$5
@@ -89,7 +92,7 @@ source ./worker.sh
 wait_for_harness() {
   {
     read -r _ <&7
-    echo closed >&8
+    echo $quit >&8
   } >/dev/null &
   harness_waiter=$!
 }
@@ -197,7 +200,7 @@ watch() {
 receive() {
   local fields number
   case $1 in
-    "taken "*)
+    "$taken "*)
       set -f
       # shellcheck disable=SC2206 # split into words
       fields=($1)
@@ -207,17 +210,17 @@ receive() {
       started_at[number]=$SECONDS output_sizes[number]=0 hole_ends[number]=0 emptied_bytes[number]=0
       free_workers=$((free_workers - 1)) patience=$patience_taken
       ;;
-    "ended "*)
-      forget_job "${1#ended }"
+    "$ended "*)
+      forget_job "${1#"$ended "}"
       free_workers=$((free_workers + 1))
       ;;
-    "left "*)
-      number=${1#left }
+    "$left "*)
+      number=${1#"$left "}
       unset "worker_pids[number]"
       [ -n "${job_names[number]-}" ] || free_workers=$((free_workers - 1))
       forget_job "$number"
       ;;
-    closed) accepting=0 ;;
+    "$quit") accepting=0 ;;
   esac
 }
 

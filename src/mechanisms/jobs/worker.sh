@@ -44,8 +44,8 @@ worker() {
     said='' dismissed=
     while IFS= read -r -t 2 -u 6 said && [ -z "$said" ]; do dismissed=1; done
     case $said in
-      "taken "*)
-        job=${said#taken }
+      "$taken "*)
+        job=${said#"$taken "}
         take_away "$job"
         write_exit "$code" "$jobs_dir/$job"
         kill -9 -- "-$shell_pid" 2>/dev/null
@@ -54,11 +54,11 @@ worker() {
           break
         fi
         echo "ended $job $exit_told $number"
-        echo "ended $number" >&8
+        echo "$ended $number" >&8
         ;;
-      "lost "*) echo "ended ${said#lost } ? $number" ;;
-      idle) ;;
-      quit) break ;;
+      "$lost "*) echo "ended ${said#"$lost "} ? $number" ;;
+      "$idle") ;;
+      "$quit") break ;;
       *)
         echo "failed $number"
         sleep 1
@@ -69,5 +69,5 @@ worker() {
     kill -0 $$ 2>/dev/null || break
   done
   [ "$number" -le "$steady_workers" ] || rm -f "$jobs_dir/.go$tag.$number" "$jobs_dir/.end$tag.$number" "$jobs_dir/.err$tag.$number"
-  echo "left $number" >&8
+  echo "$left $number" >&8
 }
