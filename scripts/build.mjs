@@ -111,11 +111,29 @@ const shellPrograms = {
   },
 };
 
+/** The programs of threads: each a file of its own, which needs no other and is loaded by Node alone (bin/bytecode.js is not for threads). */
+const THREADS = { "reader-main": "src/file-snapshots/reader-main.ts" };
+
+/** Where the sources start a thread with the file beside them, a bundle takes the one in dist. */
+const threadsInDist = (dir) => ({
+  name: "threads-in-dist",
+  transform(code) {
+    const up = path.relative(dir, ".") || ".";
+    return code.replace(/new URL\("\.\/([\w-]+)\.ts", import\.meta\.url\)/g, (url, name) =>
+      name in THREADS ? `new URL("${up}/${name}.cjs", import.meta.url)` : url,
+    );
+  },
+});
+
 async function bundle(input, dir, format) {
   const built = await rolldown({
     cwd: root,
     input,
-    plugins: [shellPrograms, ...(format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction])],
+    plugins: [
+      shellPrograms,
+      threadsInDist(dir),
+      ...(format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction]),
+    ],
     platform: "node",
     external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, "vitest", "fast-check"],
     transform: { define: { __VERSION__: version } },
@@ -158,6 +176,11 @@ const entries = {
   testing: "src/testing/index.ts",
 };
 await bundle(entries, ".", "esm");
+for (const [name, file] of Object.entries(THREADS)) {
+  const built = await rolldown({ cwd: root, input: { [name]: file }, platform: "node", external: [/^node:/] });
+  await built.write({ dir: fresh, format: "cjs", entryFileNames: "[name].cjs", codeSplitting: false });
+  await built.close();
+}
 // `require` of an ES module is new too: an old Node gets no further than the first line.
 for (const name of Object.keys(entries)) {
   const lines = [`require("../bin/require-node.js");`, `module.exports = require("./${name}.js");`, ""];
