@@ -104,7 +104,8 @@ const shellPrograms = {
   name: "shell-programs",
   transform(code, id) {
     const call = /\b(shellText|shellLine)\(import\.meta\.url, "(\.\/[^"]+\.sh)"\)/g;
-    return code.replace(call, (_, load, file) => JSON.stringify(shellFile[load](pathToFileURL(id).href, file)));
+    const asTemplate = (text) => `\`${text.replaceAll(/[\\`]|\$\{/g, "\\$&")}\``; // lines that can be read in dist too
+    return code.replace(call, (_, load, file) => asTemplate(shellFile[load](pathToFileURL(id).href, file)));
   },
   renderChunk(code) {
     if (/\b(?:shellText|shellLine)\b/.test(code)) throw new Error("a shell program would be looked for in dist");
