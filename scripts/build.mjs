@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const at = (...p) => path.join(root, ...p);
@@ -22,6 +22,7 @@ if (process.argv.includes("--if-stale") && fs.existsSync(stamp)) {
 }
 
 const { rolldown } = await import("rolldown");
+const shellFile = await import("../src/mechanisms/jobs/shell-file.ts");
 const version = JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "utf8")).version);
 const fresh = at(`dist.${process.pid}`);
 fs.rmSync(fresh, { recursive: true, force: true });
@@ -103,11 +104,42 @@ const asFunction = {
   },
 };
 
+/** Shell programs are files in src; in the bundles their text stands where they are loaded (src/mechanisms/jobs/shell-file.ts). */
+const shellPrograms = {
+  name: "shell-programs",
+  transform(code, id) {
+    const call = /\b(shellText|shellLine)\(import\.meta\.url, "(\.\/[^"]+\.sh)"\)/g;
+    const asTemplate = (text) => `\`${text.replaceAll(/[\\`]|\$\{/g, "\\$&")}\``; // lines that can be read in dist too
+    return code.replace(call, (_, load, file) => asTemplate(shellFile[load](pathToFileURL(id).href, file)));
+  },
+  renderChunk(code) {
+    if (/\b(?:shellText|shellLine)\b/.test(code)) throw new Error("a shell program would be looked for in dist");
+  },
+};
+
+/** The programs of threads: each a file of its own, which needs no other and is loaded by Node alone (bin/bytecode.js is not for threads). */
+const THREADS = { "reader-main": "src/file-snapshots/reader-main.ts" };
+
+/** Where the sources start a thread with the file beside them, a bundle takes the one in dist. */
+const threadsInDist = (dir) => ({
+  name: "threads-in-dist",
+  transform(code) {
+    const up = path.relative(dir, ".") || ".";
+    return code.replace(/new URL\("\.\/([\w-]+)\.ts", import\.meta\.url\)/g, (url, name) =>
+      name in THREADS ? `new URL("${up}/${name}.cjs", import.meta.url)` : url,
+    );
+  },
+});
+
 async function bundle(input, dir, format) {
   const built = await rolldown({
     cwd: root,
     input,
-    plugins: format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction],
+    plugins: [
+      shellPrograms,
+      threadsInDist(dir),
+      ...(format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction]),
+    ],
     platform: "node",
     onLog(level, log) {
       if (level !== "warn") return;
@@ -154,6 +186,11 @@ const entries = {
   testing: "src/testing/index.ts",
 };
 await bundle(entries, ".", "esm");
+for (const [name, file] of Object.entries(THREADS)) {
+  const built = await rolldown({ cwd: root, input: { [name]: file }, platform: "node", external: [/^node:/] });
+  await built.write({ dir: fresh, format: "cjs", entryFileNames: "[name].cjs", codeSplitting: false });
+  await built.close();
+}
 // `require` of an ES module is new too: an old Node gets no further than the first line.
 for (const name of Object.keys(entries)) {
   const lines = [`require("../bin/require-node.js");`, `module.exports = require("./${name}.js");`, ""];

@@ -1,4 +1,4 @@
-// npm run check: types, lint, unused code, package shape, file sizes. Import boundaries are a test (test/boundaries.test.ts).
+// npm run check: types, lint, unused code, package shape, shell programs, file sizes. Import boundaries are a test (test/boundaries.test.ts).
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -20,16 +20,16 @@ function step(name, command, args) {
   }
 }
 
-function files(dir) {
+function files(dir, kinds = /\.(ts|mjs|js|lua|sh)$/) {
   return fs
     .readdirSync(path.join(root, dir), { withFileTypes: true, recursive: true })
-    .filter((e) => e.isFile() && /\.(ts|mjs|js|lua)$/.test(e.name))
+    .filter((e) => e.isFile() && kinds.test(e.name))
     .map((e) => path.relative(root, path.join(e.parentPath, e.name)));
 }
 
 function sizes() {
   const lines = (f) => fs.readFileSync(path.join(root, f), "utf8").split("\n").length - 1;
-  const all = ["src", "test"].flatMap(files).map((f) => [lines(f), f]);
+  const all = ["src", "test"].flatMap((dir) => files(dir)).map((f) => [lines(f), f]);
   const over = all.filter(([n, f]) => n > MAX_LINES && f.startsWith("src"));
   const long = all.filter(([n, f]) => n > AIM_LINES && f.startsWith("src")).sort((a, b) => b[0] - a[0]);
   console.log(
@@ -39,10 +39,27 @@ function sizes() {
   if (over.length) failed = true;
 }
 
+/** Files that another one sources are checked with it: only there their variables are known. */
+function shellPrograms() {
+  const all = files("src", /\.sh$/);
+  step("shell syntax", "bash", ["-c", 'for file; do bash -n "$file" || exit; done', "bash", ...all]);
+  if (spawnSync("shellcheck", ["--version"]).error) {
+    console.log("· shellcheck is not there: node scripts/services.mjs installs it, or says why not");
+    return;
+  }
+  const sourced = all.flatMap((file) => {
+    const text = fs.readFileSync(path.join(root, file), "utf8");
+    return [...text.matchAll(/^source (\S+)$/gm)].map(([, part]) => path.join(path.dirname(file), part));
+  });
+  const programs = all.filter((file) => !sourced.includes(file));
+  step("shellcheck", "shellcheck", ["--source-path=SCRIPTDIR", "--external-sources", "--check-sourced", ...programs]);
+}
+
 const bin = (name) => path.join(root, "node_modules/.bin", name);
 step("types", bin("tsc"), ["--noEmit", "-p", "tsconfig.json"]);
 step("lint and format", bin("biome"), ["check", "--error-on-warnings"]);
 step("unused code", bin("knip"), ["--no-progress"]);
 step("package shape", bin("publint"), ["--strict"]);
+shellPrograms();
 sizes();
 process.exit(failed ? 1 : 0);

@@ -17,7 +17,7 @@ import {
   type WrittenPack,
 } from "./pack.ts";
 import { objectsThere } from "./project-objects.ts";
-import { NUMBERS, type ReadChunk } from "./reader.ts";
+import { AT, NUMBERS, type ReadChunk } from "./reader.ts";
 
 export interface ObjectStore {
   readonly gitDir: string;
@@ -183,13 +183,13 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
         run = [];
       };
       for (let i = 0; i < count; i++) {
-        const length = numbers[i * NUMBERS + 7]!;
+        const length = numbers[i * NUMBERS + AT.length]!;
         if (length === 0) continue;
         const oid = oids.slice(i * 40, i * 40 + 40);
         if (own.has(oid) || inOpen.has(oid)) put();
         else {
           if (run.length === 0) start = end;
-          run.push({ oid, crc: numbers[i * NUMBERS + 6]!, length });
+          run.push({ oid, crc: numbers[i * NUMBERS + AT.crc]!, length });
           inOpen.add(oid);
         }
         end += length;

@@ -1,4 +1,7 @@
-// Owns reading files in bulk: what each one is, its name in git, its bytes as entries of a pack. A second thread runs the same text.
+// Owns reading files in bulk: what each one is, its name in git, its bytes as entries of a pack. The second thread is reader-main.ts.
+import { hash } from "node:crypto";
+import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import { crc32 } from "node:zlib";
 
 /** Files by folder: `names` are those of the first folder, then of the next. */
 export interface ReadJob {
@@ -16,7 +19,7 @@ export interface ReadChunk {
   count: number;
   /** When the first of them was opened. */
   at: number;
-  /** `NUMBERS` a file: outcome, permission bits, size, mtimeMs, ctimeMs, ino, CRC and length of its entry. */
+  /** `NUMBERS` a file, at the places of `AT`. */
   numbers: Float64Array<ArrayBuffer>;
   /** 40 digits a file. */
   oids: string;
@@ -24,7 +27,9 @@ export interface ReadChunk {
   entries?: Uint8Array<ArrayBuffer>;
 }
 
-export const NUMBERS = 8;
+/** Where the numbers of a file stand. `mode`: its permission bits; `crc` and `length`: of its entry. */
+export const AT = { outcome: 0, mode: 1, size: 2, mtimeMs: 3, ctimeMs: 4, ino: 5, crc: 6, length: 7 } as const;
+export const NUMBERS = Object.keys(AT).length;
 export const OUTCOME = { read: 0, gone: 1, odd: 2, big: 3, unreadable: 4 } as const;
 
 export interface Reader {
@@ -44,38 +49,35 @@ export function thisReader(): Reader {
   return ours;
 }
 
-/** Contract: uses nothing from outside itself but the system, because its text is what the second thread runs. */
-export function createReader(): Reader {
-  const fs = process.getBuiltinModule("node:fs");
-  const { hash } = process.getBuiltinModule("node:crypto");
-  const { crc32 } = process.getBuiltinModule("node:zlib");
-  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
-  const numbersEach = 8;
-  const chunkBytes = 1 << 20;
-  const blockBytes = 65_535;
-  /** Room for the head that git hashes in front of a content. */
-  const headRoom = 32;
-  const proc = fs.existsSync("/proc/self/fd");
+const CHUNK_BYTES = 1 << 20;
+/** The longest block of a zlib stream that is not compressed. */
+const BLOCK_BYTES = 65_535;
+/** Room for the head that git hashes in front of a content. */
+const HEAD_ROOM = 32;
+
+function createReader(): Reader {
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const proc = existsSync("/proc/self/fd");
   const atSystem = (raw: string) => (/[^\x00-\x7f]/.test(raw) ? Buffer.from(raw, "latin1") : raw);
   let room = Buffer.allocUnsafeSlow(256 << 10);
 
   /** The end of what was read into `room`; 0: there is more than `max`. */
   function fill(fd: number, size: number, max: number): number {
-    if (room.length <= headRoom + size) room = Buffer.allocUnsafeSlow(Math.max(headRoom + size + 1, room.length * 2));
-    for (let end = headRoom; ; ) {
-      const n = fs.readSync(fd, room, end, room.length - end, null);
+    if (room.length <= HEAD_ROOM + size) room = Buffer.allocUnsafeSlow(Math.max(HEAD_ROOM + size + 1, room.length * 2));
+    for (let end = HEAD_ROOM; ; ) {
+      const n = readSync(fd, room, end, room.length - end, null);
       end += n;
       // As long as it was when it was looked at: what came since is a later state.
-      if (n === 0 || end - headRoom === size) return end;
-      if (end - headRoom > max) return 0;
+      if (n === 0 || end - HEAD_ROOM === size) return end;
+      if (end - HEAD_ROOM > max) return 0;
       if (end === room.length) room = Buffer.concat([room], room.length * 2);
     }
   }
 
   function oidOf(end: number): string {
-    const head = `blob ${end - headRoom}\0`;
-    room.write(head, headRoom - head.length, "latin1");
-    return hash("sha1", room.subarray(headRoom - head.length, end), "hex");
+    const head = `blob ${end - HEAD_ROOM}\0`;
+    room.write(head, HEAD_ROOM - head.length, "latin1");
+    return hash("sha1", room.subarray(HEAD_ROOM - head.length, end), "hex");
   }
 
   function adler32(bytes: Uint8Array): number {
@@ -93,12 +95,12 @@ export function createReader(): Reader {
     return b * 65_536 + a;
   }
 
-  const longestFrame = (size: number) => size + 16 + 5 * (1 + Math.ceil(size / blockBytes));
+  const longestFrame = (size: number) => size + 16 + 5 * (1 + Math.ceil(size / BLOCK_BYTES));
 
   const roomFor = (size: number, given: ArrayBuffer | undefined): Buffer<ArrayBuffer> =>
     given && given.byteLength >= size
       ? Buffer.from(given)
-      : Buffer.allocUnsafeSlow(Math.max(chunkBytes + (chunkBytes >> 2), size));
+      : Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES + (CHUNK_BYTES >> 2), size));
 
   /** Contract: there is room for `longestFrame`. Gives where it ends. */
   function frame(out: Buffer, at: number, type: number, content: Uint8Array): number {
@@ -111,7 +113,7 @@ export function createReader(): Reader {
     at = out.writeUInt16BE(0x7801, at);
     let start = 0;
     do {
-      const length = Math.min(blockBytes, content.length - start);
+      const length = Math.min(BLOCK_BYTES, content.length - start);
       out[at++] = start + length === content.length ? 1 : 0;
       at = out.writeUInt16LE(length, at);
       at = out.writeUInt16LE(~length & 0xffff, at);
@@ -125,19 +127,19 @@ export function createReader(): Reader {
   /** The folder without a link on the way, and how its names are reached; undefined when it is not there. */
   function enter(full: string): { fd: number; prefix: string } | undefined {
     try {
-      const fd = fs.openSync(atSystem(full), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      const fd = openSync(atSystem(full), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       const real = proc
-        ? fs.readlinkSync(`/proc/self/fd/${fd}`, { encoding: "latin1" })
-        : fs.realpathSync(atSystem(full), { encoding: "latin1" });
+        ? readlinkSync(`/proc/self/fd/${fd}`, { encoding: "latin1" })
+        : realpathSync(atSystem(full), { encoding: "latin1" });
       if (real === full) return { fd, prefix: proc ? `/proc/self/fd/${fd}/` : `${full}/` };
-      fs.closeSync(fd);
+      closeSync(fd);
     } catch {} // its files say that they cannot be read
     return undefined;
   }
 
   function read(job: ReadJob, from: number, each?: (content: Buffer, oid: string) => void): ReadChunk {
     const { names, folders, max, keep } = job;
-    const numbers = new Float64Array((names.length - from) * numbersEach);
+    const numbers = new Float64Array((names.length - from) * NUMBERS);
     const at = Date.now();
     let oids = "";
     let out: Buffer<ArrayBuffer> | undefined;
@@ -147,31 +149,31 @@ export function createReader(): Reader {
     let folder = 0;
     let before = 0; // how many names lie in the folders before this one
     while (before + folders[folder]!.count <= next) before += folders[folder++]!.count;
-    for (let full = false; next < names.length && !full && bytes < chunkBytes; folder++) {
+    for (let full = false; next < names.length && !full && bytes < CHUNK_BYTES; folder++) {
       const last = before + folders[folder]!.count;
       const here = enter(folders[folder]!.full);
-      for (; next < last && bytes < chunkBytes; next++) {
-        const n = (next - from) * numbersEach;
+      for (; next < last && bytes < CHUNK_BYTES; next++) {
+        const n = (next - from) * NUMBERS;
         let oid = "";
         let fd: number | undefined;
-        numbers[n] = 4;
+        numbers[n + AT.outcome] = OUTCOME.unreadable;
         try {
           if (here) {
-            fd = fs.openSync(atSystem(here.prefix + names[next]!), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-            const stat = fs.fstatSync(fd);
-            if (!stat.isFile()) numbers[n] = 2;
-            else if (stat.size > max) numbers[n] = 3;
+            fd = openSync(atSystem(here.prefix + names[next]!), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+            const stat = fstatSync(fd);
+            if (!stat.isFile()) numbers[n + AT.outcome] = OUTCOME.odd;
+            else if (stat.size > max) numbers[n + AT.outcome] = OUTCOME.big;
             else {
               const end = fill(fd, stat.size, max);
               if (end > 0) {
                 oid = oidOf(end);
-                numbers[n] = 0;
-                numbers[n + 1] = stat.mode & 0o777;
-                numbers[n + 2] = stat.size;
-                numbers[n + 3] = stat.mtimeMs;
-                numbers[n + 4] = stat.ctimeMs;
-                numbers[n + 5] = stat.ino;
-                const content = room.subarray(headRoom, end);
+                numbers[n + AT.outcome] = OUTCOME.read;
+                numbers[n + AT.mode] = stat.mode & 0o777;
+                numbers[n + AT.size] = stat.size;
+                numbers[n + AT.mtimeMs] = stat.mtimeMs;
+                numbers[n + AT.ctimeMs] = stat.ctimeMs;
+                numbers[n + AT.ino] = stat.ino;
+                const content = room.subarray(HEAD_ROOM, end);
                 bytes += content.length;
                 if (each) each(content, oid);
                 else if (keep) {
@@ -182,20 +184,20 @@ export function createReader(): Reader {
                   }
                   const start = used;
                   used = frame(out, start, 3, content);
-                  numbers[n + 6] = crc32(out.subarray(start, used));
-                  numbers[n + 7] = used - start;
+                  numbers[n + AT.crc] = crc32(out.subarray(start, used));
+                  numbers[n + AT.length] = used - start;
                 }
               }
             }
           }
         } catch (error) {
-          if ((error as NodeJS.ErrnoException).code === "ENOENT") numbers[n] = 1;
+          if ((error as NodeJS.ErrnoException).code === "ENOENT") numbers[n + AT.outcome] = OUTCOME.gone;
         } finally {
-          if (fd !== undefined) fs.closeSync(fd);
+          if (fd !== undefined) closeSync(fd);
         }
         oids += oid === "" ? "0".repeat(40) : oid;
       }
-      if (here) fs.closeSync(here.fd);
+      if (here) closeSync(here.fd);
       before = last;
     }
     return { count: next - from, at, numbers, oids, ...(out && { entries: out.subarray(0, used) }) };
@@ -204,13 +206,13 @@ export function createReader(): Reader {
   return {
     read,
     readOne(file, max) {
-      const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       try {
-        const { size } = fs.fstatSync(fd);
+        const { size } = fstatSync(fd);
         const end = size > max ? 0 : fill(fd, size, max);
-        return end === 0 ? undefined : { oid: oidOf(end), content: room.subarray(headRoom, end) };
+        return end === 0 ? undefined : { oid: oidOf(end), content: room.subarray(HEAD_ROOM, end) };
       } finally {
-        fs.closeSync(fd);
+        closeSync(fd);
       }
     },
     framed(type, content) {

@@ -3,7 +3,7 @@ import os from "node:os";
 import { Worker } from "node:worker_threads";
 import { joined, type RawPath } from "./names.ts";
 import type { Oid } from "./pack.ts";
-import { createReader, NUMBERS, OUTCOME, type ReadChunk, type ReadJob, thisReader } from "./reader.ts";
+import { AT, NUMBERS, OUTCOME, type ReadChunk, type ReadJob, thisReader } from "./reader.ts";
 import { type FileNode, isRacy, sameSince, type Unread } from "./scan.ts";
 
 /** So few files are taken one by one. */
@@ -75,7 +75,7 @@ export function openReading(opts: ReadingOptions): Reading {
           continue;
         }
         of.children.delete(name);
-        const why = reasonOf(chunk.numbers[i * NUMBERS]!, opts.max);
+        const why = reasonOf(chunk.numbers[i * NUMBERS + AT.outcome]!, opts.max);
         if (why) opts.left(joined(of.path, name), why);
       }
     job.done += chunk.count;
@@ -189,16 +189,16 @@ function cut(parts: Part[], count: number): Part[] {
 
 function nodeOf({ numbers, oids, at }: ReadChunk, i: number): FileNode | undefined {
   const n = i * NUMBERS;
-  if (numbers[n] !== OUTCOME.read) return undefined;
-  const mtimeMs = numbers[n + 3]!;
-  const ctimeMs = numbers[n + 4]!;
+  if (numbers[n + AT.outcome] !== OUTCOME.read) return undefined;
+  const mtimeMs = numbers[n + AT.mtimeMs]!;
+  const ctimeMs = numbers[n + AT.ctimeMs]!;
   return {
     kind: "file",
-    mode: numbers[n + 1]!,
-    size: numbers[n + 2]!,
+    mode: numbers[n + AT.mode]!,
+    size: numbers[n + AT.size]!,
     mtimeMs,
     ctimeMs,
-    ino: numbers[n + 5]!,
+    ino: numbers[n + AT.ino]!,
     oid: oids.slice(i * 40, i * 40 + 40),
     racy: isRacy(mtimeMs, ctimeMs, at),
   };
@@ -214,18 +214,9 @@ function reasonOf(outcome: number, max: number): string | undefined {
 /** Contract: chunks come in the order of the jobs. `died` is told at most once, and never after `stop`. */
 function startThread(each: (chunk: ReadChunk) => void, died: () => void) {
   if (os.availableParallelism() < 2) return undefined;
-  // By its text, not by a file: it is the same in the sources and in every bundle.
-  const text = `const { parentPort } = process.getBuiltinModule("node:worker_threads");
-const reader = (${createReader})();
-parentPort.on("message", (job) => {
-  for (let from = 0; from < job.names.length; ) {
-    const chunk = reader.read(job, from);
-    job.room = undefined;
-    from += chunk.count;
-    parentPort.postMessage(chunk, [chunk.numbers.buffer, ...(chunk.entries ? [chunk.entries.buffer] : [])]);
-  }
-});`;
-  const worker = new Worker(text, { eval: true, execArgv: [], env: {}, stdout: false, stderr: false });
+  // The build makes one file of it, and puts the name of that here (scripts/build.mjs).
+  const file = new URL("./reader-main.ts", import.meta.url);
+  const worker = new Worker(file, { execArgv: [], env: {}, stdout: false, stderr: false });
   let ended = false;
   const end = () => {
     if (!ended) died();

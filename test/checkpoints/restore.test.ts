@@ -1,6 +1,8 @@
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import type { Worker } from "node:worker_threads";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openFileKeeper } from "../../src/file-snapshots/index.ts";
 import { tempDir } from "../house.ts";
 import { openWorld, treeOf } from "./world.ts";
@@ -86,6 +88,10 @@ describe("a restore", () => {
   });
 
   it("of very many files, read by two threads, comes back and has the same name every time, in a repository and outside", async () => {
+    let answers = 0;
+    const count = (worker: Worker) => worker.on("message", () => answers++);
+    process.on("worker", count);
+    onTestFinished(() => void process.off("worker", count));
     for (const git of [true, false]) {
       const { root, keeper, write, git: run } = openWorld({ git, limits: { budgetMs: 60_000 } });
       for (let i = 0; i < 2_500; i++)
@@ -115,5 +121,6 @@ describe("a restore", () => {
       const elsewhere = openFileKeeper({ root, dir: tempDir("state"), limits: { budgetMs: 60_000 } });
       expect((await elsewhere.save()).id).toEqual(mark.id);
     }
+    expect(answers > 0).toBe(os.availableParallelism() > 1);
   });
 });

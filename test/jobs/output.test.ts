@@ -8,7 +8,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { listJobs, showJob } from "../../src/mechanisms/jobs/job-dir.ts";
 import { jobOutput } from "../../src/mechanisms/jobs/output.ts";
-import { SUPERVISOR } from "../../src/mechanisms/jobs/shell-texts.ts";
 import { scratch, testTurn } from "../tools/turn.ts";
 
 /** Lines of eight bytes that say where they are. */
@@ -60,19 +59,19 @@ test("whenever a long output is looked at, both its ends are there and the numbe
 const KEEP = 4096;
 /** The supervisor's own functions, with and without holes, over an output of which more and more is printed. */
 const CUTS = `set -C
-${SUPERVISOR.slice(SUPERVISOR.indexOf("\nsay() {"), SUPERVISOR.indexOf("\nwatch() {"))}
-keep=${KEEP} lost=(0) holes=(0) sizes=(0) groups=(0) step=100
+${readFileSync(join(import.meta.dirname, "../../src/mechanisms/jobs/cut-output.sh"), "utf8")}
+kept_bytes=${KEEP} emptied_bytes=(0) hole_ends=(0) output_sizes=(0) job_groups=(0) step=100
 kill() { :; }
-[ "$2" = holes ] || punch() { false; }
+[ "$2" = holes ] || punch_hole() { false; }
 print() { head -c "$2" "$1" | tail -c +$(($(cat printed)+1)) >>job/out; echo $2 >|printed; }
 echo 0 >printed
 `;
 /** What they find on the disk before each of their steps is what a kill there leaves. */
 const STEPS = `${CUTS}set -T
-trap 'case $FUNCNAME in shorten|say|punch) step=$((step+1)); cp -a job $step ;; esac' DEBUG
+trap 'case $FUNCNAME in shorten_output|announce_cut|punch_hole) step=$((step+1)); cp -a job $step ;; esac' DEBUG
 for total in 40000 90000 130000; do
 print "$1" $total
-shorten 0 job $(wc -c <job/out)
+shorten_output 0 job $(wc -c <job/out)
 done
 trap - DEBUG
 print "$1" 131000; cp -a job 998`;
@@ -107,11 +106,11 @@ test("whoever reads while an output is emptied, where the file system has no hol
   const [all, keep] = [numbers(12_000_000), 65_536];
   writeFileSync(join(dir, "all"), all);
   mkdirSync(join(dir, "job"));
-  const often = `${CUTS}keep=${keep}
+  const often = `${CUTS}kept_bytes=${keep}
 sleep() { :; }
 for ((total = 150000; total <= ${all.length}; total += 150000)); do
 print "$1" $total
-shorten 0 job $(wc -c <job/out)
+shorten_output 0 job $(wc -c <job/out)
 done`;
   const cuts = spawn("bash", ["-c", often, "cuts", "all", "none"], { cwd: dir, stdio: "ignore" });
   const over = once(cuts, "exit");

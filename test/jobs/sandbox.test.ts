@@ -285,7 +285,7 @@ test.runIf(works)("nothing of ours is open in a command", async () => {
   const { run } = setUp();
   expect(
     await run(
-      "ls -l /proc/self/fd /proc/1/fd /proc/$$/fd | grep -o -- '-> .*' | grep -v 'pipe:\\|/dev/null\\|/proc/\\|eventfd\\|/jobs/job_[a-z0-9]*/\\(out\\|cwd\\)$\\|/jobs/.\\(err\\|end\\)' | sort -u",
+      "ls -l /proc/self/fd /proc/1/fd /proc/$$/fd 2>&1 | grep -o -- '-> .*' | grep -v 'pipe:\\|/dev/null\\|/proc/\\|eventfd\\|/jobs/job_[a-z0-9]*/\\(out\\|cwd\\)$\\|/jobs/.\\(err\\|end\\)' | sort -u",
     ),
   ).toBe("(no output)");
 });

@@ -1,6 +1,7 @@
 // What is published, as somebody gets it: only the files of the tarball, types by both resolutions, the pages' examples, an old Node.
 import { execFile, spawn } from "node:child_process";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -22,10 +23,10 @@ beforeAll(() => {
 });
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-/** Of a program in the folder, whatever its end. */
-async function run(program: string, args: string[], env: Record<string, string> = {}) {
+/** Of a program in the folder, or in another, whatever its end. */
+async function run(program: string, args: string[], env: Record<string, string> = {}, cwd = dir) {
   const opts = {
-    cwd: dir,
+    cwd,
     env: { PATH: process.env.PATH, HOME: dir, XDG_STATE_HOME: path.join(dir, "state"), ...env },
   };
   return promisify(execFile)(program, args, opts).then(
@@ -222,6 +223,13 @@ vm.Script = class extends vm.Script {
 process.on("exit", () => require("node:fs").writeFileSync("had.json", JSON.stringify(had)));
 `;
 
+/** Counts what threads answered. */
+const ANSWERS = `
+let answers = 0;
+process.on("worker", (worker) => worker.on("message", () => answers++));
+process.on("exit", () => require("node:fs").writeFileSync(process.env.ANSWERS, String(answers)));
+`;
+
 describe("the command line of an installed package", () => {
   const bin = () => path.join(dir, "node_modules/holdfast/bin/holdfast.js");
 
@@ -257,6 +265,40 @@ describe("the command line of an installed package", () => {
     fs.utimesSync(main, atime, mtime);
     expect(await start()).toEqual(first);
     expect(fs.readdirSync(path.join(dir, "cache/holdfast/bytecode")).length).toBe(2);
+  });
+
+  test("reads very many files with a second thread, as the library does", async () => {
+    const project = path.join(dir, "many");
+    fs.mkdirSync(project);
+    for (let i = 0; i < 1_700; i++) fs.writeFileSync(path.join(project, `f${i}`), `content ${i}`);
+    fs.writeFileSync(path.join(dir, "answers.cjs"), ANSWERS);
+    fs.writeFileSync(
+      path.join(dir, "library.mjs"),
+      `import { projectFiles } from "holdfast/contexts";
+      const { files } = await projectFiles({ root: process.cwd(), dir: ${JSON.stringify(path.join(dir, "many-files"))} }).save();
+      console.log(files);`,
+    );
+    const script: ScriptRound[] = [
+      { calls: [{ name: "bash", input: { command: "ls | wc -l" } }] },
+      { text: "Counted." },
+    ];
+    const server = await startModelServer({ script });
+    const env = { ANTHROPIC_BASE_URL: server.anthropicUrl, ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY };
+    const prompt = ["-p", "count", "--model", "anthropic/claude-sonnet-4-5", "--permission-mode", "bypass"];
+    const said = await Promise.all(
+      [[bin(), ...prompt], [path.join(dir, "library.mjs")]].map(async (args, i) => {
+        const count = path.join(dir, `answers${i}`);
+        const watched = ["-r", path.join(dir, "answers.cjs"), ...args];
+        const { code, stdout } = await run(process.execPath, watched, { ...env, ANSWERS: count }, project);
+        return [code, stdout.trim(), Number(fs.readFileSync(count, "utf8")) > 0];
+      }),
+    );
+    await server.close();
+    const hasCores = os.availableParallelism() > 1;
+    expect(said).toEqual([
+      [0, expect.stringContaining("Counted."), hasCores],
+      [0, "1700", hasCores],
+    ]);
   });
 
   test("on an old Node says in one line which one it takes and how to get it; so do import and require", async () => {

@@ -41,7 +41,7 @@ function keptOf(attempt: string): Kept {
   }
 }
 
-/** `cut` as `shorten` in the supervisor writes it: how much is kept of each end; and, where `out` was emptied, how much was printed until then, and how long `out` was before (0: it is emptied). */
+/** `cut` as `shorten_output` (cut-output.sh) writes it: how much is kept of each end; and, where `out` was emptied, how much was printed until then, and how long `out` was before (0: it is emptied). */
 function lookAt(attempt: string, cut: number[] | undefined): Kept & { wasCut: boolean } {
   const nothing = Buffer.alloc(0);
   let out: number | undefined;

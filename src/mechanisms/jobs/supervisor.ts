@@ -13,7 +13,8 @@ import { leadsAsBefore } from "./linked.ts";
 import { KEPT_BYTES } from "./output.ts";
 import { childrenOf, pidNamespace, unreachedFrom } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
-import { COMMAND, SUPERVISOR } from "./shell-texts.ts";
+import { shellLine, shellText } from "./shell-file.ts";
+import { jobMessage, readSupervisorMessage } from "./supervisor-messages.ts";
 
 /** What must not be there and is made in the background this often ends whatever runs there. */
 const MOST_REMADE = 3;
@@ -105,8 +106,10 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     const [stock, inner, base] = enclosed ? [2, "/proc/self/fd/9", `${JOBS_SEEN}/jobs`] : [1, dir, dir];
     const numbers = [Math.max(1, Math.ceil(limits.hardLimitMs / 1000)), limits.outputBytes, kept, stock, MOST_REMADE];
     const tag = `${pidNamespace()}.${process.pid}-${++opened}`;
-    const command = [...outer, ...(enclosed ? seen() : []), "/bin/bash", "--norc", "-c", SUPERVISOR, "holdfast-jobs"];
-    const args = [...numbers.map(String), base, inner, COMMAND, tag, `${absent.length}`, ...absent];
+    const program = shellText(import.meta.url, "./supervisor.sh");
+    const commandProgram = shellLine(import.meta.url, "./command.sh");
+    const command = [...outer, ...(enclosed ? seen() : []), "/bin/bash", "--norc", "-c", program, "holdfast-jobs"];
+    const args = [...numbers.map(String), base, inner, commandProgram, tag, `${absent.length}`, ...absent];
     const putBack = links.flatMap(({ path, to, real }) => [path, to, real]);
     recordAbsent(dir, tag, absent);
     const errors = join(dir, `.err${tag}.0`);
@@ -208,24 +211,25 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
   };
 
   const hear = (mine: Shell, line: string) => {
-    const [said = "", what = "", again] = line.split(" ");
-    if (said === "r") {
-      const pipe = openPipe(join(dir, `.go${mine.tag}.${what}`));
+    const message = readSupervisorMessage(line);
+    if (message?.kind === "ready") {
+      const { worker } = message;
+      const pipe = openPipe(join(dir, `.go${mine.tag}.${worker}`));
       if (pipe === undefined) return; // somebody removed the directory
-      mine.pipes.set(what, pipe);
-      hearEnds(mine, what);
-      mine.free.push(what);
-    } else if (said === "!") {
+      mine.pipes.set(worker, pipe);
+      hearEnds(mine, worker);
+      mine.free.push(worker);
+    } else if (message?.kind === "failed") {
+      const { worker } = message;
       for (const job of mine.running.values()) {
-        if (job.worker !== what) continue;
-        job.supervised.problem = textOf(join(dir, `.err${mine.tag}.${what}`)) ?? "its shell ended at once";
+        if (job.worker !== worker) continue;
+        job.supervised.problem = textOf(join(dir, `.err${mine.tag}.${worker}`)) ?? "its shell ended at once";
         end(mine, job.name, undefined);
-        mine.free.push(what);
+        mine.free.push(worker);
       }
-    } else {
-      const code = said.replace("?", ""); // after the mark: what the disk did not take
-      const worker = end(mine, what, code === "" ? undefined : Number(code));
-      if (again !== undefined) mine.free.push(again);
+    } else if (message?.kind === "ended") {
+      const worker = end(mine, message.job, message.code);
+      if (message.freeWorker !== undefined) mine.free.push(message.freeWorker);
       else if (worker !== undefined) {
         closeSync(mine.pipes.get(worker)!);
         mine.pipes.delete(worker);
@@ -256,7 +260,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     const given: Waiting = { ...job, worker };
     const isAlone = mine.running.size === 0;
     mine.running.set(job.name, given);
-    writeSync(mine.pipes.get(worker)!, `${job.name}\n${job.cwd}\n`);
+    writeSync(mine.pipes.get(worker)!, jobMessage(job.name, job.cwd));
     if (isAlone) given.unreached = countUnreached(mine); // its shell takes longer to begin
     job.handed();
   };
