@@ -1,4 +1,4 @@
-// Owns the public API of the hub (`holdfast/hub`): agents that work on one context, prompt templates, workflows.
+// The public API of the hub (`holdfast/hub`): agents that work on one context, prompt templates, workflows.
 export { createHub, type Hub, type HubOptions, type HubResult, type HubTask } from "./hub/hub.ts";
 export { INJECTION_BYTES, injectShared } from "./hub/injection.ts";
 export type { AgentAnswer, AgentRunner, AgentTask } from "./hub/port.ts";

@@ -1,4 +1,4 @@
-// Owns the public API: named exports only. What a store, a model, a tool or a mechanism is made of has its name here too, so that one can be
+// The public API: named exports only. What a store, a model, a tool or a mechanism is made of has its name here too, so that one can be
 // written elsewhere.
 
 export type { CommandHook, HookEvent } from "./claude-code/hook-events.ts";

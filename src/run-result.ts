@@ -1,4 +1,4 @@
-// Owns one run as its caller sees it: what happened on the way, and the result at its end.
+// One run as its caller sees it: what happened on the way, and the result at its end.
 import { HoldfastError } from "./ledger/error.ts";
 import { own } from "./ledger/own.ts";
 import type { StoredEvent } from "./ledger/store.ts";

@@ -1,4 +1,4 @@
-// Owns the version, put in by the build.
+// The version, put in by the build.
 declare const __VERSION__: string;
 
 export const VERSION: string = typeof __VERSION__ === "undefined" ? "0.1.0-dev" : __VERSION__;

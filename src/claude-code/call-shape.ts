@@ -1,4 +1,4 @@
-// Owns a call as existing scripts know it: names and arguments of the table, paths of files absolute.
+// A call as existing scripts know it: names and arguments of the table, paths of files absolute.
 
 import { isKept } from "../file-access/kept-results.ts";
 import { resolvePath } from "../file-access/paths.ts";

@@ -1,4 +1,4 @@
-// Owns the one list of hook events, and what a hook is in settings: Claude's names, what each event makes of its hooks, which are not fired yet.
+// The one list of hook events, and what a hook is in settings: Claude's names, what each event makes of its hooks, which are not fired yet.
 
 /** What an event makes of its hooks. */
 export interface EventRule {

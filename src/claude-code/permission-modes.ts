@@ -1,4 +1,4 @@
-// Owns the names of the permission modes: settings, agent definitions and the engine mean the same ones.
+// The names of the permission modes: settings, agent definitions and the engine mean the same ones.
 
 export const PERMISSION_MODES = [
   "default",

@@ -1,4 +1,4 @@
-// Owns the one table between our tool names and those that existing scripts know (stream-json, hooks, rules).
+// The one table between our tool names and those that existing scripts know (stream-json, hooks, rules).
 import { own } from "../ledger/own.ts";
 
 interface Names {

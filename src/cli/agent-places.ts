@@ -1,4 +1,4 @@
-// Owns where definitions of agents stand, in their order: the project's only when it is trusted.
+// Where definitions of agents stand, in their order: the project's only when it is trusted.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentPlace } from "../mechanisms/agents/catalogue.ts";

@@ -1,4 +1,4 @@
-// Owns the question whose state this folder goes on with, asked at a terminal where only a person can tell.
+// The question whose state this folder goes on with, asked at a terminal where only a person can tell.
 import { createInterface } from "node:readline";
 import { adoptProject } from "../contexts/project/links.ts";
 import { sayChoice, sayDoubt } from "../contexts/project/sentences.ts";

@@ -1,4 +1,4 @@
-// Owns a question at the terminal that is answered with yes or no.
+// A question at the terminal that is answered with yes or no.
 import { createInterface } from "node:readline";
 import { printable } from "../front/presentation/printable.ts";
 

@@ -1,4 +1,4 @@
-// Owns what a command is: its verbs, the words and flags each takes, and what carries it out. Data; what runs is loaded when it runs.
+// What a command is: its verbs, the words and flags each takes, and what carries it out. Data; what runs is loaded when it runs.
 import { HoldfastError } from "../ledger/error.ts";
 import type { FlagTable, Values } from "./flag.ts";
 

@@ -1,4 +1,4 @@
-// Owns what can be completed: commands, their verbs, flags and words, as the scripts of the shells need them. From the tables.
+// What can be completed: commands, their verbs, flags and words, as the scripts of the shells need them. From the tables.
 import { own } from "../ledger/own.ts";
 import { type Command, commandWords, type Verb } from "./command.ts";
 import { type Flag, type FlagTable, spellingsOf } from "./flag.ts";

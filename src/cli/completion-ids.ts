@@ -1,4 +1,4 @@
-// Owns `holdfast completion contexts|ids`: what the scripts offer as ids. Makes nothing, says nothing else: it runs while somebody types.
+// `holdfast completion contexts|ids`: what the scripts offer as ids. Makes nothing, says nothing else: it runs while somebody types.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { listContexts } from "../contexts/listing.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast completion bash|zsh|fish`: the scripts. They know everything but ids, which they ask for.
+// `holdfast completion bash|zsh|fish`: the scripts. They know everything but ids, which they ask for.
 import {
   type CompletionEntry,
   type CompletionKind,

@@ -1,4 +1,4 @@
-// Owns looking in the other projects for an id that is not of this one: whoever types it is only in the wrong folder. Reads, and changes nothing.
+// Looking in the other projects for an id that is not of this one: whoever types it is only in the wrong folder. Reads, and changes nothing.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ContextInfo, listContexts } from "../contexts/listing.ts";

@@ -1,4 +1,4 @@
-// Owns errors in the words of a person at a shell: what is wrong, and what to type.
+// Errors in the words of a person at a shell: what is wrong, and what to type.
 import { messageOf } from "../ledger/error.ts";
 import type { Wording } from "../ledger/next-step.ts";
 

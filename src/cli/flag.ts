@@ -1,4 +1,4 @@
-// Owns what a flag is: how it is spelt, what follows it, one line of help; and what it is read as. Data: parsing, help, completion and guesses follow from it.
+// What a flag is: how it is spelt, what follows it, one line of help; and what it is read as. Data: parsing, help, completion and guesses follow from it.
 import { HoldfastError } from "../ledger/error.ts";
 import { nearestName } from "../text/similarity.ts";
 

@@ -1,4 +1,4 @@
-// Owns the flags that several commands share: where, how it may act, with which model, as what it answers.
+// The flags that several commands share: where, how it may act, with which model, as what it answers.
 
 import { PERMISSION_MODES, type PermissionMode } from "../claude-code/permission-modes.ts";
 import { isToolName } from "../claude-code/tool-names.ts";

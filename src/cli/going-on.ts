@@ -1,4 +1,4 @@
-// Owns what a prompt's process says where it cannot begin or go on: nothing is left, it ended early, another process has it, its type of agent is not used.
+// What a prompt's process says where it cannot begin or go on: nothing is left, it ended early, another process has it, its type of agent is not used.
 import type { ContextInfo } from "../contexts/listing.ts";
 import { commandLine, resumeLine } from "../front/presentation/command-line.ts";
 import { oneLine } from "../front/presentation/printable.ts";

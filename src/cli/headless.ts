@@ -1,4 +1,4 @@
-// Owns `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
+// `holdfast -p`: one turn until the agent stops, or one for each line of stream-json input; then exit.
 
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import type { ContextInfo } from "../contexts/listing.ts";

@@ -1,4 +1,4 @@
-// Owns the help texts, put together from the tables: the page of everything, of a command, of a verb.
+// The help texts, put together from the tables: the page of everything, of a command, of a verb.
 import { HoldfastError } from "../ledger/error.ts";
 import { nearestName } from "../text/similarity.ts";
 import { type Command, usage, type Verb } from "./command.ts";

@@ -1,4 +1,4 @@
-// Owns what a part of an id means, wherever one is typed: enough of it, and only one that has it. The prefix that all ids of a kind have says nothing.
+// What a part of an id means, wherever one is typed: enough of it, and only one that has it. The prefix that all ids of a kind have says nothing.
 
 /** Fewer characters say too little to be a part of an id. */
 const ENOUGH = 4;

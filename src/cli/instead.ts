@@ -1,4 +1,4 @@
-// Owns the commands of other agents that people type here: what does the same, or that nothing does.
+// The commands of other agents that people type here: what does the same, or that nothing does.
 
 const WORDS: Readonly<Record<string, string>> = {
   login: "there is no account here: set ANTHROPIC_API_KEY or OPENAI_API_KEY; `holdfast doctor` says what is found",

@@ -1,4 +1,4 @@
-// Owns the command line's front door: which command, which exit code, one line for each error.
+// The command line's front door: which command, which exit code, one line for each error.
 import { type HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { VERSION } from "../version.ts";
 import { errorText } from "./error-text.ts";

@@ -1,4 +1,4 @@
-// Owns `--tools`: only these are offered to agents of this run, by Claude's names or ours; none where the list is empty.
+// `--tools`: only these are offered to agents of this run, by Claude's names or ours; none where the list is empty.
 import { defineMechanism, type Mechanism } from "../loop/seams.ts";
 import { isUnknownTool, leaves } from "../mechanisms/agents/tool-list.ts";
 

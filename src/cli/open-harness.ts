@@ -1,4 +1,4 @@
-// Owns opening a harness from flags and settings: the same for a prompt and for a workflow.
+// Opening a harness from flags and settings: the same for a prompt and for a workflow.
 import type { FileKeeper } from "../contexts/file-keeper.ts";
 import { requestLine } from "../front/presentation/command-line.ts";
 import type { Screen } from "../front/text/screen.ts";

@@ -1,4 +1,4 @@
-// Owns what every command opens first: the project's store, the model, the context that a flag names.
+// What every command opens first: the project's store, the model, the context that a flag names.
 import { type ContextInfo, listContexts } from "../contexts/listing.ts";
 import { settleMovedRoots } from "../contexts/project/moved-roots.ts";
 import { findProject, openProject, type Project } from "../contexts/project.ts";

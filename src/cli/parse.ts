@@ -1,4 +1,4 @@
-// Owns reading a command line: which command it means, its flags and words; one line, with a guess, when it means nothing.
+// Reading a command line: which command it means, its flags and words; one line, with a guess, when it means nothing.
 import { HoldfastError } from "../ledger/error.ts";
 import { nearestName } from "../text/similarity.ts";
 import { type Command, checkWords, type Verb } from "./command.ts";

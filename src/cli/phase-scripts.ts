@@ -1,4 +1,4 @@
-// Owns what the offline model does in a workflow: it plays the scripts that lie beside the file, one for each phase.
+// What the offline model does in a workflow: it plays the scripts that lie beside the file, one for each phase.
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";

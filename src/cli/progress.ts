@@ -1,4 +1,4 @@
-// Owns the progress bar of long work: on a terminal only, never in a pipe.
+// The progress bar of long work: on a terminal only, never in a pipe.
 
 export function createProgressBar(label: string): { update(done: number, total: number): void; end(): void } {
   if (!process.stderr.isTTY) return { update: () => undefined, end: () => undefined };

@@ -1,4 +1,4 @@
-// Owns `@file` in a prompt: which words name a file, whether it may be brought, and what is said when it is not.
+// `@file` in a prompt: which words name a file, whether it may be brought, and what is said when it is not.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { realPath } from "../file-access/paths.ts";

@@ -1,4 +1,4 @@
-// Owns what a prompt is made of: the words that were typed, what stands on standard input, the files that the words name.
+// What a prompt is made of: the words that were typed, what stands on standard input, the files that the words name.
 import { isUtf8 } from "node:buffer";
 import { fstatSync, type Stats } from "node:fs";
 import { resolve } from "node:path";

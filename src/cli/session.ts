@@ -1,4 +1,4 @@
-// Owns the ids of programs that keep their own: a context that was begun under one is found by it, and is called so in their format.
+// The ids of programs that keep their own: a context that was begun under one is found by it, and is called so in their format.
 import type { ContextInfo } from "../contexts/listing.ts";
 import { PREFIX, UUID } from "../front/sdk-protocol/session-id.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns what the command line makes of settings: the policy, the sandbox, the hooks, the model's environment; and what is said about them.
+// What the command line makes of settings: the policy, the sandbox, the hooks, the model's environment; and what is said about them.
 import { dirname, isAbsolute, join } from "node:path";
 import { type Project, stateHome } from "../contexts/project.ts";
 import { messageOf } from "../ledger/error.ts";

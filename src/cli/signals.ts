@@ -1,4 +1,4 @@
-// Owns what Ctrl-C, a polite kill and a lost terminal do to a turn: it ends cleanly, and can be taken up again.
+// What Ctrl-C, a polite kill and a lost terminal do to a turn: it ends cleanly, and can be taken up again.
 
 interface Interruptible {
   interrupt(): void;

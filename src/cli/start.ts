@@ -1,4 +1,4 @@
-// Owns going on as a context was started: what is remembered, what of it is taken up, what is said about the rest. Memory never widens.
+// Going on as a context was started: what is remembered, what of it is taken up, what is said about the rest. Memory never widens.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";

@@ -1,4 +1,4 @@
-// Owns what happens when standard output or error can no longer be written: a reader that left, a full disk. Work does not end with it.
+// What happens when standard output or error can no longer be written: a reader that left, a full disk. Work does not end with it.
 import { messageOf } from "../ledger/error.ts";
 import { systemErrorText } from "../ledger/system-error.ts";
 

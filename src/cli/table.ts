@@ -1,4 +1,4 @@
-// Owns the list of commands, in the order of help. One line each: what it takes stands in its table.
+// The list of commands, in the order of help. One line each: what it takes stands in its table.
 import type { Command } from "./command.ts";
 import { CONTEXTS } from "./table/contexts.ts";
 import { APPROVE, COMPLETION, DENY, DOCTOR, PERMISSIONS, PROJECT, TRUST, VERSION } from "./table/house.ts";

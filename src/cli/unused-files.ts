@@ -1,4 +1,4 @@
-// Owns saying which files of a repository and of its user's an agent knows nothing of: until they are read, nobody is to believe that they are.
+// Saying which files of a repository and of its user's an agent knows nothing of: until they are read, nobody is to believe that they are.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-// Owns the last line of a team's run: which worktrees hold work that the project's tree does not have, and how to see it.
+// The last line of a team's run: which worktrees hold work that the project's tree does not have, and how to see it.
 
 import { commandLine } from "../front/presentation/command-line.ts";
 import { oneLine } from "../front/presentation/printable.ts";

@@ -1,4 +1,4 @@
-// Owns who may write which key of the shared data: read from the ledger alone, so that it holds for every tool, process, resume and fork.
+// Who may write which key of the shared data: read from the ledger alone, so that it holds for every tool, process, resume and fork.
 import { HoldfastError } from "../ledger/error.ts";
 import { entryAt, type FoldState, ownerOfEntry } from "./fold.ts";
 

@@ -1,4 +1,4 @@
-// Owns writing under a check that is somebody else's code (a schema): it runs before the ledger's turn, and again when the rules changed.
+// Writing under a check that is somebody else's code (a schema): it runs before the ledger's turn, and again when the rules changed.
 import { HoldfastError } from "../ledger/error.ts";
 import type { StoredEvent } from "../ledger/store.ts";
 import type { ContextDecision, ContextLedger, ContextWrite } from "./context-ledger.ts";

@@ -1,4 +1,4 @@
-// Owns checkpoints: positions in the ledger, going back to them (itself an event, and undoable), comparing them.
+// Checkpoints: positions in the ledger, going back to them (itself an event, and undoable), comparing them.
 import { HoldfastError } from "../ledger/error.ts";
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";

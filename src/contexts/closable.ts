@@ -1,4 +1,4 @@
-// Owns letting a context go: a handle that was closed holds nothing, and says so.
+// Letting a context go: a handle that was closed holds nothing, and says so.
 import { HoldfastError } from "../ledger/error.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 

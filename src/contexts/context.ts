@@ -1,4 +1,4 @@
-// Owns one context as its users see it: its shared data, checkpoints, agents and errors under one handle.
+// One context as its users see it: its shared data, checkpoints, agents and errors under one handle.
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { Writer } from "./authority.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";

@@ -1,4 +1,4 @@
-// Owns what differs between two checkpoints, or between one and now: shared data by key, files by path, and what is in them where that is asked for.
+// What differs between two checkpoints, or between one and now: shared data by key, files by path, and what is in them where that is asked for.
 import type { Seq } from "../ledger/store.ts";
 import type { FileDiff, FileKeeper, FileMark, FileVersion } from "./file-keeper.ts";
 import { type FoldState, presentAt, type SharedEntry } from "./fold.ts";

@@ -1,4 +1,4 @@
-// Owns the export of a context into one portable file: events with the blobs they name, checksummed line by line, never whole in memory.
+// The export of a context into one portable file: events with the blobs they name, checksummed line by line, never whole in memory.
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// Owns the port to whoever keeps the project's files of a checkpoint. Contexts only store its marks.
+// The port to whoever keeps the project's files of a checkpoint. Contexts only store its marks.
 
 /** What a keeper needs to find a saved state of the files again: JSON, small. */
 export interface FileMark {

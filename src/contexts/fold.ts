@@ -1,4 +1,4 @@
-// Owns the light fold of a context: for every key the list of what happened to it, as references. It never holds a value.
+// The light fold of a context: for every key the list of what happened to it, as references. It never holds a value.
 import type { Slice } from "../ledger/fold.ts";
 import type { Seq, StoredEvent } from "../ledger/store.ts";
 import type { FileMark } from "./file-keeper.ts";

@@ -1,4 +1,4 @@
-// Owns whose a change of a file is: ours is what changed while a call of this context could change files; everything else is somebody else's.
+// Whose a change of a file is: ours is what changed while a call of this context could change files; everything else is somebody else's.
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { Seq, Store } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";

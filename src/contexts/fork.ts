@@ -1,4 +1,4 @@
-// Owns forks: a second ledger that begins as a copy of the first up to a checkpoint. Values are shared as blobs; neither needs the other to live.
+// Forks: a second ledger that begins as a copy of the first up to a checkpoint. Values are shared as blobs; neither needs the other to live.
 import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";
 import type { EventInput, Seq, StoredEvent, Write } from "../ledger/store.ts";

@@ -1,4 +1,4 @@
-// Owns the end of contexts: deletion on demand, and the collection of those whose time has passed. Running ones stay; forks need nobody.
+// The end of contexts: deletion on demand, and the collection of those whose time has passed. Running ones stay; forks need nobody.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns the import of an exported context: the file is checked whole first, then recorded batch by batch under an id that nobody has.
+// The import of an exported context: the file is checked whole first, then recorded batch by batch under an id that nobody has.
 import { resolve } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { blobHash } from "../ledger/checksum.ts";

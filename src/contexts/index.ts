@@ -1,4 +1,4 @@
-// Owns the public API of execution contexts (`holdfast/contexts`): named exports only.
+// The public API of execution contexts (`holdfast/contexts`): named exports only.
 export { type ErrorCode, HoldfastError, isHoldfastError } from "../ledger/error.ts";
 export type { Seq, Store } from "../ledger/store.ts";
 export { RESULTS } from "./authority.ts";

@@ -1,4 +1,4 @@
-// Owns partial reads: a small, safe part of JSONPath (names, indices, `*`, slices). It selects; it never evaluates.
+// Partial reads: a small, safe part of JSONPath (names, indices, `*`, slices). It selects; it never evaluates.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Json } from "./values.ts";
 

@@ -1,4 +1,4 @@
-// Owns listing and status: what each context is, and whether it can be taken up again. Derived from ledgers and leases, never written.
+// Listing and status: what each context is, and whether it can be taken up again. Derived from ledgers and leases, never written.
 import { isHoldfastError } from "../ledger/error.ts";
 import type { HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
 

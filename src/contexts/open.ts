@@ -1,4 +1,4 @@
-// Owns `openContexts`: the door to all contexts of a store, with or without the rest of Holdfast.
+// `openContexts`: the door to all contexts of a store, with or without the rest of Holdfast.
 import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";

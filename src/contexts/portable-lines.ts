@@ -1,4 +1,4 @@
-// Owns the lines of an exported context: each carries a checksum chained to the one before, so that damage has a place.
+// The lines of an exported context: each carries a checksum chained to the one before, so that damage has a place.
 import { hash } from "node:crypto";
 import { createReadStream, statSync } from "node:fs";
 import { HoldfastError } from "../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns the bridge between checkpoints and the files of a project: one keeper in the shape that contexts know.
+// The bridge between checkpoints and the files of a project: one keeper in the shape that contexts know.
 
 import type { SnapshotMark as KeptMark } from "../file-snapshots/index.ts";
 import type { FileKeeper, FileReport } from "./file-keeper.ts";

@@ -1,4 +1,4 @@
-// Owns where state lives: one folder per project under the user's state directory, never inside the repository.
+// Where state lives: one folder per project under the user's state directory, never inside the repository.
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";

@@ -1,4 +1,4 @@
-// Owns getting a value back, and what to do when it cannot be had: the last good version of its key stands in, and the loss is reported.
+// Getting a value back, and what to do when it cannot be had: the last good version of its key stands in, and the loss is reported.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Seq } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";

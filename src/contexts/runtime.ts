@@ -1,4 +1,4 @@
-// Owns the runtime's own door to a context: records that no caller and no agent can write, and what it shares in their names.
+// The runtime's own door to a context: records that no caller and no agent can write, and what it shares in their names.
 import { HoldfastError } from "../ledger/error.ts";
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import { RESULTS } from "./authority.ts";

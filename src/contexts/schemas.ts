@@ -1,4 +1,4 @@
-// Owns schemas of shared data: zod or JSON Schema, kept as JSON Schema in the ledger so that every process checks the same. zod is loaded on first use.
+// Schemas of shared data: zod or JSON Schema, kept as JSON Schema in the ledger so that every process checks the same. zod is loaded on first use.
 import type { ZodType } from "zod";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";

@@ -1,4 +1,4 @@
-// Owns what options of contexts may be: programs without types, and settings that come from JSON, get one line instead of a surprise later.
+// What options of contexts may be: programs without types, and settings that come from JSON, get one line instead of a surprise later.
 import { statSync } from "node:fs";
 import { HoldfastError } from "../ledger/error.ts";
 

@@ -1,4 +1,4 @@
-// Owns shared data: writes by compare-and-set under schema and quota, appends that never conflict, reads of a part, history.
+// Shared data: writes by compare-and-set under schema and quota, appends that never conflict, reads of a part, history.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { monotonicMs } from "../ledger/holder.ts";

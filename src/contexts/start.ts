@@ -1,4 +1,4 @@
-// Owns how a context was started: written by the front door alone, read back when somebody goes on with it.
+// How a context was started: written by the front door alone, read back when somebody goes on with it.
 
 import { SELDOM } from "../ledger/events.ts";
 import type { EventInput, Seq, Store, StoredEvent } from "../ledger/store.ts";

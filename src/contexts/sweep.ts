@@ -1,4 +1,4 @@
-// Owns the sweep that any process does beside its work: a few contexts whose time has passed go, one sweeper at a time.
+// The sweep that any process does beside its work: a few contexts whose time has passed go, one sweeper at a time.
 import { firstIdAt } from "../ledger/id.ts";
 import type { LedgerSummary, Store } from "../ledger/store.ts";
 import { type GcReport, isDue, removeExpired } from "./gc.ts";

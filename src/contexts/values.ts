@@ -1,4 +1,4 @@
-// Owns values: what may be shared (JSON), how it is kept (short ones in the event, longer ones as one blob), and how it is had again.
+// Values: what may be shared (JSON), how it is kept (short ones in the event, longer ones as one blob), and how it is had again.
 import { nameBlob } from "../ledger/checksum.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 

@@ -1,4 +1,4 @@
-// Owns verification: the store's own, then each context folded anew from its first event, and each value looked at.
+// Verification: the store's own, then each context folded anew from its first event, and each value looked at.
 import { createHash } from "node:crypto";
 import type { Damage, Seq, Store } from "../ledger/store.ts";
 import type { Context } from "./context.ts";

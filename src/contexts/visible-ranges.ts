@@ -1,4 +1,4 @@
-// Owns which stretches of a ledger make the timeline of now: a restore cuts out what lies between its position and itself.
+// Which stretches of a ledger make the timeline of now: a restore cuts out what lies between its position and itself.
 import type { Seq } from "../ledger/store.ts";
 
 /** The facts of `context.restored` that count for one part: where it stands and where it went back to. */

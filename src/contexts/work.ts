@@ -1,4 +1,4 @@
-// Owns work without the loop: whoever works on a context holds its lease, so that a killed process leaves it interrupted, not running.
+// Work without the loop: whoever works on a context holds its lease, so that a killed process leaves it interrupted, not running.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Fence, HeldBy } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";

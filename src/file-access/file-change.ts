@@ -1,4 +1,4 @@
-// Owns changing one file: checked against what the agent saw, atomic, and recognisable after a crash.
+// Changing one file: checked against what the agent saw, atomic, and recognisable after a crash.
 import { hash } from "node:crypto";
 import {
   closeSync,

@@ -1,4 +1,4 @@
-// Owns a list of edits as one change of one file.
+// A list of edits as one change of one file.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Change, Existing } from "./file-change.ts";
 import { refused } from "./refused.ts";

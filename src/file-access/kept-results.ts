@@ -1,4 +1,4 @@
-// Owns what read_file opens besides files: the whole of an output that was bounded (blob:…), and a result of this agent's own that left its view (call:…).
+// What read_file opens besides files: the whole of an output that was bounded (blob:…), and a result of this agent's own that left its view (call:…).
 import type { ToolOutput, Turn } from "../loop/seams.ts";
 import type { Content } from "../models/model.ts";
 

@@ -1,4 +1,4 @@
-// Owns the guess what a path that does not exist was meant to be.
+// The guess what a path that does not exist was meant to be.
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { similarity } from "../text/similarity.ts";

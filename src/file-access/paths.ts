@@ -1,4 +1,4 @@
-// Owns how tools see paths: resolving what the model wrote, real paths of what may not exist yet, short display.
+// How tools see paths: resolving what the model wrote, real paths of what may not exist yet, short display.
 import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";

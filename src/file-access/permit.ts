@@ -1,4 +1,4 @@
-// Owns what one call may touch: the project's tree and what the gate granted, without what is protected or left out.
+// What one call may touch: the project's tree and what the gate granted, without what is protected or left out.
 import { relative, sep } from "node:path";
 import type { ToolRun } from "../loop/seams.ts";
 import { pathMatcher } from "../text/glob.ts";

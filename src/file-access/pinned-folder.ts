@@ -1,4 +1,4 @@
-// Owns a folder that is held while a file in it is replaced: names are looked up in the folder itself, whatever its path means by now.
+// A folder that is held while a file in it is replaced: names are looked up in the folder itself, whatever its path means by now.
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { byNumber, hasProc, nameOf } from "./kernel-names.ts";

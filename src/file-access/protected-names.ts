@@ -1,4 +1,4 @@
-// Owns the names that no file tool writes by itself: git's own files, settings of agents. Pure.
+// The names that no file tool writes by itself: git's own files, settings of agents. Pure.
 import { own } from "../ledger/own.ts";
 
 const REASONS: Record<string, string> = {

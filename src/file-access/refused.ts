@@ -1,4 +1,4 @@
-// Owns the refusal of a tool: a reason for the model, and nothing has happened.
+// The refusal of a tool: a reason for the model, and nothing has happened.
 import { HoldfastError } from "../ledger/error.ts";
 
 export const refused = (reason: string): HoldfastError => new HoldfastError("refused", reason);

@@ -1,4 +1,4 @@
-// Owns calling ripgrep: its path, its flags that always hold, its output line by line, its errors.
+// Calling ripgrep: its path, its flags that always hold, its output line by line, its errors.
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 

@@ -1,4 +1,4 @@
-// Owns opening a path so that what was judged is what is used: the object is held first, then judged by the name the kernel has for it.
+// Opening a path so that what was judged is what is used: the object is held first, then judged by the name the kernel has for it.
 // A link swapped in between can only make the call fail. Without /proc: by comparing before and after, which narrows the moment but does not close it.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFile, readFileSync, type Stats } from "node:fs";
 import { promisify } from "node:util";

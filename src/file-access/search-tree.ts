@@ -1,4 +1,4 @@
-// Owns what may be believed of a search: ripgrep opens names, and a folder may be swapped for a link while it runs.
+// What may be believed of a search: ripgrep opens names, and a folder may be swapped for a link while it runs.
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { allows, type Permit } from "./permit.ts";

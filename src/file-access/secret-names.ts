@@ -1,4 +1,4 @@
-// Owns the names whose content is a secret: never read without a person. Pure.
+// The names whose content is a secret: never read without a person. Pure.
 import { matchesComponent } from "../text/glob.ts";
 
 export interface Hit {

@@ -1,4 +1,4 @@
-// Owns what an agent knows of files: the hash it last read or wrote, so that nobody's work is overwritten unread.
+// What an agent knows of files: the hash it last read or wrote, so that nobody's work is overwritten unread.
 import { hash } from "node:crypto";
 import type { ToolOutput, Turn } from "../loop/seams.ts";
 

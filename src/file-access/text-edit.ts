@@ -1,4 +1,4 @@
-// Owns finding and replacing text in a file: exactly one place unless all are meant, line endings aside.
+// Finding and replacing text in a file: exactly one place unless all are meant, line endings aside.
 
 import { similarity } from "../text/similarity.ts";
 import { refused } from "./refused.ts";

@@ -1,4 +1,4 @@
-// Owns how a text file looks on disk: byte order mark and line endings, kept through a change.
+// How a text file looks on disk: byte order mark and line endings, kept through a change.
 import { isUtf8 } from "node:buffer";
 import { refused } from "./refused.ts";
 

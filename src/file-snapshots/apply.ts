@@ -1,4 +1,4 @@
-// Owns changing the root: one path at a time, whole or not at all, never through a link, never into a repository's own state.
+// Changing the root: one path at a time, whole or not at all, never through a link, never into a repository's own state.
 import fs from "node:fs";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { type Folder, openFolder } from "./folder.ts";

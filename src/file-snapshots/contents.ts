@@ -1,4 +1,4 @@
-// Owns what is in the files of a checkpoint: their content, by path, up to a length.
+// What is in the files of a checkpoint: their content, by path, up to a length.
 import { shownOf } from "./names.ts";
 import type { ObjectStore } from "./objects.ts";
 import type { Oid } from "./pack.ts";

@@ -1,4 +1,4 @@
-// Owns reaching a file inside the root without ever going through a link: folders are opened one by one and held.
+// Reaching a file inside the root without ever going through a link: folders are opened one by one and held.
 import fs from "node:fs";
 import { HoldfastError } from "../ledger/error.ts";
 import { atSystem, type RawPath, shownOf } from "./names.ts";

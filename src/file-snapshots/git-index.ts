@@ -1,4 +1,4 @@
-// Owns reading git's index: which paths it names, and which of them are links to a commit of another repository. Runs nothing.
+// Reading git's index: which paths it names, and which of them are links to a commit of another repository. Runs nothing.
 import fs from "node:fs";
 import path from "node:path";
 import type { RawPath } from "./names.ts";

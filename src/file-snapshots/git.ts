@@ -1,4 +1,4 @@
-// Owns every run of git by the harness: which binary, with what environment and configuration, and how it ends.
+// Every run of git by the harness: which binary, with what environment and configuration, and how it ends.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import os from "node:os";

@@ -1,4 +1,4 @@
-// Owns gitignore rules: reading them as data and saying which paths they leave out. Linear in pattern and name, whatever a repository writes.
+// Gitignore rules: reading them as data and saying which paths they leave out. Linear in pattern and name, whatever a repository writes.
 import type { RawPath } from "./names.ts";
 
 /** The rules of one file, and those that count less. Compared by identity: the same file gives the same object. */

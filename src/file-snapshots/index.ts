@@ -1,4 +1,4 @@
-// Owns the files of checkpoints: keeping them, comparing, bringing them back. The user's repository is read, never run and never touched.
+// The files of checkpoints: keeping them, comparing, bringing them back. The user's repository is read, never run and never touched.
 
 import fs from "node:fs";
 import os from "node:os";

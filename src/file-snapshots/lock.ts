@@ -1,4 +1,4 @@
-// Owns the lock on the kept files: one process at a time adds or removes; a dead one's lock is taken over.
+// The lock on the kept files: one process at a time adds or removes; a dead one's lock is taken over.
 
 import fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// Owns one look at the root as a whole: in slices between which others run, within a budget, new content going into the store.
+// One look at the root as a whole: in slices between which others run, within a budget, new content going into the store.
 
 import fs from "node:fs";
 import path from "node:path";

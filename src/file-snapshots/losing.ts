@@ -1,4 +1,4 @@
-// Owns what a restore would take away: the paths that it would overwrite or remove, and when each came to be as it is now.
+// What a restore would take away: the paths that it would overwrite or remove, and when each came to be as it is now.
 import fs from "node:fs";
 import { atSystem, parentOf, type RawPath, rawOf, shownOf } from "./names.ts";
 import { type RestorePlan, sameEntry } from "./plan.ts";

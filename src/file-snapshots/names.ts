@@ -1,4 +1,4 @@
-// Owns names as the file system has them: bytes, one character each inside, and how they are shown.
+// Names as the file system has them: bytes, one character each inside, and how they are shown.
 import { isUtf8 } from "node:buffer";
 
 /** A path or name whose characters are its bytes (latin1). What comes from `readdir` and goes into trees. */

@@ -1,4 +1,4 @@
-// Owns the private git directory: which objects it holds, adding to it, reading from it.
+// The private git directory: which objects it holds, adding to it, reading from it.
 import { hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";

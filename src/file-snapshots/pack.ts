@@ -1,4 +1,4 @@
-// Owns packs as this house writes them: objects in, one pack with its index out, whole or not at all.
+// Packs as this house writes them: objects in, one pack with its index out, whole or not at all.
 import { createHash, hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";

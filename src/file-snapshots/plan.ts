@@ -1,4 +1,4 @@
-// Owns what a restore would do: which paths differ, which of them are somebody else's, and what no checkpoint could bring back.
+// What a restore would do: which paths differ, which of them are somebody else's, and what no checkpoint could bring back.
 import { type IgnoreRules, isLeftOut } from "./ignore.ts";
 import { isWithin, nameIn, parentOf, type RawPath } from "./names.ts";
 import type { Entries, Manifest, TreeEntry } from "./tree.ts";

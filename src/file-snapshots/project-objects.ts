@@ -1,4 +1,4 @@
-// Owns which objects the project's own store has: by listing its folders and reading the indexes of its packs; git is asked for the rest.
+// Which objects the project's own store has: by listing its folders and reading the indexes of its packs; git is asked for the rest.
 import fs from "node:fs";
 import path from "node:path";
 import { runGit } from "./git.ts";

@@ -1,4 +1,4 @@
-// Owns reading files in bulk: what each one is, its name in git, its bytes as entries of a pack. The second thread is reader-main.ts.
+// Reading files in bulk: what each one is, its name in git, its bytes as entries of a pack. The second thread is reader-main.ts.
 import { hash } from "node:crypto";
 import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
 import { crc32 } from "node:zlib";

@@ -1,4 +1,4 @@
-// Owns what a look has yet to read: a few files here, many of them by a second thread as well, while the walk goes on.
+// What a look has yet to read: a few files here, many of them by a second thread as well, while the walk goes on.
 import os from "node:os";
 import { Worker } from "node:worker_threads";
 import { joined, type RawPath } from "./names.ts";

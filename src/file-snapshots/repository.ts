@@ -1,4 +1,4 @@
-// Owns what is known about the project's repository by reading its files: where its objects are, what it ignores, what it tracks. Runs nothing.
+// What is known about the project's repository by reading its files: where its objects are, what it ignores, what it tracks. Runs nothing.
 import fs from "node:fs";
 import path from "node:path";
 import { readIndex } from "./git-index.ts";

@@ -1,4 +1,4 @@
-// Owns looking at the root: which files are kept, and which of them changed since the last look.
+// Looking at the root: which files are kept, and which of them changed since the last look.
 import fs from "node:fs";
 import { type IgnoreRules, isIgnored, parseRules } from "./ignore.ts";
 import { atSystem, isGitName, isTemporary, joined, type RawPath } from "./names.ts";

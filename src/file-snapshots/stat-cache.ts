@@ -1,4 +1,4 @@
-// Owns the memory of the last look at the root between processes: without it everything is read again, and nothing else is lost.
+// The memory of the last look at the root between processes: without it everything is read again, and nothing else is lost.
 import fs from "node:fs";
 import path from "node:path";
 import type { RawPath } from "./names.ts";

@@ -1,4 +1,4 @@
-// Owns what a checkpoint is made of: git trees for names, links and content, and a manifest for what git does not keep.
+// What a checkpoint is made of: git trees for names, links and content, and a manifest for what git does not keep.
 import { HoldfastError } from "../ledger/error.ts";
 import { joined, type RawPath } from "./names.ts";
 import type { ObjectStore } from "./objects.ts";

@@ -1,4 +1,4 @@
-// Owns what happens to kept objects behind a save: copying borrowed ones, compressing, throwing away what no mark needs.
+// What happens to kept objects behind a save: copying borrowed ones, compressing, throwing away what no mark needs.
 import fs from "node:fs";
 import path from "node:path";
 import { crashPoint } from "../ledger/crash-point.ts";

@@ -1,4 +1,4 @@
-// Owns the facts of the hub: what an agent was asked for, what it exported, how often it was corrected.
+// The facts of the hub: what an agent was asked for, what it exported, how often it was corrected.
 import * as z from "zod";
 import type { EventDefs } from "../ledger/events.ts";
 import { own, ownOr } from "../ledger/own.ts";

@@ -1,4 +1,4 @@
-// Owns what an agent hands in: checked against its schemas, written with provenance and on its own authority.
+// What an agent hands in: checked against its schemas, written with provenance and on its own authority.
 import type { Context } from "../contexts/context.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { own } from "../ledger/own.ts";

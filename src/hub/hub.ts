@@ -1,4 +1,4 @@
-// Owns running an agent for the hub: prompt from the standard template, exports back into the context, one correction, continued after a crash.
+// Running an agent for the hub: prompt from the standard template, exports back into the context, one correction, continued after a crash.
 import { existsSync } from "node:fs";
 import type { Context } from "../contexts/context.ts";
 import type { Contexts } from "../contexts/open.ts";

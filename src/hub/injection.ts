@@ -1,4 +1,4 @@
-// Owns what of the shared data goes into a prompt: small values whole, large ones by reference, never more than the budget.
+// What of the shared data goes into a prompt: small values whole, large ones by reference, never more than the budget.
 import type { Context } from "../contexts/context.ts";
 import type { SharedInfo } from "../contexts/shared-data.ts";
 import { asData, nameAsData, quotedAsData } from "../templates/data.ts";

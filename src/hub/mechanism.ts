@@ -1,4 +1,4 @@
-// Owns the hub's side of the loop: the tools by which agents read and write what they share.
+// The hub's side of the loop: the tools by which agents read and write what they share.
 import * as z from "zod";
 import type { Contexts } from "../contexts/open.ts";
 import { resultOfError } from "../loop/next-step.ts";

@@ -1,4 +1,4 @@
-// Owns the port to whoever runs agents: a workflow says what is to be done, the runner gets it done and never does it twice.
+// The port to whoever runs agents: a workflow says what is to be done, the runner gets it done and never does it twice.
 
 export interface AgentTask {
   context: string;

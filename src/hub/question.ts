@@ -1,4 +1,4 @@
-// Owns what makes two tasks of one agent the same question: an old answer is never given to another one.
+// What makes two tasks of one agent the same question: an old answer is never given to another one.
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../ledger/error.ts";
 import { stableJson } from "../templates/json.ts";

@@ -1,4 +1,4 @@
-// Owns the one shape of `accumulated_results`: what an agent, an item of a phase or a person gave, bounded, the rest by reference.
+// The one shape of `accumulated_results`: what an agent, an item of a phase or a person gave, bounded, the rest by reference.
 import type { Json } from "../contexts/values.ts";
 
 /** Longer values and texts stand there as a reference. */

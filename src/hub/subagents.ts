@@ -1,4 +1,4 @@
-// Owns running a subagent through the hub, for the tool task: however it ends there is an answer, and what it exported is kept.
+// Running a subagent through the hub, for the tool task: however it ends there is an answer, and what it exported is kept.
 import type { Contexts } from "../contexts/open.ts";
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";

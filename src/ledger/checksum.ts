@@ -1,4 +1,4 @@
-// Owns checksums: the chain over the events of a ledger, and the hash that names a blob.
+// Checksums: the chain over the events of a ledger, and the hash that names a blob.
 import { hash } from "node:crypto";
 
 /** The columns of one event row, exactly as they are stored. */

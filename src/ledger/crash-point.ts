@@ -1,4 +1,4 @@
-// Owns named crash points: where a test may kill this process, and nothing else ever happens.
+// Named crash points: where a test may kill this process, and nothing else ever happens.
 
 const armed = process.env.HOLDFAST_CRASH_AT; // "name" or "name:3" for the third time it is passed
 let passed = 0;

@@ -1,4 +1,4 @@
-// Owns the one error type of the house and its codes.
+// The one error type of the house and its codes.
 import { FOR_PROGRAMS, type NextStep, type Wording, worded } from "./next-step.ts";
 import { systemErrorText } from "./system-error.ts";
 

@@ -1,4 +1,4 @@
-// Owns the question who a process is and whether it still lives: machine, boot, pid, start time, state.
+// The question who a process is and whether it still lives: machine, boot, pid, start time, state.
 import { execFileSync, type StdioOptions } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";

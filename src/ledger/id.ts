@@ -1,4 +1,4 @@
-// Owns ids: a prefix, then time and randomness in a sortable alphabet.
+// Ids: a prefix, then time and randomness in a sortable alphabet.
 import { randomBytes } from "node:crypto";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";

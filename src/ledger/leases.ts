@@ -1,4 +1,4 @@
-// Owns leases: who may advance an agent. A holder that is gone is replaced, one that hangs is killed first. Stores only keep the rows.
+// Leases: who may advance an agent. A holder that is gone is replaced, one that hangs is killed first. Stores only keep the rows.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "./crash-point.ts";

@@ -1,4 +1,4 @@
-// Owns making a folder with its parents. Node's own way tries for ever where a file system says that nothing can be there (/proc).
+// Making a folder with its parents. Node's own way tries for ever where a file system says that nothing can be there (/proc).
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 

@@ -1,4 +1,4 @@
-// Owns what helps after an error, as a code: whoever shows the error words it for its reader. Here for programs; `loop/` for models, the command line for people.
+// What helps after an error, as a code: whoever shows the error words it for its reader. Here for programs; `loop/` for models, the command line for people.
 
 export type NextStep =
   | "list contexts"

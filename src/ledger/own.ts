@@ -1,4 +1,4 @@
-// Owns looking up by a name that somebody gave: what every object inherits (`constructor`, `__proto__`) is nobody's entry.
+// Looking up by a name that somebody gave: what every object inherits (`constructor`, `__proto__`) is nobody's entry.
 
 /** Undefined where there is no entry of its own. */
 export const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>

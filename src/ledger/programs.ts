@@ -1,4 +1,4 @@
-// Owns finding the programs that the harness itself runs: none that lies in a project, whatever the search path says.
+// Finding the programs that the harness itself runs: none that lies in a project, whatever the search path says.
 import { accessSync, constants, realpathSync } from "node:fs";
 import path from "node:path";
 

@@ -1,4 +1,4 @@
-// Owns what counts as a reference to a blob: its hash, 64 hexadecimal digits, anywhere in an event's data.
+// What counts as a reference to a blob: its hash, 64 hexadecimal digits, anywhere in an event's data.
 
 const HASH = 64;
 const DIGITS = /[0-9a-f]{64,}/g;

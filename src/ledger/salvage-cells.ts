@@ -1,4 +1,4 @@
-// Owns the raw format: finds records of known tables in the bytes of pages, trusting none of SQLite's own pointers.
+// The raw format: finds records of known tables in the bytes of pages, trusting none of SQLite's own pointers.
 import { PAGE_SIZE } from "./sqlite/schema.ts";
 
 /** One column as it must look for a record to be taken for a row of a table. */

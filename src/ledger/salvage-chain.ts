@@ -1,4 +1,4 @@
-// Owns the chain of a salvaged ledger: which of all the rows that were found are it, in order, and where it breaks.
+// The chain of a salvaged ledger: which of all the rows that were found are it, in order, and where it breaks.
 import { eventSum, genesis, type Row, sameBytes } from "./checksum.ts";
 import type { CopiedSummary } from "./sqlite/copy-lines.ts";
 import type { LedgerRow } from "./sqlite/rows.ts";

@@ -1,4 +1,4 @@
-// Owns the pages of a database file and its WAL as bytes: every version of every page that is still there.
+// The pages of a database file and its WAL as bytes: every version of every page that is still there.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { PAGE_SIZE } from "./sqlite/schema.ts";
 

@@ -1,4 +1,4 @@
-// Owns salvage: what a damaged database file still proves. Every row verifies itself; SQLite is not asked.
+// Salvage: what a damaged database file still proves. Every row verifies itself; SQLite is not asked.
 import { type Row, sameBytes } from "./checksum.ts";
 import { type Cell, columns, findCells, type Shape } from "./salvage-cells.ts";
 import { chain, type Evidence, ledgerNameOf, type SalvagedLedger } from "./salvage-chain.ts";

@@ -1,4 +1,4 @@
-// Owns what happens to long strings inside events: over 8 kB they live in blobs, and come back in place when read.
+// What happens to long strings inside events: over 8 kB they live in blobs, and come back in place when read.
 import { nameBlob } from "./checksum.ts";
 
 const SPILL_BYTES = 8192;

@@ -1,4 +1,4 @@
-// Owns the port of every store: append under guards, read, watch, blobs, leases. Stores know nothing of agents or tasks.
+// The port of every store: append under guards, read, watch, blobs, leases. Stores know nothing of agents or tasks.
 
 export type Seq = number;
 

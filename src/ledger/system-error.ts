@@ -1,4 +1,4 @@
-// Owns errors of the operating system in plain words: what is wrong with which path, and what to do.
+// Errors of the operating system in plain words: what is wrong with which path, and what to do.
 
 interface SystemError extends Error {
   code: string;

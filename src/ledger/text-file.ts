@@ -1,4 +1,4 @@
-// Owns reading a file that a person or a repository names: a regular one of a sane size. A pipe or a device would never end.
+// Reading a file that a person or a repository names: a regular one of a sane size. A pipe or a device would never end.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
 const MOST_BYTES = 16 << 20;

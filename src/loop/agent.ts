@@ -1,4 +1,4 @@
-// Owns one agent of one context: idle ⇄ running, steering, interrupt. What it is, is its ledger; this only advances it.
+// One agent of one context: idle ⇄ running, steering, interrupt. What it is, is its ledger; this only advances it.
 import { LEAD_AGENT } from "../contexts/listing.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { newId } from "../ledger/id.ts";

@@ -1,4 +1,4 @@
-// Owns the question who works in a tree: agents of any context, as far as the store tells.
+// The question who works in a tree: agents of any context, as far as the store tells.
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState } from "./agent.ts";

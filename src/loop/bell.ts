@@ -1,4 +1,4 @@
-// Owns what a host has to look at next: the ledgers that have rung since its last look, or everything.
+// What a host has to look at next: the ledgers that have rung since its last look, or everything.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seq } from "../ledger/store.ts";
 

@@ -1,4 +1,4 @@
-// Owns the loop's own event types: inputs, turns, replies, tool calls.
+// The loop's own event types: inputs, turns, replies, tool calls.
 import * as z from "zod";
 import type { EventDefs } from "../ledger/events.ts";
 

@@ -1,4 +1,4 @@
-// Owns the process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
+// The process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
 import { contextEvents } from "../contexts/events.ts";
 import { CONFIG, newContext } from "../contexts/new-context.ts";
 import { crashPoint } from "../ledger/crash-point.ts";

@@ -1,4 +1,4 @@
-// Owns which agents this process advances: takes whoever has work and no holder, runs it until it is idle, and lets it go.
+// Which agents this process advances: takes whoever has work and no holder, runs it until it is idle, and lets it go.
 import { setTimeout as sleep } from "node:timers/promises";
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import type { Ledger } from "../ledger/ledger.ts";

@@ -1,4 +1,4 @@
-// Owns the turn: the one order in which things happen. Mechanisms attach at the seams; none is named here.
+// The turn: the one order in which things happen. Mechanisms attach at the seams; none is named here.
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { EventInput } from "../ledger/store.ts";

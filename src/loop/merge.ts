@@ -1,4 +1,4 @@
-// Owns the merge rules: how many attachments at one seam become one function. Knows no mechanism by name.
+// The merge rules: how many attachments at one seam become one function. Knows no mechanism by name.
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Item, Reply } from "../models/model.ts";
 import type {

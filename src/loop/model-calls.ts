@@ -1,4 +1,4 @@
-// Owns how long an agent's model calls take, in this process.
+// How long an agent's model calls take, in this process.
 import { monotonicMs } from "../ledger/holder.ts";
 
 export interface ModelCalls {

@@ -1,4 +1,4 @@
-// Owns what a moved project means for a context: every directory that is recorded below the old path is below the new one.
+// What a moved project means for a context: every directory that is recorded below the old path is below the new one.
 import type { ContextState } from "./transcript.ts";
 
 export interface RootMove {

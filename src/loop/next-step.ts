@@ -1,4 +1,4 @@
-// Owns what helps after an error in the words of a model: the tools it has.
+// What helps after an error in the words of a model: the tools it has.
 import { messageOf } from "../ledger/error.ts";
 import { FOR_PROGRAMS, type Wording } from "../ledger/next-step.ts";
 

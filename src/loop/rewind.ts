@@ -1,4 +1,4 @@
-// Owns going back in a conversation: each agent's transcript as it was at a checkpoint, and forward again when that is undone.
+// Going back in a conversation: each agent's transcript as it was at a checkpoint, and forward again when that is undone.
 import { own } from "../ledger/own.ts";
 import type { StoredEvent } from "../ledger/store.ts";
 import { type Item, textOf } from "../models/model.ts";

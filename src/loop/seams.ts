@@ -1,4 +1,4 @@
-// Owns the seams: the named points of the loop where mechanisms attach, each with one merge rule. Knows no mechanism.
+// The seams: the named points of the loop where mechanisms attach, each with one merge rule. Knows no mechanism.
 import type { ZodType } from "zod";
 import type { EventDefs } from "../ledger/events.ts";
 import type { AppendOptions, EventInput, StoredEvent, WakeInput } from "../ledger/store.ts";

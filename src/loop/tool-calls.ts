@@ -1,4 +1,4 @@
-// Owns the calls of one reply: prepare (gates, in order) → execute → finalize. Exactly one result for each call, whatever fails.
+// The calls of one reply: prepare (gates, in order) → execute → finalize. Exactly one result for each call, whatever fails.
 import { RESERVED_EVENTS } from "../contexts/events.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { messageOf } from "../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns the schemas of tools: built once for each tool, for checking calls and, as JSON Schema, for the model.
+// The schemas of tools: built once for each tool, for checking calls and, as JSON Schema, for the model.
 
 import type { ZodType } from "zod";
 import * as z from "zod";

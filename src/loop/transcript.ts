@@ -1,4 +1,4 @@
-// Owns the loop's slice of the state: each agent's transcript, its open turn and the calls that still want a result.
+// The loop's slice of the state: each agent's transcript, its open turn and the calls that still want a result.
 import type { contextEvents } from "../contexts/events.ts";
 import type { Fact } from "../ledger/events.ts";
 import type { Slice } from "../ledger/fold.ts";

@@ -1,4 +1,4 @@
-// Owns how an error ends a turn: its code says the reason, its line is for people.
+// How an error ends a turn: its code says the reason, its line is for people.
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import { TURN_LIMITS, type TurnEndReason, type TurnLimit } from "./events.ts";
 

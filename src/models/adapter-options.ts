@@ -1,4 +1,4 @@
-// Owns what every native adapter is told: which model, where, with which key.
+// What every native adapter is told: which model, where, with which key.
 import type { Environment } from "./http-transport.ts";
 import type { Limits } from "./model.ts";
 

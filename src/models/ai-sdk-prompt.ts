@@ -1,4 +1,4 @@
-// Owns the transcript as AI SDK providers take it. Items and tools are mapped once, as on the native wires.
+// The transcript as AI SDK providers take it. Items and tools are mapped once, as on the native wires.
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4FunctionTool,

@@ -1,4 +1,4 @@
-// Owns reading an AI SDK stream: its parts into those of a reply.
+// Reading an AI SDK stream: its parts into those of a reply.
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { parseCallInput } from "./call-input.ts";
 import type { Delta, Finish, ReplyPart } from "./model.ts";

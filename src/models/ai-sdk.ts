@@ -1,4 +1,4 @@
-// Owns plugging in any AI SDK provider: a LanguageModelV4 behind the port. Loaded only for providers that have no native adapter.
+// Plugging in any AI SDK provider: a LanguageModelV4 behind the port. Loaded only for providers that have no native adapter.
 import type { LanguageModelV4, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { createAiSdkPrompt, createAiSdkTools } from "./ai-sdk-prompt.ts";

@@ -1,4 +1,4 @@
-// Owns the Anthropic Messages wire: what goes out, with cache marks on the stable prefix.
+// The Anthropic Messages wire: what goes out, with cache marks on the stable prefix.
 
 import type { AdapterOptions } from "./adapter-options.ts";
 import { createAnthropicReading } from "./anthropic-reading.ts";

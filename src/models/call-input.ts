@@ -1,4 +1,4 @@
-// Owns reading a call's arguments: what is not whole JSON never becomes an input.
+// Reading a call's arguments: what is not whole JSON never becomes an input.
 
 /** Contract: never throws. `broken` says why the call must be answered instead of executed. */
 export function parseCallInput(args: string, opts: { cutShort: boolean }): { input: unknown; broken?: string } {

@@ -1,4 +1,4 @@
-// Owns what is publicly known of models: limits and prices. What is not known is said, never guessed.
+// What is publicly known of models: limits and prices. What is not known is said, never guessed.
 import type { Limits, Usage } from "./model.ts";
 
 /** US dollars per million tokens. */

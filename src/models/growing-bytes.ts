@@ -1,4 +1,4 @@
-// Owns the bytes of a transcript: each round encodes only what is new and sends the rest again as it is.
+// The bytes of a transcript: each round encodes only what is new and sends the rest again as it is.
 import type { Item } from "./model.ts";
 
 /** A request's body: the middle is large and mostly the same as last time. */

@@ -1,4 +1,4 @@
-// Owns what a provider's error means: from a status, its headers and body, or from an error event inside a stream.
+// What a provider's error means: from a status, its headers and body, or from an error event inside a stream.
 import type { IncomingHttpHeaders } from "node:http";
 import { ModelError, type ModelErrorKind } from "./model.ts";
 import { isOverflow } from "./overflow.ts";

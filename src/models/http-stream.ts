@@ -1,4 +1,4 @@
-// Owns the wire below every native adapter: one POST over a kept-alive connection, server-sent events read by hand, and what each failure means.
+// The wire below every native adapter: one POST over a kept-alive connection, server-sent events read by hand, and what each failure means.
 import type http from "node:http";
 import type { Body } from "./growing-bytes.ts";
 import { errorFromStatus } from "./http-error.ts";

@@ -1,4 +1,4 @@
-// Owns what names a model: `provider/name`, or a bare name that means one model alone.
+// What names a model: `provider/name`, or a bare name that means one model alone.
 import { HoldfastError } from "../ledger/error.ts";
 import { nearestName } from "../text/similarity.ts";
 import { bareNames, DEFAULT_ANTHROPIC, DEFAULT_OPENAI, modelsNamed } from "./catalogue.ts";

@@ -1,4 +1,4 @@
-// Owns the port of every model: one request in, deltas while it runs, one reply out. Adapters depend on nothing else of the house.
+// The port of every model: one request in, deltas while it runs, one reply out. Adapters depend on nothing else of the house.
 import { HoldfastError } from "../ledger/error.ts";
 
 export type Content =

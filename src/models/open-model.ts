@@ -1,4 +1,4 @@
-// Owns turning `provider/name` into a model: which adapter, which endpoint, which key. Only the adapter that is used is loaded.
+// Turning `provider/name` into a model: which adapter, which endpoint, which key. Only the adapter that is used is loaded.
 import { HoldfastError } from "../ledger/error.ts";
 import { DEFAULT_ANTHROPIC, DEFAULT_OPENAI, limitsOf } from "./catalogue.ts";
 import type { Limits, Model } from "./model.ts";

@@ -1,4 +1,4 @@
-// Owns reading a Responses answer: events of a stream, or a whole one, into one reply.
+// Reading a Responses answer: events of a stream, or a whole one, into one reply.
 import { parseCallInput } from "./call-input.ts";
 import { errorFromEvent } from "./http-error.ts";
 import { parseJson, type Sink } from "./http-stream.ts";

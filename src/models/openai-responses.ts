@@ -1,4 +1,4 @@
-// Owns the OpenAI Responses wire, stateless: the whole transcript goes out each time, the model's own sealed reasoning in it.
+// The OpenAI Responses wire, stateless: the whole transcript goes out each time, the model's own sealed reasoning in it.
 import type { AdapterOptions } from "./adapter-options.ts";
 import { limitsOf } from "./catalogue.ts";
 import { type Body, createGrowingBytes } from "./growing-bytes.ts";

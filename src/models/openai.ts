@@ -1,4 +1,4 @@
-// Owns the OpenAI Chat Completions wire, as OpenAI, Ollama, vLLM, llama.cpp and many others speak it.
+// The OpenAI Chat Completions wire, as OpenAI, Ollama, vLLM, llama.cpp and many others speak it.
 import type { AdapterOptions } from "./adapter-options.ts";
 import { nineCharacterId } from "./call-ids.ts";
 import { limitsOf } from "./catalogue.ts";

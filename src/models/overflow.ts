@@ -1,4 +1,4 @@
-// Owns recognising that a prompt does not fit: providers say it only in the text of an error.
+// Recognising that a prompt does not fit: providers say it only in the text of an error.
 
 const OVERFLOW = [
   /prompt is too long/i, // Anthropic

@@ -1,4 +1,4 @@
-// Owns what adapters remember of the wire: each item, tool list and system prompt is serialised once, however many rounds send it again.
+// What adapters remember of the wire: each item, tool list and system prompt is serialised once, however many rounds send it again.
 import type { Content, Item, Limits, ToolSpec } from "./model.ts";
 
 /** Items never change, so their JSON is kept as long as they live. */

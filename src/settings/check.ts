@@ -1,4 +1,4 @@
-// Owns checking one settings file: every mistake becomes one line with its place and what to do. Loads the schema, so it is loaded lazily.
+// Checking one settings file: every mistake becomes one line with its place and what to do. Loads the schema, so it is loaded lazily.
 
 import type * as z from "zod";
 import { HOOK_EVENTS, HOOK_SHELLS, type HookEvent, type HookGroup, ruleOf } from "../claude-code/hook-events.ts";
@@ -6,7 +6,7 @@ import { PERMISSION_MODES } from "../claude-code/permission-modes.ts";
 import { SELDOM } from "../ledger/events.ts";
 import { nearestName } from "../text/similarity.ts";
 import { asObject, leaveClaudesSandbox, leaveHookKeys, leaveUnknown } from "./foreign-keys.ts";
-import type { JsonPath, JsonText, Place } from "./json-places.ts";
+import type { JsonPath, JsonText, TextPlace } from "./json-places.ts";
 import { readJsonText } from "./json-text.ts";
 import { quoted } from "./quoted.ts";
 import { claudeSchema, settingsSchema } from "./schema.ts";
@@ -35,9 +35,9 @@ export function checkSettings(
   { foreign = "refuse" }: { foreign?: "refuse" | "leave" } = {},
 ): CheckedFile {
   const json = readJsonText(text);
-  const problems: { place: Place; says: string }[] = json.problems.filter((p) => !claude || isOurs(p.path));
-  const warnings: { place: Place; says: string }[] = [];
-  const inOrder = (all: { place: Place; says: string }[]) =>
+  const problems: { place: TextPlace; says: string }[] = json.problems.filter((p) => !claude || isOurs(p.path));
+  const warnings: { place: TextPlace; says: string }[] = [];
+  const inOrder = (all: { place: TextPlace; says: string }[]) =>
     all
       .sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
       .map(({ place, says }) => `${shown}:${place.line}:${place.column}: ${says}`);
@@ -83,7 +83,7 @@ export function checkSettings(
 
 /** The `if` of a hook is a rule too. */
 function conditionProblems(value: SettingsFile, json: JsonText, checkRule: CheckRule) {
-  const problems: { place: Place; says: string }[] = [];
+  const problems: { place: TextPlace; says: string }[] = [];
   for (const [event, groups] of Object.entries(value.hooks ?? {})) {
     for (const [i, group] of groups.entries()) {
       for (const [j, hook] of group.hooks.entries()) {
@@ -163,7 +163,7 @@ function leaveOtherKinds(group: unknown, path: JsonPath, warn: (path: JsonPath, 
 
 type Issue = z.core.$ZodIssue;
 
-function described(issue: Issue, json: JsonText, schema: z.ZodType): { place: Place; says: string }[] {
+function described(issue: Issue, json: JsonText, schema: z.ZodType): { place: TextPlace; says: string }[] {
   const name = issue.path.length > 0 ? quoted(dotted(issue.path)) : "the file";
   const given = valueAt(json.value, issue.path);
   const here = json.valuePlace(issue.path);

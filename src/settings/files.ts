@@ -1,4 +1,4 @@
-// Owns where settings stand, in their order, and reading one file: regular, of a sane size, UTF-8.
+// Where settings stand, in their order, and reading one file: regular, of a sane size, UTF-8.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// Owns keys that only Claude Code has: in settings that were written for it, and of its sandbox in any file. They do nothing here, and each is said.
+// Keys that only Claude Code has: in settings that were written for it, and of its sandbox in any file. They do nothing here, and each is said.
 import { nearestName } from "../text/similarity.ts";
 import type { JsonPath } from "./json-places.ts";
 import { quoted } from "./quoted.ts";

@@ -2,7 +2,7 @@
 import type { JSONVisitor, ParseErrorCode } from "jsonc-parser";
 import { quoted } from "./quoted.ts";
 
-export interface Place {
+export interface TextPlace {
   line: number;
   column: number;
 }
@@ -11,7 +11,7 @@ export type JsonPath = readonly PropertyKey[];
 
 interface JsonProblem {
   path: JsonPath;
-  place: Place;
+  place: TextPlace;
   says: string;
 }
 
@@ -20,13 +20,13 @@ export interface JsonText {
   value: unknown;
   problems: JsonProblem[];
   /** Where the value at this path begins; of what is not there, where the nearest thing around it begins. */
-  valuePlace(path: JsonPath): Place;
+  valuePlace(path: JsonPath): TextPlace;
   /** Where its key stands. */
-  keyPlace(path: JsonPath): Place;
+  keyPlace(path: JsonPath): TextPlace;
 }
 
 /** Deeper than any settings, shallower than the stack. */
-export const MAX_DEPTH = 64;
+export const MOST_JSON_DEPTH = 64;
 
 interface Library {
   visit(text: string, visitor: JSONVisitor, options: { allowTrailingComma: boolean }): unknown;
@@ -65,14 +65,14 @@ export function parsePlaced({ visit }: Library, text: string): JsonText {
   let expected: Expected = "value";
   let lastNumber: { from: number; to: number } | undefined;
 
-  const placeOf = (offset: number): Place => {
+  const placeOf = (offset: number): TextPlace => {
     const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
     return { line: lines.length, column: lines.at(-1)!.length + 1 };
   };
   const put = (value: unknown, offset: number, path: JsonPath): void => {
     values.set(keyOf(path), offset);
-    if (path.length > MAX_DEPTH)
-      throw wrong(offset, `more than ${MAX_DEPTH} levels deep: settings are flatter than that`);
+    if (path.length > MOST_JSON_DEPTH)
+      throw wrong(offset, `more than ${MOST_JSON_DEPTH} levels deep: settings are flatter than that`);
     const into = open.at(-1);
     if (!into) whole = value;
     else if (Array.isArray(into.holder)) into.holder.push(value);
@@ -136,7 +136,7 @@ export function parsePlaced({ visit }: Library, text: string): JsonText {
     },
   };
 
-  const nearest = (places: Map<string, number>, wanted: JsonPath): Place => {
+  const nearest = (places: Map<string, number>, wanted: JsonPath): TextPlace => {
     for (let n = wanted.length; n >= 0; n--) {
       const found = places.get(keyOf(wanted.slice(0, n)));
       if (found !== undefined) return placeOf(found);

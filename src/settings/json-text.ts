@@ -1,7 +1,7 @@
 // JSON as people write it (comments, trailing commas, a byte order mark), with the place of every key and value.
 // What is plain JSON goes through JSON.parse; the library jsonc-parser is loaded for what is not, and for places in a message.
 import { createRequire } from "node:module";
-import { type JsonText, MAX_DEPTH, parsePlaced } from "./json-places.ts";
+import { type JsonText, MOST_JSON_DEPTH, parsePlaced } from "./json-places.ts";
 
 export function readJsonText(given: string): JsonText {
   const text = given.charCodeAt(0) === 0xfeff ? given.slice(1) : given;
@@ -25,7 +25,7 @@ function plainJson(text: string): Pick<JsonText, "value" | "problems"> | undefin
   let keys = 0;
   let isPlain = true;
   const bare = (given: unknown, depth: number): unknown => {
-    isPlain &&= depth <= MAX_DEPTH;
+    isPlain &&= depth <= MOST_JSON_DEPTH;
     if (typeof given !== "object" || given === null || !isPlain) return given;
     if (Array.isArray(given)) return given.map((item) => bare(item, depth + 1));
     const out = Object.create(null) as Record<string, unknown>;

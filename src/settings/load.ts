@@ -1,4 +1,4 @@
-// Owns loading settings: which files are read, in which order, what trust lets through, what is said about the rest.
+// Loading settings: which files are read, in which order, what trust lets through, what is said about the rest.
 import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import type { CheckRule } from "./check.ts";

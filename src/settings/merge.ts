@@ -1,4 +1,4 @@
-// Owns putting the scopes together: lists are joined, each rule with its source; of anything else the highest scope wins, and a repository only tightens.
+// Putting the scopes together: lists are joined, each rule with its source; of anything else the highest scope wins, and a repository only tightens.
 import path from "node:path";
 import type { HookEvent } from "../claude-code/hook-events.ts";
 import type { PermissionMode } from "../claude-code/permission-modes.ts";

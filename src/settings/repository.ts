@@ -1,4 +1,4 @@
-// Owns what a repository may say: it can tighten; what it can execute or allow is bound to the content that the user approved.
+// What a repository may say: it can tighten; what it can execute or allow is bound to the content that the user approved.
 import { createHash } from "node:crypto";
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import type { CheckedFile } from "./check.ts";

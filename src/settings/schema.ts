@@ -1,4 +1,4 @@
-// Owns the schema of a settings file and its JSON Schema. Loaded only when there is a file to check.
+// The schema of a settings file and its JSON Schema. Loaded only when there is a file to check.
 import * as z from "zod";
 import { HOOK_EVENTS, type HookEvent, ruleOf } from "../claude-code/hook-events.ts";
 import { PERMISSION_MODES } from "../claude-code/permission-modes.ts";

@@ -1,4 +1,4 @@
-// Owns which projects the user trusts, and which content of their executable configuration: one file in the state directory.
+// Which projects the user trusts, and which content of their executable configuration: one file in the state directory.
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// Owns the words of settings: what a file may say, what comes out of all of them. No effects.
+// The words of settings: what a file may say, what comes out of all of them. No effects.
 import type { HookEvent, HookGroup } from "../claude-code/hook-events.ts";
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
 

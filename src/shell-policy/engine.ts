@@ -1,4 +1,4 @@
-// Owns the decision: what a call may do, by the parts it consists of, the user's rules, and the mode.
+// The decision: what a call may do, by the parts it consists of, the user's rules, and the mode.
 import type { VerdictCode } from "../loop/seams.ts";
 import { addFinding, type Evaluation, openEvaluation } from "./evaluation.ts";
 import { allow, askFirm, type Finding, stricterFirst } from "./finding.ts";

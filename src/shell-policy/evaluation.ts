@@ -1,4 +1,4 @@
-// Owns what one decision works with: the policy, the world, the limits, and the findings so far.
+// What one decision works with: the policy, the world, the limits, and the findings so far.
 import { isInside } from "../file-access/paths.ts";
 import { askFirm, type Finding, type PolicyVerdict } from "./finding.ts";
 import { compileRules, type RuleSet, realOrGiven } from "./rules.ts";

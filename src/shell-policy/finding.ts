@@ -1,4 +1,4 @@
-// Owns what judging one part of a call yields, and how findings are made.
+// What judging one part of a call yields, and how findings are made.
 import type { VerdictCode } from "../loop/seams.ts";
 import type { PolicyDecision } from "./types.ts";
 

@@ -1,4 +1,4 @@
-// Owns what the parts of a call get besides: the network and the repository, never for what stands beside the part that needs them.
+// What the parts of a call get besides: the network and the repository, never for what stands beside the part that needs them.
 import { isAbsolute } from "node:path";
 import type { ReadOutside, Withheld } from "../loop/seams.ts";
 import type { Finding } from "./finding.ts";

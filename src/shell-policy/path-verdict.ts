@@ -1,4 +1,4 @@
-// Owns where a path leads and what may be done there: inside or outside, protected, secret, a device.
+// Where a path leads and what may be done there: inside or outside, protected, secret, a device.
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../file-access/paths.ts";
 import { fold, type Hit, secretBy } from "../file-access/secret-names.ts";

@@ -1,4 +1,4 @@
-// Owns the table of names that are never written without a person.
+// The table of names that are never written without a person.
 import { entries, find, fold, type Hit, isGlob, once, reaches } from "../file-access/secret-names.ts";
 
 /** A directory (everything below it too) or a file, at any depth of the project. `/` separates components. */

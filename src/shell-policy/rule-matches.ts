@@ -1,4 +1,4 @@
-// Owns whether a rule speaks of a call, for whoever filters by rules (the `if` of a hook). It decides nothing.
+// Whether a rule speaks of a call, for whoever filters by rules (the `if` of a hook). It decides nothing.
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { realPath } from "../file-access/paths.ts";

@@ -1,4 +1,4 @@
-// Owns rules in Claude's grammar: reading one, and whether it matches a command, a path, a tool.
+// Rules in Claude's grammar: reading one, and whether it matches a command, a path, a tool.
 
 import { isAbsolute, join, relative } from "node:path";
 import { toClaude } from "../claude-code/tool-names.ts";

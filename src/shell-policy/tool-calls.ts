@@ -1,4 +1,4 @@
-// Owns calls of tools other than the shell: file tools by their paths, everything else by name.
+// Calls of tools other than the shell: file tools by their paths, everything else by name.
 
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// Owns what the user's rules mean in a tree that is not the project's own: an agent's worktree.
+// What the user's rules mean in a tree that is not the project's own: an agent's worktree.
 import type { Policy, RuleText } from "./types.ts";
 
 /**

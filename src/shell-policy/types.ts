@@ -1,4 +1,4 @@
-// Owns the words of the permission engine: what it is told, and what it answers. No effects.
+// The words of the permission engine: what it is told, and what it answers. No effects.
 
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import type { ReadOutside, VerdictCode, Withheld } from "../loop/seams.ts";

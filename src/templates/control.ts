@@ -1,4 +1,4 @@
-// Owns what the attributes `if` and `for` may say: three forms of a condition and one of a loop.
+// What the attributes `if` and `for` may say: three forms of a condition and one of a loop.
 import { type Cursor, eat, eatName, eatString, type Path, parsePath, skipSpace, unexpected } from "./expression.ts";
 import { problem, quotedSource } from "./source.ts";
 

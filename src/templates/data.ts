@@ -1,4 +1,4 @@
-// Owns how a value is marked as data: a fenced JSON block with its origin, which nothing inside can close.
+// How a value is marked as data: a fenced JSON block with its origin, which nothing inside can close.
 import { HoldfastError } from "../ledger/error.ts";
 import { stableJson } from "./json.ts";
 import { MAX_OUTPUT } from "./limits.ts";

@@ -1,4 +1,4 @@
-// Owns what a template file is once read: pieces of Markdown or a tree of POML.
+// What a template file is once read: pieces of Markdown or a tree of POML.
 import { parsePieces, type TextPiece } from "./expression.ts";
 import { splitFrontMatter } from "./front-matter.ts";
 import { parsePoml } from "./poml-parse.ts";

@@ -1,4 +1,4 @@
-// Owns what may stand between {{ and }}: a path and three filters. There are no operators and no calls.
+// What may stand between {{ and }}: a path and three filters. There are no operators and no calls.
 import { didYouMean, problem, quotedSource, type Source } from "./source.ts";
 
 export type Key = string | number;

@@ -1,4 +1,4 @@
-// Owns the YAML between two lines of --- at the top of a Markdown template: about the prompt, never part of it.
+// The YAML between two lines of --- at the top of a Markdown template: about the prompt, never part of it.
 import * as yaml from "yaml";
 import { messageOf } from "../ledger/error.ts";
 import { isObject } from "./json.ts";

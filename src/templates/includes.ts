@@ -1,4 +1,4 @@
-// Owns which files a template may name: beside it or below it, never above, never itself again.
+// Which files a template may name: beside it or below it, never above, never itself again.
 import { posix } from "node:path";
 import { problem, quotedSource, type Source } from "./source.ts";
 

@@ -1,4 +1,4 @@
-// Owns prompt templates: Markdown with {{ paths }} and a safe subset of POML. Nothing in a template or a value is ever evaluated.
+// Prompt templates: Markdown with {{ paths }} and a safe subset of POML. Nothing in a template or a value is ever evaluated.
 import { posix } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
 import { parseDocument, type TemplateKind } from "./document.ts";

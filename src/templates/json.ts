@@ -1,4 +1,4 @@
-// Owns how values are read and written: ownValue data properties only, nothing of theirs is ever called.
+// How values are read and written: ownValue data properties only, nothing of theirs is ever called.
 
 /** Called with what is wrong; throws. */
 export type JsonFault = (code: "invalid" | "limit", what: string) => never;

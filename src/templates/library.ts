@@ -1,4 +1,4 @@
-// Owns fetching what a template includes: each file once, no cycles, a bounded depth.
+// Fetching what a template includes: each file once, no cycles, a bounded depth.
 import { posix } from "node:path";
 import { messageOf } from "../ledger/error.ts";
 import { type Document, parseDocument } from "./document.ts";

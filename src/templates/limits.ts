@@ -1,4 +1,4 @@
-// Owns what one rendering may cost.
+// What one rendering may cost.
 
 /** Bytes of a rendered prompt. */
 export const MAX_OUTPUT = 1_048_576;

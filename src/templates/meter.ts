@@ -1,4 +1,4 @@
-// Owns counting what a rendering costs, against the limits.
+// Counting what a rendering costs, against the limits.
 import { MAX_LOOPS, MAX_OUTPUT, MAX_STEPS } from "./limits.ts";
 import { problem, type Source } from "./source.ts";
 

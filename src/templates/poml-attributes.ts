@@ -1,4 +1,4 @@
-// Owns what the attributes of a POML element mean. Only captions and languages take {{ }}: a value never chooses a file.
+// What the attributes of a POML element mean. Only captions and languages take {{ }}: a value never chooses a file.
 import { parseCondition, parseLoop, variableName } from "./control.ts";
 import { type Cursor, type Decode, parsePieces, unexpected } from "./expression.ts";
 import { includePath } from "./includes.ts";

@@ -1,4 +1,4 @@
-// Owns white space in POML: indentation and edges that belong to the file go; values are never touched.
+// White space in POML: indentation and edges that belong to the file go; values are never touched.
 import type { TextPiece } from "./expression.ts";
 import type { Lines, Node, PomlPart, Text } from "./poml-tree.ts";
 

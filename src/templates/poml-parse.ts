@@ -1,4 +1,4 @@
-// Owns reading POML: a strict little XML without declarations, namespaces or entities of its own.
+// Reading POML: a strict little XML without declarations, namespaces or entities of its own.
 import { type Cursor, type Decode, eat, parsePieces, skipSpace, type TextPiece, unexpected } from "./expression.ts";
 import { MAX_DEPTH } from "./limits.ts";
 import { type Attribute, applyAttributes } from "./poml-attributes.ts";

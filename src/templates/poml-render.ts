@@ -1,4 +1,4 @@
-// Owns turning POML into Markdown. Elements decide the structure; values only fill it.
+// Turning POML into Markdown. Elements decide the structure; values only fill it.
 import { fenceFor } from "./data.ts";
 import type { Document } from "./document.ts";
 import type { TextPiece } from "./expression.ts";

@@ -1,4 +1,4 @@
-// Owns the POML subset: which elements there are, where they may stand and what attributes they take.
+// The POML subset: which elements there are, where they may stand and what attributes they take.
 
 const SECTIONS = ["poml", "role", "task", "output-format", "example"] as const;
 const TEXTUAL = [...SECTIONS, "p", "item", "b", "i"] as const;

@@ -1,4 +1,4 @@
-// Owns the tree of a POML template, as the parser builds it and the renderer walks it.
+// The tree of a POML template, as the parser builds it and the renderer walks it.
 import type { Condition, Loop } from "./control.ts";
 import type { TextPiece } from "./expression.ts";
 import type { ListStyle, Tag } from "./poml-tags.ts";

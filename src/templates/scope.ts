@@ -1,4 +1,4 @@
-// Owns what a path means: names given by loops and <let>, then the values; and the text of an expression.
+// What a path means: names given by loops and <let>, then the values; and the text of an expression.
 import type { Condition } from "./control.ts";
 import { type Expression, type Filter, type Path, pathName } from "./expression.ts";
 import { isList, isObject, type JsonFault, kindOf, ownValue, stableJson } from "./json.ts";

@@ -1,4 +1,4 @@
-// Owns the text of one template file and how a mistake in it is reported: file, line, column, and what to do.
+// The text of one template file and how a mistake in it is reported: file, line, column, and what to do.
 import { type ErrorCode, HoldfastError } from "../ledger/error.ts";
 import { nearestName } from "../text/similarity.ts";
 

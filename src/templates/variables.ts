@@ -1,4 +1,4 @@
-// Owns the question which values a template asks for, answered without rendering it.
+// The question which values a template asks for, answered without rendering it.
 import type { Document } from "./document.ts";
 import type { Path, TextPiece } from "./expression.ts";
 import type { Library } from "./library.ts";

@@ -1,4 +1,4 @@
-// Owns what `holdfast/testing` exports: the scripted model server and the suite that every store passes.
+// What `holdfast/testing` exports: the scripted model server and the suite that every store passes.
 
 export {
   type LoggedRequest,

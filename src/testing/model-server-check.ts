@@ -1,4 +1,4 @@
-// Owns judging a request as a provider would: every call has one result directly after it, nothing is orphaned, no message is empty.
+// Judging a request as a provider would: every call has one result directly after it, nothing is orphaned, no message is empty.
 import { isModels } from "./model-server-responses.ts";
 import type { ScriptRequest } from "./model-server-script.ts";
 

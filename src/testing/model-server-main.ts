@@ -1,4 +1,4 @@
-// Owns running the scripted model server as a process of its own, so that it outlives a killed harness.
+// Running the scripted model server as a process of its own, so that it outlives a killed harness.
 //   node src/testing/model-server-main.ts --script FILE [--port N] [--match round|arrival]
 // FILE is JSON (an array of rounds) or a module whose default export is a script. The first line of output is {"listening":PORT}.
 import { readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// Owns what the wires of the scripted model server share: events as text, and what a round means where it says nothing.
+// What the wires of the scripted model server share: events as text, and what a round means where it says nothing.
 import type { ScriptCall, ScriptRound } from "./model-server-script.ts";
 
 export const sse = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;

@@ -1,4 +1,4 @@
-// Owns how the scripted model server speaks the Responses format: a round as the events of a stream, or as one body.
+// How the scripted model server speaks the Responses format: a round as the events of a stream, or as one body.
 
 import { argumentsOf, named, pieces, reasoningOf, usageOf } from "./model-server-pieces.ts";
 import type { ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";

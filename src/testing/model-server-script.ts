@@ -1,4 +1,4 @@
-// Owns the language of scripts for the model server: what each round says, and what goes wrong with it on which attempt.
+// The language of scripts for the model server: what each round says, and what goes wrong with it on which attempt.
 import type { ProviderName } from "./model-server-providers.ts";
 
 export interface ScriptCall {

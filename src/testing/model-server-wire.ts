@@ -1,4 +1,4 @@
-// Owns how the scripted model server speaks: a round as the chunks of a stream, or as one body, in each wire format.
+// How the scripted model server speaks: a round as the chunks of a stream, or as one body, in each wire format.
 import { argumentsOf, named, pieces, reasoningOf, sse, usageOf } from "./model-server-pieces.ts";
 import { providerOf } from "./model-server-providers.ts";
 import { responsesChunks, responsesErrorChunk, responsesWhole } from "./model-server-responses.ts";

@@ -1,4 +1,4 @@
-// Owns the scripted model server: real HTTP in each wire format, playing a script with its faults, and a log of all that was asked.
+// The scripted model server: real HTTP in each wire format, playing a script with its faults, and a log of all that was asked.
 import { createHash } from "node:crypto";
 import http from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// Owns the part of the suite about what stands beside events: blobs, wakes, snapshots, lists, verification.
+// The part of the suite about what stands beside events: blobs, wakes, snapshots, lists, verification.
 import { blobHash } from "../ledger/checksum.ts";
 import type { Store, Wake } from "../ledger/store.ts";
 import { all, type ConformanceRun, code, collect, event, type Framework, seqs } from "./store-conformance-steps.ts";

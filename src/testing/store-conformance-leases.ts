@@ -1,4 +1,4 @@
-// Owns the part of the suite about leases: fencing, renewal, release, expiry.
+// The part of the suite about leases: fencing, renewal, release, expiry.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fence, Lease, Store } from "../ledger/store.ts";
 import { type ConformanceRun, code, event, type Framework, isLease } from "./store-conformance-steps.ts";

@@ -1,4 +1,4 @@
-// Owns the small steps that the tests of the suite are made of.
+// The small steps that the tests of the suite are made of.
 import { isHoldfastError } from "../ledger/error.ts";
 import type { EventInput, Lease, Store, StoredEvent } from "../ledger/store.ts";
 

@@ -1,4 +1,4 @@
-// Owns the suite that every store must pass: what it says here is what the port means.
+// The suite that every store must pass: what it says here is what the port means.
 import { setTimeout as sleep } from "node:timers/promises";
 import { blobHash } from "../ledger/checksum.ts";
 import { isHoldfastError } from "../ledger/error.ts";

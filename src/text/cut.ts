@@ -1,4 +1,4 @@
-// Owns cutting text without breaking a character in two.
+// Cutting text without breaking a character in two.
 
 /** At most `max` UTF-16 units from the start. */
 export function cutText(text: string, max: number): string {

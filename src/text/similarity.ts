@@ -1,4 +1,4 @@
-// Owns how alike two short texts are, and which known name a misspelt one was meant to be.
+// How alike two short texts are, and which known name a misspelt one was meant to be.
 
 /** Dice's coefficient over pairs of characters: 0 (nothing in common) to 1 (the same). */
 export function similarity(a: string, b: string): number {

@@ -1,4 +1,4 @@
-// Owns one agent's work for a phase: its prompt, its time and budget, and that it gave what was asked for.
+// One agent's work for a phase: its prompt, its time and budget, and that it gave what was asked for.
 
 import type { AgentAnswer } from "../hub/port.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns what can be known about a workflow before anything runs: its names, its edges, and that every value has a giver.
+// What can be known about a workflow before anything runs: its names, its edges, and that every value has a giver.
 import { messageOf } from "../ledger/error.ts";
 import { didYouMean, quotedSource } from "../templates/source.ts";
 import { keysOf, rootOf } from "./condition.ts";

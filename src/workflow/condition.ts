@@ -1,4 +1,4 @@
-// Owns conditions and paths on shared data: the grammar of the templates, and what they say about values.
+// Conditions and paths on shared data: the grammar of the templates, and what they say about values.
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import { type Condition, parseCondition } from "../templates/control.ts";
 import { type Cursor, type Path, parsePath, skipSpace, unexpected } from "../templates/expression.ts";

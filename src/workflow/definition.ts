@@ -1,4 +1,4 @@
-// Owns what a workflow is: the shape that is written in YAML or TypeScript, and the checked one that is run.
+// What a workflow is: the shape that is written in YAML or TypeScript, and the checked one that is run.
 import type { Schema } from "../contexts/schemas.ts";
 import type { Condition } from "../templates/control.ts";
 import type { Path } from "../templates/expression.ts";

@@ -1,4 +1,4 @@
-// Owns the drawing of a workflow as plain text: a tree of phases with their states, no wider than asked for.
+// The drawing of a workflow as plain text: a tree of phases with their states, no wider than asked for.
 import { fitted } from "../text/columns.ts";
 import { bytesText, timeText } from "./report.ts";
 import type { PhaseStatus, WorkflowRun } from "./status.ts";

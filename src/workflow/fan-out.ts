@@ -1,4 +1,4 @@
-// Owns a phase over a list: one agent an item, each on its own; what is finished is not done again when others fail.
+// A phase over a list: one agent an item, each on its own; what is finished is not done again when others fail.
 
 import type { AgentAnswer } from "../hub/port.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns the graph of phases: who needs whom, what goes round, in which order.
+// The graph of phases: who needs whom, what goes round, in which order.
 
 export interface Vertex {
   id: string;

@@ -1,4 +1,4 @@
-// Owns the memory of this process while phases run: the highest that was seen.
+// The memory of this process while phases run: the highest that was seen.
 
 const EVERY_MS = 50;
 

@@ -1,4 +1,4 @@
-// Owns the records that older Holdfasts kept among the shared data, where agents could write too: only what the runtime wrote there counts.
+// The records that older Holdfasts kept among the shared data, where agents could write too: only what the runtime wrote there counts.
 import type { Context } from "../contexts/context.ts";
 import type { Header, PhaseRecord } from "./records.ts";
 

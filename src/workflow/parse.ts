@@ -1,4 +1,4 @@
-// Owns reading a workflow: YAML or TypeScript in, a checked workflow out, or every mistake with its place.
+// Reading a workflow: YAML or TypeScript in, a checked workflow out, or every mistake with its place.
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns one phase from its beginning (or where a dead process left it) to its end: skipped, done, failed, or left for later.
+// One phase from its beginning (or where a dead process left it) to its end: skipped, done, failed, or left for later.
 
 import type { AgentAnswer } from "../hub/port.ts";
 import { isHoldfastError, messageOf } from "../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns where things stand in a workflow's file, and how a mistake is reported: file, line, what is wrong, what to do.
+// Where things stand in a workflow's file, and how a mistake is reported: file, line, what is wrong, what to do.
 import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import { HoldfastError } from "../ledger/error.ts";
 

@@ -1,4 +1,4 @@
-// Owns what comes next: read from the records alone, so that a resumed run decides as the first one would have.
+// What comes next: read from the records alone, so that a resumed run decides as the first one would have.
 import type { PhaseRecord, Records } from "./records.ts";
 
 export interface PlannedPhase {

@@ -1,4 +1,4 @@
-// Owns the prompt of a phase: its template filled from shared data, and the data it reads, marked as data and within a bound.
+// The prompt of a phase: its template filled from shared data, and the data it reads, marked as data and within a bound.
 import type { Context } from "../contexts/context.ts";
 import type { SharedInfo } from "../contexts/shared-data.ts";
 import { injectShared } from "../hub/injection.ts";

@@ -1,4 +1,4 @@
-// Owns what is durable about a run: one record for the workflow, one for each phase, and the settling of a finished phase exactly once.
+// What is durable about a run: one record for the workflow, one for each phase, and the settling of a finished phase exactly once.
 
 import { RESULTS } from "../contexts/authority.ts";
 import type { Context } from "../contexts/context.ts";

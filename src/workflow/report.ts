@@ -1,4 +1,4 @@
-// Owns the report of a run: what each phase took, and what was saved by not losing it. Only measured numbers.
+// The report of a run: what each phase took, and what was saved by not losing it. Only measured numbers.
 import type { WorkflowRun } from "./status.ts";
 
 export interface ReportRow {

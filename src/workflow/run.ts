@@ -1,4 +1,4 @@
-// Owns running a workflow: what is ready runs, bounded; everything durable as it happens; nothing finished is done again.
+// Running a workflow: what is ready runs, bounded; everything durable as it happens; nothing finished is done again.
 import type { Context } from "../contexts/context.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import type { AgentRunner } from "../hub/port.ts";

@@ -1,4 +1,4 @@
-// Owns schemas of inputs and exports: JSON Schema or zod, checked before anything runs.
+// Schemas of inputs and exports: JSON Schema or zod, checked before anything runs.
 import * as z from "zod";
 import { messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";

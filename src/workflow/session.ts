@@ -1,4 +1,4 @@
-// Owns what the parts of one run share: the context it holds, the runner, the bounds, and who is told.
+// What the parts of one run share: the context it holds, the runner, the bounds, and who is told.
 import type { Context } from "../contexts/context.ts";
 import type { AgentRunner } from "../hub/port.ts";
 import type { Slots } from "../ledger/slots.ts";

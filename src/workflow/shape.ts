@@ -1,4 +1,4 @@
-// Owns the shape of a workflow as it is written: which keys there are and of what kind, each mistake with its place.
+// The shape of a workflow as it is written: which keys there are and of what kind, each mistake with its place.
 import * as z from "zod";
 import { own } from "../ledger/own.ts";
 import { didYouMean, quotedSource } from "../templates/source.ts";

@@ -1,4 +1,4 @@
-// Owns how a workflow stands, for whoever asks: data from the context alone, also while another process runs it or after it died.
+// How a workflow stands, for whoever asks: data from the context alone, also while another process runs it or after it died.
 import type { Context } from "../contexts/context.ts";
 import type { ContextStatus } from "../contexts/listing.ts";
 import { type PhaseState, planOf } from "./plan.ts";

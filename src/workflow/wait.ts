@@ -1,4 +1,4 @@
-// Owns phases that wait for a person: what is asked, when an answer counts, and giving one from anywhere.
+// Phases that wait for a person: what is asked, when an answer counts, and giving one from anywhere.
 import type { Context } from "../contexts/context.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { didYouMean, quotedSource } from "../templates/source.ts";

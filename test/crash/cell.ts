@@ -1,4 +1,4 @@
-// Owns one cell of the matrix: run, kill, take up again until the turn has ended, take up once more, and count what went wrong.
+// One cell of the matrix: run, kill, take up again until the turn has ended, take up once more, and count what went wrong.
 import fs from "node:fs";
 import path from "node:path";
 import type { StoredEvent } from "../../src/ledger/store.ts";

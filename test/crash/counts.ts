@@ -1,4 +1,4 @@
-// Owns what is counted in a cell, and the published record of a long run.
+// What is counted in a cell, and the published record of a long run.
 import fs from "node:fs";
 
 export interface Counts {

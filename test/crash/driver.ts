@@ -1,4 +1,4 @@
-// Owns one world of a crash cell: a temporary project and state directory, a scripted model, and the real command line as a child process.
+// One world of a crash cell: a temporary project and state directory, a scripted model, and the real command line as a child process.
 import { type ChildProcess, spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";

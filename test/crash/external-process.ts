@@ -1,4 +1,4 @@
-// Owns a program of an embedder's own: the harness with one `external` tool, behind the same words as the command line.
+// A program of an embedder's own: the harness with one `external` tool, behind the same words as the command line.
 import fs from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";

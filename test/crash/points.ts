@@ -1,4 +1,4 @@
-// Owns the named crash points: read from the source, so that a new one is in the matrix without anyone adding it.
+// The named crash points: read from the source, so that a new one is in the matrix without anyone adding it.
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// Owns power loss: the write log of a run, and the files as a disk could hold them at any point of it.
+// Power loss: the write log of a run, and the files as a disk could hold them at any point of it.
 // The model: a sync makes the data of its file durable, and every name up to it; what was written since may be there or not,
 // sector by sector.
 import fs from "node:fs";

@@ -1,4 +1,4 @@
-// Owns what the harness is doing when it is killed: a prompt, the model's script, and which effects must be there exactly once.
+// What the harness is doing when it is killed: a prompt, the model's script, and which effects must be there exactly once.
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// Owns kills and faults at system calls, without any change of the code. Only the main thread is traced: that is where the
+// Kills and faults at system calls, without any change of the code. Only the main thread is traced: that is where the
 // store writes, its calls are counted exactly, and the jobs that it starts are left alone.
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";

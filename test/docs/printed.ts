@@ -1,4 +1,4 @@
-// Owns finding the commands that are printed for people: in code blocks of README, docs and the rooms of src/, in help texts.
+// Finding the commands that are printed for people: in code blocks of README, docs and the rooms of src/, in help texts.
 import fs from "node:fs";
 import path from "node:path";
 import { help } from "../../src/cli/help.ts";

@@ -1,4 +1,4 @@
-// Owns what the tests of hooks share: a whole house with hooks in it, and a bare turn that fires single events.
+// What the tests of hooks share: a whole house with hooks in it, and a bare turn that fires single events.
 import fs from "node:fs";
 import path from "node:path";
 import type { CommandHook, HookEvent } from "../../src/claude-code/hook-events.ts";

@@ -1,4 +1,4 @@
-// Owns a harness process to be killed: starts one command as a job, says so, and waits for its death (or, with "leave", leaves).
+// A harness process to be killed: starts one command as a job, says so, and waits for its death (or, with "leave", leaves).
 import { createRunner } from "../../src/mechanisms/jobs/runner.ts";
 
 const [dir, cwd, command, plan, then] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Owns seeded faults: a state to damage, the damage, and the judgement whether anything was lost silently.
+// Seeded faults: a state to damage, the damage, and the judgement whether anything was lost silently.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blobHash } from "../../src/ledger/checksum.ts";

@@ -1,4 +1,4 @@
-// Owns what the tests of all wires share: a request, and how one is sent.
+// What the tests of all wires share: a request, and how one is sent.
 import { createAnthropic } from "../../src/models/anthropic.ts";
 import type { Delta, Item, Limits, Model, ModelError, ModelRequest } from "../../src/models/model.ts";
 import { createOpenAI } from "../../src/models/openai.ts";

@@ -1,4 +1,4 @@
-// Owns what the tests of the rehearsal model share: stand-ins for the tools in a folder of their own, and a loop that plays them.
+// What the tests of the rehearsal model share: stand-ins for the tools in a folder of their own, and a loop that plays them.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// Owns the world that the tests of the permission engine judge in: a project with a home and something outside.
+// The world that the tests of the permission engine judge in: a project with a home and something outside.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -12,8 +12,11 @@ export interface TestWorld extends World {
   base: string;
 }
 
+let worlds = Date.now();
+
 export function makeWorld(opts: Partial<World> = {}, setup: string[] = []): TestWorld {
-  const made = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "permissions-"));
+  // No letters by chance: commands of the corpora replace letters of paths.
+  const made = path.join(fs.realpathSync(os.tmpdir()), `permissions-${process.pid}-${worlds++}`);
   const base = path.join(made, "base");
   const [root, home] = [path.join(base, "proj"), path.join(base, "home")];
   for (const dir of ["proj/src", "proj/.git/hooks", "proj/docs", "home/.ssh", "outside/dir"]) {

@@ -1,4 +1,4 @@
-// Owns a turn that keeps its facts in memory: schemas are checked and slices folded as the ledger would.
+// A turn that keeps its facts in memory: schemas are checked and slices folded as the ledger would.
 import { createCodec } from "../../src/ledger/events.ts";
 import { createFold } from "../../src/ledger/fold.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";

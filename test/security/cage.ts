@@ -1,4 +1,4 @@
-// Owns running commands as a user does: the built command line in a throw-away project with a throw-away home, commands in files, mode auto.
+// Running commands as a user does: the built command line in a throw-away project with a throw-away home, commands in files, mode auto.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";

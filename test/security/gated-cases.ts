@@ -1,4 +1,4 @@
-// Owns the cases of the gate and the tools together, by kind. One line each: tools, path (of bash: the command), outcome, why, more.
+// The cases of the gate and the tools together, by kind. One line each: tools, path (of bash: the command), outcome, why, more.
 import type { PermissionMode } from "../../src/claude-code/permission-modes.ts";
 import type { GatedCall, GatedTool } from "./gated.ts";
 

@@ -1,4 +1,4 @@
-// Owns driving one call as the loop does: the gate judges, and only what it allows is run, with what it granted. Commands run in their sandbox.
+// Driving one call as the loop does: the gate judges, and only what it allows is run, with what it granted. Commands run in their sandbox.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

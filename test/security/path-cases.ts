@@ -1,4 +1,4 @@
-// Owns the cases of the file tools against paths that mean something else than they say. One line each: tools, path, verdict, why, more.
+// The cases of the file tools against paths that mean something else than they say. One line each: tools, path, verdict, why, more.
 import type { Grants } from "../../src/loop/seams.ts";
 import { BASE_SETUP, type PathCase } from "./world.ts";
 

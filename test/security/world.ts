@@ -1,4 +1,4 @@
-// Owns the little world of a path case: a project among things it must not touch, and the tools driven as if the gate had been deceived.
+// The little world of a path case: a project among things it must not touch, and the tools driven as if the gate had been deceived.
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";

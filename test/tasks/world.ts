@@ -1,4 +1,4 @@
-// Owns a board for a test: a store on disk with as many doors as processes would have.
+// A board for a test: a store on disk with as many doors as processes would have.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

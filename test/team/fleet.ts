@@ -1,4 +1,4 @@
-// Owns a fleet for tests: a team on one state, hosted by several real `holdfast worker` processes, one of which is killed now and then.
+// A fleet for tests: a team on one state, hosted by several real `holdfast worker` processes, one of which is killed now and then.
 import { type ChildProcess, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";

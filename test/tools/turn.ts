@@ -1,4 +1,4 @@
-// Owns a small stand-in for an agent's turn: it records what was appended and folds the slices of the mechanisms under test.
+// A small stand-in for an agent's turn: it records what was appended and folds the slices of the mechanisms under test.
 import { createHash } from "node:crypto";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

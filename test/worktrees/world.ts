@@ -1,4 +1,4 @@
-// Owns a repository for a test, its worktrees, and an agent with the tools on them.
+// A repository for a test, its worktrees, and an agent with the tools on them.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// Owns `holdfast agents ls|show`: the types of agents there are, where they come from, what is wrong with their files.
+// `holdfast agents ls|show`: the types of agents there are, where they come from, what is wrong with their files.
 
 import { oneLine, printable } from "../../front/presentation/printable.ts";
 import { type Catalogue, createAgentCatalogue } from "../../mechanisms/agents/catalogue.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
+// `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 
 import { listContexts } from "../../contexts/listing.ts";
 import { type ApprovalScope, approvalRule, choicesFor, describeRequest } from "../../front/presentation/approval.ts";

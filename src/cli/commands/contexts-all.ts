@@ -1,4 +1,4 @@
-// Owns `holdfast contexts ls --all`: the contexts of every project of this user. A store that cannot be read is a line, and the others are shown.
+// `holdfast contexts ls --all`: the contexts of every project of this user. A store that cannot be read is a line, and the others are shown.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast contexts diff`: what changed between two checkpoints, as a person reads it: unified diffs, values old and new.
+// `holdfast contexts diff`: what changed between two checkpoints, as a person reads it: unified diffs, values old and new.
 
 import type { Context } from "../../contexts/context.ts";
 import type { DataChange, Diff } from "../../contexts/diff.ts";

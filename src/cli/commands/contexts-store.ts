@@ -1,4 +1,4 @@
-// Owns `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
+// `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
 import type { ContextInfo } from "../../contexts/listing.ts";
 import type { Contexts } from "../../contexts/open.ts";
 import { oneLine, printable } from "../../front/presentation/printable.ts";

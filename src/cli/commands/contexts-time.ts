@@ -1,4 +1,4 @@
-// Owns `holdfast contexts checkpoints|checkpoint|restore|undo|diff|fork`: going back, comparing, and a second timeline.
+// `holdfast contexts checkpoints|checkpoint|restore|undo|diff|fork`: going back, comparing, and a second timeline.
 import type { Checkpoint, RestoreReport } from "../../contexts/checkpoints.ts";
 import type { Context } from "../../contexts/context.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
+// `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
 
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";

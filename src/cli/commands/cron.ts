@@ -1,4 +1,4 @@
-// Owns `holdfast cron ls|add|rm`: what agents have scheduled, setting a schedule from outside, taking one away.
+// `holdfast cron ls|add|rm`: what agents have scheduled, setting a schedule from outside, taking one away.
 
 import { listContexts } from "../../contexts/listing.ts";
 import { openContexts } from "../../contexts/open.ts";

@@ -1,4 +1,4 @@
-// Owns how diffs are printed: bounded, and what is not shown is said.
+// How diffs are printed: bounded, and what is not shown is said.
 import { isUtf8 } from "node:buffer";
 import { lineDiff } from "../../file-access/line-diff.ts";
 import { printable } from "../../front/presentation/printable.ts";

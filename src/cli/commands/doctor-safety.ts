@@ -1,4 +1,4 @@
-// Owns what doctor says about safety: the sandbox, the network, our own files, hooks that commands could change.
+// What doctor says about safety: the sandbox, the network, our own files, hooks that commands could change.
 import fs from "node:fs";
 import path from "node:path";
 import { messageOf } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast doctor`: what works here, what does not, what to do about it.
+// `holdfast doctor`: what works here, what does not, what to do about it.
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";

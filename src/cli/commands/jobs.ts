@@ -1,4 +1,4 @@
-// Owns `holdfast jobs ls|show|kill`.
+// `holdfast jobs ls|show|kill`.
 
 import { age, listing, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns every request for approval that was ever made in a store, and how it was answered: what a part of an id may mean, and what a second answer is told.
+// Every request for approval that was ever made in a store, and how it was answered: what a part of an id may mean, and what a second answer is told.
 import { listContexts } from "../../contexts/listing.ts";
 import { unspill } from "../../ledger/spill.ts";
 import type { Store } from "../../ledger/store.ts";

@@ -1,4 +1,4 @@
-// Owns the lines that `permissions check --json-lines` reads: what they may say, and what is wrong with one that says something else.
+// The lines that `permissions check --json-lines` reads: what they may say, and what is wrong with one that says something else.
 
 import { resolve } from "node:path";
 import * as z from "zod";

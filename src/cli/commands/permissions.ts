@@ -1,4 +1,4 @@
-// Owns `holdfast permissions check`: what the engine would say, part by part. Nothing is executed.
+// `holdfast permissions check`: what the engine would say, part by part. Nothing is executed.
 
 import { escaped, oneLine } from "../../front/presentation/printable.ts";
 import { linesOf } from "../../front/sdk-protocol/lines-of.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast project ls|adopt|forget`: whose state lies where, and which folder goes on with it.
+// `holdfast project ls|adopt|forget`: whose state lies where, and which folder goes on with it.
 import { adoptProject, forgetProject, type KnownProject, listProjects } from "../../contexts/project/links.ts";
 import { settleMovedRoots } from "../../contexts/project/moved-roots.ts";
 import { printable } from "../../front/presentation/printable.ts";

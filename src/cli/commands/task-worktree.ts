@@ -1,4 +1,4 @@
-// Owns what `holdfast tasks show` says of a task's worktree: where it is, what is in it, how to merge it.
+// What `holdfast tasks show` says of a task's worktree: where it is, what is in it, how to merge it.
 import type { Project } from "../../contexts/project.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast tasks ls|show|add|update|claim|release|done|cancel|rm|graph|export|import`: the board, for a person.
+// `holdfast tasks ls|show|add|update|claim|release|done|cancel|rm|graph|export|import`: the board, for a person.
 import { resolve } from "node:path";
 import type { Project } from "../../contexts/project.ts";
 import { HoldfastError } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast team ls|show|send|plans|approve|reject|shutdown`: a person's side of every team of this project.
+// `holdfast team ls|show|send|plans|approve|reject|shutdown`: a person's side of every team of this project.
 
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast trust [show|add|remove]`: which projects' own configuration is used.
+// `holdfast trust [show|add|remove]`: which projects' own configuration is used.
 
 import { escaped } from "../../front/presentation/printable.ts";
 import { describeWithheld } from "../../settings/load.ts";

@@ -1,4 +1,4 @@
-// Owns which contexts wait for a person although nobody is at work in them: a teammate's plan is not answered.
+// Which contexts wait for a person although nobody is at work in them: a teammate's plan is not answered.
 
 import type { ContextInfo } from "../../contexts/listing.ts";
 import { openLedger } from "../../ledger/ledger.ts";

@@ -1,4 +1,4 @@
-// Owns `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
+// `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
 import { keepSweeping } from "../../contexts/sweep.ts";
 import { requestLine } from "../../front/presentation/command-line.ts";
 import { printable } from "../../front/presentation/printable.ts";

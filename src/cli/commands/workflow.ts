@@ -1,4 +1,4 @@
-// Owns `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
+// `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
 import { isAbsolute, relative, resolve } from "node:path";
 import type { Context } from "../../contexts/context.ts";
 import type { ContextInfo } from "../../contexts/listing.ts";

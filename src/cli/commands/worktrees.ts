@@ -1,4 +1,4 @@
-// Owns `holdfast worktrees ls|show|diff|merge|rm`: what teams made, and how to take it over.
+// `holdfast worktrees ls|show|diff|merge|rm`: what teams made, and how to take it over.
 
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { oneLine, printable } from "../../front/presentation/printable.ts";

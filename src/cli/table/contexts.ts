@@ -1,4 +1,4 @@
-// Owns the table of `holdfast contexts`: looking at what was done, going back, branching off, moving and removing it.
+// The table of `holdfast contexts`: looking at what was done, going back, branching off, moving and removing it.
 import { type Command, verb } from "../command.ts";
 import { text, toggle } from "../flag.ts";
 import { JSON_TOO, PLACE, RUN } from "../flags.ts";

@@ -1,4 +1,4 @@
-// Owns the tables of what is around the work: approvals, permissions, trust, project, doctor, completion.
+// The tables of what is around the work: approvals, permissions, trust, project, doctor, completion.
 import { VERSION as NUMBER } from "../../version.ts";
 import { type Command, verb } from "../command.ts";
 import type { CompletedId } from "../completion-entries.ts";

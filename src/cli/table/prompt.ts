@@ -1,4 +1,4 @@
-// Owns the table of `holdfast -p`: its flags, and those of programs that were written for another agent.
+// The table of `holdfast -p`: its flags, and those of programs that were written for another agent.
 import { readFileSync } from "node:fs";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { verb } from "../command.ts";

@@ -1,4 +1,4 @@
-// Owns the tables of what agents work on and with: tasks, team, worker, agents, cron, workflow, jobs.
+// The tables of what agents work on and with: tasks, team, worker, agents, cron, workflow, jobs.
 import { type Command, verb } from "../command.ts";
 import { count, text, texts, toggle } from "../flag.ts";
 import { JSON_TOO, OF_CONTEXT, PLACE, POLICY, WORK } from "../flags.ts";

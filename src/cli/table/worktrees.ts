@@ -1,4 +1,4 @@
-// Owns the table of `holdfast worktrees`: what teams made, and how to take it over.
+// The table of `holdfast worktrees`: what teams made, and how to take it over.
 import { type Command, verb } from "../command.ts";
 import { text, toggle } from "../flag.ts";
 import { JSON_TOO, PLACE } from "../flags.ts";

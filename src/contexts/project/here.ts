@@ -1,4 +1,4 @@
-// Owns what a directory is, by nothing that a repository can bring: its real path, device, inode and birth time, and those of its git directory.
+// What a directory is, by nothing that a repository can bring: its real path, device, inode and birth time, and those of its git directory.
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns what a person decides about projects: which there are, whose state this folder goes on with, which folder is forgotten.
+// What a person decides about projects: which there are, whose state this folder goes on with, which folder is forgotten.
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";

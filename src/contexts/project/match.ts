@@ -1,4 +1,4 @@
-// Owns the decision which project a folder belongs to: found, not to be told without a person, or none yet. Decides; writes nothing.
+// The decision which project a folder belongs to: found, not to be told without a person, or none yet. Decides; writes nothing.
 import path from "node:path";
 import { type Here, idAt, isImageOf, isSameElsewhere, isSameThere, tellsBirth } from "./here.ts";
 import {

@@ -1,4 +1,4 @@
-// Owns what follows when a project's folder has another path: its contexts work where it is now, and its worktrees find their repository.
+// What follows when a project's folder has another path: its contexts work where it is now, and its worktrees find their repository.
 import fs from "node:fs";
 import path from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";

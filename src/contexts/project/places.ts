@@ -1,4 +1,4 @@
-// Owns what the user's state knows of folders: one small file a folder, found by what the folder is, naming the project it belongs to.
+// What the user's state knows of folders: one small file a folder, found by what the folder is, naming the project it belongs to.
 import { createHash, randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";

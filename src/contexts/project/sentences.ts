@@ -1,4 +1,4 @@
-// Owns the sentences about a project's identity: what changed, what only a person can tell, and what to do then.
+// The sentences about a project's identity: what changed, what only a person can tell, and what to do then.
 import type { Doubt, Namesake, News } from "./match.ts";
 
 const STAYS = "its contexts, tasks and schedules are found again";

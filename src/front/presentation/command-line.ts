@@ -1,4 +1,4 @@
-// Owns command lines that are printed for people to type: they work as printed, in any directory.
+// Command lines that are printed for people to type: they work as printed, in any directory.
 import path from "node:path";
 
 /** What says where a command works: as it was typed. */

@@ -1,4 +1,4 @@
-// Owns what may reach a terminal: no control characters, no escape sequences, no text that turns itself around or hides.
+// What may reach a terminal: no control characters, no escape sequences, no text that turns itself around or hides.
 import { columnsOf, fitted, padded } from "../../text/columns.ts";
 
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;

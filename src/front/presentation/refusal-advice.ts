@@ -1,4 +1,4 @@
-// Owns what would have allowed a call that was refused because nobody could be asked, where no single rule does: found by asking the engine, not by guessing.
+// What would have allowed a call that was refused because nobody could be asked, where no single rule does: found by asking the engine, not by guessing.
 import { dirname } from "node:path";
 import { resolvePath } from "../../file-access/paths.ts";
 import { type PermissionOptions, worldOf } from "../../mechanisms/permissions/index.ts";

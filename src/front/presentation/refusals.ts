@@ -1,4 +1,4 @@
-// Owns whether a turn came to nothing because of refusals: what exit code 4 means.
+// Whether a turn came to nothing because of refusals: what exit code 4 means.
 
 import type { Fact } from "../../ledger/events.ts";
 import { LEAD } from "../../loop/agent.ts";

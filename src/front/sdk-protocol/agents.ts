@@ -1,4 +1,4 @@
-// Owns what the lines of stream-json must know of agents: where each one is, whose subagent it is, how long its last prompt was.
+// What the lines of stream-json must know of agents: where each one is, whose subagent it is, how long its last prompt was.
 
 import { callIdOf } from "../../claude-code/call-shape.ts";
 import type { AgentView } from "../../loop/seams.ts";

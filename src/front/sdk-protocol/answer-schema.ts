@@ -1,4 +1,4 @@
-// Owns `--json-schema`: the answer of a turn is one JSON value that fits; what does not fit is sent back, with where and why, twice at most.
+// `--json-schema`: the answer of a turn is one JSON value that fits; what does not fit is sent back, with where and why, twice at most.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns requests of a program over stream-json input: each gets one answer; what this protocol has and Holdfast does not is answered with an error, never with the end.
+// Requests of a program over stream-json input: each gets one answer; what this protocol has and Holdfast does not is answered with an error, never with the end.
 import type { AgentType } from "../../mechanisms/agents/port.ts";
 import { LIKE_CLAUDE_CODE } from "./init.ts";
 

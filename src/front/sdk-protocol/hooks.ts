@@ -1,4 +1,4 @@
-// Owns what stream-json says of hooks: what one tells the person, and that one could not do its work. In json the same goes to stderr.
+// What stream-json says of hooks: what one tells the person, and that one could not do its work. In json the same goes to stderr.
 
 import { callIdOf } from "../../claude-code/call-shape.ts";
 import type { Fact } from "../../ledger/events.ts";

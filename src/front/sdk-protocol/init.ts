@@ -1,4 +1,4 @@
-// Owns the first line of stream-json: what there is to work with, in Claude's words.
+// The first line of stream-json: what there is to work with, in Claude's words.
 
 import { claudeMode } from "../../claude-code/permission-modes.ts";
 import { toClaude } from "../../claude-code/tool-names.ts";

@@ -1,4 +1,4 @@
-// Owns reading JSON a line at a time.
+// Reading JSON a line at a time.
 
 /** Ended by a line feed alone: `node:readline` also ends lines at U+2028 and U+2029, which stand unescaped in JSON texts. */
 export async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {

@@ -1,4 +1,4 @@
-// Owns the message that is being written, as raw stream events of the Messages API. Nothing of it is a fact: the whole message follows when it is one.
+// The message that is being written, as raw stream events of the Messages API. Nothing of it is a fact: the whole message follows when it is one.
 import { randomUUID } from "node:crypto";
 import { toClaude } from "../../claude-code/tool-names.ts";
 import { type Delta, noUsage, type Usage } from "../../models/model.ts";

@@ -1,4 +1,4 @@
-// Owns messages as Anthropic's SDKs read them: content blocks, usage, ids, who said it.
+// Messages as Anthropic's SDKs read them: content blocks, usage, ids, who said it.
 
 import { callIdOf, claudeCall } from "../../claude-code/call-shape.ts";
 import { toClaude } from "../../claude-code/tool-names.ts";

@@ -1,4 +1,4 @@
-// Owns the result line: how a turn ended, what it used, in the fields that Anthropic's SDKs read.
+// The result line: how a turn ended, what it used, in the fields that Anthropic's SDKs read.
 
 import { costUsd, limitsOf } from "../../models/catalogue.ts";
 import type { Usage } from "../../models/model.ts";

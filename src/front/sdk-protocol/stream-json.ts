@@ -1,4 +1,4 @@
-// Owns the json and stream-json formats: the lines that Anthropic's SDKs and existing wrappers read (docs/stream-json.md). Facts are printed once they are durable.
+// The json and stream-json formats: the lines that Anthropic's SDKs and existing wrappers read (docs/stream-json.md). Facts are printed once they are durable.
 import { randomUUID } from "node:crypto";
 import { callIdOf } from "../../claude-code/call-shape.ts";
 import { toClaude } from "../../claude-code/tool-names.ts";

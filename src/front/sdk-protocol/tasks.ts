@@ -1,4 +1,4 @@
-// Owns the task lines of stream-json: background jobs and subagents, from their start to the notification of their end.
+// The task lines of stream-json: background jobs and subagents, from their start to the notification of their end.
 import { existsSync } from "node:fs";
 import { callIdOf } from "../../claude-code/call-shape.ts";
 import { LEAD } from "../../loop/agent.ts";

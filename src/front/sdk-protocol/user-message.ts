@@ -1,4 +1,4 @@
-// Owns what a line of stream-json input says: a message of the user, with its images and documents; a request of the program; or nothing for us.
+// What a line of stream-json input says: a message of the user, with its images and documents; a request of the program; or nothing for us.
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import type { Content } from "../../models/model.ts";
 import type { ControlRequest } from "./control-request.ts";

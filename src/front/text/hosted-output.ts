@@ -1,4 +1,4 @@
-// Owns what a worker prints: what the agents that run here do, by context, and what each turn of a lead came to.
+// What a worker prints: what the agents that run here do, by context, and what each turn of a lead came to.
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { StoredEvent } from "../../ledger/store.ts";
 import { contextState, LEAD } from "../../loop/agent.ts";

@@ -1,4 +1,4 @@
-// Owns `contexts show`: what happened in a context, as it stands now: what a restore went back behind is left out.
+// `contexts show`: what happened in a context, as it stands now: what a restore went back behind is left out.
 import type { Codec } from "../../ledger/events.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { unspill } from "../../ledger/spill.ts";

@@ -1,4 +1,4 @@
-// Owns the terminal while a turn runs: what is printed, the reply as it streams, one status line below, and questions that nothing runs over.
+// The terminal while a turn runs: what is printed, the reply as it streams, one status line below, and questions that nothing runs over.
 import type { Writable } from "node:stream";
 import { isDumb } from "../presentation/style.ts";
 

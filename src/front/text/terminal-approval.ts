@@ -1,4 +1,4 @@
-// Owns asking for approval at the terminal: shows the whole call, takes a line as the answer, and never swallows Ctrl-C.
+// Asking for approval at the terminal: shows the whole call, takes a line as the answer, and never swallows Ctrl-C.
 import { createInterface, type Interface } from "node:readline";
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import { whoAnswers } from "../../mechanisms/approvals/index.ts";

@@ -1,4 +1,4 @@
-// Owns the text format: the answer on stdout, what happens on the way on stderr; on a terminal as it comes, elsewhere only what is recorded.
+// The text format: the answer on stdout, what happens on the way on stderr; on a terminal as it comes, elsewhere only what is recorded.
 
 import type { StoredEvent } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";

@@ -1,4 +1,4 @@
-// Owns the append: de-duplicate, check the guards, write everything in one transaction.
+// The append: de-duplicate, check the guards, write everything in one transaction.
 import { eventSum, genesis, hex, type Row, sameBytes } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError } from "../error.ts";

@@ -1,4 +1,4 @@
-// Owns blobs: chunks of 1 MB, compressed where that helps, checked against their name at every read.
+// Blobs: chunks of 1 MB, compressed where that helps, checked against their name at every read.
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { blobHash, knownHash } from "../checksum.ts";

@@ -1,4 +1,4 @@
-// Owns collection: ledgers that may go, and the blobs that no remaining ledger names, in one transaction.
+// Collection: ledgers that may go, and the blobs that no remaining ledger names, in one transaction.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { hex } from "../checksum.ts";
 import type { JudgedLeases } from "../leases.ts";

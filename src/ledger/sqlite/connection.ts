@@ -1,4 +1,4 @@
-// Owns one connection: prepared statements, and write transactions that take their turn.
+// One connection: prepared statements, and write transactions that take their turn.
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldfastError } from "../error.ts";
 import { openQueue } from "./queue.ts";

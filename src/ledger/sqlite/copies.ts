@@ -1,4 +1,4 @@
-// Owns the second copy of every event: a text file for each ledger beside the database, read only when the database is damaged.
+// The second copy of every event: a text file for each ledger beside the database, read only when the database is damaged.
 import { closeSync, constants, fstatSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { genesis, type Row, sameBytes } from "../checksum.ts";

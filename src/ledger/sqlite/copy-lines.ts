@@ -1,4 +1,4 @@
-// Owns the text of the second copies: a line for an event or a summary, and whatever can still be read of one.
+// The text of the second copies: a line for an event or a summary, and whatever can still be read of one.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { digest, hex, type Row } from "../checksum.ts";
 import type { Seq } from "../store.ts";

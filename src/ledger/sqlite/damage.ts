@@ -1,4 +1,4 @@
-// Owns what happens when damage is found: keep a copy first, then see what can still be proven.
+// What happens when damage is found: keep a copy first, then see what can still be proven.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";

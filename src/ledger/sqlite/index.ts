@@ -1,4 +1,4 @@
-// Owns the SQLite store: one file per project, many processes, nothing acknowledged ever lost silently.
+// The SQLite store: one file per project, many processes, nothing acknowledged ever lost silently.
 import type { ReadOnly, Store } from "../store.ts";
 import { openConnection } from "./connection.ts";
 import { openCopies } from "./copies.ts";

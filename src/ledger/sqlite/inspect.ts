@@ -1,4 +1,4 @@
-// Owns the look before the first write: does the database still hold what its sidecar says was committed?
+// The look before the first write: does the database still hold what its sidecar says was committed?
 import { existsSync } from "node:fs";
 import { sameBytes } from "../checksum.ts";
 import { messageOf } from "../error.ts";

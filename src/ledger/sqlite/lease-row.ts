@@ -1,4 +1,4 @@
-// Owns the row of a lease: who holds it, under which term and token, until when.
+// The row of a lease: who holds it, under which term and token, until when.
 import { digest, sameBytes } from "../checksum.ts";
 import { HoldfastError } from "../error.ts";
 import type { LeaseRow, LeaseRows } from "../leases.ts";

@@ -1,4 +1,4 @@
-// Owns the store over a sound database, and its fall back to what salvage proves when the database turns out not to be.
+// The store over a sound database, and its fall back to what salvage proves when the database turns out not to be.
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
 import { createLeases } from "../leases.ts";

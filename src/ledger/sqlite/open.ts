@@ -1,4 +1,4 @@
-// Owns opening a database file: creating it, migrating it, and the settings of every connection.
+// Opening a database file: creating it, migrating it, and the settings of every connection.
 import {
   closeSync,
   constants,

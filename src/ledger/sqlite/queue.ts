@@ -1,4 +1,4 @@
-// Owns the line of writers of several processes: who waits, since when, in a file that each of them reads.
+// The line of writers of several processes: who waits, since when, in a file that each of them reads.
 import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { monotonicMs } from "../holder.ts";
 

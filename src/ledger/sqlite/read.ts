@@ -1,4 +1,4 @@
-// Owns reading: events in order, each checked against the one before it.
+// Reading: events in order, each checked against the one before it.
 import type { Row } from "../checksum.ts";
 import type { Damage, Seq, StoredEvent } from "../store.ts";
 import type { Connection } from "./connection.ts";

@@ -1,4 +1,4 @@
-// Owns which blobs each ledger names: recorded with its events, so that nobody has to search them.
+// Which blobs each ledger names: recorded with its events, so that nobody has to search them.
 import { SUM_BYTES, sameBytes } from "../checksum.ts";
 import type { Connection } from "./connection.ts";
 import type { LedgerRow } from "./rows.ts";

@@ -1,4 +1,4 @@
-// Owns repair: the damaged file is kept beside, and a new one is built from what verifies.
+// Repair: the damaged file is kept beside, and a new one is built from what verifies.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

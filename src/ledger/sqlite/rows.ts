@@ -1,4 +1,4 @@
-// Owns the rows of `ledgers` and `events`: how they are read, written, checked, and turned into events.
+// The rows of `ledgers` and `events`: how they are read, written, checked, and turned into events.
 import { digest, eventSum, genesis, hex, type Row, sameBytes } from "../checksum.ts";
 import { HoldfastError } from "../error.ts";
 import type { Damage, EventInput, Seq, StoredEvent } from "../store.ts";

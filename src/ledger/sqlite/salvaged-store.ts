@@ -1,4 +1,4 @@
-// Owns the read-only store over what salvage has proven: every ledger up to its damage, blobs that verify.
+// The read-only store over what salvage has proven: every ledger up to its damage, blobs that verify.
 import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Store, StoredEvent } from "../store.ts";
 import { type Assessment, describe, versionIn } from "./damage.ts";

@@ -1,4 +1,4 @@
-// Owns the tables of the SQLite store and the way from an older version of them to this one.
+// The tables of the SQLite store and the way from an older version of them to this one.
 import type { DatabaseSync } from "node:sqlite";
 
 /** Schema version, kept in user_version and again in `meta`. Higher than ours: a newer Holdfast was here. */

@@ -1,4 +1,4 @@
-// Owns the two files beside the database: `.heads`, what every ledger's head should be, and `.bell`, touched at each commit.
+// The two files beside the database: `.heads`, what every ledger's head should be, and `.bell`, touched at each commit.
 import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { SUM_BYTES } from "../checksum.ts";

@@ -1,4 +1,4 @@
-// Owns what SQLite's errors mean: busy, a disk that refuses, damage; in the words of the house.
+// What SQLite's errors mean: busy, a disk that refuses, damage; in the words of the house.
 import { HoldfastError, messageOf } from "../error.ts";
 
 const FULL = 13;

@@ -1,4 +1,4 @@
-// Owns tallies: one sum over all rows of a small table, so that a row that vanished is noticed too.
+// Tallies: one sum over all rows of a small table, so that a row that vanished is noticed too.
 import { SUM_BYTES, sameBytes } from "../checksum.ts";
 import type { Connection } from "./connection.ts";
 

@@ -1,4 +1,4 @@
-// Owns whose turn it is to write: the writers of this process stand in line, and so do processes as soon as one has had to wait.
+// Whose turn it is to write: the writers of this process stand in line, and so do processes as soon as one has had to wait.
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, isHoldfastError } from "../error.ts";
 import { monotonicMs } from "../holder.ts";

@@ -1,4 +1,4 @@
-// Owns verification: everything is read again, everything derived is derived again, and nothing is changed.
+// Verification: everything is read again, everything derived is derived again, and nothing is changed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";

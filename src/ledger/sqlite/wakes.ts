@@ -1,4 +1,4 @@
-// Owns wakes: who is due, and when.
+// Wakes: who is due, and when.
 import { digest, sameBytes } from "../checksum.ts";
 import { HoldfastError } from "../error.ts";
 import type { Wake, WakeInput } from "../store.ts";

@@ -1,4 +1,4 @@
-// Owns the room ahead of the WAL's end: a sync that need not lengthen the file costs half of one that must (0.17 ms to 0.35, ext4).
+// The room ahead of the WAL's end: a sync that need not lengthen the file costs half of one that must (0.17 ms to 0.35, ext4).
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 
 const ROOM = 512 << 10;

@@ -1,4 +1,4 @@
-// Owns watching: one watcher per store, woken by the bell file, by this process's own commits, and once a second.
+// Watching: one watcher per store, woken by the bell file, by this process's own commits, and once a second.
 import { type FSWatcher, watch } from "node:fs";
 import type { Seq } from "../store.ts";
 import type { Connection } from "./connection.ts";

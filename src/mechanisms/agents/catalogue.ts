@@ -1,4 +1,4 @@
-// Owns the types of agents there are: files in the order of their places, then the built-in ones. Read when asked, again when changed.
+// The types of agents there are: files in the order of their places, then the built-in ones. Read when asked, again when changed.
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";

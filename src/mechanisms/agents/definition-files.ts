@@ -1,4 +1,4 @@
-// Owns which files of a place are definitions: those in its subfolders too, each folder once, within bounds.
+// Which files of a place are definitions: those in its subfolders too, each folder once, within bounds.
 import fs from "node:fs";
 import path from "node:path";
 

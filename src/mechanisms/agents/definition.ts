@@ -1,4 +1,4 @@
-// Owns what a type of agent is: its words, its tools, its model, its limits.
+// What a type of agent is: its words, its tools, its model, its limits.
 
 import type { PermissionMode } from "../../claude-code/permission-modes.ts";
 import { fileTools, isWriter } from "../../file-access/file-tools.ts";

@@ -1,4 +1,4 @@
-// Owns the facts of agent types: the copy of a definition that an agent keeps, so that a resume uses the same one.
+// The facts of agent types: the copy of a definition that an agent keeps, so that a resume uses the same one.
 import * as z from "zod";
 import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 import type { EventDefs } from "../../ledger/events.ts";

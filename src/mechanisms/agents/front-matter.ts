@@ -1,4 +1,4 @@
-// Owns reading front matter as people write it: YAML; where it is none, line by line, since many descriptions are plain text with colons and examples.
+// Reading front matter as people write it: YAML; where it is none, line by line, since many descriptions are plain text with colons and examples.
 import { isMap, isScalar, type ParsedNode, parseDocument } from "yaml";
 
 type Values = Record<string, { value: unknown; line: number }>;

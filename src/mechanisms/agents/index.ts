@@ -1,4 +1,4 @@
-// Owns who an agent is: its instructions, the tools it is offered, its model, its rounds; never more than its caller has.
+// Who an agent is: its instructions, the tools it is offered, its model, its rounds; never more than its caller has.
 
 import type { PermissionMode } from "../../claude-code/permission-modes.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";

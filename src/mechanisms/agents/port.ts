@@ -1,4 +1,4 @@
-// Owns the port to the catalogue of agent types: who can be given work, and what is recorded about an agent of a type.
+// The port to the catalogue of agent types: who can be given work, and what is recorded about an agent of a type.
 import type { EventInput } from "../../ledger/store.ts";
 
 export type AgentFacts = Omit<EventInput, "actor">[];

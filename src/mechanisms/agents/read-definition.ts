@@ -1,4 +1,4 @@
-// Owns reading one definition: Markdown with front matter as Claude Code writes it; mistakes by file and line.
+// Reading one definition: Markdown with front matter as Claude Code writes it; mistakes by file and line.
 
 import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 import { own } from "../../ledger/own.ts";

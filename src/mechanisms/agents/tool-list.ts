@@ -1,4 +1,4 @@
-// Owns which tools a definition leaves to its agent; names are Claude's or ours.
+// Which tools a definition leaves to its agent; names are Claude's or ours.
 import { claudeNames, isClaudeName } from "../../claude-code/tool-names.ts";
 import type { DefinedAgent } from "./events.ts";
 

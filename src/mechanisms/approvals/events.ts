@@ -1,4 +1,4 @@
-// Owns the facts of approvals: what was asked, what a person answered, what was to be remembered.
+// The facts of approvals: what was asked, what a person answered, what was to be remembered.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own, ownOr } from "../../ledger/own.ts";

@@ -1,4 +1,4 @@
-// Owns asking a person: a durable request that outlives the process, answered here or from another terminal.
+// Asking a person: a durable request that outlives the process, answered here or from another terminal.
 import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
 import { toClaude } from "../../claude-code/tool-names.ts";

@@ -1,4 +1,4 @@
-// Owns the sums of a budget: what was spent, what stands reserved before a call, and whether that call may be made.
+// The sums of a budget: what was spent, what stands reserved before a call, and whether that call may be made.
 import { own } from "../../ledger/own.ts";
 import { costUsd } from "../../models/catalogue.ts";
 import { addUsage, noUsage, type Usage } from "../../models/model.ts";

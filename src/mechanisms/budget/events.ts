@@ -1,4 +1,4 @@
-// Owns the facts of a context's budget and their fold: its limits, what all its agents spent, and which calls stand reserved.
+// The facts of a context's budget and their fold: its limits, what all its agents spent, and which calls stand reserved.
 import * as z from "zod";
 import type { contextEvents } from "../../contexts/events.ts";
 import type { EventDefs, Fact } from "../../ledger/events.ts";

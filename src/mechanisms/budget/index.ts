@@ -1,4 +1,4 @@
-// Owns the budget of a context: one counter for all its agents, in any process; a call reserves before it starts and its reply settles.
+// The budget of a context: one counter for all its agents, in any process; a call reserves before it starts and its reply settles.
 import { HoldfastError } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type ModelCall, type Turn } from "../../loop/seams.ts";
 import { costUsd } from "../../models/catalogue.ts";

@@ -1,4 +1,4 @@
-// Owns the automatic checkpoints: one at each prompt of the user, its files kept beside the model call.
+// The automatic checkpoints: one at each prompt of the user, its files kept beside the model call.
 import type { FileKeeper } from "../../contexts/file-keeper.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { Seq } from "../../ledger/store.ts";

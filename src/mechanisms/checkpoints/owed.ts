@@ -1,4 +1,4 @@
-// Owns what the ledger says about files that a checkpoint still owes: whoever goes on keeps them before the next effect.
+// What the ledger says about files that a checkpoint still owes: whoever goes on keeps them before the next effect.
 import type { contextEvents } from "../../contexts/events.ts";
 import type { Fact } from "../../ledger/events.ts";
 import type { Seq } from "../../ledger/store.ts";

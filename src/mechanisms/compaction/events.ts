@@ -1,4 +1,4 @@
-// Owns the facts of compaction: which results are shown as a line, and the line itself, so that no later version says another one.
+// The facts of compaction: which results are shown as a line, and the line itself, so that no later version says another one.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";

@@ -1,4 +1,4 @@
-// Owns what the model sees when a conversation no longer fits: old tool results become one line. The ledger keeps all.
+// What the model sees when a conversation no longer fits: old tool results become one line. The ledger keeps all.
 import { HoldfastError } from "../../ledger/error.ts";
 import { own } from "../../ledger/own.ts";
 import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";

@@ -1,4 +1,4 @@
-// Owns the line that stands for a result: its call, how that ended, its size, and how to see it again.
+// The line that stands for a result: its call, how that ended, its size, and how to see it again.
 import type { Content, Item } from "../../models/model.ts";
 
 export type Result = Extract<Item, { kind: "result" }>;

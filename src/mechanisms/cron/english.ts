@@ -1,4 +1,4 @@
-// Owns the English phrases for time: "in 3 minutes", "tomorrow at 9", "every weekday at 9". A pure grammar; every word must fit.
+// The English phrases for time: "in 3 minutes", "tomorrow at 9", "every weekday at 9". A pure grammar; every word must fit.
 import { type Clock, type Day, daily, everyN, type TimePhrase, unclear } from "./time-phrase.ts";
 
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];

@@ -1,4 +1,4 @@
-// Owns the facts of schedules and their slice: what is set, for whom, when it is due next. The fold needs no calendar.
+// The facts of schedules and their slice: what is set, for whom, when it is due next. The fold needs no calendar.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
 import { own, ownOr } from "../../ledger/own.ts";

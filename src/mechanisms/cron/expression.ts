@@ -1,4 +1,4 @@
-// Owns cron expressions: the next due time after an instant, in a zone. croner does the arithmetic, imported on first use.
+// Cron expressions: the next due time after an instant, in a zone. croner does the arithmetic, imported on first use.
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 
 /** Strictly after `at`, in milliseconds; undefined when there is none. */

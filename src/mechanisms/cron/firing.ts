@@ -1,4 +1,4 @@
-// Owns the decision of a firing: which due times have come, which of them are said and which passed over, and what is due next. Pure.
+// The decision of a firing: which due times have come, which of them are said and which passed over, and what is due next. Pure.
 
 import type { Schedule, ScheduleState } from "./events.ts";
 import type { NextAfter } from "./expression.ts";

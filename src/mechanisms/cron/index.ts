@@ -1,4 +1,4 @@
-// Owns schedules: durable in the context's ledger, fired once by whoever holds the agent, waking it when it is idle.
+// Schedules: durable in the context's ledger, fired once by whoever holds the agent, waking it when it is idle.
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";

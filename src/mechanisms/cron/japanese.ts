@@ -1,4 +1,4 @@
-// Owns the Japanese phrases for time: 3分後, 明日の9時に, 毎週月曜日の10時半. A pure grammar; every character must fit.
+// The Japanese phrases for time: 3分後, 明日の9時に, 毎週月曜日の10時半. A pure grammar; every character must fit.
 import { own } from "../../ledger/own.ts";
 import { type Clock, type Day, daily, everyN, type TimePhrase, unclear } from "./time-phrase.ts";
 

@@ -1,4 +1,4 @@
-// Owns what the model is told when a schedule fires: the words of whoever set it, marked as such, and how late they come.
+// What the model is told when a schedule fires: the words of whoever set it, marked as such, and how late they come.
 import type { Note } from "../../loop/seams.ts";
 import type { ScheduleState } from "./events.ts";
 import { type FiringOutcome, GRACE_MS, jitterOf } from "./firing.ts";

@@ -1,4 +1,4 @@
-// Owns making a schedule of what was asked for: limits are checked, and what was understood is said back.
+// Making a schedule of what was asked for: limits are checked, and what was understood is said back.
 import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
 import type { MissedPolicy, Schedule, ScheduleState } from "./events.ts";

@@ -1,4 +1,4 @@
-// Owns an agent's schedules as they stand, and the facts that set and cancel one: for the tools and for the command line alike.
+// An agent's schedules as they stand, and the facts that set and cancel one: for the tools and for the command line alike.
 import type { AppendOptions, EventInput } from "../../ledger/store.ts";
 import type { Turn } from "../../loop/seams.ts";
 import type { CronState, ScheduleState } from "./events.ts";

@@ -1,4 +1,4 @@
-// Owns what a phrase can say about time, in whichever language, and how that becomes a moment or a cron expression.
+// What a phrase can say about time, in whichever language, and how that becomes a moment or a cron expression.
 import { instantOf, isDate, showTime, type Wall, wallOf, weekdayOf } from "./zone.ts";
 
 export interface Clock {

@@ -1,4 +1,4 @@
-// Owns the tools schedule_cron, list_crons and cancel_cron.
+// The tools schedule_cron, list_crons and cancel_cron.
 import * as z from "zod";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { MISSED_POLICIES } from "./events.ts";

@@ -1,4 +1,4 @@
-// Owns reading a "when": a cron expression, an ISO time, or words in English or Japanese. Pure: the clock and the zone are given.
+// Reading a "when": a cron expression, an ISO time, or words in English or Japanese. Pure: the clock and the zone are given.
 import { readEnglish } from "./english.ts";
 import { isJapanese, readJapanese } from "./japanese.ts";
 import { resolve, type When } from "./time-phrase.ts";

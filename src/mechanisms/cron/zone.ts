@@ -1,4 +1,4 @@
-// Owns civil time: what the clock on the wall of a zone says, and which instant a wall time is. Gaps and overlaps are decided here.
+// Civil time: what the clock on the wall of a zone says, and which instant a wall time is. Gaps and overlaps are decided here.
 
 export interface Wall {
   year: number;

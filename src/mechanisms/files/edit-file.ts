@@ -1,4 +1,4 @@
-// Owns the tool edit_file: one replacement in one file.
+// The tool edit_file: one replacement in one file.
 import * as z from "zod";
 import { executeChange, intendChange, type MakeChange, reconcileChange } from "../../file-access/file-change.ts";
 import { changeByEdits } from "../../file-access/file-edits.ts";

@@ -1,4 +1,4 @@
-// Owns the tool glob: files by name, newest first.
+// The tool glob: files by name, newest first.
 import { join } from "node:path";
 import * as z from "zod";
 import { nearbyNames } from "../../file-access/nearby-names.ts";

@@ -1,4 +1,4 @@
-// Owns the tool grep: text in files by ripgrep, grouped by file, newest file first.
+// The tool grep: text in files by ripgrep, grouped by file, newest file first.
 import { basename, dirname, join, relative, sep } from "node:path";
 import * as z from "zod";
 import { byNumber } from "../../file-access/kernel-names.ts";

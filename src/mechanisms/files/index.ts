@@ -1,4 +1,4 @@
-// Owns the agent's files: the tools that read, search and change them, and what each agent has seen of them.
+// The agent's files: the tools that read, search and change them, and what each agent has seen of them.
 import * as z from "zod";
 import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
 import { own, ownOr } from "../../ledger/own.ts";

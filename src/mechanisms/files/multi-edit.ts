@@ -1,4 +1,4 @@
-// Owns the tool multi_edit: several replacements in one file, all or nothing.
+// The tool multi_edit: several replacements in one file, all or nothing.
 import * as z from "zod";
 import { executeChange, intendChange, type MakeChange, reconcileChange } from "../../file-access/file-change.ts";
 import { changeByEdits } from "../../file-access/file-edits.ts";

@@ -1,4 +1,4 @@
-// Owns the tool read_file: text by lines, images and documents as model content, the whole of bounded outputs, results that left the view.
+// The tool read_file: text by lines, images and documents as model content, the whole of bounded outputs, results that left the view.
 import { basename } from "node:path";
 import * as z from "zod";
 import { readResult } from "../../file-access/kept-results.ts";

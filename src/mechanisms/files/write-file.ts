@@ -1,4 +1,4 @@
-// Owns the tool write_file: a whole file, atomically.
+// The tool write_file: a whole file, atomically.
 import * as z from "zod";
 import { executeChange, intendChange, type MakeChange, reconcileChange } from "../../file-access/file-change.ts";
 import { parseText, toBytes, withEol } from "../../file-access/text-file.ts";

@@ -1,4 +1,4 @@
-// Owns what a hook's end means: exit codes and JSON, as Claude reads them; where a decision was not given in time, it refuses.
+// What a hook's end means: exit codes and JSON, as Claude reads them; where a decision was not given in time, it refuses.
 import * as z from "zod";
 import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { explain, SELDOM } from "../../ledger/events.ts";

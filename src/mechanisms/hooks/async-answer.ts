@@ -1,4 +1,4 @@
-// Owns the answer `{"async": true}`: a hook that says so on its first line is not waited for any longer, and what it prints later is its answer.
+// The answer `{"async": true}`: a hook that says so on its first line is not waited for any longer, and what it prints later is its answer.
 import { isRecord } from "./config.ts";
 
 /** Nobody writes a longer one. */

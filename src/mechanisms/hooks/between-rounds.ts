@@ -1,4 +1,4 @@
-// Owns what hooks are told between two model calls, and while nothing happens: a batch of calls is over, the directory is another, the lead waits.
+// What hooks are told between two model calls, and while nothing happens: a batch of calls is over, the directory is another, the lead waits.
 
 import type { HookEvent } from "../../claude-code/hook-events.ts";
 import { LEAD } from "../../loop/agent.ts";

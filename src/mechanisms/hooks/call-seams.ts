@@ -1,4 +1,4 @@
-// Owns hooks around one call: asked once before it, for the input and the decision; told after it, about the result.
+// Hooks around one call: asked once before it, for the input and the decision; told after it, about the result.
 
 import type { HookEvent } from "../../claude-code/hook-events.ts";
 import { fromClaude, toClaude } from "../../claude-code/tool-names.ts";

@@ -1,4 +1,4 @@
-// Owns one hook command as a process: its own group, input on stdin, bounded output, dead at its timeout.
+// One hook command as a process: its own group, input on stdin, bounded output, dead at its timeout.
 import { type ChildProcess, spawn } from "node:child_process";
 import { messageOf } from "../../ledger/error.ts";
 import { asyncAnswer, laterAnswer } from "./async-answer.ts";

@@ -1,4 +1,4 @@
-// Owns the configuration of hooks as it comes here: checked by settings, or given by the embedding program; and matchers.
+// The configuration of hooks as it comes here: checked by settings, or given by the embedding program; and matchers.
 
 import { type HookGroup as Group, type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";

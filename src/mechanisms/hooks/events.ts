@@ -1,4 +1,4 @@
-// Owns the facts of hooks: every run, and what of them the rest of a turn must remember, over a resume too.
+// The facts of hooks: every run, and what of them the rest of a turn must remember, over a resume too.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";

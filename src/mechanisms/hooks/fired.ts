@@ -1,4 +1,4 @@
-// Owns what the hooks of one event said together: the strictest answer first, texts short enough to show, every run a fact.
+// What the hooks of one event said together: the strictest answer first, texts short enough to show, every run a fact.
 import type { EventInput } from "../../ledger/store.ts";
 import type { Answered, HookDecision } from "./answer.ts";
 import type { Handler } from "./handlers.ts";

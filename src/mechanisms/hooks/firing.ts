@@ -1,4 +1,4 @@
-// Owns firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
+// Firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
 import path from "node:path";
 import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { claudeNames, fromClaude } from "../../claude-code/tool-names.ts";

@@ -1,4 +1,4 @@
-// Owns the hooks of a harness as one list, whatever they are made of: commands and functions, ready to be started.
+// The hooks of a harness as one list, whatever they are made of: commands and functions, ready to be started.
 
 import type { CommandHook, HookEvent } from "../../claude-code/hook-events.ts";
 import { messageOf } from "../../ledger/error.ts";

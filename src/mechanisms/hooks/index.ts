@@ -1,4 +1,4 @@
-// Owns hooks: the user's commands and the embedding program's functions, at the seams of the loop. Without hooks all goes by as it is.
+// Hooks: the user's commands and the embedding program's functions, at the seams of the loop. Without hooks all goes by as it is.
 
 import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { HoldfastError } from "../../ledger/error.ts";

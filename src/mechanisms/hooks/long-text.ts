@@ -1,4 +1,4 @@
-// Owns what happens to long text of a hook: over 10,000 characters it goes to a file, and its head with the path takes its place.
+// What happens to long text of a hook: over 10,000 characters it goes to a file, and its head with the path takes its place.
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { messageOf } from "../../ledger/error.ts";

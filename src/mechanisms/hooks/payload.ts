@@ -1,4 +1,4 @@
-// Owns what a hook is told: the JSON on its stdin, in the names that existing scripts know.
+// What a hook is told: the JSON on its stdin, in the names that existing scripts know.
 
 import { callIdOf, claudeCall } from "../../claude-code/call-shape.ts";
 import type { HookEvent } from "../../claude-code/hook-events.ts";

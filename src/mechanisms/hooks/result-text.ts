@@ -1,4 +1,4 @@
-// Owns how a hook's text stands beside other text: marked as a hook's, so that it has no more authority than that.
+// How a hook's text stands beside other text: marked as a hook's, so that it has no more authority than that.
 import { noteText } from "../../loop/marks.ts";
 import type { ToolOutput } from "../../loop/seams.ts";
 import { isRecord } from "./config.ts";

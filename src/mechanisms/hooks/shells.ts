@@ -1,4 +1,4 @@
-// Owns the shell that a hook's command is written for: bash, as those of Claude Code are; where there is none, sh, and that is said.
+// The shell that a hook's command is written for: bash, as those of Claude Code are; where there is none, sh, and that is said.
 
 import { HOOK_SHELLS } from "../../claude-code/hook-events.ts";
 import { findProgram, searchPath } from "../../ledger/programs.ts";

@@ -1,4 +1,4 @@
-// Owns one transcript as a file: private, appended to, and after a kill in mid-line whole again up to its last line.
+// One transcript as a file: private, appended to, and after a kill in mid-line whole again up to its last line.
 import fs from "node:fs";
 import path from "node:path";
 import { isRecord } from "./config.ts";

@@ -1,4 +1,4 @@
-// Owns the shape of a transcript as scripts for Claude Code read it: one event of the ledger, one line. Pure.
+// The shape of a transcript as scripts for Claude Code read it: one event of the ledger, one line. Pure.
 import { createHash } from "node:crypto";
 import { callIdOf } from "../../claude-code/call-shape.ts";
 import type { contextEvents } from "../../contexts/events.ts";

@@ -1,4 +1,4 @@
-// Owns where what is written for hooks stands, and when it goes: with its context; transcripts also when no hook wants them any more.
+// Where what is written for hooks stands, and when it goes: with its context; transcripts also when no hook wants them any more.
 import fs from "node:fs";
 import path from "node:path";
 import { LEAD } from "../../loop/agent.ts";

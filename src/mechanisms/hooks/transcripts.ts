@@ -1,4 +1,4 @@
-// Owns the transcripts that hooks may read: one file of JSON lines an agent, a copy of what the ledger says; never read back as a fact.
+// The transcripts that hooks may read: one file of JSON lines an agent, a copy of what the ledger says; never read back as a fact.
 import fs from "node:fs";
 import path from "node:path";
 import { type Jump, visibleRanges } from "../../contexts/visible-ranges.ts";

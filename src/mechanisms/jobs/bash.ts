@@ -1,4 +1,4 @@
-// Owns the tool bash: a command as a supervised job.
+// The tool bash: a command as a supervised job.
 import { realpathSync } from "node:fs";
 import * as z from "zod";
 import { isInside } from "../../file-access/paths.ts";

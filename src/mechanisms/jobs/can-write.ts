@@ -1,4 +1,4 @@
-// Owns the question where commands of the sandbox can write, for whoever tells people about it.
+// The question where commands of the sandbox can write, for whoever tells people about it.
 import { basename, dirname, join } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
 import { linksIn, targetOf } from "./linked.ts";

@@ -1,4 +1,4 @@
-// Owns what a command sees of our environment: a short list of names, never a secret.
+// What a command sees of our environment: a short list of names, never a secret.
 
 const NAMES = [
   "PATH",

@@ -1,4 +1,4 @@
-// Owns the facts of background jobs and their slice: which ones run, for whom.
+// The facts of background jobs and their slice: which ones run, for whom.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
 import { own, ownOr } from "../../ledger/own.ts";

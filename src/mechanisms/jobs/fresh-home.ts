@@ -1,8 +1,8 @@
-// Owns the home of a command that has more than others (the network, the repository): fresh for each, so that nothing an earlier one wrote there tells programs what to do.
+// The home of a command that has more than others (the network, the repository): fresh for each, so that nothing an earlier one wrote there tells programs what to do.
 import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
-import type { Layer } from "./mounts.ts";
+import type { MountLayer } from "./mounts.ts";
 import { CACHES } from "./sandbox-places.ts";
 
 /** Where the context's own home is reached from outside the command, which sees nothing there. */
@@ -10,9 +10,9 @@ const KEPT_SEEN = "/run/holdfast-home";
 
 export interface FreshHome {
   /** In place of the context's own home. */
-  layers: Layer[];
+  layers: MountLayer[];
   /** For each command; `all` is everything that is mounted for its kind. */
-  each(all: readonly Layer[]): string[];
+  each(all: readonly MountLayer[]): string[];
 }
 
 /** `kept` is the context's own home: of it only `caches` are seen. */
@@ -41,7 +41,7 @@ export function freshHome(home: string, kept: string, caches: readonly string[])
 export const cachesIn = (kept: string): string[] => CACHES.filter((name) => makeBelow(kept, name));
 
 /** What lies deeper comes with it. */
-function mountedBelow(home: string, all: readonly Layer[]): string[] {
+function mountedBelow(home: string, all: readonly MountLayer[]): string[] {
   const paths = all
     .filter(({ path, how, args }) => how !== "mask" && args.length > 0 && path !== home && isInside(home, path))
     .map(({ path }) => path);

@@ -1,4 +1,4 @@
-// Owns reading a git configuration, and what of it is credentials. Pure.
+// Reading a git configuration, and what of it is credentials. Pure.
 
 interface Setting {
   section: string;

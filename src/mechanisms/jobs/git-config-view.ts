@@ -1,9 +1,9 @@
-// Owns what is seen of the user's git configuration: names, aliases and habits, no credentials. Each file is seen at its own place.
+// What is seen of the user's git configuration: names, aliases and habits, no credentials. Each file is seen at its own place.
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
 import { withoutCredentials } from "./git-config-text.ts";
-import { changedAt, guardAt, type Layer, realOr } from "./mounts.ts";
+import { changedAt, guardAt, type MountLayer, realOr } from "./mounts.ts";
 import { GIT_CONFIGS } from "./sandbox-places.ts";
 
 const MOST_BYTES = 1 << 20;
@@ -11,7 +11,7 @@ const MOST_FILES = 32;
 const SYSTEM = "/etc/gitconfig";
 
 export interface GitConfigView {
-  layers: Layer[];
+  layers: MountLayer[];
   /** What it was made of: others in their place, or changed ones, are another view. */
   files: string[];
 }
@@ -25,7 +25,7 @@ export function gitConfigView(
   const wanted = [SYSTEM, ...GIT_CONFIGS.map((name) => join(home, name))];
   if (config !== undefined) wanted.push(join(config, "git/config"));
   const files: string[] = [];
-  const layers: Layer[] = [];
+  const layers: MountLayer[] = [];
   for (const file of wanted) {
     if (files.length >= MOST_FILES || files.includes(file)) continue;
     files.push(file);

@@ -1,4 +1,4 @@
-// Owns how much of a repository a command may change.
+// How much of a repository a command may change.
 import type { JobSpec } from "./port.ts";
 
 /**

@@ -1,11 +1,11 @@
-// Owns what is seen of the home: installed tools, none of its credentials.
+// What is seen of the home: installed tools, none of its credentials.
 
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
 import { isSecret, plainSecrets } from "../../file-access/secret-names.ts";
 import { monotonicMs } from "../../ledger/holder.ts";
-import { exists, type Layer, mask, maskAt, pinned, realOr } from "./mounts.ts";
+import { exists, type MountLayer, mask, maskAt, pinned, realOr } from "./mounts.ts";
 import { PACKAGES, PRIVATE, TOOLS } from "./sandbox-places.ts";
 
 const AFRESH_MS = 1_000;
@@ -16,15 +16,15 @@ const CERTIFICATES =
   /(?:^|[-_.])(?:ca|cacerts?|certs?|bundle|chain|roots?|public)[-_.].*\.pem$|^cacerts?\.pem$|^cert\.pem$|\.asc$/i;
 
 /** Where tools are installed, with what is masked in each. Looked through anew at most every second. */
-export function createTools(home: string): () => Layer[] {
-  let last: { at: number; tools: Layer[] } | undefined;
+export function createTools(home: string): () => MountLayer[] {
+  let last: { at: number; tools: MountLayer[] } | undefined;
   return () => {
     if (!last || monotonicMs() - last.at > AFRESH_MS) last = { at: monotonicMs(), tools: shownTools(home) };
     return last.tools;
   };
 }
 
-function shownTools(home: string): Layer[] {
+function shownTools(home: string): MountLayer[] {
   return TOOLS.flatMap(([folder, shown]) =>
     (shown?.split(" ") ?? [""])
       .map((name) => join(home, folder, name))
@@ -38,11 +38,11 @@ function shownTools(home: string): Layer[] {
 }
 
 /** Of the home, in a tree that holds it. Where that can be written, with what it takes that none can be moved from under its mask. */
-export function secretsIn(
+export function secretPlacesIn(
   { tree, isWritable }: { tree: string; isWritable: boolean },
   home: string,
   unsure: ReadonlySet<string>,
-): { unmade: string[]; layers: Layer[] } {
+): { unmade: string[]; layers: MountLayer[] } {
   if (!isInside(tree, home)) return { unmade: [], layers: [] };
   const named = [...PRIVATE, ...plainSecrets()].map((name) => join(home, name));
   const below = TOOLS.flatMap(([folder]) => secretsBelow(join(home, folder)));

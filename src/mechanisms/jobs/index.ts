@@ -1,4 +1,4 @@
-// Owns background work: commands run as supervised jobs, survive the harness, and report their end once.
+// Background work: commands run as supervised jobs, survive the harness, and report their end once.
 import { inside, withoutMarks } from "../../loop/marks.ts";
 import type { Mechanism, Note, Turn } from "../../loop/seams.ts";
 import { createBashTool, describeEnd, LACKED_NETWORK } from "./bash.ts";

@@ -1,4 +1,4 @@
-// Owns the directory of a job: reading what became of it, its output, ending it. Pure functions over files; no harness needed.
+// The directory of a job: reading what became of it, its output, ending it. Pure functions over files; no harness needed.
 import {
   closeSync,
   lstatSync,

@@ -1,4 +1,4 @@
-// Owns looking at a file of a job that may not be there.
+// Looking at a file of a job that may not be there.
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 
 export function readText(path: string): string | undefined {

@@ -1,4 +1,4 @@
-// Owns the tool job_kill: ends a background job with everything it started.
+// The tool job_kill: ends a background job with everything it started.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import type { JobRunner } from "./port.ts";

@@ -1,4 +1,4 @@
-// Owns the tool job_output: what a job printed so far.
+// The tool job_output: what a job printed so far.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import { describeEnd, describeTaken, LACKED_NETWORK } from "./bash.ts";

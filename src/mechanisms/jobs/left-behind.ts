@@ -1,4 +1,4 @@
-// Owns what commands made and may not, and nobody could take away: their supervisor was killed, or the machine went down. At the next start it goes.
+// What commands made and may not, and nobody could take away: their supervisor was killed, or the machine went down. At the next start it goes.
 import { appendFileSync, cpSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { modifiedAt, namesIn } from "./job-dir.ts";

@@ -1,4 +1,4 @@
-// Owns links that stand where something is protected: what they lead to is protected as they are, and they go on leading there.
+// Links that stand where something is protected: what they lead to is protected as they are, and they go on leading there.
 import { readdirSync, readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { realOr } from "./mounts.ts";

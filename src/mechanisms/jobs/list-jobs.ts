@@ -1,4 +1,4 @@
-// Owns the tool list_jobs: the jobs of this context.
+// The tool list_jobs: the jobs of this context.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import type { JobListing, JobRunner } from "./port.ts";

@@ -1,4 +1,4 @@
-// Owns which programs a command finds that has more than others (the network, the repository): those of the machine, whatever commands put on the search path.
+// Which programs a command finds that has more than others (the network, the repository): those of the machine, whatever commands put on the search path.
 import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isInside } from "../../file-access/paths.ts";

@@ -1,4 +1,4 @@
-// Owns what arguments of bubblewrap are made of: looking at paths, binding, masking, and telling one file from another in its place.
+// What arguments of bubblewrap are made of: looking at paths, binding, masking, and telling one file from another in its place.
 import {
   accessSync,
   constants,
@@ -22,7 +22,7 @@ export function realOr(path: string): string {
 }
 
 /** Numbers are given again: the time of its birth tells a file from another one in its place; where none is kept, that of its last change. */
-export function identity(path: string): string {
+export function fileIdentity(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat ? `${stat.dev}:${stat.ino}:${stat.birthtimeMs || stat.ctimeMs}` : "";
 }
@@ -53,7 +53,7 @@ function isEmpty(path: string): boolean {
 }
 
 /** What is mounted at a path; the later ones hold where two are. */
-export interface Layer {
+export interface MountLayer {
   path: string;
   /** Nothing of the machine is seen there · a tree · a directory held in its place · read-only in a tree · hidden, where it would be seen. */
   how: "private" | "tree" | "pin" | "guard" | "mask";
@@ -61,21 +61,21 @@ export interface Layer {
 }
 
 /** Whether something of the machine is seen there. */
-export const isShown = (layers: readonly Layer[], path: string): boolean =>
+export const isShown = (layers: readonly MountLayer[], path: string): boolean =>
   inOrder(layers).findLast((layer) => layer.how !== "mask" && isInside(layer.path, path))?.how !== "private";
 
-const ORDER: Layer["how"][] = ["private", "tree", "pin", "guard", "mask"];
+const ORDER: MountLayer["how"][] = ["private", "tree", "pin", "guard", "mask"];
 
 /** What lies deeper comes later, so that it holds. */
-function inOrder(layers: readonly Layer[]): Layer[] {
-  const depth = ({ path }: Layer) => path.split("/").length;
+function inOrder(layers: readonly MountLayer[]): MountLayer[] {
+  const depth = ({ path }: MountLayer) => path.split("/").length;
   return layers.toSorted((a, b) => depth(a) - depth(b) || ORDER.indexOf(a.how) - ORDER.indexOf(b.how));
 }
 
-export function layered(layers: readonly Layer[]): string[] {
+export function layered(layers: readonly MountLayer[]): string[] {
   const ordered = inOrder(layers);
   const guards = ordered.filter(({ how }) => how === "guard");
-  const isIdle = ({ path, how }: Layer) =>
+  const isIdle = ({ path, how }: MountLayer) =>
     (how === "mask" && !isShown(ordered, path)) ||
     (how === "pin" && guards.some((guard) => isInside(guard.path, path)));
   const seen = new Set<string>();
@@ -87,20 +87,24 @@ export function layered(layers: readonly Layer[]): string[] {
   });
 }
 
-export const tree = (path: string, bind: "--bind" | "--ro-bind" = "--bind"): Layer => ({
+export const tree = (path: string, bind: "--bind" | "--ro-bind" = "--bind"): MountLayer => ({
   path,
   how: "tree",
   args: [bind, path, path],
 });
-export const guardAt = (path: string, from = path): Layer => ({ path, how: "guard", args: ["--ro-bind", from, path] });
-export const maskAt = (path: string): Layer => ({ path, how: "mask", args: mask(path) });
+export const guardAt = (path: string, from = path): MountLayer => ({
+  path,
+  how: "guard",
+  args: ["--ro-bind", from, path],
+});
+export const maskAt = (path: string): MountLayer => ({ path, how: "mask", args: mask(path) });
 
 /** From the tree down to these directories, in which something is masked or guarded: as mount points they cannot be moved, and it with them. */
 export function pinned(
   within: string,
   dirs: string[],
   unsure: ReadonlySet<string>,
-): { unmade: string[]; layers: Layer[] } {
+): { unmade: string[]; layers: MountLayer[] } {
   const all = new Set<string>();
   for (const path of dirs)
     for (let dir = path; dir !== within && isInside(within, dir); dir = dirname(dir)) all.add(dir);
@@ -120,7 +124,7 @@ export function mask(path: string): string[] {
 /** Every name that begins so, of those that this user could read at all: commands have the user's rights and no more. */
 export function maskBeginning(prefix: string): string[] {
   const dir = dirname(prefix);
-  const names = namesIn(dir).filter((name) => name.startsWith(basename(prefix)));
+  const names = entriesOfDir(dir).filter((name) => name.startsWith(basename(prefix)));
   return names
     .map((name) => join(dir, name))
     .filter(isReachable)
@@ -138,7 +142,7 @@ const isReachable = (path: string): boolean =>
     }
   });
 
-export function namesIn(dir: string): string[] {
+export function entriesOfDir(dir: string): string[] {
   try {
     return readdirSync(dir);
   } catch {

@@ -1,4 +1,4 @@
-// Owns reading what a job printed, also while its supervisor shortens it.
+// Reading what a job printed, also while its supervisor shortens it.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { linkOf, readBytes } from "./job-files.ts";

@@ -1,10 +1,10 @@
-// Owns where Holdfast itself is installed: what its next start runs, which its commands must not change.
+// Where Holdfast itself is installed: what its next start runs, which its commands must not change.
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isInside } from "../../file-access/paths.ts";
 import { type Link, linkAt } from "./linked.ts";
-import { exists, isFile, namesIn, realOr } from "./mounts.ts";
+import { entriesOfDir, exists, isFile, realOr } from "./mounts.ts";
 
 export interface OwnInstall {
   /** Our package. */
@@ -65,6 +65,6 @@ function storesAbove(own: string): string[] {
 
 /** The one program of another package that runs outside: grep and glob are made of it. */
 const searchers = (store: string): string[] =>
-  namesIn(join(store, "@vscode"))
+  entriesOfDir(join(store, "@vscode"))
     .filter((name) => name.startsWith("ripgrep"))
     .map((name) => realOr(join(store, "@vscode", name)));

@@ -1,4 +1,4 @@
-// Owns the port of supervised jobs, as the tools see them.
+// The port of supervised jobs, as the tools see them.
 
 /** `starting`: it is decided on, and has not begun. */
 type JobStatus = "starting" | "running" | "completed" | "failed" | "killed" | "timeout" | "unknown";

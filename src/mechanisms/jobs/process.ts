@@ -1,4 +1,4 @@
-// Owns what the system says about processes: this boot, whether a process still is the same one, who is in a group.
+// What the system says about processes: this boot, whether a process still is the same one, who is in a group.
 import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 

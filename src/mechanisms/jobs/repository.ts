@@ -1,9 +1,9 @@
-// Owns what a command may change of the repository it works in, and where that is.
+// What a command may change of the repository it works in, and where that is.
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
 import type { GitUse } from "./git-use.ts";
-import { exists, guardAt, isDirectory, isFile, isPlain, type Layer, pinned, tree } from "./mounts.ts";
+import { exists, guardAt, isDirectory, isFile, isPlain, type MountLayer, pinned, tree } from "./mounts.ts";
 import { GIT_PROTECTED, GIT_UNFINISHED } from "./sandbox-places.ts";
 
 /** What an enclosure is put together with. */
@@ -11,7 +11,7 @@ export interface Guarding {
   unsure: ReadonlySet<string>;
   /** Read-only, or taken away when it comes to be. */
   guard(path: string): void;
-  layers: Layer[];
+  layers: MountLayer[];
   unmade: string[];
   /** Another file in the place of one of these is another enclosure. */
   watch(path: string): void;

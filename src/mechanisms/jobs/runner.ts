@@ -1,4 +1,4 @@
-// Owns running jobs: planning, starting, waiting, and adopting those of a dead process.
+// Running jobs: planning, starting, waiting, and adopting those of a dead process.
 import { existsSync, type FSWatcher, readdirSync, rmSync, unlinkSync, watch } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join, relative } from "node:path";

@@ -1,4 +1,4 @@
-// Owns which places are protected, hidden, or shown in the sandbox. What is a secret by its name stands in file-access/secret-names.ts.
+// Which places are protected, hidden, or shown in the sandbox. What is a secret by its name stands in file-access/secret-names.ts.
 
 /** In the project's root, whatever is there: read-only; what is not there must not come to be. */
 export const PROTECTED = [

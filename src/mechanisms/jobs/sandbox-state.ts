@@ -1,4 +1,4 @@
-// Owns whether there is a sandbox here: it is tried, once for each boot.
+// Whether there is a sandbox here: it is tried, once for each boot.
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Owns what a command sees of the machine: the arguments of bubblewrap.
+// What a command sees of the machine: the arguments of bubblewrap.
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
@@ -7,19 +7,19 @@ import { makeDir } from "../../ledger/make-dir.ts";
 import { cachesIn, freshHome } from "./fresh-home.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
 import { type GitUse, gitUse } from "./git-use.ts";
-import { createTools, secretsAt, secretsIn } from "./home-view.ts";
+import { createTools, secretPlacesIn, secretsAt } from "./home-view.ts";
 import { type Link, linkAt, linksIn, targetOf } from "./linked.ts";
 import { machinePrograms } from "./machine-programs.ts";
 import {
   changedAt,
   exists,
+  fileIdentity,
   guardAt,
   hidden,
-  identity,
   isDirectory,
   isShown,
-  type Layer,
   layered,
+  type MountLayer,
   maskAt,
   maskBeginning,
   mountTable,
@@ -112,8 +112,8 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   ];
   // As they are now: a command may put a link, or another directory, in the place of one of them.
   const writable = (opts.writable ?? []).filter((path) => existsSync(path)).map(realOr);
-  const identities = new Map(writable.map((path) => [path, identity(path)]));
-  const isSame = (path: string) => realOr(path) === path && identity(path) === identities.get(path);
+  const identities = new Map(writable.map((path) => [path, fileIdentity(path)]));
+  const isSame = (path: string) => realOr(path) === path && fileIdentity(path) === identities.get(path);
   const states = [opts.state, ...(opts.hidden ?? []), ...secretsAt(opts.home, opts.xdg ?? {})].flatMap((dir) =>
     dir === undefined || dir === "/" ? [] : [realOr(dir)],
   );
@@ -126,9 +126,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     const trees = [...new Set([root, ...here])];
     const absent: string[] = [];
     const unmade: string[] = [];
-    const mounted = trees.map(identity);
-    const layers: Layer[] = [
-      ...HIDDEN.map((path): Layer => ({ path, how: "private", args: [] })),
+    const mounted = trees.map(fileIdentity);
+    const layers: MountLayer[] = [
+      ...HIDDEN.map((path): MountLayer => ({ path, how: "private", args: [] })),
       { path: "/run", how: "private", args: [] },
       { path: "/tmp", how: "private", args: ["--bind", join(kept, "tmp"), "/tmp"] },
       ...outside.flatMap((path) => showing(path, home)),
@@ -136,7 +136,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       ...(opts.readable ?? []).filter((path) => existsSync(path)).map((path) => tree(path, "--ro-bind")),
       ...trees.filter((path) => realOr(path) === path).map((path) => tree(path)),
     ];
-    const add = (made: { unmade: string[]; layers: Layer[] }) => {
+    const add = (made: { unmade: string[]; layers: MountLayer[] }) => {
       unmade.push(...made.unmade);
       layers.push(...made.layers);
     };
@@ -149,10 +149,10 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     const ofContext = [["/tmp", join(kept, "tmp")]] as [seen: string, dir: string][];
     if (home !== undefined) {
       if (!fresh) ofContext.push([home, join(kept, "home")]);
-      const its: Layer = { path: home, how: "private", args: ["--bind", join(kept, "home"), home] };
+      const its: MountLayer = { path: home, how: "private", args: ["--bind", join(kept, "home"), home] };
       layers.push(...(fresh?.layers ?? [its]), ...tools);
       for (const path of new Set([project, root]))
-        add(secretsIn({ tree: path, isWritable: path === root }, home, unsure));
+        add(secretPlacesIn({ tree: path, isWritable: path === root }, home, unsure));
     }
     const links: Link[] = [];
     const watched = [root];
@@ -167,7 +167,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
         links.push(linkAt(path));
         lead(linkAt(path));
       } else layers.push(guardAt(path));
-      mounted.push(identity(path));
+      mounted.push(fileIdentity(path));
       if (!stat || unsure.has(path)) return;
       const within = linksIn(path);
       watched.push(...within.folders);
@@ -183,7 +183,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
       guard(target);
     };
     for (const name of PROTECTED) if (name !== ".git" || git === "none") guard(join(root, name));
-    const watch = (path: string) => void mounted.push(identity(path));
+    const watch = (path: string) => void mounted.push(fileIdentity(path));
     const guarding = { unsure, guard, layers, unmade, watch, keep: (path: string) => void links.push(linkAt(path)) };
     const repository = guardRepository(root, git, guarding);
     if (git !== "none") watched.push(repository);
@@ -245,7 +245,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     [
       ...watched.map(changedAt),
       ...submodules(root),
-      ...looked.map(identity),
+      ...looked.map(fileIdentity),
       ...caches(),
       ...(opts.readable ?? []).map(exists),
       changesOf(config),

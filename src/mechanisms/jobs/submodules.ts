@@ -1,4 +1,4 @@
-// Owns the repositories inside the tree that git looks into when it looks at the whole: which they are, and what of them a command sees and may change.
+// The repositories inside the tree that git looks into when it looks at the whole: which they are, and what of them a command sees and may change.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isInside } from "../../file-access/paths.ts";

@@ -1,4 +1,4 @@
-// Owns the supervisor: a shell between the harness and its commands, which outlives the harness.
+// The supervisor: a shell between the harness and its commands, which outlives the harness.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, constants, lstatSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { Socket } from "node:net";

@@ -1,4 +1,4 @@
-// Owns taking away the directories of jobs that nobody needs any more. The ledger is asked, never the clock alone.
+// Taking away the directories of jobs that nobody needs any more. The ledger is asked, never the clock alone.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";

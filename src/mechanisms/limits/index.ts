@@ -1,4 +1,4 @@
-// Owns what stops a turn that goes nowhere: the limit on rounds, and the guard against repeating one call for ever.
+// What stops a turn that goes nowhere: the limit on rounds, and the guard against repeating one call for ever.
 import { HoldfastError } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { CallPart, Item } from "../../models/model.ts";

@@ -1,4 +1,4 @@
-// Owns the one bound on what a tool may show the model: head and tail, the whole kept as a blob that read_file opens.
+// The one bound on what a tool may show the model: head and tail, the whole kept as a blob that read_file opens.
 import { hash } from "node:crypto";
 import { defineMechanism, type Mechanism, type ToolOutput } from "../../loop/seams.ts";
 import { type Content, textOf } from "../../models/model.ts";

@@ -1,4 +1,4 @@
-// Owns the gate: every call is judged by the engine against the user's policy and what is true around it.
+// The gate: every call is judged by the engine against the user's policy and what is true around it.
 
 import { statSync } from "node:fs";
 import type { PermissionMode } from "../../claude-code/permission-modes.ts";

@@ -1,4 +1,4 @@
-// Owns how long a retry waits.
+// How long a retry waits.
 import { HoldfastError } from "../../ledger/error.ts";
 
 export interface Backoff {

@@ -1,4 +1,4 @@
-// Owns recovery: a model call that fails is made again, elsewhere or smaller; a reply that was cut off goes on. Every retry is a fact.
+// Recovery: a model call that fails is made again, elsewhere or smaller; a reply that was cut off goes on. Every retry is a fact.
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { type Model, ModelError } from "../../models/model.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";

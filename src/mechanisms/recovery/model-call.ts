@@ -1,4 +1,4 @@
-// Owns one model call that does not give up at the first failure: retry, fallback, escalation, overflow.
+// One model call that does not give up at the first failure: retry, fallback, escalation, overflow.
 import { messageOf } from "../../ledger/error.ts";
 import type { ModelCall } from "../../loop/seams.ts";
 import {

@@ -1,4 +1,4 @@
-// Owns what the user's hooks are told about models: that a turn ends because none answers, that another one took over. In Claude's words.
+// What the user's hooks are told about models: that a turn ends because none answers, that another one took over. In Claude's words.
 import type { Turn } from "../../loop/seams.ts";
 import { ModelError, type ModelErrorKind } from "../../models/model.ts";
 

@@ -1,4 +1,4 @@
-// Owns hiding known secrets: what our own environment holds under a secret's name never comes back in a result.
+// Hiding known secrets: what our own environment holds under a secret's name never comes back in a result.
 import { defineMechanism, type Mechanism, type Progress, type ToolOutput, type Turn } from "../../loop/seams.ts";
 import { secretsIn } from "./secrets.ts";
 

@@ -1,4 +1,4 @@
-// Owns subagents that run beside their caller: launched again after a restart, their end recorded once and told once.
+// Subagents that run beside their caller: launched again after a restart, their end recorded once and told once.
 
 import { messageOf } from "../../ledger/error.ts";
 import { withoutMarks } from "../../loop/marks.ts";

@@ -1,4 +1,4 @@
-// Owns the facts of subagents and their slice: whose they are, how deep, which of those in the background are still to be reported.
+// The facts of subagents and their slice: whose they are, how deep, which of those in the background are still to be reported.
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";

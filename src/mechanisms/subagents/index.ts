@@ -1,4 +1,4 @@
-// Owns subagents: the same loop for a child agent, in this process; limits on depth and number; those in the background and their reports.
+// Subagents: the same loop for a child agent, in this process; limits on depth and number; those in the background and their reports.
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Tool, type ToolRun, type Turn } from "../../loop/seams.ts";
 import type { ContextState } from "../../loop/transcript.ts";

@@ -1,4 +1,4 @@
-// Owns the port to whoever runs subagents: an agent of its own in the same context, continued after a crash, never begun twice.
+// The port to whoever runs subagents: an agent of its own in the same context, continued after a crash, never begun twice.
 import type { Turn } from "../../loop/seams.ts";
 import type { AgentFacts } from "../agents/port.ts";
 

@@ -1,4 +1,4 @@
-// Owns how many subagents run at once in this process; one that waits for its own gives its place to others meanwhile.
+// How many subagents run at once in this process; one that waits for its own gives its place to others meanwhile.
 import { createSlots } from "../../ledger/slots.ts";
 
 export interface NestedSlots {

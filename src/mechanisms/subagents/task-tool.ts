@@ -1,4 +1,4 @@
-// Owns the tool task: a piece of work for a subagent; its last message is the result.
+// The tool task: a piece of work for a subagent; its last message is the result.
 import * as z from "zod";
 import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../../loop/seams.ts";
 import type { AgentType } from "../agents/port.ts";

@@ -1,4 +1,4 @@
-// Owns the board as others use it: the project's tasks, shared by all contexts and processes on one store.
+// The board as others use it: the project's tasks, shared by all contexts and processes on one store.
 import { createFold } from "../../ledger/fold.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import type { AppendOptions, Store, StoredEvent } from "../../ledger/store.ts";

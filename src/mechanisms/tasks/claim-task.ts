@@ -1,4 +1,4 @@
-// Owns the tool claim_task: one task, one owner; whoever comes second is told who has it. A worktree of the task becomes the owner's tree.
+// The tool claim_task: one task, one owner; whoever comes second is told who has it. A worktree of the task becomes the owner's tree.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import { visible } from "../../text/visible.ts";

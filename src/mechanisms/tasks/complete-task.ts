@@ -1,4 +1,4 @@
-// Owns the tool complete_task: the owner's word that it is done, and what that unblocks.
+// The tool complete_task: the owner's word that it is done, and what that unblocks.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import { actorOf, type Changed, type OpenTaskBoard } from "./port.ts";

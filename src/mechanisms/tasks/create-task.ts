@@ -1,4 +1,4 @@
-// Owns the tool create_task: one task, or a batch whose dependencies are wired in the same call.
+// The tool create_task: one task, or a batch whose dependencies are wired in the same call.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import { actorOf, type NewTask, type OpenTaskBoard, PRIORITIES } from "./port.ts";

@@ -1,4 +1,4 @@
-// Owns the decisions to change a task (fields, dependencies, owner, then its status) and to delete one.
+// The decisions to change a task (fields, dependencies, owner, then its status) and to delete one.
 import { HoldfastError } from "../../ledger/error.ts";
 import type { EventInput } from "../../ledger/store.ts";
 import { decideCancel, decideClaim, decideComplete, decideRelease, type Scene } from "./decide-work.ts";

@@ -1,4 +1,4 @@
-// Owns the decision to create tasks: a batch with its dependencies, wired by id or alias, or none of it.
+// The decision to create tasks: a batch with its dependencies, wired by id or alias, or none of it.
 import { HoldfastError } from "../../ledger/error.ts";
 import {
   type BoardDecision,

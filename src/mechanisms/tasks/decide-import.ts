@@ -1,4 +1,4 @@
-// Owns the decision to import tasks: ids kept where they are free, dependencies wired anew, all of them or none.
+// The decision to import tasks: ids kept where they are free, dependencies wired anew, all of them or none.
 import { HoldfastError } from "../../ledger/error.ts";
 import {
   type BoardDecision,

@@ -1,4 +1,4 @@
-// Owns the decisions about a task's life: claim, release, complete, cancel.
+// The decisions about a task's life: claim, release, complete, cancel.
 
 import {
   type BoardDecision,

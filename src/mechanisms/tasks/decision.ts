@@ -1,4 +1,4 @@
-// Owns what every decision shares: what it may append, what it read, who may do what, and how a refusal is worded.
+// What every decision shares: what it may append, what it read, who may do what, and how a refusal is worded.
 import { HoldfastError } from "../../ledger/error.ts";
 import type { EventInput } from "../../ledger/store.ts";
 import { findCycle, type Tasks } from "./graph.ts";

@@ -1,4 +1,4 @@
-// Owns the drawing of the board as plain text: a tree of tasks with their states and owners, no wider and no longer than asked for.
+// The drawing of the board as plain text: a tree of tasks with their states and owners, no wider and no longer than asked for.
 
 import { fitted } from "../../text/columns.ts";
 import { visible } from "../../text/visible.ts";

@@ -1,4 +1,4 @@
-// Owns the facts of the board, their schemas and their codec. They live in a ledger of their own, not in a context's.
+// The facts of the board, their schemas and their codec. They live in a ledger of their own, not in a context's.
 import * as z from "zod";
 import { type Codec, createCodec, type EventDefs } from "../../ledger/events.ts";
 import { PRIORITIES, TASK_STATUSES } from "./port.ts";

@@ -1,4 +1,4 @@
-// Owns `task_*.json` files: one a task, written whole or not at all, read with suspicion.
+// `task_*.json` files: one a task, written whole or not at all, read with suspicion.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";

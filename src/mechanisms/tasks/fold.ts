@@ -1,4 +1,4 @@
-// Owns the state of the board: what its events say. Tasks are replaced, never changed in place, so that they may be handed out.
+// The state of the board: what its events say. Tasks are replaced, never changed in place, so that they may be handed out.
 import type { Fact } from "../../ledger/events.ts";
 import type { Slice, State } from "../../ledger/fold.ts";
 import type { StoredEvent } from "../../ledger/store.ts";

@@ -1,4 +1,4 @@
-// Owns the tool get_task: everything about one task.
+// The tool get_task: everything about one task.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import { visible } from "../../text/visible.ts";

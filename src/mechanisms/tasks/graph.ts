@@ -1,4 +1,4 @@
-// Owns questions about dependencies: what blocks a task, what one frees, where a circle is. Nothing here changes anything.
+// Questions about dependencies: what blocks a task, what one frees, where a circle is. Nothing here changes anything.
 import { PRIORITIES, type Task } from "./port.ts";
 
 /** The tasks as a decision sees them. */

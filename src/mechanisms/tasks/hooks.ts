@@ -1,4 +1,4 @@
-// Owns the user's hooks TaskCreated and TaskCompleted: asked before the call, and a block refuses it.
+// The user's hooks TaskCreated and TaskCompleted: asked before the call, and a block refuses it.
 import type { GateCall, Turn, Verdict } from "../../loop/seams.ts";
 import type { NewTask, OpenTaskBoard, Task } from "./port.ts";
 

@@ -1,4 +1,4 @@
-// Owns the mechanism `tasks`: the six tools on the project's board, letting go of tasks whose owner is gone, and where their owners work.
+// The mechanism `tasks`: the six tools on the project's board, letting go of tasks whose owner is gone, and where their owners work.
 import type { Store } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { Board, BoardOptions } from "./board.ts";

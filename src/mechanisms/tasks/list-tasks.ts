@@ -1,4 +1,4 @@
-// Owns the tool list_tasks: the board, bounded, with a count of the rest.
+// The tool list_tasks: the board, bounded, with a count of the rest.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import { type OpenTaskBoard, ownerNamed, TASK_STATUSES, type TaskFilter, taskId } from "./port.ts";

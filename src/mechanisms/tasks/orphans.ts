@@ -1,4 +1,4 @@
-// Owns tasks whose owner has no host: marked when that is first seen, released when it lasts, with a note.
+// Tasks whose owner has no host: marked when that is first seen, released when it lasts, with a note.
 import type { Store, StoredEvent } from "../../ledger/store.ts";
 import { type BoardDecision, fact, ownerEntity, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";

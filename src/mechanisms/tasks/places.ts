@@ -1,4 +1,4 @@
-// Owns which agents are in a worktree for the sake of a task, and brings them back when it is no longer theirs.
+// Which agents are in a worktree for the sake of a task, and brings them back when it is no longer theirs.
 import { lstatSync } from "node:fs";
 import * as z from "zod";
 import { isHoldfastError } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns the port between the task tools and the board: what a task is, who acts on it, what can be asked of the board.
+// The port between the task tools and the board: what a task is, who acts on it, what can be asked of the board.
 import { createHash } from "node:crypto";
 import type { ToolRun } from "../../loop/seams.ts";
 

@@ -1,4 +1,4 @@
-// Owns how tasks are written for a model or a terminal: one line each, bounded, with nothing in it that acts on the reader's screen.
+// How tasks are written for a model or a terminal: one line each, bounded, with nothing in it that acts on the reader's screen.
 
 import { cutText } from "../../text/cut.ts";
 import { visible } from "../../text/visible.ts";

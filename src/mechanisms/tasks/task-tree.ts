@@ -1,4 +1,4 @@
-// Owns where one works on a task: the way into its worktree when it is claimed, and back when it is no longer one's own.
+// Where one works on a task: the way into its worktree when it is claimed, and back when it is no longer one's own.
 
 import { refused } from "../../file-access/refused.ts";
 import type { ToolOutput, Turn } from "../../loop/seams.ts";

@@ -1,4 +1,4 @@
-// Owns the tool update_task: fields, dependencies, and every step of a task's life.
+// The tool update_task: fields, dependencies, and every step of a task's life.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import { consequences } from "./complete-task.ts";

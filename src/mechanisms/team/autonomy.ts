@@ -1,4 +1,4 @@
-// Owns what an idle teammate takes up by itself: its unfinished task, or the best one on the board that fits it.
+// What an idle teammate takes up by itself: its unfinished task, or the best one on the board that fits it.
 
 import { messageOf } from "../../ledger/error.ts";
 import type { Note, Turn } from "../../loop/seams.ts";

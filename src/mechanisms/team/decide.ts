@@ -1,4 +1,4 @@
-// Owns what may happen in a team: a command becomes facts, or is refused with the reason. Pure; the same for agents and for the user.
+// What may happen in a team: a command becomes facts, or is refused with the reason. Pure; the same for agents and for the user.
 import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
 import { isInherited, own } from "../../ledger/own.ts";

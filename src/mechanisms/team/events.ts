@@ -1,4 +1,4 @@
-// Owns the facts of a team, in the ledger of its context: who is in it, what was said, what was asked and answered.
+// The facts of a team, in the ledger of its context: who is in it, what was said, what was asked and answered.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 

@@ -1,4 +1,4 @@
-// Owns the mechanism `team`: durable teammates with an inbox, who wake for what concerns them and otherwise cost nothing.
+// The mechanism `team`: durable teammates with an inbox, who wake for what concerns them and otherwise cost nothing.
 import { newId } from "../../ledger/id.ts";
 import { LEAD } from "../../loop/agent.ts";
 import { type AgentView, defineMechanism, type Mechanism, type Note, type Tool, type Turn } from "../../loop/seams.ts";

@@ -1,4 +1,4 @@
-// Owns the lead's tools of a team: spawn, speak, ask for plans, review them, ask to shut down.
+// The lead's tools of a team: spawn, speak, ask for plans, review them, ask to shut down.
 import * as z from "zod";
 import type { contextState } from "../../loop/agent.ts";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";

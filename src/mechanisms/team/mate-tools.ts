@@ -1,4 +1,4 @@
-// Owns a teammate's tools: speak, submit a plan, answer a shutdown.
+// A teammate's tools: speak, submit a plan, answer a shutdown.
 import * as z from "zod";
 import { defineTool, type Tool, type ToolOutput, type Turn } from "../../loop/seams.ts";
 import { answering, submitting } from "./decide.ts";

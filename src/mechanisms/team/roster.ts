@@ -1,4 +1,4 @@
-// Owns how a team stands: who a teammate is, whom the lead leads, how far everyone is, and what a closed gate holds back.
+// How a team stands: who a teammate is, whom the lead leads, how far everyone is, and what a closed gate holds back.
 import type { Tool, Turn } from "../../loop/seams.ts";
 import { activeMates, pendingPlan, type Teammate, type TeamState } from "./state.ts";
 import { teamState } from "./talk.ts";

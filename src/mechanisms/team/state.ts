@@ -1,4 +1,4 @@
-// Owns the fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
+// The fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
 import type { Fact } from "../../ledger/events.ts";
 import { own, ownOr } from "../../ledger/own.ts";
 import { LEAD } from "../../loop/agent.ts";

@@ -1,4 +1,4 @@
-// Owns the bus for agents: sending, looking into the inbox, and its delivery, once, into the transcript.
+// The bus for agents: sending, looking into the inbox, and its delivery, once, into the transcript.
 import * as z from "zod";
 import type { Wake, WakeInput } from "../../ledger/store.ts";
 import { defineTool, type Note, type Tool, type Turn } from "../../loop/seams.ts";

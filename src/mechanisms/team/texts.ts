@@ -1,4 +1,4 @@
-// Owns how the runtime words what it says to agents of a team.
+// How the runtime words what it says to agents of a team.
 
 export const planWanted = (about: string): string =>
   `Submit a plan with submit_plan before you claim, run or change anything.${about === "" ? "" : `\nAbout: ${about}`}`;

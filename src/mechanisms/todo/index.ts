@@ -1,4 +1,4 @@
-// Owns the todo list of each agent: kept in the ledger, and a reminder when it is forgotten.
+// The todo list of each agent: kept in the ledger, and a reminder when it is forgotten.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";

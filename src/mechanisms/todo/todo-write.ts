@@ -1,4 +1,4 @@
-// Owns the tool todo_write: the agent's light plan, replaced as a whole.
+// The tool todo_write: the agent's light plan, replaced as a whole.
 import * as z from "zod";
 import { defineTool, type ToolOutput, type Turn } from "../../loop/seams.ts";
 

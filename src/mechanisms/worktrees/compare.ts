@@ -1,4 +1,4 @@
-// Owns what a worktree holds that the project's tree does not: its branch since it left the other, with what is uncommitted.
+// What a worktree holds that the project's tree does not: its branch since it left the other, with what is uncommitted.
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { refused } from "../../file-access/refused.ts";

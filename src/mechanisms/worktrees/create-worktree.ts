@@ -1,4 +1,4 @@
-// Owns the tool create_worktree: a branch and a directory of its own, bound to a task, or an error; never the tree at hand instead.
+// The tool create_worktree: a branch and a directory of its own, bound to a task, or an error; never the tree at hand instead.
 import * as z from "zod";
 import { refused } from "../../file-access/refused.ts";
 import { messageOf } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns the mechanism `worktrees`: trees of their own for tasks, on branches that stay. Their state is git's; the ledger has what was done.
+// The mechanism `worktrees`: trees of their own for tasks, on branches that stay. Their state is git's; the ledger has what was done.
 import * as z from "zod";
 import { type AgentView, defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import { unchanged } from "../../loop/timelines.ts";

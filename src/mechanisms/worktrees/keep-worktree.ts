@@ -1,4 +1,4 @@
-// Owns the tool keep_worktree: marks a worktree for a person to look at; `git worktree list --verbose` shows the mark.
+// The tool keep_worktree: marks a worktree for a person to look at; `git worktree list --verbose` shows the mark.
 import * as z from "zod";
 import { defineTool, type Tool } from "../../loop/seams.ts";
 import { stateLines, type Worktrees } from "./port.ts";

@@ -1,4 +1,4 @@
-// Owns links from a worktree to folders of the main tree that git does not keep (node_modules): made once, never followed when it goes.
+// Links from a worktree to folders of the main tree that git does not keep (node_modules): made once, never followed when it goes.
 import { appendFileSync, lstatSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { isInside } from "../../file-access/paths.ts";

@@ -1,9 +1,9 @@
-// Owns the list of worktrees that were made here: each with its branch, how far that is from the project's, and what is uncommitted in it.
+// The list of worktrees that were made here: each with its branch, how far that is from the project's, and what is uncommitted in it.
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf } from "../../ledger/error.ts";
 import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, type WorktreeState } from "./port.ts";
-import { findRegistered, namesIn, type Registered } from "./registered.ts";
+import { findRegistered, type Registered, registeredNames } from "./registered.ts";
 import { type Git, gitText, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
 import { countUnmerged, worktreesState } from "./state.ts";
 
@@ -50,7 +50,7 @@ export async function listTrees(place: WorktreePlace, { all = false }: { all?: b
 
 /** The names of worktrees that git knows in our folder. */
 function treesIn({ common }: WorktreeRepository, dir: string): string[] {
-  return namesIn(join(common, "worktrees")).flatMap((id) => {
+  return registeredNames(join(common, "worktrees")).flatMap((id) => {
     const admin = join(common, "worktrees", id);
     const pointer = gitText(join(admin, "gitdir"));
     const path = pointer === undefined ? "" : dirname(resolve(admin, pointer));

@@ -1,4 +1,4 @@
-// Owns looking at a worktree, finding the way to it, and marking it for review.
+// Looking at a worktree, finding the way to it, and marking it for review.
 import { join } from "node:path";
 import { refused } from "../../file-access/refused.ts";
 import { HoldfastError } from "../../ledger/error.ts";

@@ -1,4 +1,4 @@
-// Owns making a worktree, step by step: what a killed process left is told from the repository alone, and finished.
+// Making a worktree, step by step: what a killed process left is told from the repository alone, and finished.
 import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { refused } from "../../file-access/refused.ts";
@@ -8,7 +8,7 @@ import { makeDir } from "../../ledger/make-dir.ts";
 import { linkFolders } from "./links.ts";
 import { sparseSettings } from "./own-settings.ts";
 import { branchOf, checkWorktreeName, type Made, type MakePlan } from "./port.ts";
-import { dropLeftovers, findRegistered, isRegistered, namesIn, reasonOf, writeLock } from "./registered.ts";
+import { dropLeftovers, findRegistered, isRegistered, reasonOf, registeredNames, writeLock } from "./registered.ts";
 import { type Git, headOf, NOT_INTO_SUBMODULES, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
 import { afterOthers, type HeldTurn, inTurn } from "./turns.ts";
 
@@ -96,7 +96,7 @@ export async function resumeMake(place: WorktreePlace, plan: MakePlan): Promise<
     if (begun) throw refused(`somebody else made a worktree ${plan.name} meanwhile: choose another name`);
     const tip = await at.git(["for-each-ref", "--format=%(objectname)", `refs/heads/${plan.branch}`]);
     if (tip.trim() === "") return undefined;
-    if (tip.trim() !== plan.commit || namesIn(plan.path).length > 0) return undefined; // not ours: the next try says so
+    if (tip.trim() !== plan.commit || registeredNames(plan.path).length > 0) return undefined; // not ours: the next try says so
     await add(at, plan, [plan.path, plan.branch]); // git came no further than its branch
     return finish(at, plan);
   });

@@ -1,4 +1,4 @@
-// Owns taking a worktree's branch over into the project's tree: only where nothing of the user's can be lost, and whole or not at all.
+// Taking a worktree's branch over into the project's tree: only where nothing of the user's can be lost, and whole or not at all.
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { refused } from "../../file-access/refused.ts";

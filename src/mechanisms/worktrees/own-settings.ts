@@ -1,4 +1,4 @@
-// Owns what git takes for the settings of the user's repository when the harness runs it: a file made here, never the repository's own.
+// What git takes for the settings of the user's repository when the harness runs it: a file made here, never the repository's own.
 import { createHash } from "node:crypto";
 import { mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Owns the port between the worktree tools and the worktrees: what one is, and what can be asked of them.
+// The port between the worktree tools and the worktrees: what one is, and what can be asked of them.
 import { refused } from "../../file-access/refused.ts";
 
 /** The intent of a creation: enough for another process to tell whether it was begun, and to finish it. */

@@ -1,4 +1,4 @@
-// Owns what git keeps of one worktree in the repository: where that is, and the lock that says whose it is and how far it got.
+// What git keeps of one worktree in the repository: where that is, and the lock that says whose it is and how far it got.
 import { lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { refused } from "../../file-access/refused.ts";
@@ -25,7 +25,7 @@ export const reasonOf = (phase: Phase, mark: string, note = ""): string =>
 
 /** What git knows by that path, if anything. */
 export function findRegistered(common: string, path: string): Registered | undefined {
-  for (const id of namesIn(join(common, "worktrees"))) {
+  for (const id of registeredNames(join(common, "worktrees"))) {
     const admin = join(common, "worktrees", id);
     const pointer = gitText(join(admin, "gitdir"));
     if (pointer === undefined || resolve(admin, pointer) !== join(path, ".git")) continue;
@@ -66,7 +66,7 @@ export function checkInPlace(path: string, admin: string): void {
 
 export const isRegistered = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-export function namesIn(dir: string): string[] {
+export function registeredNames(dir: string): string[] {
   try {
     return readdirSync(dir).sort();
   } catch {

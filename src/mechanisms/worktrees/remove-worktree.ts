@@ -1,4 +1,4 @@
-// Owns the tool remove_worktree: refuses with the counts when anything would be lost or disturbed; the branch stays.
+// The tool remove_worktree: refuses with the counts when anything would be lost or disturbed; the branch stays.
 import * as z from "zod";
 import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../../loop/seams.ts";
 import { actorOf, type By, type OpenTaskBoard, ownerOf, shownOwner } from "../tasks/port.ts";

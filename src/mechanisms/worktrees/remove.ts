@@ -1,4 +1,4 @@
-// Owns removing a worktree: only what is whole elsewhere goes, only by git's own careful removal, and the branch stays.
+// Removing a worktree: only what is whole elsewhere goes, only by git's own careful removal, and the branch stays.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { refused } from "../../file-access/refused.ts";

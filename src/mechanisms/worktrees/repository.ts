@@ -1,4 +1,4 @@
-// Owns git in the user's own repository: which one a tree belongs to, and runs of git there that execute nothing of the repository's.
+// Git in the user's own repository: which one a tree belongs to, and runs of git there that execute nothing of the repository's.
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { refused } from "../../file-access/refused.ts";

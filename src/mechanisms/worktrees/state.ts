@@ -1,4 +1,4 @@
-// Owns what is true of a worktree: changes, commits that are nowhere else, operations that go on.
+// What is true of a worktree: changes, commits that are nowhere else, operations that go on.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { branchOf, type WorktreeState } from "./port.ts";

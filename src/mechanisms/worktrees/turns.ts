@@ -1,4 +1,4 @@
-// Owns taking turns at one name: among processes, and with a git that a killed process left at work.
+// Taking turns at one name: among processes, and with a git that a killed process left at work.
 import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { join } from "node:path";

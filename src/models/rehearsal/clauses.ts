@@ -1,4 +1,4 @@
-// Owns the cutting of a request into clauses: one thing to do each. Quoted text is set aside first, so that nothing in it is cut.
+// The cutting of a request into clauses: one thing to do each. Quoted text is set aside first, so that nothing in it is cut.
 import { isOpenReminder } from "./english-remind.ts";
 import type { Lang } from "./request.ts";
 

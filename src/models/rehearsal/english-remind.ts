@@ -1,4 +1,4 @@
-// Owns the reading of English reminders: what to say, and the user's own words for when. What the words mean is the scheduler's to say.
+// The reading of English reminders: what to say, and the user's own words for when. What the words mean is the scheduler's to say.
 import type { Clause } from "./clauses.ts";
 import type { Intent } from "./request.ts";
 

@@ -1,4 +1,4 @@
-// Owns the reading of English requests about a team: tasks, worktrees, teammates, plans, shutdown, messages.
+// The reading of English requests about a team: tasks, worktrees, teammates, plans, shutdown, messages.
 import type { Clause } from "./clauses.ts";
 import type { Before, Intent, Mate } from "./request.ts";
 import { englishNames, englishWho, NAMES, teammateNameIn } from "./team-names.ts";

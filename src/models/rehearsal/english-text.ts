@@ -1,4 +1,4 @@
-// Owns the reading of English requests that carry text for a file: write and edit.
+// The reading of English requests that carry text for a file: write and edit.
 import { type Clause, QUOTED } from "./clauses.ts";
 import { isQuoted, looksLikePath } from "./files.ts";
 import type { Before, Intent } from "./request.ts";

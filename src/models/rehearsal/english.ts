@@ -1,4 +1,4 @@
-// Owns the reading of one English clause. Each reader takes one kind of request or says nothing.
+// The reading of one English clause. Each reader takes one kind of request or says nothing.
 import { type Clause, QUOTED } from "./clauses.ts";
 import { readEnglishReminder } from "./english-remind.ts";
 import { readEnglishTeam } from "./english-team.ts";

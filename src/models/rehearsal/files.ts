@@ -1,4 +1,4 @@
-// Owns what the rehearsal model knows about names of files: languages, patterns, and which words look like a path.
+// What the rehearsal model knows about names of files: languages, patterns, and which words look like a path.
 import { QUOTED } from "./clauses.ts";
 import type { Files } from "./request.ts";
 

@@ -1,4 +1,4 @@
-// Owns the reading of Japanese requests about a team: tasks, worktrees, teammates, plans, shutdown, messages.
+// The reading of Japanese requests about a team: tasks, worktrees, teammates, plans, shutdown, messages.
 import type { Clause } from "./clauses.ts";
 import type { Before, Intent } from "./request.ts";
 import { isKnownName, japaneseNames, japaneseWho, NAMES, teammateNameIn } from "./team-names.ts";

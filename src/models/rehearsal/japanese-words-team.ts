@@ -1,4 +1,4 @@
-// Owns the wording in Japanese for teams and reminders; words-team.ts holds the English and the type.
+// The wording in Japanese for teams and reminders; words-team.ts holds the English and the type.
 import type { englishTeam, Topic } from "./words-team.ts";
 
 const TOPICS: Record<Topic, string> = {

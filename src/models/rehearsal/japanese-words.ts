@@ -1,4 +1,4 @@
-// Owns the wording of every answer in Japanese; words.ts holds the English and the type.
+// The wording of every answer in Japanese; words.ts holds the English and the type.
 import { japaneseTeam } from "./japanese-words-team.ts";
 import type { Intent } from "./request.ts";
 import { teamPartsOf } from "./team-parts.ts";

@@ -1,4 +1,4 @@
-// Owns the reading of one Japanese clause. Each reader takes one kind of request or says nothing.
+// The reading of one Japanese clause. Each reader takes one kind of request or says nothing.
 import { type Clause, QUOTED } from "./clauses.ts";
 import { asPath, FileChoice, fileWords, isQuoted, looksLikePath, pathsIn } from "./files.ts";
 import { readJapaneseReminder } from "./japanese-remind.ts";

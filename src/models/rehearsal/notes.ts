@@ -1,4 +1,4 @@
-// Owns what is said about notes: finished background jobs with their true status, reminders, the team, anything else by its origin.
+// What is said about notes: finished background jobs with their true status, reminders, the team, anything else by its origin.
 import type { SituationNote } from "./situation.ts";
 import { fenced, linesOf } from "./steps/output.ts";
 import { readTeamNote } from "./team-notes.ts";

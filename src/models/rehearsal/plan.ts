@@ -1,4 +1,4 @@
-// Owns how a plan moves: a step is a generator that asks for calls and is given their outcomes. Replayed from the record each
+// How a plan moves: a step is a generator that asks for calls and is given their outcomes. Replayed from the record each
 // round, it stops at the first call that has not been made: the same transcript always gives the same next reply.
 import { isDeepStrictEqual } from "node:util";
 import type { Intent } from "./request.ts";

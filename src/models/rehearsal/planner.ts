@@ -1,4 +1,4 @@
-// Owns the next reply to a transcript: as a teammate by its matters, otherwise by the requests, and what the answer says beside the work.
+// The next reply to a transcript: as a teammate by its matters, otherwise by the requests, and what the answer says beside the work.
 import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
 import { advance, type PlannedCall, paragraphs, type Stage } from "./plan.ts";

@@ -1,4 +1,4 @@
-// Owns the understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
+// The understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
 import { type Clause, clausesOf } from "./clauses.ts";
 import { readEnglishRequest } from "./english.ts";
 import { readJapaneseRequest } from "./japanese.ts";

@@ -1,4 +1,4 @@
-// Owns what a lead knows of its team, read from its whole transcript: who was spawned, which plans wait for an answer.
+// What a lead knows of its team, read from its whole transcript: who was spawned, which plans wait for an answer.
 import type { Item } from "../model.ts";
 import { callsOf, heardByLead, outcomesOf, type Recorded } from "./situation.ts";
 import { readTeamNote } from "./team-notes.ts";

@@ -1,4 +1,4 @@
-// Owns the reading of a transcript: what was asked, what has been done since, what arrived meanwhile. Keeps nothing between calls.
+// The reading of a transcript: what was asked, what has been done since, what arrived meanwhile. Keeps nothing between calls.
 import { type Content, type Item, textOf } from "../model.ts";
 import { isContinuation } from "./request.ts";
 

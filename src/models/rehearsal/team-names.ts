@@ -1,4 +1,4 @@
-// Owns the names of teammates as people write them: lists in English and Japanese, and names in katakana.
+// The names of teammates as people write them: lists in English and Japanese, and names in katakana.
 
 const KATAKANA: Record<string, string> = {
   アリス: "alice",

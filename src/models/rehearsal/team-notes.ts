@@ -1,4 +1,4 @@
-// Owns the reading of the team's notes: which protocol matter a text speaks of. The texts are those of src/mechanisms/team.
+// The reading of the team's notes: which protocol matter a text speaks of. The texts are those of src/mechanisms/team.
 import type { SituationNote } from "./situation.ts";
 
 export interface ClaimedTask {

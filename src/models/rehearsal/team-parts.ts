@@ -1,4 +1,4 @@
-// Owns the parts of a team request: what was said in several clauses joined into one undertaking, and its description.
+// The parts of a team request: what was said in several clauses joined into one undertaking, and its description.
 import type { Intent, Mate, Team } from "./request.ts";
 import type { englishTeam } from "./words-team.ts";
 

@@ -1,4 +1,4 @@
-// Owns the reading of a teammate's transcript: what came to it since its last answer, in order, and what it has done about it.
+// The reading of a teammate's transcript: what came to it since its last answer, in order, and what it has done about it.
 import { type ModelRequest, textOf } from "../model.ts";
 import { isContinuation } from "./request.ts";
 import { callsOf, heardIn, outcomesOf, type Recorded, type SituationNote } from "./situation.ts";

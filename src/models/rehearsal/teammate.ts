@@ -1,4 +1,4 @@
-// Owns the part of a teammate: it plans before it acts, works on what it has claimed, answers its lead, and leaves when asked to.
+// The part of a teammate: it plans before it acts, works on what it has claimed, answers its lead, and leaves when asked to.
 import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
 import {

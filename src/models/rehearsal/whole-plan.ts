@@ -1,4 +1,4 @@
-// Owns the plan of a request: which steps run one after the other, which side by side, and when it stops.
+// The plan of a request: which steps run one after the other, which side by side, and when it stops.
 import { type PlanStep, paragraphs, type Section, type Stage, together } from "./plan.ts";
 import type { Intent } from "./request.ts";
 import { requestShutdown, reviewPlans, sendMessage } from "./steps/decide.ts";

@@ -1,4 +1,4 @@
-// Owns the choice of the language in which an answer is given.
+// The choice of the language in which an answer is given.
 import { japanese } from "./japanese-words.ts";
 import type { Lang } from "./request.ts";
 import { english, type Words } from "./words.ts";

@@ -1,4 +1,4 @@
-// Owns the wording in English for teams and reminders; japanese-words-team.ts says the same in Japanese.
+// The wording in English for teams and reminders; japanese-words-team.ts says the same in Japanese.
 
 /** What a generic task of a team is about. */
 export type Topic = "sources" | "tests" | "docs" | "config";

@@ -1,4 +1,4 @@
-// Owns the wording of every answer in English; japanese-words.ts says the same in Japanese.
+// The wording of every answer in English; japanese-words.ts says the same in Japanese.
 import type { Files, Intent } from "./request.ts";
 import { teamPartsOf } from "./team-parts.ts";
 import { englishTeam } from "./words-team.ts";

@@ -1,4 +1,4 @@
-// Owns awk: which of its programs only print.
+// Awk: which of its programs only print.
 import { ask, askExact, askFirm, deny } from "../finding.ts";
 import { field, isKnown } from "../shell/field.ts";
 import type { CommandOutput } from "../shell/shell.ts";

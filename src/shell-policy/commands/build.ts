@@ -1,4 +1,4 @@
-// Owns the tools that build: make and its kin run recipes of the project, and can be told to run anything else.
+// The tools that build: make and its kin run recipes of the project, and can be told to run anything else.
 import { ask, askExact, askFirm, deny } from "../finding.ts";
 import { fieldOf, match } from "../shell/field.ts";
 import type { CommandOutput } from "../shell/shell.ts";

@@ -1,4 +1,4 @@
-// Owns the shell's own commands: those that change what it knows, and those that only speak.
+// The shell's own commands: those that change what it knows, and those that only speak.
 import { resolve } from "node:path";
 import { allow, ask, askFirm, deny } from "../finding.ts";
 import { inspectArithmeticText, inspectExpression } from "../shell/arithmetic.ts";

@@ -1,4 +1,4 @@
-// Owns what the judge of one command is given: its arguments, and the ways to say what they do.
+// What the judge of one command is given: its arguments, and the ways to say what they do.
 import type { ParsedScript } from "unbash";
 import { addFinding, LIMITS } from "../evaluation.ts";
 import { askFirm, askRead, type PolicyVerdict } from "../finding.ts";

@@ -1,4 +1,4 @@
-// Owns the flags by which any program is told what to run, or from whom to take what it runs: a rule for the program does not mean them.
+// The flags by which any program is told what to run, or from whom to take what it runs: a rule for the program does not mean them.
 import type { Field } from "../shell/field.ts";
 import { flagOf } from "./prose.ts";
 

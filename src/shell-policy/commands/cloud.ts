@@ -1,4 +1,4 @@
-// Owns the command lines of services: what they print, send and destroy elsewhere.
+// The command lines of services: what they print, send and destroy elsewhere.
 import { askExact, askNetwork, deny } from "../finding.ts";
 import type { CommandOutput } from "../shell/shell.ts";
 import type { CommandCall, Commands } from "./call.ts";

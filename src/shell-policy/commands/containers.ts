@@ -1,4 +1,4 @@
-// Owns containers, and other agents: both run whatever they are told, elsewhere.
+// Containers, and other agents: both run whatever they are told, elsewhere.
 import { resolve } from "node:path";
 import { ask, askExact, askNetwork, deny } from "../finding.ts";
 import { beginsWithHole, type Field, fieldOf, isKnown, join, match } from "../shell/field.ts";

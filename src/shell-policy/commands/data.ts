@@ -1,4 +1,4 @@
-// Owns the commands over structured data and archives: jq, yq, tar, zip and their kin.
+// The commands over structured data and archives: jq, yq, tar, zip and their kin.
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
 import { field } from "../shell/field.ts";
 import { isThere } from "../shell/paths.ts";

@@ -1,4 +1,4 @@
-// Owns echo and printf: what they print, as far as every shell agrees.
+// Echo and printf: what they print, as far as every shell agrees.
 import { judgeName } from "../shell/assign.ts";
 import { holeField, isKnown } from "../shell/field.ts";
 import type { CommandOutput } from "../shell/shell.ts";

@@ -1,4 +1,4 @@
-// Owns what has no end, or no sensible one: sizes that fill a disk.
+// What has no end, or no sensible one: sizes that fill a disk.
 
 const UNITS: Record<string, number> = { k: 1e3, m: 1e6, g: 1e9, t: 1e12, p: 1e15, e: 1e18 };
 

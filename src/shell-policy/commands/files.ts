@@ -1,4 +1,4 @@
-// Owns the commands that change files: creating and moving single ones inside the project, and what goes beyond that.
+// The commands that change files: creating and moving single ones inside the project, and what goes beyond that.
 import { basename, dirname, resolve } from "node:path";
 import { ask, askExact, askGrave, deny } from "../finding.ts";
 import { judgePath } from "../path-verdict.ts";

@@ -1,4 +1,4 @@
-// Owns find and fd: looking, and what they delete or start on everything they find.
+// Find and fd: looking, and what they delete or start on everything they find.
 import { resolve } from "node:path";
 import { ask, askExact, deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";

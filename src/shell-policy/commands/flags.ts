@@ -1,4 +1,4 @@
-// Owns flags: the short language in which tables say which flags a command knows, and reading a call by it.
+// Flags: the short language in which tables say which flags a command knows, and reading a call by it.
 import { allow, ask, askExact, deny, type PolicyVerdict } from "../finding.ts";
 import { beginsWithHole, cut, type Field, has } from "../shell/field.ts";
 import type { CommandOutput } from "../shell/shell.ts";

@@ -1,4 +1,4 @@
-// Owns git's commands that change something: flags that run programs, addresses, places, and what destroys for good.
+// Git's commands that change something: flags that run programs, addresses, places, and what destroys for good.
 import { ask, askExact, askGrave, deny } from "../finding.ts";
 import { cut, cutOff, field, fieldOf, match } from "../shell/field.ts";
 import { isThere, judgeField } from "../shell/paths.ts";

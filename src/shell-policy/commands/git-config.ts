@@ -1,4 +1,4 @@
-// Owns `git config` and `git -c`: which keys make git run programs or look elsewhere.
+// `git config` and `git -c`: which keys make git run programs or look elsewhere.
 import { ask, askFirm, deny } from "../finding.ts";
 import type { CommandOutput } from "../shell/shell.ts";
 import type { CommandCall } from "./call.ts";

@@ -1,4 +1,4 @@
-// Owns git: which subcommands only read, what their dangerous flags are, and what everything else is asked for.
+// Git: which subcommands only read, what their dangerous flags are, and what everything else is asked for.
 
 import { dirname, resolve } from "node:path";
 import { isInside } from "../../file-access/paths.ts";

@@ -1,4 +1,4 @@
-// Owns the register of known commands. To add one: a row in the file of its family, and a line in the test of that family.
+// The register of known commands. To add one: a row in the file of its family, and a line in the test of that family.
 
 import type { WordCheck } from "../shell/sweep.ts";
 import { AWK } from "./awk.ts";

@@ -1,4 +1,4 @@
-// Owns the commands that reach other machines: asked in general, refused where data leaves or strangers get in.
+// The commands that reach other machines: asked in general, refused where data leaves or strangers get in.
 import { ask, askExact, askFirm, askNetwork, deny, denyNetworkUnlessRule, type PolicyVerdict } from "../finding.ts";
 import {
   aroundHoles,

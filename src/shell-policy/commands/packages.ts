@@ -1,4 +1,4 @@
-// Owns package managers: what only looks at what is installed, and what fetches, runs or publishes.
+// Package managers: what only looks at what is installed, and what fetches, runs or publishes.
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
 import { field, fieldOf, match } from "../shell/field.ts";
 import type { CommandOutput } from "../shell/shell.ts";

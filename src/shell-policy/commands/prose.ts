@@ -1,4 +1,4 @@
-// Owns which words of a command are a text for people, an expression, or about another machine: not paths of this one.
+// Which words of a command are a text for people, an expression, or about another machine: not paths of this one.
 import type { Field } from "../shell/field.ts";
 
 /** Flags of any program whose value is prose. */

@@ -1,4 +1,4 @@
-// Owns the commands that run code: shells, interpreters, compilers, build tools, tests.
+// The commands that run code: shells, interpreters, compilers, build tools, tests.
 import { ask, askExact, askFirm, deny, denyUnlessRule } from "../finding.ts";
 import { type Field, fill, isKnown, type Word, word } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";

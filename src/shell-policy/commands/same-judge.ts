@@ -1,4 +1,4 @@
-// Owns the short form for many commands that are judged alike.
+// The short form for many commands that are judged alike.
 import type { Commands, Judge } from "./call.ts";
 
 /** `names` are separated by spaces. */

@@ -1,4 +1,4 @@
-// Owns the commands that find files and text: grep, ripgrep, ag, find, fd, ls and their kin.
+// The commands that find files and text: grep, ripgrep, ag, find, fd, ls and their kin.
 import { posix } from "node:path";
 import { looksForSecrets } from "../protected.ts";
 import { cutOff, isKnown } from "../shell/field.ts";

@@ -1,4 +1,4 @@
-// Owns sed: which of its little programs only print.
+// Sed: which of its little programs only print.
 import { ask, askExact, deny } from "../finding.ts";
 import { field, fill, has, isKnown } from "../shell/field.ts";
 import type { CommandOutput } from "../shell/shell.ts";

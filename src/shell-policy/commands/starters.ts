@@ -1,4 +1,4 @@
-// Owns the programs of packages that start another command: a rule for them means what they start, but nothing that no rule lifts.
+// The programs of packages that start another command: a rule for them means what they start, but nothing that no rule lifts.
 import { askExact } from "../finding.ts";
 import { assignmentParts, judgeVariable } from "../shell/assign.ts";
 import { field, match } from "../shell/field.ts";

@@ -1,4 +1,4 @@
-// Owns the commands about the machine: what they tell, and what they would change.
+// The commands about the machine: what they tell, and what they would change.
 import { ask, askFirm, deny } from "../finding.ts";
 import type { CommandCall, Commands } from "./call.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";

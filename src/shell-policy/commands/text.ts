@@ -1,4 +1,4 @@
-// Owns the commands that read files or their input and print text.
+// The commands that read files or their input and print text.
 import { deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";
 import { isKnown, word } from "../shell/field.ts";

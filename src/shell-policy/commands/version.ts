@@ -1,4 +1,4 @@
-// Owns the questions that every program answers without working: its version and its help.
+// The questions that every program answers without working: its version and its help.
 import type { CommandCall } from "./call.ts";
 
 const SHORT_VERSION = new Set(

@@ -1,4 +1,4 @@
-// Owns the commands that start another command: each is taken off, and what is inside is judged.
+// The commands that start another command: each is taken off, and what is inside is judged.
 import { ask, askExact, askFirm, deny } from "../finding.ts";
 import { judgeVariable } from "../shell/assign.ts";
 import {

@@ -1,4 +1,4 @@
-// Owns assignments: which variables change what programs do, which are harmless, and what the shell knows afterwards.
+// Assignments: which variables change what programs do, which are harmless, and what the shell knows afterwards.
 import type { Assignment } from "unbash";
 import { addFinding, LIMITS } from "../evaluation.ts";
 import { allow, ask, askFirm, deny, type PolicyVerdict } from "../finding.ts";

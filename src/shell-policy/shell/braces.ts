@@ -1,4 +1,4 @@
-// Owns brace expansion: `{a,b}` and `{1..3}` as text, before anything else is expanded, as the shell does it.
+// Brace expansion: `{a,b}` and `{1..3}` as text, before anything else is expanded, as the shell does it.
 
 /** The alternatives of the word as written, or undefined when there are more than `max`. */
 export function expandBraces(word: string, max: number): string[] | undefined {

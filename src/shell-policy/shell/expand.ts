@@ -1,4 +1,4 @@
-// Owns the expansion of words: quotes, tildes, variables, substitutions, braces, splitting, as far as constants reach.
+// The expansion of words: quotes, tildes, variables, substitutions, braces, splitting, as far as constants reach.
 import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
 import { own } from "../../ledger/own.ts";
 import { matchesComponent } from "../../text/glob.ts";

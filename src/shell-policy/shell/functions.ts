@@ -1,4 +1,4 @@
-// Owns functions of the shell: defining, calling with arguments, and judging those that nobody called.
+// Functions of the shell: defining, calling with arguments, and judging those that nobody called.
 import type { CompoundList, Function as FunctionNode, PipelineNode } from "unbash";
 import { lookup } from "../commands/index.ts";
 import { addFinding, LIMITS } from "../evaluation.ts";

@@ -1,4 +1,4 @@
-// Owns the entry for shell commands: from the text of a call to the findings about it.
+// The entry for shell commands: from the text of a call to the findings about it.
 import { addFinding, type Evaluation } from "../evaluation.ts";
 import { ask, askFirm, deny } from "../finding.ts";
 import { isInProject } from "../path-verdict.ts";

@@ -1,4 +1,4 @@
-// Owns the door to the shell grammar: loading the parser on first use, and refusing what no one should have to read.
+// The door to the shell grammar: loading the parser on first use, and refusing what no one should have to read.
 import type { ParsedScript, Function as ShellFunction } from "unbash";
 import { LIMITS } from "../evaluation.ts";
 

@@ -1,4 +1,4 @@
-// Owns paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
+// Paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
 import { resolve } from "node:path";
 import { addFinding } from "../evaluation.ts";
 import { allow, ask, askExact, askRead, type PolicyVerdict, stricterFirst } from "../finding.ts";

@@ -1,4 +1,4 @@
-// Owns which paths may be meant by a word: the whole of it, what follows `=`, `@`, `:` or `,`, and what is joined to a flag.
+// Which paths may be meant by a word: the whole of it, what follows `=`, `@`, `:` or `,`, and what is joined to a flag.
 
 export interface WordPiece {
   path: string;

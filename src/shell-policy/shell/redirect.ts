@@ -1,4 +1,4 @@
-// Owns redirections: what is written counts as an edit, what is read as a read, here-documents are searched for substitutions.
+// Redirections: what is written counts as an edit, what is read as a read, here-documents are searched for substitutions.
 import type { Redirect, Redirection } from "unbash";
 import { addFinding } from "../evaluation.ts";
 import { allow, ask, askFirm, deny } from "../finding.ts";

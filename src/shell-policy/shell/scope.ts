@@ -1,4 +1,4 @@
-// Owns what a shell knows while it runs: variables, the current directory, functions.
+// What a shell knows while it runs: variables, the current directory, functions.
 import { type Field, field, holeField, isSameWord } from "./field.ts";
 import type { FunctionNode } from "./parse.ts";
 

@@ -1,4 +1,4 @@
-// Owns the words between the parts that judge a shell command: the running shell, and what a command prints.
+// The words between the parts that judge a shell command: the running shell, and what a command prints.
 import type { ParsedScript } from "unbash";
 import type { Evaluation } from "../evaluation.ts";
 import { type Field, hole, type Word, word } from "./field.ts";

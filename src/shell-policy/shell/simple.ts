@@ -1,4 +1,4 @@
-// Owns the judging of one simple command: its assignments, redirections and words, then the rules that speak about it.
+// The judging of one simple command: its assignments, redirections and words, then the rules that speak about it.
 import { normalize, posix } from "node:path";
 import type { Assignment, Command as CommandNode, Redirection, Word } from "unbash";
 import { makeCall } from "../commands/call.ts";

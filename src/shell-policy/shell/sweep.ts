@@ -1,4 +1,4 @@
-// Owns the last look before a rule or a mode lifts anything: every word that the command's own judge has not looked at, taken as a path.
+// The last look before a rule or a mode lifts anything: every word that the command's own judge has not looked at, taken as a path.
 import { resolve } from "node:path";
 import { bringsCode, choicesIn, isFetchedCode, type ProgramChoice, startsPrograms } from "../commands/chooses.ts";
 import { type Called, unusualFlags } from "../commands/ordinary.ts";

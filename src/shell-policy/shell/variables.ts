@@ -1,4 +1,4 @@
-// Owns the values by which variables that could change what programs do are harmless, or what a user may well mean.
+// The values by which variables that could change what programs do are harmless, or what a user may well mean.
 import { aroundHoles, type Field, isKnown } from "./field.ts";
 
 const ON_OR_OFF = /^(?:[01]|true|false)$/;

@@ -1,4 +1,4 @@
-// Owns the walk over a script: lists, pipelines, groups, conditions, loops; each simple command is judged where it stands.
+// The walk over a script: lists, pipelines, groups, conditions, loops; each simple command is judged where it stands.
 import type {
   AndOr,
   Case,

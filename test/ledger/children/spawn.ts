@@ -1,4 +1,4 @@
-// Owns starting a child of a test and reading its lines.
+// Starting a child of a test and reading its lines.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Owns a teammate's work on a task that it has claimed: done and completed, or released with the reason said to the lead.
+// A teammate's work on a task that it has claimed: done and completed, or released with the reason said to the lead.
 import { call, type PlanStep, type Section, type Stage } from "../plan.ts";
 import { type Intent, understand } from "../request.ts";
 import type { ClaimedTask } from "../team-notes.ts";

@@ -1,4 +1,4 @@
-// Owns the steps by which a lead carries out what the user decided about the team: answer plans, ask for shutdown, pass a message on.
+// The steps by which a lead carries out what the user decided about the team: answer plans, ask for shutdown, pass a message on.
 import { call, type PlanStep, type Section, type Stage, together } from "../plan.ts";
 import type { Intent } from "../request.ts";
 import type { PlanRequest } from "../words-team.ts";

@@ -1,4 +1,4 @@
-// Owns the step that finds a project's test framework: the manifests first, then a search for known names, with the evidence.
+// The step that finds a project's test framework: the manifests first, then a search for known names, with the evidence.
 import { call, type PlanStep, type Stage, together } from "../plan.ts";
 import type { ResultOutcome } from "../situation.ts";
 import { pathsOf } from "./list.ts";

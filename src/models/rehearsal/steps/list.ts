@@ -1,4 +1,4 @@
-// Owns the step that lists files with glob and reports them.
+// The step that lists files with glob and reports them.
 import { call, type PlanStep, type Stage } from "../plan.ts";
 import type { Files } from "../request.ts";
 import { firstLine, linesOf } from "./output.ts";

@@ -1,4 +1,4 @@
-// Owns the reading of tool results as text: lines, numbered lines of a file, exit codes.
+// The reading of tool results as text: lines, numbered lines of a file, exit codes.
 import type { ResultOutcome } from "../situation.ts";
 
 export const linesOf = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");

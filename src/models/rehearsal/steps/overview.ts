@@ -1,4 +1,4 @@
-// Owns the generic tasks that a team without an AI can do: an overview of some kind of files, made from a real glob.
+// The generic tasks that a team without an AI can do: an overview of some kind of files, made from a real glob.
 import { call, type PlanStep, type Section, type Stage } from "../plan.ts";
 import type { Words } from "../words.ts";
 import type { Topic } from "../words-team.ts";

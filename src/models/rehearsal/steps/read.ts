@@ -1,4 +1,4 @@
-// Owns the step that reads a file and sums it up: number of lines, title, first headings.
+// The step that reads a file and sums it up: number of lines, title, first headings.
 import { call, type PlanStep, type Stage } from "../plan.ts";
 import { fenced, fileLines, firstLine } from "./output.ts";
 

@@ -1,4 +1,4 @@
-// Owns the step that sets a reminder: the user's own words for the time go to the scheduler, and what it understood is said back.
+// The step that sets a reminder: the user's own words for the time go to the scheduler, and what it understood is said back.
 import { call, type PlanStep, type Stage } from "../plan.ts";
 import { firstLine } from "./output.ts";
 

@@ -1,4 +1,4 @@
-// Owns the step that runs a command, waited for or in the background, and reports how it ended.
+// The step that runs a command, waited for or in the background, and reports how it ended.
 import { call, type PlanStep, type Stage } from "../plan.ts";
 import { commandResult, fenced } from "./output.ts";
 

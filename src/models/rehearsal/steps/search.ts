@@ -1,4 +1,4 @@
-// Owns the step that searches the files for a text.
+// The step that searches the files for a text.
 import { call, type PlanStep, type Stage } from "../plan.ts";
 import { fenced, firstLine, linesOf } from "./output.ts";
 

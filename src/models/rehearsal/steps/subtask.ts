@@ -1,4 +1,4 @@
-// Owns the step that hands work to a subtask, or does it here when no such tool is on offer.
+// The step that hands work to a subtask, or does it here when no such tool is on offer.
 import { call, type PlanStep, type Section, type Stage } from "../plan.ts";
 import { understand } from "../request.ts";
 import { firstLine } from "./output.ts";

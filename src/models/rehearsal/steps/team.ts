@@ -1,4 +1,4 @@
-// Owns the step that sets up a team: tasks, a worktree for each, teammates, and whether they plan first. Each part needs the one before.
+// The step that sets up a team: tasks, a worktree for each, teammates, and whether they plan first. Each part needs the one before.
 import { call, type PlanStep, type Section, type Stage, together } from "../plan.ts";
 import type { Mate, Team } from "../request.ts";
 import { firstLine, linesOf } from "./output.ts";

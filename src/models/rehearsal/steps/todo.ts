@@ -1,4 +1,4 @@
-// Owns the todo list: written alone, or kept up to date around the steps that follow it.
+// The todo list: written alone, or kept up to date around the steps that follow it.
 import { call, type PlanStep, type Section, type Stage, together } from "../plan.ts";
 import type { Intent } from "../request.ts";
 import { firstLine } from "./output.ts";

@@ -1,4 +1,4 @@
-// Owns the steps that change files: write one, or replace a text in one that was read first.
+// The steps that change files: write one, or replace a text in one that was read first.
 import { call, type PlanStep, type Stage } from "../plan.ts";
 import type { Intent } from "../request.ts";
 import { firstLine } from "./output.ts";
