@@ -51,7 +51,8 @@ test.runIf(works)("what must not be there goes, also when it cannot be kept", as
 
 test.runIf(works)("descriptors that the harness was started with do not reach a command", async () => {
   const { base, root } = setUp({ files: { "outside/canary": "safe" } });
-  const script = `import { createJobs, createSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../src/mechanisms/jobs/index.ts"))};
+  const script = `import { createJobs } from ${JSON.stringify(join(import.meta.dirname, "../../src/mechanisms/jobs/index.ts"))};
+    import { createSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../src/mechanisms/jobs/sandbox.ts"))};
     import { testTurn } from ${JSON.stringify(join(import.meta.dirname, "../tools/turn.ts"))};
     const sandbox = createSandbox(${JSON.stringify(state.works && state.bwrap)}, { root: ${JSON.stringify(root)}, home: "/nonexistent", dir: ${JSON.stringify(join(base, "private2"))} });
     const turn = testTurn([createJobs({ dir: ${JSON.stringify(join(base, "jobs2"))}, sandbox })], { root: ${JSON.stringify(root)} });
