@@ -52,6 +52,8 @@ export type Intent =
   /** "and tell me the result": every answer does that anyway. */
   | { kind: "report" };
 
+export type IntentOf<Kind extends Intent["kind"]> = Extract<Intent, { kind: Kind }>;
+
 export interface Request {
   lang: Lang;
   intents: Intent[];

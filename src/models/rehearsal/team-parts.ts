@@ -1,6 +1,5 @@
 // Owns the parts of a team request: what was said in several clauses joined into one undertaking, and its description.
 import type { Intent, Mate, Team } from "./request.ts";
-import type { englishTeam } from "./words-team.ts";
 
 /** Also for the generic tasks: there are that many kinds. */
 export const MOST = 4;
@@ -39,14 +38,4 @@ function join(a: Team, b: Team): Team {
 
 export function mateOf(name: string, role: string | undefined): Mate {
   return role === undefined ? { name } : { name, role };
-}
-
-export function teamPartsOf(words: typeof englishTeam, { tasks, worktrees, mates, plans }: Team): string {
-  const { teamParts } = words;
-  return [
-    ...(tasks > 0 ? [teamParts.tasks(tasks)] : []),
-    ...(worktrees ? [teamParts.worktrees] : []),
-    ...(mates.length > 0 ? [teamParts.mates(mates.map((mate) => mate.name).join(", "))] : []),
-    ...(plans ? [teamParts.plans(plans.join(", "))] : []),
-  ].join(", ");
 }
