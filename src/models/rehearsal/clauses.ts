@@ -1,8 +1,11 @@
 // Owns the cutting of a request into clauses: one thing to do each. Quoted text is set aside first, so that nothing in it is cut.
-import { isOpenReminder } from "./english-remind.ts";
+
 import type { Lang } from "./request.ts";
+import { pattern } from "./rule.ts";
+import { isOpenReminder } from "./rules-remind.ts";
 
 export interface Clause {
+  lang: Lang;
   /** Without quoted text: each quotation stands as one mark. */
   text: string;
   /** The quotations restored as they were typed. */
@@ -25,9 +28,6 @@ const QUOTES = [
 const LONGEST = 4000;
 const MARK = /\uE000(\d+)\uE001/g;
 
-/** A quotation mark in a clause, for patterns that want one. */
-export const QUOTED = "\\uE000\\d+\\uE001";
-
 export function clausesOf(text: string): { lang: Lang; clauses: Clause[] } {
   const kept: { raw: string; plain: string }[] = [];
   let masked = text;
@@ -36,12 +36,14 @@ export function clausesOf(text: string): { lang: Lang; clauses: Clause[] } {
   }
   const restore = (s: string, how: "raw" | "plain"): string =>
     s.replace(MARK, (_, n: string) => restore(kept[Number(n)]![how], "raw"));
-  const lang: Lang = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u.test(masked) ? "ja" : "en";
+  const isJapanese = pattern("[\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Han}]", "u").test(masked);
+  const lang: Lang = isJapanese ? "ja" : "en";
   masked = masked.trim().replace(/\s{20,}/g, (blank) => (blank.includes("\n") ? "\n" : " "));
   // What is that long, without its quotations, is no request of the kinds known here; cutting it up would only cost time.
   if (masked.length > LONGEST) return { lang, clauses: [] };
   const pieces = lang === "ja" ? cutJapanese(masked.normalize("NFKC")) : cutEnglish(masked);
   const clauses = pieces.map((piece) => ({
+    lang,
     text: piece,
     raw: (s: string) => restore(s, "raw"),
     plain: (s: string) => restore(s, "plain"),

@@ -1,8 +1,7 @@
 // Owns the understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
 import { type Clause, clausesOf } from "./clauses.ts";
-import { readEnglishRequest } from "./english.ts";
-import { readJapaneseRequest } from "./japanese.ts";
-import { joinTeams } from "./team-parts.ts";
+import { readClause } from "./grammar.ts";
+import { joinTeams } from "./rules-team.ts";
 
 export type Lang = "en" | "ja";
 
@@ -78,7 +77,7 @@ export function understand(text: string): Request {
   for (const clause of clauses) {
     if (wantsMcp(clause))
       return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)), missing: "mcp" };
-    const found = readClause(clause, lang, before);
+    const found = readClause(clause, before);
     if (!found) return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)) };
     intents.push(...found.filter((intent) => !isRepeatedRead(intent, intents.at(-1))));
     const file = found.findLast((i) => "path" in i && i.kind !== "search");
@@ -97,10 +96,6 @@ const shown = (part: string): string => (part.length > 200 ? `${part.trim().slic
 /** "Read it and sum it up": one read does both. */
 const isRepeatedRead = (intent: Intent, last: Intent | undefined): boolean =>
   intent.kind === "read" && last?.kind === "read" && intent.path === last.path;
-
-function readClause(clause: Clause, lang: Lang, before: Before): Intent[] | undefined {
-  return lang === "ja" ? readJapaneseRequest(clause, before) : readEnglishRequest(clause, before);
-}
 
 const CONTINUE =
   /^(?:please )?(?:continue|go on|go ahead|carry on|proceed|resume|keep going)(?: (?:please|with (?:it|that|the work)|the work|from where you (?:stopped|left off)))*$/i;
