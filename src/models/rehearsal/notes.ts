@@ -1,5 +1,5 @@
 // What is said about notes: finished background jobs with their true status, reminders, the team, anything else by its origin.
-import type { Say } from "./phrases.ts";
+import { linesIn, type Say } from "./phrases.ts";
 import { fenced, linesOf } from "./steps/results.ts";
 import { type Note, readTeamNote } from "./transcript.ts";
 
@@ -40,21 +40,16 @@ function noteText(say: Say, note: Note, mates: readonly string[]): string[] {
   return [mates.includes(from) ? say("message", { name: from, text }) : say("note", { from, text })];
 }
 
-const STATUS = {
-  completed: "jobCompleted",
-  failed: "jobFailed",
-  killed: "jobKilled",
-  timeout: "jobTimeout",
-  unknown: "jobUnknown",
-} as const;
+/** In the order of the phrases for them. */
+const STATUSES = ["completed", "failed", "killed", "timeout", "unknown"];
 
 function jobText(say: Say, attributes: string, body: string): string {
   // The command and its output are not the harness speaking: no fact is read from them.
   const facts = `${attributes}\n${body.replace(/<(?:command|output|tail)\b[\s\S]*/i, "")}`;
   const field = (name: string) => new RegExp(`(?:<${name}>|\\b${name}=")([\\w-]+)`).exec(facts)?.[1];
   const status = field("status") ?? "unknown";
-  const known = STATUS[status as keyof typeof STATUS] ?? undefined;
-  const values = { id: field("id") ?? "?", status: known ? say(known) : status, code: field("exit_code") };
+  const ended = linesIn(say, "statuses")[STATUSES.indexOf(status)] ?? status;
+  const values = { id: field("id") ?? "?", status: ended, code: field("exit_code") };
   const tail = /<(tail|output)\b[^<>]*>([\s\S]*?)<\/\1>/i.exec(body)?.[2] ?? "";
   const lines = linesOf(tail).slice(-TAIL_LINES);
   return [say("job", values), ...(lines.length > 0 ? [fenced(lines)] : [])].join("\n");

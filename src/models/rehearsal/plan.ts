@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Say } from "./phrases.ts";
 import type { Intent } from "./request.ts";
+import { firstLine } from "./steps/results.ts";
 import type { Made, Result, Roster } from "./transcript.ts";
 
 export interface PlannedCall {
@@ -28,7 +29,6 @@ export interface Stage {
   /** Names of the tools on offer. */
   tools: ReadonlySet<string>;
   roster: Roster;
-  stepFor: (intent: Intent) => Step;
   /** Several intents in their order, as a request. */
   planFor: (intents: Intent[]) => Step;
 }
@@ -64,28 +64,25 @@ export function* call({ say, tools }: Stage, name: string, input: Record<string,
   return result!;
 }
 
-/** Says what the step is about with its first calls. */
-export function* announced(step: Step, text: string): Step {
-  const first = step.next();
-  if (first.done) return first.value;
-  const results = yield { text, calls: first.value.calls };
-  return yield* resumed(step, results);
+/** One call; what it came to in one section. */
+export function* attempt(
+  stage: Stage,
+  { name, input }: PlannedCall,
+  done: (text: string) => string = firstLine,
+  failed = (why: string): string => stage.say("failed", { name, why }),
+): Step {
+  const { text, isError } = yield* call(stage, name, input);
+  return isError ? { text: failed(firstLine(text)), ok: false } : { text: done(text), ok: true };
 }
 
-function* resumed(step: Step, results: Result[]): Step {
-  let at = step.next(results);
-  while (!at.done) at = step.next(yield at.value);
-  return at.value;
-}
-
-/** Runs steps side by side: what each asks for next goes out in one reply. */
-export function* together<T>(steps: Step<T>[]): Step<T[]> {
+/** Runs steps side by side: what each asks for next goes out in one reply. `text` is said with the first calls. */
+export function* together<T>(steps: Step<T>[], text = ""): Step<T[]> {
   const running = steps.map((step) => ({ step, at: step.next() }));
   for (;;) {
-    const asking = running.flatMap((one) => (one.at.done ? [] : [{ one, ask: one.at.value }]));
+    const asking = running.flatMap((one) => (one.at.done ? [] : [{ one, calls: one.at.value.calls }]));
     if (asking.length === 0) return running.map(({ at }) => at.value as T);
-    const text = asking.map(({ ask }) => ask.text).filter(Boolean);
-    const results = yield { text: text.join("\n"), calls: asking.flatMap(({ ask }) => ask.calls) };
-    for (const { one, ask } of asking) one.at = one.step.next(results.splice(0, ask.calls.length));
+    const results = yield { text, calls: asking.flatMap(({ calls }) => calls) };
+    for (const { one, calls } of asking) one.at = one.step.next(results.splice(0, calls.length));
+    text = "";
   }
 }

@@ -1,10 +1,9 @@
 // The next reply to a transcript: which steps a request takes, in which order, when it stops, and what the answer says beside the work.
 import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
-import { describe, listOf, phrasesIn, type Say } from "./phrases.ts";
+import { describe, linesIn, phrasesIn, type Say } from "./phrases.ts";
 import {
   advance,
-  announced,
   joined,
   type PlannedCall,
   paragraphs,
@@ -13,7 +12,7 @@ import {
   type Step,
   together,
 } from "./plan.ts";
-import { type Intent, understand } from "./request.ts";
+import { type Intent, type IntentOf, understand, type Work } from "./request.ts";
 import { remind, runCommand, subtask } from "./steps/command.ts";
 import { editFile, listFiles, readFile, searchFor, writeFile } from "./steps/files.ts";
 import { findFramework } from "./steps/framework.ts";
@@ -53,27 +52,22 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "syste
 }
 
 const help = (say: Say): string =>
-  [say("introduction"), ...listOf(say, "abilities").map((ability) => `- ${ability}`), say("advice")].join("\n");
+  [say("introduction"), ...linesIn(say, "abilities").map((ability) => `- ${ability}`), say("advice")].join("\n");
 
 function stageFor(say: Say, tools: ReadonlySet<string>, roster: Roster): Stage {
-  const stage: Stage = {
-    say,
-    tools,
-    roster,
-    stepFor: (intent) => stepFor(stage, intent),
-    planFor: (intents) => planFor(stage, intents),
-  };
+  const stage: Stage = { say, tools, roster, planFor: (intents) => planFor(stage, intents) };
   return stage;
 }
 
 function* planFor(stage: Stage, intents: Intent[]): Step {
   const { say } = stage;
   const sections: Section[] = [];
-  const work = intents.filter((intent) => intent.kind !== "report");
+  const work = intents.filter((intent): intent is Work => intent.kind !== "report");
   const todoAt = work.findIndex((intent) => intent.kind === "todo" && !intent.items);
   const around = todoAt >= 0 && todoAt < work.length - 1;
-  const runGroup = (group: Intent[]) =>
-    together(group.map((intent) => announced(stepFor(stage, intent), `${describe(say, intent)}.`)));
+  const stepFor = (intent: Work) => (STEPS[intent.kind] as (stage: Stage, intent: Intent) => Step)(stage, intent);
+  const runGroup = (group: Work[]) =>
+    together(group.map(stepFor), group.map((intent) => `${describe(say, intent)}.`).join("\n"));
   let goesOn = true;
   for (const group of groupsOf(around ? work.slice(0, todoAt) : work)) {
     if (!goesOn) break;
@@ -94,12 +88,12 @@ function* planFor(stage: Stage, intents: Intent[]): Step {
 const CHANGES: Intent["kind"][] = ["run", "write", "edit", "team", "review", "shutdown", "message"];
 
 /** After a change that failed nothing that follows can be relied on; a failed look does no harm. */
-const mayGoOn = (group: Intent[], sections: Section[]): boolean =>
+const mayGoOn = (group: Work[], sections: Section[]): boolean =>
   group.every((intent, i) => sections[i]!.ok || !CHANGES.includes(intent.kind));
 
 /** A background command goes out with what follows it; reads go out together. Everything else waits for its turn. */
-function groupsOf(intents: Intent[]): Intent[][] {
-  const groups: Intent[][] = [];
+function groupsOf(intents: Work[]): Work[][] {
+  const groups: Work[][] = [];
   for (const intent of intents) {
     const last = groups.at(-1)?.at(-1);
     const goesAlong = (last?.kind === "run" && last.background) || (last?.kind === "read" && intent.kind === "read");
@@ -109,42 +103,19 @@ function groupsOf(intents: Intent[]): Intent[][] {
   return groups;
 }
 
-function stepFor(stage: Stage, intent: Intent): Step {
-  switch (intent.kind) {
-    case "todo":
-      return todoAlone(stage, intent);
-    case "list":
-      return listFiles(stage, intent.files);
-    case "read":
-      return readFile(stage, intent.path);
-    case "run":
-      return runCommand(stage, intent);
-    case "search":
-      return searchFor(stage, intent);
-    case "framework":
-      return findFramework(stage);
-    case "subtask":
-      return subtask(stage, intent.prompt);
-    case "write":
-      return writeFile(stage, intent);
-    case "edit":
-      return editFile(stage, intent);
-    case "remind":
-      return remind(stage, intent);
-    case "team":
-      return setUpTeam(stage, intent);
-    case "review":
-      return reviewPlans(stage, intent);
-    case "shutdown":
-      return requestShutdown(stage, intent);
-    case "message":
-      return sendMessage(stage, intent.to, intent.content);
-    case "report":
-      return nothing();
-  }
-}
-
-// biome-ignore lint/correctness/useYield: a step that needs no call
-function* nothing(): Step {
-  return { text: "", ok: true };
-}
+const STEPS: { [Kind in Work["kind"]]: (stage: Stage, intent: IntentOf<Kind>) => Step } = {
+  todo: todoAlone,
+  list: listFiles,
+  read: readFile,
+  run: runCommand,
+  search: searchFor,
+  framework: findFramework,
+  subtask,
+  write: writeFile,
+  edit: editFile,
+  remind,
+  team: setUpTeam,
+  review: reviewPlans,
+  shutdown: requestShutdown,
+  message: sendMessage,
+};

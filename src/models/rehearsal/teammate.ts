@@ -4,6 +4,7 @@ import { notesText } from "./notes.ts";
 import { phrasesIn, type Say } from "./phrases.ts";
 import {
   advance,
+  attempt,
   call,
   joined,
   type PlannedCall,
@@ -150,9 +151,9 @@ function* submitPlan(stage: Stage, feedback: string | undefined): Step {
     files: files!.isError ? "" : String(found.length + rest),
   };
   const plan = [...(feedback === undefined ? [] : [say("newPlan", { feedback })]), say("plan", parts)].join("\n");
-  const { text, isError } = yield* call(stage, "submit_plan", { plan });
-  const said = firstLine(text);
-  return { text: isError ? say("planNotSubmitted", { why: said }) : say("planSubmitted", { said }), ok: !isError };
+  return yield* attempt(stage, { name: "submit_plan", input: { plan } }, (text) =>
+    say("planSubmitted", { said: firstLine(text) }),
+  );
 }
 
 /** The prompt itself is done when it is a request that is understood; otherwise work comes from the board. */
@@ -170,16 +171,8 @@ function* answerMessage(stage: Stage, { from, text, waits }: Extract<Job, { kind
   const done = intents && (yield* stage.planFor(intents));
   const quoted = text.length > 200 ? `${text.slice(0, 200)}…` : text;
   const content = done?.text || say("gotMessage", { text: quoted, waits });
-  const sent = yield* call(stage, "send_message", { to: from, content });
-  const said = firstLine(sent.text);
-  return {
-    text: sent.isError ? say("notSent", { name: from, why: said }) : say("sent", { name: from, said }),
-    ok: !sent.isError,
-  };
+  return yield* attempt(stage, { name: "send_message", input: { to: from, content } });
 }
 
-function* leave(stage: Stage, id: string): Step {
-  const { say } = stage;
-  const { text, isError } = yield* call(stage, "answer_shutdown", { request_id: id, approve: true });
-  return { text: isError ? say("notAnswered", { why: firstLine(text) }) : say("goodbye"), ok: !isError };
-}
+const leave = (stage: Stage, id: string): Step =>
+  attempt(stage, { name: "answer_shutdown", input: { request_id: id, approve: true } }, () => stage.say("goodbye"));

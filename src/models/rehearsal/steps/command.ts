@@ -1,5 +1,5 @@
 // Steps that hand work on: run a command, start a subtask, set a reminder.
-import { call, joined, type Section, type Stage, type Step } from "../plan.ts";
+import { attempt, call, paragraphs, type Stage, type Step } from "../plan.ts";
 import { type IntentOf, understand } from "../request.ts";
 import { commandResult, fenced, firstLine } from "./results.ts";
 
@@ -20,26 +20,28 @@ export function* runCommand(stage: Stage, { command, background }: IntentOf<"run
 }
 
 /** Where no such tool is on offer, the work is done here. */
-export function* subtask(stage: Stage, prompt: string): Step {
+export function* subtask(stage: Stage, { prompt }: IntentOf<"subtask">): Step {
   const { say } = stage;
   if (stage.tools.has("task")) {
-    const { text, isError } = yield* call(stage, "task", { description: prompt.slice(0, 60), prompt });
-    if (isError) return { text: say("subtaskFailed", { prompt, why: firstLine(text) }), ok: false };
-    return { text: `${say("subtaskDone", { prompt })}\n${text.trim()}`, ok: true };
+    const input = { description: prompt.slice(0, 60), prompt };
+    return yield* attempt(
+      stage,
+      { name: "task", input },
+      (text) => `${say("subtaskDone", { prompt })}\n${text.trim()}`,
+    );
   }
   const { intents, unknown } = understand(prompt);
   if (unknown !== undefined) return { text: say("subtaskUnknown", { prompt }), ok: false };
-  const sections: Section[] = [{ text: say("noSubtask"), ok: true }];
-  for (const intent of intents) sections.push(yield* stage.stepFor(intent));
-  return joined(sections);
+  const done = yield* stage.planFor(intents);
+  return { ...done, text: paragraphs([say("noSubtask"), done.text]) };
 }
 
 /** The user's own words for the time go to the scheduler, and what it understood is said back. */
-export function* remind(stage: Stage, { when, what }: IntentOf<"remind">): Step {
+export const remind = (stage: Stage, { when, what }: IntentOf<"remind">): Step => {
   const { say } = stage;
-  const prompt = say("reminder", { what });
-  const { text, isError } = yield* call(stage, "schedule_cron", { when, prompt });
-  if (isError) return { text: say("remindFailed", { what, why: firstLine(text) }), ok: false };
-  const said = firstLine(text).replace(/ \(\d{4}-\d\d-\d\dT[\d:]+Z\)/g, ""); // the time in UTC, behind the one on the wall
-  return { text: say("willRemind", { what, said }), ok: true };
-}
+  const input = { when, prompt: say("reminder", { what }) };
+  // Without the time in UTC, behind the one on the wall.
+  const said = (text: string) => firstLine(text).replace(/ \(\d{4}-\d\d-\d\dT[\d:]+Z\)/g, "");
+  const done = (text: string) => say("willRemind", { what, said: said(text) });
+  return attempt(stage, { name: "schedule_cron", input }, done, (why) => say("remindFailed", { what, why }));
+};

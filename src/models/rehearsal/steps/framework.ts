@@ -11,26 +11,17 @@ const MANIFESTS =
 /** Where a framework comes with the language. */
 const BUILT_IN: Record<string, string> = { "Cargo.toml": "cargo test", "go.mod": "go test" };
 
-/** By name, and how it shows in a file. */
-const KNOWN: Record<string, string> = {
-  Vitest: "vitest",
-  Jest: "jest",
-  Mocha: "mocha",
-  Jasmine: "jasmine",
+/** How they show in a file where that is not their name. */
+const SIGNS: Record<string, string> = {
   AVA: '"ava"',
   "node:test": "node --test|node:test",
-  "bun test": "bun test",
   Playwright: "@playwright/test",
-  pytest: "pytest",
-  unittest: "unittest",
-  "cargo test": "cargo test",
-  "go test": "go test",
-  RSpec: "rspec",
-  minitest: "minitest",
-  JUnit: "junit",
-  TestNG: "testng",
-  PHPUnit: "phpunit",
 };
+const KNOWN =
+  "Vitest,Jest,Mocha,Jasmine,AVA,node:test,bun test,Playwright,pytest,unittest,cargo test,go test,RSpec,minitest,JUnit,TestNG,PHPUnit".split(
+    ",",
+  );
+const signOf = (name: string): string => SIGNS[name] ?? name.toLowerCase();
 
 const READ_AT_MOST = 3;
 
@@ -41,7 +32,7 @@ export function* findFramework(stage: Stage): Step {
   const { say } = stage;
   const globbed = yield* call(stage, "glob", { pattern: `**/{${MANIFESTS.join(",")}}` });
   const manifests = globbed.isError ? [] : nearest(foundIn(globbed.text).found);
-  const pattern = Object.values(KNOWN).join("|");
+  const pattern = KNOWN.map(signOf).join("|");
   const looks = manifests.map((path) => call(stage, "read_file", { path }));
   const [searched, ...read] = yield* together([call(stage, "grep", { pattern }), ...looks]);
   const named = inManifests(manifests, read);
@@ -90,13 +81,12 @@ function inManifests(paths: string[], read: Result[]): Evidence {
   return evidence;
 }
 
-const namesIn = (line: string): string[] =>
-  Object.keys(KNOWN).filter((name) => new RegExp(KNOWN[name]!, "i").test(line));
+const namesIn = (line: string): string[] => KNOWN.filter((name) => new RegExp(signOf(name), "i").test(line));
 
 /** The most mentioned first. */
 function mentions(lines: string[]): Evidence {
   const shown = (name: string) =>
     lines.filter((line) => namesIn(line).includes(name)).map((l) => l.trim().slice(0, 160));
-  const all = Object.keys(KNOWN).map((name) => [name, shown(name)] as const);
+  const all = KNOWN.map((name) => [name, shown(name)] as const);
   return new Map(all.filter(([, found]) => found.length > 0).sort(([, a], [, b]) => b.length - a.length));
 }

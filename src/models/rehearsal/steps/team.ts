@@ -1,7 +1,7 @@
 // Steps of a lead: set up a team, each part of which needs the one before; answer plans, ask for shutdown, pass a message on.
-import { call, joined, type PlannedCall, type Section, type Stage, type Step, together } from "../plan.ts";
-import type { IntentOf, Mate, Team } from "../request.ts";
-import type { PlanRequest, Result } from "../transcript.ts";
+import { attempt, call, joined, type Section, type Stage, type Step, together } from "../plan.ts";
+import type { IntentOf, Team } from "../request.ts";
+import type { PlanRequest } from "../transcript.ts";
 import { firstLine, linesOf } from "./results.ts";
 import { generalTasks } from "./task.ts";
 
@@ -44,71 +44,62 @@ function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] 
     generalTasks(say, team.tasks).map((task, i) => (each[i] ? { ...task, labels: [each[i].name] } : task));
   const { text, isError } = yield* call(stage, "create_task", { tasks });
   const lines = linesOf(text).filter((line) => /^task_\w+ /.test(line));
-  if (isError || lines.length === 0) return { text: say("tasksFailed", { why: firstLine(text) }), ok: false, ids: [] };
+  if (isError) return { text: say("failed", { name: "create_task", why: firstLine(text) }), ok: false, ids: [] };
   const general = team.subjects ? [] : [say("genericTasks")];
   const ids = lines.map((line) => line.split(" ")[0]!);
   return { text: [say("tasksMade"), ...lines.map((line) => `- ${line}`), ...general].join("\n"), ok: true, ids };
 }
 
-/** One call for each, all in one reply; one line for each. */
-function* callForEach(stage: Stage, calls: PlannedCall[], lineOf: (result: Result, i: number) => string): Step {
-  const results = yield* together(calls.map(({ name, input }) => call(stage, name, input)));
-  return { text: results.map(lineOf).join("\n"), ok: results.every((result) => !result.isError) };
+/** All in one reply, a line for each. */
+function* allOf(steps: Step[]): Step {
+  const sections = yield* together(steps);
+  return { text: sections.map((section) => section.text).join("\n"), ok: sections.every((section) => section.ok) };
 }
+
+const item = (text: string): string => `- ${firstLine(text)}`;
 
 function* createWorktrees(stage: Stage, ids: string[]): Step {
   const { say } = stage;
-  const inputs = ids.map((id) => ({ name: id.replace("_", "-"), task_id: id }));
-  const calls = inputs.map((input) => ({ name: "create_worktree", input }));
-  const made = yield* callForEach(stage, calls, ({ text, isError }, i) => {
-    const said = firstLine(text);
-    return `- ${isError ? say("worktreeFailed", { name: inputs[i]!.name, why: said }) : said}`;
-  });
+  const made = yield* allOf(
+    ids.map((id) => {
+      const name = id.replace("_", "-");
+      const failed = (why: string) => item(say("worktreeFailed", { name, why }));
+      return attempt(stage, { name: "create_worktree", input: { name, task_id: id } }, item, failed);
+    }),
+  );
   return { text: `${say("worktreesMade")}\n${made.text}`, ok: made.ok };
 }
 
 function* spawnMates(stage: Stage, { mates, plans: planning }: Team): Step {
   const { say } = stage;
-  const calls = mates.map(({ name, role = ROLE }: Mate) => {
-    const plans = planning?.length === 0 || planning?.includes(name) === true;
-    const input = { name, role, prompt: say("matePrompt", { plans }) };
-    return { name: "spawn_teammate", input: plans ? { ...input, require_plan: true } : input };
-  });
-  let awaited = false;
-  const made = yield* callForEach(stage, calls, ({ text, isError }, i) => {
-    awaited ||= !isError && "require_plan" in calls[i]!.input;
-    return `- ${isError ? say("mateFailed", { name: mates[i]!.name, why: firstLine(text) }) : firstLine(text)}`;
-  });
-  return { text: [say("matesMade"), made.text, ...(awaited ? [say("plansAwaited")] : [])].join("\n"), ok: made.ok };
+  const isPlanning = (name: string) => planning?.length === 0 || planning?.includes(name) === true;
+  const made = yield* together(
+    mates.map(({ name, role = ROLE }) => {
+      const plans = isPlanning(name);
+      const input = { name, role, prompt: say("matePrompt", { plans }), ...(plans && { require_plan: true }) };
+      return attempt(stage, { name: "spawn_teammate", input }, item);
+    }),
+  );
+  const isAwaited = mates.some((mate, i) => made[i]!.ok && isPlanning(mate.name));
+  const lines = [say("matesMade"), ...made.map(({ text }) => text), ...(isAwaited ? [say("plansAwaited")] : [])];
+  return { text: lines.join("\n"), ok: made.every(({ ok }) => ok) };
 }
-
-function* requestPlans(stage: Stage, names: string[]): Step {
-  return yield* askEach(stage, names, (name) => ({ name: "request_plan", input: { name } }), [
-    "planWanted",
-    "planNotWanted",
-  ]);
-}
-
-export function* requestShutdown(stage: Stage, { names, reason }: IntentOf<"shutdown">): Step {
-  const asking = (name: string) => ({
-    name: "request_shutdown",
-    input: reason === undefined ? { name } : { name, reason },
-  });
-  return yield* askEach(stage, names, asking, ["shutdownAsked", "shutdownFailed"]);
-}
-
-type Answers = ["planWanted", "planNotWanted"] | ["shutdownAsked", "shutdownFailed"];
 
 /** No names: everyone. */
-function* askEach(stage: Stage, names: string[], asking: (name: string) => PlannedCall, keys: Answers): Step {
-  const { say, roster } = stage;
-  const who = names.length > 0 ? names : roster.mates;
-  if (who.length === 0) return { text: say("noMates"), ok: false };
-  return yield* callForEach(stage, who.map(asking), ({ text, isError }, i) => {
-    const said = firstLine(text);
-    return isError ? say(keys[1], { name: who[i]!, why: said }) : say(keys[0], { name: who[i]!, said });
-  });
+function* forEach(stage: Stage, names: string[], step: (name: string) => Step): Step {
+  const who = names.length > 0 ? names : stage.roster.mates;
+  return who.length === 0 ? { text: stage.say("noMates"), ok: false } : yield* allOf(who.map(step));
 }
+
+const requestPlans = (stage: Stage, names: string[]): Step =>
+  forEach(stage, names, (name) => attempt(stage, { name: "request_plan", input: { name } }));
+
+export const requestShutdown = (stage: Stage, { names, reason }: IntentOf<"shutdown">): Step =>
+  forEach(stage, names, (name) => {
+    const input = { name, ...(reason !== undefined && { reason }) };
+    const done = (text: string) => stage.say("shutdownAsked", { name, said: firstLine(text) });
+    return attempt(stage, { name: "request_shutdown", input }, done);
+  });
 
 export function* reviewPlans(stage: Stage, { names, approve, feedback }: IntentOf<"review">): Step {
   const { say } = stage;
@@ -117,14 +108,12 @@ export function* reviewPlans(stage: Stage, { names, approve, feedback }: IntentO
   // A rejection without a reason helps nobody: the next plan would be the same.
   if (!approve && feedback === undefined)
     return { text: say("feedbackWanted", { name: chosen.plans[0]!.name }), ok: false };
-  const calls = chosen.plans.map(({ id }) => ({
-    name: "review_plan",
-    input: { request_id: id, approve, ...(feedback !== undefined && { feedback }) },
-  }));
-  return yield* callForEach(stage, calls, ({ text, isError }, i) => {
-    const { name, id } = chosen.plans[i]!;
-    return isError ? say("notReviewed", { name, id, why: firstLine(text) }) : say("reviewed", { name, id, approve });
-  });
+  return yield* allOf(
+    chosen.plans.map(({ id, name }) => {
+      const input = { request_id: id, approve, ...(feedback !== undefined && { feedback }) };
+      return attempt(stage, { name: "review_plan", input }, () => say("reviewed", { name, id, approve }));
+    }),
+  );
 }
 
 /** By name or by request id. Contract: nothing is decided when one of those named has no plan, or when it is unclear whose is meant. */
@@ -140,10 +129,5 @@ function choose({ say, roster: { plans } }: Stage, names: string[]): { plans: Pl
   return { plans: found as PlanRequest[] };
 }
 
-export function* sendMessage(stage: Stage, to: string, content: string): Step {
-  const { say } = stage;
-  const name = to === "*" ? say("everyone") : to;
-  const { text, isError } = yield* call(stage, "send_message", { to, content });
-  const said = firstLine(text);
-  return { text: isError ? say("notSent", { name, why: said }) : say("sent", { name, said }), ok: !isError };
-}
+export const sendMessage = (stage: Stage, { to, content }: IntentOf<"message">): Step =>
+  attempt(stage, { name: "send_message", input: { to, content } });
