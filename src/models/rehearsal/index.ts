@@ -1,4 +1,4 @@
-// Owns the rehearsal model: the built-in offline model that plans a few known requests, or plays a script. Not an AI.
+// The rehearsal model: the built-in offline model that plans a few known requests, or plays a script. Not an AI.
 import path from "node:path";
 import type { Limits, Model } from "../model.ts";
 import { nextReply } from "./planner.ts";

@@ -19,7 +19,7 @@ import { findFramework } from "./steps/framework.ts";
 import { requestShutdown, reviewPlans, sendMessage, setUpTeam } from "./steps/team.ts";
 import { todoAlone, todoAround } from "./steps/todo.ts";
 import { isTeammate, teammateReply } from "./teammate.ts";
-import { type Roster, readRoster, readTranscript } from "./transcript.ts";
+import { happenedIn, type Roster, readRoster, readTranscript } from "./transcript.ts";
 
 /** What to reply to this transcript. Contract: pure; the same request always gives the same reply. */
 export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "system">): {
@@ -28,10 +28,11 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "syste
 } {
   const tools = new Set(request.tools.map((tool) => tool.name));
   if (isTeammate(tools)) return teammateReply(request, (say) => stageFor(say, tools, { mates: [], plans: [] }));
-  const now = readTranscript(request.items);
+  const happened = happenedIn(request.items);
+  const now = readTranscript(happened);
   const asked = now.requests.map(understand);
   const say = phrasesIn(asked.at(-1)?.lang);
-  const roster = readRoster(request.items, now.made);
+  const roster = readRoster(happened, now.made);
   const told = (meanwhile: boolean) => notesText(say, now.notes, { meanwhile, mates: roster.mates });
   if (now.latest === "note" || asked.length === 0) {
     return { text: told(false) || (now.notes.length > 0 ? say("nothingToDo") : help(say)), calls: [] };

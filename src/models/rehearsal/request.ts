@@ -1,16 +1,9 @@
-// Owns the understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
+// Understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
 import { type Clause, clausesOf } from "./clauses.ts";
 import { readClause } from "./grammar.ts";
 import { joinTeams } from "./rules-team.ts";
 
 export type Lang = "en" | "ja";
-
-/** Which files to list. `label` is how a person would call them; empty means all of them. */
-export interface Files {
-  label: string;
-  pattern: string;
-  path?: string;
-}
 
 export interface Mate {
   name: string;
@@ -33,7 +26,8 @@ export interface Team {
 export type Intent =
   /** `items` only when the user named them. */
   | { kind: "todo"; subject: string; items?: string[] }
-  | { kind: "list"; files: Files }
+  /** `label` is how a person would call the files; empty means all of them. */
+  | { kind: "list"; files: { label: string; pattern: string; path?: string } }
   | { kind: "read"; path: string }
   | { kind: "run"; command: string; background: boolean }
   | { kind: "search"; text: string; path?: string }

@@ -1,7 +1,7 @@
 // Rules for teams: tasks, worktrees, teammates, plans, shutdown, messages; and the joining of what several clauses say of one team.
 
 import type { Intent, Mate, Team } from "./request.ts";
-import { itemsIn, QUOTED, type Rule, raw } from "./rule.ts";
+import { itemsIn, pattern, QUOTED, type Rule, raw } from "./rule.ts";
 
 /** Also for the general tasks: there are that many kinds. */
 const MOST = 4;
@@ -89,7 +89,7 @@ const tasks: Rule = {
       return n < 1 || n > MOST ? undefined : team({ tasks: n, worktrees: worktrees !== undefined });
     }
     const subjects = quotes
-      ? clause.quotes
+      ? (quotes.match(pattern(QUOTED, "g")) ?? []).map(clause.plain)
       : countOf(count) === 1
         ? [clause.plain(items!.trim())]
         : itemsIn(clause, items!);

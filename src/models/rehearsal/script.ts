@@ -1,4 +1,4 @@
-// Owns script files: YAML of rounds that the rehearsal model plays. Every mistake is reported with file, line and what to do.
+// Script files: YAML of rounds that the rehearsal model plays. Every mistake is reported with file, line and what to do.
 import * as z from "zod";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { readTextFile } from "../../ledger/text-file.ts";

@@ -1,4 +1,4 @@
-// Owns how a reply of the rehearsal model goes out: in a few deltas, stoppable between any two, with an estimate of its usage.
+// How a reply of the rehearsal model goes out: in a few deltas, stoppable between any two, with an estimate of its usage.
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Delta,

@@ -1,5 +1,5 @@
 // The part of a teammate: it plans before it acts, works on what it has claimed, answers its lead, and leaves when asked to.
-import { type ModelRequest, textOf } from "../model.ts";
+import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
 import { phrasesIn, type Say } from "./phrases.ts";
 import {
@@ -17,16 +17,7 @@ import {
 import { isContinuation, understand } from "./request.ts";
 import { firstLine, foundIn, linesOf } from "./steps/results.ts";
 import { ownWork, workOn } from "./steps/task.ts";
-import {
-  type ClaimedTask,
-  callsOf,
-  heardIn,
-  type Made,
-  type Note,
-  PLAN_TOOL,
-  readTeamNote,
-  resultsOf,
-} from "./transcript.ts";
+import { type ClaimedTask, happenedIn, type Made, type Note, PLAN_TOOL, readTeamNote } from "./transcript.ts";
 
 type Asked = Pick<ModelRequest, "items" | "system">;
 
@@ -59,7 +50,6 @@ const ANSWERED = new Set(["lead", "user"]);
 
 /** Contract: pure. What arrives in mid-work is added at the end, so that the replay of what was done still fits. */
 function readInbox({ items, system }: Asked): Inbox & { prompt: string } {
-  const results = resultsOf(items);
   let waits = system.some((block) => PLAN_TOOL.test(firstLine(block)));
   let prompt: string | undefined;
   let now: Inbox = { jobs: [], made: [], answers: [], notes: [] };
@@ -84,21 +74,17 @@ function readInbox({ items, system }: Asked): Inbox & { prompt: string } {
     else if (ANSWERED.has(note.from)) add({ kind: "message", from: note.from, text: note.text, waits });
     else now.notes.push(note);
   };
-  for (const item of items) {
-    if (item.kind === "user") {
-      const { words, notes } = heardIn(item.content);
-      if (words !== "" && !isContinuation(words)) {
-        const own = words.split("\n\n").filter((part) => !PLAN_TOOL.test(part));
-        waits ||= PLAN_TOOL.test(words);
-        prompt ??= own.join("\n\n");
-        add(waits ? { kind: "plan" } : { kind: "go", approved: false, prompt: own.join("\n\n") });
-      }
-      for (const note of notes) hear(note);
-    } else if (item.kind === "reply") {
-      const made = callsOf(item, results);
-      if (made) now.made.push(...made);
-      else now = { ...now, answers: [...now.answers, textOf(item.parts)], notes: [] };
+  for (const one of happenedIn(items)) {
+    if (one.kind === "made") now.made.push(...one.made);
+    if (one.kind === "answered") now = { ...now, answers: [...now.answers, one.text], notes: [] };
+    if (one.kind !== "heard") continue;
+    if (one.words !== "" && !isContinuation(one.words)) {
+      const own = one.words.split("\n\n").filter((part) => !PLAN_TOOL.test(part));
+      waits ||= PLAN_TOOL.test(one.words);
+      prompt ??= own.join("\n\n");
+      add(waits ? { kind: "plan" } : { kind: "go", approved: false, prompt: own.join("\n\n") });
     }
+    for (const note of one.notes) hear(note);
   }
   return { ...now, prompt: prompt ?? "" };
 }

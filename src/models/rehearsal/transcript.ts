@@ -37,33 +37,51 @@ export interface Transcript {
 
 const NOTHING: Transcript = { requests: [], passedOver: [], made: [], answers: [], notes: [], latest: "nothing" };
 
-export function readTranscript(items: readonly Item[]): Transcript {
-  const results = resultsOf(items);
+/** What happened in a transcript, in order. */
+export type Happened =
+  /** `busy`: it came while work was under way. */
+  | { kind: "heard"; words: string; notes: Note[]; busy: boolean }
+  | { kind: "made"; made: Made[] }
+  | { kind: "answered"; text: string };
+
+export function happenedIn(items: readonly Item[]): Happened[] {
+  const results = new Map(items.flatMap((item) => (item.kind === "result" ? [[item.callId, resultOf(item)]] : [])));
+  let busy = false;
+  return items.flatMap((item): Happened[] => {
+    if (item.kind === "user") return [{ kind: "heard", ...heardIn(item.content), busy }];
+    busy = item.kind === "result" && !isBrokenOff(item);
+    if (item.kind === "result") return [];
+    const calls = item.parts.filter((part) => part.type === "call");
+    if (calls.length === 0) return [{ kind: "answered", text: textOf(item.parts) }];
+    const made = calls.map(({ id, name, input }) => ({ name, input, result: results.get(id) ?? NO_RESULT }));
+    // What never ran is made again.
+    return [{ kind: "made", made: made.filter(({ result }) => !neverRan(result)) }];
+  });
+}
+
+const NO_RESULT: Result = { text: "No result was recorded.", isError: true };
+
+export function readTranscript(happened: readonly Happened[]): Transcript {
   let now = NOTHING;
-  let previous: Item | undefined;
-  for (const item of items) {
-    if (item.kind === "user") now = hear(now, item.content, previous?.kind === "result" && !isBrokenOff(previous));
-    else if (item.kind === "reply") {
-      const made = callsOf(item, results);
-      now = made
-        ? { ...now, made: [...now.made, ...made] }
-        : { ...now, answers: [...now.answers, textOf(item.parts)], notes: [], latest: "nothing" };
-    }
-    if (item.kind !== "user") previous = item;
+  for (const one of happened) {
+    if (one.kind === "heard") now = hear(now, one);
+    else if (one.kind === "made") now = { ...now, made: [...now.made, ...one.made] };
+    else now = { ...now, answers: [...now.answers, one.text], notes: [], latest: "nothing" };
   }
   return now;
 }
 
-/** `busy`: the words came while work was under way. */
-function hear(now: Transcript, content: readonly Content[], busy: boolean): Transcript {
-  const { words, notes } = heardByLead(content);
-  const heard = { ...now, notes: [...now.notes, ...notes] };
-  if (words === "" && notes.length > 0) return { ...heard, latest: now.latest === "nothing" ? "note" : now.latest };
-  if (isContinuation(words)) return { ...heard, latest: now.latest === "request" ? "request" : "continuation" };
-  if (busy) return { ...heard, requests: [...now.requests, words], latest: "request" };
+type Heard = Extract<Happened, { kind: "heard" }>;
+
+function hear(now: Transcript, heard: Heard): Transcript {
+  const { words, notes } = forLead(heard);
+  const next = { ...now, notes: [...now.notes, ...notes] };
+  if (words === "" && notes.length > 0) return { ...next, latest: now.latest === "nothing" ? "note" : now.latest };
+  if (isContinuation(words)) return { ...next, latest: now.latest === "request" ? "request" : "continuation" };
+  if (heard.busy) return { ...next, requests: [...now.requests, words], latest: "request" };
   const unanswered = now.answers.length === 0 && now.made.length === 0;
   const passedOver = unanswered ? [...now.passedOver, ...now.requests] : [];
-  return { ...NOTHING, requests: [words], passedOver, notes: heard.notes, latest: "request" };
+  return { ...NOTHING, requests: [words], passedOver, notes: next.notes, latest: "request" };
 }
 
 type ResultItem = Extract<Item, { kind: "result" }>;
@@ -71,11 +89,6 @@ type ResultItem = Extract<Item, { kind: "result" }>;
 // Of an interrupted turn an item has no field yet: these two words of the loop are all there is.
 const isBrokenOff = ({ isError, content }: ResultItem): boolean => isError && /\binterrupt/i.test(textOf(content));
 const neverRan = ({ isError, text }: Result): boolean => isError && /^Not run\b/.test(text);
-
-/** By the id of the call. */
-export function resultsOf(items: readonly Item[]): ReadonlyMap<string, Result> {
-  return new Map(items.flatMap((item) => (item.kind === "result" ? [[item.callId, resultOf(item)]] : [])));
-}
 
 function resultOf({ name, content, isError, exitCode }: ResultItem): Result {
   const text = withoutReminder(textOf(content));
@@ -92,21 +105,8 @@ function withoutReminder(text: string): string {
   return start < 0 ? text : trimmed.slice(0, start);
 }
 
-/** The calls of a reply with their results, without those to be made again; undefined when it made none, and so was an answer. */
-export function callsOf(
-  reply: Extract<Item, { kind: "reply" }>,
-  results: ReadonlyMap<string, Result>,
-): Made[] | undefined {
-  const calls = reply.parts.filter((part) => part.type === "call");
-  if (calls.length === 0) return undefined;
-  const none: Result = { text: "No result was recorded.", isError: true };
-  return calls
-    .map(({ id, name, input }) => ({ name, input, result: results.get(id) ?? none }))
-    .filter(({ result }) => !neverRan(result));
-}
-
 /** What was said, and the notes beside it. */
-export function heardIn(content: readonly Content[]): { words: string; notes: Note[] } {
+function heardIn(content: readonly Content[]): { words: string; notes: Note[] } {
   const notes: Note[] = [];
   const words: string[] = [];
   for (const part of content) {
@@ -126,8 +126,7 @@ function instructionIn(text: string): string {
 }
 
 /** To a lead a message of the user's is a request like any other: the runtime says whose it is. */
-function heardByLead(content: readonly Content[]): { words: string; notes: Note[] } {
-  const { words, notes } = heardIn(content);
+function forLead({ words, notes }: Pick<Heard, "words" | "notes">): { words: string; notes: Note[] } {
   const sent = notes.filter(({ from }) => from === "user").map(({ text }) => text);
   return { words: [words, ...sent].filter(Boolean).join("\n"), notes: notes.filter(({ from }) => from !== "user") };
 }
@@ -191,27 +190,20 @@ export interface Roster {
  * Contract: a plan that came after the user's last words is not among them: nobody can have decided on it yet. One that a call of
  * the request in hand (`made`) has answered still is, and no later one takes its place: the request is about that one.
  */
-export function readRoster(items: readonly Item[], made: readonly Made[]): Roster {
-  const results = resultsOf(items);
+export function readRoster(happened: readonly Happened[], made: readonly Made[]): Roster {
   const inHand = new Set(made.filter((one) => one.name === "review_plan").map(requestId));
-  const lastWords = items.findLastIndex((item) => item.kind === "user" && heardByLead(item.content).words !== "");
+  const lastWords = happened.findLastIndex((one) => one.kind === "heard" && forLead(one).words !== "");
   const mates = new Set<string>();
   const plans = new Map<string, PlanRequest>();
-  for (const [at, item] of items.entries()) {
-    if (item.kind === "user" && at <= lastWords) {
-      for (const note of heardByLead(item.content).notes) {
-        const read = readTeamNote(note, "lead");
-        if (read?.kind !== "plan" || inHand.has(plans.get(read.name)?.id)) continue;
-        plans.set(read.name, { name: read.name, id: read.id, plan: read.plan });
-      }
-    } else if (item.kind === "reply") {
-      for (const one of callsOf(item, results) ?? []) {
-        if (one.result.isError) continue;
-        const { name } = one.input as { name?: string };
-        if (one.name === "spawn_teammate" && name) mates.add(name);
-        if (one.name !== "review_plan" || inHand.has(requestId(one))) continue;
-        for (const plan of plans.values()) if (plan.id === requestId(one)) plans.delete(plan.name);
-      }
+  for (const [at, one] of happened.entries()) {
+    for (const note of one.kind === "heard" && at <= lastWords ? one.notes : []) {
+      const read = readTeamNote(note, "lead");
+      if (read?.kind === "plan" && !inHand.has(plans.get(read.name)?.id)) plans.set(read.name, read);
+    }
+    for (const call of one.kind === "made" ? one.made.filter(({ result }) => !result.isError) : []) {
+      if (call.name === "spawn_teammate") mates.add((call.input as { name: string }).name);
+      if (call.name !== "review_plan" || inHand.has(requestId(call))) continue;
+      for (const plan of plans.values()) if (plan.id === requestId(call)) plans.delete(plan.name);
     }
   }
   return { mates: [...mates], plans: [...plans.values()] };
