@@ -15,6 +15,7 @@ const NEGATED = {
 export function readClause(clause: Clause, before: Before): Intent[] | undefined {
   if (pattern(NEGATED[clause.lang]).test(clause.text.replace(/:.*$/s, ""))) return undefined;
   for (const rule of [REMIND_RULE, ...TEAM_RULES, ...WORK_RULES]) {
+    if (rule.hint?.test(clause.text) === false) continue;
     for (const source of rule[clause.lang]) {
       const found = pattern(source).exec(clause.text);
       const intents = found && rule.build(found.groups ?? {}, clause, before);

@@ -67,7 +67,16 @@ export interface Before {
   team?: boolean;
 }
 
+/** The one read last: each round of a turn asks for the same. */
+let latest: { text: string; request: Request } | undefined;
+
+/** Contract: pure. */
 export function understand(text: string): Request {
+  if (latest?.text !== text) latest = { text, request: read(text) };
+  return structuredClone(latest.request);
+}
+
+function read(text: string): Request {
   const { lang, clauses } = clausesOf(text);
   const intents: Intent[] = [];
   const before: Before = {};

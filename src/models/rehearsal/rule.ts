@@ -3,6 +3,8 @@ import type { Clause } from "./clauses.ts";
 import type { Before, Intent } from "./request.ts";
 
 export interface Rule {
+  /** Without one of these words it is no such request: its patterns need not be built. */
+  hint?: RegExp;
   /** Patterns in each language, with named groups. */
   en: string[];
   ja: string[];

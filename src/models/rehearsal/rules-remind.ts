@@ -35,6 +35,7 @@ const JA_TIME = [
 ].join("|");
 
 export const REMIND_RULE: Rule = {
+  hint: /remind|alarm|リマイン|思い出させ|知らせ|通知|教え|アラーム/i,
   en: [
     raw`${REMIND}(?<when>${TIME})(?:\s+(?:of|about|to|that|for)\s+|\s*:\s+)(?<what>.+)$`,
     raw`${REMIND}${LINK}(?<what>.+?)[\s,]+(?<when>${TIME})$`,

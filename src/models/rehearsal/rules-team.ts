@@ -73,6 +73,7 @@ const EACH = raw`(?:them|both|task|each(?:\s+(?:of them|one|task))?|(?:(?:the|th
 const WORKTREES = raw`(?:(?:the|an?|one|two|three|four|\d|separate|git|own|their|its|each)\s+)*worktrees?(?:\s+(?:for|per)\s+${EACH})?(?:\s+each)?`;
 
 const tasks: Rule = {
+  hint: /task|タスク/i,
   en: [
     raw`^${MAKE}\s+(?:(?<count>${COUNT})\s+)?(?:new\s+)?${BOARD}\s*(?:called|named)?\s*:\s*(?<items>.+)$`,
     raw`^${MAKE}\s+(?<count>an?|one|1)\s+(?:new\s+)?${BOARD}\s+to\s+(?<items>.+)$`,
@@ -98,6 +99,7 @@ const tasks: Rule = {
 };
 
 const worktrees: Rule = {
+  hint: /worktree|ワークツリー/i,
   en: [raw`^${MAKE}\s+${WORKTREES}$`, raw`^give\s+${EACH}\s+(?:an?|its own|their own|own)\s+(?:git\s+)?worktrees?$`],
   ja: [
     raw`^(?:(?:それぞれ|各タスク|各々|おのおの|それら|タスク)(?:ごと)?(?:に|の|用に|用の|のために|のための)?)?\s*(?:専用の)?\s*${JA_WORKTREE}\s*(?:を|も)?\s*${JA_MAKE}`,
@@ -111,6 +113,7 @@ const PLAN = raw`(?:me\s+|you\s+)?(?:an?\s+|their\s+|its\s+|his\s+|her\s+|the\s+
 const AFTER = raw`(?:,?\s+(?:before|first|for|until|prior|and wait)\b.*)?$`;
 
 const plans: Rule = {
+  hint: /plan|計画|プラン/i,
   en: [
     raw`^(?:ask|tell|have|make|get|instruct|require|let)\s+(?<who>.+?)\s+(?:to\s+)?${SUBMIT}${PLAN}${AFTER}`,
     raw`^(?:ask|request)\s+(?<who>.+?)\s+for\s+${PLAN}${AFTER}`,
@@ -131,6 +134,7 @@ const JA_MATES = "(?<sure>チームメイト|チームメート|仲間|メンバ
 const JA_START = raw`\s*を?\s*(?:起動|立ち上げ|参加させ|呼び出|spawn)`;
 
 const spawn: Rule = {
+  hint: /spawn|mate|agent|起動|立ち上げ|参加|呼び出/i,
   en: [
     raw`^(?:spawn|start|launch|bring up|invite|hire|add|create)\s+(?:(?<count>${COUNT})\s+)?(?:(?:the|new)\s+)*(?<sure>team ?mates?|agents?)\b[\s,:]*(?:(?:called|named)\s+)?(?<names>.*?)${WITH_PLANS}`,
     raw`^(?<sure>spawn)\s+(?<names>.+?)${WITH_PLANS}`,
@@ -156,6 +160,7 @@ const REVIEW_FILLERS =
   /\b(?:the|of|from|by|both|all|them|it|their|these|submitted|requests?|please|plans?)\b(?!['’_-])|計画|プラン|すべて|全て|全部|両方|全員|[のをは]/gi;
 
 const review: Rule = {
+  hint: /approve|accept|reject|decline|refuse|承認|却下|拒否|差し戻/i,
   en: [raw`^(?:i\s+)?(?<verb>approve|reject|(?:accept|decline|refuse)(?=.*\bplans?\b))\s+(?<object>.+?)${WHY}`],
   ja: [
     raw`^(?!.*(?:提出|頼|まで))(?<object>.+?)\s*(?:(?<quoted>${QUOTED})という理由で)?\s*(?<verb>承認|却下|拒否|差し戻)[^:承却拒差]*$`,
@@ -172,6 +177,7 @@ const review: Rule = {
 };
 
 const shutdown: Rule = {
+  hint: /shut|dismiss|leave|quit|finish|終了|シャットダウン|停止|解散/i,
   en: [
     raw`^(?:shut ?down|dismiss)\s+(?<who>.+?)${WHY}`,
     raw`^shut\s+(?<who>.+?)\s+down${WHY}`,
@@ -187,6 +193,7 @@ const shutdown: Rule = {
 const SAYING = raw`,?\s*(?::|(?:saying|that says|that)\b:?)?\s*(?<content>.+)$`;
 
 const message: Rule = {
+  hint: /tell|message|send|伝え|送|メッセージ|言っ/i,
   en: [
     raw`^(?:tell|message)\s+(?<to>[\w-]+)(?:\s*:\s*|,?\s+that\s+|\s+(?=${QUOTED}$))(?<content>.+)$`,
     raw`^send\s+(?:a\s+|the\s+|this\s+)?message\s+to\s+(?<to>[\w-]+)${SAYING}`,

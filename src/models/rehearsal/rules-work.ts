@@ -9,6 +9,7 @@ const words = (text: string): Set<string> => new Set(text.split(" "));
 const SUB = raw`sub-?\s?(?:task|agent)s?\b`;
 
 const subtask: Rule = {
+  hint: /sub|サブ/i,
   en: [
     raw`^(?:use|using|with|via|in|spawn|start|launch|run|create|delegate|ask)\b.*?\b${SUB}[\s,:]*(?:(?:to|that|which|and|for|with)\s+)?(?<prompt>.+)$`,
     raw`^(?<prompt>.+?)\s+(?:using|with|in|via|through|by)\s+(?:an?\s+|the\s+)?${SUB}$`,
@@ -23,6 +24,7 @@ const subtask: Rule = {
 };
 
 const framework: Rule = {
+  hint: /framework|test|フレームワーク|テスト/i,
   en: [
     raw`^(?!(?:run|execute|write|create|replace|change|install|add|use)\b).*(?:\btest(?:s|ing)?[ -](?:framework|runner|library|tool)s?\b|\bframeworks?\b.*\btest(?:s|ing)?\b)`,
   ],
@@ -33,6 +35,7 @@ const framework: Rule = {
 };
 
 const todo: Rule = {
+  hint: /to-?do|to do|check|やること|チェック/i,
   en: [
     raw`^(?:create|make|write|draft|prepare|plan|set up|start|give|put|build)\b.*?\b(?:to-?dos?|to do|check)(?:[ -]?lists?)?\b(?![.\w])(?!.*\bfile\b)\s*(?:(?:for|to|about|on|of)\s+)?(?<subject>.*?)\s*(?:(?::|\bwith\b(?: the items)?:?|\bcontaining\b:?)\s*(?<items>.+))?$`,
   ],
@@ -52,6 +55,7 @@ const EVERYWHERE = raw`(?<everywhere>\s+everywhere)?`;
 const JA_ALL = "(?:すべて|全て|全部)";
 
 const edit: Rule = {
+  hint: /replac|chang|substitut|swap|置|変|書/i,
   en: [
     raw`^(?:in|edit|open|inside)\s+(?:the\s+)?(?:file\s+)?(?<path>\S+?)(?:\s*[:,]\s*|\s+)(?:and\s+|to\s+|by\s+)?${REPLACE}${EVERYWHERE}$`,
     raw`^${REPLACE}\s+(?:in|inside|within|of)\s+(?:the\s+)?(?:file\s+)?(?<path>\S+?)${EVERYWHERE}$`,
