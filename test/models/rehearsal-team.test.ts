@@ -155,6 +155,14 @@ describe("the rehearsal model leads a team", () => {
     ]);
   });
 
+  it("knows a plan by the id of its request, however the team words it", async () => {
+    const plan = note("team", "To be decided: plan_bob_ab12\n1. Look\nThank you.");
+    const told = await play([user("spawn bob"), plan], tools);
+    const approved = await say(told.items, "approve bob");
+    expect(told.text).toContain("bob asks for approval of a plan (plan_bob_ab12):\n```\n1. Look\n```");
+    expect(approved.calls.flat()).toEqual([["review_plan", { request_id: "plan_bob_ab12", approve: true }]]);
+  });
+
   it("never answers a plan that the user cannot have meant", async () => {
     const { items } = await play([user(REQUEST), planOf("alice"), planOf("bob")], tools);
     const unclear = await say(items, "approve the plan");

@@ -57,6 +57,28 @@ describe("the rehearsal model as a teammate", () => {
     expect(planIn(calls)).toMatch(/^New plan\. To the first one you said: “add tests\nand docs”/);
   });
 
+  it("reads ids and names of tools in the notes of the team, not its sentences", async () => {
+    const asked = await play([user(PROMPT), team("First of all: submit_plan, please.")], tools);
+    const again = await play(
+      [...asked.items, team("(plan_alice_ab12) No: it is approved when it has tests\nTry once more.")],
+      tools,
+    );
+    const approved = await play([...again.items, team("plan_alice_ab12 is approved.\nHave fun.")], tools);
+    const work = "New work, task_1: Write NOTES-2.md: an overview of the tests\nplan_x_1 submit_plan\nBye.";
+    const given = await play([...approved.items, team(work)], tools);
+    const over = await play([...given.items, team("Time to go (shutdown_alice_cd34).")], tools);
+    const plan = [["list_tasks", "glob"], ["submit_plan"]];
+    expect([asked, again, approved, given, over].map(({ calls }) => names(calls))).toEqual([
+      plan,
+      plan,
+      [],
+      [["bash"], ["glob"], ["write_file"], ["complete_task"]],
+      [["answer_shutdown"]],
+    ]);
+    expect(planIn(again.calls)).toContain("“it is approved when it has tests”");
+    expect(approved.text).toContain("My plan is approved.");
+  });
+
   it("is ready after the approval, and does its prompt when that is a request it knows", async () => {
     const first = await play([spawned], tools);
     const ready = await play([...first.items, reviewed(true, "")], tools);

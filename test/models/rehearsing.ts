@@ -49,8 +49,17 @@ export async function play(
 }
 
 function resultOf({ id, name }: CallPart, out: string | Error): Item {
-  const text = out instanceof Error ? out.message : out;
-  return { kind: "result", callId: id, name, content: [{ type: "text", text }], isError: out instanceof Error };
+  const isError = out instanceof Error;
+  const text = isError ? out.message : out;
+  // As the loop does: how a command ended is a field of the result too.
+  const code = isError
+    ? text
+        .split("\n")
+        .at(-1)!
+        .match(/^\[exit code (\d+)/)?.[1]
+    : undefined;
+  const exitCode = code === undefined ? {} : { exitCode: Number(code) };
+  return { kind: "result", callId: id, name, content: [{ type: "text", text }], isError, ...exitCode };
 }
 
 /** A folder of its own for each test, and tools that print what the real ones print. */
@@ -72,7 +81,7 @@ export function createRoom(): { put: (file: string, text: string) => void; tools
         .globSync(pattern as string, { cwd: path.join(dir, under), withFileTypes: true })
         .filter((e) => e.isFile());
       const names = found.map((e) => path.relative(dir, path.join(e.parentPath, e.name))).sort();
-      return names.length > 0 ? names.join("\n") : "No files found.";
+      return names.length > 0 ? names.join("\n") : "(no files)";
     },
     read_file: ({ path: file }) => {
       if (!fs.existsSync(path.join(dir, file))) return new Error(`${file}: no such file`);
@@ -94,11 +103,11 @@ export function createRoom(): { put: (file: string, text: string) => void; tools
         const lines = fs.readFileSync(path.join(dir, file), "utf8").split("\n");
         return lines.flatMap((line, i) => (new RegExp(pattern).test(line) ? [`${file}:${i + 1}:${line}`] : []));
       });
-      return hits.length > 0 ? hits.join("\n") : "No matches found.";
+      return hits.length > 0 ? hits.join("\n") : "(no matches)";
     },
     bash: ({ command, run_in_background }) => {
       if (run_in_background) return "[Background job job_7 started]";
-      return command === "false" ? "[exit code 1]" : `ran ${command}`;
+      return command === "false" ? new Error("[exit code 1]") : `ran ${command}`;
     },
   };
   return { put, tools, dir: () => dir };

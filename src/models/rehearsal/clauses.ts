@@ -1,16 +1,16 @@
-// The cutting of a request into clauses: one thing to do each. Quoted text is set aside first, so that nothing in it is cut.
-import { isOpenReminder } from "./english-remind.ts";
+// Cutting of a request into clauses, one thing to do each. Quoted text is set aside first, so that nothing in it is cut.
 import type { Lang } from "./request.ts";
+import { pattern, raw } from "./rule.ts";
+import { isOpenReminder } from "./rules-remind.ts";
 
 export interface Clause {
+  lang: Lang;
   /** Without quoted text: each quotation stands as one mark. */
   text: string;
   /** The quotations restored as they were typed. */
   raw(text: string): string;
   /** The quotations restored without their quotes. */
   plain(text: string): string;
-  /** The content of the quotations in the clause, in order. */
-  quotes: string[];
 }
 
 const QUOTES = [
@@ -25,9 +25,6 @@ const QUOTES = [
 const LONGEST = 4000;
 const MARK = /\uE000(\d+)\uE001/g;
 
-/** A quotation mark in a clause, for patterns that want one. */
-export const QUOTED = "\\uE000\\d+\\uE001";
-
 export function clausesOf(text: string): { lang: Lang; clauses: Clause[] } {
   const kept: { raw: string; plain: string }[] = [];
   let masked = text;
@@ -36,41 +33,35 @@ export function clausesOf(text: string): { lang: Lang; clauses: Clause[] } {
   }
   const restore = (s: string, how: "raw" | "plain"): string =>
     s.replace(MARK, (_, n: string) => restore(kept[Number(n)]![how], "raw"));
-  const lang: Lang = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u.test(masked) ? "ja" : "en";
+  const isJapanese = pattern("[\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Han}]", "u").test(masked);
+  const lang: Lang = isJapanese ? "ja" : "en";
   masked = masked.trim().replace(/\s{20,}/g, (blank) => (blank.includes("\n") ? "\n" : " "));
   // What is that long, without its quotations, is no request of the kinds known here; cutting it up would only cost time.
   if (masked.length > LONGEST) return { lang, clauses: [] };
   const pieces = lang === "ja" ? cutJapanese(masked.normalize("NFKC")) : cutEnglish(masked);
   const clauses = pieces.map((piece) => ({
+    lang,
     text: piece,
     raw: (s: string) => restore(s, "raw"),
     plain: (s: string) => restore(s, "plain"),
-    quotes: [...piece.matchAll(MARK)].map((m) => restore(m[0], "plain")),
   }));
   return { lang, clauses };
 }
 
 // Verbs at which a clause may begin. Those of the last line are not understood, but must not be swallowed by the clause before.
-const VERBS =
-  `run|execute|launch|kick off|start|read|cat|open|show|display|print|view|summari[sz]e|list|find|glob|search|grep|look|create|make
-  |write|save|put|draft|prepare|plan|set up|replace|change|edit|substitute|swap|use|spawn|delegate|ask|continue|keep|go on|report|tell|let|give
-  |what|which|how many|where|are there|identify|determine|detect|figure|check|inspect|analy[sz]e|count|enumerate|add|append|delete|remove|move|rename|copy|commit|push|deploy|fix|explain|review|connect|remind|load|remember
-  |approve|reject|shut|shutdown|dismiss|have|require|they
-  |send|build|test|install|update|translate|refactor|sing|draw`
-    .replace(/\s+/g, " ")
-    .replaceAll(" |", "|");
-const STARTS = new RegExp(`^(?:${VERBS})(?:s|ing|ning|ting)?\\b`, "i");
+const VERBS = `run|execute|launch|kick off|start|read|cat|open|show|display|print|view|summari[sz]e|list|find|glob|search|grep|look|create|make|write|save|put
+  |draft|prepare|plan|set up|replace|change|edit|substitute|swap|use|spawn|delegate|ask|continue|keep|go on|report|tell|let|give|what|which|how many|where|are there
+  |identify|determine|detect|figure|check|inspect|analy[sz]e|count|enumerate|add|append|delete|remove|move|rename|copy|commit|push|deploy|fix|explain|review|connect
+  |remind|load|remember|approve|reject|shut|shutdown|dismiss|have|require|they
+  |send|build|test|install|update|translate|refactor|sing|draw`;
 const GERUNDS: [RegExp, string][] = [
   [/^running\b/i, "run"],
   [/^(creat|mak|writ|us|summariz|sav|prepar|replac|chang|execut)ing\b/i, "$1e"],
   [/^(read|list|search|open|find|show|edit|grep|look|launch|start|continu|keep)ing\b/i, "$1"],
 ];
-const LEADING = new RegExp(
-  `^(?:[\\s,;:.!?*•-]|\\d+[.)]\\s|(?:and|then|while|meanwhile|before|after that|afterwards|after|but|plus|also|next|now|first|finally|lastly
-  |please|kindly|just|can you|could you|would you|will you|you|i want you to|i would like you to|i'd like you to|i need you to|let's|go ahead and
-  |at the same time|in the meantime|hey|hi|hello|ok|okay)\\b)+`.replace(/\n\s+/g, ""),
-  "i",
-);
+const LEADING = `and|then|while|meanwhile|before|after that|afterwards|after|but|plus|also|next|now|first|finally|lastly|please|kindly|just|can you|could you
+  |would you|will you|you|i want you to|i would like you to|i'd like you to|i need you to|let's|go ahead and|at the same time|in the meantime|hey|hi|hello|ok|okay`;
+const oneLine = (alternatives: string): string => alternatives.replace(/\s*\n\s*/g, "");
 const CUTS = /\s*(?:[,;.!?]\s+|\n+|\s+(?=(?:and|then|while|before|after|but|plus|also)\b))/gi;
 /** From here on the words are the user's own text, and only "then" ends it. */
 const OWN_TEXT =
@@ -88,13 +79,15 @@ function isOwnText(before: string, after: string): boolean {
 }
 
 function verbFirst(text: string): string {
-  let out = text.replace(LEADING, "").trimStart();
+  let out = text.replace(pattern(raw`^(?:[\s,;:.!?*•-]|\d+[.)]\s|(?:${oneLine(LEADING)})\b)+`), "").trimStart();
   for (const [gerund, verb] of GERUNDS) out = out.replace(gerund, verb).replace(/^continu\b/, "continue");
   return out;
 }
 
 const startsWithVerb = (text: string): boolean =>
-  STARTS.test(verbFirst(verbFirst(text).replace(/^in the background,?/i, "")));
+  pattern(raw`^(?:${oneLine(VERBS)})(?:s|ing|ning|ting)?\b`).test(
+    verbFirst(verbFirst(text).replace(/^in the background,?/i, "")),
+  );
 
 function cutEnglish(text: string): string[] {
   const pieces: string[] = [];

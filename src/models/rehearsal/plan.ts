@@ -1,10 +1,10 @@
-// How a plan moves: a step is a generator that asks for calls and is given their outcomes. Replayed from the record each
+// How a plan moves: a step is a generator that asks for calls and is given their results. Replayed from the record each
 // round, it stops at the first call that has not been made: the same transcript always gives the same next reply.
 import { isDeepStrictEqual } from "node:util";
+import type { Say } from "./phrases.ts";
 import type { Intent } from "./request.ts";
-import type { Roster } from "./roster.ts";
-import type { Recorded, ResultOutcome } from "./situation.ts";
-import type { Words } from "./words.ts";
+import { firstLine } from "./steps/results.ts";
+import type { Made, Result, Roster } from "./transcript.ts";
 
 export interface PlannedCall {
   name: string;
@@ -12,7 +12,7 @@ export interface PlannedCall {
 }
 
 interface Ask {
-  say: string;
+  text: string;
   calls: PlannedCall[];
 }
 
@@ -21,68 +21,68 @@ export interface Section {
   ok: boolean;
 }
 
-/** Contract: pure; what it does next depends on the outcomes it was given and on nothing else. */
-export type PlanStep<T = Section> = Generator<Ask, T, ResultOutcome[]>;
+/** Contract: pure; what it does next depends on the results it was given and on nothing else. */
+export type Step<T = Section> = Generator<Ask, T, Result[]>;
 
 export interface Stage {
-  words: Words;
+  say: Say;
   /** Names of the tools on offer. */
   tools: ReadonlySet<string>;
   roster: Roster;
-  /** The step that does an intent. */
-  stepFor: (intent: Intent) => PlanStep;
+  /** Several intents in their order, as a request. */
+  planFor: (intents: Intent[]) => Step;
 }
 
 export const paragraphs = (parts: string[]): string => parts.filter((part) => part !== "").join("\n\n");
 
-export type PlannedMove = { ask: Ask } | { section: Section };
+export const joined = (sections: Section[]): Section => ({
+  text: paragraphs(sections.map((section) => section.text)),
+  ok: sections.every((section) => section.ok),
+});
 
-export function advance(plan: PlanStep, recorded: readonly Recorded[]): PlannedMove {
-  const pool = [...recorded];
+export function advance(plan: Step, made: readonly Made[]): Ask | Section {
+  const pool = [...made];
   let at = plan.next();
   while (!at.done) {
-    const asked = at.value;
-    const found = asked.calls.map((call) => take(pool, call));
-    const missing = asked.calls.filter((_, i) => found[i] === undefined);
-    if (missing.length > 0) return { ask: { say: asked.say, calls: missing } };
-    at = plan.next(found as ResultOutcome[]);
+    const found = at.value.calls.map((call) => take(pool, call));
+    const calls = at.value.calls.filter((_, i) => found[i] === undefined);
+    if (calls.length > 0) return { text: at.value.text, calls };
+    at = plan.next(found as Result[]);
   }
-  return { section: at.value };
+  return at.value;
 }
 
-function take(pool: Recorded[], call: PlannedCall): ResultOutcome | undefined {
-  const at = pool.findIndex((r) => r.name === call.name && isDeepStrictEqual(r.input, call.input));
-  return at < 0 ? undefined : pool.splice(at, 1)[0]!.outcome;
+function take(pool: Made[], call: PlannedCall): Result | undefined {
+  const at = pool.findIndex((one) => one.name === call.name && isDeepStrictEqual(one.input, call.input));
+  return at < 0 ? undefined : pool.splice(at, 1)[0]!.result;
 }
 
-/** Makes one call. A tool that is not on offer is an outcome like any other failure. */
-export function* call(stage: Stage, name: string, input: Record<string, unknown>, say = ""): PlanStep<ResultOutcome> {
-  if (!stage.tools.has(name)) return { text: stage.words.noTool(name), isError: true };
-  const [outcome] = yield { say, calls: [{ name, input }] };
-  return outcome!;
+/** Makes one call. A tool that is not on offer is a failure like any other. */
+export function* call({ say, tools }: Stage, name: string, input: Record<string, unknown>): Step<Result> {
+  if (!tools.has(name)) return { text: say("noTool", { name }), isError: true };
+  const [result] = yield { text: "", calls: [{ name, input }] };
+  return result!;
 }
 
-/** Runs steps side by side: what each asks for next goes out in one reply. */
-export function* together<T>(steps: PlanStep<T>[]): PlanStep<T[]> {
+/** One call; what it came to in one section. */
+export function* attempt(
+  stage: Stage,
+  { name, input }: PlannedCall,
+  done: (text: string) => string = firstLine,
+  failed = (why: string): string => stage.say("failed", { name, why }),
+): Step {
+  const { text, isError } = yield* call(stage, name, input);
+  return isError ? { text: failed(firstLine(text)), ok: false } : { text: done(text), ok: true };
+}
+
+/** Runs steps side by side: what each asks for next goes out in one reply. `text` is said with the first calls. */
+export function* together<T>(steps: Step<T>[], text = ""): Step<T[]> {
   const running = steps.map((step) => ({ step, at: step.next() }));
   for (;;) {
-    const asks = running.map(({ at }) => (at.done ? undefined : at.value));
-    const calls = asks.flatMap((ask) => ask?.calls ?? []);
-    if (calls.length === 0) break;
-    const outcomes = yield {
-      say: asks
-        .map((ask) => ask?.say ?? "")
-        .filter((say) => say !== "")
-        .join("\n"),
-      calls,
-    };
-    let from = 0;
-    for (const [i, ask] of asks.entries()) {
-      if (!ask) continue;
-      const own = outcomes.slice(from, from + ask.calls.length);
-      from += ask.calls.length;
-      running[i]!.at = running[i]!.step.next(own);
-    }
+    const asking = running.flatMap((one) => (one.at.done ? [] : [{ one, calls: one.at.value.calls }]));
+    if (asking.length === 0) return running.map(({ at }) => at.value as T);
+    const results = yield { text, calls: asking.flatMap(({ calls }) => calls) };
+    for (const { one, calls } of asking) one.at = one.step.next(results.splice(0, calls.length));
+    text = "";
   }
-  return running.map(({ at }) => at.value as T);
 }

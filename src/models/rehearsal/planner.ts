@@ -1,49 +1,122 @@
-// The next reply to a transcript: as a teammate by its matters, otherwise by the requests, and what the answer says beside the work.
+// The next reply to a transcript: which steps a request takes, in which order, when it stops, and what the answer says beside the work.
 import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
-import { advance, type PlannedCall, paragraphs, type Stage } from "./plan.ts";
-import { understand } from "./request.ts";
-import { readRoster } from "./roster.ts";
-import { situationOf } from "./situation.ts";
+import { describe, linesIn, phrasesIn, type Say } from "./phrases.ts";
+import {
+  advance,
+  joined,
+  type PlannedCall,
+  paragraphs,
+  type Section,
+  type Stage,
+  type Step,
+  together,
+} from "./plan.ts";
+import { type Intent, type IntentOf, understand, type Work } from "./request.ts";
+import { remind, runCommand, subtask } from "./steps/command.ts";
+import { editFile, listFiles, readFile, searchFor, writeFile } from "./steps/files.ts";
+import { findFramework } from "./steps/framework.ts";
+import { requestShutdown, reviewPlans, sendMessage, setUpTeam } from "./steps/team.ts";
+import { todoAlone, todoAround } from "./steps/todo.ts";
 import { isTeammate, teammateReply } from "./teammate.ts";
-import { stepFor, wholePlan } from "./whole-plan.ts";
-import type { Words } from "./words.ts";
-import { wordsFor } from "./words-for.ts";
-
-export interface NextReply {
-  text: string;
-  calls: PlannedCall[];
-}
+import { happenedIn, type Roster, readRoster, readTranscript } from "./transcript.ts";
 
 /** What to reply to this transcript. Contract: pure; the same request always gives the same reply. */
-export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "system">): NextReply {
-  const tools = new Set(request.tools.map((t) => t.name));
-  if (isTeammate(tools)) return teammateReply(request, tools);
-  const now = situationOf(request.items);
+export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "system">): {
+  text: string;
+  calls: PlannedCall[];
+} {
+  const tools = new Set(request.tools.map((tool) => tool.name));
+  if (isTeammate(tools)) return teammateReply(request, (say) => stageFor(say, tools, { mates: [], plans: [] }));
+  const happened = happenedIn(request.items);
+  const now = readTranscript(happened);
   const asked = now.requests.map(understand);
-  const words = wordsFor(asked.at(-1)?.lang);
-  const roster = readRoster(request.items, now.recorded);
-  const { mates } = roster;
-  const meanwhile = notesText(words, now.notes, { meanwhile: true, mates });
+  const say = phrasesIn(asked.at(-1)?.lang);
+  const roster = readRoster(happened, now.made);
+  const told = (meanwhile: boolean) => notesText(say, now.notes, { meanwhile, mates: roster.mates });
   if (now.latest === "note" || asked.length === 0) {
-    const nothing = now.notes.length > 0 ? words.nothingToDo : help(words);
-    return { text: notesText(words, now.notes, { meanwhile: false, mates }) || nothing, calls: [] };
+    return { text: told(false) || (now.notes.length > 0 ? say("nothingToDo") : help(say)), calls: [] };
   }
-  const intents = asked.flatMap((a) => a.intents);
-  const { unknown, missing } = asked.find((a) => a.unknown !== undefined) ?? {};
-  const said = missing === undefined ? help(words) : words.noMcp(unknown!);
-  const passedOver = now.passedOver.map((text) => words.passedOver(text));
-  if (intents.length === 0) return { text: paragraphs([said, ...passedOver, meanwhile]), calls: [] };
+  const intents = asked.flatMap((one) => one.intents);
+  const { unknown, missing } = asked.find((one) => one.unknown !== undefined) ?? {};
+  const refusal = missing ? say("noMcp", { part: unknown }) : help(say);
+  const passedOver = now.passedOver.map((text) => say("passedOver", { text }));
+  if (intents.length === 0) return { text: paragraphs([refusal, ...passedOver, told(true)]), calls: [] };
 
-  const stage: Stage = { words, tools, roster, stepFor: (intent) => stepFor(stage, intent) };
-  const move = advance(wholePlan(stage, intents), now.recorded);
-  if ("ask" in move) return { text: move.ask.say, calls: move.ask.calls };
-  const missed = unknown === undefined ? [] : missing ? [said] : [words.notUnderstood(unknown), said];
-  const answer = paragraphs([move.section.text, ...missed, ...passedOver]);
-  if (now.answers.some((given) => given.includes(answer)))
-    return { text: paragraphs([meanwhile, words.nothingLeft]), calls: [] };
-  return { text: paragraphs([answer, meanwhile]), calls: [] };
+  const next = advance(planFor(stageFor(say, tools, roster), intents), now.made);
+  if ("calls" in next) return next;
+  const named = unknown === undefined || missing ? [] : [say("notUnderstood", { part: unknown })];
+  const refused = unknown === undefined ? [] : [...named, refusal];
+  const answer = paragraphs([next.text, ...refused, ...passedOver]);
+  const isGiven = now.answers.some((given) => given.includes(answer));
+  return { text: paragraphs(isGiven ? [told(true), say("nothingLeft")] : [answer, told(true)]), calls: [] };
 }
 
-const help = (words: Words): string =>
-  [words.introduction, ...words.abilities.map((ability) => `- ${ability}`), words.advice].join("\n");
+const help = (say: Say): string =>
+  [say("introduction"), ...linesIn(say, "abilities").map((ability) => `- ${ability}`), say("advice")].join("\n");
+
+function stageFor(say: Say, tools: ReadonlySet<string>, roster: Roster): Stage {
+  const stage: Stage = { say, tools, roster, planFor: (intents) => planFor(stage, intents) };
+  return stage;
+}
+
+function* planFor(stage: Stage, intents: Intent[]): Step {
+  const { say } = stage;
+  const sections: Section[] = [];
+  const work = intents.filter((intent): intent is Work => intent.kind !== "report");
+  const todoAt = work.findIndex((intent) => intent.kind === "todo" && !intent.items);
+  const around = todoAt >= 0 && todoAt < work.length - 1;
+  const stepFor = (intent: Work) => (STEPS[intent.kind] as (stage: Stage, intent: Intent) => Step)(stage, intent);
+  const runGroup = (group: Work[]) =>
+    together(group.map(stepFor), group.map((intent) => `${describe(say, intent)}.`).join("\n"));
+  let goesOn = true;
+  for (const group of groupsOf(around ? work.slice(0, todoAt) : work)) {
+    if (!goesOn) break;
+    const done = yield* runGroup(group);
+    sections.push(...done);
+    goesOn = mayGoOn(group, done);
+  }
+  if (around && goesOn) {
+    const groups = groupsOf(work.slice(todoAt + 1));
+    sections.push(...(yield* todoAround(stage, { groups, runGroup, mayGoOn })));
+  }
+  // One section each so far: what has none was not done.
+  const left = work.slice(sections.length).map((intent) => describe(say, intent));
+  if (left.length > 0) sections.push({ text: say("stopped", { what: left.join("; ") }), ok: false });
+  return joined(sections);
+}
+
+const CHANGES: Intent["kind"][] = ["run", "write", "edit", "team", "review", "shutdown", "message"];
+
+/** After a change that failed nothing that follows can be relied on; a failed look does no harm. */
+const mayGoOn = (group: Work[], sections: Section[]): boolean =>
+  group.every((intent, i) => sections[i]!.ok || !CHANGES.includes(intent.kind));
+
+/** A background command goes out with what follows it; reads go out together. Everything else waits for its turn. */
+function groupsOf(intents: Work[]): Work[][] {
+  const groups: Work[][] = [];
+  for (const intent of intents) {
+    const last = groups.at(-1)?.at(-1);
+    const goesAlong = (last?.kind === "run" && last.background) || (last?.kind === "read" && intent.kind === "read");
+    if (goesAlong) groups.at(-1)!.push(intent);
+    else groups.push([intent]);
+  }
+  return groups;
+}
+
+const STEPS: { [Kind in Work["kind"]]: (stage: Stage, intent: IntentOf<Kind>) => Step } = {
+  todo: todoAlone,
+  list: listFiles,
+  read: readFile,
+  run: runCommand,
+  search: searchFor,
+  framework: findFramework,
+  subtask,
+  write: writeFile,
+  edit: editFile,
+  remind,
+  team: setUpTeam,
+  review: reviewPlans,
+  shutdown: requestShutdown,
+  message: sendMessage,
+};

@@ -1,17 +1,9 @@
-// The understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
+// Understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
 import { type Clause, clausesOf } from "./clauses.ts";
-import { readEnglishRequest } from "./english.ts";
-import { readJapaneseRequest } from "./japanese.ts";
-import { joinTeams } from "./team-parts.ts";
+import { readClause } from "./grammar.ts";
+import { joinTeams } from "./rules-team.ts";
 
 export type Lang = "en" | "ja";
-
-/** Which files to list. `label` is how a person would call them; empty means all of them. */
-export interface Files {
-  label: string;
-  pattern: string;
-  path?: string;
-}
 
 export interface Mate {
   name: string;
@@ -34,7 +26,8 @@ export interface Team {
 export type Intent =
   /** `items` only when the user named them. */
   | { kind: "todo"; subject: string; items?: string[] }
-  | { kind: "list"; files: Files }
+  /** `label` is how a person would call the files; empty means all of them. */
+  | { kind: "list"; files: { label: string; pattern: string; path?: string } }
   | { kind: "read"; path: string }
   | { kind: "run"; command: string; background: boolean }
   | { kind: "search"; text: string; path?: string }
@@ -51,6 +44,11 @@ export type Intent =
   | { kind: "message"; to: string; content: string }
   /** "and tell me the result": every answer does that anyway. */
   | { kind: "report" };
+
+export type IntentOf<Kind extends Intent["kind"]> = Extract<Intent, { kind: Kind }>;
+
+/** What there is to do: a report is what every answer is. */
+export type Work = Exclude<Intent, { kind: "report" }>;
 
 export interface Request {
   lang: Lang;
@@ -69,14 +67,23 @@ export interface Before {
   team?: boolean;
 }
 
+/** The one read last: each round of a turn asks for the same. */
+let latest: { text: string; request: Request } | undefined;
+
+/** Contract: pure. */
 export function understand(text: string): Request {
+  if (latest?.text !== text) latest = { text, request: read(text) };
+  return structuredClone(latest.request);
+}
+
+function read(text: string): Request {
   const { lang, clauses } = clausesOf(text);
   const intents: Intent[] = [];
   const before: Before = {};
   for (const clause of clauses) {
     if (wantsMcp(clause))
       return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)), missing: "mcp" };
-    const found = readClause(clause, lang, before);
+    const found = readClause(clause, before);
     if (!found) return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)) };
     intents.push(...found.filter((intent) => !isRepeatedRead(intent, intents.at(-1))));
     const file = found.findLast((i) => "path" in i && i.kind !== "search");
@@ -95,10 +102,6 @@ const shown = (part: string): string => (part.length > 200 ? `${part.trim().slic
 /** "Read it and sum it up": one read does both. */
 const isRepeatedRead = (intent: Intent, last: Intent | undefined): boolean =>
   intent.kind === "read" && last?.kind === "read" && intent.path === last.path;
-
-function readClause(clause: Clause, lang: Lang, before: Before): Intent[] | undefined {
-  return lang === "ja" ? readJapaneseRequest(clause, before) : readEnglishRequest(clause, before);
-}
 
 const CONTINUE =
   /^(?:please )?(?:continue|go on|go ahead|carry on|proceed|resume|keep going)(?: (?:please|with (?:it|that|the work)|the work|from where you (?:stopped|left off)))*$/i;

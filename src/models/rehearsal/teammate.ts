@@ -1,113 +1,164 @@
 // The part of a teammate: it plans before it acts, works on what it has claimed, answers its lead, and leaves when asked to.
 import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
+import { phrasesIn, type Say } from "./phrases.ts";
 import {
   advance,
+  attempt,
   call,
+  joined,
   type PlannedCall,
-  type PlanStep,
   paragraphs,
   type Section,
   type Stage,
+  type Step,
   together,
 } from "./plan.ts";
-import { understand } from "./request.ts";
-import { ownWork, workOn } from "./steps/claimed.ts";
-import { pathsOf } from "./steps/list.ts";
-import { firstLine, linesOf } from "./steps/output.ts";
-import { type Matter, mattersOf } from "./teammate-inbox.ts";
-import { stepFor, wholePlan } from "./whole-plan.ts";
-import { wordsFor } from "./words-for.ts";
+import { isContinuation, understand } from "./request.ts";
+import { firstLine, foundIn, linesOf } from "./steps/results.ts";
+import { ownWork, workOn } from "./steps/task.ts";
+import { type ClaimedTask, happenedIn, type Made, type Note, PLAN_TOOL, readTeamNote } from "./transcript.ts";
+
+type Asked = Pick<ModelRequest, "items" | "system">;
 
 /** Only teammates are offered it. */
 export const isTeammate = (tools: ReadonlySet<string>): boolean => tools.has("submit_plan");
 
-const TASKS_SHOWN = 5;
+/** Something that came and is to be dealt with. */
+type Job =
+  /** A plan is wanted; `feedback` when one was rejected. */
+  | { kind: "plan"; feedback?: string }
+  /** Nothing keeps it from working, by its prompt or now by an approval. */
+  | { kind: "go"; approved: boolean; prompt: string }
+  | { kind: "claimed"; task: ClaimedTask }
+  /** `waits`: for the approval of its plan. */
+  | { kind: "message"; from: string; text: string; waits: boolean }
+  | { kind: "shutdown"; id: string };
 
-export function teammateReply(
-  request: Pick<ModelRequest, "items" | "system">,
-  tools: ReadonlySet<string>,
-): { text: string; calls: PlannedCall[] } {
-  const { matters, recorded, answers, prompt, notes } = mattersOf(request);
-  const words = wordsFor(understand(prompt).lang);
-  const stage: Stage = {
-    words,
-    tools,
-    roster: { mates: [], plans: [] },
-    stepFor: (intent) => stepFor(stage, intent),
+interface Inbox {
+  /** What came since the last answer. */
+  jobs: Job[];
+  /** The calls made for them. */
+  made: Made[];
+  answers: string[];
+  /** Notes that ask for nothing, and that no answer has spoken of. */
+  notes: Note[];
+}
+
+/** Others of the team are heard, but only these are answered: two teammates would thank each other for ever. */
+const ANSWERED = new Set(["lead", "user"]);
+
+/** Contract: pure. What arrives in mid-work is added at the end, so that the replay of what was done still fits. */
+function readInbox({ items, system }: Asked): Inbox & { prompt: string } {
+  let waits = system.some((block) => PLAN_TOOL.test(firstLine(block)));
+  let prompt: string | undefined;
+  let now: Inbox = { jobs: [], made: [], answers: [], notes: [] };
+  const add = (job: Job) => {
+    // What was answered is over as soon as something else comes.
+    if (now.answers.length > 0) now = { jobs: [], made: [], answers: [], notes: now.notes };
+    const last = now.jobs.findLast((one) => one.kind === "plan" || one.kind === "go");
+    const isRepeated = job.kind === "plan" && job.feedback === undefined && last?.kind === "plan";
+    if (!isRepeated) now.jobs.push(job);
   };
-  const move = advance(inTurn(stage, matters), recorded);
-  if ("ask" in move) return { text: move.ask.say, calls: move.ask.calls };
-  const other = notesText(words, notes, { meanwhile: matters.length > 0 && answers.length === 0, mates: [] });
-  const { text } = move.section;
-  const said = answers.some((given) => given.includes(text)) ? "" : text;
-  return { text: paragraphs([said, other]) || words.nothingToDo, calls: [] };
+  const hear = (note: Note): void => {
+    const read = readTeamNote(note, "teammate");
+    if (read?.kind === "planWanted" || (read?.kind === "reviewed" && !read.approved)) {
+      waits = true;
+      // The prompt waits with everything else.
+      now.jobs = now.jobs.filter((one) => one.kind !== "go" || one.approved);
+      add(read.kind === "reviewed" ? { kind: "plan", feedback: read.feedback } : { kind: "plan" });
+    } else if (read?.kind === "reviewed") {
+      waits = false;
+      add({ kind: "go", approved: true, prompt: prompt ?? "" });
+    } else if (read?.kind === "claimed" || read?.kind === "shutdown") add(read);
+    else if (ANSWERED.has(note.from)) add({ kind: "message", from: note.from, text: note.text, waits });
+    else now.notes.push(note);
+  };
+  for (const one of happenedIn(items)) {
+    if (one.kind === "made") now.made.push(...one.made);
+    if (one.kind === "answered") now = { ...now, answers: [...now.answers, one.text], notes: [] };
+    if (one.kind !== "heard") continue;
+    if (one.words !== "" && !isContinuation(one.words)) {
+      const own = one.words.split("\n\n").filter((part) => !PLAN_TOOL.test(part));
+      waits ||= PLAN_TOOL.test(one.words);
+      prompt ??= own.join("\n\n");
+      add(waits ? { kind: "plan" } : { kind: "go", approved: false, prompt: own.join("\n\n") });
+    }
+    for (const note of one.notes) hear(note);
+  }
+  return { ...now, prompt: prompt ?? "" };
 }
 
-function* inTurn(stage: Stage, matters: Matter[]): PlanStep {
+export function teammateReply(request: Asked, stageFor: (say: Say) => Stage): { text: string; calls: PlannedCall[] } {
+  const { jobs, made, answers, prompt, notes } = readInbox(request);
+  const say = phrasesIn(understand(prompt).lang);
+  const next = advance(inTurn(stageFor(say), jobs), made);
+  if ("calls" in next) return next;
+  const other = notesText(say, notes, { meanwhile: jobs.length > 0 && answers.length === 0, mates: [] });
+  const isGiven = answers.some((given) => given.includes(next.text));
+  return { text: paragraphs([isGiven ? "" : next.text, other]) || say("nothingToDo"), calls: [] };
+}
+
+function* inTurn(stage: Stage, jobs: Job[]): Step {
   const sections: Section[] = [];
-  for (const matter of matters) sections.push(yield* stepOf(stage, matter));
-  return { text: paragraphs(sections.map((section) => section.text)), ok: sections.every((section) => section.ok) };
+  for (const job of jobs) sections.push(yield* stepOf(stage, job));
+  return joined(sections);
 }
 
-function stepOf(stage: Stage, matter: Matter): PlanStep {
-  switch (matter.kind) {
+function stepOf(stage: Stage, job: Job): Step {
+  switch (job.kind) {
     case "plan":
-      return submitPlan(stage, matter.feedback);
+      return submitPlan(stage, job.feedback);
     case "go":
-      return goAhead(stage, matter);
+      return goAhead(stage, job);
     case "claimed":
-      return workOn(stage, matter.task);
+      return workOn(stage, job.task);
     case "message":
-      return answerMessage(stage, matter);
+      return answerMessage(stage, job);
     case "shutdown":
-      return leave(stage, matter.id);
+      return leave(stage, job.id);
   }
 }
 
+const TASKS_SHOWN = 5;
+
 /** Looks and plans; changes nothing. */
-function* submitPlan(stage: Stage, feedback: string | undefined): PlanStep {
-  const { words } = stage;
-  const [board, files] = yield* together([
-    call(stage, "list_tasks", { claimable: true }, words.sayLook),
-    call(stage, "glob", { pattern: "**/*" }),
-  ]);
+function* submitPlan(stage: Stage, feedback: string | undefined): Step {
+  const { say } = stage;
+  const looks = [call(stage, "list_tasks", { claimable: true }), call(stage, "glob", { pattern: "**/*" })];
+  const [board, files] = yield* together(looks);
   const tasks = board!.isError ? [] : linesOf(board!.text).filter((line) => /^task_\w+ /.test(line));
-  const found = files!.isError ? undefined : pathsOf(files!.text);
-  const plan = words.plan({
-    tasks: tasks.slice(0, TASKS_SHOWN),
-    files: found ? words.filesSeen(found.paths.length + found.rest) : "",
-    ...(feedback !== undefined && { feedback }),
-  });
-  const { text, isError } = yield* call(stage, "submit_plan", { plan });
-  const why = firstLine(text);
-  return { text: isError ? words.planNotSubmitted(why) : words.planSubmitted(why), ok: !isError };
+  const { found, rest } = foundIn(files!.isError ? "" : files!.text);
+  const parts = {
+    tasks: tasks
+      .slice(0, TASKS_SHOWN)
+      .map((task) => `   - ${task}`)
+      .join("\n"),
+    files: files!.isError ? "" : String(found.length + rest),
+  };
+  const plan = [...(feedback === undefined ? [] : [say("newPlan", { feedback })]), say("plan", parts)].join("\n");
+  return yield* attempt(stage, { name: "submit_plan", input: { plan } }, (text) =>
+    say("planSubmitted", { said: firstLine(text) }),
+  );
 }
 
 /** The prompt itself is done when it is a request that is understood; otherwise work comes from the board. */
-function* goAhead(stage: Stage, { approved, prompt }: Extract<Matter, { kind: "go" }>): PlanStep {
-  const { words } = stage;
+function* goAhead(stage: Stage, { approved, prompt }: Extract<Job, { kind: "go" }>): Step {
+  const { say } = stage;
   const intents = ownWork(prompt);
-  const lead = approved ? words.approved : "";
-  if (!intents) return { text: paragraphs([lead, words.ready]), ok: true };
-  const done = yield* wholePlan(stage, intents);
-  return { text: paragraphs([lead, done.text]), ok: done.ok };
+  const done = intents ? yield* stage.planFor(intents) : { text: say("ready"), ok: true };
+  return { text: paragraphs([approved ? say("approved") : "", done.text]), ok: done.ok };
 }
 
 /** Once, to whoever wrote it. */
-function* answerMessage(stage: Stage, { from, text, closed }: Extract<Matter, { kind: "message" }>): PlanStep {
-  const { words } = stage;
-  const intents = closed ? undefined : ownWork(text);
+function* answerMessage(stage: Stage, { from, text, waits }: Extract<Job, { kind: "message" }>): Step {
+  const { say } = stage;
+  const intents = waits ? undefined : ownWork(text);
+  const done = intents && (yield* stage.planFor(intents));
   const quoted = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  const done = intents && (yield* wholePlan(stage, intents));
-  const content = done?.text || (closed ? words.mateWaits(quoted) : words.mateAnswer(quoted));
-  const sent = yield* call(stage, "send_message", { to: from, content });
-  const said = firstLine(sent.text);
-  return { text: sent.isError ? words.notSent(from, said) : words.sent(from, said), ok: !sent.isError };
+  const content = done?.text || say("gotMessage", { text: quoted, waits });
+  return yield* attempt(stage, { name: "send_message", input: { to: from, content } });
 }
 
-function* leave(stage: Stage, id: string): PlanStep {
-  const { words } = stage;
-  const { text, isError } = yield* call(stage, "answer_shutdown", { request_id: id, approve: true });
-  return { text: isError ? words.notAnswered(firstLine(text)) : words.goodbye, ok: !isError };
-}
+const leave = (stage: Stage, id: string): Step =>
+  attempt(stage, { name: "answer_shutdown", input: { request_id: id, approve: true } }, () => stage.say("goodbye"));

@@ -1,83 +1,64 @@
 // The step that finds a project's test framework: the manifests first, then a search for known names, with the evidence.
-import { call, type PlanStep, type Stage, together } from "../plan.ts";
-import type { ResultOutcome } from "../situation.ts";
-import { pathsOf } from "./list.ts";
-import { fileLines, firstLine, linesOf } from "./output.ts";
+import { call, type Stage, type Step, together } from "../plan.ts";
+import type { Result } from "../transcript.ts";
+import { fileLines, firstLine, foundIn } from "./results.ts";
 
-const MANIFESTS = [
-  "package.json",
-  "pyproject.toml",
-  "setup.cfg",
-  "requirements.txt",
-  "Cargo.toml",
-  "go.mod",
-  "Gemfile",
-  "pom.xml",
-  "build.gradle",
-  "build.gradle.kts",
-  "composer.json",
-];
+const MANIFESTS =
+  "package.json pyproject.toml setup.cfg requirements.txt Cargo.toml go.mod Gemfile pom.xml build.gradle build.gradle.kts composer.json".split(
+    " ",
+  );
 
 /** Where a framework comes with the language. */
 const BUILT_IN: Record<string, string> = { "Cargo.toml": "cargo test", "go.mod": "go test" };
 
-const KNOWN: { name: string; sign: string }[] = [
-  { name: "Vitest", sign: "vitest" },
-  { name: "Jest", sign: "jest" },
-  { name: "Mocha", sign: "mocha" },
-  { name: "Jasmine", sign: "jasmine" },
-  { name: "AVA", sign: '"ava"' },
-  { name: "node:test", sign: "node --test|node:test" },
-  { name: "bun test", sign: "bun test" },
-  { name: "Playwright", sign: "@playwright/test" },
-  { name: "pytest", sign: "pytest" },
-  { name: "unittest", sign: "unittest" },
-  { name: "cargo test", sign: "cargo test" },
-  { name: "go test", sign: "go test" },
-  { name: "RSpec", sign: "rspec" },
-  { name: "minitest", sign: "minitest" },
-  { name: "JUnit", sign: "junit" },
-  { name: "TestNG", sign: "testng" },
-  { name: "PHPUnit", sign: "phpunit" },
-];
+/** How they show in a file where that is not their name. */
+const SIGNS: Record<string, string> = {
+  AVA: '"ava"',
+  "node:test": "node --test|node:test",
+  Playwright: "@playwright/test",
+};
+const KNOWN =
+  "Vitest,Jest,Mocha,Jasmine,AVA,node:test,bun test,Playwright,pytest,unittest,cargo test,go test,RSpec,minitest,JUnit,TestNG,PHPUnit".split(
+    ",",
+  );
+const signOf = (name: string): string => SIGNS[name] ?? name.toLowerCase();
 
 const READ_AT_MOST = 3;
 
-interface Found {
-  name: string;
-  evidence: string[];
-}
+/** Evidence by the name of the framework. */
+type Evidence = Map<string, string[]>;
 
-export function* findFramework(stage: Stage): PlanStep {
-  const { words } = stage;
-  const globbed = yield* call(stage, "glob", { pattern: `**/{${MANIFESTS.join(",")}}` }, words.sayManifests);
-  const manifests = globbed.isError ? [] : nearest(pathsOf(globbed.text).paths);
+export function* findFramework(stage: Stage): Step {
+  const { say } = stage;
+  const globbed = yield* call(stage, "glob", { pattern: `**/{${MANIFESTS.join(",")}}` });
+  const manifests = globbed.isError ? [] : nearest(foundIn(globbed.text).found);
+  const pattern = KNOWN.map(signOf).join("|");
   const looks = manifests.map((path) => call(stage, "read_file", { path }));
-  const pattern = KNOWN.map((k) => k.sign).join("|");
-  const asked = [call(stage, "grep", { pattern }, words.sayEvidence), ...looks];
-  const [searched, ...read] = yield* together(asked);
-  const found = inManifests(manifests, read);
-  const mentioned = searched!.isError ? [] : mentions(searched!.text);
+  const [searched, ...read] = yield* together([call(stage, "grep", { pattern }), ...looks]);
+  const named = inManifests(manifests, read);
+  const mentioned = mentions(searched!.isError ? [] : foundIn(searched!.text).found);
   // Without a word in a manifest, what the files mention most is the best guess there is.
-  const answer = found.length > 0 ? found : mentioned.slice(0, 1);
-  const also = mentioned.filter((m) => !answer.some((a) => a.name === m.name)).map((m) => m.name);
-  const failures = [globbed, searched!, ...read].filter((o) => o.isError).map((o) => firstLine(o.text));
+  const answer = named.size > 0 ? named : new Map([...mentioned].slice(0, 1));
+  const also = [...mentioned.keys()].filter((name) => !answer.has(name));
+  const failures = [globbed, searched!, ...read].filter((one) => one.isError).map((one) => firstLine(one.text));
+  const evidence = [...answer.values()].flatMap((lines) => lines.slice(0, 3).map((line) => `- ${line}`));
   const text = [
-    answer.length > 0 ? words.framework(answer.map((f) => f.name).join(", ")) : words.noFramework,
-    ...(answer.length > 0
-      ? [words.evidence, ...answer.flatMap((f) => f.evidence.slice(0, 3).map((e) => `- ${e}`))]
-      : []),
-    ...(also.length > 0 ? [words.alsoSeen(also.join(", "))] : []),
-    manifests.length > 0 ? words.lookedAt(manifests.join(", ")) : words.noManifest,
+    ...(answer.size > 0
+      ? [say("framework", { names: [...answer.keys()].join(", ") }), say("evidence"), ...evidence]
+      : [say("noFramework")]),
+    ...(also.length > 0 ? [say("alsoSeen", { names: also.join(", ") })] : []),
+    manifests.length > 0 ? say("lookedAt", { list: manifests.join(", ") }) : say("noManifest"),
     ...new Set(failures),
   ];
-  return { text: text.join("\n"), ok: !globbed.isError || answer.length > 0 };
+  return { text: text.join("\n"), ok: !globbed.isError || answer.size > 0 };
 }
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** The manifests nearest to the root, in the order of the table; those of examples further down say nothing of the project. */
 function nearest(paths: string[]): string[] {
   const depth = (path: string) => path.split("/").length;
-  const rank = (path: string) => MANIFESTS.indexOf(path.slice(path.lastIndexOf("/") + 1));
+  const rank = (path: string) => MANIFESTS.indexOf(nameOf(path));
   const top = Math.min(...paths.map(depth));
   return paths
     .filter((path) => depth(path) === top)
@@ -85,29 +66,27 @@ function nearest(paths: string[]): string[] {
     .slice(0, READ_AT_MOST);
 }
 
-function inManifests(paths: string[], read: ResultOutcome[]): Found[] {
-  const found = new Map<string, string[]>();
-  const add = (name: string, evidence: string) => found.set(name, [...(found.get(name) ?? []), evidence]);
+function inManifests(paths: string[], read: Result[]): Evidence {
+  const evidence: Evidence = new Map();
+  const add = (name: string, line: string) => evidence.set(name, [...(evidence.get(name) ?? []), line]);
   for (const [i, path] of paths.entries()) {
     if (read[i]!.isError) continue;
     const { from, lines } = fileLines(read[i]!.text);
     for (const [n, line] of lines.entries()) {
-      for (const { name, sign } of KNOWN) {
-        if (new RegExp(sign, "i").test(line)) add(name, `${path}:${from + n}: ${line.trim().slice(0, 120)}`);
-      }
+      for (const name of namesIn(line)) add(name, `${path}:${from + n}: ${line.trim().slice(0, 120)}`);
     }
-    const builtIn = BUILT_IN[path.slice(path.lastIndexOf("/") + 1)];
+    const builtIn = BUILT_IN[nameOf(path)];
     if (builtIn) add(builtIn, path);
   }
-  return [...found].map(([name, evidence]) => ({ name, evidence }));
+  return evidence;
 }
 
-function mentions(text: string): Found[] {
-  const lines = linesOf(text).filter((line) => !/^\W*no (?:match|result|files?)/i.test(line));
-  return KNOWN.map(({ name, sign }) => ({
-    name,
-    evidence: lines.filter((line) => new RegExp(sign, "i").test(line)).map((line) => line.trim().slice(0, 160)),
-  }))
-    .filter((f) => f.evidence.length > 0)
-    .sort((a, b) => b.evidence.length - a.evidence.length);
+const namesIn = (line: string): string[] => KNOWN.filter((name) => new RegExp(signOf(name), "i").test(line));
+
+/** The most mentioned first. */
+function mentions(lines: string[]): Evidence {
+  const shown = (name: string) =>
+    lines.filter((line) => namesIn(line).includes(name)).map((l) => l.trim().slice(0, 160));
+  const all = KNOWN.map((name) => [name, shown(name)] as const);
+  return new Map(all.filter(([, found]) => found.length > 0).sort(([, a], [, b]) => b.length - a.length));
 }

@@ -1,18 +1,14 @@
-// The step that sets up a team: tasks, a worktree for each, teammates, and whether they plan first. Each part needs the one before.
-import { call, type PlanStep, type Section, type Stage, together } from "../plan.ts";
-import type { Mate, Team } from "../request.ts";
-import { firstLine, linesOf } from "./output.ts";
-import { genericTasks } from "./overview.ts";
+// Steps of a lead: set up a team, each part of which needs the one before; answer plans, ask for shutdown, pass a message on.
+import { attempt, call, joined, type Section, type Stage, type Step, together } from "../plan.ts";
+import type { IntentOf, Team } from "../request.ts";
+import type { PlanRequest } from "../transcript.ts";
+import { firstLine, linesOf } from "./results.ts";
+import { generalTasks } from "./task.ts";
 
 const ROLE = "worker";
 
-export function* setUpTeam(stage: Stage, team: Team): PlanStep {
-  const { words, tools } = stage;
-  const parts: Section[] = [];
-  const done = (): Section => ({
-    text: parts.map((part) => part.text).join("\n\n"),
-    ok: parts.every((part) => part.ok),
-  });
+export function* setUpTeam(stage: Stage, team: Team): Step {
+  const { say, tools } = stage;
   const needed = [
     ...(team.worktrees ? ["create_worktree"] : []),
     ...(team.mates.length > 0 ? ["spawn_teammate"] : []),
@@ -22,87 +18,116 @@ export function* setUpTeam(stage: Stage, team: Team): PlanStep {
   // Said before anything is half done.
   if (missing.length > 0) {
     const stays = tools.has("spawn_teammate") || tools.has("create_worktree");
-    return { text: stays ? words.noTool(missing.join(", ")) : words.needsStay, ok: false };
+    return { text: stays ? say("noTool", { name: missing.join(", ") }) : say("needsStay"), ok: false };
   }
-  let ids: string[] = [];
+  const parts: Section[] = [];
   if (team.tasks > 0) {
-    const made = yield* createTasks(stage, team);
-    ids = made.ids;
+    const { ids, ...made } = yield* createTasks(stage, team);
     parts.push(made);
-    if (!made.ok) return done();
-  }
-  if (team.worktrees && ids.length > 0) {
-    parts.push(yield* createWorktrees(stage, ids));
+    if (made.ok && team.worktrees) parts.push(yield* createWorktrees(stage, ids));
     // Work that was to be kept apart is not begun in one place.
-    if (!done().ok) return done();
+    if (!joined(parts).ok) return joined(parts);
   }
-  const planning = (mate: Mate) => team.plans?.length === 0 || team.plans?.includes(mate.name) === true;
-  if (team.mates.length > 0) parts.push(yield* spawnMates(stage, team.mates, planning));
+  if (team.mates.length > 0) parts.push(yield* spawnMates(stage, team));
   const spawned = team.mates.map((mate) => mate.name);
   const asked = team.plans?.filter((name) => !spawned.includes(name));
   if (asked && (asked.length > 0 || spawned.length === 0)) parts.push(yield* requestPlans(stage, asked));
-  return done();
+  return joined(parts);
 }
 
-function* createTasks(stage: Stage, team: Team): PlanStep<Section & { ids: string[] }> {
-  const { words } = stage;
+function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] }> {
+  const { say } = stage;
   // One task each: a label keeps it for that teammate, or the first one approved would do them all in a moment.
   const each = team.mates.length === team.tasks ? team.mates : [];
-  const generic = () =>
-    genericTasks(words, team.tasks).map((task, i) => (each[i] ? { ...task, labels: [each[i].name] } : task));
-  const tasks = team.subjects?.map((subject) => ({ subject })) ?? generic();
-  const outcome = yield* call(stage, "create_task", { tasks }, words.sayTasks(tasks.length));
-  const lines = linesOf(outcome.text).filter((line) => /^task_\w+ /.test(line));
-  if (outcome.isError || lines.length === 0)
-    return { text: words.tasksFailed(firstLine(outcome.text)), ok: false, ids: [] };
-  const honest = team.subjects ? [] : [words.genericTasks];
-  const text = [words.tasksMade, ...lines.map((line) => `- ${line}`), ...honest].join("\n");
-  return { text, ok: true, ids: lines.map((line) => line.split(" ")[0]!) };
+  const tasks =
+    team.subjects?.map((subject) => ({ subject })) ??
+    generalTasks(say, team.tasks).map((task, i) => (each[i] ? { ...task, labels: [each[i].name] } : task));
+  const { text, isError } = yield* call(stage, "create_task", { tasks });
+  const lines = linesOf(text).filter((line) => /^task_\w+ /.test(line));
+  if (isError) return { text: say("failed", { name: "create_task", why: firstLine(text) }), ok: false, ids: [] };
+  const general = team.subjects ? [] : [say("genericTasks")];
+  const ids = lines.map((line) => line.split(" ")[0]!);
+  return { text: [say("tasksMade"), ...lines.map((line) => `- ${line}`), ...general].join("\n"), ok: true, ids };
 }
 
-function* createWorktrees(stage: Stage, ids: string[]): PlanStep {
-  const { words } = stage;
-  const named = ids.map((id) => ({ name: id.replace("_", "-"), task_id: id }));
-  const outcomes = yield* together(
-    named.map((input, i) => call(stage, "create_worktree", input, i === 0 ? words.sayWorktrees : "")),
-  );
-  const lines = outcomes.map(({ text, isError }, i) =>
-    isError ? words.worktreeFailed(named[i]!.name, firstLine(text)) : firstLine(text),
-  );
-  return {
-    text: [words.worktreesMade, ...lines.map((line) => `- ${line}`)].join("\n"),
-    ok: outcomes.every((outcome) => !outcome.isError),
-  };
+/** All in one reply, a line for each. */
+function* allOf(steps: Step[]): Step {
+  const sections = yield* together(steps);
+  return { text: sections.map((section) => section.text).join("\n"), ok: sections.every((section) => section.ok) };
 }
 
-function* spawnMates(stage: Stage, mates: Mate[], planning: (mate: Mate) => boolean): PlanStep {
-  const { words } = stage;
-  const say = words.sayMates(mates.map((mate) => mate.name).join(", "));
-  const outcomes = yield* together(
-    mates.map((mate, i) => {
-      const plans = planning(mate);
-      const input = { name: mate.name, role: mate.role ?? ROLE, prompt: words.matePrompt(plans) };
-      return call(stage, "spawn_teammate", plans ? { ...input, require_plan: true } : input, i === 0 ? say : "");
+const item = (text: string): string => `- ${firstLine(text)}`;
+
+function* createWorktrees(stage: Stage, ids: string[]): Step {
+  const { say } = stage;
+  const made = yield* allOf(
+    ids.map((id) => {
+      const name = id.replace("_", "-");
+      const failed = (why: string) => item(say("worktreeFailed", { name, why }));
+      return attempt(stage, { name: "create_worktree", input: { name, task_id: id } }, item, failed);
     }),
   );
-  const lines = outcomes.map(({ text, isError }, i) =>
-    isError ? words.mateFailed(mates[i]!.name, firstLine(text)) : firstLine(text),
-  );
-  const awaited = mates.some((mate, i) => planning(mate) && !outcomes[i]!.isError) ? [words.plansAwaited] : [];
-  return {
-    text: [words.matesMade, ...lines.map((line) => `- ${line}`), ...awaited].join("\n"),
-    ok: outcomes.every((outcome) => !outcome.isError),
-  };
+  return { text: `${say("worktreesMade")}\n${made.text}`, ok: made.ok };
 }
 
-function* requestPlans(stage: Stage, names: string[]): PlanStep {
-  const { words, roster } = stage;
-  const who = names.length > 0 ? names : roster.mates;
-  if (who.length === 0) return { text: words.noMates, ok: false };
-  const say = words.sayPlans(who.join(", "));
-  const outcomes = yield* together(who.map((name, i) => call(stage, "request_plan", { name }, i === 0 ? say : "")));
-  const lines = outcomes.map(({ text, isError }, i) =>
-    isError ? words.planNotAsked(who[i]!, firstLine(text)) : words.planAsked(who[i]!, firstLine(text)),
+function* spawnMates(stage: Stage, { mates, plans: planning }: Team): Step {
+  const { say } = stage;
+  const isPlanning = (name: string) => planning?.length === 0 || planning?.includes(name) === true;
+  const made = yield* together(
+    mates.map(({ name, role = ROLE }) => {
+      const plans = isPlanning(name);
+      const input = { name, role, prompt: say("matePrompt", { plans }), ...(plans && { require_plan: true }) };
+      return attempt(stage, { name: "spawn_teammate", input }, item);
+    }),
   );
-  return { text: lines.join("\n"), ok: outcomes.every((outcome) => !outcome.isError) };
+  const isAwaited = mates.some((mate, i) => made[i]!.ok && isPlanning(mate.name));
+  const lines = [say("matesMade"), ...made.map(({ text }) => text), ...(isAwaited ? [say("plansAwaited")] : [])];
+  return { text: lines.join("\n"), ok: made.every(({ ok }) => ok) };
 }
+
+/** No names: everyone. */
+function* forEach(stage: Stage, names: string[], step: (name: string) => Step): Step {
+  const who = names.length > 0 ? names : stage.roster.mates;
+  return who.length === 0 ? { text: stage.say("noMates"), ok: false } : yield* allOf(who.map(step));
+}
+
+const requestPlans = (stage: Stage, names: string[]): Step =>
+  forEach(stage, names, (name) => attempt(stage, { name: "request_plan", input: { name } }));
+
+export const requestShutdown = (stage: Stage, { names, reason }: IntentOf<"shutdown">): Step =>
+  forEach(stage, names, (name) => {
+    const input = { name, ...(reason !== undefined && { reason }) };
+    const done = (text: string) => stage.say("shutdownAsked", { name, said: firstLine(text) });
+    return attempt(stage, { name: "request_shutdown", input }, done);
+  });
+
+export function* reviewPlans(stage: Stage, { names, approve, feedback }: IntentOf<"review">): Step {
+  const { say } = stage;
+  const chosen = choose(stage, names);
+  if ("text" in chosen) return chosen;
+  // A rejection without a reason helps nobody: the next plan would be the same.
+  if (!approve && feedback === undefined)
+    return { text: say("feedbackWanted", { name: chosen.plans[0]!.name }), ok: false };
+  return yield* allOf(
+    chosen.plans.map(({ id, name }) => {
+      const input = { request_id: id, approve, ...(feedback !== undefined && { feedback }) };
+      return attempt(stage, { name: "review_plan", input }, () => say("reviewed", { name, id, approve }));
+    }),
+  );
+}
+
+/** By name or by request id. Contract: nothing is decided when one of those named has no plan, or when it is unclear whose is meant. */
+function choose({ say, roster: { plans } }: Stage, names: string[]): { plans: PlanRequest[] } | Section {
+  if (names.length === 0 || names[0] === "*") {
+    if (plans.length === 0) return { text: say("noPlan", { name: "" }), ok: false };
+    if (names.length > 0 || plans.length === 1) return { plans };
+    return { text: say("whichPlan", { names: plans.map((plan) => plan.name).join(", ") }), ok: false };
+  }
+  const found = names.map((name) => plans.find((plan) => plan.name === name || plan.id.toLowerCase() === name));
+  const missing = names.filter((_, i) => found[i] === undefined);
+  if (missing.length > 0) return { text: missing.map((name) => say("noPlan", { name })).join("\n"), ok: false };
+  return { plans: found as PlanRequest[] };
+}
+
+export const sendMessage = (stage: Stage, { to, content }: IntentOf<"message">): Step =>
+  attempt(stage, { name: "send_message", input: { to, content } });

@@ -1,0 +1,212 @@
+// Reading of a transcript: what was asked, what has been done since, what arrived meanwhile, who is in the team. Keeps nothing between calls.
+import { type Content, type Item, textOf } from "../model.ts";
+import { isContinuation } from "./request.ts";
+
+export interface Result {
+  text: string;
+  isError: boolean;
+  exitCode?: number;
+}
+
+/** A call that was made, and what came of it. */
+export interface Made {
+  name: string;
+  input: unknown;
+  result: Result;
+}
+
+export interface Note {
+  from: string;
+  text: string;
+}
+
+export interface Transcript {
+  /** What to work on: the last request, and those it was added to while they were under way. */
+  requests: string[];
+  /** Asked and never taken up, because another request came at once. */
+  passedOver: string[];
+  /** The calls made for these requests, in order. */
+  made: Made[];
+  /** The texts given as answers to these requests. */
+  answers: string[];
+  /** Notes that no answer has spoken of. */
+  notes: Note[];
+  /** What came after the last answer. */
+  latest: "request" | "continuation" | "note" | "nothing";
+}
+
+const NOTHING: Transcript = { requests: [], passedOver: [], made: [], answers: [], notes: [], latest: "nothing" };
+
+/** What happened in a transcript, in order. */
+export type Happened =
+  /** `busy`: it came while work was under way. */
+  | { kind: "heard"; words: string; notes: Note[]; busy: boolean }
+  | { kind: "made"; made: Made[] }
+  | { kind: "answered"; text: string };
+
+export function happenedIn(items: readonly Item[]): Happened[] {
+  const results = new Map(items.flatMap((item) => (item.kind === "result" ? [[item.callId, resultOf(item)]] : [])));
+  let busy = false;
+  return items.flatMap((item): Happened[] => {
+    if (item.kind === "user") return [{ kind: "heard", ...heardIn(item.content), busy }];
+    busy = item.kind === "result" && !isBrokenOff(item);
+    if (item.kind === "result") return [];
+    const calls = item.parts.filter((part) => part.type === "call");
+    if (calls.length === 0) return [{ kind: "answered", text: textOf(item.parts) }];
+    const made = calls.map(({ id, name, input }) => ({ name, input, result: results.get(id) ?? NO_RESULT }));
+    // What never ran is made again.
+    return [{ kind: "made", made: made.filter(({ result }) => !neverRan(result)) }];
+  });
+}
+
+const NO_RESULT: Result = { text: "No result was recorded.", isError: true };
+
+export function readTranscript(happened: readonly Happened[]): Transcript {
+  let now = NOTHING;
+  for (const one of happened) {
+    if (one.kind === "heard") now = hear(now, one);
+    else if (one.kind === "made") now = { ...now, made: [...now.made, ...one.made] };
+    else now = { ...now, answers: [...now.answers, one.text], notes: [], latest: "nothing" };
+  }
+  return now;
+}
+
+type Heard = Extract<Happened, { kind: "heard" }>;
+
+function hear(now: Transcript, heard: Heard): Transcript {
+  const { words, notes } = forLead(heard);
+  const next = { ...now, notes: [...now.notes, ...notes] };
+  if (words === "" && notes.length > 0) return { ...next, latest: now.latest === "nothing" ? "note" : now.latest };
+  if (isContinuation(words)) return { ...next, latest: now.latest === "request" ? "request" : "continuation" };
+  if (heard.busy) return { ...next, requests: [...now.requests, words], latest: "request" };
+  const unanswered = now.answers.length === 0 && now.made.length === 0;
+  const passedOver = unanswered ? [...now.passedOver, ...now.requests] : [];
+  return { ...NOTHING, requests: [words], passedOver, notes: next.notes, latest: "request" };
+}
+
+type ResultItem = Extract<Item, { kind: "result" }>;
+
+// Of an interrupted turn an item has no field yet: these two words of the loop are all there is.
+const isBrokenOff = ({ isError, content }: ResultItem): boolean => isError && /\binterrupt/i.test(textOf(content));
+const neverRan = ({ isError, text }: Result): boolean => isError && /^Not run\b/.test(text);
+
+function resultOf({ name, content, isError, exitCode }: ResultItem): Result {
+  const text = withoutReminder(textOf(content));
+  // One line in brackets stands for a list that was left out to save room, which must not be taken for an empty one.
+  const leftOut = /^(?:glob|grep)$/.test(name) && /^\[[^\n]*\]$/.test(text.trim());
+  return { text, isError: isError || leftOut, ...(exitCode !== undefined && { exitCode }) };
+}
+
+/** A reminder that a mechanism put at the end of a result is no part of what the tool said. */
+function withoutReminder(text: string): string {
+  const trimmed = text.trimEnd();
+  const tag = /<\/([\w-]*reminder)>$/.exec(trimmed.slice(-40))?.[1];
+  const start = tag ? trimmed.lastIndexOf(`<${tag}`) : -1;
+  return start < 0 ? text : trimmed.slice(0, start);
+}
+
+/** What was said, and the notes beside it. */
+function heardIn(content: readonly Content[]): { words: string; notes: Note[] } {
+  const notes: Note[] = [];
+  const words: string[] = [];
+  for (const part of content) {
+    if (part.type !== "text") continue;
+    // A note is a whole part: nothing inside it, whatever it looks like, is a request.
+    const note = /^<note from="([^"]*)">\n?([\s\S]*?)\n?<\/note>$/.exec(part.text.trim());
+    if (note) notes.push({ from: note[1]!, text: note[2]!.trim() });
+    else words.push(part.text);
+  }
+  return { words: instructionIn(words.join("\n").trim()), notes };
+}
+
+/** A child is given its prompt in the hub's template: only the instruction is a request. */
+function instructionIn(text: string): string {
+  if (!text.startsWith("# Role\n")) return text;
+  return /\n# Instruction\n+([\s\S]*?)(?=\n+# [^\n]*\n|$)/.exec(text)?.[1]?.trim() ?? text;
+}
+
+/** To a lead a message of the user's is a request like any other: the runtime says whose it is. */
+function forLead({ words, notes }: Pick<Heard, "words" | "notes">): { words: string; notes: Note[] } {
+  const sent = notes.filter(({ from }) => from === "user").map(({ text }) => text);
+  return { words: [words, ...sent].filter(Boolean).join("\n"), notes: notes.filter(({ from }) => from !== "user") };
+}
+
+export interface ClaimedTask {
+  id: string;
+  subject: string;
+}
+
+export interface PlanRequest {
+  name: string;
+  id: string;
+  plan: string;
+}
+
+export type TeamNote =
+  | { kind: "roster" }
+  | ({ kind: "plan" } & PlanRequest)
+  | { kind: "planWanted" }
+  | { kind: "reviewed"; approved: boolean; feedback: string }
+  | { kind: "claimed"; task: ClaimedTask }
+  | { kind: "shutdown"; id: string };
+
+/** Names of tools and ids are the team's protocol; the sentences around them are not read. */
+export const PLAN_TOOL = /\bsubmit_plan\b/;
+const ID = /\b(?:plan_([\w-]+)_|shutdown_|task_)\w+/;
+
+/**
+ * Contract: only notes of the team itself count; a message that looks like one has no authority. In what is quoted (a plan,
+ * feedback, a description) nothing is looked for: it stands between the first line, which has the id, and the last.
+ */
+export function readTeamNote({ from, text }: Note, to: "lead" | "teammate"): TeamNote | undefined {
+  if (from !== "team") return undefined;
+  if (/^team\b[^:\n]*:/i.test(text)) return { kind: "roster" };
+  const [first = "", ...rest] = text.split("\n");
+  const found = ID.exec(first);
+  const id = found?.[0] ?? "";
+  const after = first.slice(first.indexOf(": ") + 2);
+  if (to === "lead") {
+    const name = found?.[1];
+    return name === undefined ? undefined : { kind: "plan", name, id, plan: rest.slice(0, -1).join("\n").trim() };
+  }
+  if (id.startsWith("plan_")) {
+    const feedback = [after, ...rest.slice(0, -1)].join("\n").trim();
+    // The verdict has no field yet: one word of the protocol, before the colon that the feedback stands behind.
+    return { kind: "reviewed", approved: /(?<!\bnot )\bapproved\b/i.test(first.split(": ")[0]!), feedback };
+  }
+  if (id.startsWith("task_")) return { kind: "claimed", task: { id, subject: after.trim() } };
+  if (id.startsWith("shutdown_")) return { kind: "shutdown", id };
+  return PLAN_TOOL.test(first) ? { kind: "planWanted" } : undefined;
+}
+
+/** What a lead knows of its team. */
+export interface Roster {
+  mates: string[];
+  /** The latest of each teammate that waits for an answer and that the user can have meant. */
+  plans: PlanRequest[];
+}
+
+/**
+ * Contract: a plan that came after the user's last words is not among them: nobody can have decided on it yet. One that a call of
+ * the request in hand (`made`) has answered still is, and no later one takes its place: the request is about that one.
+ */
+export function readRoster(happened: readonly Happened[], made: readonly Made[]): Roster {
+  const inHand = new Set(made.filter((one) => one.name === "review_plan").map(requestId));
+  const lastWords = happened.findLastIndex((one) => one.kind === "heard" && forLead(one).words !== "");
+  const mates = new Set<string>();
+  const plans = new Map<string, PlanRequest>();
+  for (const [at, one] of happened.entries()) {
+    for (const note of one.kind === "heard" && at <= lastWords ? one.notes : []) {
+      const read = readTeamNote(note, "lead");
+      if (read?.kind === "plan" && !inHand.has(plans.get(read.name)?.id)) plans.set(read.name, read);
+    }
+    for (const call of one.kind === "made" ? one.made.filter(({ result }) => !result.isError) : []) {
+      if (call.name === "spawn_teammate") mates.add((call.input as { name: string }).name);
+      if (call.name !== "review_plan" || inHand.has(requestId(call))) continue;
+      for (const plan of plans.values()) if (plan.id === requestId(call)) plans.delete(plan.name);
+    }
+  }
+  return { mates: [...mates], plans: [...plans.values()] };
+}
+
+const requestId = ({ input }: Made): string | undefined => (input as { request_id?: string }).request_id;
