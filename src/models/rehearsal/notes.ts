@@ -1,7 +1,7 @@
 // What is said about notes: finished background jobs with their true status, reminders, the team, anything else by its origin.
 import { linesIn, type Say } from "./phrases.ts";
 import { fenced, linesOf } from "./steps/results.ts";
-import { type Note, readTeamNote } from "./transcript.ts";
+import { readTeamNote, type TranscriptNote } from "./transcript.ts";
 
 const NOTIFICATION = /<task_notification\b([^<>]*)>([\s\S]*?)<\/task_notification>/g;
 const TAIL_LINES = 5;
@@ -17,7 +17,7 @@ interface NoteOptions {
   mates: readonly string[];
 }
 
-export function notesText(say: Say, notes: readonly Note[], { meanwhile, mates }: NoteOptions): string {
+export function notesText(say: Say, notes: readonly TranscriptNote[], { meanwhile, mates }: NoteOptions): string {
   const parts = notes.flatMap((note) => {
     const jobs = [...note.text.matchAll(NOTIFICATION)].map((found) => jobText(say, found[1]!, found[2]!));
     if (jobs.length > 0) return jobs;
@@ -26,7 +26,7 @@ export function notesText(say: Say, notes: readonly Note[], { meanwhile, mates }
   return parts.join("\n\n");
 }
 
-function noteText(say: Say, note: Note, mates: readonly string[]): string[] {
+function noteText(say: Say, note: TranscriptNote, mates: readonly string[]): string[] {
   const { from, text } = note;
   if (BROUGHT.test(from)) return [say("brought", { from, n: linesOf(text).length })];
   // What is scheduled and what an idle teammate says come with a tag in brackets.

@@ -34,7 +34,7 @@ export const linesIn = (say: Say, key: "abilities" | "inspection" | "followUps" 
   say(key).split("\n");
 
 /** What an intent is about in one line, as in a todo list. */
-export function describe(say: Say, intent: Intent): string {
+export function describePhrase(say: Say, intent: Intent): string {
   const { files, names, mates, plans, ...plain } = { files: {}, names: [], mates: [], plans: undefined, ...intent };
   const listed = { names: names.join(", "), mates: mates.map((mate: { name: string }) => mate.name).join(", ") };
   const values = { ...plain, ...files, ...listed, plans: plans !== undefined };

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Say } from "./phrases.ts";
 import type { Intent } from "./request.ts";
 import { firstLine } from "./steps/results.ts";
-import type { Made, Result, Roster } from "./transcript.ts";
+import type { CallResult, MadeCall, Roster } from "./transcript.ts";
 
 export interface PlannedCall {
   name: string;
@@ -22,7 +22,7 @@ export interface Section {
 }
 
 /** Contract: pure; what it does next depends on the results it was given and on nothing else. */
-export type Step<T = Section> = Generator<Ask, T, Result[]>;
+export type Step<T = Section> = Generator<Ask, T, CallResult[]>;
 
 export interface Stage {
   say: Say;
@@ -35,30 +35,30 @@ export interface Stage {
 
 export const paragraphs = (parts: string[]): string => parts.filter((part) => part !== "").join("\n\n");
 
-export const joined = (sections: Section[]): Section => ({
+export const joinedPlan = (sections: Section[]): Section => ({
   text: paragraphs(sections.map((section) => section.text)),
   ok: sections.every((section) => section.ok),
 });
 
-export function advance(plan: Step, made: readonly Made[]): Ask | Section {
+export function advance(plan: Step, made: readonly MadeCall[]): Ask | Section {
   const pool = [...made];
   let at = plan.next();
   while (!at.done) {
     const found = at.value.calls.map((call) => take(pool, call));
     const calls = at.value.calls.filter((_, i) => found[i] === undefined);
     if (calls.length > 0) return { text: at.value.text, calls };
-    at = plan.next(found as Result[]);
+    at = plan.next(found as CallResult[]);
   }
   return at.value;
 }
 
-function take(pool: Made[], call: PlannedCall): Result | undefined {
+function take(pool: MadeCall[], call: PlannedCall): CallResult | undefined {
   const at = pool.findIndex((one) => one.name === call.name && isDeepStrictEqual(one.input, call.input));
   return at < 0 ? undefined : pool.splice(at, 1)[0]!.result;
 }
 
 /** Makes one call. A tool that is not on offer is a failure like any other. */
-export function* call({ say, tools }: Stage, name: string, input: Record<string, unknown>): Step<Result> {
+export function* call({ say, tools }: Stage, name: string, input: Record<string, unknown>): Step<CallResult> {
   if (!tools.has(name)) return { text: say("noTool", { name }), isError: true };
   const [result] = yield { text: "", calls: [{ name, input }] };
   return result!;

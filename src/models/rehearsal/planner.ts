@@ -1,10 +1,10 @@
 // The next reply to a transcript: which steps a request takes, in which order, when it stops, and what the answer says beside the work.
 import type { ModelRequest } from "../model.ts";
 import { notesText } from "./notes.ts";
-import { describe, linesIn, phrasesIn, type Say } from "./phrases.ts";
+import { describePhrase, linesIn, phrasesIn, type Say } from "./phrases.ts";
 import {
   advance,
-  joined,
+  joinedPlan,
   type PlannedCall,
   paragraphs,
   type Section,
@@ -12,7 +12,7 @@ import {
   type Step,
   together,
 } from "./plan.ts";
-import { type Intent, type IntentOf, understand, type Work } from "./request.ts";
+import { type Intent, type IntentOf, type RequestedWork, understand } from "./request.ts";
 import { remind, runCommand, subtask } from "./steps/command.ts";
 import { editFile, listFiles, readFile, searchFor, writeFile } from "./steps/files.ts";
 import { findFramework } from "./steps/framework.ts";
@@ -63,12 +63,13 @@ function stageFor(say: Say, tools: ReadonlySet<string>, roster: Roster): Stage {
 function* planFor(stage: Stage, intents: Intent[]): Step {
   const { say } = stage;
   const sections: Section[] = [];
-  const work = intents.filter((intent): intent is Work => intent.kind !== "report");
+  const work = intents.filter((intent): intent is RequestedWork => intent.kind !== "report");
   const todoAt = work.findIndex((intent) => intent.kind === "todo" && !intent.items);
   const around = todoAt >= 0 && todoAt < work.length - 1;
-  const stepFor = (intent: Work) => (STEPS[intent.kind] as (stage: Stage, intent: Intent) => Step)(stage, intent);
-  const runGroup = (group: Work[]) =>
-    together(group.map(stepFor), group.map((intent) => `${describe(say, intent)}.`).join("\n"));
+  const stepFor = (intent: RequestedWork) =>
+    (STEPS[intent.kind] as (stage: Stage, intent: Intent) => Step)(stage, intent);
+  const runGroup = (group: RequestedWork[]) =>
+    together(group.map(stepFor), group.map((intent) => `${describePhrase(say, intent)}.`).join("\n"));
   let goesOn = true;
   for (const group of groupsOf(around ? work.slice(0, todoAt) : work)) {
     if (!goesOn) break;
@@ -81,20 +82,20 @@ function* planFor(stage: Stage, intents: Intent[]): Step {
     sections.push(...(yield* todoAround(stage, { groups, runGroup, mayGoOn })));
   }
   // One section each so far: what has none was not done.
-  const left = work.slice(sections.length).map((intent) => describe(say, intent));
+  const left = work.slice(sections.length).map((intent) => describePhrase(say, intent));
   if (left.length > 0) sections.push({ text: say("stopped", { what: left.join("; ") }), ok: false });
-  return joined(sections);
+  return joinedPlan(sections);
 }
 
 const CHANGES: Intent["kind"][] = ["run", "write", "edit", "team", "review", "shutdown", "message"];
 
 /** After a change that failed nothing that follows can be relied on; a failed look does no harm. */
-const mayGoOn = (group: Work[], sections: Section[]): boolean =>
+const mayGoOn = (group: RequestedWork[], sections: Section[]): boolean =>
   group.every((intent, i) => sections[i]!.ok || !CHANGES.includes(intent.kind));
 
 /** A background command goes out with what follows it; reads go out together. Everything else waits for its turn. */
-function groupsOf(intents: Work[]): Work[][] {
-  const groups: Work[][] = [];
+function groupsOf(intents: RequestedWork[]): RequestedWork[][] {
+  const groups: RequestedWork[][] = [];
   for (const intent of intents) {
     const last = groups.at(-1)?.at(-1);
     const goesAlong = (last?.kind === "run" && last.background) || (last?.kind === "read" && intent.kind === "read");
@@ -104,7 +105,7 @@ function groupsOf(intents: Work[]): Work[][] {
   return groups;
 }
 
-const STEPS: { [Kind in Work["kind"]]: (stage: Stage, intent: IntentOf<Kind>) => Step } = {
+const STEPS: { [Kind in RequestedWork["kind"]]: (stage: Stage, intent: IntentOf<Kind>) => Step } = {
   todo: todoAlone,
   list: listFiles,
   read: readFile,

@@ -48,7 +48,7 @@ export type Intent =
 export type IntentOf<Kind extends Intent["kind"]> = Extract<Intent, { kind: Kind }>;
 
 /** What there is to do: a report is what every answer is. */
-export type Work = Exclude<Intent, { kind: "report" }>;
+export type RequestedWork = Exclude<Intent, { kind: "report" }>;
 
 export interface Request {
   lang: Lang;

@@ -2,7 +2,7 @@
 import type { Clause } from "./clauses.ts";
 import type { Before, Intent } from "./request.ts";
 
-export interface Rule {
+export interface GrammarRule {
   /** Without one of these words it is no such request: its patterns need not be built. */
   hint?: RegExp;
   /** Patterns in each language, with named groups. */

@@ -1,5 +1,5 @@
 // The rule for reminders: what to say, and the user's own words for when. What they mean is the scheduler's to say.
-import { pattern, type Rule, raw } from "./rule.ts";
+import { type GrammarRule, pattern, raw } from "./rule.ts";
 
 const WEEKDAY = "(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?)(?:day)?s?";
 const MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*";
@@ -34,7 +34,7 @@ const JA_TIME = [
   "毎分|毎時",
 ].join("|");
 
-export const REMIND_RULE: Rule = {
+export const REMIND_RULE: GrammarRule = {
   hint: /remind|alarm|リマイン|思い出させ|知らせ|通知|教え|アラーム/i,
   en: [
     raw`${REMIND}(?<when>${TIME})(?:\s+(?:of|about|to|that|for)\s+|\s*:\s+)(?<what>.+)$`,

@@ -1,7 +1,7 @@
 // Rules for teams: tasks, worktrees, teammates, plans, shutdown, messages; and the joining of what several clauses say of one team.
 
 import type { Intent, Mate, Team } from "./request.ts";
-import { itemsIn, pattern, QUOTED, type Rule, raw } from "./rule.ts";
+import { type GrammarRule, itemsIn, pattern, QUOTED, raw } from "./rule.ts";
 
 /** Also for the general tasks: there are that many kinds. */
 const MOST = 4;
@@ -72,7 +72,7 @@ const BOARD = raw`tasks?\b(?:\s+on the (?:task )?board)?`;
 const EACH = raw`(?:them|both|task|each(?:\s+(?:of them|one|task))?|(?:(?:the|these|those|both|every|all)\s+)*(?:(?:two|three|four|\d)\s+)?tasks?)`;
 const WORKTREES = raw`(?:(?:the|an?|one|two|three|four|\d|separate|git|own|their|its|each)\s+)*worktrees?(?:\s+(?:for|per)\s+${EACH})?(?:\s+each)?`;
 
-const tasks: Rule = {
+const tasks: GrammarRule = {
   hint: /task|タスク/i,
   en: [
     raw`^${MAKE}\s+(?:(?<count>${COUNT})\s+)?(?:new\s+)?${BOARD}\s*(?:called|named)?\s*:\s*(?<items>.+)$`,
@@ -98,7 +98,7 @@ const tasks: Rule = {
   },
 };
 
-const worktrees: Rule = {
+const worktrees: GrammarRule = {
   hint: /worktree|ワークツリー/i,
   en: [raw`^${MAKE}\s+${WORKTREES}$`, raw`^give\s+${EACH}\s+(?:an?|its own|their own|own)\s+(?:git\s+)?worktrees?$`],
   ja: [
@@ -112,7 +112,7 @@ const SUBMIT = raw`(?:(?:first|each|all|both)\s+)*(?:submit|hand in|propose|pres
 const PLAN = raw`(?:me\s+|you\s+)?(?:an?\s+|their\s+|its\s+|his\s+|her\s+|the\s+)?plans?`;
 const AFTER = raw`(?:,?\s+(?:before|first|for|until|prior|and wait)\b.*)?$`;
 
-const plans: Rule = {
+const plans: GrammarRule = {
   hint: /plan|計画|プラン/i,
   en: [
     raw`^(?:ask|tell|have|make|get|instruct|require|let)\s+(?<who>.+?)\s+(?:to\s+)?${SUBMIT}${PLAN}${AFTER}`,
@@ -133,7 +133,7 @@ const WITH_PLANS = raw`(?<plans>,?\s*\b(?:with|requiring|needing)\s+(?:an?\s+)?p
 const JA_MATES = "(?<sure>チームメイト|チームメート|仲間|メンバー|エージェント)";
 const JA_START = raw`\s*を?\s*(?:起動|立ち上げ|参加させ|呼び出|spawn)`;
 
-const spawn: Rule = {
+const spawn: GrammarRule = {
   hint: /spawn|mate|agent|起動|立ち上げ|参加|呼び出/i,
   en: [
     raw`^(?:spawn|start|launch|bring up|invite|hire|add|create)\s+(?:(?<count>${COUNT})\s+)?(?:(?:the|new)\s+)*(?<sure>team ?mates?|agents?)\b[\s,:]*(?:(?:called|named)\s+)?(?<names>.*?)${WITH_PLANS}`,
@@ -159,7 +159,7 @@ const WHY = raw`(?:(?:\s*:\s*|\s+(?:because|since|saying|with (?:the )?feedback)
 const REVIEW_FILLERS =
   /\b(?:the|of|from|by|both|all|them|it|their|these|submitted|requests?|please|plans?)\b(?!['’_-])|計画|プラン|すべて|全て|全部|両方|全員|[のをは]/gi;
 
-const review: Rule = {
+const review: GrammarRule = {
   hint: /approve|accept|reject|decline|refuse|承認|却下|拒否|差し戻/i,
   en: [raw`^(?:i\s+)?(?<verb>approve|reject|(?:accept|decline|refuse)(?=.*\bplans?\b))\s+(?<object>.+?)${WHY}`],
   ja: [
@@ -176,7 +176,7 @@ const review: Rule = {
   },
 };
 
-const shutdown: Rule = {
+const shutdown: GrammarRule = {
   hint: /shut|dismiss|leave|quit|finish|終了|シャットダウン|停止|解散/i,
   en: [
     raw`^(?:shut ?down|dismiss)\s+(?<who>.+?)${WHY}`,
@@ -192,7 +192,7 @@ const shutdown: Rule = {
 
 const SAYING = raw`,?\s*(?::|(?:saying|that says|that)\b:?)?\s*(?<content>.+)$`;
 
-const message: Rule = {
+const message: GrammarRule = {
   hint: /tell|message|send|伝え|送|メッセージ|言っ/i,
   en: [
     raw`^(?:tell|message)\s+(?<to>[\w-]+)(?:\s*:\s*|,?\s+that\s+|\s+(?=${QUOTED}$))(?<content>.+)$`,
@@ -206,4 +206,4 @@ const message: Rule = {
   },
 };
 
-export const TEAM_RULES: Rule[] = [tasks, worktrees, plans, spawn, review, shutdown, message];
+export const TEAM_RULES: GrammarRule[] = [tasks, worktrees, plans, spawn, review, shutdown, message];

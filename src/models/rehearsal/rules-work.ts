@@ -2,13 +2,13 @@
 import type { Clause } from "./clauses.ts";
 import { asPath, fileKind, fileWords, looksLikePath, pathsIn, patternFor } from "./file-names.ts";
 import type { Intent } from "./request.ts";
-import { isQuoted, itemsIn, pattern, QUOTED, type Rule, raw } from "./rule.ts";
+import { type GrammarRule, isQuoted, itemsIn, pattern, QUOTED, raw } from "./rule.ts";
 
 const words = (text: string): Set<string> => new Set(text.split(" "));
 
 const SUB = raw`sub-?\s?(?:task|agent)s?\b`;
 
-const subtask: Rule = {
+const subtask: GrammarRule = {
   hint: /sub|サブ/i,
   en: [
     raw`^(?:use|using|with|via|in|spawn|start|launch|run|create|delegate|ask)\b.*?\b${SUB}[\s,:]*(?:(?:to|that|which|and|for|with)\s+)?(?<prompt>.+)$`,
@@ -23,7 +23,7 @@ const subtask: Rule = {
   },
 };
 
-const framework: Rule = {
+const framework: GrammarRule = {
   hint: /framework|test|フレームワーク|テスト/i,
   en: [
     raw`^(?!(?:run|execute|write|create|replace|change|install|add|use)\b).*(?:\btest(?:s|ing)?[ -](?:framework|runner|library|tool)s?\b|\bframeworks?\b.*\btest(?:s|ing)?\b)`,
@@ -34,7 +34,7 @@ const framework: Rule = {
   build: () => ({ kind: "framework" }),
 };
 
-const todo: Rule = {
+const todo: GrammarRule = {
   hint: /to-?do|to do|check|やること|チェック/i,
   en: [
     raw`^(?:create|make|write|draft|prepare|plan|set up|start|give|put|build)\b.*?\b(?:to-?dos?|to do|check)(?:[ -]?lists?)?\b(?![.\w])(?!.*\bfile\b)\s*(?:(?:for|to|about|on|of)\s+)?(?<subject>.*?)\s*(?:(?::|\bwith\b(?: the items)?:?|\bcontaining\b:?)\s*(?<items>.+))?$`,
@@ -54,7 +54,7 @@ const REPLACE = raw`(?:replac(?:e|ing)|chang(?:e|ing)|substitut(?:e|ing)|swap)\s
 const EVERYWHERE = raw`(?<everywhere>\s+everywhere)?`;
 const JA_ALL = "(?:すべて|全て|全部)";
 
-const edit: Rule = {
+const edit: GrammarRule = {
   hint: /replac|chang|substitut|swap|置|変|書/i,
   en: [
     raw`^(?:in|edit|open|inside)\s+(?:the\s+)?(?:file\s+)?(?<path>\S+?)(?:\s*[:,]\s*|\s+)(?:and\s+|to\s+|by\s+)?${REPLACE}${EVERYWHERE}$`,
@@ -80,7 +80,7 @@ function fileIn(clause: Clause, word: string): string | undefined {
 const NEW_FILE = raw`^(?:write|create|make|save|add)\s+(?:to\s+)?(?:(?:me|an?|the|new|text)\s+)*`;
 const CALLED = raw`(?:file\s+)?(?:(?:called|named|at)\s+)?`;
 
-const write: Rule = {
+const write: GrammarRule = {
   en: [
     raw`${NEW_FILE}${CALLED}(?<path>\S+?)(?::\s+|,?\s+(?:with|containing|that says|that contains|saying|which says|which contains|and put|having)\s+(?:it\s+)?(?:(?:the|as)\s+)?(?:(?:following\s+)?(?:text|contents?|words?|line)\b\s*)?(?:of\s+)?:?\s*)(?<text>.+)$`,
     raw`${NEW_FILE}empty\s+${CALLED}(?<path>\S+)(?<text>)$`,
@@ -102,7 +102,7 @@ const write: Rule = {
 const BACKGROUND = raw`\s*,?\s*(?:\b(?:in|as) (?:the |a )?background(?: (?:job|task|process))?\b,?|(?:バックグラウンド|裏|background)(?:ジョブ)?(?:として|にて|で))\s*`;
 const NO_COMMAND = raw`^(?:the|a|an|my|your|our|some|all|any|this|that|these|those|it|them|tests?|everything|something|me)\b|\b(?:don't|do not|never)\b|[\p{scx=Hira}\p{scx=Kana}\p{scx=Han}]`;
 
-const run: Rule = {
+const run: GrammarRule = {
   en: [
     raw`^(?<background>${BACKGROUND})?(?:run|execute|launch|kick off|(?<start>start))\s+(?:(?:(?:the|this)\s+(?:shell\s+)?)?command\s*:?\s+)?(?<object>.+)$`,
   ],
@@ -122,7 +122,7 @@ const run: Rule = {
 const FILLERS =
   "all the of every any me us for a an there are is do we have you see can exist found this that repo repository project codebase directory directories folder folders here current out up and or in under inside within from code source what which names name please list";
 
-const list: Rule = {
+const list: GrammarRule = {
   en: [
     raw`^(?<verb>list|find|show|glob|display|print|give|enumerate|what|which|how many|count|are there|look for|search for|tell)\b(?<rest>.*)$`,
   ],
@@ -168,7 +168,7 @@ const list: Rule = {
 const READ_FILLERS =
   "the a file files contents content of and me to its through from again first it them in what is inside summary please for us";
 
-const read: Rule = {
+const read: GrammarRule = {
   en: [
     raw`^(?:(?:continue|keep|go on)\s+(?:to\s+|with\s+|on\s+)?)?(?<verb>(?:read|open)(?:ing)?|show|display|print|cat|view|summari[sz]e|look at|what(?: is|'s) in|give me a summary of|tell me about)\b(?<rest>.*)$`,
   ],
@@ -190,7 +190,7 @@ const read: Rule = {
 const REPOSITORY = raw`(?:the\s+|this\s+|all\s+(?:the\s+)?)?(?:whole\s+)?(?:repo|repository|project|code|codebase|files?|directory)`;
 const JA_REPOSITORY = raw`(?:(?:この)?(?:リポジトリ|プロジェクト|コード|ソース)(?:全体)?(?:の中)?(?:で|から|内で|内から)\s*)?`;
 
-const search: Rule = {
+const search: GrammarRule = {
   en: [
     raw`^(?<command>grep\s+-.+)$`,
     raw`^where (?:is|are)\s+(?<text>\S+)\s+(?:defined|used|called|mentioned)$`,
@@ -209,7 +209,7 @@ const search: Rule = {
   },
 };
 
-const report: Rule = {
+const report: GrammarRule = {
   en: [
     raw`^(?:report|tell|show|give|let|summari[sz]e)\b(?:\s+(?:me|us|back|know|to|it|them|that|the|a|an|your|short|result|results|answer|findings|output|outcome|summary|report|list|what|you|find|found|see|saw|everything|of))*$`,
   ],
@@ -217,4 +217,4 @@ const report: Rule = {
   build: () => ({ kind: "report" }),
 };
 
-export const WORK_RULES: Rule[] = [subtask, framework, todo, edit, write, run, list, read, search, report];
+export const WORK_RULES: GrammarRule[] = [subtask, framework, todo, edit, write, run, list, read, search, report];

@@ -6,7 +6,7 @@ import {
   advance,
   attempt,
   call,
-  joined,
+  joinedPlan,
   type PlannedCall,
   paragraphs,
   type Section,
@@ -17,7 +17,14 @@ import {
 import { isContinuation, understand } from "./request.ts";
 import { firstLine, foundIn, linesOf } from "./steps/results.ts";
 import { ownWork, workOn } from "./steps/task.ts";
-import { type ClaimedTask, happenedIn, type Made, type Note, PLAN_TOOL, readTeamNote } from "./transcript.ts";
+import {
+  type ClaimedTask,
+  happenedIn,
+  type MadeCall,
+  PLAN_TOOL,
+  readTeamNote,
+  type TranscriptNote,
+} from "./transcript.ts";
 
 type Asked = Pick<ModelRequest, "items" | "system">;
 
@@ -39,10 +46,10 @@ interface Inbox {
   /** What came since the last answer. */
   jobs: Job[];
   /** The calls made for them. */
-  made: Made[];
+  made: MadeCall[];
   answers: string[];
   /** Notes that ask for nothing, and that no answer has spoken of. */
-  notes: Note[];
+  notes: TranscriptNote[];
 }
 
 /** Others of the team are heard, but only these are answered: two teammates would thank each other for ever. */
@@ -60,7 +67,7 @@ function readInbox({ items, system }: Asked): Inbox & { prompt: string } {
     const isRepeated = job.kind === "plan" && job.feedback === undefined && last?.kind === "plan";
     if (!isRepeated) now.jobs.push(job);
   };
-  const hear = (note: Note): void => {
+  const hear = (note: TranscriptNote): void => {
     const read = readTeamNote(note, "teammate");
     if (read?.kind === "planWanted" || (read?.kind === "reviewed" && !read.approved)) {
       waits = true;
@@ -102,7 +109,7 @@ export function teammateReply(request: Asked, stageFor: (say: Say) => Stage): { 
 function* inTurn(stage: Stage, jobs: Job[]): Step {
   const sections: Section[] = [];
   for (const job of jobs) sections.push(yield* stepOf(stage, job));
-  return joined(sections);
+  return joinedPlan(sections);
 }
 
 function stepOf(stage: Stage, job: Job): Step {

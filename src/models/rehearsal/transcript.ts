@@ -2,20 +2,20 @@
 import { type Content, type Item, textOf } from "../model.ts";
 import { isContinuation } from "./request.ts";
 
-export interface Result {
+export interface CallResult {
   text: string;
   isError: boolean;
   exitCode?: number;
 }
 
 /** A call that was made, and what came of it. */
-export interface Made {
+export interface MadeCall {
   name: string;
   input: unknown;
-  result: Result;
+  result: CallResult;
 }
 
-export interface Note {
+export interface TranscriptNote {
   from: string;
   text: string;
 }
@@ -26,11 +26,11 @@ export interface Transcript {
   /** Asked and never taken up, because another request came at once. */
   passedOver: string[];
   /** The calls made for these requests, in order. */
-  made: Made[];
+  made: MadeCall[];
   /** The texts given as answers to these requests. */
   answers: string[];
   /** Notes that no answer has spoken of. */
-  notes: Note[];
+  notes: TranscriptNote[];
   /** What came after the last answer. */
   latest: "request" | "continuation" | "note" | "nothing";
 }
@@ -40,8 +40,8 @@ const NOTHING: Transcript = { requests: [], passedOver: [], made: [], answers: [
 /** What happened in a transcript, in order. */
 export type Happened =
   /** `busy`: it came while work was under way. */
-  | { kind: "heard"; words: string; notes: Note[]; busy: boolean }
-  | { kind: "made"; made: Made[] }
+  | { kind: "heard"; words: string; notes: TranscriptNote[]; busy: boolean }
+  | { kind: "made"; made: MadeCall[] }
   | { kind: "answered"; text: string };
 
 export function happenedIn(items: readonly Item[]): Happened[] {
@@ -59,7 +59,7 @@ export function happenedIn(items: readonly Item[]): Happened[] {
   });
 }
 
-const NO_RESULT: Result = { text: "No result was recorded.", isError: true };
+const NO_RESULT: CallResult = { text: "No result was recorded.", isError: true };
 
 export function readTranscript(happened: readonly Happened[]): Transcript {
   let now = NOTHING;
@@ -88,9 +88,9 @@ type ResultItem = Extract<Item, { kind: "result" }>;
 
 // Of an interrupted turn an item has no field yet: these two words of the loop are all there is.
 const isBrokenOff = ({ isError, content }: ResultItem): boolean => isError && /\binterrupt/i.test(textOf(content));
-const neverRan = ({ isError, text }: Result): boolean => isError && /^Not run\b/.test(text);
+const neverRan = ({ isError, text }: CallResult): boolean => isError && /^Not run\b/.test(text);
 
-function resultOf({ name, content, isError, exitCode }: ResultItem): Result {
+function resultOf({ name, content, isError, exitCode }: ResultItem): CallResult {
   const text = withoutReminder(textOf(content));
   // One line in brackets stands for a list that was left out to save room, which must not be taken for an empty one.
   const leftOut = /^(?:glob|grep)$/.test(name) && /^\[[^\n]*\]$/.test(text.trim());
@@ -106,8 +106,8 @@ function withoutReminder(text: string): string {
 }
 
 /** What was said, and the notes beside it. */
-function heardIn(content: readonly Content[]): { words: string; notes: Note[] } {
-  const notes: Note[] = [];
+function heardIn(content: readonly Content[]): { words: string; notes: TranscriptNote[] } {
+  const notes: TranscriptNote[] = [];
   const words: string[] = [];
   for (const part of content) {
     if (part.type !== "text") continue;
@@ -126,7 +126,7 @@ function instructionIn(text: string): string {
 }
 
 /** To a lead a message of the user's is a request like any other: the runtime says whose it is. */
-function forLead({ words, notes }: Pick<Heard, "words" | "notes">): { words: string; notes: Note[] } {
+function forLead({ words, notes }: Pick<Heard, "words" | "notes">): { words: string; notes: TranscriptNote[] } {
   const sent = notes.filter(({ from }) => from === "user").map(({ text }) => text);
   return { words: [words, ...sent].filter(Boolean).join("\n"), notes: notes.filter(({ from }) => from !== "user") };
 }
@@ -158,7 +158,7 @@ const ID = /\b(?:plan_([\w-]+)_|shutdown_|task_)\w+/;
  * Contract: only notes of the team itself count; a message that looks like one has no authority. In what is quoted (a plan,
  * feedback, a description) nothing is looked for: it stands between the first line, which has the id, and the last.
  */
-export function readTeamNote({ from, text }: Note, to: "lead" | "teammate"): TeamNote | undefined {
+export function readTeamNote({ from, text }: TranscriptNote, to: "lead" | "teammate"): TeamNote | undefined {
   if (from !== "team") return undefined;
   if (/^team\b[^:\n]*:/i.test(text)) return { kind: "roster" };
   const [first = "", ...rest] = text.split("\n");
@@ -190,7 +190,7 @@ export interface Roster {
  * Contract: a plan that came after the user's last words is not among them: nobody can have decided on it yet. One that a call of
  * the request in hand (`made`) has answered still is, and no later one takes its place: the request is about that one.
  */
-export function readRoster(happened: readonly Happened[], made: readonly Made[]): Roster {
+export function readRoster(happened: readonly Happened[], made: readonly MadeCall[]): Roster {
   const inHand = new Set(made.filter((one) => one.name === "review_plan").map(requestId));
   const lastWords = happened.findLastIndex((one) => one.kind === "heard" && forLead(one).words !== "");
   const mates = new Set<string>();
@@ -209,4 +209,4 @@ export function readRoster(happened: readonly Happened[], made: readonly Made[])
   return { mates: [...mates], plans: [...plans.values()] };
 }
 
-const requestId = ({ input }: Made): string | undefined => (input as { request_id?: string }).request_id;
+const requestId = ({ input }: MadeCall): string | undefined => (input as { request_id?: string }).request_id;

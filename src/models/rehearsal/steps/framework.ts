@@ -1,6 +1,6 @@
 // The step that finds a project's test framework: the manifests first, then a search for known names, with the evidence.
 import { call, type Stage, type Step, together } from "../plan.ts";
-import type { Result } from "../transcript.ts";
+import type { CallResult } from "../transcript.ts";
 import { fileLines, firstLine, foundIn } from "./results.ts";
 
 const MANIFESTS =
@@ -66,7 +66,7 @@ function nearest(paths: string[]): string[] {
     .slice(0, READ_AT_MOST);
 }
 
-function inManifests(paths: string[], read: Result[]): Evidence {
+function inManifests(paths: string[], read: CallResult[]): Evidence {
   const evidence: Evidence = new Map();
   const add = (name: string, line: string) => evidence.set(name, [...(evidence.get(name) ?? []), line]);
   for (const [i, path] of paths.entries()) {

@@ -1,5 +1,5 @@
 // Reading of tool results by their form: lines, lists with a remark at the end, numbered lines of a file, how a command ended.
-import type { Result } from "../transcript.ts";
+import type { CallResult } from "../transcript.ts";
 
 export const linesOf = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");
 
@@ -32,7 +32,7 @@ interface CommandResult {
 }
 
 /** What a command printed, apart from the lines in brackets that the tool put after it. */
-export function commandResult({ text, isError, exitCode }: Result): CommandResult {
+export function commandResult({ text, isError, exitCode }: CallResult): CommandResult {
   const output = text.trimEnd().split(/\r?\n/);
   const remarks: string[] = [];
   const takeRemark = () => remarks.unshift(output.pop()!);

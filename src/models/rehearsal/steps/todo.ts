@@ -1,8 +1,8 @@
 // The todo list: written alone, or kept up to date around the steps that follow it.
 
-import { describe, linesIn } from "../phrases.ts";
+import { describePhrase, linesIn } from "../phrases.ts";
 import { attempt, type Section, type Stage, type Step, together } from "../plan.ts";
-import type { IntentOf, Work } from "../request.ts";
+import type { IntentOf, RequestedWork } from "../request.ts";
 
 type Status = "pending" | "in_progress" | "completed";
 interface Todo {
@@ -26,9 +26,9 @@ export function* todoAlone(stage: Stage, { subject, items }: IntentOf<"todo">): 
 
 interface Around {
   /** The intents of a group go out side by side, the groups one after the other. */
-  groups: Work[][];
-  runGroup: (group: Work[]) => Step<Section[]>;
-  mayGoOn: (group: Work[], sections: Section[]) => boolean;
+  groups: RequestedWork[][];
+  runGroup: (group: RequestedWork[]) => Step<Section[]>;
+  mayGoOn: (group: RequestedWork[], sections: Section[]) => boolean;
 }
 
 /** Written first, moved on before each group of steps, closed at the end. */
@@ -37,8 +37,8 @@ export function* todoAround(stage: Stage, { groups, runGroup, mayGoOn }: Around)
   const all = groups.flat();
   const [ofList, ofRead, ofOther] = linesIn(say, "followUps");
   const followUp = { list: ofList!, read: ofRead! }[all[0]!.kind as "list" | "read"] ?? ofOther!;
-  const steps = all.map((intent) => describe(say, intent));
-  const contents = [...steps, ...(all.length === 1 ? [followUp] : []), describe(say, { kind: "report" })];
+  const steps = all.map((intent) => describePhrase(say, intent));
+  const contents = [...steps, ...(all.length === 1 ? [followUp] : []), describePhrase(say, { kind: "report" })];
   const done: Section[] = [];
   const todosAt = (statusOf: (i: number) => Status): Todo[] =>
     contents.map((content, i) => ({ content, status: statusOf(i) }));
