@@ -1,26 +1,11 @@
-// The list of commands, in the order of help. One line each: what it takes stands in its table.
+// All commands, in the order of help. A new one is a row in one of the tables, and the file that carries it out.
 import type { Command } from "./command.ts";
 import { CONTEXTS } from "./table/contexts.ts";
-import { APPROVE, COMPLETION, DENY, DOCTOR, PERMISSIONS, PROJECT, TRUST, VERSION } from "./table/house.ts";
-import { AGENTS, CRON, JOBS, TASKS, TEAM, WORKER, WORKFLOW } from "./table/work.ts";
-import { WORKTREES } from "./table/worktrees.ts";
+import { HOUSE_COMMANDS } from "./table/house.ts";
+import { WORK_COMMANDS } from "./table/work.ts";
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   contexts: CONTEXTS,
-  tasks: TASKS,
-  team: TEAM,
-  worktrees: WORKTREES,
-  worker: WORKER,
-  agents: AGENTS,
-  cron: CRON,
-  workflow: WORKFLOW,
-  jobs: JOBS,
-  approve: APPROVE,
-  deny: DENY,
-  permissions: PERMISSIONS,
-  project: PROJECT,
-  trust: TRUST,
-  doctor: DOCTOR,
-  completion: COMPLETION,
-  version: VERSION,
+  ...WORK_COMMANDS,
+  ...HOUSE_COMMANDS,
 };

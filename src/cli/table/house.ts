@@ -12,7 +12,7 @@ const project = () => import("../commands/project.ts");
 const trust = () => import("../commands/trust.ts");
 const ANSWER = { remember: toggle("the same call in this context is not asked about again"), ...REASON, ...LOOK };
 
-export const APPROVE: Command = {
+const APPROVE: Command = {
   help: "what waits for approval, and allowing it",
   also: ["approvals", "approval"],
   bare: "ls",
@@ -38,7 +38,7 @@ export const APPROVE: Command = {
   },
 };
 
-export const DENY: Command = {
+const DENY: Command = {
   help: "refuse what waits for approval",
   verbs: {
     "": verb({
@@ -50,7 +50,7 @@ export const DENY: Command = {
   },
 };
 
-export const PERMISSIONS: Command = {
+const PERMISSIONS: Command = {
   help: "what would be allowed, and why; nothing runs",
   also: ["permission"],
   verbs: {
@@ -72,7 +72,7 @@ export const PERMISSIONS: Command = {
   },
 };
 
-export const PROJECT: Command = {
+const PROJECT: Command = {
   help: "whose state lies where; take over that of a moved or replaced folder",
   also: ["projects"],
   bare: "ls",
@@ -98,7 +98,7 @@ export const PROJECT: Command = {
   },
 };
 
-export const TRUST: Command = {
+const TRUST: Command = {
   help: "whether this repository's own configuration is used",
   bare: "show",
   verbs: {
@@ -123,7 +123,7 @@ export const TRUST: Command = {
   },
 };
 
-export const DOCTOR: Command = {
+const DOCTOR: Command = {
   help: "what works here, what does not, what to do about it",
   verbs: {
     "": verb({
@@ -146,7 +146,7 @@ const script = (shell: "bash" | "zsh" | "fish", how: string) =>
     run: async () => (await import("../completion.ts")).completion(shell),
   });
 
-export const COMPLETION: Command = {
+const COMPLETION: Command = {
   help: "what a shell needs to complete command lines",
   also: ["completions"],
   verbs: {
@@ -171,7 +171,7 @@ export const COMPLETION: Command = {
   },
 };
 
-export const VERSION: Command = {
+const VERSION_COMMAND: Command = {
   help: "which one this is",
   verbs: {
     "": verb({
@@ -184,4 +184,16 @@ export const VERSION: Command = {
       },
     }),
   },
+};
+
+/** In the order of help. */
+export const HOUSE_COMMANDS: Readonly<Record<string, Command>> = {
+  approve: APPROVE,
+  deny: DENY,
+  permissions: PERMISSIONS,
+  project: PROJECT,
+  trust: TRUST,
+  doctor: DOCTOR,
+  completion: COMPLETION,
+  version: VERSION_COMMAND,
 };

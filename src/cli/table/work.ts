@@ -1,7 +1,9 @@
 // The tables of what agents work on and with: tasks, team, worker, agents, cron, workflow, jobs.
+
 import { type Command, verb } from "../command.ts";
 import { count, text, texts, toggle } from "../flag.ts";
 import { JSON_TOO, OF_CONTEXT, PLACE, POLICY, WORK } from "../flags.ts";
+import { WORKTREES } from "./worktrees.ts";
 
 const LOOK = { ...JSON_TOO, ...PLACE };
 const REASON = { reason: text("TEXT", "why; it is kept") };
@@ -23,7 +25,7 @@ const ofTask = (name: "release" | "done" | "cancel", help: string) =>
     run: async (flags, words) => (await tasks()).tasks(name, flags, words),
   });
 
-export const TASKS: Command = {
+const TASKS: Command = {
   help: "the project's task board",
   also: ["task"],
   bare: "ls",
@@ -92,7 +94,7 @@ export const TASKS: Command = {
 
 const TEAM_FLAGS = { ...OF_CONTEXT, ...LOOK };
 
-export const TEAM: Command = {
+const TEAM: Command = {
   help: "teammates, their messages and plans",
   also: ["teams"],
   bare: "ls",
@@ -142,7 +144,7 @@ export const TEAM: Command = {
   },
 };
 
-export const WORKER: Command = {
+const WORKER: Command = {
   help: "host the teams and schedules of this project until Ctrl-C",
   also: ["workers"],
   verbs: {
@@ -155,7 +157,7 @@ export const WORKER: Command = {
   },
 };
 
-export const AGENTS: Command = {
+const AGENTS: Command = {
   help: "types of agents: built-in, .holdfast/agents, .claude/agents, your own",
   also: ["agent"],
   bare: "ls",
@@ -175,7 +177,7 @@ export const AGENTS: Command = {
   },
 };
 
-export const CRON: Command = {
+const CRON: Command = {
   help: "what is scheduled",
   also: ["crons", "schedule", "schedules"],
   bare: "ls",
@@ -202,7 +204,7 @@ export const CRON: Command = {
   },
 };
 
-export const WORKFLOW: Command = {
+const WORKFLOW: Command = {
   help: "phases of agents over one context; each finished phase is kept",
   also: ["workflows"],
   bare: "ls",
@@ -245,7 +247,7 @@ export const WORKFLOW: Command = {
   },
 };
 
-export const JOBS: Command = {
+const JOBS: Command = {
   help: "commands that run in the background",
   also: ["job"],
   bare: "ls",
@@ -269,4 +271,16 @@ export const JOBS: Command = {
       run: async (flags, [id]) => (await jobs()).kill(flags, id!),
     }),
   },
+};
+
+/** In the order of help. */
+export const WORK_COMMANDS: Readonly<Record<string, Command>> = {
+  tasks: TASKS,
+  team: TEAM,
+  worktrees: WORKTREES,
+  worker: WORKER,
+  agents: AGENTS,
+  cron: CRON,
+  workflow: WORKFLOW,
+  jobs: JOBS,
 };
