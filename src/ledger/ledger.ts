@@ -9,13 +9,16 @@ import { spill, unspill } from "./spill.ts";
 import type { AppendOptions, Base, Damage, EventInput, ReadOnly, Seq, Store, StoredEvent, Write } from "./store.ts";
 
 const SNAPSHOT_EVERY = 300;
-/** What was appended with `soon` is durable after this long at the latest. */
+/** What was appended as `deferred` is durable after this long at the latest. */
 const SOON_MS = 20;
 interface Problem {
   seq: Seq;
   kind: "newer" | "invalid" | "damaged";
   reason: string;
 }
+
+/** `deferred`: with whatever is appended next, or a moment later. */
+export type Durability = "now" | "deferred";
 
 export interface Ledger {
   readonly name: string;
@@ -29,11 +32,14 @@ export interface Ledger {
   /** Contract: the seq of the last event that touched the entity, as far as this ledger has read; 0: none. */
   version(entity: string): Seq;
   /**
-   * Contract: durable and folded when it resolves. With `soon` it is only folded: it becomes durable in one transaction with the
+   * Contract: durable and folded when it resolves. `deferred` it is only folded: it becomes durable in one transaction with the
    * next append, which must come before any effect, or a few milliseconds later by itself. The fold of such an event may not
    * depend on its seq or time: both are only known then.
    */
-  append(events: EventInput[], opts?: AppendOptions & { summary?: unknown; soon?: boolean }): Promise<StoredEvent[]>;
+  append(
+    events: EventInput[],
+    opts?: AppendOptions & { summary?: unknown; durability?: Durability },
+  ): Promise<StoredEvent[]>;
   /**
    * The one way to write what depends on what is there. Contract: durable and folded when it resolves. `decide` sees the state, may be
    * called again on a newer one, changes nothing, and reads nothing else; what it throws counts only on the newest state. It rests
@@ -286,13 +292,13 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       return readOnly;
     },
     version,
-    append: (events, { soon = false, ...appendOpts } = {}) =>
+    append: (events, { durability, ...appendOpts } = {}) =>
       inTurn(async () => {
         refuseReadOnly();
         // What another holder has said becomes durable by itself: each is fenced alone.
         if (keyOf(appendOpts.lease) !== keyOf(heldFor)) await flush();
         if (failed.has(keyOf(appendOpts.lease))) throw failed.get(keyOf(appendOpts.lease));
-        return soon ? hold(events, appendOpts.lease) : write(events, appendOpts);
+        return durability === "deferred" ? hold(events, appendOpts.lease) : write(events, appendOpts);
       }),
     decide: (decide, how = {}) =>
       inTurn(async () => {

@@ -70,7 +70,7 @@ async function round(agent: Agent): Promise<void> {
   const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
   // Durable with the intent of its first effect, or with the results of its reads: in any case before anything is done or asked.
   const asked = calls > turn.state.calls ? { askedAt: Date.now() } : {};
-  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked } }], { soon: true });
+  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked } }], { durability: "deferred" });
   crashPoint("reply.taken");
 }
 

@@ -1,6 +1,8 @@
 // The seams: the named points of the loop where mechanisms attach, each with one merge rule. Knows no mechanism.
+
 import type { ZodType } from "zod";
 import type { EventDefs } from "../ledger/events.ts";
+import type { Durability } from "../ledger/ledger.ts";
 import type { AppendOptions, EventInput, StoredEvent, WakeInput } from "../ledger/store.ts";
 import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply, ToolSpec } from "../models/model.ts";
 import type { MechanismSlice } from "./timelines.ts";
@@ -20,10 +22,10 @@ export interface Turn {
   slice<T>(name: string): T;
   readonly model: Model;
   readonly signal: AbortSignal;
-  /** Records facts under the agent's lease. Contract: durable when it resolves, or with `soon` before the next effect; `fenced` means stop at once. */
+  /** Records facts under the agent's lease. Contract: durable when it resolves, or `deferred` before the next effect; `fenced` means stop at once. */
   append(
     events: Omit<EventInput, "actor">[],
-    opts?: Pick<AppendOptions, "blobs" | "wake"> & { soon?: boolean },
+    opts?: Pick<AppendOptions, "blobs" | "wake"> & { durability?: Durability },
   ): Promise<StoredEvent[]>;
   /** Contract: resolves when the condition holds, looked at after every change by any process, or on abort. */
   until(condition: () => boolean, signal: AbortSignal): Promise<void>;
@@ -290,7 +292,7 @@ export interface Mechanism {
   end?: (turn: Turn, reason: string) => Promise<void>;
   /**
    * Contract: before the intent of an effect outside the ledger is recorded, also when one is run again after a crash; what it appends
-   * with `soon` is durable with that intent. A throw is reported and skipped.
+   * as `deferred` is durable with that intent. A throw is reported and skipped.
    */
   beforeEffect?: (run: ToolRun) => Promise<void>;
   /**

@@ -127,7 +127,7 @@ describe("a decision", () => {
 
   it("rests on nothing that is not durable: what was appended soon is recorded before it looks", async () => {
     const ledger = await open(both);
-    await ledger.append([say("reply")], { soon: true });
+    await ledger.append([say("reply")], { durability: "deferred" });
     const stored: string[] = [];
     await ledger.decide((state) => {
       stored.push(`${state.seq} ${(state.slices.words as string[]).join()}`);

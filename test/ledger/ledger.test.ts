@@ -68,7 +68,7 @@ describe("an open ledger", () => {
     const ledger = await open();
     const seqs: number[] = [];
     ledger.subscribe((e) => seqs.push(e.seq));
-    await ledger.append([say("reply")], { soon: true });
+    await ledger.append([say("reply")], { durability: "deferred" });
     expect([ledger.state.slices.words, await stored(), seqs]).toEqual([["reply"], [], []]); // nobody is told before it is durable
     await ledger.append([say("intent")]);
     expect([ledger.state, await stored(), seqs]).toEqual([
@@ -80,14 +80,14 @@ describe("an open ledger", () => {
 
   it("makes it durable by itself when no other append comes", async () => {
     const ledger = await open();
-    await ledger.append([say("reply")], { soon: true });
+    await ledger.append([say("reply")], { durability: "deferred" });
     for (let i = 0; i < 200 && (await stored()).length === 0; i++) await new Promise((r) => setTimeout(r, 10));
     expect([await stored(), ledger.state.seq]).toEqual([["1 v2 reply"], 1]);
   });
 
   it("keeps its place when another process appends between a soon and the next append", async () => {
     const [one, two] = [await open(), await open()];
-    await one.append([say("reply")], { soon: true });
+    await one.append([say("reply")], { durability: "deferred" });
     await two.append([say("input")]);
     await one.append([say("intent")]);
     await two.catchUp();
@@ -112,14 +112,14 @@ describe("an open ledger", () => {
     await ledger.append([say("before")], { lease: a });
     const lose = async (word: string) => {
       const lease = await taken("agent:c");
-      await ledger.append([say(word)], { lease, soon: true });
+      await ledger.append([say(word)], { lease, durability: "deferred" });
       await lease.release();
       await (await taken("agent:c")).release();
       return lease;
     };
     const ways = {
       append: () => ledger.append([say("by b")], { lease: b }),
-      soon: () => ledger.append([say("soon by b")], { lease: b, soon: true }),
+      soon: () => ledger.append([say("soon by b")], { lease: b, durability: "deferred" }),
       catchUp: () => ledger.catchUp(),
       snapshot: () => ledger.saveSnapshot(),
       nobody: () => ledger.append([say("by nobody")]),
@@ -127,8 +127,10 @@ describe("an open ledger", () => {
     for (const [way, act] of Object.entries(ways)) {
       const lost = await lose(`lost at ${way}`);
       await act();
-      for (const soon of [false, true])
-        await expect(ledger.append([say("more")], { lease: lost, soon })).rejects.toMatchObject({ code: "fenced" });
+      for (const durability of ["now", "deferred"] as const)
+        await expect(ledger.append([say("more")], { lease: lost, durability })).rejects.toMatchObject({
+          code: "fenced",
+        });
       await expect(ledger.append([], { lease: lost })).rejects.toMatchObject({ code: "fenced" });
     }
     await ledger.append([say("a again")], { lease: a });

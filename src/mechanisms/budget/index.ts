@@ -45,11 +45,11 @@ export function createBudget({ budget = {} }: { budget?: Budget } = {}): Mechani
           // What was cut off may be asked for again: it was paid for, and is recorded only with the next reply.
           if (reply.finish === "length") {
             const data = { model: reply.model, usage: reply.usage };
-            await turn.append([{ type: "budget.spent", data }], { soon: true });
+            await turn.append([{ type: "budget.spent", data }], { durability: "deferred" });
           }
           return reply;
         } catch (error) {
-          await turn.append([{ type: "budget.released", data: {} }], { soon: true }).catch(() => undefined);
+          await turn.append([{ type: "budget.released", data: {} }], { durability: "deferred" }).catch(() => undefined);
           throw error;
         }
       },

@@ -59,7 +59,7 @@ async function keep(keeper: (root: string) => Promise<FileKeeper>, turn: Turn, c
   try {
     const { createdAt } = turn.slice<ContextState>("transcript");
     const files = await (await keeper(contextRoot(turn))).save({ since: createdAt });
-    await turn.append([{ type: "checkpoint.kept", data: { checkpoint, files } }], { soon: true });
+    await turn.append([{ type: "checkpoint.kept", data: { checkpoint, files } }], { durability: "deferred" });
   } catch (error) {
     turn.emit({ type: "status", text: `the files of this checkpoint are not kept: ${messageOf(error)}` });
   }

@@ -43,7 +43,9 @@ export function betweenRounds({ fire, has, idleAfterMs }: Firing): BetweenRounds
     if (calls.length === 0) return [];
     const { decision, reason = "", stop, context } = await fire("PostToolBatch", { tool_calls: calls }, turn);
     if (decision === "deny" && stop === undefined)
-      await turn.append([{ type: "hook.stopped", data: { event: "PostToolBatch", reason } }], { soon: true });
+      await turn.append([{ type: "hook.stopped", data: { event: "PostToolBatch", reason } }], {
+        durability: "deferred",
+      });
     return context.map(note);
   }
 

@@ -100,7 +100,8 @@ export function refusals(
 async function advised(callId: string, firing: Promise<Fired>, turn: Turn): Promise<Fired> {
   const fired = await firing;
   const { context } = fired;
-  if (context.length > 0) await turn.append([{ type: "hook.advised", data: { callId, context } }], { soon: true });
+  if (context.length > 0)
+    await turn.append([{ type: "hook.advised", data: { callId, context } }], { durability: "deferred" });
   return fired;
 }
 

@@ -143,7 +143,7 @@ export function createFiring(opts: FiringOptions): Firing {
         if (!done) return;
         const { answer, fact } = done;
         if (answer.context) keepForLater(answer.context, turn);
-        await turn.append([fact], { soon: true });
+        await turn.append([fact], { durability: "deferred" });
         if (!handler.rewakes || answer.exitCode !== REWAKES) return;
         keepForLater(answer.reason ?? "", turn);
         for (const wake of wakers.get(agentKey(turn)) ?? []) wake();
@@ -179,7 +179,7 @@ export function createFiring(opts: FiringOptions): Firing {
       if (fired.stop !== undefined && !NO_TURN_TO_END.has(event)) {
         facts.push({ type: "hook.stopped", data: { event, reason: fired.stop } });
       }
-      if (facts.length > 0) await turn.append(facts, { soon: true });
+      if (facts.length > 0) await turn.append(facts, { durability: "deferred" });
       return fired;
     },
     late(turn) {
