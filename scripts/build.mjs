@@ -23,6 +23,7 @@ if (process.argv.includes("--if-stale") && fs.existsSync(stamp)) {
 
 const { rolldown } = await import("rolldown");
 const shellFile = await import("../src/mechanisms/jobs/shell-file.ts");
+const { toolSchemas } = await import("./tool-schemas.mjs");
 const version = JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "utf8")).version);
 const fresh = at(`dist.${process.pid}`);
 fs.rmSync(fresh, { recursive: true, force: true });
@@ -137,6 +138,7 @@ async function bundle(input, dir, format) {
     input,
     plugins: [
       shellPrograms,
+      toolSchemas,
       threadsInDist(dir),
       ...(format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction]),
     ],

@@ -108,6 +108,8 @@ export interface Tool<I = any> {
   description: string;
   /** Built on first use. */
   schema: () => ZodType<I>;
+  /** The schema as a model is shown it, where it is known without building it. The build adds it to tools of the house (scripts/tool-schemas.mjs). */
+  json?: Readonly<Record<string, unknown>>;
   /** Decides what a resume does with an intent that has no result (DESIGN §5). */
   effect: Effect;
   /** Neighbouring calls of such tools run together. Contract: only with effect `internal`. Reads always do. */

@@ -31,11 +31,15 @@ export function toolSpecs(pool: readonly Tool[]): readonly ToolSpec[] {
 function specOf(tool: Tool): ToolSpec {
   let spec = specs.get(tool);
   if (!spec) {
-    const { $schema: _, ...input } = z.toJSONSchema(schemaOf(tool), { io: "input" }) as Record<string, unknown>;
-    spec = { name: tool.name, description: tool.description, input: lean(input) as Record<string, unknown> };
+    spec = { name: tool.name, description: tool.description, input: tool.json ?? jsonOf(schemaOf(tool)) };
     specs.set(tool, spec);
   }
   return spec;
+}
+
+export function jsonOf(schema: ZodType): Record<string, unknown> {
+  const { $schema: _, ...input } = z.toJSONSchema(schema, { io: "input" });
+  return lean(input) as Record<string, unknown>;
 }
 
 /** Leaves out what costs tokens in every request and tells a model nothing: our schemas check it anyway. */

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import { KEYS } from "../environment.ts";
-import { tempDir } from "../house.ts";
+import { openHouse, tempDir } from "../house.ts";
 import { bin, type CliOptions, runCli, runProgram, startCli } from "./cli.ts";
 import { here } from "./here.ts";
 
@@ -228,4 +228,20 @@ describe("the end of a run", () => {
     expect([code, status, rounds]).toEqual([3, "paused", 2]);
     expect(JSON.parse((await here(["contexts", "resumable", "--json"], opts)).stdout)).toMatchObject([{ id }]);
   });
+});
+
+it("shows the model the schemas that the sources build, though the built program has most of them ready", async () => {
+  type Offered = { function: { name: string; parameters: unknown } }[];
+  const offered = (at: ModelServer) =>
+    (at.log().requests[0]!.body.tools as Offered).map(({ function: { name, parameters } }) => [name, parameters]);
+  await run(["hello"]);
+  const house = await openHouse([{ text: "Seen." }]);
+  onTestFinished(() => house.close());
+  await (await house.harness.run("hello")).result;
+  const built = Object.fromEntries(offered(server));
+  const fromSources = offered(house.server).filter(([name]) => (name as string) in built);
+  expect(Object.fromEntries(fromSources)).toEqual(built);
+  const text = fs.readdirSync("dist/cli").filter((name) => name.endsWith(".cjs"));
+  const ready = text.flatMap((name) => fs.readFileSync(`dist/cli/${name}`, "utf8").match(/^\t+json: \{/gm) ?? []);
+  expect(ready.length).toBeGreaterThanOrEqual(Object.keys(built).length);
 });

@@ -66,7 +66,7 @@ async function judge(
     if (!opts.trees.has(tree)) opts.trees.set(tree, realPath(tree));
   }
   const judged = new Map(opts.trees);
-  const world = onceResolved(worldOf(turn, opts, apartFrom(turn)), judged);
+  const world = worldOf(turn, opts, { apart: apartFrom(turn), resolve: onceResolved(judged) });
   const modes = new Set([policy.mode, ...(opts.modesOf?.(turn) ?? [])]);
   const call = { tool: tool.name, effect: tool.effect, input };
   const under = async (rules: Policy): Promise<Judgement[]> => {
@@ -124,13 +124,12 @@ const strictest = (judgements: Judgement[]): Judgement =>
   });
 
 /** Every path is resolved once for the call: what is granted is what was judged, whatever was swapped since. */
-function onceResolved(world: World, judged: Map<string, string>): World {
-  const resolve = (path: string): string => {
-    const real = judged.get(path) ?? world.realPath(path);
+function onceResolved(judged: Map<string, string>): (path: string) => string {
+  return (path) => {
+    const real = judged.get(path) ?? realPath(path);
     judged.set(path, real);
     return real;
   };
-  return { ...world, realPath: resolve };
 }
 
 /** The one path that this call names, as it was judged; granted when it is not an ordinary one of the project. */
@@ -158,18 +157,27 @@ function leftOut(policy: Policy, world: World, isAsked: boolean): Grants {
 /** The context's own tree, for an agent that was given another one. */
 const apartFrom = (turn: Turn): string | undefined => (turn.state.root === undefined ? undefined : contextRoot(turn));
 
-export function worldOf(turn: Pick<Turn, "root" | "cwd">, opts: PermissionOptions, apart?: string): World {
+export function worldOf(
+  turn: Pick<Turn, "root" | "cwd">,
+  opts: PermissionOptions,
+  { apart, resolve = realPath }: { apart?: string | undefined; resolve?: (path: string) => string } = {},
+): World {
+  let own: string[] | undefined;
   return {
-    root: (opts as Partial<Trees>).trees?.get(turn.root) ?? realPath(turn.root),
+    root: resolve(turn.root),
     cwd: turn.cwd,
     home: opts.home,
     additionalDirectories: opts.additionalDirectories ?? [],
     readable: [...(opts.readable ?? []), ...(apart === undefined ? [] : [apart])],
     ...(apart === undefined ? {} : { apart: realPath(apart) }),
-    own: (opts.own ?? []).map((place) => realPath(place)),
+    /** Most commands name no path that would have to be compared with these. */
+    get own() {
+      own ??= (opts.own ?? []).map((place) => realPath(place));
+      return own;
+    },
     sandboxed: opts.sandboxed ?? false,
     openNetwork: opts.openNetwork ?? false,
-    realPath,
+    realPath: resolve,
     kind,
     links,
     trustedTools: opts.trustedTools ?? [],
