@@ -1,10 +1,9 @@
 // The decision: what a call may do, by the parts it consists of, the user's rules, and the mode.
-import type { VerdictCode } from "../loop/seams.ts";
 import { addFinding, type Evaluation, openEvaluation } from "./evaluation.ts";
 import { allow, askFirm, type Finding, stricterFirst } from "./finding.ts";
 import { granted, type Turned } from "./grants.ts";
 import { judgeTool } from "./tool-calls.ts";
-import type { JudgedPart, Judgement, Policy, PolicyDecision, ToolCall, World } from "./types.ts";
+import type { JudgedPart, Judgement, Policy, PolicyCode, PolicyDecision, ToolCall, World } from "./types.ts";
 
 /** Never throws: what goes wrong in here is asked. */
 export async function decideCall(policy: Policy, call: ToolCall, world: World): Promise<Judgement> {
@@ -18,7 +17,10 @@ export async function decideCall(policy: Policy, call: ToolCall, world: World): 
     addFinding(
       evaluation,
       call.tool,
-      askFirm(`the call could not be judged (${(error as Error).message}): a person decides`, "unreadable"),
+      askFirm(
+        `the call could not be judged (${error instanceof Error ? error.message : String(error)}): a person decides`,
+        "unreadable",
+      ),
     );
   }
   for (const rule of evaluation.rules.broken)
@@ -74,7 +76,7 @@ function reasonFor(evaluation: Evaluation, f: Finding, decision: PolicyDecision)
 }
 
 /** What the mode made stricter, the mode answers for. */
-const codeFor = (f: Finding, decision: PolicyDecision): VerdictCode =>
+const codeFor = (f: Finding, decision: PolicyDecision): PolicyCode =>
   f.decision === decision ? (f.code ?? "command") : "mode";
 
 const asPart = (f: Finding, decision: PolicyDecision): JudgedPart => ({

@@ -1,6 +1,5 @@
 // What judging one part of a call yields, and how findings are made.
-import type { VerdictCode } from "../loop/seams.ts";
-import type { PolicyDecision } from "./types.ts";
+import type { PolicyCode, PolicyDecision } from "./types.ts";
 
 /** Which allow rules may turn the finding: any that matches, one that names the subcommand too, only one without wildcards, none. */
 type Lift = "any" | "named" | "exact" | "never";
@@ -9,7 +8,7 @@ export interface Finding {
   text: string;
   decision: PolicyDecision;
   /** Why, for whoever decides further; an allow has none. The reason is for people alone. */
-  code?: VerdictCode;
+  code?: PolicyCode;
   reason: string;
   /** No mode, rule or hook turns it into an allow. */
   firm: boolean;
@@ -34,7 +33,7 @@ export type PolicyVerdict = Omit<Finding, "text" | "part">;
 
 export const allow = (reason = ""): PolicyVerdict => ({ decision: "allow", reason, firm: false, lift: "any" });
 export const allowChange = (reason = ""): PolicyVerdict => ({ ...allow(reason), changes: true });
-type Make = (reason: string, code?: VerdictCode) => PolicyVerdict;
+type Make = (reason: string, code?: PolicyCode) => PolicyVerdict;
 /** An ask that rules and modes may answer. */
 export const ask: Make = (reason, code = "command") => ({ decision: "ask", code, reason, firm: false, lift: "any" });
 export const askRead: Make = (reason, code) => ({ ...ask(reason, code), reads: true });
@@ -65,3 +64,7 @@ export function stricterFirst(a: PolicyVerdict, b: PolicyVerdict): number {
     Number(a.code === "edit") - Number(b.code === "edit")
   );
 }
+
+/** The strictest of them; among equals the first. */
+export const strictest = (first: PolicyVerdict, ...more: PolicyVerdict[]): PolicyVerdict =>
+  more.reduce((worst, one) => (stricterFirst(one, worst) < 0 ? one : worst), first);

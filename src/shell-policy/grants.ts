@@ -1,8 +1,7 @@
 // What the parts of a call get besides: the network and the repository, never for what stands beside the part that needs them.
 import { isAbsolute } from "node:path";
-import type { ReadOutside, Withheld } from "../loop/seams.ts";
 import type { Finding } from "./finding.ts";
-import type { PolicyDecision, World } from "./types.ts";
+import type { OutsidePlace, PolicyDecision, WithheldPart, World } from "./types.ts";
 
 /** A finding, and what the mode made of it. */
 export interface Turned {
@@ -13,8 +12,8 @@ export interface Turned {
 interface Granted {
   network: boolean;
   git: boolean;
-  withheld: Withheld[];
-  outside: ReadOutside[];
+  withheld: WithheldPart[];
+  outside: OutsidePlace[];
 }
 
 /**
@@ -39,7 +38,7 @@ export function granted(turned: readonly Turned[], world: World): Granted {
     path,
     isOpen,
   }));
-  const withheld: Withheld[] = [];
+  const withheld: WithheldPart[] = [];
   if (!network && !world.openNetwork)
     for (const part of wanting) withheld.push(held("network", part, areNamed(part) ? "beside" : "no_rule"));
   if (!git) for (const part of ofGit) withheld.push(held("git", part, "beside"));
@@ -47,7 +46,7 @@ export function granted(turned: readonly Turned[], world: World): Granted {
   return { network, git, withheld: withheld.filter((one) => one.part !== ""), outside };
 }
 
-const held = (what: Withheld["what"], part: readonly Turned[], because: Withheld["because"]): Withheld => ({
+const held = (what: WithheldPart["what"], part: readonly Turned[], because: WithheldPart["because"]): WithheldPart => ({
   what,
   part: part.find(({ finding }) => finding[what])?.finding.text ?? "",
   because,

@@ -3,17 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../file-access/paths.ts";
 import { fold, type Hit, secretBy } from "../file-access/secret-names.ts";
 import { type Evaluation, spend } from "./evaluation.ts";
-import {
-  allow,
-  allowChange,
-  ask,
-  askEdit,
-  askFirm,
-  askRead,
-  deny,
-  type PolicyVerdict,
-  stricterFirst,
-} from "./finding.ts";
+import { allow, allowChange, ask, askEdit, askFirm, askRead, deny, type PolicyVerdict, strictest } from "./finding.ts";
 import { isInstruction, protectedBy } from "./protected.ts";
 import { findPathRule, type PathQuestion } from "./rules.ts";
 
@@ -49,15 +39,12 @@ export function judgePlace(evaluation: Evaluation, use: PathUse): PolicyVerdict 
   if (STREAMS.test(lexical) || (use.access === "read" && SOURCES.test(lexical))) return allow();
   const isEntry = use.isEntry === true && !/(?:^|\/)\.{0,2}$/.test(use.path);
   const leads = isEntry ? entry : real;
-  const ways = use.path.includes("..")
-    ? [leads(evaluation, lexical), physical(evaluation, use, leads)]
-    : [leads(evaluation, lexical)];
-  const verdicts = ways.map((way) =>
+  const judgeWay = (way: string | undefined): PolicyVerdict =>
     way === undefined
       ? askFirm("where the path leads cannot be told", "unreadable")
-      : judgeReal(evaluation, use, lexical, way),
-  );
-  return verdicts.sort(stricterFirst)[0]!;
+      : judgeReal(evaluation, use, lexical, way);
+  const direct = judgeWay(leads(evaluation, lexical));
+  return use.path.includes("..") ? strictest(direct, judgeWay(physical(evaluation, use, leads))) : direct;
 }
 
 export const isInProject = (evaluation: Evaluation, path: string): boolean =>

@@ -2,22 +2,18 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { realPath } from "../file-access/paths.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { type CompiledRule, findBashRule, findPathRule, parseRule } from "./rules.ts";
-import type { World } from "./types.ts";
 
 const READERS = new Set(["Read", "Glob", "Grep", "LS"]);
 const OPERATORS = /&&|\|\||[;|&\n]/;
 
 /** Under Claude's names. Contract: a rule that cannot be read speaks of nothing; a command is looked at whole and part by part. */
 export function fitsRule(text: string, root: string, { name, input }: { name: string; input: unknown }): boolean {
-  const rules: CompiledRule[] = [];
-  try {
-    rules.push({ rule: parseRule(text), base: root, text });
-  } catch {
-    return false;
-  }
-  const { rule } = rules[0]!;
-  const { command, file_path, path } = (input ?? {}) as Record<string, unknown>;
+  const rule = readRule(text);
+  if (!rule) return false;
+  const rules: CompiledRule[] = [{ rule, base: root, text }];
+  const { command, file_path, path }: Record<string, unknown> = isRecord(input) ? input : {};
   if (rule.kind === "tool") return rule.name === name || rule.name === "*";
   if (rule.kind === "bash") {
     if (name !== "Bash" || typeof command !== "string") return false;
@@ -29,6 +25,14 @@ export function fitsRule(text: string, root: string, { name, input }: { name: st
   const lexical = resolve(root, named);
   const access = READERS.has(name) ? "read" : "edit";
   if (access !== rule.access) return false;
-  const world = { home: homedir(), realPath } as World;
+  const world = { home: homedir(), realPath };
   return findPathRule(rules, { access, lexical, real: realPath(lexical), cwd: root }, world, false) !== undefined;
+}
+
+function readRule(text: string): CompiledRule["rule"] | undefined {
+  try {
+    return parseRule(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,6 +2,7 @@
 
 import { toClaude } from "../claude-code/tool-names.ts";
 import { isReader, isWriter } from "../file-access/file-tools.ts";
+import { isRecord } from "../ledger/guards.ts";
 import type { ToolCall } from "./types.ts";
 
 /** All edits inside the tree that the agent works in. */
@@ -29,7 +30,7 @@ export function rulesFor({ tool, input }: Pick<ToolCall, "tool" | "input">): str
   if (isWriter(tool)) return [PROJECT_EDITS];
   if (isReader(tool)) return [];
   if (tool !== "bash") return [toClaude(tool, {}).name];
-  const { command } = (input ?? {}) as { command?: unknown };
+  const command = isRecord(input) ? input.command : undefined;
   if (typeof command !== "string" || !isWritable(command)) return [];
   const start = beginningOf(command);
   return [`Bash(${command.trim()})`, ...(start === undefined ? [] : [`Bash(${start} *)`])];

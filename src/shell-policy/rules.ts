@@ -5,6 +5,7 @@ import { toClaude } from "../claude-code/tool-names.ts";
 import { fileTools, isReader, isWriter } from "../file-access/file-tools.ts";
 import { isInside } from "../file-access/paths.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import { matchesComponents, matchesStars } from "../text/glob.ts";
 import type { Policy, RuleText, World } from "./types.ts";
@@ -150,7 +151,7 @@ export interface PathQuestion {
 export function findPathRule(
   rules: CompiledRule[],
   q: PathQuestion,
-  world: World,
+  world: Pick<World, "home" | "realPath">,
   mustBeReal: boolean,
 ): CompiledRule | undefined {
   return rules.find(({ rule, base }) => {
@@ -188,7 +189,7 @@ export function coveredBy(rules: CompiledRule[], world: World): string[] {
 }
 
 /** Of what cannot be resolved, the path itself. */
-export function realOrGiven(world: World, path: string): string {
+export function realOrGiven(world: Pick<World, "realPath">, path: string): string {
   try {
     return world.realPath(path);
   } catch {
@@ -255,7 +256,7 @@ function namesTool(name: string, tool: string, theirs: string, mayGuess: boolean
 
 function onDomain(domain: string, input: unknown): boolean {
   try {
-    const host = new URL(String((input as { url?: unknown } | null)?.url)).hostname.toLowerCase().replace(/\.$/, "");
+    const host = new URL(String(isRecord(input) ? input.url : undefined)).hostname.toLowerCase().replace(/\.$/, "");
     if (domain.startsWith("*.")) return host.endsWith(domain.slice(1));
     return host === domain;
   } catch {

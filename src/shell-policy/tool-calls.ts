@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isFileTool, isReader, isSearch } from "../file-access/file-tools.ts";
 import { isKept } from "../file-access/kept-results.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { splitPattern } from "../text/glob.ts";
 import { addFinding, type Evaluation } from "./evaluation.ts";
 import { allow, ask, askFirm, askRead, deny, type PolicyVerdict } from "./finding.ts";
@@ -39,13 +40,13 @@ export function judgeTool(evaluation: Evaluation, call: ToolCall): undefined {
 }
 
 function judgeFileTool(evaluation: Evaluation, { tool, input }: ToolCall): undefined {
-  const given = input as { path?: unknown; pattern?: unknown; glob?: unknown } | null;
-  const path = given?.path === undefined && isSearch(tool) ? "." : given?.path;
+  const given: Record<string, unknown> = isRecord(input) ? input : {};
+  const path = given.path === undefined && isSearch(tool) ? "." : given.path;
   if (typeof path !== "string" || path.trim() === "") return addFinding(evaluation, tool, deny("the path is missing"));
   if (tool === "read_file" && isKept(path)) return addFinding(evaluation, path, allow());
   if (isReader(tool)) {
-    const isGlob = tool === "glob" && typeof given?.pattern === "string";
-    const at = isGlob ? splitPattern({ pattern: given.pattern as string, path }) : { path, pattern: given?.glob };
+    const pattern = tool === "glob" ? given.pattern : undefined;
+    const at = typeof pattern === "string" ? splitPattern({ pattern, path }) : { path, pattern: given.glob };
     addFinding(evaluation, at.path, judgeRead(evaluation, at.path));
     if (typeof at.pattern === "string")
       addFinding(evaluation, at.pattern, judgePattern(evaluation, at.path, at.pattern, tool === "grep"));

@@ -1,9 +1,42 @@
 // The words of the permission engine: what it is told, and what it answers. No effects.
 
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
-import type { ReadOutside, VerdictCode, Withheld } from "../loop/seams.ts";
 
 export type PolicyDecision = "allow" | "ask" | "deny";
+
+/** Why a part is not simply allowed: for whoever decides by it. The sentence beside it is for people alone. The loop's codes have all of these. */
+export type PolicyCode =
+  | "rule" // a rule of the user says so
+  | "mode" // the permission mode refuses it
+  | "outside" // it leaves the project
+  | "temporary" // it writes to /tmp
+  | "protected" // git's files, settings, hooks, what runs at start
+  | "secret" // keys, credentials, the environment
+  | "device" // devices, kernel files, pipes
+  | "edit" // it changes files of the project, as acceptEdits allows it
+  | "changes" // it takes away or changes much at once
+  | "network"
+  | "runs_code" // of the project, of a package, from another machine
+  | "runtime" // what it does is only known when it runs
+  | "unreadable" // it cannot be judged: too long, too deep, not to be parsed
+  | "command" // what this command does; the sentence says it
+  | "tool"; // a tool that acts outside the project
+
+/** What one part of a call would need and does not get. */
+export interface WithheldPart {
+  what: "network" | "git";
+  /** The command that would need it, as written. */
+  part: string;
+  /** `beside`: another command of the same call would get it too; `no_rule`: no rule allows it. */
+  because: "beside" | "no_rule";
+}
+
+/** A place outside the project that a command reads, by its real path. */
+export interface OutsidePlace {
+  path: string;
+  /** A rule or a person allows this very command, and every other part of the call that does more than read the project or write files is such a one. */
+  isOpen: boolean;
+}
 
 /** One rule as somebody wrote it, in Claude's grammar: `Bash(npm run test *)`, `Read(./secrets/**)`, `mcp__server__tool`. */
 export interface RuleText {
@@ -65,7 +98,7 @@ export interface JudgedPart {
   text: string;
   decision: PolicyDecision;
   /** Why it is not allowed; absent when it is. */
-  code?: VerdictCode;
+  code?: PolicyCode;
   reason: string;
   /** The rule that decided, as written. */
   rule?: string;
@@ -75,7 +108,7 @@ export interface Judgement {
   /** The strictest of the parts, as the mode turns it. */
   decision: PolicyDecision;
   /** Why it is not allowed; absent when it is. */
-  code?: VerdictCode;
+  code?: PolicyCode;
   /** One line for the model and for people: why not allowed, and what to do. */
   reason: string;
   /** An ask that only a person may answer: no mode and no hook turns it into an allow. */
@@ -87,8 +120,8 @@ export interface Judgement {
   /** Once allowed it may change the repository: every such part is a command of git's. */
   git: boolean;
   /** What some part would need and does not get. */
-  withheld: Withheld[];
+  withheld: WithheldPart[];
   /** What its commands read outside the project, and whether the sandbox is to show it to them. */
-  outside: ReadOutside[];
+  outside: OutsidePlace[];
   parts: JudgedPart[];
 }

@@ -134,6 +134,27 @@ describe("hostile input", () => {
     );
   });
 
+  it("of what lacks its operands, or touches what cannot be unset, is judged as what it is", async () => {
+    const world = makeWorld();
+    const judged = async (command: string) => {
+      const { decision, firm, code, reason } = await judgeCommand(world, command);
+      return { command, decision, firm, code, reason };
+    };
+    const asked = { decision: "ask", firm: false };
+    const missing = { ...asked, code: "command" };
+    const removes = { ...asked, code: "changes", reason: "unset @: it removes @" };
+    const read = { decision: "deny", firm: true, code: "secret", reason: "cat $1: credentials are not read" };
+    const all = ["ln -s", "ln --help", "unset @; echo $1", "f() { unset @; cat $1; }; f ~/.ssh/id_rsa"];
+    expect(await Promise.all(all.map(judged))).toEqual([
+      { ...missing, command: "ln -s", reason: "ln -s: the target is missing" },
+      { ...missing, command: "ln --help", reason: "ln --help: the target is missing" },
+      { ...removes, command: "unset @; echo $1" },
+      { ...read, command: "f() { unset @; cat $1; }; f ~/.ssh/id_rsa" },
+    ]);
+    // No word that every object inherits is a subcommand that reaches another machine.
+    expect((await judgeCommand(world, "git remote constructor")).network).toBe(false);
+  });
+
   it.each([
     ["substitutions", (n: number) => `${"$(".repeat(n)}ls${")".repeat(n)}`],
     ["groups", (n: number) => `${"{ ".repeat(n)}ls${"; }".repeat(n)}`],

@@ -12,7 +12,7 @@ export const AWK: Commands = { awk, gawk: awk, mawk: awk, nawk: awk };
 
 function awk(call: CommandCall): CommandOutput | undefined {
   const parsed = readFlags(call, { flags: FLAGS, stopsAtOperand: true });
-  const sources = parsed.flags.filter((f) => f.name === "-e" || f.name === "--source").map((f) => f.value!);
+  const sources = parsed.flags.filter((f) => f.name === "-e" || f.name === "--source").map((f) => f.value);
   const isInline = sources.length > 0 || parsed.has("-f", "--file");
   const programs = isInline ? sources : parsed.operands.slice(0, 1);
   if (parsed.has("-f", "--file")) call.say(askExact("the program of awk comes from a file"));
@@ -42,7 +42,7 @@ function judgeProgram(call: CommandCall, program: string): undefined {
     return call.say(deny("the program of awk loads code", "runs_code"));
   if (/\bgetline\b/.test(bare)) {
     call.say(ask("the program of awk reads other files"));
-    for (const [, path] of program.matchAll(/getline[^<;}\n]{0,80}<\s*"([^"\\]*)"/g)) call.read(field(path!));
+    for (const [, path = ""] of program.matchAll(/getline[^<;}\n]{0,80}<\s*"([^"\\]*)"/g)) call.read(field(path));
   }
   if (/\bENVIRON\b|\bPROCINFO\b/.test(bare)) call.say(askFirm("the program of awk reads the environment", "secret"));
   if (/\b(?:ARGV|SYMTAB|FUNCTAB)\b/.test(bare)) call.say(ask("the program of awk changes what it reads"));
@@ -83,7 +83,7 @@ function withoutTexts(source: string): string | undefined {
   const program = source.replace(/\\\r?\n/g, " ");
   let out = "";
   for (let at = 0; at < program.length; at++) {
-    const c = program[at]!;
+    const c = program.charAt(at);
     const isRegex = c === "/" && BEFORE_REGEX.test(out.slice(-20));
     if (c === "/" && !isRegex && EITHER.test(out.slice(-20))) {
       const either = program.slice(at, closing(program, "/", at + 1) + 1);

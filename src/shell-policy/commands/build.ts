@@ -35,15 +35,15 @@ function build(call: CommandCall): CommandOutput | undefined {
   for (const [i, arg] of call.args.entries()) {
     const { text } = arg;
     // In a cluster too (`-sC dir`), and by the beginning of a long name.
-    const m = match(arg, /^(?:-[a-zA-Z]*?[CfISBP]|--(?:dir|fi|mak|inc|bui|ins)[a-z-]*(?=$|=)=?)(.*)$/ds);
-    const value = m && (m[1]!.text === "" ? call.args[i + 1] : fieldOf(m[1]!));
+    const inline = match(arg, /^(?:-[a-zA-Z]*?[CfISBP]|--(?:dir|fi|mak|inc|bui|ins)[a-z-]*(?=$|=)=?)(.*)$/ds)?.[1];
+    const value = inline && (inline.text === "" ? call.args[i + 1] : fieldOf(inline));
     if (value?.text === "-") call.say(askExact(`${call.name} takes its recipes from its input`, "runs_code"));
     else if (value) call.look(value);
     if (value && isElsewhere(value.text)) call.say(askFirm("it builds another project", "outside"));
     if (/^--ev?a?l?(?:=|$)|^-E|^\.?(?:SHELL|SHELLFLAGS|MAKE|MAKEFLAGS|MAKEFILES)\s*[:+?!]*=/.test(text))
       call.say(deny(`${call.name} ${text} runs a program`, "runs_code"));
-    const [, name, set] = /^([\w.]+)\s*[:+?!]*=(.*)$/s.exec(text) ?? [];
-    if (name !== undefined && (EVALUATED.test(set!) || (CHOOSES.test(name) && !USUAL.test(set!))))
+    const [, name, set = ""] = /^([\w.]+)\s*[:+?!]*=(.*)$/s.exec(text) ?? [];
+    if (name !== undefined && (EVALUATED.test(set) || (CHOOSES.test(name) && !USUAL.test(set))))
       call.say(askExact(`${call.name} is told what to run: ${text}`, "runs_code"));
   }
   call.say(ask("it runs recipes of the project, even when it is only asked what it would do", "runs_code"));

@@ -1,10 +1,11 @@
 // The shell's own commands: those that change what it knows, and those that only speak.
 import { resolve } from "node:path";
+import { only } from "../../ledger/only.ts";
 import { allow, ask, askFirm, deny } from "../finding.ts";
 import { inspectArithmeticText, inspectExpression } from "../shell/arithmetic.ts";
 import { assignmentParts, judgeName, judgeVariable } from "../shell/assign.ts";
 import { anything, cut, type Field, field, fieldOf, hole, holeField, isKnown, type Word } from "../shell/field.ts";
-import { copyScope } from "../shell/scope.ts";
+import { copyScope, isPositional } from "../shell/scope.ts";
 import { type CommandOutput, outputAsWord } from "../shell/shell.ts";
 import type { CommandCall, Commands } from "./call.ts";
 import { echo, printf } from "./echo-printf.ts";
@@ -23,7 +24,7 @@ export const BUILTINS: Commands = {
   exit: nothing,
   shift: (call) => {
     const given = call.shell.scope.vars.get("@") ?? [];
-    const count = call.args.length === 0 ? 1 : Number(call.args[0]!.text);
+    const count = Number(call.args[0]?.text ?? 1);
     const isSure = count <= given.length && !given.some((f) => f.splits);
     const rest = isSure ? given.slice(count) : [anything()];
     for (const key of ["@", "*"]) call.shell.scope.vars.set(key, rest);
@@ -44,8 +45,8 @@ export const BUILTINS: Commands = {
   echo,
   printf,
   pwd: (call) => {
-    const { cwds } = call.shell.scope;
-    return cwds?.length === 1 ? { kind: "text", text: cwds[0]! } : undefined;
+    const cwd = only(call.shell.scope.cwds);
+    return cwd === undefined ? undefined : { kind: "text", text: cwd };
   },
   cd,
   pushd: cd,
@@ -80,7 +81,7 @@ export const BUILTINS: Commands = {
   unset: (call) => {
     for (const f of call.args) {
       inspectArithmeticText(call.shell, f);
-      if (isKnown(f)) call.shell.scope.vars.delete(f.text);
+      if (isKnown(f) && !isPositional(f.text)) call.shell.scope.vars.delete(f.text); // a shell refuses `unset @`
       if (judgeVariable(f.text, field(""), "").decision !== "allow") call.say(ask(`it removes ${f.text}`, "changes"));
     }
     return undefined;
@@ -93,12 +94,12 @@ export const BUILTINS: Commands = {
     const [first] = call.args;
     if (!first) call.say(askFirm("it prints all variables, which may hold keys", "secret"));
     const at = call.args.findIndex((f) => f.text === "--" || !/^[-+]/.test(f.text));
-    const isPositional = at >= 0 && !/^[-+]o$/.test(call.args[at - 1]?.text ?? "");
-    if (isPositional) {
-      const rest = call.args.slice(call.args[at]!.text === "--" ? at + 1 : at);
+    const areGiven = at >= 0 && !/^[-+]o$/.test(call.args[at - 1]?.text ?? "");
+    if (areGiven) {
+      const rest = call.args.slice(call.args[at]?.text === "--" ? at + 1 : at);
       for (const key of ["@", "*"]) call.shell.scope.vars.set(key, rest);
     }
-    const flags = isPositional ? call.args.slice(0, at) : call.args;
+    const flags = areGiven ? call.args.slice(0, at) : call.args;
     for (const [i, f] of flags.entries()) {
       if (
         /^[-+]o$/.test(flags[i - 1]?.text ?? "") &&
@@ -125,11 +126,12 @@ export const BUILTINS: Commands = {
   },
   alias: (call) => {
     for (const f of call.args) {
-      const name = f.text.split("=")[0]!;
-      if (!f.text.includes("=")) continue;
+      const equals = f.text.indexOf("=");
+      if (equals < 0) continue;
+      const name = f.text.slice(0, equals);
       call.shell.scope.aliases.add(name);
       call.say(askFirm(`it gives ${name} another meaning`));
-      call.runText(cut(f, name.length + 1));
+      call.runText(cut(f, equals + 1));
     }
     return undefined;
   },

@@ -2,7 +2,7 @@
 import type { ParsedScript } from "unbash";
 import { addFinding, LIMITS } from "../evaluation.ts";
 import { askFirm, askRead, type PolicyVerdict } from "../finding.ts";
-import { type Field, has, type Word } from "../shell/field.ts";
+import { type Field, has, isCommandLine, type Word } from "../shell/field.ts";
 import { parseShell } from "../shell/parse.ts";
 import { readField, writeField } from "../shell/paths.ts";
 import { copyScope } from "../shell/scope.ts";
@@ -62,7 +62,7 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
     remove: (f) => writeField(shell, f, text, true),
     run: (fields, stdin) => {
       for (const f of fields) rest.judged.add(f);
-      if (fields.length > 0) return shell.runFields(stdin ? { ...deeper, stdin } : deeper, fields);
+      if (isCommandLine(fields)) return shell.runFields(stdin ? { ...deeper, stdin } : deeper, fields);
       return UNKNOWN_OUTPUT;
     },
     startsFor: (start) => {
@@ -72,7 +72,7 @@ export function makeCall(shell: Shell, name: string, args: Field[], text: string
       findings.push(...findings.splice(from).filter((f) => f.firm || f.decision === "deny" || f.lift === "exact"));
     },
     runText: (source) => {
-      rest.judged.add(source as Field);
+      rest.judged.add(source);
       if (source.text.length > LIMITS.chars || source.holes.length > 0) {
         addFinding(shell.evaluation, text, askFirm("the commands it runs are only known at run time", "runtime"));
         return UNKNOWN_OUTPUT;

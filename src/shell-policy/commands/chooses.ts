@@ -58,8 +58,8 @@ export function choicesIn(
   const value = word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : word;
   const isNextFlag = value === word && value.startsWith("-");
   const own = flag === "" || isNextFlag ? undefined : chosenBy(flag, value, runsProject);
-  const inner = [...value.matchAll(/(?:^|[\s'",=])(--?[A-Za-z][\w.-]*)[=: ]([^\s'",]+)/g)].map(([, name, chosen]) =>
-    chosenBy(name!, chosen!, runsProject),
+  const inner = [...value.matchAll(/(?:^|[\s'",=])(--?[A-Za-z][\w.-]*)[=: ]([^\s'",]+)/g)].map(
+    ([, name = "", chosen = ""]) => chosenBy(name, chosen, runsProject),
   );
   const isScript = SCRIPT.test(value) && /^--[\w-]{3,}/.test(flag) && !isNextFlag;
   const isCode = isUnknown && /^-(?:e|-eval|-expr)$/.test(flag) && /[\s()$;"]/.test(value) && !/^\w+=/.test(value);
@@ -90,9 +90,10 @@ const VERBS = /^(?:run|dlx|exec|x|install|add|i|tool|pip|eval|create|get)$/;
 
 /** The package or script itself is an address: `deno run https://…`, `pnpm dlx https://…`. */
 export function isFetchedCode(args: readonly Field[], at: number, runsProject: boolean): boolean {
-  const [word, before]: string[] = [args[at]!.text, args[at - 1]?.text ?? ""];
-  const isNamed = /^[\w@./[\]-]+\s*@\s*(?:git\+)?[a-z]+:\/\//.test(word!); // `x@https://…`, `x @ https://…`
-  if (!(ADDRESS.test(word!) || isNamed) || HERE.test(word!)) return false;
-  if (/(?:^|[.:-])(?:install|add)$/.test(before!)) return true;
+  const word: string | undefined = args[at]?.text;
+  if (word === undefined) return false;
+  const isNamed = /^[\w@./[\]-]+\s*@\s*(?:git\+)?[a-z]+:\/\//.test(word); // `x@https://…`, `x @ https://…`
+  if (!(ADDRESS.test(word) || isNamed) || HERE.test(word)) return false;
+  if (/(?:^|[.:-])(?:install|add)$/.test(args[at - 1]?.text ?? "")) return true;
   return runsProject && args.slice(0, at).every((f) => f.text.startsWith("-") || VERBS.test(f.text));
 }

@@ -1,4 +1,6 @@
 // The command lines of services: what they print, send and destroy elsewhere.
+import { only } from "../../ledger/only.ts";
+import { own } from "../../ledger/own.ts";
 import { askExact, askNetwork, deny } from "../finding.ts";
 import type { CommandOutput } from "../shell/shell.ts";
 import type { CommandCall, Commands } from "./call.ts";
@@ -72,7 +74,7 @@ function gh(call: CommandCall): CommandOutput {
     if (verb === "clone" && has("--")) call.say(askExact("gh hands flags on to git", "runs_code"));
     if (call.args.some((f, i) => isFilter(f.text, call.args[i - 1]?.text ?? "") && /\benv\b|\$ENV/.test(f.text)))
       call.say(askExact("the filter prints the environment", "secret"));
-    const isRare = (Object.hasOwn(RARE, area) && RARE[area]!.test(verb)) || (area === "api" && isTo("PUT|PATCH"));
+    const isRare = own(RARE, area)?.test(verb) || (area === "api" && isTo("PUT|PATCH"));
     call.say({ ...askNetwork("it reaches another machine"), lift: isRare ? "exact" : "any" });
   }
   return NETWORK;
@@ -110,7 +112,7 @@ function cloud(call: CommandCall): CommandOutput {
   const words: string[] = call.args.map((f) => f.text);
   const { stdin } = call.shell;
   const line = [...words, ...(stdin.kind === "text" ? [stdin.text] : [])].join(" ");
-  if (words.length === 1 && /^(?:--version|version|--help|help)$/.test(words[0]!)) return { kind: "unknown" };
+  if (/^(?:--version|version|--help|help)$/.test(only(words) ?? "")) return { kind: "unknown" };
   if (call.name === "kubectl" && line === "version --client") return { kind: "unknown" };
   if (isHelp(call) && /^(?:kubectl|helm|terraform)$/.test(call.name)) return { kind: "unknown" };
   const isKubernetes = call.name === "kubectl" || call.name === "oc";

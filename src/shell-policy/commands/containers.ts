@@ -1,7 +1,7 @@
 // Containers, and other agents: both run whatever they are told, elsewhere.
 import { resolve } from "node:path";
 import { ask, askExact, askNetwork, deny } from "../finding.ts";
-import { beginsWithHole, type Field, fieldOf, isKnown, join, match } from "../shell/field.ts";
+import { beginsWithHole, cut, type Field, fieldOf, isKnown, join, match } from "../shell/field.ts";
 import type { CommandOutput } from "../shell/shell.ts";
 import type { CommandCall, Commands } from "./call.ts";
 import { isElsewhere } from "./packages.ts";
@@ -40,7 +40,7 @@ function isForPeople({ args }: CommandCall): boolean {
     return true;
   const isPrompt = words.some((word) => /^(?:-p|--print)$/.test(word));
   const plain = args.filter((f) => !f.text.startsWith("-"));
-  const verbs = plain.filter((_, i) => i === 0 || /^(?:workflow|project|contexts)$/.test(plain[i - 1]!.text));
+  const verbs = plain.filter((_, i) => i === 0 || /^(?:workflow|project|contexts)$/.test(plain[i - 1]?.text ?? ""));
   return !isPrompt && verbs.some((f) => !isKnown(f));
 }
 
@@ -98,12 +98,12 @@ const isSecretVariable = (word: string, before: string): boolean => {
 /** Of `-v HERE:THERE` only the first is a place of this machine. */
 function judgeMounts(call: CommandCall): undefined {
   for (const [i, arg] of call.args.entries()) {
-    const m = match(arg, /^(?:-[ditPqT]*v|--volume|--mount)=?(.*)$/ds);
-    if (!m) continue;
-    const given = m[1]!.text === "" ? call.args[i + 1] : fieldOf(m[1]!);
+    const inline = match(arg, /^(?:-[ditPqT]*v|--volume|--mount)=?(.*)$/ds)?.[1];
+    if (!inline) continue;
+    const given = inline.text === "" ? call.args[i + 1] : fieldOf(inline);
     if (!given) continue;
     for (const f of [arg, given]) call.rest.judged.add(f);
-    const from = match(given, /(?:source|src)=([^,]+)/d)?.[1] ?? match(given, /^[^:]*/d)![0]!;
+    const from = match(given, /(?:source|src)=([^,]+)/d)?.[1] ?? cut(given, 0, given.text.search(/:|$/));
     if (isElsewhere(from.text) || /^[.~/]/.test(from.text) || beginsWithHole(from, "unknown")) {
       const place = { ...given, ...from };
       if (isRootOfProject(call, place.text)) call.read(place);
@@ -134,10 +134,10 @@ function within(call: CommandCall, first: number): Field[] {
   const isCompose = call.args[first]?.text === "compose";
   const at = isCompose ? call.args.findIndex((f, i) => i > first && /^(?:run|exec)$/.test(f.text)) : first;
   if (at < 0 || !/^(?:run|exec|create)$/.test(call.args[at]?.text ?? "")) return [];
-  for (let i = at + 1; i < call.args.length; i++) {
-    const text: string = call.args[i]!.text;
+  for (let i = at + 1; ; i++) {
+    const text: string | undefined = call.args[i]?.text;
+    if (text === undefined) return [];
     if (!text.startsWith("-")) return call.args.slice(i);
     if (!ALONE.test(text) && !/^-[a-zA-Z]+[^a-zA-Z]/.test(text)) i++;
   }
-  return [];
 }

@@ -127,13 +127,15 @@ const JQ_FLAGS =
 
 function jq(call: CommandCall): CommandOutput | undefined {
   const args: typeof call.args = [];
-  for (let i = 0; i < call.args.length; i++) {
-    const { text } = call.args[i]!;
+  for (let i = 0; ; i++) {
+    const arg = call.args[i];
+    if (!arg) break;
     // These take a name and a value.
-    if (["--arg", "--argjson", "--slurpfile", "--rawfile"].includes(text)) {
-      if (text.endsWith("file") && call.args[i + 2]) call.read(call.args[i + 2]!);
+    if (["--arg", "--argjson", "--slurpfile", "--rawfile"].includes(arg.text)) {
+      const value = call.args[i + 2];
+      if (arg.text.endsWith("file") && value) call.read(value);
       i += 2;
-    } else args.push(call.args[i]!);
+    } else args.push(arg);
   }
   const parsed = readFlags({ ...call, args }, { flags: JQ_FLAGS });
   const isFromFile = parsed.has("-f", "--from-file");
@@ -197,7 +199,8 @@ function oldStyle(letters: string, rest: CommandCall["args"]): CommandCall["args
   const left = [...rest];
   for (const letter of letters) {
     out.push(field(`-${letter}`));
-    if ("fbCTXFIKNLVgH".includes(letter) && left.length > 0) out.push(left.shift()!);
+    const value = "fbCTXFIKNLVgH".includes(letter) ? left.shift() : undefined;
+    if (value) out.push(value);
   }
   return [...out, ...left];
 }

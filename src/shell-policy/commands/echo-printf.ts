@@ -7,8 +7,8 @@ import type { CommandCall } from "./call.ts";
 export function echo(call: CommandCall): CommandOutput | undefined {
   let { args } = call;
   let isEscaped = false;
-  while (/^-[neE]+$/.test(args[0]?.text ?? "")) {
-    isEscaped ||= args[0]!.text.includes("e");
+  for (let [first] = args; first && /^-[neE]+$/.test(first.text); [first] = args) {
+    isEscaped ||= first.text.includes("e");
     args = args.slice(1);
   }
   if (!args.every((f) => isKnown(f) && !f.glob)) return undefined;
@@ -67,7 +67,7 @@ function decodeEscapes(text: string): string | undefined {
   };
   return text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([ntarefvb\\]))/g,
-    (_, hex, uni, oct, name) => {
+    (_, hex?: string, uni?: string, oct?: string, name = "") => {
       const code = hex
         ? Number.parseInt(hex, 16)
         : uni
@@ -75,7 +75,7 @@ function decodeEscapes(text: string): string | undefined {
           : oct
             ? Number.parseInt(oct, 8)
             : undefined;
-      if (code === undefined) return NAMED[name as string] ?? "";
+      if (code === undefined) return NAMED[name] ?? "";
       return code < 32 && code !== 10 && code !== 9 ? " " : String.fromCodePoint(code);
     },
   );

@@ -7,8 +7,8 @@ export const HUGE = 2e10;
 
 /** `100G`, `1e9`, `+5M`, `2GiB`; undefined for what is no size. */
 export function sizeInBytes(size: string | undefined): number | undefined {
-  const m = /^[+<>/%-]?([\d.]+(?:e\d+)?)([kmgtpe]?)(?:i?b)?$/i.exec(size ?? "");
-  return m ? Number(m[1]) * (UNITS[m[2]!.toLowerCase()] ?? 1) : undefined;
+  const [, number, unit = ""] = /^[+<>/%-]?([\d.]+(?:e\d+)?)([kmgtpe]?)(?:i?b)?$/i.exec(size ?? "") ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS[unit.toLowerCase()] ?? 1);
 }
 
 export const isHuge = (size: string | undefined): boolean => (sizeInBytes(size) ?? 0) >= HUGE;

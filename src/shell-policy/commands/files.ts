@@ -165,7 +165,7 @@ function sourcesAndTarget(call: CommandCall, { operands, value }: Parsed): { sou
     call.say(ask("the target is missing"));
     return { sources: operands };
   }
-  return { sources: operands.slice(0, -1), target: operands.at(-1)! };
+  return { sources: operands.slice(0, -1), target: operands.at(-1) };
 }
 
 /** Into a directory the names of the sources count: `cp x/hooks .git`. */
@@ -250,7 +250,8 @@ function ln(call: CommandCall): CommandOutput | undefined {
   const directory = parsed.value("-t", "--target-directory");
   const isSingle = parsed.operands.length === 1 || directory !== undefined;
   const sources = isSingle ? parsed.operands : parsed.operands.slice(0, -1);
-  const target = directory ?? (isSingle ? field(".") : parsed.operands.at(-1)!);
+  const target = directory ?? (isSingle ? field(".") : parsed.operands.at(-1));
+  if (!target) return call.say(ask("the target is missing"));
   const isFromLink = parsed.has("-s", "--symbolic") && !parsed.has("-r", "--relative");
   for (const source of sources) {
     const isAbsolute = source.text.startsWith("/");
@@ -331,13 +332,12 @@ function dd(call: CommandCall): undefined {
   let [count, block]: (string | undefined)[] = [undefined, "512"];
   for (const arg of call.args) {
     const [, name, value] = match(arg, /^(\w+)=(.*)$/ds) ?? [];
-    const key = name?.text;
-    if (key === "if") call.read({ ...arg, ...value! });
-    else if (key === "of") call.write({ ...arg, ...value! });
-    else if (key === "count") count = value!.text;
-    else if (key === "bs") block = value!.text;
-    else if (!key && !["--help", "--version"].includes(arg.text))
-      call.say(ask(`dd ${arg.text} is not known`, "runtime"));
+    if (!name || !value) {
+      if (!["--help", "--version"].includes(arg.text)) call.say(ask(`dd ${arg.text} is not known`, "runtime"));
+    } else if (name.text === "if") call.read({ ...arg, ...value });
+    else if (name.text === "of") call.write({ ...arg, ...value });
+    else if (name.text === "count") count = value.text;
+    else if (name.text === "bs") block = value.text;
   }
   const isEndless = call.args.some((f) => /^if=\/dev\/(?:zero|u?random|full)$/.test(f.text)) && count === undefined;
   if (!call.args.some((f) => f.text.startsWith("of="))) return undefined;

@@ -1,5 +1,6 @@
 // Find and fd: looking, and what they delete or start on everything they find.
 import { resolve } from "node:path";
+import { own } from "../../ledger/own.ts";
 import { ask, askExact, deny } from "../finding.ts";
 import { looksForSecrets } from "../protected.ts";
 import { type Field, field, hole, isKnown, join, replaceAll, word } from "../shell/field.ts";
@@ -34,13 +35,15 @@ function find(call: CommandCall): CommandOutput | undefined {
   let hasStarted = false;
   if (args.some(mayBecomeFlags))
     call.say(askExact("a word that is only known at run time may delete or run", "runtime"));
-  for (let i = 0; i < args.length; i++) {
-    const { text } = args[i]!;
+  for (let i = 0; ; i++) {
+    const arg = args[i];
+    if (!arg) break;
+    const { text } = arg;
     if (!hasStarted && !/^[-(!,]/.test(text)) {
-      call.look(args[i]!);
+      call.look(arg);
       continue;
     }
-    const count = Object.hasOwn(FIND_WORDS, text) ? FIND_WORDS[text]! : undefined;
+    const count = own(FIND_WORDS, text);
     if (count !== undefined) {
       if (!/^-(?:[HLP]|O\d|[EXxsd])$/.test(text)) hasStarted = true;
       i += count;
@@ -49,7 +52,7 @@ function find(call: CommandCall): CommandOutput | undefined {
     hasStarted = true;
     isPlain = false;
     if (FIND_RUNS.has(text)) {
-      const end = args.findIndex((arg, at) => at > i && (arg.text === ";" || arg.text === "+"));
+      const end = args.findIndex((f, at) => at > i && (f.text === ";" || f.text === "+"));
       startsOnEach(call, args.slice(i + 1, end < 0 ? undefined : end), placesOf(args));
       i = end < 0 ? args.length : end;
     } else if (text === "-delete") deletesFound(call);

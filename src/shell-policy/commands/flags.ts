@@ -13,6 +13,7 @@ type FlagText = string;
 
 type Value = "none" | "text" | "optional" | "read" | "write" | "look" | "refused" | "asked";
 const SUFFIX: Record<string, Value> = {
+  "": "none",
   ":": "text",
   "?": "optional",
   ":r": "read",
@@ -29,10 +30,11 @@ export function compileFlags(text: FlagText): Map<string, Value> {
   if (flags) return flags;
   flags = new Map();
   for (const token of text.split(/\s+/).filter(Boolean)) {
-    const [, name, suffix] = /^(--?[^:?!~]+|-\?)(:[rwd]?|\?|!|~)?$/.exec(token)!;
-    const value = suffix ? SUFFIX[suffix]! : "none";
-    if (name!.startsWith("--")) flags.set(name!, value);
-    else for (const letter of name!.slice(1)) flags.set(`-${letter}`, value);
+    const [, name, suffix = ""] = /^(--?[^:?!~]+|-\?)(:[rwd]?|\?|!|~)?$/.exec(token) ?? [];
+    const value = SUFFIX[suffix];
+    if (name === undefined || value === undefined) throw new Error(`the flag ${token} of the table cannot be read`);
+    if (name.startsWith("--")) flags.set(name, value);
+    else for (const letter of name.slice(1)) flags.set(`-${letter}`, value);
   }
   compiled.set(text, flags); // one entry for each table row: it does not grow
   return flags;
@@ -70,8 +72,9 @@ export function readFlags(call: CommandCall, opts: FlagOptions): Parsed {
   const { args } = call;
   if (isRisky(known) && args.some(mayBecomeFlags))
     call.say(askExact("a word that is only known at run time may be a flag", "runtime"));
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
+  for (let i = 0; ; i++) {
+    const arg = args[i];
+    if (!arg) break;
     const { text } = arg;
     if (text === "--") {
       operands.push(...args.slice(i + 1));

@@ -11,7 +11,7 @@ const RUNS =
   );
 /** Git takes any unique beginning of a long name. */
 const isOrBegins = (text: string, flags: readonly string[]): boolean => {
-  const name = text.split("=")[0]!;
+  const [name = text] = text.split("=");
   return flags.some((flag) => flag === name || (name.length > 3 && name.startsWith("--") && flag.startsWith(name)));
 };
 const WRITES_PATHS = new Set(
@@ -83,7 +83,8 @@ function judgeAddress(call: CommandCall, name: string): undefined {
   if (!["push", "fetch", "pull"].includes(name)) return;
   const at = words.findIndex((w, i) => !w.startsWith("-") && !TAKES.test(words[i - 1] ?? ""));
   const named = words.flatMap((w, i) => (/^--repo(?:=|$)/.test(w) ? [w.slice(7) || (words[i + 1] ?? "")] : []));
-  const isFolder = call.args[at] !== undefined && isThere(call.shell, call.args[at]!);
+  const first = call.args[at];
+  const isFolder = first !== undefined && isThere(call.shell, first);
   const isAddress = isFolder || [words[at] ?? "", ...named].some((w) => /[:~/]|^\./.test(w));
   if (!isAddress) return;
   if (name === "push") call.say(deny("it pushes to an address that is no remote of the repository", "network"));

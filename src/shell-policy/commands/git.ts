@@ -2,6 +2,8 @@
 
 import { dirname, resolve } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
+import { only } from "../../ledger/only.ts";
+import { own } from "../../ledger/own.ts";
 import type { Evaluation } from "../evaluation.ts";
 import { allow, ask, askExact, askFirm, askNetwork, askRead, deny } from "../finding.ts";
 import { isInProject, isRepository } from "../path-verdict.ts";
@@ -18,64 +20,11 @@ import { GIT_CHANGES, GIT_READS } from "./git-table.ts";
 
 export const GIT: Commands = { git };
 
-/** Global flags before the subcommand. */
 function git(call: CommandCall): CommandOutput | undefined {
-  let { args } = call;
-  let { shell } = call;
-  let isAnywhere = false;
-  while (args[0]?.text.startsWith("-")) {
-    const { text } = args[0];
-    const equals = text.indexOf("=");
-    const name = equals < 0 ? text : text.slice(0, equals);
-    const takesNext = [
-      "-C",
-      "-c",
-      "--git-dir",
-      "--work-tree",
-      "--namespace",
-      "--super-prefix",
-      "--exec-path",
-      "--config-env",
-    ].includes(text);
-    const value: Field | undefined =
-      equals < 0 ? (takesNext ? args[1] : undefined) : { ...args[0], ...cut(args[0], equals + 1) };
-    args = args.slice(takesNext ? 2 : 1);
-    if (text === "-C" && value) {
-      call.look(value);
-      const scope = copyScope(shell.scope);
-      isAnywhere ||= has(value, "unknown");
-      if (value.holes.length > 0) scope.cwds = undefined;
-      else scope.cwds = value.text.startsWith("/") ? [value.text] : scope.cwds?.map((cwd) => `${cwd}/${value.text}`);
-      shell = { ...shell, scope };
-    } else if (name === "-c") judgeKey(call, value?.text ?? "");
-    else if (/^-c[a-zA-Z]/.test(text)) judgeKey(call, text.slice(2));
-    else if (name === "--config-env")
-      call.say(deny("git would take its configuration from the environment", "runs_code"));
-    else if (name === "--exec-path") {
-      if (value) call.say(deny("git would run programs from another place", "runs_code"));
-    } else if (name === "--git-dir" || name === "--work-tree") {
-      if (value) call.look(value);
-      if (!/^(?:\.|\.git|\.\/|\.\/\.git)\/?$/.test(value?.text ?? ""))
-        call.say(deny(`git ${name} works on another repository, with its own settings`));
-    } else if (["--version", "-v", "--html-path", "--man-path", "--info-path"].includes(text)) return undefined;
-    else if (text === "--help" && args.length === 0) return undefined;
-    else if (
-      ![
-        "--no-pager",
-        "-P",
-        "--no-optional-locks",
-        "--literal-pathspecs",
-        "--glob-pathspecs",
-        "--noglob-pathspecs",
-        "--icase-pathspecs",
-        "--no-replace-objects",
-        "--no-advice",
-      ].includes(text)
-    ) {
-      call.say(ask(`git ${text} is not known to only read`));
-    }
-  }
-  const [sub, ...rest] = args;
+  const globals = readGlobals(call);
+  if (!globals) return undefined;
+  const { shell, isAnywhere } = globals;
+  const [sub, ...rest] = globals.args;
   if (!sub) return undefined;
   if (isAnywhere) call.say(askFirm("the repository is only known at run time", "runtime"));
   if (call.args.some(mayBecomeFlags))
@@ -92,6 +41,71 @@ function git(call: CommandCall): CommandOutput | undefined {
     else if (f.network) f.lift = "exact";
   }
   return output;
+}
+
+/** They take the next word, where theirs is not joined. */
+const GLOBALS_WITH_VALUE = new Set(
+  "-C -c --git-dir --work-tree --namespace --super-prefix --exec-path --config-env".split(" "),
+);
+const PLAIN_GLOBALS = new Set(
+  "--no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --no-advice".split(
+    " ",
+  ),
+);
+/** Git answers them, and does nothing else. */
+const ANSWERED_GLOBALS = new Set(["--version", "-v", "--html-path", "--man-path", "--info-path"]);
+
+interface Globals {
+  /** From the subcommand on. */
+  args: Field[];
+  /** Where `-C` leads. */
+  shell: Shell;
+  /** That is only known at run time. */
+  isAnywhere: boolean;
+}
+
+/** The flags before the subcommand; undefined where git answers one and stops. */
+function readGlobals(call: CommandCall): Globals | undefined {
+  let { args, shell } = call;
+  let isAnywhere = false;
+  for (let [flag, next] = args; flag?.text.startsWith("-"); [flag, next] = args) {
+    const { text } = flag;
+    const equals = text.indexOf("=");
+    const name = equals < 0 ? text : text.slice(0, equals);
+    const takesNext = GLOBALS_WITH_VALUE.has(text);
+    const value: Field | undefined =
+      equals < 0 ? (takesNext ? next : undefined) : { ...flag, ...cut(flag, equals + 1) };
+    args = args.slice(takesNext ? 2 : 1);
+    if (text === "-C" && value) {
+      call.look(value);
+      isAnywhere ||= has(value, "unknown");
+      shell = movedTo(shell, value);
+    } else if (ANSWERED_GLOBALS.has(text) || (text === "--help" && args.length === 0)) return undefined;
+    else judgeGlobal(call, { text, name, value });
+  }
+  return { args, shell, isAnywhere };
+}
+
+function movedTo(shell: Shell, place: Field): Shell {
+  const scope = copyScope(shell.scope);
+  if (place.holes.length > 0) scope.cwds = undefined;
+  else scope.cwds = place.text.startsWith("/") ? [place.text] : scope.cwds?.map((cwd) => `${cwd}/${place.text}`);
+  return { ...shell, scope };
+}
+
+function judgeGlobal(call: CommandCall, flag: { text: string; name: string; value: Field | undefined }): undefined {
+  const { text, name, value } = flag;
+  if (name === "-c") judgeKey(call, value?.text ?? "");
+  else if (/^-c[a-zA-Z]/.test(text)) judgeKey(call, text.slice(2));
+  else if (name === "--config-env")
+    call.say(deny("git would take its configuration from the environment", "runs_code"));
+  else if (name === "--exec-path") {
+    if (value) call.say(deny("git would run programs from another place", "runs_code"));
+  } else if (name === "--git-dir" || name === "--work-tree") {
+    if (value) call.look(value);
+    if (!/^(?:\.|\.git|\.\/|\.\/\.git)\/?$/.test(value?.text ?? ""))
+      call.say(deny(`git ${name} works on another repository, with its own settings`));
+  } else if (!PLAIN_GLOBALS.has(text)) call.say(ask(`git ${text} is not known to only read`));
 }
 
 /** A repository inside the project may come from somebody else, and its settings run programs. */
@@ -131,15 +145,16 @@ function realOf(evaluation: Evaluation, path: string): string {
 
 function subcommand(call: CommandCall, name: string): CommandOutput | undefined {
   const isKnownName = [SPECIAL, GIT_READS, GIT_CHANGES].some((names) => Object.hasOwn(names, name));
-  if (isKnownName && call.args.length === 1 && call.args[0]!.text === "--help") return undefined;
+  if (isKnownName && only(call.args)?.text === "--help") return undefined;
   if (name === "config") return config(call);
-  if (Object.hasOwn(SPECIAL, name)) return SPECIAL[name]!(call);
-  if (Object.hasOwn(GIT_READS, name)) return readOnly(call, GIT_READS[name]!, name);
-  return changed(call, name);
+  const special = own(SPECIAL, name);
+  if (special) return special(call);
+  const flags = own(GIT_READS, name);
+  return flags === undefined ? changed(call, name) : readOnly(call, flags, name);
 }
 
 function changed(call: CommandCall, name: string): undefined {
-  const change = Object.hasOwn(GIT_CHANGES, name) ? GIT_CHANGES[name]! : undefined;
+  const change = own(GIT_CHANGES, name);
   judgeChange(call, name, change?.refused);
   // An alias of the user's, or a program of git's that nobody means by a rule for all of git.
   if (!change) return call.say((/-/.test(name) ? askExact : ask)(`git ${name} is not known to only read`));
@@ -229,7 +244,7 @@ const SPECIAL: Commands = {
   stash: (call) => {
     const [verb, ...args] = call.args;
     if (verb?.text === "list" || verb?.text === "show")
-      return readOnly({ ...call, args }, `${GIT_READS.log!} --include-untracked --only-untracked`, "log");
+      return readOnly({ ...call, args }, `${GIT_READS.log} --include-untracked --only-untracked`, "log");
     return subcommands({})(call);
   },
   worktree: subcommands({ list: "" }),
@@ -271,7 +286,7 @@ const SPECIAL: Commands = {
   },
   reflog: (call) => {
     const isRead = !["expire", "delete", "drop", "write"].includes(call.args[0]?.text ?? "");
-    return isRead ? readOnly(call, GIT_READS.log!, "log") : subcommands({})(call);
+    return isRead ? readOnly(call, GIT_READS.log, "log") : subcommands({})(call);
   },
   lfs: (call) => {
     if (call.args.some((f) => f.text === "install") && !call.args.some((f) => f.text === "--local"))
@@ -348,7 +363,7 @@ function subcommands(
     if (Object.hasOwn(reads, first) && isPlain) return call.say(allow());
     judgeChange(call, call.name.slice(4), undefined);
     if (Object.hasOwn(reads, first)) call.say(askExact(`${call.name} has a flag that is not known to only read`));
-    else if (others[first]) call.say(askNetwork(`${call.name} ${first} reaches another machine`));
+    else if (own(others, first)) call.say(askNetwork(`${call.name} ${first} reaches another machine`));
     else call.say(ask(`${call.name} ${first} changes the repository`));
     return undefined;
   };

@@ -1,4 +1,5 @@
 // The commands that reach other machines: asked in general, refused where data leaves or strangers get in.
+import { only } from "../../ledger/only.ts";
 import { ask, askExact, askFirm, askNetwork, deny, denyNetworkUnlessRule, type PolicyVerdict } from "../finding.ts";
 import {
   aroundHoles,
@@ -68,7 +69,7 @@ export const NETWORK_COMMANDS: Commands = {
   links: asks(),
   w3m: asks(),
   ssh: (call) => {
-    if (call.args.length === 1 && call.args[0]!.text === "-V") return undefined;
+    if (only(call.args)?.text === "-V") return undefined;
     if (
       call.args.some((f) =>
         /^-[a-zA-Z]*[DLRW]|ProxyCommand|LocalCommand|PermitLocal|KnownHostsCommand|^-o$|^-F/i.test(f.text),
@@ -131,9 +132,9 @@ const BODIES =
 function uncluster(args: Field[], takesValue: string): Field[] {
   return args.flatMap((f) => {
     const [, letters, last, rest] = match(f, new RegExp(`^-([^-${takesValue}=]+)([${takesValue}])(.*)$`, "ds")) ?? [];
-    if (!letters || !last) return [f];
+    if (!letters || !last || !rest) return [f];
     const flags = [letters, last].map((name) => fieldOf(join([word("-"), name])));
-    return [...flags, ...(rest!.text === "" ? [] : [{ ...f, ...rest! }])];
+    return [...flags, ...(rest.text === "" ? [] : [{ ...f, ...rest }])];
   });
 }
 
@@ -157,7 +158,8 @@ function curl(call: CommandCall): CommandOutput {
   const args = unabbreviate(uncluster(call.args, "oDcdFTKHXAbeuxmrwyYzCEtP"), CURL_LONG);
   for (const [i, arg] of args.entries()) {
     const { text } = arg;
-    const next = args[i + 1] ?? field("");
+    const after = args[i + 1];
+    const next = after ?? field("");
     if (UPLOADS.test(text)) call.say(deny("it sends a file away", "network"));
     const inline = cutOff(arg, BODIES);
     if (BODIES.test(text) && isSent(inline.text === "" ? next : inline) && !staysHere(args))
@@ -175,20 +177,22 @@ function curl(call: CommandCall): CommandOutput {
       /^(?:-o|--output|-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr|--output-dir|--libcurl|--etag-save|--hsts|--alt-svc)$/.test(
         text,
       ) &&
-      args[i + 1]
+      after
     )
-      call.write(args[i + 1]!);
-    const joined = match(
-      arg,
-      /^(?:-o|-D|-c)(.+)$|^--(?:output|output-dir|dump-header|cookie-jar|trace|trace-ascii|stderr|libcurl|etag-save)=(.+)$/d,
-    );
-    if (joined) call.write(fieldOf(joined[1] ?? joined[2]!));
+      call.write(after);
+    const [, short, long] =
+      match(
+        arg,
+        /^(?:-o|-D|-c)(.+)$|^--(?:output|output-dir|dump-header|cookie-jar|trace|trace-ascii|stderr|libcurl|etag-save)=(.+)$/d,
+      ) ?? [];
+    const joined = short ?? long;
+    if (joined) call.write(fieldOf(joined));
     if (/^file:\/\//i.test(text)) call.read(fieldOf(cutOff(arg, /^file:\/\/(?:localhost)?/i)));
     if (/^(?:dict|gopher|telnet|ldap|smtp|ftp|tftp|scp|sftp|smb|pop3|imap):/i.test(text))
       call.say(deny("it speaks a protocol that carries data away", "network"));
     if (isInAddress(arg)) call.say(deny("data of this machine would be part of the address", "network"));
   }
-  if (args.length === 1 && /^(?:--version|-V|--help|-h)$/.test(args[0]!.text)) return { kind: "unknown" };
+  if (/^(?:--version|-V|--help|-h)$/.test(only(args)?.text ?? "")) return { kind: "unknown" };
   if (args.some((f) => /^(?:-[a-zA-Z#0-9]*[OJ][a-zA-Z#0-9]*|--remote-(?:name|header-name)(?:-all)?)$/.test(f.text)))
     writesByAddress(call, args);
   if (args.some((f, i) => /^(?:-o|--output)$/.test(args[i - 1]?.text ?? "") && /#\d/.test(f.text)))
@@ -245,18 +249,20 @@ function wget(call: CommandCall): CommandOutput {
     if (
       /^(?:-O|-P|-o|-a|--output-document|--directory-prefix|--output-file|--append-output|--save-cookies|--rejected-log|--warc-file|--hsts-file)$/.test(
         text,
-      ) &&
-      args[i + 1]
+      )
     ) {
-      if (args[i + 1]!.text !== "-") call.write(args[i + 1]!);
+      const next = args[i + 1];
+      if (next && next.text !== "-") call.write(next);
     }
-    const joined = match(
-      arg,
-      /^-[OPoa](.+)$|^--(?:output-document|directory-prefix|output-file|append-output|save-cookies|rejected-log|warc-file|hsts-file)=(.+)$/d,
-    );
-    if (joined && joined[1]?.text !== "-") call.write(fieldOf(joined[1] ?? joined[2]!));
+    const [, short, long] =
+      match(
+        arg,
+        /^-[OPoa](.+)$|^--(?:output-document|directory-prefix|output-file|append-output|save-cookies|rejected-log|warc-file|hsts-file)=(.+)$/d,
+      ) ?? [];
+    const joined = short ?? long;
+    if (joined && short?.text !== "-") call.write(fieldOf(joined));
   }
-  if (call.args.length === 1 && /^(?:--version|-V|--help)$/.test(call.args[0]!.text)) return { kind: "unknown" };
+  if (/^(?:--version|-V|--help)$/.test(only(call.args)?.text ?? "")) return { kind: "unknown" };
   if (!args.some((f) => /^(?:-O|--output-document|--spider)/.test(f.text))) writesByAddress(call, args);
   call.say(reach(call));
   return NETWORK;
@@ -278,8 +284,9 @@ function openssl(call: CommandCall): CommandOutput | undefined {
     return NETWORK;
   }
   for (const [i, { text }] of call.args.entries()) {
-    if (text === "-in" && call.args[i + 1]) call.read(call.args[i + 1]!);
-    if (text === "-out" && call.args[i + 1]) call.write(call.args[i + 1]!);
+    const next = call.args[i + 1];
+    if (text === "-in" && next) call.read(next);
+    if (text === "-out" && next) call.write(next);
     if (text === "-engine" || text === "-provider-path") call.say(deny("openssl would load code", "runs_code"));
   }
   call.say(ask("it works with keys and certificates"));

@@ -10,7 +10,7 @@ const APPLY =
   "-3RvNksqi -p: -C: --3way --check --stat --numstat --summary --index --cached --reverse --reject --whitespace: --verbose --recount --include: --exclude: --unidiff-zero --abort --continue --skip --signoff --quiet --ignore-whitespace --ignore-space-change --intent-to-add --keep-cr";
 
 /** Under the empty name: for all others. */
-export const GIT_ORDINARY: Record<string, string> = {
+export const GIT_ORDINARY: Record<string, string> & { "": string } = {
   "": "-qvn --quiet --verbose --dry-run --progress --no-progress",
   add: "-AunvpiNf --all --update --dry-run --verbose --patch --interactive --intent-to-add --ignore-errors --chmod: --no-all --renormalize --force --refresh --sparse",
   stage: "-AunvpNf --all --update --dry-run --verbose --patch --intent-to-add --force",

@@ -1,7 +1,7 @@
 // The flags that a rule with a wildcard means. `Bash(pytest *)` was written for `pytest -q -k name`, not for `pytest --pastebin=all`:
 // every flag of these programs that is not listed here needs a rule that names it, or one without a wildcard.
 import { own } from "../../ledger/own.ts";
-import type { Field } from "../shell/field.ts";
+import type { Field, Word } from "../shell/field.ts";
 import { compileFlags } from "./flags.ts";
 import { GIT_READS } from "./git-table.ts";
 import { GIT_ORDINARY } from "./ordinary-git.ts";
@@ -24,7 +24,7 @@ export interface Called {
   /** Of a program whose judge has taken it off the arguments. */
   sub?: string;
   args: readonly Field[];
-  judged: ReadonlySet<Field>;
+  judged: ReadonlySet<Word>;
 }
 
 /** `pnpm exec tsc …`, `yarn workspace web test …`: after so many words the flags are another program's. */
@@ -35,17 +35,19 @@ export function unusualFlags({ name, sub, args, judged }: Called): string[] {
   const program = programOf(name);
   const words = args.map((f) => String(f.text));
   const module = program === "python" ? words.indexOf("-m") + 1 : 0;
-  if (module > 0 && args[module])
+  const moduleName = words[module];
+  if (module > 0 && moduleName !== undefined)
     return [
       ...unusualFlags({ name, args: args.slice(0, module - 1), judged }),
-      ...unusualFlags({ name: words[module]!, args: args.slice(module + 1), judged }),
+      ...unusualFlags({ name: moduleName, args: args.slice(module + 1), judged }),
     ];
   const first = sub ?? words.find((word) => !word.startsWith("-")) ?? "";
   const row = program === "git" ? gitRow(first) : (own(ROWS, `${program} ${first}`) ?? own(ROWS, program));
   if (!row) return words.filter((word, i) => UNNAMED.test(word) && wordsBefore(words, i) < 3);
   const mine = ownArguments({ program, row, first, words });
-  const flags = mine.filter((word, i) => /^-./.test(word) && word !== "--" && !judged.has(args[i]!));
-  if (program === "tar" && /^[a-zA-Z]+$/.test(mine[0] ?? "") && !judged.has(args[0]!)) flags.unshift(`-${mine[0]}`);
+  const isJudged = (f: Field | undefined) => f !== undefined && judged.has(f);
+  const flags = mine.filter((word, i) => /^-./.test(word) && word !== "--" && !isJudged(args[i]));
+  if (program === "tar" && /^[a-zA-Z]+$/.test(mine[0] ?? "") && !isJudged(args[0])) flags.unshift(`-${mine[0]}`);
   const verbs =
     row instanceof RegExp
       ? []
@@ -66,7 +68,7 @@ const programOf = (name: string): string => {
 };
 
 const gitRow = (sub: string): FlagRow => ({
-  flags: own(GIT_ORDINARY, sub) ?? own(GIT_READS, sub) ?? GIT_ORDINARY[""]!,
+  flags: own(GIT_ORDINARY, sub) ?? own(GIT_READS, sub) ?? GIT_ORDINARY[""],
   values: /^-\d+$/,
 });
 
@@ -125,20 +127,20 @@ function known(row: FlagRow): Map<string, string> {
 function unlisted(row: FlagRow, words: string[], flags: ReadonlySet<string>): string[] {
   const table = known(row);
   const out: string[] = [];
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i]!;
+  for (let i = 0; ; i++) {
+    const word = words[i];
+    if (word === undefined) return out;
     if (!flags.has(word)) continue;
     if (row.values?.test(word) || row.values?.test(`${word} ${words[i + 1] ?? ""}`)) continue;
     const long = row.hasLongSingles ? `--${word.replace(/^--?/, "")}` : word;
     const isLong =
       long.startsWith("--") && (!row.hasLongSingles || !table.has(`-${long.slice(2, 3)}`) || long.length > 3);
-    const [flag, joined] = word.split(/=(.*)/s) as [string, string?];
+    const [flag = word, joined] = word.split(/=(.*)/s);
     if (row.named?.test(flag) && /[/\\]|\.[cm]?[jt]s$/.test(joined ?? words[i + 1] ?? "")) out.push(flag);
     const used = isLong ? longFlag(table, long) : cluster(table, word);
     if (used === undefined) out.push(word.replace(/=.*$/s, ""));
     else if (used === "next") i++;
   }
-  return out;
 }
 
 type Used = "alone" | "next" | undefined;

@@ -1,4 +1,6 @@
 // Package managers: what only looks at what is installed, and what fetches, runs or publishes.
+import { only } from "../../ledger/only.ts";
+import { own } from "../../ledger/own.ts";
 import { ask, askExact, askFirm, askNetwork, deny } from "../finding.ts";
 import { field, fieldOf, match } from "../shell/field.ts";
 import type { CommandOutput } from "../shell/shell.ts";
@@ -26,7 +28,8 @@ function manager({
   own,
   flags,
 }: Manager): (call: CommandCall) => CommandOutput | undefined {
-  const [isRead, usesNetwork, isStart] = [reads, network, starts].map((list) => new Set(list.split(" ")));
+  const listed = (list: string) => new Set(list.split(" "));
+  const [isRead, usesNetwork, isStart] = [listed(reads), listed(network), listed(starts)];
   return (call) => {
     if (isVersion(call)) return { kind: "plain" };
     own?.(call);
@@ -36,12 +39,11 @@ function manager({
       (f) => f.text.startsWith("-") && !PLAIN_FLAGS.test(f.text) && !flags?.test(f.text),
     );
     const name = words.slice(0, 2).join("+");
-    if ((isRead!.has(verb) || isRead!.has(name)) && !hasOddFlag) return undefined;
-    if (isStart!.has(verb))
-      startsCommand(call, call.args.findIndex((f) => f.text === verb) + (verb === "node" ? 0 : 1));
+    if ((isRead.has(verb) || isRead.has(name)) && !hasOddFlag) return undefined;
+    if (isStart.has(verb)) startsCommand(call, call.args.findIndex((f) => f.text === verb) + (verb === "node" ? 0 : 1));
     if (verb === "config") call.say(deny("it changes settings of the package manager", "runs_code"));
     if (PUBLISHES.test(verb)) call.say(askExact("it publishes", "network"));
-    if (usesNetwork!.has(verb) || usesNetwork!.has(name))
+    if (usesNetwork.has(verb) || usesNetwork.has(name))
       call.say(askNetwork(`${call.name} ${verb} reaches the network and runs what it fetches`));
     else call.say(ask(`${call.name} ${verb} runs code of the project`.replace("  ", " ")));
     return undefined;
@@ -76,24 +78,21 @@ function otherProject(call: CommandCall): undefined {
     }
   }
   placesElsewhere(call);
-  const [first] = call.args;
-  if (/^(?:config|c|get)$/.test(first?.text ?? "") && call.args.some((f) => /auth|token|passw/i.test(f.text)))
+  const verb = call.args[0]?.text ?? "";
+  if (/^(?:config|c|get)$/.test(verb) && call.args.some((f) => /auth|token|passw/i.test(f.text)))
     call.say(deny("it prints a token", "secret"));
   const at = call.args.findIndex((f) => /^(?:-c|--call)(?:=|$)/.test(f.text));
-  const line = at < 0 ? undefined : match(call.args[at]!, /^--call=(.*)$/ds)?.[1];
-  if (at >= 0) call.runText(line ?? call.args[at + 1] ?? field(""));
-  if (
-    /^(?:config|set|c)$/.test(call.args[0]?.text ?? "") &&
-    call.args.some((f) => /^(?:set|delete|edit|fix)$/.test(f.text))
-  )
+  const told = call.args[at];
+  if (told) call.runText(match(told, /^--call=(.*)$/ds)?.[1] ?? call.args[at + 1] ?? field(""));
+  if (/^(?:config|set|c)$/.test(verb) && call.args.some((f) => /^(?:set|delete|edit|fix)$/.test(f.text)))
     call.say(deny("it changes settings of the package manager", "runs_code"));
   if (
     /^(?:publish|unpublish|deprecate|owner|access|token|adduser|login|logout|dist-tag|star|team|org|profile|hook|whoami)$/.test(
-      call.args[0]?.text ?? "",
+      verb,
     )
   ) {
     call.say(
-      /^(?:token|unpublish|access|owner)$/.test(call.args[0]!.text)
+      /^(?:token|unpublish|access|owner)$/.test(verb)
         ? deny("it touches the account", "network")
         : askExact("it touches the account", "network"),
     );
@@ -141,8 +140,7 @@ const pip = manager({
 });
 
 /** Without a name `npm run` lists the scripts. */
-const listsScripts = (call: CommandCall): boolean =>
-  call.args.length === 1 && /^run(?:-script)?$/.test(call.args[0]!.text);
+const listsScripts = (call: CommandCall): boolean => /^run(?:-script)?$/.test(only(call.args)?.text ?? "");
 
 /** `go env -w` sets for all projects what runs. */
 function goPlaces(call: CommandCall): undefined {
@@ -197,7 +195,7 @@ const SYSTEM_READS: Record<string, RegExp> = {
 
 function system(call: CommandCall): CommandOutput | undefined {
   const [first, ...rest] = call.args;
-  const reads = Object.hasOwn(SYSTEM_READS, call.name) ? SYSTEM_READS[call.name]! : /^(?:list|info|show)$/;
+  const reads = own(SYSTEM_READS, call.name) ?? /^(?:list|info|show)$/;
   if (isVersion(call)) return undefined;
   if (!reads.test(first?.text ?? "")) call.say(deny("it changes programs of the system", "runs_code"));
   // `rpm -qa --pipe=…` and `apt list -o …` run programs.

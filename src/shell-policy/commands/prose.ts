@@ -1,4 +1,5 @@
 // Which words of a command are a text for people, an expression, or about another machine: not paths of this one.
+import { own } from "../../ledger/own.ts";
 import type { Field } from "../shell/field.ts";
 
 /** Flags of any program whose value is prose. */
@@ -31,19 +32,20 @@ const KIN: Record<string, string> = { podman: "docker", nerdctl: "docker", "dock
 
 /** The flag that the word belongs to, joined (`--title=x`) or before it. */
 export function flagOf(word: string, before: string): string {
-  const own = /^(--?[A-Za-z][\w.-]*)=/.exec(word)?.[1];
-  return own ?? (/^-{1,2}[A-Za-z][\w.-]*$/.test(before) ? before : "");
+  const joined = /^(--?[A-Za-z][\w.-]*)=/.exec(word)?.[1];
+  return joined ?? (/^-{1,2}[A-Za-z][\w.-]*$/.test(before) ? before : "");
 }
 
 /** Whether the word at that place is text whatever it looks like. */
 export function isText(program: string, args: readonly Field[], at: number): boolean {
-  const [word, before]: string[] = [args[at]!.text, args[at - 1]?.text ?? ""];
-  const flag = flagOf(word!, before!);
-  const own = BY_PROGRAM[KIN[program] ?? program];
-  if (/^-m./.test(word!) && own?.test("-m")) return true; // `-m"fix ~/x"`
+  const word: string | undefined = args[at]?.text;
+  if (word === undefined) return false;
+  const flag = flagOf(word, args[at - 1]?.text ?? "");
+  const texts = own(BY_PROGRAM, own(KIN, program) ?? program);
+  if (/^-m./.test(word) && texts?.test("-m")) return true; // `-m"fix ~/x"`
   if (flag === "") return false;
-  if (LEAVES_OUT.test(flag) || own?.test(flag)) return true;
-  const value = word!.startsWith(`${flag}=`) ? word!.slice(flag.length + 1) : word!;
+  if (LEAVES_OUT.test(flag) || texts?.test(flag)) return true;
+  const value = word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : word;
   return SAYS.test(flag) && (/\s/.test(value) || !/^[~/.$@]/.test(value)); // a path alone is meant as one
 }
 

@@ -1,4 +1,5 @@
 // The commands that run code: shells, interpreters, compilers, build tools, tests.
+import { only } from "../../ledger/only.ts";
 import { ask, askExact, askFirm, deny, denyUnlessRule } from "../finding.ts";
 import { type Field, fill, isKnown, type Word, word } from "../shell/field.ts";
 import { judgeField } from "../shell/paths.ts";
@@ -100,9 +101,11 @@ export const FETCHED = /(?:[$<]\(|`)\s*(?:curl|wget)\s/;
 function shell(call: CommandCall): CommandOutput | undefined {
   const { args } = call;
   if (FETCHED.test(call.text)) call.say(deny("it runs what another machine sends", "network"));
-  if (args.length === 1 && /^--(?:version|help)$/.test(args[0]!.text)) return undefined;
-  for (let i = 0; i < args.length; i++) {
-    const { text } = args[i]!;
+  if (/^--(?:version|help)$/.test(only(args)?.text ?? "")) return undefined;
+  for (let i = 0; ; i++) {
+    const arg = args[i];
+    if (!arg) break;
+    const { text } = arg;
     if (/^[-+]o$|^[-+]O$|^--(?:rcfile|init-file)$/.test(text)) {
       if (text.startsWith("--")) call.say(deny("the shell would run a file first", "runs_code"));
       else if (
@@ -128,7 +131,7 @@ function shell(call: CommandCall): CommandOutput | undefined {
       if (!/^[-+][aeufxvnCpBEhmTt]+$|^--(?:norc|noprofile|posix)$/.test(text))
         call.say(askFirm(`${call.name} ${text} is not known`, "runtime"));
     } else {
-      call.read(args[i]!);
+      call.read(arg);
       if (
         !args.slice(0, i).some((f) => /^-[a-z]*n/.test(f.text)) ||
         args.slice(0, i).some((f) => f.text.startsWith("+"))
@@ -240,9 +243,10 @@ function interpreter(inline: string): (call: CommandCall) => CommandOutput | und
       else call.say(ask(`${call.name} is given code to run`, "runs_code"));
       return undefined;
     }
-    if (args.length === 0 || args[0]!.text === "-") return fromInput(call);
-    if (args.length === 2 && CHECKS[call.name]?.test(args[0]!.text) && !args[1]!.text.startsWith("-")) {
-      call.read(args[1]!);
+    const [first, file, ...more] = args;
+    if (!first || first.text === "-") return fromInput(call);
+    if (file && more.length === 0 && CHECKS[call.name]?.test(first.text) && !file.text.startsWith("-")) {
+      call.read(file);
       return undefined;
     }
     for (const f of args) {

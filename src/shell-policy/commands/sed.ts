@@ -29,118 +29,134 @@ function sed(call: CommandCall): CommandOutput | undefined {
   return isFilter ? passOn(call, parsed, isInline ? 0 : 1) : undefined;
 }
 
+/** A place in the program: what stands before it has been read. */
+interface Reading {
+  readonly program: string;
+  at: number;
+}
+
+/** What the sticky pattern finds at the place; it is passed. */
+function skip(reading: Reading, pattern: RegExp): string {
+  pattern.lastIndex = reading.at;
+  const [found = ""] = pattern.exec(reading.program) ?? [];
+  reading.at += found.length;
+  return found;
+}
+
+const restOfLine = (reading: Reading): string => skip(reading, /[^\n]*/y).trim();
+
+/** Whether the line ends with a backslash that is not itself escaped: the next one belongs to it. */
+const goesOn = (reading: Reading): boolean => /(?:^|[^\\])(?:\\\\)*\\$/.test(skip(reading, /[^\n]*/y));
+
 /** Reads the program command by command; what it cannot read is asked. */
 function judgeProgram(call: CommandCall, program: string): undefined {
-  let at = 0;
-  const skip = (pattern: RegExp): string => {
-    pattern.lastIndex = at;
-    const m = pattern.exec(program);
-    if (!m) return "";
-    at += m[0].length;
-    return m[0];
-  };
-  const line = () => skip(/[^\n]*/y).trim();
-  /** Whether the line ends with a backslash that is not itself escaped: the next one belongs to it. */
-  const goesOn = () => /(?:^|[^\\])(?:\\\\)*\\$/.test(skip(/[^\n]*/y));
-  while (at < program.length) {
-    skip(/[\s;}]*/y);
-    if (at >= program.length) return;
-    if (!skipAddress() || (skip(/\s*,\s*/y) !== "" && !skipAddress())) return unreadable(call);
-    skip(/[\s!]*/y);
-    const command = program[at++];
+  const reading: Reading = { program, at: 0 };
+  while (reading.at < program.length) {
+    skip(reading, /[\s;}]*/y);
+    if (reading.at >= program.length) return;
+    if (!skipAddress(reading) || (skip(reading, /\s*,\s*/y) !== "" && !skipAddress(reading))) return unreadable(call);
+    skip(reading, /[\s!]*/y);
+    const command = program[reading.at++];
     switch (command) {
       case undefined:
       case "{":
         break;
       case "#":
-        line();
+        restOfLine(reading);
         break;
       case "a":
       case "i":
       case "c":
-        while (goesOn() && at < program.length) at++;
+        while (goesOn(reading) && reading.at < program.length) reading.at++;
         break;
       case "b":
       case "t":
       case "T":
       case ":":
-        skip(/[^;\n}]*/y);
+        skip(reading, /[^;\n}]*/y);
         break;
       case "r":
       case "R":
-        call.read(field(line()));
+        call.read(field(restOfLine(reading)));
         break;
       case "w":
       case "W":
-        call.write(field(line()));
-        call.say(askExact("the program of sed writes a file", "changes"));
+        writesFile(call, restOfLine(reading));
         break;
       case "e":
         return call.say(deny("the program of sed runs a command", "runs_code"));
       case "y":
       case "s":
-        if (!substitution(command)) return unreadable(call);
+        if (!substitution(call, reading, command)) return unreadable(call);
         break;
       default:
         if (!"dDgGhHnNpPxz=lqQF".includes(command)) return unreadable(call);
-        skip(/\s*\d*/y);
+        skip(reading, /\s*\d*/y);
     }
   }
+}
 
-  function skipAddress(): boolean {
-    if (skip(/(?:\d+(?:~\d+)?|\$|[+~]\d+)/y) !== "") return true;
-    const open = program[at];
-    if (open !== "/" && open !== "\\") return true;
-    if (open === "\\") at++;
-    const end = skipTo(program[at]!, at + 1);
-    if (end < 0) return false;
-    at = end + 1;
-    skip(/[IM]*/y);
-    return true;
-  }
+function writesFile(call: CommandCall, path: string): undefined {
+  call.write(field(path));
+  call.say(askExact("the program of sed writes a file", "changes"));
+}
 
-  function substitution(command: string): boolean {
-    const delimiter = program[at];
-    if (delimiter === undefined || delimiter === "\n" || delimiter === "\\") return false;
-    const middle = skipTo(delimiter, at + 1, command === "s");
-    const end = middle < 0 ? -1 : skipTo(delimiter, middle + 1, false);
-    if (end < 0) return false;
-    at = end + 1;
-    if (command === "y") return true;
-    const flags = skip(/[a-zA-Z0-9]*/y);
-    const writes = flags.indexOf("w");
-    if (flags.slice(0, writes < 0 ? undefined : writes).includes("e"))
-      call.say(deny("the program of sed runs what it replaced", "runs_code"));
-    if (/[^gpiImMe\d]/.test(writes < 0 ? flags : flags.slice(0, writes))) return false;
-    if (writes < 0) return true;
-    call.write(field((flags.slice(writes + 1) + line()).trim()));
-    call.say(askExact("the program of sed writes a file", "changes"));
-    return true;
-  }
+/** False where one begins that does not end. */
+function skipAddress(reading: Reading): boolean {
+  if (skip(reading, /(?:\d+(?:~\d+)?|\$|[+~]\d+)/y) !== "") return true;
+  const { program } = reading;
+  const open = program[reading.at];
+  if (open !== "/" && open !== "\\") return true;
+  if (open === "\\") reading.at++;
+  const end = findDelimiter(program, program.charAt(reading.at), reading.at + 1);
+  if (end < 0) return false;
+  reading.at = end + 1;
+  skip(reading, /[IM]*/y);
+  return true;
+}
 
-  /** Delimiters inside brackets do not count in a pattern. */
-  function skipTo(delimiter: string, from: number, hasBrackets = true): number {
-    for (let i = from; i < program.length; i++) {
-      const c = program[i];
-      if (c === "\\") i++;
-      else if (c === delimiter) return i;
-      else if (c === "[" && hasBrackets) {
-        const end = endOfSet(i);
-        // A delimiter inside a set does not count; where it did, the set would be open and sed would stop.
-        if (end < 0) return -1;
-        i = end;
-      }
+/** `s/a/b/flags` or `y/a/b/`, behind its letter. False where it cannot be read. */
+function substitution(call: CommandCall, reading: Reading, command: "s" | "y"): boolean {
+  const { program } = reading;
+  const delimiter = program[reading.at];
+  if (delimiter === undefined || delimiter === "\n" || delimiter === "\\") return false;
+  const middle = findDelimiter(program, delimiter, reading.at + 1, command === "s");
+  const end = middle < 0 ? -1 : findDelimiter(program, delimiter, middle + 1, false);
+  if (end < 0) return false;
+  reading.at = end + 1;
+  if (command === "y") return true;
+  const flags = skip(reading, /[a-zA-Z0-9]*/y);
+  const writes = flags.indexOf("w");
+  const plain = writes < 0 ? flags : flags.slice(0, writes);
+  if (plain.includes("e")) call.say(deny("the program of sed runs what it replaced", "runs_code"));
+  if (/[^gpiImMe\d]/.test(plain)) return false;
+  if (writes < 0) return true;
+  writesFile(call, (flags.slice(writes + 1) + restOfLine(reading)).trim());
+  return true;
+}
+
+/** Delimiters inside brackets do not count in a pattern. */
+function findDelimiter(program: string, delimiter: string, from: number, hasBrackets = true): number {
+  for (let i = from; i < program.length; i++) {
+    const c = program[i];
+    if (c === "\\") i++;
+    else if (c === delimiter) return i;
+    else if (c === "[" && hasBrackets) {
+      const end = endOfSet(program, i);
+      // A delimiter inside a set does not count; where it did, the set would be open and sed would stop.
+      if (end < 0) return -1;
+      i = end;
     }
-    return -1;
   }
+  return -1;
+}
 
-  /** `[]a]`, `[^]a]` and `[[:alpha:]]` hold brackets themselves. */
-  function endOfSet(from: number): number {
-    const set = /\[\^?\]?(?:\[([:.=])[^\]\n]*\1\]|\[(?![:.=])|[^\][\n])*\]/y;
-    set.lastIndex = from;
-    const m = set.exec(program);
-    return m ? from + m[0].length - 1 : -1;
-  }
+/** `[]a]`, `[^]a]` and `[[:alpha:]]` hold brackets themselves. */
+function endOfSet(program: string, from: number): number {
+  const set = /\[\^?\]?(?:\[([:.=])[^\]\n]*\1\]|\[(?![:.=])|[^\][\n])*\]/y;
+  set.lastIndex = from;
+  const m = set.exec(program);
+  return m ? from + m[0].length - 1 : -1;
 }
 
 const unreadable = (call: CommandCall): undefined =>

@@ -47,10 +47,12 @@ function startsPackage(call: CommandCall): undefined {
 /** From that word on, past flags, stands another command. */
 export function startsCommand(call: CommandCall, from: number): undefined {
   const at = call.args.findIndex((f, i) => i >= from && !f.text.startsWith("-"));
-  if (at < 0) return;
-  if (SHELLS.has(call.args[at]!.text)) call.say(askExact(`${call.name} is told to start a shell`, "runs_code"));
-  call.rest.started = { name: call.args[at]!.text, args: call.args.slice(at + 1), judged: call.rest.judged };
-  call.startsFor(() => call.shell.runFields(call.shell, call.args.slice(at)));
+  const head = call.args[at];
+  if (!head) return;
+  const args = call.args.slice(at + 1);
+  if (SHELLS.has(head.text)) call.say(askExact(`${call.name} is told to start a shell`, "runs_code"));
+  call.rest.started = { name: head.text, args, judged: call.rest.judged };
+  call.startsFor(() => call.shell.runFields(call.shell, [head, ...args]));
 }
 
 function afterDashes(call: CommandCall): undefined {

@@ -1,4 +1,5 @@
 // The commands about the machine: what they tell, and what they would change.
+import { only } from "../../ledger/only.ts";
 import { ask, askFirm, deny } from "../finding.ts";
 import type { CommandCall, Commands } from "./call.ts";
 import { fromTable, type Parsed, readFlags } from "./flags.ts";
@@ -60,7 +61,7 @@ const named: Commands = {
   ...lookupNames(
     "gpg gpg2 gpg-agent ssh-add ssh-agent ssh-copy-id ssh-keyscan pass security keyctl secret-tool kinit age sops op bw lpass keychain",
     (call) => {
-      const isVersion = call.args.length === 1 && call.args[0]!.text === "--version";
+      const isVersion = only(call.args)?.text === "--version";
       if (!isVersion) call.say(deny("it works with keys and secrets", "secret"));
       return undefined;
     },
@@ -216,7 +217,7 @@ function keygen(call: CommandCall): undefined {
 
 function kill(call: CommandCall): undefined {
   const targets = call.args.filter((f, i) => !(i === 0 && /^-/.test(f.text)) && f.text !== "--");
-  if (call.args.length === 1 && /^-[lL]/.test(call.args[0]!.text)) return undefined;
+  if (/^-[lL]/.test(only(call.args)?.text ?? "")) return undefined;
   if (targets.some((f) => f.text === "-1" || f.text === "1" || f.text === "0"))
     call.say(deny("it stops every process of the user, or the first one"));
   else call.say(ask("it stops processes"));

@@ -1,4 +1,5 @@
 // The questions that every program answers without working: its version and its help.
+import { only } from "../../ledger/only.ts";
 import type { CommandCall } from "./call.ts";
 
 const SHORT_VERSION = new Set(
@@ -31,4 +32,4 @@ export function isHelp(call: CommandCall): boolean {
 const ANSWERS = new Set("sqlite3 vim nvim nano emacs tmux screen strace ltrace gdb lldb valgrind tar xargs".split(" "));
 
 export const isAnswered = (name: string, args: CommandCall["args"]): boolean =>
-  args.length === 1 && /^--(?:version|help)$/.test(args[0]!.text) && ANSWERS.has(name);
+  /^--(?:version|help)$/.test(only(args)?.text ?? "") && ANSWERS.has(name);

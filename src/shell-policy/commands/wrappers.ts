@@ -83,7 +83,7 @@ export const WRAPPERS: Commands = {
     const given = end < 0 ? [holeField()] : operands.slice(end + 1);
     for (const value of given.slice(0, 20)) {
       if (inner.length === 0) call.runText(value);
-      else if (inner.length === 1) call.runText(join([inner[0]!, value], " "));
+      else if (inner.length === 1) call.runText(join([...inner, value], " "));
       else
         call.run(
           inner.some((f) => f.text.includes("{}"))
@@ -185,12 +185,13 @@ function env(call: CommandCall): CommandOutput | undefined {
   let at = 0;
   let moved: Word | undefined;
   const set: [string, Field][] = [];
-  for (; at < args.length; at++) {
-    const arg = args[at]!;
+  for (; ; at++) {
+    const arg = args[at];
+    if (!arg) break;
     const { text } = arg;
-    const pair = match(arg, /^([^-=][^=]*)=([\s\S]*)$/d);
-    if (pair) {
-      const [name, value] = [pair[1]!.text, { ...arg, ...pair[2]! }];
+    const [, key, given] = match(arg, /^([^-=][^=]*)=([\s\S]*)$/d) ?? [];
+    if (key && given) {
+      const [name, value] = [key.text, { ...arg, ...given }];
       const command = args.slice(at + 1).find((f) => !/^[A-Za-z_]\w*=/.test(f.text))?.text ?? "";
       const verdict = judgeVariable(name, value, command || "env", call.shell.evaluation.world.root);
       if (verdict.decision !== "allow") call.say(verdict);

@@ -1,5 +1,6 @@
 // Assignments: which variables change what programs do, which are harmless, and what the shell knows afterwards.
 import type { Assignment } from "unbash";
+import { only } from "../../ledger/only.ts";
 import { addFinding, LIMITS } from "../evaluation.ts";
 import { allow, ask, askFirm, deny, type PolicyVerdict } from "../finding.ts";
 import { inspectArithmeticText, inspectExpression } from "./arithmetic.ts";
@@ -105,9 +106,10 @@ function assignedValue(shell: Shell, { name, value, index }: Assignment): Field 
 }
 
 function appended(before: Field[] | undefined, value: Field): Field {
-  if (before?.length !== 1) return holeField();
-  const whole = join([before[0]!, value]);
-  return { ...value, ...(whole.text.length > 10_000 ? hole() : whole), guessed: value.guessed || before[0]!.guessed };
+  const old = only(before);
+  if (!old) return holeField();
+  const whole = join([old, value]);
+  return { ...value, ...(whole.text.length > 10_000 ? hole() : whole), guessed: value.guessed || old.guessed };
 }
 
 /** `name=value` as one word, as `export` receives it. */

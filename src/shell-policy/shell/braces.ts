@@ -68,14 +68,14 @@ const MAX_NUMBERS = 12;
 
 /** Of a long range of numbers the ends stand for all. */
 function readRange(text: string): string[] | undefined {
-  const m = /^(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.-?\d{1,9})?$/.exec(text);
-  if (!m) return undefined;
-  if (/\d/.test(m[1]!) && /\d/.test(m[2]!)) {
-    const [from, to] = [Number(m[1]), Number(m[2])].sort((x, y) => x - y) as [number, number];
-    if (/^-?0\d|^-?0\d/.test(text) || to - from > MAX_NUMBERS) return m[1] === m[2] ? [m[1]!] : [m[1]!, m[2]!];
+  const [, first, last] = /^(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.-?\d{1,9})?$/.exec(text) ?? [];
+  if (first === undefined || last === undefined) return undefined;
+  if (/\d/.test(first) && /\d/.test(last)) {
+    const [from, to] = [Math.min(Number(first), Number(last)), Math.max(Number(first), Number(last))];
+    if (/^-?0\d|^-?0\d/.test(text) || to - from > MAX_NUMBERS) return first === last ? [first] : [first, last];
     return Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
   }
-  const [a, b] = [m[1]!.codePointAt(0)!, m[2]!.codePointAt(0)!];
+  const [a, b] = [first.charCodeAt(0), last.charCodeAt(0)];
   const letters: string[] = [];
   for (let c = Math.min(a, b); c <= Math.max(a, b); c++) letters.push(String.fromCodePoint(c));
   return letters;

@@ -1,5 +1,6 @@
 // The expansion of words: quotes, tildes, variables, substitutions, braces, splitting, as far as constants reach.
 import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
+import { only } from "../../ledger/only.ts";
 import { own } from "../../ledger/own.ts";
 import { matchesComponent } from "../../text/glob.ts";
 import { addFinding, LIMITS, spend } from "../evaluation.ts";
@@ -23,7 +24,7 @@ import {
   split,
 } from "./field.ts";
 import { parseShell } from "./parse.ts";
-import { copyScope } from "./scope.ts";
+import { copyScope, positional } from "./scope.ts";
 import { type CommandOutput, outputAsWord, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 
 export function expandWords(shell: Shell, words: readonly Word[]): Field[] {
@@ -106,19 +107,22 @@ function add(b: Building, piece: ShellWord): undefined {
 
 /** `~` at the beginning, and after the `=` of a word that looks like an assignment. */
 function addTilde(shell: Shell, b: Building, written: string, value: string): undefined {
-  const m = /^(?:([A-Za-z_]\w*)=)?~([^/:]*)(?=\/|:|$)/.exec(written);
-  if (!m) return add(b, known(value));
-  const prefix = m[1] === undefined ? "" : `${m[1]}=`;
-  const rest = value.slice(prefix.length + 1 + m[2]!.length);
-  add(b, join([known(prefix), tilde(shell, m[2]!), known(rest)]));
+  const [, name, user] = /^(?:([A-Za-z_]\w*)=)?~([^/:]*)(?=\/|:|$)/.exec(written) ?? [];
+  if (user === undefined) return add(b, known(value));
+  const prefix = name === undefined ? "" : `${name}=`;
+  const rest = value.slice(prefix.length + 1 + user.length);
+  add(b, join([known(prefix), tilde(shell, user), known(rest)]));
 }
 
 function tilde(shell: Shell, user: string): ShellWord {
   if (user === "") return shell.scope.vars.get("HOME")?.[0] ?? hole();
-  if (user === "+") return shell.scope.cwds?.length === 1 ? known(shell.scope.cwds[0]!) : hole();
+  if (user === "+") return wordOr(only(shell.scope.cwds), hole());
   if (user === "-" || /^[+-]?\d+$/.test(user)) return hole();
   return known(`/home/~${user}`); // somebody's home: outside, whoever it is
 }
+
+const wordOr = (text: string | undefined, otherwise: ShellWord): ShellWord =>
+  text === undefined ? otherwise : known(text);
 
 function addPart(shell: Shell, b: Building, part: WordPart, quoted: boolean): undefined {
   switch (part.type) {
@@ -234,13 +238,13 @@ function variable(shell: Shell, name: string): Field[] {
   const special = own(SPECIAL, name);
   if (special !== undefined) return [fieldOf(special)];
   if (/^[1-9]$/.test(name)) {
-    const given = shell.scope.vars.get("@")!;
+    const given = positional(shell.scope);
     return given.some((f) => f.splits) ? [holeField()] : [given[Number(name) - 1] ?? field("")];
   }
   if (NUMBERS.has(name)) return [holeField("plain")];
   const { cwds, before } = shell.scope;
-  if (name === "PWD") return [cwds?.length === 1 ? field(cwds[0]!) : holeField()];
-  if (name === "OLDPWD") return [before?.length === 1 ? { ...field(before[0]!), guessed: true } : holeField()];
+  if (name === "PWD") return [fieldOf(wordOr(only(cwds), hole()))];
+  if (name === "OLDPWD") return [{ ...fieldOf(wordOr(only(before), hole())), guessed: before?.length === 1 }];
   return [anything()];
 }
 
@@ -283,7 +287,7 @@ function parameter(shell: Shell, part: ParameterExpansionPart): Field[] {
       });
     case "CaseModification":
       if (op.operand) expandValue(shell, op.operand);
-      return [value.length === 1 && isHole(value[0]!, "plain") ? holeField("plain") : anything()];
+      return [isHole(only(value) ?? EMPTY, "plain") ? holeField("plain") : anything()];
     case "Slice":
       for (const w of [op.offset, op.length]) if (w) inspectExpression(shell, expandValue(shell, w));
       if (/^[@*]$/.test(index ?? part.parameter)) return [anything()];

@@ -36,6 +36,10 @@ export interface Field extends Word {
   splits: boolean;
 }
 
+/** The words of a command: what it is called, and what it is given. */
+export type CommandLine = [Field, ...Field[]];
+export const isCommandLine = (fields: Field[]): fields is CommandLine => fields.length > 0;
+
 const HOLE = "\ufffc";
 const NO_HOLES: readonly Hole[] = [];
 const make = (text: string, holes: readonly Hole[]): Word => ({ text: text as Reading, holes });
@@ -76,7 +80,7 @@ export const aroundHoles = ({ text, holes }: Word, kind: HoleKind): [before: str
 export const isSameWord = (a: Word, b: Word): boolean =>
   a.text === b.text &&
   a.holes.length === b.holes.length &&
-  a.holes.every(({ at, kind }, i) => at === b.holes[i]!.at && kind === b.holes[i]!.kind);
+  a.holes.every(({ at, kind }, i) => at === b.holes[i]?.at && kind === b.holes[i]?.kind);
 
 export const isKnown = (f: Field): boolean => !f.guessed && f.holes.length === 0;
 

@@ -4,7 +4,7 @@ import { lookup } from "../commands/index.ts";
 import { addFinding, LIMITS } from "../evaluation.ts";
 import { askFirm, deny } from "../finding.ts";
 import { anything, type Field, holeField } from "./field.ts";
-import { rejoin } from "./scope.ts";
+import { POSITIONAL, rejoin } from "./scope.ts";
 import { type CommandOutput, type Shell, UNKNOWN_OUTPUT } from "./shell.ts";
 
 type WalkBody = (shell: Shell, body: PipelineNode | CompoundList) => CommandOutput;
@@ -31,7 +31,7 @@ export function callFunction(shell: Shell, name: string, args: Field[], walk: Wa
     return UNKNOWN_OUTPUT;
   }
   const { vars } = shell.scope;
-  const outer = ["@", "*"].map((key) => [key, vars.get(key)!] as const);
+  const outer = POSITIONAL.map((key) => [key, vars.get(key) ?? [anything()]] as const);
   for (const [key] of outer) vars.set(key, args);
   shell.scope.calling.push(name);
   const output = walk({ ...shell, source, depth: shell.depth + 1 }, node.body);

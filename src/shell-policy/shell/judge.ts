@@ -1,4 +1,5 @@
 // The entry for shell commands: from the text of a call to the findings about it.
+import { isRecord } from "../../ledger/guards.ts";
 import { addFinding, type Evaluation } from "../evaluation.ts";
 import { ask, askFirm, deny } from "../finding.ts";
 import { isInProject } from "../path-verdict.ts";
@@ -10,7 +11,7 @@ import { runFields } from "./simple.ts";
 import { walkScript } from "./walk.ts";
 
 export async function judgeCommand(evaluation: Evaluation, input: unknown): Promise<void> {
-  const command = (input as { command?: unknown } | null)?.command;
+  const command = isRecord(input) ? input.command : undefined;
   if (typeof command !== "string" || command.trim() === "") {
     return addFinding(evaluation, "bash", ask("there is no command"));
   }

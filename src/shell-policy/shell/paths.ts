@@ -1,7 +1,7 @@
 // Paths as commands name them: fields that may be partly unknown, globs, several possible current directories.
 import { resolve } from "node:path";
 import { addFinding } from "../evaluation.ts";
-import { allow, ask, askExact, askRead, type PolicyVerdict, stricterFirst } from "../finding.ts";
+import { allow, ask, askExact, askRead, type PolicyVerdict, strictest } from "../finding.ts";
 import { judgePath, type PathUse } from "../path-verdict.ts";
 import { cut, type Field, fill, has, isKnown, showField, type Word } from "./field.ts";
 import type { Shell } from "./shell.ts";
@@ -22,17 +22,18 @@ export function judgeField(
   isEntry = false,
 ): PolicyVerdict {
   const use = { access, isNameOnly, isEntry };
-  if (has(f, "unknown")) return unknownPlace(shell, f, access);
+  const unknown = f.holes.find((one) => one.kind === "unknown");
+  if (unknown) return unknownPlace(shell, f, unknown.at, access);
   const known = likely(f, access);
   if (has(f, "names", "allNames")) {
     if (access === "edit") return askExact("which files it changes is only known at run time", "runtime");
     return judgeAll(shell, { ...use, path: known });
   }
   if (access === "edit" && f.glob && /[*?[][^/]*\//.test(known)) {
-    return [
+    return strictest(
       judgeAll(shell, { ...use, path: known }),
       ask("which directory it changes is only known at run time", "runtime"),
-    ].sort(stricterFirst)[0]!;
+    );
   }
   const verdict = judgeAll(shell, { ...use, path: known });
   if (!f.guessed) return verdict;
@@ -40,32 +41,31 @@ export function judgeField(
     access === "read"
       ? askRead("the path is only known at run time", "runtime")
       : askExact("the path is only known at run time", "runtime");
-  return [verdict, guess].sort(stricterFirst)[0]!;
+  return strictest(verdict, guess);
 }
 
 /** The path with something in place of what is not known: a name of the project, a number. */
 const likely = (f: Word, access: "read" | "edit", unknown = ""): string =>
   fill(f, { unknown, names: "name", allNames: "name", plain: access === "read" ? "0" : "*" });
 
-/** What is known of the beginning may already decide. */
-function unknownPlace(shell: Shell, f: Field, access: "read" | "edit"): PolicyVerdict {
+/** What is known of the beginning may already decide; `at` is the first place that is not. */
+function unknownPlace(shell: Shell, f: Field, at: number, access: "read" | "edit"): PolicyVerdict {
   const runtime = "the path is only known at run time";
   const unsure = access === "read" ? askRead(runtime, "runtime") : askExact(runtime, "runtime");
-  const { at } = f.holes.find((one) => one.kind === "unknown")!;
   const prefix = likely(cut(f, 0, at), access);
   const directory = prefix.slice(0, prefix.lastIndexOf("/") + 1);
   const rest = likely(cut(f, at), access);
-  const verdicts = [unsure];
+  const firm: PolicyVerdict[] = [];
   if (directory !== "" && !f.guessed) {
-    const at = judgeAll(shell, { access, path: directory });
-    if (at.firm) verdicts.push(at);
+    const start = judgeAll(shell, { access, path: directory });
+    if (start.firm) firm.push(start);
   }
   // `$x/.git/config`: the end is known, whatever the beginning.
   if (rest !== "" && !rest.startsWith("..")) {
     const end = judgeAll(shell, { access, path: `./${rest}` });
-    if (end.firm) verdicts.push(end);
+    if (end.firm) firm.push(end);
   }
-  return verdicts.sort(stricterFirst)[0]!;
+  return strictest(unsure, ...firm);
 }
 
 function judgeAll(shell: Shell, use: Omit<PathUse, "cwd" | "isCommand">): PolicyVerdict {
@@ -76,9 +76,8 @@ function judgeAll(shell: Shell, use: Omit<PathUse, "cwd" | "isCommand">): Policy
       ? askRead("the current directory is not known", "runtime")
       : askExact("the current directory is not known", "runtime");
   }
-  return (
-    scope.cwds.map((cwd) => judgePath(evaluation, { ...use, cwd, isCommand: true })).sort(stricterFirst)[0] ?? allow()
-  );
+  const [first, ...more] = scope.cwds.map((cwd) => judgePath(evaluation, { ...use, cwd, isCommand: true }));
+  return first ? strictest(first, ...more) : allow();
 }
 
 /** Whether something lies where the known part of the field leads. */

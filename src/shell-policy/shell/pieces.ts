@@ -26,8 +26,8 @@ export function wordPieces(word: string, before: string, home: string, cwd: stri
 }
 
 function takeApart(word: string, before: string): { flag: string; value: string[] } {
-  const [, long, rest] = /^(--?[A-Za-z][\w.-]*)[=:](.*)$/s.exec(word) ?? [];
-  if (long !== undefined) return { flag: long, value: [rest!, ...joined(word)] };
+  const [, long, rest = ""] = /^(--?[A-Za-z][\w.-]*)[=:](.*)$/s.exec(word) ?? [];
+  if (long !== undefined) return { flag: long, value: [rest, ...joined(word)] };
   if (/^--/.test(word)) return { flag: word, value: [] };
   if (/^-./.test(word)) return { flag: word.slice(0, 2), value: joined(word) };
   return { flag: /^--?[A-Za-z][\w.-]*$/.test(before) ? before : "", value: [word] };
@@ -45,7 +45,7 @@ function joined(word: string): string[] {
 function splitUp(value: string): string[] {
   const whole = value.replace(/^@+/, "");
   if (LOCAL_URL.test(whole)) return [whole.replace(LOCAL_URL, "")];
-  if (URL.test(whole)) return [...whole.matchAll(/@([/~.$][^,]*)/g)].map(([, path]) => path!);
+  if (URL.test(whole)) return [...whole.matchAll(/@([/~.$][^,]*)/g)].map(([, path = ""]) => path);
   const out = [whole];
   // The place on another machine is not one of this.
   const local = /^[\w.-]+@[\w.-]+:/.test(whole) ? "" : whole;
@@ -53,7 +53,7 @@ function splitUp(value: string): string[] {
     const rest = local.slice(m.index + m[0].length);
     if (m.index === 0 && m[0] === ":") continue; // git's `:/` and `:!x`
     if (URL.test(local.slice(Math.max(0, local.lastIndexOf(",", m.index) + 1))) && m[0] === ":") continue;
-    out.push(rest, rest.split(/[=@:,#]/)[0]!);
+    out.push(rest, ...rest.split(/[=@:,#]/).slice(0, 1));
   }
   out.push(...local.split(/[=@:,#]/).slice(0, 1));
   return out;

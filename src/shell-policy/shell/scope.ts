@@ -1,5 +1,6 @@
 // What a shell knows while it runs: variables, the current directory, functions.
-import { type Field, field, holeField, isSameWord } from "./field.ts";
+import { only } from "../../ledger/only.ts";
+import { anything, type Field, field, holeField, isSameWord } from "./field.ts";
 import type { FunctionNode } from "./parse.ts";
 
 /** Where the shell may be: several after a condition, undefined when it cannot be told. */
@@ -25,6 +26,11 @@ interface Defined {
 }
 
 const MAX_CWDS = 4;
+
+/** The names under which the arguments of the script or the function stand. */
+export const POSITIONAL = ["@", "*"];
+export const isPositional = (name: string): boolean => POSITIONAL.includes(name);
+export const positional = ({ vars }: ShellScope): Field[] => vars.get("@") ?? [anything()];
 
 export function openScope(cwd: string, home: string): ShellScope {
   const vars = new Map<string, Field[]>([
@@ -76,7 +82,7 @@ export function isSameScope(a: ShellScope, b: ShellScope): boolean {
 
 /** Keeps the later value in sight, so that a hostile one is still recognised. */
 function guess(left: Field[] | undefined, right: Field[] | undefined): Field {
-  const later = right?.length === 1 ? right[0]! : left?.length === 1 ? left[0]! : holeField();
+  const later = only(right) ?? only(left) ?? holeField();
   return { ...later, guessed: true, splits: true };
 }
 
@@ -84,8 +90,9 @@ function same(a: Field[] | undefined, b: Field[] | undefined): boolean {
   if (a === b) return true;
   if (!a || !b || a.length !== b.length) return false;
   return a.every((f, i) => {
-    const g = b[i]!;
-    return f === g || (isSameWord(f, g) && f.glob === g.glob && f.guessed === g.guessed && f.splits === g.splits);
+    const g = b[i];
+    if (f === g) return true;
+    return g && isSameWord(f, g) && f.glob === g.glob && f.guessed === g.guessed && f.splits === g.splits;
   });
 }
 

@@ -1,7 +1,7 @@
 // The words between the parts that judge a shell command: the running shell, and what a command prints.
 import type { ParsedScript } from "unbash";
 import type { Evaluation } from "../evaluation.ts";
-import { type Field, hole, type Word, word } from "./field.ts";
+import { type CommandLine, hole, type Word, word } from "./field.ts";
 import type { ShellScope } from "./scope.ts";
 
 /** What is known of what a command prints, or of what it is given on its input. */
@@ -29,7 +29,7 @@ export interface Shell {
   /** Judges a script in this shell's scope. */
   runScript(shell: Shell, script: ParsedScript, source: string): CommandOutput;
   /** Judges a command whose words are known. */
-  runFields(shell: Shell, fields: Field[]): CommandOutput;
+  runFields(shell: Shell, fields: CommandLine): CommandOutput;
 }
 
 export function outputAsWord(output: CommandOutput): Word {

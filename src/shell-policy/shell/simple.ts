@@ -10,7 +10,20 @@ import { isInProject } from "../path-verdict.ts";
 import { findBashRule, namesWord } from "../rules.ts";
 import { assign, judgeAssignments } from "./assign.ts";
 import { expandValue, expandWord } from "./expand.ts";
-import { type Field, field, fill, has, holeField, isKnown, join, word as known, showAll, showField } from "./field.ts";
+import {
+  type CommandLine,
+  type Field,
+  field,
+  fill,
+  has,
+  holeField,
+  isCommandLine,
+  isKnown,
+  join,
+  word as known,
+  showAll,
+  showField,
+} from "./field.ts";
 import { callFunction } from "./functions.ts";
 import { endangersProject } from "./paths.ts";
 import { judgeRedirects, judgeTold } from "./redirect.ts";
@@ -27,7 +40,7 @@ export function runSimple(shell: Shell, node: CommandNode): CommandOutput {
   if (shell.evaluation.isExhausted) return UNKNOWN_OUTPUT;
   const text = words.map((word) => word.text).join(" ");
   const written = [...assignments.map((a) => a.text), text].join(" ").trim();
-  if (words.length === 0 || fields.length === 0) {
+  if (!isCommandLine(fields)) {
     for (const assignment of assignments) assign(shell, assignment);
     if (words.length > 0) addFinding(shell.evaluation, text, ask("the command is only known at run time", "runtime"));
     // `$(< file)` is what the file holds.
@@ -37,14 +50,17 @@ export function runSimple(shell: Shell, node: CommandNode): CommandOutput {
   const outerPart = evaluation.part;
   evaluation.part = ++evaluation.parts; // what stands before the command belongs to it
   const areSafe = judgeAssignments(shell, assignments, fields, written);
-  if (!SILENT.has(fields[0]!.text)) judgeTold(shell, text, fields.slice(1));
+  if (!SILENT.has(fields[0].text)) judgeTold(shell, text, fields.slice(1));
   const outer = assignments.map(({ name }) => [name, shell.scope.vars.get(name)] as const);
-  const own = assignments.map(({ value }) => [value.type === "Word" ? expandValue(shell, value) : holeField()]);
-  for (const [i, { name }] of assignments.entries()) shell.scope.vars.set(name, own[i]!);
+  const own = assignments.map(({ name, value }) => ({
+    name,
+    values: [value.type === "Word" ? expandValue(shell, value) : holeField()],
+  }));
+  for (const { name, values } of own) shell.scope.vars.set(name, values);
   const output = runFields({ ...shell, stdin }, fields, { texts: [text], written, areSafe });
   evaluation.part = outerPart;
   outer.forEach(([name, value], i) => {
-    const isUntouched = shell.scope.vars.get(name) === own[i];
+    const isUntouched = shell.scope.vars.get(name) === own[i]?.values;
     if (value && isUntouched) shell.scope.vars.set(name, value);
     else shell.scope.vars.delete(name);
   });
@@ -73,7 +89,7 @@ interface AsWritten {
   areSafe: boolean;
 }
 
-export function runFields(shell: Shell, fields: Field[], as?: AsWritten): CommandOutput {
+export function runFields(shell: Shell, fields: CommandLine, as?: AsWritten): CommandOutput {
   const { evaluation } = shell;
   const shown = showAll(fields);
   const texts = [...new Set([...(as?.texts ?? []), shown].map((t) => t.replace(/\s+/g, " ").trim()))];
@@ -100,10 +116,9 @@ interface Ran {
 }
 const UNKNOWN: Ran = { output: UNKNOWN_OUTPUT };
 
-function runHead(shell: Shell, fields: Field[], text: string): Ran {
+function runHead(shell: Shell, fields: CommandLine, text: string): Ran {
   const { evaluation } = shell;
-  const head = fields[0]!;
-  const args = fields.slice(1);
+  const [head, ...args] = fields;
   if (shell.depth > LIMITS.depth) {
     addFinding(evaluation, text, askFirm("nested too deeply to judge", "unreadable"));
     return UNKNOWN;
@@ -143,8 +158,8 @@ const IS_HOLDFAST = /^(?:\S*\/)?holdfast(?:\.js|@[\w.-]+)?$/;
 function commandName(head: string): string {
   const path = head.startsWith("/") ? normalize(head) : head;
   if (/^\/(?:usr\/)?lib(?:32|64)?\/(?:[^/]+\/)?ld(?:-linux)?[^/]*\.so[.\d]*$/.test(path)) return "ld.so";
-  const m = /^(?:\/usr(?:\/local)?)?\/s?bin\/([^/]+)$/.exec(path);
-  return m ? m[1]! : head.startsWith("\\") ? head.slice(1) : head;
+  const [, program] = /^(?:\/usr(?:\/local)?)?\/s?bin\/([^/]+)$/.exec(path) ?? [];
+  return program ?? (head.startsWith("\\") ? head.slice(1) : head);
 }
 
 function unknownHead(shell: Shell, fields: Field[]): PolicyVerdict {
@@ -175,7 +190,7 @@ function applyRules(
   const { evaluation, scope } = shell;
   const { rules } = evaluation;
   const all = as ? [...texts, as.written] : texts;
-  const label = as?.written ?? texts[0]!;
+  const label = as?.written ?? texts[0] ?? "";
   const denied = findBashRule(rules.deny, all);
   if (denied)
     addFinding(evaluation, label, { ...deny(`the rule ${denied.text} denies it`, "rule"), rule: denied.text });

@@ -4,9 +4,9 @@ import { bringsCode, choicesIn, isFetchedCode, type ProgramChoice, startsProgram
 import { type Called, unusualFlags } from "../commands/ordinary.ts";
 import { isSystemPlace, isText } from "../commands/prose.ts";
 import { type Evaluation, spend } from "../evaluation.ts";
-import { askExact, deny, type PolicyVerdict, stricterFirst } from "../finding.ts";
+import { askExact, deny, type PolicyVerdict, strictest } from "../finding.ts";
 import { isOwnTemporary, judgePlace, type PathUse } from "../path-verdict.ts";
-import { type Field, fill } from "./field.ts";
+import { type Field, fill, type Word } from "./field.ts";
 import { type WordPiece, wordPieces } from "./pieces.ts";
 import type { Shell } from "./shell.ts";
 
@@ -20,7 +20,7 @@ export interface WordCheck {
   args: readonly Field[];
   /** Only these words; absent: all but those that were judged as what they are, a command or a place in a container. */
   only?: Field[];
-  judged: Set<Field>;
+  judged: Set<Word>;
   /** A program in the language of the command. */
   code?: Set<Field>;
   /** What it is given it sends to another machine. */
@@ -97,7 +97,7 @@ function judgePiece(look: WordCheck, piece: WordPiece, swept: Swept): undefined 
     const isWritten = WRITES.test(flag) && !isInText;
     const edit =
       isInText || (look.onlyReads && !isWritten) ? undefined : judgePlace(evaluation, { ...use, access: "edit" });
-    const verdict = edit && isWritten ? [edit, read].sort(stricterFirst)[0]! : read;
+    const verdict = edit && isWritten ? strictest(edit, read) : read;
     if (verdict.code === "rule" && verdict.decision !== "allow") swept.always.push(verdict);
     else if (verdict.code === "secret" && verdict.firm) judgeSecret(look, piece, verdict, swept);
     else if (verdict.code === "device" && !isInText) swept.always.push(verdict);

@@ -1,4 +1,5 @@
 // The values by which variables that could change what programs do are harmless, or what a user may well mean.
+import { own } from "../../ledger/own.ts";
 import { aroundHoles, type Field, isKnown } from "./field.ts";
 
 const ON_OR_OFF = /^(?:[01]|true|false)$/;
@@ -44,7 +45,7 @@ const HARMLESS: Record<string, RegExp> = {
 };
 
 export const isHarmlessValue = (name: string, value: Field): boolean =>
-  Object.hasOwn(HARMLESS, name) && isKnown(value) && HARMLESS[name]!.test(value.text);
+  (isKnown(value) && own(HARMLESS, name)?.test(value.text)) ?? false;
 
 /** Who made a commit and when, which account: asked, whatever the value. */
 const IDENTITY = /^(?:GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|AWS_(?:PROFILE|REGION|DEFAULT_REGION))$/;

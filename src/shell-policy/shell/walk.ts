@@ -14,6 +14,7 @@ import type {
   TestExpression,
   While,
 } from "unbash";
+import { only } from "../../ledger/only.ts";
 import { addFinding, LIMITS, spend } from "../evaluation.ts";
 import { ask, askFirm, askGrave } from "../finding.ts";
 import { inspectArithmetic, inspectArithmeticText, inspectExpression } from "./arithmetic.ts";
@@ -35,11 +36,12 @@ export function walkScript(shell: Shell, script: ParsedScript, source: string): 
     );
     return UNKNOWN_OUTPUT;
   }
-  if (script.errors?.length) {
+  const error = script.errors?.[0];
+  if (error) {
     addFinding(
       shell.evaluation,
       source.slice(0, 80),
-      askFirm(`the command cannot be read: ${script.errors[0]!.message}`, "unreadable"),
+      askFirm(`the command cannot be read: ${error.message}`, "unreadable"),
     );
   }
   const inner = { ...shell, source };
@@ -110,7 +112,8 @@ function walkAndOr(shell: Shell, node: AndOr): CommandOutput {
 }
 
 function walkPipeline(shell: Shell, node: Pipeline): CommandOutput {
-  if (node.commands.length === 1) return walkNode(shell, node.commands[0]!);
+  const alone = only(node.commands);
+  if (alone) return walkNode(shell, alone);
   let before = shell.stdin;
   for (const command of node.commands) {
     const out = walkNode({ ...subshell(shell), stdin: before }, command);
