@@ -1,5 +1,6 @@
 // Event schemas: what goes in is checked, what comes out is upcast in one place and checked again.
 import { HoldfastError } from "./error.ts";
+import { isRecord } from "./guards.ts";
 import type { EventInput, StoredEvent } from "./store.ts";
 
 /** What an event's data must look like; a zod schema is one. */
@@ -72,11 +73,12 @@ export const SELDOM = { jitless: true } as const;
 
 export function createCodec(groups: EventGroup[]): Codec {
   const defs = new Map<string, Known>();
-  for (const { events, extension } of [{ events: EXTENDED_EVENTS }, ...groups] as EventGroup[]) {
+  const all: EventGroup[] = [{ events: EXTENDED_EVENTS }, ...groups];
+  for (const { events, extension } of all) {
     const types = Object.keys(events);
-    for (const type of types) {
+    for (const [type, def] of Object.entries(events)) {
       if (defs.has(type)) throw new HoldfastError("invalid", `event type ${type} is defined twice`);
-      defs.set(type, { ...events[type]!, checks: 0, ...(extension && { extension: { ...extension, types } }) });
+      defs.set(type, { ...def, checks: 0, ...(extension && { extension: { ...extension, types } }) });
     }
   }
   const check = (def: Known, data: unknown) => {
@@ -119,7 +121,7 @@ const EXTENDED_EVENTS: EventDefs = {
     v: 1,
     schema: () => ({
       safeParse(data) {
-        const { mechanism, required, types } = (data ?? {}) as Partial<Extension>;
+        const { mechanism, required, types }: Record<string, unknown> = isRecord(data) ? data : {};
         if (typeof mechanism === "string" && typeof required === "boolean" && Array.isArray(types))
           return { success: true, data: { mechanism, required, types } };
         return { success: false, error: { issues: [{ path: [], message: "no extension" }] } };

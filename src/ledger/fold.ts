@@ -69,7 +69,8 @@ export const extensionsIn = (state: State): Record<string, Extension> =>
 
 /** `everything`: its readers read also what no slice folds. */
 export function createFold(slices: Slices, { everything: all = false } = {}): Fold {
-  const entries = Object.entries({ ...slices, extensions } as Slices);
+  const whole: Slices = { ...slices, extensions };
+  const entries = Object.entries(whole);
   const keyOf = ([name, slice]: (typeof entries)[number]) => `${name}@${slice.version}`;
   const everything = all || entries.some(([, slice]) => !slice.types);
   const wanting = new Map<string, typeof entries>();

@@ -1,4 +1,5 @@
 // One open ledger: its folded state, kept up with what this and other processes append. Facts are appended and decided here, and nowhere else.
+import { damageIn } from "./damage-in.ts";
 import { type DecideOptions, type Decision, type DecisionWriteOptions, decideOn } from "./decide.ts";
 import { HoldfastError, isHoldfastError } from "./error.ts";
 import { type Codec, EXTENDED, type Extension } from "./events.ts";
@@ -6,7 +7,7 @@ import { extensionsIn, type Fold, type State, type Versions } from "./fold.ts";
 import { newId } from "./id.ts";
 import { own } from "./own.ts";
 import { spill, unspill } from "./spill.ts";
-import type { AppendOptions, Base, Damage, EventInput, ReadOnly, Seq, Store, StoredEvent, Write } from "./store.ts";
+import type { AppendOptions, Base, EventInput, ReadOnly, Seq, Store, StoredEvent, Write } from "./store.ts";
 
 const SNAPSHOT_EVERY = 300;
 /** What was appended as `deferred` is durable after this long at the latest. */
@@ -168,8 +169,10 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     timer = undefined;
     held = [];
     heldFor = undefined;
-    const asGiven = (event: StoredEvent, i: number) =>
-      writes[i] === whole[i] ? event : { ...event, data: whole[i]!.data };
+    const asGiven = (event: StoredEvent, i: number) => {
+      const given = whole[i];
+      return given === undefined || writes[i] === given ? event : { ...event, data: given.data };
+    };
     const mine = stored.slice(0, whole.length).map(asGiven);
     const first = mine[0]?.seq ?? 0;
     const folded = state.seq - before.length;
@@ -179,7 +182,8 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       await readOn({ upTo: first - 1 });
       state.seq += before.length;
     }
-    if (mine.length > 0) base = baseOf(mine.at(-1)!);
+    const newest = mine.at(-1);
+    if (newest) base = baseOf(newest);
     for (const [i, event] of mine.entries()) {
       if (i < before.length) note(event);
       else if (event.seq > state.seq) take(event);
@@ -245,7 +249,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     } catch (error) {
       if (!isHoldfastError(error, "damaged")) throw error;
       report({
-        seq: (error.detail as Damage | undefined)?.seq ?? state.seq + 1,
+        seq: damageIn(error)?.seq ?? state.seq + 1,
         kind: "damaged",
         reason: error.message,
       });

@@ -1,4 +1,5 @@
 // What helps after an error, as a code: whoever shows the error words it for its reader. Here for programs; `loop/` for models, the command line for people.
+import { isRecord } from "./guards.ts";
 
 export type NextStep =
   | "list contexts"
@@ -13,7 +14,9 @@ export type Wording = Record<NextStep, string | ((about: { id?: string }) => str
 
 export function worded(next: NextStep, wording: Wording, detail: unknown): string {
   const said = wording[next];
-  return typeof said === "string" ? said : said((detail ?? {}) as { id?: string });
+  return typeof said === "string"
+    ? said
+    : said(isRecord(detail) && typeof detail.id === "string" ? { id: detail.id } : {});
 }
 
 export const FOR_PROGRAMS: Wording = {

@@ -1,5 +1,6 @@
 // Schemas for events in plain functions: for programs that load no schema library, such as those that only share data.
 import type { EventSchema } from "./events.ts";
+import { isRecord } from "./guards.ts";
 
 interface Issue {
   path: PropertyKey[];
@@ -25,10 +26,10 @@ type ObjectOf<S extends Shape> = { [K in Exclude<keyof S, OptionalKeys<S>>]: Typ
   [K in OptionalKeys<S>]?: TypeOf<S[K]>;
 };
 
-function plain<T>(check: Check, isOptional = false): Plain<T> {
+function plain<T>(check: Check): Plain<T> {
   return {
     check,
-    isOptional,
+    isOptional: false,
     safeParse(data) {
       const issue = check(data);
       return issue ? { success: false, error: { issues: [issue] } } : { success: true, data: data as T };
@@ -47,19 +48,18 @@ const below = (key: PropertyKey, issue: Issue | undefined): Issue | undefined =>
 const ofType = <T>(type: "string" | "number" | "boolean"): Plain<T> =>
   plain((value) => (typeof value === type ? undefined : expected(type, value)));
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export const string: Plain<string> = ofType("string");
 export const number: Plain<number> = ofType("number");
 export const boolean: Plain<boolean> = ofType("boolean");
 export const unknown: Plain<unknown> = plain(() => undefined);
 
 export const oneOf = <const T extends string>(...values: T[]): Plain<T> =>
-  plain((value) => (values.includes(value as T) ? undefined : expected(`one of ${values.join(", ")}`, value)));
+  plain((value) => (values.some((one) => one === value) ? undefined : expected(`one of ${values.join(", ")}`, value)));
 
-export const optional = <T>({ check }: Plain<T>): OptionalPlain<T> =>
-  plain<T>((value) => (value === undefined ? undefined : check(value)), true) as OptionalPlain<T>;
+export const optional = <T>({ check }: Plain<T>): OptionalPlain<T> => ({
+  ...plain<T>((value) => (value === undefined ? undefined : check(value))),
+  isOptional: true,
+});
 
 export const array = <T>({ check }: Plain<T>): Plain<T[]> =>
   plain((value) => {
@@ -72,13 +72,13 @@ export const array = <T>({ check }: Plain<T>): Plain<T[]> =>
   });
 
 export const record: Plain<Record<string, unknown>> = plain((value) =>
-  isObject(value) ? undefined : expected("object", value),
+  isRecord(value) ? undefined : expected("object", value),
 );
 
 export function object<S extends Shape>(shape: S): Plain<ObjectOf<S>> {
   const fields = Object.entries(shape).map(([key, { check }]) => ({ key, check }));
   return plain((value) => {
-    if (!isObject(value)) return expected("object", value);
+    if (!isRecord(value)) return expected("object", value);
     for (const field of fields) {
       const issue = field.check(value[field.key]);
       if (issue) return below(field.key, issue);

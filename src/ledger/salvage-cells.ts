@@ -76,7 +76,8 @@ function serialTypes(page: Buffer, at: number, header: number): number[] | undef
 function fits(serials: number[], shape: readonly Shape[]): boolean {
   if (serials.length !== shape.length) return false;
   return shape.every((kind, i) => {
-    const serial = serials[i]!;
+    const serial = serials[i];
+    if (serial === undefined) return false;
     if (kind === "null") return serial === 0;
     if (kind === "text") return serial >= 13 && serial % 2 === 1;
     if (kind === "text?") return serial === 0 || (serial >= 13 && serial % 2 === 1);
@@ -86,7 +87,23 @@ function fits(serials: number[], shape: readonly Shape[]): boolean {
   });
 }
 
-export function columns(cell: Cell, payload: Buffer): (string | number | null | Uint8Array)[] {
+type Column<S> = S extends "null"
+  ? null
+  : S extends "text"
+    ? string
+    : S extends "text?"
+      ? string | null
+      : S extends "int"
+        ? number
+        : Uint8Array;
+type Columns<S extends readonly Shape[]> = { -readonly [K in keyof S]: Column<S[K]> };
+
+/** Contract: the record was found by that shape, or by one that begins so. */
+export function columns<S extends readonly Shape[]>(cell: Cell, payload: Buffer): Columns<S> {
+  return valuesOf(cell, payload) as Columns<S>;
+}
+
+function valuesOf(cell: Cell, payload: Buffer): unknown[] {
   let at = cell.header;
   return cell.serials.map((serial) => {
     const size = serialSize(serial);
@@ -104,7 +121,7 @@ export function columns(cell: Cell, payload: Buffer): (string | number | null | 
 const INT_SIZE = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0] as const;
 
 function serialSize(serial: number): number {
-  return serial < 10 ? INT_SIZE[serial]! : (serial - 12 - (serial % 2)) / 2;
+  return INT_SIZE[serial] ?? (serial - 12 - (serial % 2)) / 2;
 }
 
 /** Where the varint that was read last ends: one number instead of an object for every byte of a file. */

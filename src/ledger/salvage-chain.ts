@@ -106,14 +106,15 @@ function* follow(events: Map<Seq, Row[]>, previous: Uint8Array, after: Seq): Gen
   const rows: Row[] = [];
   for (let seq = after + 1; ; seq++) {
     const found = next(events, previous, seq);
-    if (found.length === 0) break;
+    const [first] = found;
+    if (!first) break;
     if (found.length > 1) {
       // A write that never was committed, or that was taken back, left its traces beside the one that was.
       for (const one of found) for (const tail of follow(events, one.sum, seq)) yield [...rows, one, ...tail];
       return;
     }
-    rows.push(found[0]!);
-    previous = found[0]!.sum;
+    rows.push(first);
+    previous = first.sum;
   }
   yield rows;
 }
@@ -126,12 +127,11 @@ function next(events: Map<Seq, Row[]>, previous: Uint8Array, seq: Seq): Row[] {
 
 function behindBreak(events: Map<Seq, Row[]>, after: Seq): Row[] {
   const rows: Row[] = [];
-  for (const seq of [...events.keys()].filter((one) => one > after).sort((a, b) => a - b)) {
+  for (const [seq, candidates] of [...events].filter(([one]) => one > after).sort(([a], [b]) => a - b)) {
     const before = rows.at(-1);
-    const candidates = events.get(seq)!;
     const proven =
       before?.seq === seq - 1 ? candidates.find((row) => sameBytes(row.sum, eventSum(before.sum, row))) : undefined;
-    rows.push(proven ?? candidates[0]!);
+    rows.push(...(proven ? [proven] : candidates.slice(0, 1)));
   }
   return rows;
 }

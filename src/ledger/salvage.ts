@@ -20,13 +20,18 @@ export interface Salvage {
 const EVENTS = 0;
 const LEDGERS = 1;
 const BLOBS = 2;
-const LEDGER: Shape[] = ["null", "text", "int", { blob: 16 }, "int", "int", "text", "int", "int", { blob: 16 }];
-const SHAPES: { table: number; shape: Shape[] }[] = [
-  { table: EVENTS, shape: ["null", "text?", "text", "int", "text", "int", "text", "text?", "text", { blob: 16 }] },
+const SUM = { blob: 16 } as const;
+const HASH = { blob: 32 } as const;
+const EVENT = ["null", "text?", "text", "int", "text", "int", "text", "text?", "text", SUM] as const;
+const LEDGER = ["null", "text", "int", SUM, "int", "int", "text", "int", "int", SUM] as const;
+const BLOB = ["null", HASH, "int", "int", "int", "blob"] as const;
+const SHAPES: { table: number; shape: readonly Shape[] }[] = [
+  { table: EVENTS, shape: EVENT },
   { table: LEDGERS, shape: LEDGER },
-  // With the mark of its references, where it has one.
-  ...(["null", { blob: 32 }] as Shape[]).map((refs) => ({ table: LEDGERS, shape: [...LEDGER, refs] })),
-  { table: BLOBS, shape: ["null", { blob: 32 }, "int", "int", "int", "blob"] },
+  // With the mark of its references, or room for one.
+  { table: LEDGERS, shape: [...LEDGER, "null"] },
+  { table: LEDGERS, shape: [...LEDGER, HASH] },
+  { table: BLOBS, shape: BLOB },
 ];
 /** How many mixtures of old and new overflow pages are tried for one record. */
 const TRIES = 6;
@@ -97,9 +102,9 @@ function addEvent(found: Found, cell: Cell, payload: Buffer): void {
   const n = Math.floor(cell.rowid / KEY_SPAN);
   const seq = cell.rowid % KEY_SPAN;
   if (n < 1 || seq < 1) return;
-  const [, name, id, at, type, v, actor, touches, data, sum] = columns(cell, payload);
-  const row = { seq, id, at, type, v, actor, touches, data, sum } as Row;
-  addRow(found, { n, ...(name !== null && { name: name as string }), row });
+  const [, name, id, at, type, v, actor, touches, data, sum] = columns<typeof EVENT>(cell, payload);
+  const row: Row = { seq, id, at, type, v, actor, touches, data, sum };
+  addRow(found, { n, ...(name !== null && { name }), row });
 }
 
 /** Contract: false when the same row is already there. */
@@ -115,8 +120,11 @@ function addRow(found: Found, { n, name, row }: { n: number; name?: string; row:
 }
 
 function addEntry(found: Found, cell: Cell, payload: Buffer): void {
-  const [, name, head, hash, created_at, updated_at, summary, min_writer, removed, sum] = columns(cell, payload);
-  const entry = {
+  const [, name, head, hash, created_at, updated_at, summary, min_writer, removed, sum] = columns<typeof LEDGER>(
+    cell,
+    payload,
+  );
+  const entry: LedgerRow = {
     n: cell.rowid,
     name,
     head,
@@ -127,7 +135,7 @@ function addEntry(found: Found, cell: Cell, payload: Buffer): void {
     min_writer,
     removed,
     sum,
-  } as LedgerRow;
+  };
   if (!sameBytes(entry.sum, ledgerSum(entry))) return;
   ledgerNameOf(found, entry.n).add(entry.name);
   const known = found.entries.get(entry.n);
@@ -152,9 +160,10 @@ function* payloads(pages: Pages, page: Buffer, cell: Cell): Generator<Buffer> {
     let deeper = false;
     for (let pgno = cell.overflow; left > 0; ) {
       const versions = pages.versions(pgno);
-      if (versions.length === 0) return;
+      const version = versions.at(Math.min(age, versions.length - 1));
+      if (version === undefined) return;
       if (versions.length > age + 1) deeper = true;
-      const next = pages.read(versions[Math.min(age, versions.length - 1)]!);
+      const next = pages.read(version);
       if (next.length < 4) return;
       parts.push(next.subarray(4, Math.min(next.length, 4 + left)));
       left -= PAGE_SIZE - 4;
@@ -170,25 +179,18 @@ function joinFound(pages: Pages, hash: string, cells: { where: PagePlace; cell: 
   const byPart = new Map<number, BlobPart[]>();
   for (const { where, cell } of cells) {
     for (const payload of payloads(pages, pages.read(where), cell)) {
-      const [, , part, parts, codec, data] = columns(cell, payload) as [
-        null,
-        Uint8Array,
-        number,
-        number,
-        number,
-        Uint8Array,
-      ];
+      const [, , part, parts, codec, data] = columns<typeof BLOB>(cell, payload);
       const list = byPart.get(part);
       if (list) list.push({ part, parts, codec, data });
       else byPart.set(part, [{ part, parts, codec, data }]);
     }
   }
-  const order = [...byPart.keys()].sort((a, b) => a - b);
-  const most = Math.max(0, ...[...byPart.values()].map((list) => list.length));
+  const lists = [...byPart].sort(([a], [b]) => a - b).map(([, list]) => list);
+  const most = Math.max(0, ...lists.map((list) => list.length));
   for (let i = 0; i < most; i++) {
     const whole = joinParts(
       hash,
-      order.map((part) => byPart.get(part)!).map((list) => list[Math.min(i, list.length - 1)]!),
+      lists.flatMap((list) => list.at(Math.min(i, list.length - 1)) ?? []),
     );
     if (whole) return whole;
   }

@@ -53,11 +53,15 @@ export async function unspill(
 function putBack(holder: object, path: (string | number)[], text: string): void {
   let at: unknown = holder;
   for (const [i, key] of path.entries()) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return;
-    if (i === path.length - 1) (at as Record<string | number, unknown>)[key] = text;
-    else at = (at as Record<string | number, unknown>)[key];
+    if (!hasKeys(at) || !Object.hasOwn(at, key)) return;
+    if (i === path.length - 1) at[key] = text;
+    else at = at[key];
   }
 }
+
+/** An object or an array. */
+const hasKeys = (value: unknown): value is Record<string | number, unknown> =>
+  typeof value === "object" && value !== null;
 
 function isSpilled(data: unknown): data is Spilled {
   return typeof data === "object" && data !== null && "$spill" in data;
@@ -65,7 +69,7 @@ function isSpilled(data: unknown): data is Spilled {
 
 function hasLong(value: unknown): boolean {
   if (typeof value === "string") return value.length > SPILL_BYTES;
-  if (typeof value !== "object" || value === null) return false;
-  for (const key in value) if (hasLong((value as Record<string, unknown>)[key])) return true;
+  if (!hasKeys(value)) return false;
+  for (const key in value) if (hasLong(value[key])) return true;
   return false;
 }

@@ -8,7 +8,7 @@ interface SystemError extends Error {
 }
 
 const isSystemError = (error: unknown): error is SystemError =>
-  error instanceof Error && typeof (error as SystemError).syscall === "string" && "errno" in error;
+  error instanceof Error && "syscall" in error && typeof error.syscall === "string" && "errno" in error;
 
 type Says = (path: string) => string;
 

@@ -2,18 +2,19 @@
 import { eventSum, genesis, hex, type Row, sameBytes } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError } from "../error.ts";
+import { isRecord } from "../guards.ts";
 import { newId } from "../id.ts";
 import { mayRefer, possibleReferences } from "../references.ts";
 import type { AppendOptions, Base, EventInput, Seq, StoredEvent, Write } from "../store.ts";
 import { type PackedBlob, putBlob } from "./blobs.ts";
 import type { Connection } from "./connection.ts";
 import { checkLease } from "./lease-row.ts";
-import { advanceMark, freshMark, isUpToDate, MOST_LOOKED_UP, recordReference } from "./references.ts";
+import { advanceMark, freshMark, type Mark, MOST_LOOKED_UP, markOf, recordReference } from "./references.ts";
 import {
   damaged,
   entityVersion,
   eventAs,
-  type LedgerRow,
+  type LedgerEntry,
   ledgerRow,
   putEventRow,
   putLedgerRow,
@@ -27,7 +28,7 @@ import { NAME_BYTES } from "./sidecar.ts";
 import { checkWake, putWake } from "./wakes.ts";
 
 export interface Advanced {
-  row: LedgerRow;
+  row: LedgerEntry;
   events: Row[];
   /** Its summary is another one now. */
   summarised: boolean;
@@ -40,24 +41,30 @@ export interface Appended {
 }
 
 /** One event as it will be stored, all but its place in the ledger. */
-type Draft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean; at?: number };
+type Draft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean; at?: number; input: EventInput };
 
 interface OpenLedger {
-  row: Omit<LedgerRow, "sum">;
+  row: LedgerEntry;
   isNew: boolean;
   /** A write that only guards changes nothing of its ledger. */
   changed: boolean;
   summarised: boolean;
-  /** What it names is recorded up to its last event. */
-  recorded: boolean;
+  /** What it names is recorded up to its last event: by this mark, a part of the row. Undefined: a collection reads it. */
+  mark: Mark | undefined;
   events: Row[];
 }
 
 /** One write, all but its place in the ledger. */
 interface DraftedWrite {
+  write: Write;
   events: Draft[];
   /** What its events may name, as far as anything; "many": too much to look up. */
   possible?: Set<string> | "many";
+}
+
+/** One write, and the ledger that it goes to. */
+interface PlacedWrite extends DraftedWrite {
+  open: OpenLedger;
 }
 
 /** Checks what needs no database, before the lock is taken. */
@@ -75,7 +82,7 @@ export function draft(writes: Write[], { wake = [] }: AppendOptions): DraftedWri
       ids.add(key);
       return one;
     });
-    return { events, possible: possiblyNamed(events) };
+    return { write, events, possible: possiblyNamed(events) };
   });
 }
 
@@ -100,6 +107,7 @@ function draftEvent(event: EventInput): Draft {
     throw new HoldfastError("invalid", "an event needs a type, an actor and a whole number as its version");
   }
   return {
+    input: event,
     id: id ?? newId("evt"),
     given: id !== undefined,
     type,
@@ -114,47 +122,30 @@ function draftEvent(event: EventInput): Draft {
 /** Contract: runs inside a write transaction; throws to refuse the whole. */
 export function appendRows(
   db: Connection,
-  writes: Write[],
-  opts: AppendOptions & { drafts: DraftedWrite[]; packed: PackedBlob[]; writer: number },
+  drafts: DraftedWrite[],
+  opts: AppendOptions & { packed: PackedBlob[]; writer: number },
 ): Appended {
   const ledgers = new Map<string, OpenLedger>();
   const at = Date.now();
   const next = { n: 0, at };
-  for (const write of writes) {
-    if (!ledgers.has(write.ledger)) ledgers.set(write.ledger, openLedger(db, write.ledger, next));
-  }
+  const placed = drafts.map(({ write, events, possible }): PlacedWrite => {
+    const open = ledgers.get(write.ledger) ?? openLedger(db, write.ledger, next);
+    ledgers.set(write.ledger, open);
+    return { write, events, possible, open };
+  });
 
-  const old = recorded(db, writes, opts.drafts, ledgers);
+  const old = recorded(db, placed);
   if (old) return { events: old, advanced: [] };
-  checkGuards(db, writes, ledgers, opts);
+  checkGuards(db, placed, opts);
 
   const events: StoredEvent[] = [];
-  for (const [i, write] of writes.entries()) {
-    if (write.events.length === 0 && write.summary === undefined) continue;
-    const open = ledgers.get(write.ledger)!;
+  for (const one of placed) {
+    const { write, open, possible } = one;
+    if (one.events.length === 0 && write.summary === undefined) continue;
     const ledger = open.row;
     open.changed = true;
-    const versions = new Map<string, Seq>();
-    for (const [k, one] of opts.drafts[i]!.events.entries()) {
-      const row = { ...one, seq: ledger.head + 1, at: one.at ?? at } as Row & { given?: boolean };
-      row.sum = eventSum(ledger.hash, row);
-      putEventRow(db, ledger, row);
-      open.events.push(row);
-      ledger.head = row.seq;
-      ledger.hash = row.sum;
-      const event = eventAs(row, write.events[k]!);
-      for (const entity of event.touches) versions.set(entity, row.seq);
-      events.push(event);
-    }
-    for (const [entity, version] of versions) {
-      db.run(
-        "INSERT INTO entities VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET version = excluded.version",
-        ledger.n,
-        entity,
-        version,
-      );
-    }
-    recordNamed(db, open, { possible: opts.drafts[i]!.possible, packed: opts.packed });
+    putEvents(db, one, { at, events });
+    recordNamed(db, open, { possible, packed: opts.packed });
     if (write.summary !== undefined) {
       ledger.summary = joinSummaries(ledger.summary, write.summary);
       open.summarised = true;
@@ -167,10 +158,33 @@ export function appendRows(
   for (const blob of opts.packed) putBlob(db, blob);
   for (const wake of opts.wake ?? []) putWake(db, wake);
   crashPoint("append.before-commit");
-  return {
-    events,
-    advanced: changed.map(({ row, events, summarised }) => ({ row: row as LedgerRow, events, summarised })),
-  };
+  return { events, advanced: changed.map(({ row, events, summarised }) => ({ row, events, summarised })) };
+}
+
+/** The rows of one write, chained to the ledger's last; `events` gets them as they are stored. */
+function putEvents(db: Connection, { events, open }: PlacedWrite, into: { at: number; events: StoredEvent[] }): void {
+  const ledger = open.row;
+  const versions = new Map<string, Seq>();
+  for (const one of events) {
+    const { id, at = into.at, type, v, actor, touches, data } = one;
+    const row: Row = { seq: ledger.head + 1, id, at, type, v, actor, touches, data, sum: ledger.hash };
+    row.sum = eventSum(row.sum, row); // over the sum of the one before it
+    putEventRow(db, ledger, row);
+    open.events.push(row);
+    ledger.head = row.seq;
+    ledger.hash = row.sum;
+    const event = eventAs(row, one.input);
+    for (const entity of event.touches) versions.set(entity, row.seq);
+    into.events.push(event);
+  }
+  for (const [entity, version] of versions) {
+    db.run(
+      "INSERT INTO entities VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET version = excluded.version",
+      ledger.n,
+      entity,
+      version,
+    );
+  }
 }
 
 /** What its new events name, of blobs that are in the store or come with this append. */
@@ -179,17 +193,17 @@ function recordNamed(
   open: OpenLedger,
   { possible, packed }: Pick<DraftedWrite, "possible"> & { packed: PackedBlob[] },
 ): void {
-  if (possible === "many") open.recorded = false;
-  if (!open.recorded || possible === "many") return; // a collection reads it
-  const { row } = open;
+  if (possible === "many") open.mark = undefined;
+  const { row, mark } = open;
+  if (!mark || possible === "many") return; // a collection reads it
   const there = (hash: Buffer) =>
     packed.some((blob) => sameBytes(blob.hash, hash)) ||
     db.get("SELECT 1 FROM blobs WHERE hash = ? LIMIT 1", hash) !== undefined;
   for (const text of possible ?? []) {
     const hash = Buffer.from(text, "hex");
-    if (there(hash)) recordReference(db, row, hash);
+    if (there(hash)) recordReference(db, { n: row.n, mark }, hash);
   }
-  advanceMark(row);
+  advanceMark(mark, row.hash);
 }
 
 /** A clock that goes back by more was wrong before: what it had said then is not carried on. */
@@ -204,12 +218,9 @@ function updatedAt(db: Connection, { before, at, listed }: { before: number; at:
 }
 
 function joinSummaries(before: string, next: unknown): string {
-  const old: unknown = isObject(next) ? JSON.parse(before) : undefined;
-  return JSON.stringify(isObject(old) ? { ...old, ...(next as object) } : next);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isRecord(next)) return JSON.stringify(next);
+  const old: unknown = JSON.parse(before);
+  return JSON.stringify(isRecord(old) ? { ...old, ...next } : next);
 }
 
 function openLedger(db: Connection, name: string, next: { n: number; at: number }): OpenLedger {
@@ -218,11 +229,12 @@ function openLedger(db: Connection, name: string, next: { n: number; at: number 
     // The list of ledgers and the events must agree before anything is chained to them.
     if (!sameBytes(sumAt(db, row, row.head), row.hash))
       throw damaged({ ledger: name, seq: row.head, what: "its last event is missing or changed" });
-    return { row, isNew: false, changed: false, summarised: false, recorded: isUpToDate(row), events: [] };
+    return { row, isNew: false, changed: false, summarised: false, mark: markOf(row), events: [] };
   }
   next.n ||= (db.get<{ n: number | null }>("SELECT max(n) AS n FROM ledgers")?.n ?? 0) + 1;
   const n = next.n++;
   const hash = genesis(n, name);
+  const mark = freshMark(hash);
   const fresh = {
     n,
     name,
@@ -233,23 +245,18 @@ function openLedger(db: Connection, name: string, next: { n: number; at: number 
     summary: "null",
     min_writer: 0,
     removed: 0,
-    refs: freshMark(hash),
+    refs: mark,
   };
-  return { row: fresh, isNew: true, changed: false, summarised: false, recorded: true, events: [] };
+  return { row: fresh, isNew: true, changed: false, summarised: false, mark, events: [] };
 }
 
 /** The stored events when every id is known with the same content; undefined when none is. */
-function recorded(
-  db: Connection,
-  writes: Write[],
-  drafts: DraftedWrite[],
-  ledgers: Map<string, OpenLedger>,
-): StoredEvent[] | undefined {
+function recorded(db: Connection, placed: readonly PlacedWrite[]): StoredEvent[] | undefined {
   const old: StoredEvent[] = [];
   let fresh: string | undefined;
-  for (const [i, write] of writes.entries()) {
-    const { row: ledger, isNew } = ledgers.get(write.ledger)!;
-    for (const one of drafts[i]!.events) {
+  for (const { write, events, open } of placed) {
+    const { row: ledger, isNew } = open;
+    for (const one of events) {
       const known = one.given && !isNew ? rowById(db, ledger.n, one.id) : undefined;
       if (!known) {
         fresh = one.id;
@@ -269,26 +276,22 @@ function recorded(
       old.push(toEvent(known));
     }
   }
-  if (old.length === 0) return undefined;
+  const [first] = old;
+  if (!first) return undefined;
   if (fresh !== undefined) {
     throw new HoldfastError(
       "id_reused",
-      `event ${old[0]!.id} is already recorded but ${fresh} is not: a batch is wholly new or wholly old`,
+      `event ${first.id} is already recorded but ${fresh} is not: a batch is wholly new or wholly old`,
     );
   }
   return old;
 }
 
-function checkGuards(
-  db: Connection,
-  writes: Write[],
-  ledgers: Map<string, OpenLedger>,
-  opts: AppendOptions & { writer: number },
-): void {
-  for (const { ledger, base } of writes) if (base) checkBase(db, ledgers.get(ledger)!.row, base);
+function checkGuards(db: Connection, placed: readonly PlacedWrite[], opts: AppendOptions & { writer: number }): void {
+  for (const { write, open } of placed) if (write.base) checkBase(db, open.row, write.base);
   if (opts.lease) checkLease(db, opts.lease);
-  for (const write of writes) {
-    const { row } = ledgers.get(write.ledger)!;
+  for (const { write, open } of placed) {
+    const { row } = open;
     if (row.min_writer > opts.writer) {
       throw new HoldfastError(
         "upgrade",
@@ -314,7 +317,7 @@ function checkGuards(
 }
 
 /** Contract: throws `rolled_back` unless this event stands in the ledger. The head's hash is at hand; only an older base is looked up. */
-function checkBase(db: Connection, row: Omit<LedgerRow, "sum">, { seq, sum }: Base): void {
+function checkBase(db: Connection, row: LedgerEntry, { seq, sum }: Base): void {
   const there = seq > row.head ? undefined : seq === row.head ? row.hash : sumAt(db, row, seq);
   if (there && hex(there) === sum) return;
   const how = there ? "another event stands there" : `it ends at event ${row.head}`;

@@ -2,6 +2,7 @@
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { blobHash, knownHash } from "../checksum.ts";
+import { only } from "../only.ts";
 import type { Connection } from "./connection.ts";
 
 const CHUNK = 1 << 20;
@@ -52,7 +53,7 @@ export function joinParts(name: string, parts: BlobPart[]): Uint8Array | undefin
   if (parts.length === 0 || parts.some((one, i) => one.part !== i || one.parts !== parts.length)) return undefined;
   try {
     const raw = parts.map((one) => (one.codec === ZSTD ? unpack(one.data) : one.data));
-    const bytes = raw.length === 1 ? raw[0]! : Buffer.concat(raw);
+    const bytes = only(raw) ?? Buffer.concat(raw);
     return blobHash(bytes) === name ? bytes : undefined;
   } catch {
     return undefined;

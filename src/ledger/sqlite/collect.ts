@@ -85,7 +85,8 @@ function takeAway(
     }
     gone.ledgers.push({ ledger, ...sizeOf(db, row.n) });
     if (dryRun) continue;
-    gone.removed.push(removeLedgerRows(db, ledger)!);
+    const removed = removeLedgerRows(db, ledger);
+    if (removed) gone.removed.push(removed);
     if (leases !== undefined) dropLeaseRows(db, leases);
   }
   if (gone.removed.length > 0) dropWakes(db, new Set(gone.removed.map(({ name }) => name)));

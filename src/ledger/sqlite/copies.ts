@@ -7,7 +7,7 @@ import type { Seq } from "../store.ts";
 import type { Advanced } from "./append.ts";
 import type { Connection } from "./connection.ts";
 import { type Copied, copiedIn, eventLine, lineEnd, linesOf, summaryLine } from "./copy-lines.ts";
-import { eventRows, follows, type LedgerRow, sumAt } from "./rows.ts";
+import { eventRows, follows, type LedgerEntry, sumAt } from "./rows.ts";
 
 export interface Copies {
   /** Contract: after the commit; never fails it; no fsync. What a killed process left out is made up for by the next one. */
@@ -40,7 +40,8 @@ export function openCopies(file: string, db: Connection): Copies {
     const stat = known && fstatSync(known.fd);
     if (stat && stat.nlink > 0) return { one: known, size: stat.size };
     forget(n);
-    if (open.size >= OPEN_FILES) forget(open.keys().next().value!);
+    const [oldest] = open.keys();
+    if (oldest !== undefined && open.size >= OPEN_FILES) forget(oldest);
     makeDir(folder);
     const fd = openSync(pathOf(file, n), APPEND, 0o600);
     const one = { fd, last: -1, size: -1 };
@@ -90,13 +91,13 @@ export function openCopies(file: string, db: Connection): Copies {
 }
 
 /** Events before `first` that the copy lacks. A last line that is not of this ledger says nothing: then they all count. */
-function leftOut(db: Connection, ledger: LedgerRow, { last, first }: { last?: Row | undefined; first: Seq }): Row[] {
+function leftOut(db: Connection, ledger: LedgerEntry, { last, first }: { last?: Row | undefined; first: Seq }): Row[] {
   const from = last && sameBytes(sumAt(db, ledger, last.seq), last.sum) ? last.seq + 1 : 1;
   return from < first && first - from < GAP ? eventRows(db, ledger.n, { from, to: first - 1, limit: GAP }) : [];
 }
 
 function* linesFor(
-  ledger: LedgerRow,
+  ledger: LedgerEntry,
   { whole, missing, events, summarised }: { whole: boolean; missing: Row[] } & Omit<Advanced, "row">,
 ): Generator<string> {
   if (!whole) yield "\n";
@@ -148,10 +149,12 @@ export function provenCopy(
   for (let seq = ledger.head; seq > 0; seq--) {
     const before = seq === 1 ? [genesis(ledger.n, ledger.name)] : (bySeq.get(seq - 1) ?? []).map((row) => row.sum);
     const candidates = (bySeq.get(seq) ?? []).filter((row) => sameBytes(row.sum, sum));
-    const previous = before.find((one) => candidates.some((row) => follows(one, row)));
-    if (!previous) return undefined;
-    rows.push(candidates.find((row) => follows(previous, row))!);
-    sum = previous;
+    const link = before
+      .flatMap((previous) => candidates.map((row) => ({ previous, row })))
+      .find(({ previous, row }) => follows(previous, row));
+    if (!link) return undefined;
+    rows.push(link.row);
+    sum = link.previous;
   }
   return rows.reverse();
 }

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { digest, hex, type Row } from "../checksum.ts";
 import type { Seq } from "../store.ts";
-import type { LedgerRow } from "./rows.ts";
+import type { LedgerEntry } from "./rows.ts";
 
 /** One line of the copy of ledger n. */
 export interface Copied {
@@ -37,7 +37,7 @@ export function eventLine(name: string, row: Row): string {
   return `${head.slice(0, -1)},"touches":${touches},"data":${row.data}}\n`;
 }
 
-export function summaryLine(ledger: LedgerRow): string {
+export function summaryLine(ledger: LedgerEntry): string {
   const fields = { of: ledger.head, at: ledger.updated_at, sum: hex(ledger.hash) };
   const head = JSON.stringify({ ...fields, check: summaryCheck(ledger.n, fields, ledger.summary) });
   return `${head.slice(0, -1)},"summary":${ledger.summary}}\n`;

@@ -10,7 +10,7 @@ import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Damage, Seq } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { readCopies } from "./copies.ts";
-import { toEvent } from "./rows.ts";
+import { toEvent, touchesOf } from "./rows.ts";
 import { readHeads } from "./sidecar.ts";
 import { patiently } from "./turns.ts";
 
@@ -92,7 +92,7 @@ export async function assess(
   const named = opts.seen.filter(
     (one) => one.ledger !== undefined && !lost.some((ledger) => ledger.name === one.ledger),
   );
-  const damage = [...whole, ...lost.map((ledger) => ledger.damage!), ...named];
+  const damage = [...whole, ...lost.flatMap((ledger) => ledger.damage ?? []), ...named];
   return { quarantine: folder, found, damage, structural };
 }
 
@@ -137,8 +137,5 @@ export function describe(damage: Damage[]): string {
 }
 
 export function versionIn(ledger: SalvagedLedger | undefined, entity: string): Seq {
-  const last = ledger?.rows.findLast(
-    (row) => row.touches !== null && (JSON.parse(row.touches) as string[]).includes(entity),
-  );
-  return last?.seq ?? 0;
+  return ledger?.rows.findLast((row) => touchesOf(row).includes(entity))?.seq ?? 0;
 }

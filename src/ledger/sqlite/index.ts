@@ -37,8 +37,9 @@ export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {
   if (!opts.readOnly) finishRepair(file);
   refuseNetworkDisk(file);
   const { damage, newer, heads, unknown } = await inspect(file);
-  if (damage.length > 0 && opts.readOnly) throw damaged(damage[0]!);
-  if (damage.length > 0) return createSalvagedStore(url, await assess(file, { seen: damage, structural: true }));
+  const [first] = damage;
+  if (first && opts.readOnly) throw damaged(first);
+  if (first) return createSalvagedStore(url, await assess(file, { seen: damage, structural: true }));
 
   const settings = {
     url,

@@ -1,5 +1,6 @@
 // The store over a sound database, and its fall back to what salvage proves when the database turns out not to be.
 import { crashPoint } from "../crash-point.ts";
+import { damageIn } from "../damage-in.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
 import { createLeases } from "../leases.ts";
 import type { SalvagedLedger } from "../salvage-chain.ts";
@@ -64,14 +65,14 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
 
   /** SQLite or a checksum says that something is damaged: copy, look at the raw pages, and decide what still holds. */
   async function fall(error: unknown): Promise<Assessment> {
-    const detail = isHoldfastError(error) ? (error.detail as Damage | undefined) : undefined;
+    const detail = damageIn(error);
     // Without a place in the ledger it is its entry in the list that is wrong: then the list cannot be trusted.
     const structural = isCorrupt(error) || (detail?.ledger !== undefined && detail.seq === undefined);
     if (!structural && !isHoldfastError(error, "damaged")) throw translate(error);
     const seen = detail ? [detail] : [];
-    const known = seen.find((one) => one.ledger !== undefined && broken.has(one.ledger));
+    const known = detail?.ledger === undefined ? undefined : broken.get(detail.ledger);
     // Nothing was appended to it since it was copied: one copy is enough.
-    if (known && !structural) throw damaged({ ...findSalvage(file, known), ...broken.get(known.ledger!) });
+    if (detail && known && !structural) throw damaged({ ...findSalvage(file, detail), ...known });
     const assessment = await assess(file, { db, seen, structural });
     if (assessment.structural) {
       fallen ??= createSalvagedStore(url, assessment);
@@ -168,7 +169,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
       const drafts = draft(writes, opts);
       const packed = opts.blobs ? await Promise.all(opts.blobs.map(packBlob)) : [];
       const normal = async () => {
-        const rows = () => appendRows(db, writes, { ...opts, drafts, packed, writer: settings.writer });
+        const rows = () => appendRows(db, drafts, { ...opts, packed, writer: settings.writer });
         const done = await db.write(rows, opts);
         if (done.advanced.length > 0) committed(done.advanced);
         return done.events;
@@ -197,8 +198,9 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
           if (!one.ledger.startsWith(prefix)) return; // those with the prefix stand together
           yield one;
         }
-        if (page.length < most) return;
-        last = page.at(-1)!.ledger;
+        const end = page.at(-1);
+        if (!end || page.length < most) return;
+        last = end.ledger;
         left -= page.length;
       }
     },

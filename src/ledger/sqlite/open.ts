@@ -15,6 +15,7 @@ import {
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "../error.ts";
+import { errorCode } from "../guards.ts";
 import { newId } from "../id.ts";
 import { makeDir } from "../make-dir.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -88,7 +89,7 @@ function putInPlace(fresh: string, file: string): void {
   try {
     linkSync(fresh, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    if (errorCode(error) === "EEXIST") return;
     copyFileSync(fresh, file, constants.COPYFILE_EXCL); // a file system without links
     sync(file);
   }

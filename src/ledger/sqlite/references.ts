@@ -7,7 +7,7 @@ import type { LedgerRow } from "./rows.ts";
  * The mark of a ledger: the chain hash of the last event whose references are recorded, then a sum over all of them. A mark of another
  * event, none, or a sum that is wrong (an older Holdfast wrote, a repair, damage) means: read the ledger again before relying on it.
  */
-type Mark = Uint8Array;
+export type Mark = Uint8Array;
 
 /** So many texts of an append are looked up while everyone waits; with more its ledger is read again by the next collection. */
 export const MOST_LOOKED_UP = 200;
@@ -18,21 +18,23 @@ export function freshMark(hash: Uint8Array): Mark {
   return mark;
 }
 
-/** Whether what is recorded reaches up to the ledger's last event. */
-export function isUpToDate({ refs, hash }: Pick<LedgerRow, "refs" | "hash">): boolean {
-  return refs?.length === 2 * SUM_BYTES && sameBytes(refs.subarray(0, SUM_BYTES), hash);
+/** The ledger's own, where what is recorded reaches up to its last event. */
+export function markOf({ refs, hash }: Pick<LedgerRow, "refs" | "hash">): Mark | undefined {
+  return refs?.length === 2 * SUM_BYTES && sameBytes(refs.subarray(0, SUM_BYTES), hash) ? refs : undefined;
 }
+
+export const isUpToDate = (row: Pick<LedgerRow, "refs" | "hash">): boolean => markOf(row) !== undefined;
 
 type Marked = Pick<LedgerRow, "n" | "hash" | "refs">;
 
 /** Contract: inside the transaction that appends, for a ledger that was up to date; `advanceMark` after the last one. */
-export function recordReference(db: Connection, row: Marked, hash: Uint8Array): void {
-  if (putReference(db, row.n, hash)) mix(row.refs!, hash);
+export function recordReference(db: Connection, { n, mark }: { n: number; mark: Mark }, hash: Uint8Array): void {
+  if (putReference(db, n, hash)) mix(mark, hash);
 }
 
-/** What is recorded reaches up to the row's new hash. */
-export function advanceMark(row: Marked): void {
-  row.refs!.set(row.hash);
+/** What is recorded reaches up to the ledger's new hash. */
+export function advanceMark(mark: Mark, hash: Uint8Array): void {
+  mark.set(hash);
 }
 
 /** Replaces what is recorded of a ledger, after all of it was read. */

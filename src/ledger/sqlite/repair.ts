@@ -16,7 +16,7 @@ import { prove, quarantine, quarantineOf, writeSalvage } from "./damage.ts";
 import { inspect } from "./inspect.ts";
 import { leaseRow, putLeaseRow } from "./lease-row.ts";
 import { openForWriting, sizeOf } from "./open.ts";
-import { type LedgerRow, putEventRow, putLedgerRow } from "./rows.ts";
+import { type LedgerEntry, putEventRow, putLedgerRow, touchesOf } from "./rows.ts";
 import { type Head, openSidecar } from "./sidecar.ts";
 import { isBusy } from "./sqlite-errors.ts";
 import { verifyStore } from "./verify.ts";
@@ -164,13 +164,12 @@ async function rebuild(target: string, found: Salvage, from: { old: string; remo
   }
 }
 
-function putLedger(db: Connection, ledger: SalvagedLedger): LedgerRow {
+function putLedger(db: Connection, ledger: SalvagedLedger): LedgerEntry {
   const { n, name, rows, entry } = ledger;
   const versions = new Map<string, Seq>();
   for (const row of rows) {
     putEventRow(db, ledger, row);
-    for (const entity of row.touches === null ? [] : (JSON.parse(row.touches) as string[]))
-      versions.set(entity, row.seq);
+    for (const entity of touchesOf(row)) versions.set(entity, row.seq);
   }
   for (const [entity, version] of versions) db.run("INSERT INTO entities VALUES (?, ?, ?)", n, entity, version);
   const row = {
@@ -185,7 +184,7 @@ function putLedger(db: Connection, ledger: SalvagedLedger): LedgerRow {
     removed: 0,
   };
   putLedgerRow(db, row);
-  return row as LedgerRow;
+  return row;
 }
 
 function keepNumbers(db: Connection, highest: number): void {
@@ -203,7 +202,8 @@ async function carryOver(db: Connection, old: string): Promise<void> {
     from = openConnection(old);
     const source = from;
     const wakes = allWakes(source);
-    const leases = source.all<{ name: string }>("SELECT name FROM leases").map(({ name }) => leaseRow(source, name)!);
+    const names = source.all<{ name: string }>("SELECT name FROM leases");
+    const leases = names.flatMap(({ name }) => leaseRow(source, name) ?? []);
     await db.write(() => {
       for (const wake of wakes) putWake(db, wakeOf(wake));
       for (const lease of leases) putLeaseRow(db, lease);

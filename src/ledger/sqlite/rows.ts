@@ -21,6 +21,9 @@ export interface LedgerRow {
   sum: Uint8Array;
 }
 
+/** Without the sum: that is made where it is written. */
+export type LedgerEntry = Omit<LedgerRow, "sum">;
+
 const LEDGER_COLUMNS = "n, name, head, hash, created_at, updated_at, summary, min_writer, removed, sum";
 const WITH_REFERENCES = `${LEDGER_COLUMNS}, refs`;
 
@@ -51,13 +54,13 @@ export function ledgerPage(db: Connection, page: { from: string; after: string; 
   return rows;
 }
 
-export function putLedgerRow(db: Connection, row: Omit<LedgerRow, "sum">): void {
+export function putLedgerRow(db: Connection, row: LedgerEntry): void {
   const sql = `INSERT OR REPLACE INTO ledgers (${WITH_REFERENCES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const { n, name, head, hash, created_at, updated_at, summary, min_writer, removed, refs = null } = row;
   db.run(sql, n, name, head, hash, created_at, updated_at, summary, min_writer, removed, ledgerSum(row), refs);
 }
 
-export function updateLedgerRow(db: Connection, row: Omit<LedgerRow, "sum">): void {
+export function updateLedgerRow(db: Connection, row: LedgerEntry): void {
   const sql =
     "UPDATE ledgers SET head = ?, hash = ?, updated_at = ?, summary = ?, min_writer = ?, refs = ?, sum = ? WHERE n = ?";
   const { head, hash, updated_at, summary, min_writer, refs = null } = row;
@@ -102,7 +105,7 @@ export function entityVersion(db: Connection, n: number, entity: string): Seq {
 export function touchedAt(db: Connection, n: number, { entity, version }: { entity: string; version: Seq }): boolean {
   if (version === 0) return true;
   const row = db.get<{ touches: string | null }>("SELECT touches FROM events WHERE key = ?", n * KEY_SPAN + version);
-  return row?.touches !== null && row !== undefined && (JSON.parse(row.touches) as string[]).includes(entity);
+  return row !== undefined && touchesOf(row).includes(entity);
 }
 
 /** Leaves a tombstone, so that its head is not missed. Blobs stay: other ledgers may refer to them. */
@@ -122,9 +125,11 @@ export function follows(previous: Uint8Array, row: Row): boolean {
   return sameBytes(row.sum, eventSum(previous, row));
 }
 
+/** The entities that an event touches, of its row. */
+export const touchesOf = ({ touches }: Pick<Row, "touches">): string[] => (touches === null ? [] : JSON.parse(touches));
+
 export function toEvent(row: Row): StoredEvent {
-  const touches = row.touches === null ? [] : JSON.parse(row.touches);
-  return eventAs(row, { touches, data: JSON.parse(row.data) });
+  return eventAs(row, { touches: touchesOf(row), data: JSON.parse(row.data) });
 }
 
 /** For what was just written: it need not be read from its text. */

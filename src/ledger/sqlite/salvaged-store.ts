@@ -62,9 +62,6 @@ export async function* readSalvaged(
 ): AsyncGenerator<StoredEvent> {
   if (!ledger) return;
   const { after = 0, upTo = ledger.head } = opts;
-  for (let seq = after + 1; seq <= Math.min(upTo, ledger.rows.length); seq++) {
-    const row = ledger.rows[seq - 1]!;
-    if (wanted(row, opts)) yield toEvent(row);
-  }
+  for (const row of ledger.rows.slice(after, Math.max(after, upTo))) if (wanted(row, opts)) yield toEvent(row);
   if (ledger.damage && upTo > ledger.rows.length) throw damaged(ledger.damage);
 }

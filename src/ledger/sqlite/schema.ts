@@ -57,8 +57,9 @@ const MIGRATIONS = [
 
 /** Forward only, inside the caller's transaction. */
 export function migrate(db: DatabaseSync, from: number): void {
-  for (let version = from; version < SCHEMA; version++) {
-    db.exec(MIGRATIONS[version]!);
+  for (const [version, sql] of MIGRATIONS.entries()) {
+    if (version < from) continue;
+    db.exec(sql);
     db.exec(`UPDATE meta SET value = ${version + 1} WHERE name = 'schema'; PRAGMA user_version = ${version + 1}`);
   }
 }

@@ -90,12 +90,13 @@ function encode(slot: Buffer, head: Head): void {
 function decode(slot: Buffer): Head | undefined {
   const n = slot.readUInt32LE(8);
   if (n === 0 || slot.readUInt32LE(0) !== crc32(slot.subarray(4))) return undefined;
+  const flags = slot.readUInt8(4);
   return {
     n,
-    name: slot.toString("utf8", 16 + SUM_BYTES, 16 + SUM_BYTES + slot[5]!),
+    name: slot.toString("utf8", 16 + SUM_BYTES, 16 + SUM_BYTES + slot.readUInt8(5)),
     seq: slot.readUInt32LE(12),
     sum: slot.subarray(16, 16 + SUM_BYTES),
-    removed: (slot[4]! & REMOVED) !== 0,
-    damaged: (slot[4]! & DAMAGED) !== 0,
+    removed: (flags & REMOVED) !== 0,
+    damaged: (flags & DAMAGED) !== 0,
   };
 }

@@ -14,9 +14,15 @@ const NOTADB = 26;
 const CANTOPEN = 14;
 const READONLY = 8;
 
+/** SQLite's extended code. */
+const extendedCode = (error: unknown): number | undefined =>
+  typeof error === "object" && error !== null && "errcode" in error && typeof error.errcode === "number"
+    ? error.errcode
+    : undefined;
+
 export function errcode(error: unknown): number | undefined {
-  const code = (error as { errcode?: unknown } | undefined)?.errcode;
-  return typeof code === "number" ? code & 0xff : undefined;
+  const code = extendedCode(error);
+  return code === undefined ? undefined : code & 0xff;
 }
 
 export function isBusy(error: unknown): boolean {
@@ -27,7 +33,7 @@ export function isBusy(error: unknown): boolean {
 /** The database file itself cannot be trusted. */
 export function isCorrupt(error: unknown): boolean {
   if (error instanceof HoldfastError) return isCorrupt(error.cause);
-  if ((error as { errcode?: unknown } | undefined)?.errcode === IOERR_SHORT_READ) return true;
+  if (extendedCode(error) === IOERR_SHORT_READ) return true;
   const code = errcode(error);
   return code === CORRUPT || code === NOTADB || code === CONSTRAINT;
 }

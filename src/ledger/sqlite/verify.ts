@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { bytesSum, sameBytes } from "../checksum.ts";
+import { damageIn } from "../damage-in.ts";
 import { isHoldfastError, messageOf } from "../error.ts";
 import type { Damage, Seq, StoredEvent, VerifyReport } from "../store.ts";
 import { type BlobPart, joinParts } from "./blobs.ts";
@@ -101,7 +102,8 @@ async function verifyLedger(
       return { ledger: row.name, seq: head + 1, what: "its head lies before its last event" };
     return undefined;
   } catch (error) {
-    if (isHoldfastError(error, "damaged") && !isCorrupt(error)) return error.detail as Damage;
+    const damage = isCorrupt(error) ? undefined : damageIn(error);
+    if (damage) return damage;
     throw error;
   }
 }
