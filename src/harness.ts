@@ -32,8 +32,6 @@ import { createPermissions } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
 import { createSubagents } from "./mechanisms/subagents/index.ts";
-import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
-import type { Board } from "./mechanisms/tasks/board.ts";
 import { createTasks, openBoard } from "./mechanisms/tasks/index.ts";
 import { createTeam } from "./mechanisms/team/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
@@ -112,32 +110,19 @@ export function createHarness(given: HarnessOptions): Harness {
   checkHarness(given);
   // never relative to where the process happens to be later, or to where a command works
   const opts = { ...given, root: resolve(given.root), jobsDir: resolve(given.jobsDir) };
-  let opened: Promise<Contexts> | undefined;
-  const contexts = () => {
-    opened ??= import("./contexts/index.ts").then(({ openContexts }) => openContexts({ store: opts.store }));
-    return opened;
-  };
-  let openedBoard: Promise<Board> | undefined;
-  const board = () => {
-    openedBoard ??= openBoard(opts.store);
-    openedBoard.catch(() => {
-      openedBoard = undefined;
-    });
-    return openedBoard;
-  };
+  const contexts = atFirstUse(async (): Promise<Contexts> => {
+    const { openContexts } = await import("./contexts/index.ts");
+    return openContexts({ store: opts.store });
+  });
   const catalogue = createAgentCatalogue(opts.agents);
   const open = (spec: string) => openModel(spec, { env: process.env });
-  let running: Promise<SubagentRunner> | undefined;
-  const runner = () => {
-    running ??= (async () => {
-      const { createSubagentRunner } = await import("./hub/subagents.ts");
-      return createSubagentRunner({ host, contexts: await (opts.contexts ?? contexts)(), agents: catalogue });
-    })();
-    return running;
-  };
+  const runner = atFirstUse(async () => {
+    const { createSubagentRunner } = await import("./hub/subagents.ts");
+    return createSubagentRunner({ host, contexts: await (opts.contexts ?? contexts)(), agents: catalogue });
+  });
   const mechanisms = mechanismsOf({
     contexts,
-    board,
+    board: untilItFails(() => openBoard(opts.store)),
     openModel: open,
     ...opts,
     catalogue,
@@ -157,52 +142,7 @@ export function createHarness(given: HarnessOptions): Harness {
     agents: catalogue,
     async run(input, runOpts = {}) {
       refuseClosed();
-      if (input !== undefined && typeof input !== "string" && !Array.isArray(input))
-        throw new HoldfastError("invalid", `run takes a text or a list of contents, not ${typeof input}`);
-      const events = createEventQueue();
-      const tell = runOpts.onEvent ?? events.push;
-      const { agentType } = runOpts;
-      if (agentType !== undefined && runOpts.context !== undefined)
-        throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
-      const facts = agentType === undefined ? [] : await catalogue.define(LEAD, agentType);
-      const title = runOpts.title ?? titleOf(input);
-      const context = runOpts.context ?? (await host.create({ root: opts.root, title, facts }));
-      const taken = await host.take(context, {
-        ...runOpts,
-        onProgress: (progress) => tell({ type: "progress", progress }),
-      });
-      taken.ledger.subscribe((event) => tell({ type: "event", event }));
-      const { readOnly } = taken.ledger;
-      if (readOnly) {
-        await taken.release();
-        throw new HoldfastError(readOnly.code, `context ${context} opens read-only: ${readOnly.message}`);
-      }
-      runOpts.onOpen?.(context, taken.agent.turn);
-      const result = (async (): Promise<RunResult> => {
-        const startedAt = Date.now();
-        const before = countsOf(taken);
-        try {
-          if (input !== undefined) await taken.agent.send(input, "user", (id) => seenFacts(runOpts.seen ?? [], id));
-          else await taken.agent.reopen();
-          const reason = await drive(taken.agent, { takes: "inputs" });
-          return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });
-        } catch (error) {
-          if (!closed) throw error;
-          const why = `the harness was closed while ${context} ran: run it again to go on where it stopped`;
-          throw new HoldfastError("closed", why, { cause: error });
-        } finally {
-          events.end();
-        }
-      })();
-      result.catch(() => undefined); // whoever awaits `result` sees it
-      return {
-        context,
-        taken,
-        result,
-        send: (more) => taken.agent.send(more),
-        interrupt: () => taken.agent.interrupt(),
-        [Symbol.asyncIterator]: events.iterate,
-      };
+      return startRun({ host, catalogue, root, isClosed: () => closed }, input, runOpts);
     },
     async hosting(hosting) {
       refuseClosed();
@@ -220,9 +160,92 @@ export function createHarness(given: HarnessOptions): Harness {
   };
 }
 
+function atFirstUse<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => {
+    opened ??= open();
+    return opened;
+  };
+}
+
+/** Opened at its first use, and again after that failed. */
+function untilItFails<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => {
+    opened ??= open();
+    opened.catch(() => {
+      opened = undefined;
+    });
+    return opened;
+  };
+}
+
+/** What a run needs of its harness. */
+interface RunsIn {
+  host: Host;
+  catalogue: Catalogue;
+  root: string;
+  isClosed: () => boolean;
+}
+
+async function startRun(harness: RunsIn, input: string | Content[] | undefined, opts: RunOptions): Promise<Run> {
+  const { host } = harness;
+  if (input !== undefined && typeof input !== "string" && !Array.isArray(input))
+    throw new HoldfastError("invalid", `run takes a text or a list of contents, not ${typeof input}`);
+  const { agentType } = opts;
+  if (agentType !== undefined && opts.context !== undefined)
+    throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
+  const events = createEventQueue();
+  const tell = opts.onEvent ?? events.push;
+  const facts = agentType === undefined ? [] : await harness.catalogue.define(LEAD, agentType);
+  const title = opts.title ?? titleOf(input);
+  const context = opts.context ?? (await host.create({ root: harness.root, title, facts }));
+  const taken = await host.take(context, {
+    ...opts,
+    onProgress: (progress) => tell({ type: "progress", progress }),
+  });
+  taken.ledger.subscribe((event) => tell({ type: "event", event }));
+  const { readOnly } = taken.ledger;
+  if (readOnly) {
+    await taken.release();
+    throw new HoldfastError(readOnly.code, `context ${context} opens read-only: ${readOnly.message}`);
+  }
+  opts.onOpen?.(context, taken.agent.turn);
+  const result = runToEnd({ context, taken, isClosed: harness.isClosed }, input, opts.seen ?? []).finally(events.end);
+  result.catch(() => undefined); // whoever awaits `result` sees it
+  return {
+    context,
+    taken,
+    result,
+    send: (more) => taken.agent.send(more),
+    interrupt: () => taken.agent.interrupt(),
+    [Symbol.asyncIterator]: events.iterate,
+  };
+}
+
+/** Until what was said is answered, or the turn that stopped early has ended. */
+async function runToEnd(
+  { context, taken, isClosed }: { context: string; taken: Taken; isClosed: () => boolean },
+  input: string | Content[] | undefined,
+  seen: readonly SeenFile[],
+): Promise<RunResult> {
+  const startedAt = Date.now();
+  const before = countsOf(taken);
+  try {
+    if (input !== undefined) await taken.agent.send(input, "user", (id) => seenFacts(seen, id));
+    else await taken.agent.reopen();
+    const reason = await drive(taken.agent, { takes: "inputs" });
+    return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });
+  } catch (error) {
+    if (!isClosed()) throw error;
+    const why = `the harness was closed while ${context} ran: run it again to go on where it stopped`;
+    throw new HoldfastError("closed", why, { cause: error });
+  }
+}
+
 /** Programs without types get one line, not a TypeError from within. */
 function checkHarness(opts: HarnessOptions): void {
-  const given = (opts ?? {}) as Partial<HarnessOptions>;
+  const given: Partial<HarnessOptions> = opts ?? {};
   const missing = [
     ...(typeof given.model?.reply === "function" ? [] : ["model (see openModel)"]),
     ...(typeof given.store?.append === "function" ? [] : ["store (see openSqliteStore)"]),

@@ -133,7 +133,7 @@ export function resultOf({ context, taken, reason, before, durationMs }: Ended):
     ...(budget === undefined ? {} : { budget }),
     ...(limit === undefined ? {} : { limit }),
     ...(reason === "interrupted" && met ? { interruptedIn: met } : {}),
-    costUsd: costs.some((c) => c === undefined) ? undefined : costs.reduce<number>((sum, c) => sum + c!, 0),
+    costUsd: costs.every((c) => c !== undefined) ? costs.reduce((sum, c) => sum + c, 0) : undefined,
     denials: agent.denials.slice(before.denials),
     durationMs,
   };

@@ -38,38 +38,7 @@ export interface JudgedLeases extends Leases {
 
 export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leaseMs: number }): JudgedLeases {
   const { leaseMs } = opts;
-  /** Since when a holder on another clock was seen unchanged by ours. */
-  const seen = new Map<string, { mark: string; since: number }>();
-
-  function standing(row: LeaseRow | undefined): Standing {
-    if (!row?.holder) return { free: true };
-    const { holder, term, token, name } = row;
-    const where = whereIs(holder);
-    if (where === "gone") return { free: true, from: holder };
-    const held = (more: Pick<HeldBy, "expiresInMs" | "alive" | "stopped">): Standing => ({
-      free: false,
-      apart: where === "apart",
-      held: { holder, term, ...more },
-    });
-    if (where === "here") {
-      const state = inspectHolder(holder);
-      if (!state) return { free: true, from: holder };
-      return held({ expiresInMs: row.expiresAt - monotonicMs(), alive: true, stopped: state.stopped });
-    }
-    // The same boot has the same monotonic clock, even in another pid namespace.
-    const sameClock = holder.boot === thisHolder(false).boot;
-    const expiresInMs = sameClock
-      ? row.expiresAt - monotonicMs()
-      : leaseMs - unchangedMs(name, `${term}.${token}.${row.renewals}`);
-    return held({ expiresInMs, alive: true, stopped: false });
-  }
-
-  function unchangedMs(name: string, mark: string): number {
-    const before = seen.get(name);
-    if (before?.mark === mark) return monotonicMs() - before.since;
-    seen.set(name, { mark, since: monotonicMs() });
-    return 0;
-  }
+  const standing = createJudge(leaseMs);
 
   function heldBy(row: LeaseRow | undefined): HeldBy | undefined {
     const now = standing(row);
@@ -91,28 +60,7 @@ export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leas
     });
     if (!taken) return undefined;
     crashPoint("lease.taken");
-    return { ...fence, holder, ...(from && { takenFrom: from }), ...owned(fence) };
-  }
-
-  function owned({ name, term, token }: Fence): Pick<Lease, "renew" | "keep" | "release"> {
-    const change = (next: (row: LeaseRow) => LeaseRow) =>
-      rows.change(name, (row) => (row?.holder && row.term === term && row.token === token ? next(row) : undefined));
-    const renew = () => change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 }));
-    return {
-      renew,
-      keep(lost) {
-        const renewing = setInterval(async () => {
-          if (await renew().catch(() => true)) return; // a busy store is not a lost lease; fencing decides
-          clearInterval(renewing);
-          lost();
-        }, leaseMs / 3);
-        renewing.unref();
-        return () => clearInterval(renewing);
-      },
-      async release() {
-        await change((row) => ({ ...row, holder: null, renewals: row.renewals + 1 }));
-      },
-    };
+    return { ...fence, holder, ...(from && { takenFrom: from }), ...owned(rows, fence, leaseMs) };
   }
 
   return {
@@ -141,6 +89,68 @@ export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leas
     },
     inspect: async (name) => heldBy(await rows.read(name)),
     heldBy,
+  };
+}
+
+/** What the row and the process table say, and of a holder on another clock whether it was seen to live. */
+function createJudge(leaseMs: number): (row: LeaseRow | undefined) => Standing {
+  /** Since when a holder on another clock was seen unchanged by ours. */
+  const seen = new Map<string, { mark: string; since: number }>();
+
+  function unchangedMs(name: string, mark: string): number {
+    const before = seen.get(name);
+    if (before?.mark === mark) return monotonicMs() - before.since;
+    seen.set(name, { mark, since: monotonicMs() });
+    return 0;
+  }
+
+  return (row) => {
+    if (!row?.holder) return { free: true };
+    const { holder, term, token, name } = row;
+    const where = whereIs(holder);
+    if (where === "gone") return { free: true, from: holder };
+    const held = (more: Pick<HeldBy, "expiresInMs" | "alive" | "stopped">): Standing => ({
+      free: false,
+      apart: where === "apart",
+      held: { holder, term, ...more },
+    });
+    if (where === "here") {
+      const state = inspectHolder(holder);
+      if (!state) return { free: true, from: holder };
+      return held({ expiresInMs: row.expiresAt - monotonicMs(), alive: true, stopped: state.stopped });
+    }
+    // The same boot has the same monotonic clock, even in another pid namespace.
+    const sameClock = holder.boot === thisHolder(false).boot;
+    const expiresInMs = sameClock
+      ? row.expiresAt - monotonicMs()
+      : leaseMs - unchangedMs(name, `${term}.${token}.${row.renewals}`);
+    return held({ expiresInMs, alive: true, stopped: false });
+  };
+}
+
+/** What its holder can do with a lease. */
+function owned(
+  rows: LeaseRows,
+  { name, term, token }: Fence,
+  leaseMs: number,
+): Pick<Lease, "renew" | "keep" | "release"> {
+  const change = (next: (row: LeaseRow) => LeaseRow) =>
+    rows.change(name, (row) => (row?.holder && row.term === term && row.token === token ? next(row) : undefined));
+  const renew = () => change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 }));
+  return {
+    renew,
+    keep(lost) {
+      const renewing = setInterval(async () => {
+        if (await renew().catch(() => true)) return; // a busy store is not a lost lease; fencing decides
+        clearInterval(renewing);
+        lost();
+      }, leaseMs / 3);
+      renewing.unref();
+      return () => clearInterval(renewing);
+    },
+    async release() {
+      await change((row) => ({ ...row, holder: null, renewals: row.renewals + 1 }));
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 // One agent of one context: idle ⇄ running, steering, interrupt. What it is, is its ledger; this only advances it.
 import { LEAD_AGENT } from "../contexts/listing.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { newId } from "../ledger/id.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { EventInput, Lease } from "../ledger/store.ts";
@@ -9,8 +10,8 @@ import type { TurnEndReason } from "./events.ts";
 import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCalls } from "./model-calls.ts";
-import type { AgentView, Note, Progress, Turn } from "./seams.ts";
-import type { AgentState, ContextState } from "./transcript.ts";
+import { type AgentView, noteFacts, type Progress, type Turn } from "./seams.ts";
+import { type AgentState, type ContextState, transcriptIn } from "./transcript.ts";
 
 /** What an agent knows by an input, should it not be blocked. */
 type FactsOf = (inputId: string) => readonly Omit<EventInput, "actor">[];
@@ -44,8 +45,6 @@ export interface AgentOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-const noteFacts = (n: Note) => [{ type: "note.added", data: { origin: n.origin, text: n.text } }, ...(n.events ?? [])];
-
 /** What a context is listed by that began without words: the first that were sent to its lead. */
 function firstWords(lead: AgentState | undefined, edge: unknown): string {
   const said = [...(lead?.items ?? []), ...(lead?.queue ?? []), edge as { content?: Content[] }];
@@ -59,11 +58,13 @@ const EARLY = new Set<string>(["interrupted", "failed", "limit"] satisfies TurnE
 /** The first agent of a context: how it ended is how the context did. */
 export const LEAD = LEAD_AGENT;
 
-export const contextState = (ledger: Ledger): ContextState => ledger.state.slices.transcript as ContextState;
+export const contextState = (ledger: Ledger): ContextState => transcriptIn(ledger.state);
+
+const agentState = (ledger: Ledger, agent: string): AgentState => contextState(ledger).agents[agent]!;
 
 /** What can be seen of an agent; what it shows follows the ledger. */
 export function viewOf(ledger: Ledger, agent: string): AgentView {
-  const state = () => contextState(ledger).agents[agent]!;
+  const state = () => agentState(ledger, agent);
   return {
     context: ledger.name,
     agent,
@@ -80,76 +81,112 @@ export function viewOf(ledger: Ledger, agent: string): AgentView {
   };
 }
 
+/** Listings change at an input and at the ends of a turn only: a round writes no page for them. An accepted input counts as open work. */
+function summaryOf(ledger: Ledger, name: string, events: { type: string; data: unknown }[]): { summary?: unknown } {
+  const edge = events.find((e) => e.type === "input.received" || e.type === "turn.started" || e.type === "turn.ended");
+  if (!edge) return {};
+  const { root, agents, ...named } = contextState(ledger);
+  const title = named.title || firstWords(agents[LEAD], edge.data);
+  const others = Object.values(agents).filter((a) => a.name !== name && (a.turn || a.queue.length > 0));
+  const busy = [...others.map((a) => a.name), ...(edge.type === "turn.ended" ? [] : [name])];
+  const ended: unknown = name === LEAD || !agents[LEAD]?.lastTurn ? edge.data : agents[LEAD].lastTurn;
+  const reason = busy.length > 0 ? null : isRecord(ended) ? ended.reason : undefined;
+  const { rounds } = agentState(ledger, name);
+  return { summary: { title, root, open: busy.length > 0, busy, reason, rounds } };
+}
+
+/** Contract: as `until` of a turn says. */
+async function untilChanged(ledger: Ledger, condition: () => boolean, signal: AbortSignal): Promise<void> {
+  const changes = ledger.store.watchAll(signal)[Symbol.asyncIterator]();
+  const staying = setInterval(() => undefined, 1 << 30); // a watch alone keeps no process
+  try {
+    for (let next = changes.next(); !condition(); ) {
+      await ledger.catchUp(); // what came before the watch began
+      if (condition()) return;
+      for (let change = await next; ; change = await changes.next()) {
+        if (change.done) return;
+        if (change.value.ledger === ledger.name) break;
+      }
+      next = changes.next();
+    }
+  } finally {
+    clearInterval(staying);
+  }
+}
+
+/** What its turns show, under its lease; `signal` is that of the turn that runs. */
+function turnOf({ ledger, lease, name, model, onProgress }: AgentOptions, signal: () => AbortSignal): Turn {
+  const own: Omit<Turn, keyof AgentView> = {
+    model,
+    get signal() {
+      return signal();
+    },
+    append: (events, appendOpts = {}) =>
+      ledger.append(
+        events.map((e) => ({ ...e, actor: name })),
+        {
+          ...appendOpts,
+          lease: { name: lease.name, term: lease.term, token: lease.token },
+          ...summaryOf(ledger, name, events),
+        },
+      ),
+    until: (condition, until) => untilChanged(ledger, condition, until),
+    durable: () => ledger.durable(lease),
+    blob: (hash) => ledger.store.blob(hash),
+    emit: (progress) => onProgress?.(progress),
+  };
+  return Object.defineProperties(viewOf(ledger, name) as Turn, Object.getOwnPropertyDescriptors(own));
+}
+
+const started = (cause: "input" | "wake" | "resume") => ({
+  type: "turn.started",
+  data: { turnId: newId("trn"), cause },
+});
+
+/** What takes up a turn that ended early; nothing of one that was done. */
+function reopening({ lastTurn, items }: AgentState, cause: "resume" | "wake"): Omit<EventInput, "actor">[] {
+  if (!lastTurn || !EARLY.has(lastTurn.reason)) return [];
+  const text = `The last turn ended early (${lastTurn.reason}). Go on where it stopped.`;
+  // A reply at the end wants an answer before the model may speak again; anything else is still to be answered.
+  return items.at(-1)?.kind === "reply"
+    ? [started(cause), ...noteFacts({ origin: "holdfast", text })]
+    : [started(cause)];
+}
+
+/** Whoever comes first ends the waiting of the others. */
+async function firstOf(signal: AbortSignal, waits: (until: AbortSignal) => Promise<void>[]): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race(waits(AbortSignal.any([signal, over.signal])));
+  } finally {
+    over.abort();
+  }
+}
+
+const asContent = (said: Content[] | string): Content[] =>
+  typeof said === "string" ? [{ type: "text", text: said }] : said;
+
 export function createAgent(opts: AgentOptions): AgentHandle {
-  const { ledger, lease, name, seams } = opts;
+  const { ledger, name, seams } = opts;
   const heldSince = Date.now();
   const modelCalls: ModelCalls = { ms: 0, aborted: 0 };
   let abort = new AbortController();
   let begun = false;
   let running = false;
   let early = false;
-  const state = (): AgentState => contextState(ledger).agents[name]!;
-
-  const own: Omit<Turn, keyof AgentView> = {
-    model: opts.model,
-    get signal() {
-      return abort.signal;
-    },
-    append: (events, appendOpts = {}) =>
-      ledger.append(
-        events.map((e) => ({ ...e, actor: name })),
-        { ...appendOpts, lease: { name: lease.name, term: lease.term, token: lease.token }, ...summaryOf(events) },
-      ),
-    async until(condition, signal) {
-      const changes = ledger.store.watchAll(signal)[Symbol.asyncIterator]();
-      const staying = setInterval(() => undefined, 1 << 30); // a watch alone keeps no process
-      try {
-        for (let next = changes.next(); !condition(); ) {
-          await ledger.catchUp(); // what came before the watch began
-          if (condition()) return;
-          for (let change = await next; ; change = await changes.next()) {
-            if (change.done) return;
-            if (change.value.ledger === ledger.name) break;
-          }
-          next = changes.next();
-        }
-      } finally {
-        clearInterval(staying);
-      }
-    },
-    durable: () => ledger.durable(lease),
-    blob: (hash) => ledger.store.blob(hash),
-    emit: (progress) => opts.onProgress?.(progress),
-  };
-  const turn: Turn = Object.defineProperties(viewOf(ledger, name) as Turn, Object.getOwnPropertyDescriptors(own));
-
-  /** Listings change at an input and at the ends of a turn only: a round writes no page for them. An accepted input counts as open work. */
-  function summaryOf(events: { type: string; data: unknown }[]): { summary?: unknown } {
-    const edge = events.find(
-      (e) => e.type === "input.received" || e.type === "turn.started" || e.type === "turn.ended",
-    );
-    if (!edge) return {};
-    const { root, agents, ...named } = contextState(ledger);
-    const title = named.title || firstWords(agents[LEAD], edge.data);
-    const others = Object.values(agents).filter((a) => a.name !== name && (a.turn || a.queue.length > 0));
-    const busy = [...others.map((a) => a.name), ...(edge.type === "turn.ended" ? [] : [name])];
-    const ended = name === LEAD || !agents[LEAD]?.lastTurn ? edge.data : agents[LEAD].lastTurn;
-    const reason = busy.length > 0 ? null : (ended as { reason: string }).reason;
-    return { summary: { title, root, open: busy.length > 0, busy, reason, rounds: state().rounds } };
-  }
+  const state = (): AgentState => agentState(ledger, name);
+  const turn = turnOf(opts, () => abort.signal);
 
   async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
-    if (!state().turn) await turn.append([{ type: "turn.started", data: { turnId: newId("trn"), cause } }]);
-    if (!begun) await begin();
+    if (!state().turn) await turn.append([started(cause)]);
+    if (!begun) {
+      begun = true;
+      const notes = await seams.start(turn);
+      if (notes.length > 0) await turn.append(notes.flatMap(noteFacts));
+    }
     const reason = await runTurn({ turn, seams, heldSince, modelCalls });
     await ledger.saveSnapshot();
     return reason;
-  }
-
-  async function begin(): Promise<void> {
-    begun = true;
-    const notes = await seams.start(turn);
-    if (notes.length > 0) await turn.append(notes.flatMap(noteFacts));
   }
 
   const hasWork = () => state().turn !== undefined || state().queue.length > 0;
@@ -158,32 +195,18 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     turn,
     modelCalls,
     async send(content, origin = "user", facts = () => []) {
-      const whole = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-      const data = { inputId: newId("inp"), agent: name, content: whole, origin };
+      const data = { inputId: newId("inp"), agent: name, content: asContent(content), origin };
       const event = { type: "input.received", actor: origin, data };
       const own = facts(data.inputId).map((fact) => ({ ...fact, actor: name }));
-      await ledger.append([event, ...own], summaryOf([event]));
+      await ledger.append([event, ...own], summaryOf(ledger, name, [event]));
       crashPoint("input.durable");
     },
     hasWork,
     async reopen(cause = "resume") {
-      const { lastTurn, items } = state();
-      if (hasWork() || !lastTurn || !EARLY.has(lastTurn.reason)) return;
-      const started = { type: "turn.started", data: { turnId: newId("trn"), cause } };
-      const text = `The last turn ended early (${lastTurn.reason}). Go on where it stopped.`;
-      const note = { type: "note.added", data: { origin: "holdfast", text } };
-      // A reply at the end wants an answer before the model may speak again; anything else is still to be answered.
-      await turn.append(items.at(-1)?.kind === "reply" ? [started, note] : [started]);
+      const facts = hasWork() ? [] : reopening(state(), cause);
+      if (facts.length > 0) await turn.append(facts);
     },
-    async untilWoken(signal) {
-      const over = new AbortController(); // whoever comes first ends the waiting of the others
-      const until = AbortSignal.any([signal, over.signal]);
-      try {
-        await Promise.race([turn.until(hasWork, until), seams.wake(turn, until)]);
-      } finally {
-        over.abort();
-      }
-    },
+    untilWoken: (signal) => firstOf(signal, (until) => [turn.until(hasWork, until), seams.wake(turn, until)]),
     async oneTurn() {
       abort = new AbortController(); // from here on: also what is taken in before the turn begins can be interrupted
       if (early) abort.abort();
@@ -192,10 +215,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       if (hasWork()) return advance("input");
       const notes = await seams.intake(turn);
       if (notes.length === 0) return undefined;
-      await turn.append([
-        { type: "turn.started", data: { turnId: newId("trn"), cause: "wake" } },
-        ...notes.flatMap(noteFacts),
-      ]);
+      await turn.append([started("wake"), ...notes.flatMap(noteFacts)]);
       return advance("wake");
     },
     idle: () => seams.idle(turn),

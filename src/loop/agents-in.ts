@@ -1,4 +1,5 @@
 // The question who works in a tree: agents of any context, as far as the store tells.
+import { isRecord } from "../ledger/guards.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextState } from "./agent.ts";
@@ -27,6 +28,6 @@ export async function agentsIn(
 
 async function everMoved(store: Store, context: string, tree: string): Promise<boolean> {
   for await (const { data } of store.read(context, { types: ["agent.moved"] }))
-    if ((data as { root?: string | null }).root === tree) return true;
+    if (isRecord(data) && data.root === tree) return true;
   return false;
 }

@@ -2,9 +2,10 @@
 import { contextEvents } from "../contexts/events.ts";
 import { CONFIG, newContext } from "../contexts/new-context.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
+import type { Decision } from "../ledger/decide.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec, type EventGroup } from "../ledger/events.ts";
-import { createFold, type Fold } from "../ledger/fold.ts";
+import { createFold, type Fold, type State } from "../ledger/fold.ts";
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
@@ -16,7 +17,7 @@ import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
 import type { Mechanism, Outstanding, Progress } from "./seams.ts";
 import { acrossTimelines } from "./timelines.ts";
-import { type ContextState, transcript } from "./transcript.ts";
+import { transcript, transcriptIn } from "./transcript.ts";
 
 /** Whoever counts the agents of a context guards this. */
 const AGENTS = "ctx:agents";
@@ -118,45 +119,16 @@ export function createHost(opts: HostOptions): Host {
   const { codec, fold } = readers(mechanisms, opts.own);
   const seams = mergeSeams(mechanisms);
   const taken = new Set<Taken>();
-
   const open = (context: string) => openLedger({ store, name: context, codec, fold });
-  /** The agents of one context that are held here share its state. */
-  const shared = new Map<string, { ledger: Promise<Ledger>; users: number }>();
-  function openShared(context: string): { ledger: Promise<Ledger>; leave: () => void; fresh: boolean } {
-    const entry = shared.get(context) ?? { ledger: open(context), users: 0 };
-    shared.set(context, entry);
-    entry.users++;
-    const leave = () => {
-      if (--entry.users === 0) shared.delete(context);
-    };
-    entry.ledger.catch(leave);
-    return { ledger: entry.ledger, leave, fresh: entry.users === 1 };
-  }
-
+  const openShared = shareLedgers(open);
   return {
     codec,
     fold,
     open,
-    async create({ id, root, title, facts = [], said = () => [] }) {
-      const context = id ?? newId("ctx");
-      const first = [...said(context), ...facts.map((fact) => ({ ...fact, actor: LEAD }))];
-      const { version } = opts;
-      const made = newContext({ id: context, title, root, author: "user", version, facts: first });
-      const fresh = id === undefined ? {} : { expect: { [CONFIG]: 0 } };
-      await store.append([{ ...made, ...fresh, events: made.events.map((e) => codec.encode(e)) }]);
-      crashPoint("context.created");
-      return context;
-    },
+    create: (asked) => beginContext({ store, codec, version: opts.version }, asked),
     async follow(context) {
-      const { ledger, leave, fresh } = openShared(context);
-      const opened = await ledger;
-      try {
-        if (!fresh) await opened.catchUp();
-      } catch (error) {
-        leave();
-        throw error;
-      }
-      return { ledger: opened, leave };
+      const { ledger, leave } = await upToDate(openShared(context));
+      return { ledger, leave };
     },
     async isHeld(context, agent) {
       const by = await store.leases.inspect(leaseOf(context, agent));
@@ -169,25 +141,10 @@ export function createHost(opts: HostOptions): Host {
     },
     alsoWokenBy: mechanisms.flatMap((m) => m.alsoWokenBy ?? []),
     outstanding: (ledger, agent) => seams.outstanding(viewOf(ledger, agent)),
-    async addAgent(context, { name, cwd, events = [], most }) {
-      const { ledger: opening, leave } = openShared(context);
+    async addAgent(context, agent) {
+      const { ledger, leave } = openShared(context);
       try {
-        await (await opening).decide((state) => {
-          if (state.seq === 0) throw new HoldfastError("not_found", `there is no context ${context}`);
-          const { agents, root } = state.slices.transcript as ContextState;
-          if (own(agents, name)) return { events: [] };
-          if (most !== undefined && Object.keys(agents).length >= most)
-            throw new HoldfastError(
-              "limit",
-              `this context has ${most} agents already, its limit: no more can be added`,
-            );
-          const place = cwd ?? (root || opts.root || root);
-          const created = { type: "agent.created", touches: [AGENTS], data: { name, cwd: place } };
-          // Never the directory that this process happens to be in.
-          const rooted = root === "" && opts.root !== undefined && !events.some((e) => e.type === "agent.moved");
-          const moved = rooted ? [{ type: "agent.moved", data: { cwd: place, root: opts.root } }] : [];
-          return { events: [created, ...moved, ...events].map((e) => ({ ...e, actor: name })), reads: [AGENTS] };
-        });
+        await (await ledger).decide((state) => decideAgent(state, context, { ...agent, root: opts.root }));
       } finally {
         leave();
       }
@@ -196,42 +153,19 @@ export function createHost(opts: HostOptions): Host {
       const name = takeOpts.agent ?? LEAD;
       const lease = await store.leases.acquire(leaseOf(context, name), takeOpts);
       if ("held" in lease) throw held(context, lease.held);
-      const { ledger: opening, leave, fresh } = openShared(context);
-      const ledger = await opening.catch(async (error) => {
-        await lease.release();
-        throw error;
-      });
-      try {
-        if (!fresh) await ledger.catchUp(); // what its last holder recorded
-        // Who removes a context holds the leases of its agents: what is there now stays while this one is held.
-        if (!fresh && (await store.head(context)) < ledger.state.seq)
-          throw new HoldfastError("not_found", `context ${context} was removed`);
-        if (!own(contextState(ledger).agents, name))
-          throw new HoldfastError(
-            "not_found",
-            `context ${context} has no agent ${name}: see \`holdfast contexts show ${context}\``,
-          );
-      } catch (error) {
-        leave();
-        await lease.release();
-        throw error;
-      }
+      const { ledger, leave } = await openHeld(store, openShared(context), { context, name, lease });
       const agent = createAgent({ ledger, lease, name, seams, model, ...takeOpts });
       if (agent.turn.root === "" && opts.root !== undefined && !ledger.readOnly)
         await agent.turn.append([{ type: "agent.moved", data: { cwd: opts.root, root: opts.root } }]);
       const stopKeeping = lease.keep(() => agent.interrupt());
-      const it: Taken = {
-        agent,
-        ledger,
-        lease,
-        async release() {
-          taken.delete(it);
-          await agent.end("exit");
-          stopKeeping();
-          leave();
-          await lease.release();
-        },
+      const release = async () => {
+        taken.delete(it);
+        await agent.end("exit");
+        stopKeeping();
+        leave();
+        await lease.release();
       };
+      const it: Taken = { agent, ledger, lease, release };
       taken.add(it);
       return it;
     },
@@ -240,6 +174,100 @@ export function createHost(opts: HostOptions): Host {
       for (const it of taken) await it.release();
     },
   };
+}
+
+async function beginContext(
+  { store, codec, version }: { store: Store; codec: Codec; version: string },
+  { id, root, title, facts = [], said = () => [] }: NewContextOptions,
+): Promise<string> {
+  const context = id ?? newId("ctx");
+  const first = [...said(context), ...facts.map((fact) => ({ ...fact, actor: LEAD }))];
+  const made = newContext({ id: context, title, root, author: "user", version, facts: first });
+  const fresh = id === undefined ? {} : { expect: { [CONFIG]: 0 } };
+  await store.append([{ ...made, ...fresh, events: made.events.map((e) => codec.encode(e)) }]);
+  crashPoint("context.created");
+  return context;
+}
+
+interface SharedLedger {
+  ledger: Promise<Ledger>;
+  /** Nobody here followed it before: it is as the store has it. */
+  fresh: boolean;
+  leave: () => void;
+}
+
+/** The agents of one context that are held here share its state. */
+function shareLedgers(open: (context: string) => Promise<Ledger>): (context: string) => SharedLedger {
+  const shared = new Map<string, { ledger: Promise<Ledger>; users: number }>();
+  return (context) => {
+    const entry = shared.get(context) ?? { ledger: open(context), users: 0 };
+    shared.set(context, entry);
+    entry.users++;
+    const leave = () => {
+      if (--entry.users === 0) shared.delete(context);
+    };
+    entry.ledger.catch(leave);
+    return { ledger: entry.ledger, leave, fresh: entry.users === 1 };
+  };
+}
+
+/** With what others recorded meanwhile. Contract: left again when that cannot be read. */
+async function upToDate({ ledger, leave, fresh }: SharedLedger): Promise<{ ledger: Ledger; leave: () => void }> {
+  const opened = await ledger;
+  try {
+    if (!fresh) await opened.catchUp();
+  } catch (error) {
+    leave();
+    throw error;
+  }
+  return { ledger: opened, leave };
+}
+
+/** The ledger of an agent whose lease was just taken. Contract: when it is not there, the lease is let go and the ledger left. */
+async function openHeld(
+  store: Store,
+  shared: SharedLedger,
+  { context, name, lease }: { context: string; name: string; lease: Lease },
+): Promise<{ ledger: Ledger; leave: () => void }> {
+  try {
+    const { ledger, leave } = await upToDate(shared); // with what its last holder recorded
+    try {
+      // Who removes a context holds the leases of its agents: what is there now stays while this one is held.
+      if (!shared.fresh && (await store.head(context)) < ledger.state.seq)
+        throw new HoldfastError("not_found", `context ${context} was removed`);
+      if (!own(contextState(ledger).agents, name))
+        throw new HoldfastError(
+          "not_found",
+          `context ${context} has no agent ${name}: see \`holdfast contexts show ${context}\``,
+        );
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return { ledger, leave };
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+}
+
+/** `root`: where agents work whose context names none. */
+function decideAgent(
+  state: State,
+  context: string,
+  { name, cwd, events = [], most, root: elsewhere }: NewAgent & { root: string | undefined },
+): Decision {
+  if (state.seq === 0) throw new HoldfastError("not_found", `there is no context ${context}`);
+  const { agents, root } = transcriptIn(state);
+  if (own(agents, name)) return { events: [] };
+  if (most !== undefined && Object.keys(agents).length >= most)
+    throw new HoldfastError("limit", `this context has ${most} agents already, its limit: no more can be added`);
+  const place = cwd ?? (root || elsewhere || root);
+  const created = { type: "agent.created", touches: [AGENTS], data: { name, cwd: place } };
+  // Never the directory that this process happens to be in.
+  const rooted = root === "" && elsewhere !== undefined && !events.some((e) => e.type === "agent.moved");
+  const moved = rooted ? [{ type: "agent.moved", data: { cwd: place, root: elsewhere } }] : [];
+  return { events: [created, ...moved, ...events].map((e) => ({ ...e, actor: name })), reads: [AGENTS] };
 }
 
 /** Whatever a mechanism makes of it, the others go on. */

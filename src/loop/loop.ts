@@ -2,16 +2,15 @@
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { EventInput } from "../ledger/store.ts";
-import { type Finish, ModelError, type ModelRequest, noUsage, type Reply } from "../models/model.ts";
+import { ModelError, noUsage, type Reply } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
+import { modelCall } from "./model-call.ts";
 import { type ModelCalls, timed } from "./model-calls.ts";
-import type { ModelCall, Turn } from "./seams.ts";
+import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
-import { toolSpecs } from "./tool-specs.ts";
+import { openTurn } from "./transcript.ts";
 import { endBy, type TurnEnd } from "./turn-end.ts";
-
-const FIRST_OUTPUT_TOKENS = 16_000;
 
 export interface Agent {
   readonly turn: Turn;
@@ -32,7 +31,7 @@ export async function runTurn(agent: Agent): Promise<TurnEndReason> {
   try {
     while (!turn.signal.aborted) {
       if (turn.state.pending.length > 0) await runCalls(agent);
-      else if (!turn.state.turn!.answered) await round(agent);
+      else if (!openTurn(turn.state).answered) await round(agent);
       else if (!(await goesOn(agent))) return await endTurn(agent, { reason: "done" });
     }
     return await endTurn(agent, { reason: "interrupted" });
@@ -81,7 +80,7 @@ async function round(agent: Agent): Promise<void> {
 async function takeIn({ turn, seams }: Agent): Promise<void> {
   const facts: Facts = [];
   let blocked: string | undefined;
-  let { toAnswer } = turn.state.turn!;
+  let { toAnswer } = openTurn(turn.state);
   for (const { inputId, content, origin } of turn.state.queue) {
     const result = await seams.input({ content, origin }, turn);
     if ("block" in result) {
@@ -93,61 +92,31 @@ async function takeIn({ turn, seams }: Agent): Promise<void> {
       toAnswer = true;
     }
   }
-  const ends = blocked !== undefined && !toAnswer;
-  for (const note of ends ? [] : await seams.intake(turn))
-    facts.push({ type: "note.added", data: { origin: note.origin, text: note.text } }, ...(note.events ?? []));
+  const refusal = toAnswer ? undefined : blocked;
+  for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note));
   if (facts.length > 0) await turn.append(facts);
-  if (ends) throw new HoldfastError("refused", blocked!);
-}
-
-async function modelCall(agent: Agent): Promise<ModelCall> {
-  const { turn } = agent;
-  let request = await buildRequest(agent, false);
-  const shrink = async () => {
-    const before = request.items;
-    request = await buildRequest(agent, true);
-    const { items } = request;
-    return items.length === before.length && items.every((item, i) => item === before[i]) ? undefined : request;
-  };
-  return { model: turn.model, request, turn, signal: turn.signal, shrink };
-}
-
-async function buildRequest({ turn, seams }: Agent, overflow: boolean): Promise<ModelRequest> {
-  const tools = toolSpecs(seams.tools(turn));
-  return {
-    system: await seams.system(turn),
-    tools,
-    items: await seams.context(turn.state.items, turn, { overflow, tools }),
-    maxOutputTokens: Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens),
-  };
+  if (refusal !== undefined) throw new HoldfastError("refused", refusal);
 }
 
 /** The reply asked for nothing: the turn ends unless seam stop has more, or someone spoke meanwhile. */
 async function goesOn(agent: Agent): Promise<boolean> {
   const { turn, seams } = agent;
-  const { items, turn: open } = turn.state;
-  const last = items.slice(open!.from).findLast((item) => item.kind === "reply");
+  const { from, cutOff, refused } = openTurn(turn.state);
+  const last = turn.state.items.slice(from).findLast((item) => item.kind === "reply");
   const reply: Reply = {
     model: last?.model ?? turn.model.id, // a reply of nothing is no item
     parts: last?.parts ?? [],
-    finish: finishOf(turn),
+    finish: cutOff ? "length" : refused ? "refused" : "stop",
     usage: noUsage(),
   };
   const notes = await seams.stop(turn, reply);
   if (notes.length > 0) {
-    await turn.append(
-      notes.flatMap((n) => [{ type: "note.added", data: { origin: n.origin, text: n.text } }, ...(n.events ?? [])]),
-    );
+    await turn.append(notes.flatMap(noteFacts));
     return true;
   }
   if (turn.state.queue.length === 0) return false;
   await takeIn(agent);
-  return !turn.state.turn!.answered;
-}
-
-function finishOf({ state: { turn } }: Turn): Finish {
-  if (turn!.cutOff) return "length";
-  return turn!.refused ? "refused" : "stop";
+  return !openTurn(turn.state).answered;
 }
 
 /** What the user saw before an interrupt stays in the transcript. */
@@ -162,7 +131,7 @@ async function keepPartial(turn: Turn, error: ModelError): Promise<void> {
 async function endTurn(agent: Agent, end: TurnEnd): Promise<TurnEndReason> {
   const { turn } = agent;
   if (turn.state.pending.length > 0) await closeCalls(agent, `the turn ended (${end.reason})`);
-  const { turnId, text } = turn.state.turn!;
+  const { turnId, text } = openTurn(turn.state);
   await turn.append([{ type: "turn.ended", data: { turnId, text, ...end } }]);
   crashPoint("turn.ended");
   return end.reason;

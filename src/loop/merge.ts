@@ -51,8 +51,10 @@ type Around<A, R> = (arg: A, next: (arg: A) => Promise<R>) => Promise<R>;
 /** The first attachment is the outermost. */
 function around<A, R>(attached: Around<A, R>[]): Around<A, R> {
   return (arg, base) => {
-    const run = (at: number, value: A): Promise<R> =>
-      at === attached.length ? base(value) : attached[at]!(value, (next) => run(at + 1, next));
+    const run = (at: number, value: A): Promise<R> => {
+      const attach = attached[at];
+      return attach ? attach(value, (next) => run(at + 1, next)) : base(value);
+    };
     return run(0, arg);
   };
 }
@@ -65,20 +67,30 @@ function isStricter(a: Verdict, b: Verdict): boolean {
   return STRICTNESS[a.decision] > STRICTNESS[b.decision];
 }
 
-export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
-  const attached = <K extends keyof Seams>(name: K): NonNullable<Seams[K]>[] =>
-    mechanisms.flatMap((m) => (m.seams?.[name] ? [m.seams[name] as NonNullable<Seams[K]>] : []));
+type Mechanisms = readonly Mechanism[];
 
-  const inputs = attached("input");
-  const intakes = attached("intake");
-  const contexts = attached("context");
-  const systems = attached("system");
-  const gates = attached("gate");
-  const asks = attached("ask");
-  const stops = attached("stop");
+const attachedAt = <K extends keyof Seams>(mechanisms: Mechanisms, name: K): Seams[K][] =>
+  mechanisms.flatMap(({ seams }): Seams[K][] => {
+    const attach: Partial<Seams>[K] = seams?.[name];
+    return attach === undefined ? [] : [attach];
+  });
+
+export const mergeSeams = (mechanisms: readonly Mechanism[]): Merged => ({
+  ...mergeRounds(mechanisms),
+  ...mergeCalls(mechanisms),
+  ...mergeLife(mechanisms),
+});
+
+/** A round: what is taken in, what the model is shown and asked, what comes behind its reply. */
+function mergeRounds(
+  mechanisms: Mechanisms,
+): Pick<Merged, "input" | "intake" | "context" | "system" | "model" | "stop" | "tools"> {
+  const inputs = attachedAt(mechanisms, "input");
+  const intakes = attachedAt(mechanisms, "intake");
+  const contexts = attachedAt(mechanisms, "context");
+  const systems = attachedAt(mechanisms, "system");
+  const stops = attachedAt(mechanisms, "stop");
   const offers = mechanisms.flatMap((m) => (m.offers ? [m.offers] : []));
-  const wakes = mechanisms.flatMap((m) => (m.wake ? [m.wake] : []));
-
   return {
     async input(input, turn) {
       for (const attach of inputs) {
@@ -111,7 +123,29 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
       }
       return blocks;
     },
-    model: around(attached("model")),
+    model: around(attachedAt(mechanisms, "model")),
+    async stop(turn, reply) {
+      const notes: Note[] = [];
+      for (const attach of stops) notes.push(...(await attach(turn, reply)));
+      return notes;
+    },
+    tools(turn) {
+      const pool = mechanisms.flatMap((m) => (typeof m.tools === "function" ? m.tools(turn) : (m.tools ?? [])));
+      const names = new Set<string>();
+      for (const tool of pool) {
+        if (names.has(tool.name)) throw new HoldfastError("invalid", `two tools are named ${tool.name}: rename one`);
+        names.add(tool.name);
+      }
+      return offers.length === 0 ? pool : pool.filter((tool) => offers.every((offer) => offer(tool, turn)));
+    },
+  };
+}
+
+/** A tool call: whether it may run, and what runs around it. */
+function mergeCalls(mechanisms: Mechanisms): Pick<Merged, "gate" | "ask" | "tool" | "beforeEffect" | "refused"> {
+  const gates = attachedAt(mechanisms, "gate");
+  const asks = attachedAt(mechanisms, "ask");
+  return {
     async gate(call) {
       let verdict: Verdict = { decision: "allow" };
       const grants: Grants = {};
@@ -140,7 +174,7 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
       const reason = `${asked.reason} (needs approval, and no one is there to ask)`;
       return { decision: "deny", code: "unanswered", reason };
     },
-    tool: around(attached("tool")),
+    tool: around(attachedAt(mechanisms, "tool")),
     async beforeEffect(run) {
       for (const m of mechanisms) {
         try {
@@ -155,20 +189,13 @@ export function mergeSeams(mechanisms: readonly Mechanism[]): Merged {
       for (const m of mechanisms) notes.push(...((await m.refused?.(call, refusal).catch(() => [])) ?? []));
       return notes;
     },
-    async stop(turn, reply) {
-      const notes: Note[] = [];
-      for (const attach of stops) notes.push(...(await attach(turn, reply)));
-      return notes;
-    },
-    tools(turn) {
-      const pool = mechanisms.flatMap((m) => (typeof m.tools === "function" ? m.tools(turn) : (m.tools ?? [])));
-      const names = new Set<string>();
-      for (const tool of pool) {
-        if (names.has(tool.name)) throw new HoldfastError("invalid", `two tools are named ${tool.name}: rename one`);
-        names.add(tool.name);
-      }
-      return offers.length === 0 ? pool : pool.filter((tool) => offers.every((offer) => offer(tool, turn)));
-    },
+  };
+}
+
+/** An agent while a process holds it, and what it is idle for. */
+function mergeLife(mechanisms: Mechanisms): Pick<Merged, "start" | "end" | "wants" | "outstanding" | "idle" | "wake"> {
+  const wakes = mechanisms.flatMap((m) => (m.wake ? [m.wake] : []));
+  return {
     async start(turn) {
       const notes: Note[] = [];
       for (const m of mechanisms) {

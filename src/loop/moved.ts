@@ -18,7 +18,7 @@ export function applyMoved(state: ContextState, move: RootMove, note: (origin: s
       if (!started) continue;
       started.cwd = there(started.cwd);
       started.intent = relocated(started.intent, move);
-      started.grants = relocated(started.grants, move);
+      started.grants = alike(started.grants, (grants) => relocated(grants, move));
     }
     // The transcript speaks of the old path: whoever reads on must know.
     if (agent.items.length > 0)
@@ -40,9 +40,12 @@ export function relocate(value: string, { from, to }: RootMove): string {
 }
 
 /** Every text that is a path below the old folder, however deep. */
-function relocated<T>(value: T, move: RootMove): T {
-  if (typeof value === "string") return relocate(value, move) as T;
-  if (Array.isArray(value)) return value.map((one) => relocated(one, move)) as T;
+function relocated(value: unknown, move: RootMove): unknown {
+  if (typeof value === "string") return relocate(value, move);
+  if (Array.isArray(value)) return value.map((one) => relocated(one, move));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, relocated(one, move)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, relocated(one, move)]));
 }
+
+/** Contract: what is made of it has its shape. */
+const alike = <T>(value: T, make: (value: T) => unknown): T => make(value) as T;

@@ -1,4 +1,6 @@
 // Going back in a conversation: each agent's transcript as it was at a checkpoint, and forward again when that is undone.
+import type { contextEvents } from "../contexts/events.ts";
+import { knownFact } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import type { StoredEvent } from "../ledger/store.ts";
 import { type Item, textOf } from "../models/model.ts";
@@ -24,14 +26,15 @@ export function applyRewind(state: ContextState, event: StoredEvent): boolean {
     state.marks[event.seq] = marksOf(state);
     return true;
   }
-  if (event.type === "context.imported") bringHome(state, (event.data as { root?: string }).root ?? "");
-  if (event.type === "context.forked" || event.type === "context.imported") {
+  const fact = knownFact<typeof contextEvents>(event);
+  if (fact.type === "context.imported") bringHome(state, fact.data.root ?? "");
+  if (fact.type === "context.forked" || fact.type === "context.imported") {
     // The original goes on with what was open, and its inputs wait there; this one begins with what was done.
     for (const agent of Object.values(state.agents)) settle(agent, closed(agent.items, COPIED));
     return true;
   }
-  if (event.type !== "context.restored") return false;
-  const { seq, conversation } = event.data as { seq: number; conversation: boolean };
+  if (fact.type !== "context.restored") return false;
+  const { seq, conversation } = fact.data;
   if (conversation) rewind(state, seq, event.seq - 1);
   return true;
 }

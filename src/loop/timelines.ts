@@ -1,5 +1,7 @@
 // What becomes of a mechanism's slice when the conversation goes back to a checkpoint, and in a copy of the context.
+import type { contextEvents } from "../contexts/events.ts";
 import type { Slice } from "../ledger/fold.ts";
+import { knownFact } from "../ledger/guards.ts";
 import type { Seq, StoredEvent } from "../ledger/store.ts";
 
 /** Contract: like `apply`, functions of the slice and what they are given alone. */
@@ -41,9 +43,10 @@ export function acrossTimelines<S>({ timelines, ...slice }: MechanismSlice<S>): 
 }
 
 function turned<S>(timelines: Timelines<S>, state: S, event: StoredEvent): S {
-  if (event.type === "context.forked") return timelines.copied(state, "fork");
-  if (event.type === "context.imported") return timelines.copied(state, "import");
-  if (event.type !== "context.restored") return state;
-  const { seq: to, conversation } = event.data as { seq: Seq; conversation: boolean };
-  return conversation ? timelines.restored(state, { to, from: event.seq - 1 }) : state;
+  const fact = knownFact<typeof contextEvents>(event);
+  if (fact.type === "context.forked") return timelines.copied(state, "fork");
+  if (fact.type === "context.imported") return timelines.copied(state, "import");
+  if (fact.type !== "context.restored") return state;
+  const { seq: to, conversation } = fact.data;
+  return conversation ? timelines.restored(state, { to, from: fact.seq - 1 }) : state;
 }

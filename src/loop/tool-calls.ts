@@ -50,7 +50,7 @@ export async function runCalls(agent: Agent): Promise<void> {
   }
   for (const group of groups(ready)) {
     if (outbox.facts.some(({ type }) => type === "agent.moved")) await flush(agent, outbox);
-    if (isElsewhere(agent, group[0]!))
+    if (isElsewhere(agent, group[0]))
       for (const { pending } of group) finalize(outbox, pending, MOVED, { at: Date.now() });
     else await runGroup(agent, await judgedHere(agent, group, outbox), outbox);
   }
@@ -88,10 +88,10 @@ async function closed(
 }
 
 async function runGroup(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
-  if (group.length === 0) return;
-  if (group[0]!.tool.effect === "read") await runReads(agent, group, outbox);
+  const [first] = group;
+  if (first?.tool.effect === "read") await runReads(agent, group, outbox);
   else if (group.length > 1) await runTogether(agent, group, outbox);
-  else await runEffect(agent, group[0]!, outbox);
+  else if (first) await runEffect(agent, first, outbox);
 }
 
 /** An earlier call of the reply may have changed the directory: what was judged in another one is judged, and asked, again. */
@@ -120,12 +120,12 @@ const isElsewhere = ({ turn }: Agent, { tool, root }: Ready): boolean =>
   tool.effect !== "internal" && root !== turn.root;
 
 /** Neighbouring reads run together, and so do neighbours that are `parallel`; everything else alone, in source order. */
-function groups(ready: Ready[]): Ready[][] {
-  const out: Ready[][] = [];
+function groups(ready: Ready[]): [Ready, ...Ready[]][] {
+  const out: [Ready, ...Ready[]][] = [];
   for (const call of ready) {
     const last = out.at(-1);
     const kind = together(call);
-    if (last && kind !== undefined && together(last[0]!) === kind) last.push(call);
+    if (last && kind !== undefined && together(last[0]) === kind) last.push(call);
     else out.push([call]);
   }
   return out;
@@ -300,7 +300,7 @@ function toRun(agent: Agent, { pending, tool, input, grants }: Ready, intent: un
   return {
     call: pending.call,
     tool,
-    input: input as never,
+    input,
     cwd,
     root: turn.root,
     turn,

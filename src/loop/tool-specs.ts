@@ -39,19 +39,21 @@ function specOf(tool: Tool): ToolSpec {
 
 export function jsonOf(schema: ZodType): Record<string, unknown> {
   const { $schema: _, ...input } = z.toJSONSchema(schema, { io: "input" });
-  return lean(input) as Record<string, unknown>;
+  return leanObject(input);
 }
 
 /** Leaves out what costs tokens in every request and tells a model nothing: our schemas check it anyway. */
 function lean(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lean);
-  if (typeof schema !== "object" || schema === null) return schema;
-  return Object.fromEntries(
+  return typeof schema === "object" && schema !== null ? leanObject(schema) : schema;
+}
+
+const leanObject = (schema: object): Record<string, unknown> =>
+  Object.fromEntries(
     Object.entries(schema)
       .filter(([key, value]) => !saysNothing(key, value))
       .map(([key, value]) => [key, lean(value)]),
   );
-}
 
 /** That a path is not empty, that a count is above nothing: nobody would write it otherwise. */
 function saysNothing(key: string, value: unknown): boolean {

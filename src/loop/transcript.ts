@@ -1,7 +1,9 @@
 // The loop's slice of the state: each agent's transcript, its open turn and the calls that still want a result.
 import type { contextEvents } from "../contexts/events.ts";
+import { HoldfastError } from "../ledger/error.ts";
 import type { Fact } from "../ledger/events.ts";
-import type { Slice } from "../ledger/fold.ts";
+import type { Slice, State } from "../ledger/fold.ts";
+import { knownFact } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import {
   addUsage,
@@ -77,7 +79,17 @@ export interface ContextState {
 export const contextRoot = (agent: Pick<AgentView, "root" | "slice">): string =>
   agent.slice<ContextState | undefined>("transcript")?.root ?? agent.root;
 
-type Known = Fact<typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONTEXTS)[number]>>;
+/** Contract: of the state of a context that these readers folded. */
+export const transcriptIn = (state: State): ContextState => state.slices.transcript as ContextState;
+
+/** Contract: inside a turn. */
+export function openTurn({ name, turn }: Readonly<AgentState>): NonNullable<AgentState["turn"]> {
+  if (!turn) throw new HoldfastError("conflict", `the turn of ${name} was ended by someone else: begin another one`);
+  return turn;
+}
+
+type KnownEvents = typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONTEXTS)[number]>;
+type Known = Fact<KnownEvents>;
 
 /** What contexts record and every transcript begins with. */
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
@@ -87,7 +99,7 @@ export const transcript: Slice<ContextState> = {
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
-    const fact = event as Known;
+    const fact: Known = knownFact<KnownEvents>(event);
     const { type, data } = fact;
     if (type === "context.created") {
       return { ...state, root: data.root, title: data.title, createdAt: event.at };
@@ -130,10 +142,9 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
     case "input.taken":
     case "input.blocked": {
       const at = agent.queue.findIndex((q) => q.inputId === data.inputId);
-      if (at < 0) break;
-      const [taken] = agent.queue.splice(at, 1);
-      if (type === "input.blocked") break;
-      addUser(agent, data.content ?? taken!.content);
+      const [taken] = at < 0 ? [] : agent.queue.splice(at, 1);
+      if (!taken || type === "input.blocked") break;
+      addUser(agent, data.content ?? taken.content);
       if (agent.turn) agent.turn.toAnswer = true;
       break;
     }
@@ -163,23 +174,9 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       }
       break;
     }
-    case "tool.finished": {
-      const at = agent.pending.findIndex((p) => p.call.id === data.callId);
-      if (at < 0) break; // a second result for one call never counts
-      const [done] = agent.pending.splice(at, 1);
-      if (data.denied !== undefined) {
-        agent.denials.push({ name: data.name, callId: data.callId, input: done!.call.input, reason: data.denied });
-      }
-      insertResult(agent, {
-        kind: "result",
-        callId: data.callId,
-        name: data.name,
-        content: data.content,
-        isError: data.isError,
-        ...(data.ran?.exitCode !== undefined && { exitCode: data.ran.exitCode }),
-      });
+    case "tool.finished":
+      applyResult(agent, data);
       break;
-    }
     case "turn.ended":
       agent.lastTurn = {
         turnId: data.turnId,
@@ -216,6 +213,23 @@ function applyReply(agent: AgentState, data: Extract<Known, { type: "reply.recei
   }
 }
 
+function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finished" }>["data"]): void {
+  const at = agent.pending.findIndex((p) => p.call.id === data.callId);
+  const [done] = at < 0 ? [] : agent.pending.splice(at, 1);
+  if (!done) return; // a second result for one call never counts
+  if (data.denied !== undefined) {
+    agent.denials.push({ name: data.name, callId: data.callId, input: done.call.input, reason: data.denied });
+  }
+  insertResult(agent, {
+    kind: "result",
+    callId: data.callId,
+    name: data.name,
+    content: data.content,
+    isError: data.isError,
+    ...(data.ran?.exitCode !== undefined && { exitCode: data.ran.exitCode }),
+  });
+}
+
 function addUser(agent: AgentState, content: Content[]): void {
   agent.items.push({ kind: "user", content });
   if (agent.turn) agent.turn.answered = false;
@@ -245,8 +259,8 @@ function insertResult(agent: AgentState, result: Extract<Item, { kind: "result" 
   const rank = (id: string) => order.indexOf(id);
   let at = agent.items.length;
   for (let i = agent.items.length - 1; i >= 0; i--) {
-    const item = agent.items[i]!;
-    if (item.kind === "reply") break;
+    const item = agent.items[i];
+    if (!item || item.kind === "reply") break;
     if (item.kind === "result" && rank(item.callId) < rank(result.callId)) break;
     at = i;
   }

@@ -1,5 +1,6 @@
 // How an error ends a turn: its code says the reason, its line is for people.
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { TURN_LIMITS, type TurnEndReason, type TurnLimit } from "./events.ts";
 
 export interface TurnEnd {
@@ -13,6 +14,7 @@ export function endBy(error: unknown): TurnEnd {
   if (isHoldfastError(error, "refused")) return { reason: "blocked", error: said };
   if (!isHoldfastError(error, "limit")) return { reason: "failed", error: said };
   // Whoever stops a turn at one of its own limits says which in the detail.
-  const limit = TURN_LIMITS.find((one) => one === (error.detail as { limit?: unknown } | undefined)?.limit);
+  const { limit: met }: Record<string, unknown> = isRecord(error.detail) ? error.detail : {};
+  const limit = TURN_LIMITS.find((one) => one === met);
   return { reason: "limit", error: said, ...(limit && { limit }) };
 }

@@ -22,32 +22,44 @@ type Work<T> = (pass: () => void) => T;
 /** `since`: when a decision that keeps its place after a conflict was first made. */
 type Turns = <T>(work: Work<T>, since?: number) => Promise<T>;
 
+/** That this process waits, for the others to see. */
+function createAnnouncement(queue: Queue | undefined) {
+  let isUp = false;
+  function announce(since: number): void {
+    queue?.announce(since);
+    isUp = true;
+  }
+  function withdraw(): void {
+    if (isUp) queue?.withdraw();
+    isUp = false;
+  }
+  return {
+    isUp: () => isUp,
+    announce,
+    withdraw,
+    /** Of an attempt that was refused: a decision of `since` stays announced. */
+    after(error: unknown, since: number | undefined): void {
+      // It comes again at once, and meanwhile nobody may change what it reads: so it cannot lose for ever.
+      if (since !== undefined && isHoldfastError(error, "conflict")) announce(since);
+      else if (!isBusy(error)) withdraw();
+    },
+  };
+}
+
 /**
  * SQLite's own busy handler sleeps ever longer and blocks the process, so that writers starve. Here one that has waited is announced
  * to the other processes, and while anyone is, all go in the order in which they came. `begin` takes the lock, or throws.
  */
 export function createTurns(queue: Queue | undefined, begin: () => void): Turns {
   let line: Promise<unknown> | undefined;
-  let announced = false;
-
-  function announce(since: number): void {
-    queue?.announce(since);
-    announced = true;
-  }
-
-  function withdraw(): void {
-    if (announced) queue?.withdraw();
-    announced = false;
-  }
+  const announcement = createAnnouncement(queue);
 
   function go<T>(work: Work<T>, since: number | undefined): T {
     try {
       begin();
-      return work(withdraw);
+      return work(announcement.withdraw);
     } catch (error) {
-      // It comes again at once, and meanwhile nobody may change what it reads: so it cannot lose for ever.
-      if (since !== undefined && isHoldfastError(error, "conflict")) announce(since);
-      else if (!isBusy(error)) withdraw();
+      announcement.after(error, since);
       throw error;
     }
   }
@@ -56,15 +68,14 @@ export function createTurns(queue: Queue | undefined, begin: () => void): Turns 
     await before?.catch(() => {});
     const from = monotonicMs();
     const since = given ?? from;
-    let first = from;
-    for (let told = 0; ; ) {
+    for (let told = 0, first = from; ; ) {
       const now = monotonicMs();
       if (now - from > GIVE_UP_MS) {
-        withdraw();
+        announcement.withdraw();
         throw stayedLocked();
       }
       if ((given !== undefined || now - from > STARVING_MS) && now - told > ANNOUNCE_MS) {
-        announce(since);
+        announcement.announce(since);
         told = now;
       }
       const ahead = queue?.ahead(since) ?? 0;
@@ -77,7 +88,7 @@ export function createTurns(queue: Queue | undefined, begin: () => void): Turns 
       }
       if (ahead > 0) first = now;
       if (ahead > 0) await sleep(ahead);
-      else if (announced && now - first < SPIN_MS) await nap();
+      else if (announcement.isUp() && now - first < SPIN_MS) await nap();
       else await sleep(1 + Math.random() * 3);
     }
   }

@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 const CHECK_MS = 1_000;
 
 export interface Watch {
-  advanced(row: { n: number; name: string; head: Seq }): void;
+  advanced(row: LedgerHead): void;
   /** Contract: registered when this returns, so that nothing after the call is missed. */
   subscribe(signal: AbortSignal): AsyncIterable<{ ledger: string; seq: Seq }>;
   close(): void;
@@ -19,58 +19,94 @@ interface Subscriber {
   wake: () => void;
 }
 
+type LedgerHead = { n: number; name: string; head: Seq };
+
+/** What is known of where ledgers end. */
+function createHeads(db: Connection) {
+  const known = new Map<number, Seq>();
+  let version = -1;
+
+  /** data_version changes only when another connection commits; our own commits come in through `advanced`. */
+  function sinceLastLook(): LedgerHead[] {
+    const now = db.get<{ data_version: number }>("PRAGMA data_version")!.data_version;
+    if (now === version) return [];
+    const rows = db.all<LedgerHead>("SELECT n, name, head FROM ledgers WHERE removed = 0");
+    version = now;
+    return rows;
+  }
+
+  return {
+    /** Nothing that is there now is news. */
+    begin(): void {
+      version = -1;
+      try {
+        for (const { n, head } of sinceLastLook()) known.set(n, head);
+      } catch {
+        // As when looking: the next look or read says so.
+      }
+    },
+    sinceLastLook,
+    isNews({ n, head }: LedgerHead): boolean {
+      if ((known.get(n) ?? 0) >= head) return false;
+      known.set(n, head);
+      return true;
+    },
+  };
+}
+
+interface Bell {
+  close(): void;
+}
+
+/** Calls `look` when the file is touched, and in any case now and then. */
+function hangBell(file: string, look: () => void): Bell {
+  let bell: FSWatcher | undefined;
+  try {
+    bell = watch(file, { persistent: false }, look);
+    bell.on("error", () => {});
+  } catch {
+    // No bell, or no more watches to be had: look more often.
+  }
+  const timer = setInterval(look, bell ? CHECK_MS : CHECK_MS / 10).unref();
+  return {
+    close() {
+      bell?.close();
+      clearInterval(timer);
+    },
+  };
+}
+
 export function createWatch(db: Connection, file: string): Watch {
   const subscribers = new Set<Subscriber>();
-  const known = new Map<number, Seq>();
-  let bell: FSWatcher | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let version = -1;
+  const heads = createHeads(db);
+  let bell: Bell | undefined;
   let closed = false;
 
-  function advanced(row: { n: number; name: string; head: Seq }): void {
-    if ((known.get(row.n) ?? 0) >= row.head) return;
-    known.set(row.n, row.head);
+  function advanced(row: LedgerHead): void {
+    if (!heads.isNews(row)) return;
     for (const one of subscribers) {
       one.pending.set(row.name, row.head);
       one.wake();
     }
   }
 
-  /** data_version changes only when another connection commits; our own commits come in through `advanced`. */
-  function look(first = false): void {
+  function look(): void {
     if (closed) return;
     try {
-      const now = db.get<{ data_version: number }>("PRAGMA data_version")!.data_version;
-      if (now === version) return;
-      for (const row of db.all<{ n: number; name: string; head: Seq }>(
-        "SELECT n, name, head FROM ledgers WHERE removed = 0",
-      )) {
-        if (first) known.set(row.n, row.head);
-        else advanced(row);
-      }
-      version = now;
+      for (const row of heads.sinceLastLook()) advanced(row);
     } catch {
       // Locked for a moment, or damaged: the next look or read says so.
     }
   }
 
   function start(): void {
-    version = -1;
-    look(true);
-    try {
-      bell = watch(`${file}.bell`, { persistent: false }, () => look());
-      bell.on("error", () => {});
-    } catch {
-      // No bell, or no more watches to be had: look more often.
-    }
-    timer = setInterval(look, bell ? CHECK_MS : CHECK_MS / 10).unref();
+    heads.begin();
+    bell = hangBell(`${file}.bell`, look);
   }
 
   function stop(): void {
     bell?.close();
-    clearInterval(timer);
     bell = undefined;
-    timer = undefined;
   }
 
   return {
