@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
+import { errorCode, isRecord } from "../ledger/guards.ts";
 import type { EffectOutcome, ToolOutput, ToolRun } from "../loop/seams.ts";
 import { realPath, resolvePath } from "./paths.ts";
 import { changing, demand, type Permit, permitOf } from "./permit.ts";
@@ -58,6 +59,13 @@ interface Plan {
   intent: ChangeIntent;
 }
 
+/** What was recorded before the change began. */
+const intentOf = ({ intent }: Pick<ToolRun, "intent">): ChangeIntent | undefined =>
+  isChangeIntent(intent) ? intent : undefined;
+
+const isChangeIntent = (intent: unknown): intent is ChangeIntent =>
+  isRecord(intent) && [intent.path, intent.after, intent.said].every((text) => typeof text === "string");
+
 /** What was planned for an intent of this process. After a crash the intent is another object, and all is planned again. */
 const plans = new WeakMap<ChangeIntent, Plan & { input: unknown }>();
 
@@ -73,7 +81,7 @@ export async function intendChange<I extends { path: string }>(
 }
 
 export async function executeChange<I extends { path: string }>(run: Run<I>, make: MakeChange<I>): Promise<ToolOutput> {
-  const recorded = run.intent as ChangeIntent | undefined;
+  const recorded = intentOf(run);
   const { lineDiff } = await import("./line-diff.ts");
   // From here to the rename nothing waits: what is checked is what is replaced.
   const { change, diff, existing, intent } = plannedBefore(run) ?? planChange(run, make, lineDiff);
@@ -92,7 +100,8 @@ export async function executeChange<I extends { path: string }>(run: Run<I>, mak
 
 /** The plan of this very call, when the file is read once more and found byte for byte as it was planned on. */
 function plannedBefore(run: Run<{ path: string }>): Plan | undefined {
-  const kept = run.intent ? plans.get(run.intent as ChangeIntent) : undefined;
+  const intent = intentOf(run);
+  const kept = intent && plans.get(intent);
   if (!kept) return undefined;
   plans.delete(kept.intent);
   const permit = permitOf(run);
@@ -125,8 +134,8 @@ function planChange<I extends { path: string }>(run: Run<I>, make: MakeChange<I>
 
 /** After a crash: done, not begun, or someone else was here. */
 export function reconcileChange(run: ToolRun): EffectOutcome {
-  const intent = run.intent as ChangeIntent;
-  if (!existsSync(run.root)) return { kind: "unknown" }; // another world than the one it was meant for
+  const intent = intentOf(run);
+  if (!intent || !existsSync(run.root)) return { kind: "unknown" }; // another world than the one it was meant for
   const permit = permitOf(run);
   demand(permit, intent.path, { shown: intent.path, writes: true });
   const folder = holdFolder(dirname(intent.path), { shown: intent.path });
@@ -188,7 +197,7 @@ interface Replacement {
 }
 
 function replaceFile(file: Replacement): void {
-  const folder = holdFolder(dirname(file.path), { shown: file.shown, create: true })!;
+  const folder = holdFolder(dirname(file.path), { shown: file.shown, create: true });
   try {
     replaceIn(folder, file);
     try {
@@ -196,7 +205,7 @@ function replaceFile(file: Replacement): void {
     } catch (cause) {
       throw new HoldfastError(
         "disk",
-        `${file.path} was written, but the disk did not confirm it (${(cause as NodeJS.ErrnoException).code}): look at it`,
+        `${file.path} was written, but the disk did not confirm it (${errorCode(cause)}): look at it`,
         { cause },
       );
     }

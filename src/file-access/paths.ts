@@ -2,6 +2,7 @@
 import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { errorCode } from "../ledger/guards.ts";
 import { hasProc, kernelPath, looksDeleted } from "./kernel-names.ts";
 import { refused } from "./refused.ts";
 
@@ -35,7 +36,7 @@ export function realPath(path: string): string {
     try {
       return join(existingPath(at), ...missing);
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
+      const code = errorCode(error);
       if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
       const link = danglingTarget(at);
       if (link !== undefined) {

@@ -1,6 +1,7 @@
 // A folder that is held while a file in it is replaced: names are looked up in the folder itself, whatever its path means by now.
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { errorCode } from "../ledger/guards.ts";
 import { byNumber, hasProc, nameOf } from "./kernel-names.ts";
 import { realPath } from "./paths.ts";
 import { changing } from "./permit.ts";
@@ -26,6 +27,8 @@ export interface FolderOptions {
 }
 
 /** Contract: `dir` is a real path that was judged; throws `refused` when a link was put into it since. */
+export function holdFolder(dir: string, opts: FolderOptions & { create: true }): HeldFolder;
+export function holdFolder(dir: string, opts: FolderOptions): HeldFolder | undefined;
 export function holdFolder(dir: string, opts: FolderOptions): HeldFolder | undefined {
   const viaProc = opts.viaProc ?? hasProc();
   const missing: string[] = [];
@@ -34,7 +37,7 @@ export function holdFolder(dir: string, opts: FolderOptions): HeldFolder | undef
     try {
       folder = openFolder(at, opts.shown, viaProc);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(at) === at) throw explained(error, opts.shown);
+      if (errorCode(error) !== "ENOENT" || dirname(at) === at) throw explained(error, opts.shown);
       if (!opts.create) return undefined;
       missing.unshift(basename(at));
       continue;
@@ -68,11 +71,11 @@ function makeFolder(
     try {
       mkdirSync(parent.at(name));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     }
     return wrap(openSync(parent.at(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), { dir: at, shown, viaProc });
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === "ELOOP" ? changing(shown) : explained(error, shown);
+    throw errorCode(error) === "ELOOP" ? changing(shown) : explained(error, shown);
   } finally {
     closeSync(parent.fd);
   }

@@ -71,7 +71,7 @@ function eachLine(stream: Readable, onLine: (line: string) => void): void {
   const say = (line: string) => onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
   stream.setEncoding("utf8").on("data", (chunk: string) => {
     const lines = (rest + chunk).split("\n");
-    rest = lines.pop()!;
+    rest = lines.pop() ?? "";
     lines.forEach(say);
   });
   stream.once("end", () => rest !== "" && say(rest));

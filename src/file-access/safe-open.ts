@@ -3,6 +3,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFile, readFileSync, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { HoldfastError } from "../ledger/error.ts";
+import { errorCode } from "../ledger/guards.ts";
 import { systemErrorText } from "../ledger/system-error.ts";
 import { cutText } from "../text/cut.ts";
 import { byNumber, hasProc, looksDeleted, nameOf, O_PATH } from "./kernel-names.ts";
@@ -43,7 +44,7 @@ export function hold(permit: Permit, path: string, opts: HoldOptions): OpenFile 
       const held = take(permit, path, opts);
       if (held) return held;
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
+      const code = errorCode(error);
       if (code !== "ENOENT" && code !== "ENOTDIR") throw explained(error, opts.shown);
       return missing(permit, path, opts);
     }
@@ -156,12 +157,15 @@ const SAID: Record<string, string> = {
   EPERM: "may not be opened: no permission",
 };
 
+const namesOurs = (error: unknown): boolean =>
+  error instanceof Error && "path" in error && String(error.path).startsWith("/proc/self/fd/");
+
 /** Errors of the system as one line for the model; never with a path of ours. */
 export function explained(error: unknown, shown: string): unknown {
-  const { code, path } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
   const said = SAID[code ?? ""];
   if (said !== undefined) return refused(`${printablePath(cutText(shown, 200))} ${said}`);
-  if (!path?.startsWith("/proc/self/fd/")) return error;
+  if (!namesOurs(error)) return error;
   const name = printablePath(cutText(shown, 200));
   return new HoldfastError("disk", systemErrorText(error, name) ?? `${name} cannot be used (${code})`);
 }

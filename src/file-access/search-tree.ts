@@ -11,7 +11,7 @@ const SLACK_MS = 50;
 export function newestFirst(dir: OpenFile, files: string[]): string[] {
   const base = pathOf(dir);
   const at = new Map(files.map((f) => [f, statSync(`${base}/${f}`, { throwIfNoEntry: false })?.mtimeMs ?? 0]));
-  return files.sort((a, b) => at.get(b)! - at.get(a)! || (a < b ? -1 : 1));
+  return files.sort((a, b) => (at.get(b) ?? 0) - (at.get(a) ?? 0) || (a < b ? -1 : 1));
 }
 
 /** The first `most` of these names that are really there, without a link on the way, and may be seen. */

@@ -151,13 +151,15 @@ type Same = (part: string, name: string) => boolean;
 /** The strictest entry that names some of the components. */
 export function find(table: Entry[], parts: readonly string[], same: Same): Hit | undefined {
   let found: Hit | undefined;
-  for (let at = 0; at < parts.length; at++) {
+  for (let at = 0; ; at++) {
+    const part = parts[at];
+    if (part === undefined) return found;
     for (const { path, hit, isFile } of table) {
       if (isFile && at + 1 < parts.length) continue;
       if (found?.decision === "deny" || (found && hit.decision === "ask")) continue;
-      if (same(parts[at]!, path[0]!) && path.every((name, i) => at + i < parts.length && same(parts[at + i]!, name)))
-        found = hit;
+      if (same(part, path[0]!) && path.every((name, i) => isPart(parts[at + i], name, same))) found = hit;
     }
   }
-  return found;
 }
+
+const isPart = (part: string | undefined, name: string, same: Same): boolean => part !== undefined && same(part, name);

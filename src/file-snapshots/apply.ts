@@ -1,9 +1,10 @@
 // Changing the root: one path at a time, whole or not at all, never through a link, never into a repository's own state.
 import fs from "node:fs";
 import { crashPoint } from "../ledger/crash-point.ts";
+import { errorCode } from "../ledger/guards.ts";
 import { type Folder, openFolder } from "./folder.ts";
 import { atSystem, isGitName, isTemporary, nameIn, parentOf, type RawPath, temporaryName } from "./names.ts";
-import type { ObjectStore } from "./objects.ts";
+import { type ObjectStore, readFor } from "./objects.ts";
 import type { Conflict, RestorePlan } from "./plan.ts";
 import { thisReader } from "./reader.ts";
 import type { Entries, TreeEntry } from "./tree.ts";
@@ -41,10 +42,10 @@ export async function applyPlan(plan: RestorePlan, opts: ApplyOptions): Promise<
   };
   try {
     for (const path of plan.remove) attempt(path, () => removeOne(path, opts, hands, done));
-    for (const path of plan.makeDirs) attempt(path, () => makeFolder(path, opts, hands, done));
+    for (const [path, { mode }] of planned(plan.makeDirs, opts.mark))
+      attempt(path, () => makeFolder({ path, mode }, opts, hands, done));
     await writeAll(plan.write, opts, hands, done, attempt);
-    for (const path of plan.modes) {
-      const { mode, kind } = opts.mark.get(path)!;
+    for (const [path, { mode, kind }] of planned(plan.modes, opts.mark)) {
       attempt(path, () => {
         if (kind === "dir") hands.laterMode(path, mode);
         else if (!opts.dryRun) {
@@ -59,6 +60,14 @@ export async function applyPlan(plan: RestorePlan, opts: ApplyOptions): Promise<
     hands.close((path, error) => done.left.push({ path, why: reasonOf(error) }));
   }
   return done;
+}
+
+/** With what the mark has there. */
+function planned(paths: readonly RawPath[], mark: Entries): [RawPath, TreeEntry][] {
+  return paths.flatMap((path): [RawPath, TreeEntry][] => {
+    const then = mark.get(path);
+    return then ? [[path, then]] : [];
+  });
 }
 
 interface Hands {
@@ -101,7 +110,7 @@ function openHands(root: RawPath, dryRun: boolean): Hands {
           fs.fchmodSync(folder.fd, mode);
           folder.close();
         } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== "ENOENT") failed(path, error);
+          if (errorCode(error) !== "ENOENT") failed(path, error);
         }
       }
     },
@@ -109,7 +118,7 @@ function openHands(root: RawPath, dryRun: boolean): Hands {
 }
 
 function removeOne(path: RawPath, opts: ApplyOptions, hands: Hands, done: Applied): void {
-  const { kind } = opts.now.get(path)!;
+  const kind = opts.now.get(path)?.kind;
   const replaced = opts.mark.has(path);
   if (opts.dryRun) {
     if (!replaced) done.removed.push(path);
@@ -121,7 +130,7 @@ function removeOne(path: RawPath, opts: ApplyOptions, hands: Hands, done: Applie
     if (kind === "dir") fs.rmdirSync(at);
     else fs.unlinkSync(at);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     // A folder stays for what is in it and is nobody's to remove: ignored files, a repository.
     if (code === "ENOENT" || (!replaced && (code === "ENOTEMPTY" || code === "EEXIST"))) return;
     throw error;
@@ -129,8 +138,12 @@ function removeOne(path: RawPath, opts: ApplyOptions, hands: Hands, done: Applie
   if (!replaced) done.removed.push(path);
 }
 
-function makeFolder(path: RawPath, opts: ApplyOptions, hands: Hands, done: Applied): void {
-  const { mode } = opts.mark.get(path)!;
+function makeFolder(
+  { path, mode }: { path: RawPath; mode: number },
+  opts: ApplyOptions,
+  hands: Hands,
+  done: Applied,
+): void {
   const there = opts.now.get(path);
   if (opts.dryRun) {
     (there ? done.changed : done.created).push(path);
@@ -141,7 +154,7 @@ function makeFolder(path: RawPath, opts: ApplyOptions, hands: Hands, done: Appli
     fs.mkdirSync(folder.at(nameIn(path)), 0o700);
     (there ? done.changed : done.created).push(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
     if (!fs.lstatSync(folder.at(nameIn(path))).isDirectory()) {
       done.conflicts.push({ path, why: UNKEPT });
       return;
@@ -157,27 +170,22 @@ async function writeAll(
   done: Applied,
   attempt: (path: RawPath, work: () => void) => void,
 ): Promise<void> {
-  let next = 0;
-  await opts.store.read(
-    paths.map((path) => opts.mark.get(path)!.oid),
-    (_, content) => {
-      const path = paths[next++]!;
-      const then = opts.mark.get(path)!;
-      if (!content) return void done.left.push({ path, why: "its content is gone from the checkpoint" });
-      attempt(path, () => {
-        if (opts.dryRun) {
-          if (mayReplace(path, then, opts, () => atSystem(`${opts.root}/${path}`), done)) noted(path, opts, done);
-          return;
-        }
-        const folder = hands.folder(parentOf(path));
-        if (!isAsSeen(path, folder.at(nameIn(path)), opts, done)) return;
-        if (!mayReplace(path, then, opts, () => folder.at(nameIn(path)), done)) return;
-        writeOne(folder, nameIn(path), then, content);
-        crashPoint("files.restored");
-        noted(path, opts, done);
-      });
-    },
-  );
+  const writes = planned(paths, opts.mark).map(([path, then]) => ({ path, then, oid: then.oid }));
+  await readFor(opts.store, writes, ({ path, then }, content) => {
+    if (!content) return void done.left.push({ path, why: "its content is gone from the checkpoint" });
+    attempt(path, () => {
+      if (opts.dryRun) {
+        if (mayReplace(path, then, opts, () => atSystem(`${opts.root}/${path}`), done)) noted(path, opts, done);
+        return;
+      }
+      const folder = hands.folder(parentOf(path));
+      if (!isAsSeen(path, folder.at(nameIn(path)), opts, done)) return;
+      if (!mayReplace(path, then, opts, () => folder.at(nameIn(path)), done)) return;
+      writeOne(folder, nameIn(path), then, content);
+      crashPoint("files.restored");
+      noted(path, opts, done);
+    });
+  });
 }
 
 const noted = (path: RawPath, opts: ApplyOptions, done: Applied) =>
@@ -244,16 +252,16 @@ function setMode(file: string | Buffer, mode: number): void {
     fs.fchmodSync(fd, mode);
     fs.closeSync(fd);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES" || fs.lstatSync(file).isSymbolicLink()) throw error;
+    if (errorCode(error) !== "EACCES" || fs.lstatSync(file).isSymbolicLink()) throw error;
     fs.chmodSync(file, mode);
   }
 }
 
 function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
   if (code === "refused" || code === "ELOOP") return "a link lies on the way";
   if (code === "ENOTEMPTY" || code === "EEXIST" || code === "EISDIR")
     return "a folder with other content is in its place";
   if (code === "EACCES" || code === "EPERM") return "may not be written";
-  return code ?? message;
+  return code ?? (error instanceof Error ? error.message : String(error));
 }

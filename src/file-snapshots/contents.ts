@@ -1,6 +1,6 @@
 // What is in the files of a checkpoint: their content, by path, up to a length.
 import { shownOf } from "./names.ts";
-import type { ObjectStore } from "./objects.ts";
+import { type ObjectStore, readFor } from "./objects.ts";
 import type { Oid } from "./pack.ts";
 import { readMark } from "./tree.ts";
 
@@ -21,18 +21,14 @@ export async function contentsOf(
   const wanted = new Set(paths);
   const { entries } = await readMark(mark, store);
   const files = [...entries].flatMap(([raw, { kind, mode, oid }]) => {
-    const path = kind === "dir" ? undefined : shownOf(raw);
-    return kind !== "dir" && wanted.has(path!) ? [{ path: path!, kind, mode, oid }] : [];
+    if (kind === "dir") return [];
+    const path = shownOf(raw);
+    return wanted.has(path) ? [{ path, kind, mode, oid }] : [];
   });
   const found = new Map<string, FileContent>();
-  let next = 0;
-  await store.read(
-    files.map(({ oid }) => oid),
-    (_, content) => {
-      const { path, kind, mode } = files[next++]!;
-      const bytes = content?.length ?? 0;
-      found.set(path, { kind, mode, bytes, ...(content && bytes <= maxBytes && { content }) });
-    },
-  );
+  await readFor(store, files, ({ path, kind, mode }, content) => {
+    const bytes = content?.length ?? 0;
+    found.set(path, { kind, mode, bytes, ...(content && bytes <= maxBytes && { content }) });
+  });
   return found;
 }

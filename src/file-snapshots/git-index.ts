@@ -47,10 +47,10 @@ function entriesWith(bytes: Buffer, size: number): IndexEntry[] | undefined {
     at = flagsAt + (version >= 3 && (flags & 0x4000) !== 0 ? 4 : 2);
     let strip = 0;
     if (version === 4) {
-      let byte = bytes[at++]!;
+      let byte = bytes[at++] ?? 0; // past the end: no name ends there
       strip = byte & 127;
       while (byte & 128) {
-        byte = bytes[at++]!;
+        byte = bytes[at++] ?? 0;
         strip = ((strip + 1) << 7) | (byte & 127);
       }
     }

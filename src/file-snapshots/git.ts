@@ -1,6 +1,6 @@
 // Every run of git by the harness: which binary, with what environment and configuration, and how it ends.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import os from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { HoldfastError } from "../ledger/error.ts";
@@ -165,7 +165,7 @@ export function startGit(call: GitCall): { child: GitProcess; ended: Promise<voi
 function inOneLine(said: string): string {
   const lines = said.trim().split("\n");
   const errors = lines.filter((line) => /^(?:error|fatal): /.test(line));
-  return errors.length > 0 ? [...new Set([errors[0], errors.at(-1)])].join("; ") : lines.at(-1)!;
+  return errors.length > 0 ? [...new Set([errors[0], errors.at(-1)])].join("; ") : (lines.at(-1) ?? "");
 }
 
 function stepBack(child: GitProcess, pid: number): void {
@@ -173,7 +173,7 @@ function stepBack(child: GitProcess, pid: number): void {
     os.setPriority(pid, os.constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {} // it runs as everything else does
   child.unref();
-  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as unknown as Socket).unref?.();
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) if (pipe instanceof Socket) pipe.unref();
 }
 
 /** Contract: everything git printed; throws when it says no. */
@@ -193,7 +193,7 @@ export async function tryGit(call: GitCall): Promise<{ code: number; out: Buffer
   const code = new Promise<number | null>((resolve) => child.on("close", resolve));
   const why = await ended.then(
     () => "",
-    (error: unknown) => (error as Error).message,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   if (child.exitCode === null) await ended; // it never ran, or was killed: that is no answer
   return { code: (await code)!, out: Buffer.concat(chunks), why };

@@ -25,7 +25,7 @@ export interface Rule {
   keep: boolean;
   foldersOnly: boolean;
   anchored: boolean;
-  segments: Segment[];
+  segments: [Segment, ...Segment[]];
 }
 
 /** The nearest file decides, in it the last line that matches. Contract: the caller does not ask below a folder that is ignored. */
@@ -40,7 +40,7 @@ export function isIgnored(rules: IgnoreRules | undefined, path: RawPath, isFolde
       if (rule.anchored) {
         parts ??= inside.split("/");
         if (matchesPath(rule.segments, parts)) return !rule.keep;
-      } else if (matchesName(rule.segments[0]!, name)) return !rule.keep;
+      } else if (matchesName(rule.segments[0], name)) return !rule.keep;
     }
   }
   return false;
@@ -89,10 +89,15 @@ function parseRule(line: string): Rule | undefined {
   const anchored = text.includes("/");
   if (text.startsWith("/")) text = text.slice(1);
   const parts = anchored ? splitPattern(text) : [text];
-  const segments = parts.map((part) => (anchored && part === "**" ? DEEP : parseSegment(part)));
-  if (segments.some((s) => s === undefined)) return undefined;
+  const segments: Segment[] = [];
+  for (const part of parts) {
+    const segment = anchored && part === "**" ? DEEP : parseSegment(part);
+    if (!segment) return undefined;
+    segments.push(segment);
+  }
   if (segments.at(-1) === DEEP) segments.push({ tokens: [{ star: true }] });
-  return { keep, foldersOnly, anchored, segments: segments as Segment[] };
+  const [first, ...more] = segments;
+  return first && { keep, foldersOnly, anchored, segments: [first, ...more] };
 }
 
 /** At slashes, except those that stand in a set: there they are members that match nothing. */
@@ -125,13 +130,13 @@ function trimmed(line: string): string {
 function parseSegment(text: string): Segment | undefined {
   const tokens: Token[] = [];
   for (let i = 0; i < text.length; i++) {
-    const c = text[i]!;
+    const c = text.charAt(i);
     if (c === "*") {
       if (!("star" in (tokens.at(-1) ?? {}))) tokens.push({ star: true });
     } else if (c === "?") tokens.push({ any: true });
     else if (c === "\\") {
       if (++i >= text.length) return undefined;
-      tokens.push({ char: text[i]! });
+      tokens.push({ char: text.charAt(i) });
     } else if (c === "[") {
       const set = parseSet(text, i);
       if (!set) return undefined;
@@ -146,7 +151,8 @@ function parseSegment(text: string): Segment | undefined {
       .map((t) => ("char" in t ? t.char : ""))
       .join("");
   if (plain(0)) return { literal: chars(0), tokens };
-  if ("star" in tokens[0]! && plain(1)) return { suffix: chars(1), tokens };
+  const [first] = tokens;
+  if (first && "star" in first && plain(1)) return { suffix: chars(1), tokens };
   return { tokens };
 }
 
@@ -188,7 +194,7 @@ function parseSet(text: string, start: number): { has: (c: number) => boolean; e
     let last = c;
     if (text[i + 1] === "-" && text[i + 2] !== undefined && text[i + 2] !== "]") {
       i += 2;
-      last = text[i] === "\\" ? (text[++i] ?? "") : text[i]!;
+      last = text[i] === "\\" ? text.charAt(++i) : text.charAt(i);
       if (last === "") return undefined;
     }
     for (let n = c.charCodeAt(0); n <= last.charCodeAt(0); n++) members.add(n);

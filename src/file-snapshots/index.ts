@@ -6,6 +6,7 @@ import path from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import { errorCode } from "../ledger/guards.ts";
 import { monotonicMs } from "../ledger/holder.ts";
 import { makeDir } from "../ledger/make-dir.ts";
 import { type Applied, applyPlan } from "./apply.ts";
@@ -15,7 +16,7 @@ import { withLock } from "./lock.ts";
 import { openLooker } from "./look.ts";
 import { type ChangedAt, changedIn, type Losing, losingIn } from "./losing.ts";
 import { isWithin, type RawPath, rawOf, shownOf } from "./names.ts";
-import { openObjects } from "./objects.ts";
+import { openObjects, readFor } from "./objects.ts";
 import type { Oid } from "./pack.ts";
 import { compare, ignoreFilesIn, planRestore } from "./plan.ts";
 import { chainOf, findRepository } from "./repository.ts";
@@ -206,13 +207,9 @@ export function openFileKeeper(opts: {
   async function rulesOf(mark: Entries, manifest: Manifest) {
     const files = ignoreFilesIn(mark);
     const texts = new Map<RawPath, string>();
-    let next = 0;
-    await store.read(
-      files.map((f) => f.oid),
-      (_, content) => {
-        texts.set(files[next++]!.folder, content?.toString("latin1") ?? "");
-      },
-    );
+    await readFor(store, files, ({ folder }, content) => {
+      texts.set(folder, content?.toString("latin1") ?? "");
+    });
     return rulesByFolder(texts, chainOf(manifest.outside));
   }
 
@@ -270,9 +267,8 @@ export function openFileKeeper(opts: {
     save: (options = {}) =>
       queued(async () => {
         const mark = await alone(() => saveNow(options)).catch((error: unknown) => {
-          const { syscall, code } = error as NodeJS.ErrnoException;
-          if (syscall === undefined) throw error;
-          throw new HoldfastError("disk", `the files could not be kept (${code}): make room in ${dir}`, {
+          if (!(error instanceof Error && "syscall" in error)) throw error;
+          throw new HoldfastError("disk", `the files could not be kept (${errorCode(error)}): make room in ${dir}`, {
             cause: error,
           });
         });
@@ -306,11 +302,11 @@ export function openFileKeeper(opts: {
     verify: (mark) =>
       queued(async () => {
         const { entries, trees } = await readMark(mark.id, store);
-        const places = new Map<Oid, RawPath>();
-        for (const [at, entry] of entries) if (entry.kind !== "dir") places.set(entry.oid, at);
+        const places = new Map<Oid, { oid: Oid; at: RawPath }>();
+        for (const [at, { kind, oid }] of entries) if (kind !== "dir") places.set(oid, { oid, at });
         const bad: PathNote[] = [];
-        await store.read([...places.keys()], (oid, content) => {
-          if (!content) bad.push({ path: shownOf(places.get(oid)!), why: "its content is missing or damaged" });
+        await readFor(store, [...places.values()], ({ at }, content) => {
+          if (!content) bad.push({ path: shownOf(at), why: "its content is missing or damaged" });
         });
         return { ok: bad.length === 0, objects: new Set(trees).size + places.size, bad };
       }),

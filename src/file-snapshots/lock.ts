@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../ledger/error.ts";
+import { errorCode } from "../ledger/guards.ts";
 import { inspectHolder, monotonicMs, thisHolder, whereIs } from "../ledger/holder.ts";
 import type { Holder } from "../ledger/store.ts";
 
@@ -30,7 +31,7 @@ function take(file: string, mine: string): boolean {
     fs.linkSync(fresh, file);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
     const text = readText(file);
     if (text !== undefined && isDead(text)) setAside(file, text);
     return false;

@@ -103,10 +103,9 @@ export function openLooker({ root, dir, store, maxFileBytes, sliceMs, refusal }:
         // Of many new files the project may have the objects already.
         if (!borrows) return store.putRead(chunk);
         for (const { of, from, to } of parts)
-          for (let i = from; i < to; i++) {
-            const node = of.children.get(of.names[i]!);
-            if (node?.kind === "file" && !store.has(node.oid))
-              later.push({ node, folder: of.path, name: of.names[i]! });
+          for (const name of of.names.slice(from, to)) {
+            const node = of.children.get(name);
+            if (node?.kind === "file" && !store.has(node.oid)) later.push({ node, folder: of.path, name });
           }
       },
       spare: store.spare,

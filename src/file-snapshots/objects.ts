@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { isHoldfastError } from "../ledger/error.ts";
 import { makeDir } from "../ledger/make-dir.ts";
+import { only } from "../ledger/only.ts";
 import { NO_ATTRIBUTES, startGit } from "./git.ts";
 import {
   newPack,
@@ -38,7 +39,7 @@ export interface ObjectStore {
   /** What was put becomes durable. Contract: awaited before anybody is told its name. */
   flush(): Promise<void>;
   /** Names of objects that stay where they are for now. */
-  readonly borrowed: ReadonlySet<Oid>;
+  readonly borrowed: Iterable<Oid> & Pick<ReadonlySet<Oid>, "has" | "size">;
   borrow(oids: Iterable<Oid>): void;
   /** Forgets the borrowed ones that are kept here by now, and `lost`. */
   settle(lost: Iterable<Oid>): void;
@@ -131,7 +132,7 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
         return borrowed.size;
       },
       [Symbol.iterator]: () => borrowed[Symbol.iterator](),
-    } as ReadonlySet<Oid>,
+    },
     get generation() {
       return generation;
     },
@@ -239,7 +240,8 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
           );
           if (done === oids.length) return;
           if (isHoldfastError(failed, "not_found")) throw failed;
-          await each(oids[done++]!, undefined);
+          const damaged = oids[done++];
+          if (damaged !== undefined) await each(damaged, undefined);
         } finally {
           child.kill("SIGKILL");
         }
@@ -247,6 +249,22 @@ export function openObjects(dir: string, opts: { root: string; alternates: () =>
     },
     packs: () => [...known].map(([name, { raw, oids }]) => ({ name, raw, oids })),
   };
+}
+
+/** Contract: as `read`, each with what its object is for. */
+export async function readFor<T extends { oid: Oid }>(
+  store: Pick<ObjectStore, "read">,
+  items: readonly T[],
+  each: (item: T, content: Buffer | undefined) => void,
+): Promise<void> {
+  const asked = items.values();
+  await store.read(
+    items.map(({ oid }) => oid),
+    (_, content) => {
+      const next = asked.next();
+      if (!next.done) each(next.value, content);
+    },
+  );
 }
 
 /** Contract: made by hand, so that no template of anybody gets in. */
@@ -301,7 +319,7 @@ async function eachObject(
     held.push(chunk);
     size += chunk.length;
     if (size < wanted) continue;
-    let bytes = held.length === 1 ? held[0]! : Buffer.concat(held);
+    let bytes = only(held) ?? Buffer.concat(held);
     for (;;) {
       const line = bytes.indexOf(10);
       if (line < 0) {
@@ -309,7 +327,8 @@ async function eachObject(
         break;
       }
       const [, type, length] = bytes.toString("latin1", 0, line).split(" ");
-      const oid = oids[next]!;
+      const oid = oids[next];
+      if (oid === undefined) return next;
       if (type === "missing" || length === undefined) {
         await each(oid, undefined);
         bytes = bytes.subarray(line + 1);

@@ -1,6 +1,7 @@
 // Which objects the project's own store has: by listing its folders and reading the indexes of its packs; git is asked for the rest.
 import fs from "node:fs";
 import path from "node:path";
+import { errorCode } from "../ledger/guards.ts";
 import { runGit } from "./git.ts";
 import type { Oid } from "./pack.ts";
 
@@ -53,7 +54,7 @@ function searchPacks(objects: string, oids: Oid[], found: Set<Oid>): boolean {
     if (sizes.reduce((sum, size) => sum + size, 0) > INDEX_BYTES) return false;
     return names.map((name) => searchIndex(fs.readFileSync(path.join(dir, name)), oids, found)).every(Boolean);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT";
+    return errorCode(error) === "ENOENT";
   }
 }
 

@@ -1,7 +1,18 @@
 // Reading files in bulk: what each one is, its name in git, its bytes as entries of a pack. The second thread is reader-main.ts.
 import { hash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
 import { crc32 } from "node:zlib";
+import { errorCode } from "../ledger/guards.ts";
 
 /** Files by folder: `names` are those of the first folder, then of the next. */
 export interface ReadJob {
@@ -54,6 +65,16 @@ const CHUNK_BYTES = 1 << 20;
 const BLOCK_BYTES = 65_535;
 /** Room for the head that git hashes in front of a content. */
 const HEAD_ROOM = 32;
+
+/** Of a file that was read. */
+function putStat(numbers: Float64Array, n: number, stat: Stats): void {
+  numbers[n + AT.outcome] = OUTCOME.read;
+  numbers[n + AT.mode] = stat.mode & 0o777;
+  numbers[n + AT.size] = stat.size;
+  numbers[n + AT.mtimeMs] = stat.mtimeMs;
+  numbers[n + AT.ctimeMs] = stat.ctimeMs;
+  numbers[n + AT.ino] = stat.ino;
+}
 
 function createReader(): Reader {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -146,12 +167,13 @@ function createReader(): Reader {
     let used = 0;
     let bytes = 0;
     let next = from;
-    let folder = 0;
-    let before = 0; // how many names lie in the folders before this one
-    while (before + folders[folder]!.count <= next) before += folders[folder++]!.count;
-    for (let full = false; next < names.length && !full && bytes < CHUNK_BYTES; folder++) {
-      const last = before + folders[folder]!.count;
-      const here = enter(folders[folder]!.full);
+    let last = 0; // how many names lie in the folders up to this one
+    let isFull = false;
+    for (const folder of folders) {
+      last += folder.count;
+      if (last <= next) continue;
+      if (isFull || bytes >= CHUNK_BYTES) break;
+      const here = enter(folder.full);
       for (; next < last && bytes < CHUNK_BYTES; next++) {
         const n = (next - from) * NUMBERS;
         let oid = "";
@@ -167,19 +189,14 @@ function createReader(): Reader {
               const end = fill(fd, stat.size, max);
               if (end > 0) {
                 oid = oidOf(end);
-                numbers[n + AT.outcome] = OUTCOME.read;
-                numbers[n + AT.mode] = stat.mode & 0o777;
-                numbers[n + AT.size] = stat.size;
-                numbers[n + AT.mtimeMs] = stat.mtimeMs;
-                numbers[n + AT.ctimeMs] = stat.ctimeMs;
-                numbers[n + AT.ino] = stat.ino;
+                putStat(numbers, n, stat);
                 const content = room.subarray(HEAD_ROOM, end);
                 bytes += content.length;
                 if (each) each(content, oid);
                 else if (keep) {
                   out ??= roomFor(longestFrame(content.length), job.room);
                   if (used + longestFrame(content.length) > out.length) {
-                    full = true; // the next chunk begins with this file
+                    isFull = true; // the next chunk begins with this file
                     break;
                   }
                   const start = used;
@@ -191,14 +208,13 @@ function createReader(): Reader {
             }
           }
         } catch (error) {
-          if ((error as NodeJS.ErrnoException).code === "ENOENT") numbers[n + AT.outcome] = OUTCOME.gone;
+          if (errorCode(error) === "ENOENT") numbers[n + AT.outcome] = OUTCOME.gone;
         } finally {
           if (fd !== undefined) closeSync(fd);
         }
         oids += oid === "" ? "0".repeat(40) : oid;
       }
       if (here) closeSync(here.fd);
-      before = last;
     }
     return { count: next - from, at, numbers, oids, ...(out && { entries: out.subarray(0, used) }) };
   }

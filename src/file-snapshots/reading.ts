@@ -66,16 +66,16 @@ export function openReading(opts: ReadingOptions): Reading {
     const read = cut(job.parts, chunk.count);
     let i = 0;
     for (const { of, from, to } of read)
-      for (let at = from; at < to; at++, i++) {
-        const name = of.names[at]!;
+      for (const name of of.names.slice(from, to)) {
         const node = nodeOf(chunk, i);
+        const why = node ? undefined : reasonOf(chunk, i, opts.max);
+        i++;
         if (node) {
           if (of.forced.has(name)) node.forced = true;
           of.children.set(name, Object.assign(node, sameSince(node, of.before.get(name))));
           continue;
         }
         of.children.delete(name);
-        const why = reasonOf(chunk.numbers[i * NUMBERS + AT.outcome]!, opts.max);
         if (why) opts.left(joined(of.path, name), why);
       }
     job.done += chunk.count;
@@ -84,8 +84,9 @@ export function openReading(opts: ReadingOptions): Reading {
   }
 
   function feed(): void {
-    while (thread && away.length < JOBS_AHEAD && queue.length > 0) {
-      const job = queue.shift()!;
+    while (thread && away.length < JOBS_AHEAD) {
+      const job = queue.shift();
+      if (!job) return;
       away.push(job);
       const { folders, names, max, keep } = job;
       thread.send({ folders, names, max, keep, room: keep ? opts.spare?.() : undefined });
@@ -96,7 +97,8 @@ export function openReading(opts: ReadingOptions): Reading {
     wasStarted = true;
     thread = startThread(
       (chunk) => {
-        const job = away[0]!;
+        const [job] = away;
+        if (!job) return;
         try {
           accept(job, chunk);
         } catch (error) {
@@ -177,7 +179,8 @@ export function openReading(opts: ReadingOptions): Reading {
 function cut(parts: Part[], count: number): Part[] {
   const taken: Part[] = [];
   for (let left = count; left > 0; ) {
-    const part = parts[0]!;
+    const [part] = parts;
+    if (!part) break;
     const to = Math.min(part.to, part.from + left);
     taken.push({ of: part.of, from: part.from, to });
     left -= to - part.from;
@@ -204,7 +207,9 @@ function nodeOf({ numbers, oids, at }: ReadChunk, i: number): FileNode | undefin
   };
 }
 
-function reasonOf(outcome: number, max: number): string | undefined {
+/** Why a file of the chunk was not read; undefined: it is gone. */
+function reasonOf({ numbers }: ReadChunk, i: number, max: number): string | undefined {
+  const outcome = numbers[i * NUMBERS + AT.outcome];
   if (outcome === OUTCOME.gone) return undefined;
   if (outcome === OUTCOME.odd) return "not a regular file";
   if (outcome === OUTCOME.big) return `over ${Math.round(max / 1e5) / 10} MB`;

@@ -1,5 +1,6 @@
 // Looking at the root: which files are kept, and which of them changed since the last look.
 import fs from "node:fs";
+import { errorCode } from "../ledger/guards.ts";
 import { type IgnoreRules, isIgnored, parseRules } from "./ignore.ts";
 import { atSystem, isGitName, isTemporary, joined, type RawPath } from "./names.ts";
 import { type Oid, oidOf } from "./pack.ts";
@@ -116,23 +117,18 @@ function* scanFolder(
   opts: ScanOptions,
   scan: Scan,
 ): Generator<undefined, boolean> {
-  const full = path === "" ? opts.root : `${opts.root}/${path}`;
+  const full = fullOf(opts, path);
   const before = dir.children;
   const children = new Map<RawPath, Node>();
   const ignored = new Map<RawPath, boolean>();
   const unread: Unread = { dir, path, children, before, names: [], forced: new Set() };
   let dirty = dir.tree === undefined;
-  let names: RawPath[] = [];
-  let plain: boolean[] | undefined;
-  try {
-    ({ names, plain } = namesIn(dir, stat, full, opts.trustedDevice));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") scan.left.push({ path, why: "cannot be read" });
-  }
+  const { names, plain } = namesOrNone(dir, stat, path, opts, scan);
   const rules = names.includes(".gitignore") ? rulesHere(dir, path, full, parentRules) : parentRules;
   const judged = dir.rules === rules;
-  for (let i = 0; i < names.length; i++) {
-    const name = names[i]!;
+  for (let i = 0; ; i++) {
+    const name = names[i];
+    if (name === undefined) break;
     if (opts.due()) yield;
     if (opts.over()) {
       scan.partial = true;
@@ -163,38 +159,64 @@ function* scanFolder(
       if (node !== old) dirty = true;
       continue;
     }
-    const known = old && old.kind !== "dir" ? old : undefined;
-    if (known && stat && isSame(known, stat) && opts.has(known.oid)) {
-      known.forced = forced || undefined;
-      children.set(name, known);
-      continue;
-    }
-    scan.changed++;
-    dirty = true;
-    if (!stat || stat.isFile()) {
-      unread.names.push(name);
-      if (forced) unread.forced.add(name);
-      children.set(name, UNKNOWN);
-    } else if (stat.isSymbolicLink()) {
-      try {
-        const node = readLink(stat, `${full}/${name}`, opts);
-        children.set(name, { ...node, ...sameSince(node, old), ...(forced && { forced }) });
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT") scan.left.push({ path: at, why: "cannot be read" });
-      }
-    } else scan.left.push({ path: at, why: "not a regular file" });
+    if (scanFile(unread, name, stat, old, forced, opts, scan)) dirty = true;
   }
-  if (children.size !== before.size) dirty = true;
-  else if (!dirty) for (const name of before.keys()) if (!children.has(name)) dirty = true;
-  const unseen = scan.partial ? [...(dir.rest ?? []), ...before].filter(([name]) => !children.has(name)) : [];
-  dir.rest = unseen.length > 0 ? new Map(unseen) : undefined;
-  dir.children = children;
+  adopt(dir, children, scan);
   dir.ignored = ignored;
   dir.rules = rules;
-  if (dirty) dir.tree = undefined;
+  if (dirty || hasOtherNames(before, children)) dir.tree = undefined;
   if (unread.names.length > 0) opts.unread(unread);
-  return dirty;
+  return dir.tree === undefined;
 }
+
+/** What was found takes the place of what was known; of a look that was cut short the rest is remembered. */
+function adopt(dir: DirNode, children: Map<RawPath, Node>, { partial }: Scan): void {
+  const unseen = partial ? [...(dir.rest ?? []), ...dir.children].filter(([name]) => !children.has(name)) : [];
+  dir.rest = unseen.length > 0 ? new Map(unseen) : undefined;
+  dir.children = children;
+}
+
+/** Whether there are other names than before. */
+function hasOtherNames(before: Map<RawPath, Node>, children: Map<RawPath, Node>): boolean {
+  if (children.size !== before.size) return true;
+  for (const name of before.keys()) if (!children.has(name)) return true;
+  return false;
+}
+
+/** A file or a link, or what is neither: whether it is another one than before. */
+function scanFile(
+  unread: Unread,
+  name: RawPath,
+  stat: fs.Stats | undefined,
+  old: Node | undefined,
+  forced: boolean,
+  opts: ScanOptions,
+  scan: Scan,
+): boolean {
+  const { children, path } = unread;
+  const known = old && old.kind !== "dir" ? old : undefined;
+  if (known && stat && isSame(known, stat) && opts.has(known.oid)) {
+    known.forced = forced || undefined;
+    children.set(name, known);
+    return false;
+  }
+  scan.changed++;
+  if (!stat || stat.isFile()) {
+    unread.names.push(name);
+    if (forced) unread.forced.add(name);
+    children.set(name, UNKNOWN);
+  } else if (stat.isSymbolicLink()) {
+    try {
+      const node = readLink(stat, joined(fullOf(opts, path), name), opts);
+      children.set(name, { ...node, ...sameSince(node, old), ...(forced && { forced }) });
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") scan.left.push({ path: joined(path, name), why: "cannot be read" });
+    }
+  } else scan.left.push({ path: joined(path, name), why: "not a regular file" });
+  return true;
+}
+
+const fullOf = ({ root }: ScanOptions, path: RawPath): RawPath => (path === "" ? root : `${root}/${path}`);
 
 export const isExec = (node: FileNode): boolean => (node.mode & 0o100) !== 0;
 
@@ -202,6 +224,16 @@ interface Listed {
   names: RawPath[];
   /** Which of them are regular files, where the system says so with the names. */
   plain?: boolean[];
+}
+
+/** None of a folder that is gone, or cannot be read. */
+function namesOrNone(dir: DirNode, stat: fs.Stats, path: RawPath, opts: ScanOptions, scan: Scan): Listed {
+  try {
+    return namesIn(dir, stat, fullOf(opts, path), opts.trustedDevice);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") scan.left.push({ path, why: "cannot be read" });
+    return { names: [] };
+  }
 }
 
 /** Listing a folder costs more than looking at it: where its time tells, an unchanged one is not listed again. */

@@ -1,7 +1,7 @@
 // What a checkpoint is made of: git trees for names, links and content, and a manifest for what git does not keep.
 import { HoldfastError } from "../ledger/error.ts";
 import { joined, type RawPath } from "./names.ts";
-import type { ObjectStore } from "./objects.ts";
+import { type ObjectStore, readFor } from "./objects.ts";
 import type { Oid } from "./pack.ts";
 import type { OutsideRules } from "./repository.ts";
 import { type DirNode, isExec, type Left, sinceOf } from "./scan.ts";
@@ -153,23 +153,18 @@ export async function readMark(
 ): Promise<{ entries: Entries; manifest: Manifest; trees: Oid[] }> {
   if (!/^[0-9a-f]{40}$/.test(id))
     throw new HoldfastError("invalid", "that is no checkpoint of files: take one from the list");
-  const [top] = await readAll([id], store);
-  const parts = new Map(parseTree(top!).map((e) => [e.name, e.oid]));
-  const [manifestBytes] = await readAll([parts.get("manifest") ?? ""], store);
-  const manifest = JSON.parse(manifestBytes!.toString("utf8")) as Manifest;
+  const parts = new Map(parseTree(await readOne(id, store)).map((e) => [e.name, e.oid]));
+  const manifestText = (await readOne(parts.get("manifest") ?? "", store)).toString("utf8");
+  const manifest = JSON.parse(manifestText) as Manifest;
   const changed = new Map(manifest.changed?.files);
   const odd = new Map(manifest.odd);
   const entries: Entries = new Map([["", { kind: "dir", mode: odd.get("") ?? manifest.modes.dir, oid: "" }]]);
   const trees: Oid[] = [id, parts.get("manifest") ?? ""];
   for (let level = [{ path: "", oid: parts.get("files") ?? "" }]; level.length > 0; ) {
     const next: typeof level = [];
-    const read = await readAll(
-      level.map((t) => t.oid),
-      store,
-    );
-    level.forEach((tree, i) => {
+    for (const { item: tree, bytes } of await readAll(level, store)) {
       trees.push(tree.oid);
-      for (const { mode, name, oid } of parseTree(read[i]!)) {
+      for (const { mode, name, oid } of parseTree(bytes)) {
         const path = joined(tree.path, name);
         if (mode === MODES.dir) {
           entries.set(path, { kind: "dir", mode: odd.get(path) ?? manifest.modes.dir, oid: "" });
@@ -180,21 +175,31 @@ export async function readMark(
           entries.set(path, { kind: "file", mode: odd.get(path) ?? plain, oid, at: changed.get(path) });
         }
       }
-    });
+    }
     level = next;
   }
   return { entries, manifest, trees };
 }
 
-async function readAll(oids: Oid[], store: ObjectStore): Promise<Buffer[]> {
-  const found: Buffer[] = [];
-  await store.read(oids, (oid, content) => {
-    if (!content)
-      throw new HoldfastError("damaged", `a part of this checkpoint (${oid.slice(0, 12)}) is gone: take another`);
-    found.push(content);
+async function readAll<T extends { oid: Oid }>(
+  items: readonly T[],
+  store: ObjectStore,
+): Promise<{ item: T; bytes: Buffer }[]> {
+  const found: { item: T; bytes: Buffer }[] = [];
+  await readFor(store, items, (item, bytes) => {
+    if (!bytes) throw partGone(item.oid);
+    found.push({ item, bytes });
   });
   return found;
 }
+
+async function readOne(oid: Oid, store: ObjectStore): Promise<Buffer> {
+  for (const { bytes } of await readAll([{ oid }], store)) return bytes;
+  throw partGone(oid);
+}
+
+const partGone = (oid: Oid): HoldfastError =>
+  new HoldfastError("damaged", `a part of this checkpoint (${oid.slice(0, 12)}) is gone: take another`);
 
 function parseTree(bytes: Buffer): { mode: string; name: RawPath; oid: Oid }[] {
   const entries: { mode: string; name: RawPath; oid: Oid }[] = [];

@@ -126,10 +126,7 @@ export function createHost(opts: HostOptions): Host {
     fold,
     open,
     create: (asked) => beginContext({ store, codec, version: opts.version }, asked),
-    async follow(context) {
-      const { ledger, leave } = await upToDate(openShared(context));
-      return { ledger, leave };
-    },
+    follow: (context) => upToDate(openShared(context)),
     async isHeld(context, agent) {
       const by = await store.leases.inspect(leaseOf(context, agent));
       return by !== undefined && by.expiresInMs > 0;
