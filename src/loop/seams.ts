@@ -172,7 +172,7 @@ export interface Withheld {
 }
 
 /** A place outside the project that a command reads, by its real path. */
-export interface ReadOutside {
+interface ReadOutside {
   path: string;
   /** A rule or a person allows this very command, and every other part of the call that does more than read the project or write files is such a one. */
   isOpen: boolean;
