@@ -6,7 +6,7 @@ import { type Finish, ModelError, type ModelRequest, noUsage, type Reply } from 
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import { type ModelCalls, timed } from "./model-calls.ts";
-import type { ModelCall, Turn } from "./seams.ts";
+import type { ModelCall, Note, Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { toolSpecs } from "./tool-specs.ts";
 import { endBy, type TurnEnd } from "./turn-end.ts";
@@ -22,6 +22,11 @@ export interface Agent {
 }
 
 type Facts = Omit<EventInput, "actor">[];
+
+export const noteFacts = ({ origin, kind, text, events = [] }: Note): Facts => [
+  { type: "note.added", data: { origin, ...(kind !== undefined && { kind }), text } },
+  ...events,
+];
 
 /**
  * Advances the open turn until it ends. What comes next is read from the state alone, so a turn that another process
@@ -94,8 +99,7 @@ async function takeIn({ turn, seams }: Agent): Promise<void> {
     }
   }
   const ends = blocked !== undefined && !toAnswer;
-  for (const note of ends ? [] : await seams.intake(turn))
-    facts.push({ type: "note.added", data: { origin: note.origin, text: note.text } }, ...(note.events ?? []));
+  for (const note of ends ? [] : await seams.intake(turn)) facts.push(...noteFacts(note));
   if (facts.length > 0) await turn.append(facts);
   if (ends) throw new HoldfastError("refused", blocked!);
 }
@@ -135,9 +139,7 @@ async function goesOn(agent: Agent): Promise<boolean> {
   };
   const notes = await seams.stop(turn, reply);
   if (notes.length > 0) {
-    await turn.append(
-      notes.flatMap((n) => [{ type: "note.added", data: { origin: n.origin, text: n.text } }, ...(n.events ?? [])]),
-    );
+    await turn.append(notes.flatMap(noteFacts));
     return true;
   }
   if (turn.state.queue.length === 0) return false;

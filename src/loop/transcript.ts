@@ -83,7 +83,7 @@ type Known = Fact<typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONT
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 4,
+  version: 5,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
@@ -150,7 +150,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       };
       break;
     case "note.added":
-      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text) }]);
+      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }]);
       break;
     case "reply.received":
       applyReply(agent, data);
@@ -177,6 +177,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
         content: data.content,
         isError: data.isError,
         ...(data.ran?.exitCode !== undefined && { exitCode: data.ran.exitCode }),
+        ...(data.stopped !== undefined && { stopped: data.stopped }),
       });
       break;
     }

@@ -22,7 +22,7 @@ import { isTeammate, teammateReply } from "./teammate.ts";
 import { happenedIn, type Roster, readRoster, readTranscript } from "./transcript.ts";
 
 /** What to reply to this transcript. Contract: pure; the same request always gives the same reply. */
-export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "system">): {
+export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   text: string;
   calls: PlannedCall[];
 } {
