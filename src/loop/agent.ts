@@ -6,10 +6,10 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { EventInput, Lease } from "../ledger/store.ts";
 import { type Content, type Model, textOf } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
-import { noteFacts, runTurn } from "./loop.ts";
+import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCalls } from "./model-calls.ts";
-import type { AgentView, Progress, Turn } from "./seams.ts";
+import { type AgentView, noteFacts, type Progress, type Turn } from "./seams.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 /** What an agent knows by an input, should it not be blocked. */

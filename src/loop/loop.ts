@@ -6,7 +6,7 @@ import { type Finish, ModelError, type ModelRequest, noUsage, type Reply } from 
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import { type ModelCalls, timed } from "./model-calls.ts";
-import type { ModelCall, Note, Turn } from "./seams.ts";
+import { type ModelCall, noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { toolSpecs } from "./tool-specs.ts";
 import { endBy, type TurnEnd } from "./turn-end.ts";
@@ -22,11 +22,6 @@ export interface Agent {
 }
 
 type Facts = Omit<EventInput, "actor">[];
-
-export const noteFacts = ({ origin, kind, text, events = [] }: Note): Facts => [
-  { type: "note.added", data: { origin, ...(kind !== undefined && { kind }), text } },
-  ...events,
-];
 
 /**
  * Advances the open turn until it ends. What comes next is read from the state alone, so a turn that another process

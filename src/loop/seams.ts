@@ -139,6 +139,12 @@ export interface Note {
   events?: Omit<EventInput, "actor">[];
 }
 
+/** What is recorded of a note that is shown. */
+export const noteFacts = ({ origin, kind, text, events = [] }: Note): Omit<EventInput, "actor">[] => [
+  { type: "note.added", data: { origin, ...(kind !== undefined && { kind }), text } },
+  ...events,
+];
+
 export interface Input {
   content: Content[];
   origin: string;

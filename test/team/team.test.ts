@@ -25,7 +25,9 @@ test("a teammate is spawned, works by itself, and what it came to reaches the le
     .filter((event) => event.actor === "lead")
     .map((e) => (e.data as { text: string }).text);
   expect(heard.length).toBe(2);
-  expect(heard[1]).toContain('<note from="alice" kind="idle">\n[idle] I am here.\n</note>\n<note from="team" kind="status">');
+  expect(heard[1]).toContain(
+    '<note from="alice" kind="idle">\n[idle] I am here.\n</note>\n<note from="team" kind="status">',
+  );
 });
 
 test("names are checked: reserved, twice, malformed, and a refusal changes nothing", async () => {
