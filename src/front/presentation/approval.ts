@@ -64,16 +64,14 @@ const spelt = (word: string): string =>
 
 export type ApprovalScope = "once" | "exactly" | "rule" | "no";
 
-export interface Choice {
-  scope: ApprovalScope;
+export type Choice = {
   key: string;
   /** What it means, with how far it reaches. */
   says: string;
-}
+} & ({ scope: Exclude<ApprovalScope, "rule"> } | { scope: "rule"; rule: string });
 
 /** The rule that an answer may keep: the widest of those that would have allowed it. */
-export const approvalRule = ({ firm, rules }: ApprovalRequest): string | undefined =>
-  firm ? undefined : rules?.at(-1);
+const approvalRule = ({ firm, rules }: ApprovalRequest): string | undefined => (firm ? undefined : rules?.at(-1));
 
 export function choicesFor(request: ApprovalRequest): Choice[] {
   const rule = approvalRule(request);
@@ -92,7 +90,14 @@ export function choicesFor(request: ApprovalRequest): Choice[] {
         ]),
     ...(rule === undefined
       ? []
-      : [{ scope: "rule" as const, key: isEdit ? "e" : "r", says: `yes, and in this context from now on: ${kept}` }]),
+      : [
+          {
+            scope: "rule" as const,
+            rule,
+            key: isEdit ? "e" : "r",
+            says: `yes, and in this context from now on: ${kept}`,
+          },
+        ]),
     { scope: "no", key: "n", says: "no" },
   ];
 }
