@@ -47,10 +47,11 @@ export function commandWords({ words }: Pick<Verb, "words">): CommandWord[] {
   const found: CommandWord[] = [];
   let depth = 0;
   for (const [part] of words.matchAll(/[[\]]|[^[\]\s]+/g)) {
+    const last = found.at(-1);
     if (part === "[") depth++;
     else if (part === "]") depth--;
     else if (part !== "…") found.push({ name: part, needed: depth === 0, many: false });
-    else for (const last of found.slice(-1)) last.many = true;
+    else if (last) last.many = true;
   }
   return found;
 }
