@@ -63,7 +63,7 @@ export function createAnthropicReading(
   };
 
   const startBlock = (index: number, block: WireBlock) => {
-    const given = block.input !== undefined && Object.keys(block.input as object).length > 0;
+    const given = block.input !== undefined && Object.keys(block.input ?? {}).length > 0;
     blocks[index] = { ...block, json: given ? JSON.stringify(block.input) : "" };
     if (block.type === "tool_use") onDelta?.({ type: "call", name: block.name ?? "" });
     if (block.text) onDelta?.({ type: "text", text: block.text });
@@ -95,7 +95,7 @@ export function createAnthropicReading(
         takeUsage(event.message?.usage);
         break;
       case "content_block_start":
-        startBlock(event.index ?? blocks.length, event.content_block!);
+        if (event.content_block) startBlock(event.index ?? blocks.length, event.content_block);
         break;
       case "content_block_delta": {
         const block = blocks[event.index ?? blocks.length - 1];
@@ -136,10 +136,10 @@ export function createAnthropicReading(
 
   return {
     event(data) {
-      take(parseJson(data, model) as WireEvent);
+      take(parseJson<WireEvent>(data, model));
     },
-    whole(body) {
-      const message = body as WireEvent;
+    whole(text) {
+      const message = parseJson<WireEvent>(text, model);
       if (message.type === "error") throw errorFromEvent(model, message);
       for (const block of message.content ?? []) startBlock(blocks.length, block);
       takeUsage(message.usage);

@@ -16,7 +16,7 @@ export interface Sink {
   /** The data of one event. Contract: a throw ends the request with that error. */
   event(data: string): void;
   /** A whole answer that came as JSON instead of a stream. */
-  whole(body: unknown): void;
+  whole(text: string): void;
   /** True once the answer would be whole if the connection ended here. */
   ended(): boolean;
   /** True once the end mark was seen: nothing follows. */
@@ -211,7 +211,7 @@ function wholeReader(
     const text = Buffer.concat(chunks).toString("utf8");
     if (status !== 200) return finish(errorFromStatus(label, status, headers, text));
     if (cause) return fail("cut", "the answer was cut off", cause);
-    sink.whole(parseJson(text, label));
+    sink.whole(text);
     finish();
   };
   return {
@@ -302,10 +302,16 @@ export function createEventReader(onData: (data: string) => void) {
   };
 }
 
-export function parseJson(text: string, label: string): unknown {
+/** Contract: throws a ModelError when it is no object; what an object of that wire has in it, its provider says. */
+export function parseJson<Wire extends object>(text: string, label: string): Wire {
+  const wrong = (cause?: unknown) =>
+    new ModelError("server", `${label}: the answer is not JSON: ${text.slice(0, 200)}`, { cause });
+  let value: Wire | null;
   try {
-    return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
+    value = JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
   } catch (cause) {
-    throw new ModelError("server", `${label}: the answer is not JSON: ${text.slice(0, 200)}`, { cause });
+    throw wrong(cause);
   }
+  if (typeof value !== "object" || value === null) throw wrong();
+  return value;
 }

@@ -165,7 +165,8 @@ function readAll(root: string, places: readonly SettingsPlace[], trusted: boolea
   const folders = new Map([".holdfast", ".claude"].map((folder) => [folder, fileExists(`${root}/${folder}`)]));
   for (const place of places) {
     const { file, scope } = place;
-    if (place.repository && !folders.get(place.shown.split("/")[0]!)) files.push({ file, scope, state: "absent" });
+    if (place.repository && !folders.get(place.shown.replace(/\/.*$/s, "")))
+      files.push({ file, scope, state: "absent" });
     else if (place.repository && !trusted) {
       const there = fileExists(file);
       if (there) hidden(place.shown);
