@@ -25,6 +25,15 @@ describe.each(WIRES)("over the %s wire", (wire) => {
   };
   const headed = (headers: Record<string, string>): Fault => ({ status: 429, headers });
 
+  test("an event that is no object is a fault of the server, which is asked again, not one of this program", async () => {
+    server = await startModelServer({ script: [{ chunks: ["data: null\n\n"] }] });
+    const error = await failure(open(wire, server), asking([user("go")]));
+    expect([error.kind, error.message]).toEqual([
+      "server",
+      `${error.message.split(":")[0]}: the answer is not JSON: null`,
+    ]);
+  });
+
   test.each<[string, Fault, object]>([
     ["429 with retry-after", headed({ "retry-after": "7" }), { kind: "rate_limit", status: 429, retryAfterMs: 7000 }],
     [
