@@ -19,7 +19,7 @@ interface NoteOptions {
 
 export function notesText(say: Say, notes: readonly TranscriptNote[], { meanwhile, mates }: NoteOptions): string {
   const parts = notes.flatMap((note) => {
-    const jobs = [...note.text.matchAll(NOTIFICATION)].map((found) => jobText(say, found[1]!, found[2]!));
+    const jobs = [...note.text.matchAll(NOTIFICATION)].map(([, facts = "", body = ""]) => jobText(say, facts, body));
     if (jobs.length > 0) return jobs;
     return meanwhile && ADVICE.has(note.from) ? [] : noteText(say, note, mates);
   });

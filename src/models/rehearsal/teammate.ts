@@ -133,16 +133,18 @@ const TASKS_SHOWN = 5;
 /** Looks and plans; changes nothing. */
 function* submitPlan(stage: Stage, feedback: string | undefined): Step {
   const { say } = stage;
-  const looks = [call(stage, "list_tasks", { claimable: true }), call(stage, "glob", { pattern: "**/*" })];
-  const [board, files] = yield* together(looks);
-  const tasks = board!.isError ? [] : linesOf(board!.text).filter((line) => /^task_\w+ /.test(line));
-  const { found, rest } = foundIn(files!.isError ? "" : files!.text);
+  const [board, files] = yield* together([
+    call(stage, "list_tasks", { claimable: true }),
+    call(stage, "glob", { pattern: "**/*" }),
+  ]);
+  const tasks = board.isError ? [] : linesOf(board.text).filter((line) => /^task_\w+ /.test(line));
+  const { found, rest } = foundIn(files.isError ? "" : files.text);
   const parts = {
     tasks: tasks
       .slice(0, TASKS_SHOWN)
       .map((task) => `   - ${task}`)
       .join("\n"),
-    files: files!.isError ? "" : String(found.length + rest),
+    files: files.isError ? "" : String(found.length + rest),
   };
   const plan = [...(feedback === undefined ? [] : [say("newPlan", { feedback })]), say("plan", parts)].join("\n");
   return yield* attempt(stage, { name: "submit_plan", input: { plan } }, (text) =>

@@ -64,7 +64,7 @@ export function happenedIn(items: readonly Item[]): Happened[] {
 }
 
 const NOTE = /^<note from="(?<from>[^"]*)"(?: kind="(?<kind>\w+)")?>\n?(?<text>[\s\S]*?)\n?<\/note>$/;
-const NO_RESULT: CallResult = { text: "No result was recorded.", isError: true };
+export const NO_RESULT: CallResult = { text: "No result was recorded.", isError: true };
 
 export function readTranscript(happened: readonly Happened[]): Transcript {
   let now = NOTHING;
@@ -114,7 +114,7 @@ function heardIn(content: readonly Content[]): { words: string; notes: Transcrip
     if (part.type !== "text") continue;
     // A note is a whole part: nothing inside it, whatever it looks like, is a request.
     const note = NOTE.exec(part.text.trim())?.groups;
-    if (note) notes.push({ from: note.from!, kind: note.kind, text: note.text!.trim() });
+    if (note) notes.push({ from: note.from ?? "", kind: note.kind, text: note.text?.trim() ?? "" });
     else words.push(part.text);
   }
   return { words: instructionIn(words.join("\n").trim()), notes };
@@ -192,10 +192,10 @@ export function readRoster(happened: readonly Happened[], made: readonly MadeCal
   for (const [at, one] of happened.entries()) {
     for (const note of one.kind === "heard" && at <= lastWords ? one.notes : []) {
       const read = readTeamNote(note);
-      if (read?.kind === "plan" && !inHand.has(plans.get(read.name)?.id)) plans.set(read.name, read);
+      if (read?.kind === "plan" && !inHand.has(plans.get(read.name)?.id ?? "")) plans.set(read.name, read);
     }
     for (const call of one.kind === "made" ? one.made.filter(({ result }) => !result.isError) : []) {
-      if (call.name === "spawn_teammate") mates.add((call.input as { name: string }).name);
+      if (call.name === "spawn_teammate") mates.add(given(call, "name"));
       if (call.name !== "review_plan" || inHand.has(requestId(call))) continue;
       for (const plan of plans.values()) if (plan.id === requestId(call)) plans.delete(plan.name);
     }
@@ -203,4 +203,9 @@ export function readRoster(happened: readonly Happened[], made: readonly MadeCal
   return { mates: [...mates], plans: [...plans.values()] };
 }
 
-const requestId = ({ input }: MadeCall): string | undefined => (input as { request_id?: string }).request_id;
+const given = ({ input }: MadeCall, key: "name" | "request_id"): string => {
+  const { [key]: value }: Partial<Record<typeof key, unknown>> = input ?? {};
+  return typeof value === "string" ? value : "";
+};
+
+const requestId = (call: MadeCall): string => given(call, "request_id");
