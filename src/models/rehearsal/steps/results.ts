@@ -16,12 +16,14 @@ export function foundIn(text: string): { found: string[]; rest: number } {
   return { found: lines.slice(0, -1), rest: Number(count.replaceAll(",", "")) };
 }
 
+const NUMBER = /^\s*\d*\|/;
+
 /** read_file numbers the first and every fifth line: `1|text`, then `|text`. `remarks`: what the tool adds. */
 export function fileLines(text: string): { from: number; lines: string[]; remarks: string[] } {
   const all = text.split(/\r?\n/);
-  const numbered = all.filter((line) => /^\s*\d*\|/.test(line));
-  const remarks = all.filter((line) => line.trim() !== "" && !numbered.includes(line)).map((line) => line.trim());
-  const lines = numbered.map((line) => line.replace(/^\s*\d*\|/, ""));
+  const numbered = all.filter((line) => NUMBER.test(line));
+  const remarks = all.filter((line) => line.trim() !== "" && !NUMBER.test(line)).map((line) => line.trim());
+  const lines = numbered.map((line) => line.replace(NUMBER, ""));
   return { from: Number.parseInt(numbered[0] ?? "", 10) || 1, lines, remarks };
 }
 
