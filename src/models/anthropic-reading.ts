@@ -2,7 +2,16 @@
 import { parseCallInput } from "./call-input.ts";
 import { errorFromEvent } from "./http-error.ts";
 import { parseJson, type Sink } from "./http-stream.ts";
-import { callIsMissing, type Delta, type Finish, noUsage, type Reply, type ReplyPart, type Usage } from "./model.ts";
+import {
+  callIsMissing,
+  type Delta,
+  type Finish,
+  ModelError,
+  noUsage,
+  type Reply,
+  type ReplyPart,
+  type Usage,
+} from "./model.ts";
 
 interface WireBlock {
   type: string;
@@ -95,7 +104,8 @@ export function createAnthropicReading(
         takeUsage(event.message?.usage);
         break;
       case "content_block_start":
-        if (event.content_block) startBlock(event.index ?? blocks.length, event.content_block);
+        if (!event.content_block) throw new ModelError("server", `${model}: a block begins that is none`);
+        startBlock(event.index ?? blocks.length, event.content_block);
         break;
       case "content_block_delta": {
         const block = blocks[event.index ?? blocks.length - 1];

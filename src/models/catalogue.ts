@@ -1,5 +1,4 @@
 // What is publicly known of models: limits and prices. What is not known is said, never guessed.
-import { own } from "../ledger/own.ts";
 import type { Limits, Usage } from "./model.ts";
 
 /** US dollars per million tokens. */
@@ -110,7 +109,8 @@ const bareOf = (name: string): string => name.replace(/\[1m\]$/, "");
 export const isClaudeFamily = (name: string): boolean => Object.hasOwn(CLAUDE, bareOf(name));
 
 /** `sonnet`, `opus`, `haiku`, `fable` or Anthropic's own name of a model, as provider/name. */
-export const claudeModel = (name: string): string => own(CLAUDE, bareOf(name)) ?? `anthropic/${bareOf(name)}`;
+export const claudeModel = (name: string): string =>
+  (isClaudeFamily(name) ? CLAUDE[bareOf(name)] : undefined) ?? `anthropic/${bareOf(name)}`;
 
 /** What to ask for by a bare name; or, where that is not clear, the full names it may mean. */
 export function modelsNamed(given: string): string[] {

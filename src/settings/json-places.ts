@@ -92,7 +92,8 @@ export function parsePlaced({ visit }: Library, text: string): JsonText {
     open.pop();
     expected = open.length > 0 ? "comma" : "end";
   };
-  const mistake = (offset: number): Wrong => mistakeAt(offset, { text, expected, inside: open.at(-1), lastNumber });
+  const mistake = (offset: number): Wrong =>
+    mistakeAt(offset, { json: text, expected, inside: open.at(-1), lastNumber });
 
   const visitor: JSONVisitor = {
     onObjectBegin: (offset, _length, _line, _column, path) => begin(Object.create(null), offset, path()),
@@ -166,26 +167,26 @@ const wrong = (at: number, says: string): Wrong => new Wrong(at, says);
 const closeOf = (one: Open | undefined): string => (Array.isArray(one?.holder) ? "]" : "}");
 
 interface Reading {
-  text: string;
+  json: string;
   expected: Expected;
   inside: Open | undefined;
   lastNumber: { from: number; to: number } | undefined;
 }
 
 /** What is wrong with what stands there, by what should. */
-function mistakeAt(offset: number, { text, expected, inside, lastNumber }: Reading): Wrong {
-  if (lastNumber?.to === offset && /[\w.]/.test(text[offset] ?? ""))
+function mistakeAt(offset: number, { json, expected, inside, lastNumber }: Reading): Wrong {
+  if (lastNumber?.to === offset && /[\w.]/.test(json.charAt(offset)))
     return wrong(lastNumber.from, "this is not a number");
   if (expected === "end") return wrong(offset, "the value has ended, and more text follows: take it out");
   if (expected === "colon") return wrong(offset, "a : belongs here, after the key");
   if (expected === "comma") return wrong(offset, `a , or ${closeOf(inside)} belongs here`);
   const isInside = expected === "first" && inside;
-  if (isInside && offset >= text.length) {
+  if (isInside && offset >= json.length) {
     const sign = Array.isArray(inside.holder) ? "[" : "{";
     return wrong(inside.offset, `this ${sign} has no end: write ${closeOf(inside)}`);
   }
   if (isInside && !Array.isArray(inside.holder)) return wrong(offset, "a key in double quotes or } belongs here");
-  return notValue(text, offset);
+  return notValue(json, offset);
 }
 
 /** A comment, text or number that is broken in itself. */
