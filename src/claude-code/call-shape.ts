@@ -11,7 +11,8 @@ export const callIdOf = (agent: string, callId: string): string => (agent === LE
 /** Contract: throws `refused` for the name of a file that misleads. */
 export function claudeCall(name: string, input: unknown, cwd: string): { name: string; input: unknown } {
   const theirs = toClaude(name, input);
-  const file = (theirs.input as { file_path?: unknown } | null | undefined)?.file_path;
+  const given: { file_path?: unknown } = theirs.input ?? {};
+  const { file_path: file } = given;
   if (typeof file !== "string" || isKept(file)) return theirs;
-  return { name: theirs.name, input: { ...(theirs.input as object), file_path: resolvePath(cwd, file) } };
+  return { name: theirs.name, input: { ...given, file_path: resolvePath(cwd, file) } };
 }

@@ -11,5 +11,8 @@ export const PERMISSION_MODES = [
 ] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
+export const isPermissionMode = (mode: string | undefined): mode is PermissionMode =>
+  PERMISSION_MODES.some((one) => one === mode);
+
 /** As existing scripts know it. */
 export const claudeMode = (mode: string): string => (mode === "bypass" ? "bypassPermissions" : mode);

@@ -22,7 +22,7 @@ export const ID_KINDS: readonly CompletedId[] = Object.values(IDS);
 /** What follows a flag, or stands as a word: one of these values, an id, a path, or what only a person knows. */
 export type CompletionKind = { values: readonly string[] } | CompletedId | "file" | "folder" | "anything";
 
-export const isIdKind = (kind: CompletionKind): kind is CompletedId => ID_KINDS.includes(kind as CompletedId);
+export const isIdKind = (kind: CompletionKind): kind is CompletedId => ID_KINDS.some((one) => one === kind);
 
 export interface FlagEntry {
   names: string[];
@@ -47,7 +47,9 @@ export const verbNames = ({ verbs }: Command): string[] => Object.keys(verbs).fi
 export const completionEntries = (): CompletionEntry[] => [
   entryOf("", PROMPT),
   ...commandEntries().flatMap(([name, { verbs, bare }]) => [
-    ...(bare === undefined || Object.hasOwn(verbs, "") ? [] : [entryOf(name, verbs[bare]!)]),
+    ...Object.entries(verbs).flatMap(([word, verb]) =>
+      word === bare && !Object.hasOwn(verbs, "") ? [entryOf(name, verb)] : [],
+    ),
     ...Object.entries(verbs).map(([word, verb]) => entryOf(word === "" ? name : `${name} ${word}`, verb)),
   ]),
 ];
@@ -91,5 +93,7 @@ export const dashed = ({ names, short }: FlagEntry): string[] => [
 /** Every flag that is followed by something, with what that is; one name means the same everywhere. */
 export function flagArguments(): Map<string, CompletionKind> {
   const all = completionEntries().flatMap(({ flags }) => flags);
-  return new Map(all.flatMap((flag) => (flag.takes ? dashed(flag).map((name) => [name, flag.takes!] as const) : [])));
+  return new Map(
+    all.flatMap(({ takes, ...flag }) => (takes ? dashed(flag).map((name) => [name, takes] as const) : [])),
+  );
 }

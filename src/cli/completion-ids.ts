@@ -52,7 +52,7 @@ const OFFERED: Record<CompletedId, (here: Here) => Promise<Offered[]>> = {
     const { findContext } = await import("./open.ts");
     const { openContexts } = await import("../contexts/open.ts");
     const found = await (await openContexts({ store })).get((await findContext(store, context, flags)).id);
-    return (await found.checkpoints()).map(({ seq, name }) => [String(seq), name]).reverse() as Offered[];
+    return (await found.checkpoints()).map(({ seq, name }): Offered => [String(seq), name]).reverse();
   },
   async agent({ root, stateDir, flags }) {
     const { createAgentCatalogue } = await import("../mechanisms/agents/catalogue.ts");

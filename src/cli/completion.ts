@@ -1,4 +1,6 @@
 // `holdfast completion bash|zsh|fish`: the scripts. They know everything but ids, which they ask for.
+
+import { own } from "../ledger/own.ts";
 import {
   type CompletionEntry,
   type CompletionKind,
@@ -118,10 +120,10 @@ const idsOf = (kind: CompletionKind): string => `'(holdfast completion ids ${kin
 
 function fish(): string {
   const offer = (name: string, rest: string, help: string) =>
-    `complete -c holdfast${rest.endsWith(FILES) ? "" : " -f"} -n ${quoted(isAt(name))} ${rest} -d ${quoted(help.split(/[;:(]/)[0]!.trim())}`;
+    `complete -c holdfast${rest.endsWith(FILES) ? "" : " -f"} -n ${quoted(isAt(name))} ${rest} -d ${quoted(help.replace(/[;:(].*$/s, "").trim())}`;
   const words = commandEntries().flatMap(([name, command]) => [
     offer("", `-a ${name}`, command.help),
-    ...verbNames(command).map((verb) => offer(name, `-a ${verb}`, command.verbs[verb]!.help)),
+    ...Object.entries(command.verbs).flatMap(([word, { help }]) => (word ? [offer(name, `-a ${word}`, help)] : [])),
   ]);
   const rest = completionEntries().flatMap(({ name, flags, words: kinds }) => [
     ...flags.map(({ names: long, short, takes, help }) => {
@@ -140,7 +142,8 @@ function isAt(name: string): string {
   if (command === "") return "__fish_use_subcommand";
   const seen = `__fish_seen_subcommand_from ${command}`;
   if (verb) return `${seen}; and __fish_seen_subcommand_from ${verb}`;
-  const verbs = verbNames(COMMANDS[command]!);
+  const known = own(COMMANDS, command);
+  const verbs = known ? verbNames(known) : [];
   return verbs.length > 0 ? `${seen}; and not __fish_seen_subcommand_from ${verbs.join(" ")}` : seen;
 }
 

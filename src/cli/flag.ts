@@ -77,7 +77,8 @@ export const choice = <V extends string>(
     help,
     (given, typed) => {
       const value = last(given);
-      if (value === undefined || values.includes(value as V)) return value as V | undefined;
+      const known = values.find((one) => one === value);
+      if (value === undefined || known !== undefined) return known;
       const near = nearestName(value, values);
       throw wrong(`${typed} takes ${values.join(", ")}, not "${value}"${near ? `: did you mean ${near}?` : ""}`);
     },
@@ -134,16 +135,15 @@ export const idle = (
 });
 
 /** All spellings of the flag under that key, the one that is shown first. */
-export function spellingsOf(key: string, { spellings }: Flag): readonly Spelling[] {
+export function spellingsOf(key: string, { spellings }: Flag): readonly [Spelling, ...Spelling[]] {
   const own = { name: key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) };
-  return spellings.length > 0 && !spellings[0]!.hidden && spellings[0]!.means === undefined
-    ? spellings
-    : [own, ...spellings];
+  const [first, ...more] = spellings;
+  return first && !first.hidden && first.means === undefined ? [first, ...more] : [own, ...spellings];
 }
 
 /** As it is typed: `--only PARTS`, `-r, --resume [CONTEXT]`. */
 export function shownFlag(key: string, one: Flag): string {
-  const { name } = spellingsOf(key, one)[0]!;
+  const [{ name }] = spellingsOf(key, one);
   const argument = one.argument === undefined ? "" : one.optional ? ` [${one.argument}]` : ` ${one.argument}`;
   return `${one.short ? `-${one.short}, ` : ""}--${name}${argument}`;
 }

@@ -112,12 +112,12 @@ function modelText(...given: Parameters<typeof text>): Flag<string | undefined> 
 
 function choiceOf<V extends string>(
   name: string,
-  values: readonly V[],
+  values: readonly [V, ...V[]],
   help: string,
   more: { name: string; means: V; hidden: true }[] = [],
 ): Flag<V> {
   const one = choice("FORMAT", values, `${help}: ${values.join(", ")}`, { spellings: [name, ...more] });
-  return { ...one, read: (given, typed) => one.read(given, typed) ?? values[0]! };
+  return { ...one, read: (given, typed) => one.read(given, typed) ?? values[0] };
 }
 
 export const RESUME = {

@@ -1,5 +1,6 @@
 // The help texts, put together from the tables: the page of everything, of a command, of a verb.
 import { HoldfastError } from "../ledger/error.ts";
+import { own } from "../ledger/own.ts";
 import { nearestName } from "../text/similarity.ts";
 import { type Command, usage, type Verb } from "./command.ts";
 import { type Flag, type FlagTable, shownFlag, spellingsOf } from "./flag.ts";
@@ -21,7 +22,8 @@ export function help([name, word]: readonly string[]): string {
     throw new HoldfastError("invalid", `there is no command ${name}: ${todo}`);
   }
   if (word === undefined) return aboutCommand(known, command);
-  if (Object.hasOwn(command.verbs, word)) return aboutVerb(`${known} ${word}`, command.verbs[word]!);
+  const verb = own(command.verbs, word);
+  if (verb) return aboutVerb(`${known} ${word}`, verb);
   const near = nearestName(word, Object.keys(command.verbs));
   const todo = near ? `did you mean \`holdfast help ${known} ${near}\`?` : `\`holdfast help ${known}\` lists them`;
   throw new HoldfastError("invalid", `there is no \`${known} ${word}\`: ${todo}`);
@@ -30,7 +32,8 @@ export function help([name, word]: readonly string[]): string {
 function everything(): string {
   const { cwd, state } = PLACE;
   const { debug, help: asked, cwd: _, state: __, print, continue: go, resume, version, ...rest } = PROMPT.flags;
-  const own = Object.entries({ ...rest, cwd, state }).filter(([, flag]) => !isForPrograms(flag!));
+  const flags: FlagTable = { ...rest, cwd, state };
+  const shown = Object.entries(flags).filter(([, flag]) => !isForPrograms(flag));
   const commands = Object.entries(COMMANDS).map(
     ([name, command]): Row => [`holdfast ${brief(name, command)}`, command.help],
   );
@@ -42,7 +45,7 @@ ${columns([
   ['holdfast -p -r [CONTEXT] ["more"]', "go on with that one: its id, four characters of it or more, or its title"],
 ])}
 
-${columns(own.map(([key, flag]) => row(key, flag!)))}
+${columns(shown.map(([key, flag]) => row(key, flag)))}
     --debug, --version, --help
 
 ${columns(commands)}
@@ -54,7 +57,7 @@ ${EXITS}
 
 /** Flags that only programs give have no place on the first page. */
 const isForPrograms = (flag: Flag): boolean => flag.idle === true || FOR_PROGRAMS.has(flag);
-const FOR_PROGRAMS = new Set(
+const FOR_PROGRAMS = new Set<Flag | undefined>(
   [
     "sessionId",
     "forkSession",
@@ -62,14 +65,15 @@ const FOR_PROGRAMS = new Set(
     "replayUserMessages",
     "verbose",
     "allowDangerouslySkipPermissions",
-  ].map((key) => PROMPT.flags[key]!),
+  ].map((key) => PROMPT.flags[key]),
 );
 
 /** `contexts ls | show | …`, or what it takes. */
 function brief(name: string, { verbs }: Command): string {
   const named = Object.keys(verbs).filter(Boolean);
   const whole = `${name} ${named.join("|")}`;
-  if (named.length === 0) return usage(name, verbs[""]!);
+  const only = verbs[""];
+  if (only && named.length === 0) return usage(name, only);
   return whole.length <= 36 ? whole : `${name} ${named.slice(0, 3).join("|")}|…`;
 }
 
@@ -90,10 +94,10 @@ function aboutCommand(name: string, { help: what, verbs, bare, more, also }: Com
 
 /** What not every verb has, as far as a line goes. */
 function ownFlags({ flags }: Verb): string[] {
-  const own = Object.keys(flags).filter((key) => !Object.hasOwn(PLACE, key) && key !== "json");
-  if (own.length === 0) return [];
-  if (own.length > 4) return ["takes what -p takes"];
-  return [own.map((key) => `--${spellingsOf(key, flags[key]!)[0]!.name}`).join(", ")];
+  const some = Object.entries(flags).filter(([key]) => !Object.hasOwn(PLACE, key) && key !== "json");
+  if (some.length === 0) return [];
+  if (some.length > 4) return ["takes what -p takes"];
+  return [some.map(([key, flag]) => `--${spellingsOf(key, flag)[0].name}`).join(", ")];
 }
 
 function aboutVerb(name: string, { help: what, more, flags, words }: Verb): string {
@@ -113,7 +117,8 @@ function row(key: string, flag: Flag): Row {
     .slice(1)
     .filter(({ hidden }) => !hidden)
     .map(({ name, means }) => (means === undefined ? `--${name}` : `--${name}: ${means}`));
-  const values = flag.values && flag.argument && !flag.help.includes(flag.values[0]!) ? flag.values.join(", ") : "";
+  const [first] = flag.argument ? (flag.values ?? []) : [];
+  const values = first !== undefined && !flag.help.includes(first) ? (flag.values ?? []).join(", ") : "";
   const said = [flag.help, values].filter(Boolean).join(": ");
   return [`  ${shownFlag(key, flag)}`, others.length > 0 ? `${said} (${others.join(", ")})` : said];
 }

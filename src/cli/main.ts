@@ -1,5 +1,5 @@
 // The command line's front door: which command, which exit code, one line for each error.
-import { type HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import { isHoldfastError } from "../ledger/error.ts";
 import { VERSION } from "../version.ts";
 import { errorText } from "./error-text.ts";
 import { parseCommandLine } from "./parse.ts";
@@ -16,7 +16,7 @@ export async function main(argv: string[]): Promise<number> {
     const hint = isHoldfastError(error, "damaged") ? " (holdfast contexts verify --repair)" : "";
     process.stderr.write(`holdfast: ${errorText(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
     for (const more of moreProblems(error)) process.stderr.write(`holdfast: ${more}\n`);
-    if (debug) process.stderr.write(`${(error as Error).stack}\n`);
+    if (debug) process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
     return exitCodeOf(error);
   }
 }
@@ -41,8 +41,8 @@ async function dispatch(argv: string[]): Promise<number> {
 
 /** Some mistakes come together: all of them are shown at once. */
 function moreProblems(error: unknown): string[] {
-  const { problems } = ((error as HoldfastError).detail ?? {}) as { problems?: string[] };
-  return Array.isArray(problems) ? problems.slice(1, 10) : [];
+  const detail = isHoldfastError(error) && typeof error.detail === "object" ? error.detail : null;
+  return detail && "problems" in detail && Array.isArray(detail.problems) ? detail.problems.slice(1, 10) : [];
 }
 
 function exitCodeOf(error: unknown): number {

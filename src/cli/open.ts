@@ -144,8 +144,8 @@ export async function findContext(store: Store, given: string, flags: PlaceFlags
   const all = await listContexts(store);
   for (const fits of [isId(CONTEXT, given), beginsId(CONTEXT, given), hasTitle(given), isInId(CONTEXT, given)]) {
     const found = all.filter(fits);
-    if (found.length === 1) return found[0]!;
     if (found.length > 1) throw notOne(given, found);
+    if (found[0]) return found[0];
   }
   const name = shownName(given);
   if (isTooShort(given, CONTEXT.prefix) && !/\s/.test(given))

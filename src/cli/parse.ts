@@ -57,9 +57,8 @@ interface Named {
 }
 
 function commandNamed(word: string): Named | undefined {
-  const [name, command] =
-    Object.entries(COMMANDS).find(([one, { also }]) => one === word || also?.includes(word)) ?? [];
-  return name === undefined ? undefined : { name, command: command! };
+  const found = Object.entries(COMMANDS).find(([one, { also }]) => one === word || also?.includes(word));
+  return found && { name: found[0], command: found[1] };
 }
 
 function parseCommand({ name, command }: Named, rest: string[], line: Line): ParsedCommand | HelpRequest {
@@ -71,9 +70,9 @@ function parseCommand({ name, command }: Named, rest: string[], line: Line): Par
   if (asks) return { help: isVerb ? [name, word] : [name] };
   const only = Object.hasOwn(verbs, "") ? "" : undefined;
   const chosen = isVerb ? word : word === undefined ? (bare ?? only) : only;
-  if (chosen === undefined || (!isVerb && word !== undefined && isSlip(word, verbs))) throw noVerb(name, word, verbs);
+  const verb = chosen === undefined ? undefined : verbs[chosen];
+  if (!verb || (!isVerb && word !== undefined && isSlip(word, verbs))) throw noVerb(name, word, verbs);
   const full = chosen === "" ? name : `${name} ${chosen}`;
-  const verb = verbs[chosen]!;
   const words = isVerb ? rest.slice(1) : rest;
   const flags = valuesOf(full, verb.flags, line.flags);
   checkWords(full, verb, words);
@@ -180,8 +179,7 @@ const allTables = (): FlagTable[] =>
 /** Whether a flag of any command is followed by an argument; the prompt's come first, and mostly it is one of them. Undefined: nobody's. */
 function takingOf(typed: string): Taking | undefined {
   for (const table of allTables())
-    for (const key in table) {
-      const flag = table[key]!;
+    for (const [key, flag] of Object.entries(table)) {
       const { argument, alsoTakes } = flag;
       if (typed === `-${flag.short}`) return { one: argument !== undefined, more: alsoTakes };
       const spelt = spellingsOf(key, flag).find(({ name }) => typed === `--${name}`);

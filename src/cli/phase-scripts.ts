@@ -22,7 +22,7 @@ export function playsScripts(workflow: Workflow, root: string): Mechanism {
     seams: {
       model(call, next) {
         const { turn } = call;
-        const script = scriptIn(folder, turn.agent.split(".")[0]!);
+        const script = scriptIn(folder, turn.agent.replace(/\..*$/s, ""));
         if (turn.model.id !== PLANNER || !existsSync(script)) return next(call);
         const model = players.get(script) ?? createRehearsal({ script });
         players.set(script, model);
@@ -39,9 +39,10 @@ export function offlineNews(workflow: Workflow, root: string, model: Model): str
   const silent = workflow.phases.filter(
     (phase) => Object.keys(phase.exports).length > 0 && !phase.wait && !existsSync(scriptIn(folder, phase.id)),
   );
-  if (silent.length === 0) return `the offline model plays the scripts in ${folder}`;
+  const [first] = silent;
+  if (!first) return `the offline model plays the scripts in ${folder}`;
   throw new HoldfastError(
     "invalid",
-    `the offline rehearsal model cannot make up what ${silent.map(({ id }) => id).join(", ")} must export: give --model, or set ANTHROPIC_API_KEY or OPENAI_API_KEY (or put ${silent[0]!.id}.yaml into ${folder}: docs/rehearsal.md)`,
+    `the offline rehearsal model cannot make up what ${silent.map(({ id }) => id).join(", ")} must export: give --model, or set ANTHROPIC_API_KEY or OPENAI_API_KEY (or put ${first.id}.yaml into ${folder}: docs/rehearsal.md)`,
   );
 }

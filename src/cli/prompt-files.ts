@@ -30,7 +30,7 @@ export async function filesIn(
   { permissions, root, cwd }: { permissions: PermissionOptions; root: string; cwd: string },
 ): Promise<Brought> {
   const brought: Brought = { files: [], says: [] };
-  const names = new Set([...words.matchAll(NAMED)].map(([, quoted, bare]) => quoted ?? bare!));
+  const names = new Set([...words.matchAll(NAMED)].map(([, quoted, bare = ""]) => quoted ?? bare));
   const hide = names.size > 0 ? redactor(process.env) : undefined;
   for (const name of [...names].slice(0, MOST_FILES)) {
     const read = await firstOf(spellings(name), (one) => bring(one, { permissions, root, cwd }));
@@ -43,7 +43,7 @@ export async function filesIn(
 }
 
 /** A sentence may end behind a name. */
-function spellings(name: string): string[] {
+function spellings(name: string): [string, ...string[]] {
   const bare = name.replace(/[.,;:!?)\]}'"、。！？」）]+$/u, "");
   return bare === name || bare === "" ? [name] : [name, bare];
 }
@@ -51,14 +51,14 @@ function spellings(name: string): string[] {
 type Read = Brought["files"][number] | string;
 
 /** The first that is brought, else why the first is not. */
-async function firstOf(names: string[], read: (name: string) => Promise<Read>): Promise<Read> {
-  let why: string | undefined;
-  for (const name of names) {
-    const found = await read(name);
-    if (typeof found !== "string") return found;
-    why ??= found;
+async function firstOf(names: [string, ...string[]], read: (name: string) => Promise<Read>): Promise<Read> {
+  const [first, ...others] = names;
+  const found = await read(first);
+  for (const name of typeof found === "string" ? others : []) {
+    const other = await read(name);
+    if (typeof other !== "string") return other;
   }
-  return why!;
+  return found;
 }
 
 async function bring(
@@ -72,9 +72,10 @@ async function bring(
   const whose = code === "outside" ? `; this run works in ${root}, --add-dir adds a folder` : "";
   if (decision !== "allow") return `is not brought (${reason}${whose})`;
   const real = realPath(asked);
-  const roots = [root, ...(permissions.additionalDirectories ?? [])].map(realPath);
+  const realRoot = realPath(root);
+  const roots = [realRoot, ...(permissions.additionalDirectories ?? []).map(realPath)];
   try {
-    const held = hold({ root: roots[0]!, roots, exclude: [], judged: real }, asked, { shown: name });
+    const held = hold({ root: realRoot, roots, exclude: [], judged: real }, asked, { shown: name });
     if (!held) return "is no file here";
     try {
       if (held.stat.isDirectory()) return "is a folder";

@@ -102,9 +102,7 @@ function readToEnd(graceMs: number | undefined): Promise<Buffer> {
     };
     const onEnd = () => settle(() => resolve(Buffer.concat(chunks)));
     const onError = (error: Error) =>
-      settle(() =>
-        reject(invalid(`standard input cannot be read (${(error as NodeJS.ErrnoException).code ?? "error"})`)),
-      );
+      settle(() => reject(invalid(`standard input cannot be read (${"code" in error ? error.code : "error"})`)));
     const onData = (chunk: Buffer) => {
       clearTimeout(silent);
       chunks.push(chunk);

@@ -52,23 +52,10 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
     ? probeSandbox(stateRoot(flags, project), project.root)
     : { works: false, why: 'switched off by "sandbox": { "enabled": false } in your settings or in --settings' };
   const { additionalDirectories, defaultMode = "default", bypassOff: _, ...rules } = settings.permissions;
-  const { XDG_DATA_HOME = "" } = process.env;
   const sandbox = sandboxState.works
     ? {
         bwrap: sandboxState.bwrap,
-        root: project.root,
-        home,
-        dir: join(project.stateDir, "private"),
-        state: project.stateDir,
-        hidden: [
-          stateRoot(flags, project),
-          stateHome(),
-          ...["", "-wal", "-shm"].map((end) => project.ledgerFile + end),
-        ],
-        xdg: { config: configHome, ...(isAbsolute(XDG_DATA_HOME) && { data: XDG_DATA_HOME }) },
-        readable: settings.sandbox.readable,
-        writable: [...settings.sandbox.writable, ...additionalDirectories],
-        network: settings.sandbox.network === "on",
+        ...sandboxOf(settings, project, { home, configHome, root: stateRoot(flags, project) }),
       }
     : undefined;
   const says = [...loaded.warnings, ...describeWithheld(loaded, withheldAgents(project.root))];
@@ -88,6 +75,26 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
     },
     says,
     modelEnv: modelEnv(loaded),
+  };
+}
+
+/** `root`: where state is kept. */
+function sandboxOf(
+  { sandbox, permissions }: LoadedSettings["settings"],
+  project: Project,
+  { home, configHome, root }: { home: string; configHome: string; root: string },
+): SandboxOptions {
+  const { XDG_DATA_HOME = "" } = process.env;
+  return {
+    root: project.root,
+    home,
+    dir: join(project.stateDir, "private"),
+    state: project.stateDir,
+    hidden: [root, stateHome(), ...["", "-wal", "-shm"].map((end) => project.ledgerFile + end)],
+    xdg: { config: configHome, ...(isAbsolute(XDG_DATA_HOME) && { data: XDG_DATA_HOME }) },
+    readable: sandbox.readable,
+    writable: [...sandbox.writable, ...permissions.additionalDirectories],
+    network: sandbox.network === "on",
   };
 }
 

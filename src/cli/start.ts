@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { PERMISSION_MODES, type PermissionMode } from "../claude-code/permission-modes.ts";
+import { isPermissionMode, type PermissionMode } from "../claude-code/permission-modes.ts";
 import type { ContextInfo } from "../contexts/listing.ts";
 import type { Project } from "../contexts/project.ts";
 import { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "../contexts/start.ts";
@@ -58,7 +58,8 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
 
 /** A model that cannot be opened and that nobody gave now: it is said where it comes from. */
 export function begunWith(error: unknown, context: ContextInfo | undefined, flags: Pick<Given, "model">): never {
-  const { model } = (isHoldfastError(error, "invalid") ? (error.detail ?? {}) : {}) as { model?: string };
+  const detail = isHoldfastError(error, "invalid") && typeof error.detail === "object" ? error.detail : null;
+  const model = detail && "model" in detail ? detail.model : undefined;
   if (!context || model === undefined || flags.model !== undefined) throw error;
   throw new HoldfastError("invalid", `${context.id} was begun with ${model}: ${messageOf(error)}`, { cause: error });
 }
@@ -114,7 +115,7 @@ const withStart = <F extends Given>(
   ...flags,
   ...start,
   ...(directories && { addDirs: directories }),
-  ...(permissionMode && { permissionMode: permissionMode as PermissionMode }),
+  ...(isPermissionMode(permissionMode) && { permissionMode }),
 });
 
 interface Taken {
@@ -169,28 +170,27 @@ const plays = (model: string): boolean => model.startsWith("rehearsal");
 
 function knownMode(start: Start): Start {
   const { permissionMode, ...rest } = start;
-  return PERMISSION_MODES.includes(permissionMode as PermissionMode) ? start : rest;
+  return isPermissionMode(permissionMode) ? start : rest;
 }
 
 /** Everything that lets more happen unasked, or in more places. */
 function escalationIn({ permissionMode, allow, directories }: Start): Start {
-  const loose = permissionMode !== undefined && isEscalating(permissionMode as PermissionMode);
+  const loose = permissionMode !== undefined && isEscalating(permissionMode);
   return { ...(loose && { permissionMode }), ...(allow && { allow }), ...(directories && { directories }) };
 }
 
 type Place = Omit<GivenIn, "trust">;
 
-const FOREIGN: Record<keyof Place, string> = {
-  ledger: "it was given to the context that this is a copy of",
-  project: "it was given in another project",
-  store: "it was given in another store, of which this is a copy",
-  user: "another user gave it",
-  machine: "it was given on another machine",
-};
+const FOREIGN: readonly [keyof Place, string][] = [
+  ["ledger", "it was given to the context that this is a copy of"],
+  ["project", "it was given in another project"],
+  ["store", "it was given in another store, of which this is a copy"],
+  ["user", "another user gave it"],
+  ["machine", "it was given on another machine"],
+];
 
 function foreignTo(given: Place, now: Place): string | undefined {
-  const differs = (Object.keys(FOREIGN) as (keyof Place)[]).find((key) => given[key] !== now[key]);
-  return differs && FOREIGN[differs];
+  return FOREIGN.find(([key]) => given[key] !== now[key])?.[1];
 }
 
 /** Where and as whom this process works. */
@@ -199,7 +199,7 @@ function placeOf(project: Project): Omit<Place, "ledger"> {
     project: project.id,
     store: storeIdentity(project.ledgerFile),
     user: String(process.getuid?.() ?? os.userInfo().username),
-    machine: thisHolder(false).machine.split("#")[0]!,
+    machine: thisHolder(false).machine.replace(/#.*$/s, ""),
   };
 }
 

@@ -24,10 +24,10 @@ export async function worktreesLeft({ project }: OpenState, flags: PlaceFlags): 
   });
   if (held.length === 0) return [];
   const command = (...words: string[]) => commandLine(["worktrees", ...words], flags, root);
-  const [one] = held;
-  if (held.length === 1) {
-    const merge = command("merge", one!.name, ...(one!.changes > 0 ? ["--commit"] : []));
-    return [`The worktree ${one!.text}. See it: ${command("diff", one!.name)} · take it over: ${merge}`];
+  const [one, ...others] = held;
+  if (one && others.length === 0) {
+    const merge = command("merge", one.name, ...(one.changes > 0 ? ["--commit"] : []));
+    return [`The worktree ${one.text}. See it: ${command("diff", one.name)} · take it over: ${merge}`];
   }
   const named = held
     .slice(0, NAMED)

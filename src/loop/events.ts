@@ -54,7 +54,10 @@ export const loopEvents = {
   "input.taken": { v: 1, schema: () => z.object({ inputId: z.string(), content: content().optional() }) },
   "input.blocked": { v: 1, schema: () => z.object({ inputId: z.string(), reason: z.string() }) },
   "turn.started": { v: 1, schema: () => z.object({ turnId: z.string(), cause: z.enum(["input", "wake", "resume"]) }) },
-  "note.added": { v: 1, schema: () => z.object({ origin: z.string(), text: z.string() }) },
+  "note.added": {
+    v: 1,
+    schema: () => z.object({ origin: z.string(), kind: z.string().regex(/^\w+$/).optional(), text: z.string() }),
+  },
   "reply.received": {
     v: 1,
     schema: () =>
@@ -114,6 +117,8 @@ export const loopEvents = {
           .object({ code: z.string(), unanswered: z.boolean().optional(), rules: z.array(z.string()).optional() })
           .optional(),
         durationMs: z.number(),
+        /** Its turn was stopped before it began, or while it ran. */
+        stopped: z.enum(["before", "during"]).optional(),
         /** Begun by an earlier process: what this one found. */
         resumed: z.enum(["finished", "adopted", "unknown"]).optional(),
         /** Of a command. */

@@ -11,7 +11,8 @@ const NOTE_FROM = /<\s*note[\s/](?:[^>]{0,200}?|[^<>]*?)\bfrom\s*=/i;
 export const harmless = (text: string): string => text.replace(NOTE, "<\\");
 
 /** How a note reads to the model: marked with where it comes from, so that it has no more authority than that. */
-export const noteText = (origin: string, text: string): string => `<note from="${origin}">\n${harmless(text)}\n</note>`;
+export const noteText = (origin: string, text: string, kind?: string): string =>
+  `<note from="${origin}"${kind === undefined ? "" : ` kind="${kind}"`}>\n${harmless(text)}\n</note>`;
 
 /** Text of a tool, a command or a peer: where it imitates a note or a notification, its marks are broken. Anything else stays as it is. */
 export function withoutMarks(text: string): string {

@@ -71,6 +71,8 @@ export interface ToolOutput {
   /** What the model sees. */
   content: string | Content[];
   isError?: boolean;
+  /** It never began: sent again it may run. */
+  notRun?: boolean;
   /** What a person sees instead, where that differs (a diff, a table). */
   display?: string;
   /** How a command ended, and how long it ran: for people and programs; the model reads `content`. */
@@ -130,14 +132,16 @@ export const defineTool = <I>(tool: Tool<I>): Tool<I> => tool;
 export interface Note {
   /** Where the text comes from; shown to the model with it. */
   origin: string;
+  /** What it says in one word, where something is decided by that; shown to the model too. */
+  kind?: string;
   text: string;
   /** Facts recorded in the same append (a notification is delivered once). */
   events?: Omit<EventInput, "actor">[];
 }
 
 /** What is recorded of a note that is shown. */
-export const noteFacts = ({ origin, text, events = [] }: Note): Omit<EventInput, "actor">[] => [
-  { type: "note.added", data: { origin, text } },
+export const noteFacts = ({ origin, kind, text, events = [] }: Note): Omit<EventInput, "actor">[] => [
+  { type: "note.added", data: { origin, ...(kind !== undefined && { kind }), text } },
   ...events,
 ];
 

@@ -33,9 +33,18 @@ interface Outbox {
   after: (() => void)[];
   /** Since when this process holds the agent. */
   heldSince: number;
+  /** Of the turn. */
+  signal: AbortSignal;
 }
 
-const newOutbox = ({ heldSince }: Agent): Outbox => ({ facts: [], blobs: [], wake: [], after: [], heldSince });
+const newOutbox = ({ heldSince, turn: { signal } }: Agent): Outbox => ({
+  facts: [],
+  blobs: [],
+  wake: [],
+  after: [],
+  heldSince,
+  signal,
+});
 
 const UNKNOWN_OUTCOME =
   "Interrupted: the harness stopped while this call ran, and its outcome is unknown. Look before you repeat it.";
@@ -51,7 +60,7 @@ export async function runCalls(agent: Agent): Promise<void> {
   for (const group of groups(ready)) {
     if (outbox.facts.some(({ type }) => type === "agent.moved")) await flush(agent, outbox);
     if (isElsewhere(agent, group[0]))
-      for (const { pending } of group) finalize(outbox, pending, MOVED, { at: Date.now() });
+      for (const { pending } of group) finalize(outbox, pending, unrun(MOVED), { at: Date.now() });
     else await runGroup(agent, await judgedHere(agent, group, outbox), outbox);
   }
   await flush(agent, outbox);
@@ -73,7 +82,7 @@ async function closed(
   pending: PendingCall,
   why: string,
 ): Promise<{ output: ToolOutput; resumed?: Settled["kind"] }> {
-  const notRun = { output: { content: `Not run: ${why}.`, isError: true } };
+  const notRun = { output: unrun(`${why}.`) };
   if (!pending.started || pending.started.effect === "internal") return notRun;
   const call = await prepare(agent, pending);
   if (!("tool" in call)) return { output: call.refused };
@@ -110,10 +119,9 @@ function finalizeRefused(outbox: Outbox, pending: PendingCall, { refused, denied
   finalize(outbox, pending, refused, { at: Date.now(), denied, refusal });
 }
 
-const MOVED: ToolOutput = {
-  content: "Not run: an earlier call of this reply took you to another tree. Look where you are, then send it again.",
-  isError: true,
-};
+const unrun = (why: string): ToolOutput => ({ content: `Not run: ${why}`, isError: true, notRun: true });
+const INTERRUPTED = "the turn was interrupted.";
+const MOVED = "an earlier call of this reply took you to another tree. Look where you are, then send it again.";
 
 /** What was judged in one tree is not done in another. */
 const isElsewhere = ({ turn }: Agent, { tool, root }: Ready): boolean =>
@@ -147,11 +155,10 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   const { turn, seams } = agent;
   const { call, started } = pending;
   const refuse = (text: string): Refusal => ({ refused: { content: text, isError: true } });
-  if (turn.signal.aborted && !started) return refuse("Not run: the turn was interrupted.");
+  if (turn.signal.aborted && !started) return { refused: unrun(INTERRUPTED) };
   if (call.broken !== undefined) {
-    return refuse(
-      `Not run: the call arrived incomplete (${call.broken}). Send it again, whole; in smaller parts if it is long.`,
-    );
+    const why = `the call arrived incomplete (${call.broken}). Send it again, whole; in smaller parts if it is long.`;
+    return { refused: unrun(why) };
   }
   const pool = seams.tools(turn);
   const tool = pool.find((t) => t.name === call.name);
@@ -163,7 +170,7 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
   const answer = verdict.decision === "ask" ? await seams.ask({ call, tool, input, turn }, verdict) : verdict;
-  if (turn.signal.aborted) return refuse("Not run: the turn was interrupted."); // nobody has said no
+  if (turn.signal.aborted) return { refused: unrun(INTERRUPTED) }; // nobody has said no
   if (answer.decision === "deny") {
     const { reason, code = "program" } = answer;
     const notes = await seams.refused({ call, tool, input, turn }, { code, reason });
@@ -221,7 +228,7 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
     }
   }
   if (agent.turn.signal.aborted) {
-    return finalize(outbox, call.pending, { content: "Not run: the turn was interrupted.", isError: true }, { at });
+    return finalize(outbox, call.pending, unrun(INTERRUPTED), { at });
   }
   await flush(agent, outbox); // what the calls before it did is in the state when it looks
   if (call.tool.effect !== "internal") await agent.seams.beforeEffect(toRun(agent, call, undefined, false));
@@ -336,7 +343,9 @@ function finalize(
   const { denied, refusal, resumed } = info;
   const { display, ran, lines } = output;
   const resumedAt = started && started.at < outbox.heldSince ? outbox.heldSince : undefined;
-  const more = { display, denied, refusal, resumed, resumedAt, ran, lines };
+  const ended = output.isError && (outbox.signal.aborted || resumed === "unknown");
+  const stopped = output.notRun ? "before" : ended ? "during" : undefined;
+  const more = { display, denied, refusal, stopped, resumed, resumedAt, ran, lines };
   const finished = {
     callId: call.id,
     name: call.name,

@@ -95,7 +95,7 @@ type Known = Fact<KnownEvents>;
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 4,
+  version: 5,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
@@ -161,7 +161,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       };
       break;
     case "note.added":
-      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text) }]);
+      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }]);
       break;
     case "reply.received":
       applyReply(agent, data);
@@ -227,6 +227,7 @@ function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finis
     content: data.content,
     isError: data.isError,
     ...(data.ran?.exitCode !== undefined && { exitCode: data.ran.exitCode }),
+    ...(data.stopped !== undefined && { stopped: data.stopped }),
   });
 }
 

@@ -175,7 +175,7 @@ interface CallError {
 }
 
 function fromThrown(id: string, error: unknown): ModelError {
-  const { statusCode, responseHeaders, responseBody } = (error ?? {}) as CallError;
+  const { statusCode, responseHeaders, responseBody }: CallError = error ?? {};
   if (statusCode && statusCode !== 200) {
     return errorFromStatus(id, statusCode, responseHeaders ?? {}, responseBody || messageOf(error));
   }
@@ -189,7 +189,9 @@ function fromPart(id: string, error: unknown): ModelError {
     // How some providers report a stream that just ends.
     if (error.name === "AI_InvalidResponseDataError")
       return new ModelError("cut", `${id}: ${error.message}`, { cause: error });
-    return (error as CallError).statusCode ? fromThrown(id, error) : errorFromEvent(id, { message: error.message });
+    return "statusCode" in error && error.statusCode
+      ? fromThrown(id, error)
+      : errorFromEvent(id, { message: error.message });
   }
   return errorFromEvent(id, error);
 }

@@ -2,7 +2,16 @@
 import { parseCallInput } from "./call-input.ts";
 import { errorFromEvent } from "./http-error.ts";
 import { parseJson, type Sink } from "./http-stream.ts";
-import { callIsMissing, type Delta, type Finish, noUsage, type Reply, type ReplyPart, type Usage } from "./model.ts";
+import {
+  callIsMissing,
+  type Delta,
+  type Finish,
+  ModelError,
+  noUsage,
+  type Reply,
+  type ReplyPart,
+  type Usage,
+} from "./model.ts";
 
 interface WireBlock {
   type: string;
@@ -63,7 +72,7 @@ export function createAnthropicReading(
   };
 
   const startBlock = (index: number, block: WireBlock) => {
-    const given = block.input !== undefined && Object.keys(block.input as object).length > 0;
+    const given = block.input !== undefined && Object.keys(block.input ?? {}).length > 0;
     blocks[index] = { ...block, json: given ? JSON.stringify(block.input) : "" };
     if (block.type === "tool_use") onDelta?.({ type: "call", name: block.name ?? "" });
     if (block.text) onDelta?.({ type: "text", text: block.text });
@@ -95,7 +104,8 @@ export function createAnthropicReading(
         takeUsage(event.message?.usage);
         break;
       case "content_block_start":
-        startBlock(event.index ?? blocks.length, event.content_block!);
+        if (!event.content_block) throw new ModelError("server", `${model}: a block begins that is none`);
+        startBlock(event.index ?? blocks.length, event.content_block);
         break;
       case "content_block_delta": {
         const block = blocks[event.index ?? blocks.length - 1];
@@ -136,10 +146,10 @@ export function createAnthropicReading(
 
   return {
     event(data) {
-      take(parseJson(data, model) as WireEvent);
+      take(parseJson<WireEvent>(data, model));
     },
-    whole(body) {
-      const message = body as WireEvent;
+    whole(text) {
+      const message = parseJson<WireEvent>(text, model);
       if (message.type === "error") throw errorFromEvent(model, message);
       for (const block of message.content ?? []) startBlock(blocks.length, block);
       takeUsage(message.usage);

@@ -97,8 +97,7 @@ function renderMessages({ items, from, to, blocks, marks }: Range): string {
     results = "";
     said = "";
   };
-  for (let i = from; i < to; i++) {
-    const item = items[i]!;
+  for (const [at, item] of items.slice(from, to).entries()) {
     const wire = blocks(item);
     if (wire === "") continue;
     if (item.kind === "reply") {
@@ -106,7 +105,7 @@ function renderMessages({ items, from, to, blocks, marks }: Range): string {
       out += `,{"role":"assistant","content":[${wire}]}`;
       continue;
     }
-    if (results === "" && said === "") start = i;
+    if (results === "" && said === "") start = from + at;
     if (item.kind === "result") results += `,${wire}`;
     else said += `,${wire}`;
   }

@@ -6,7 +6,7 @@ const NINE = /^[A-Za-z0-9]{9}$/;
 
 /** Contract: the same id always gives the same nine letters and digits, and two ids of one transcript never the same. */
 export function nineCharacterId(id: string): string {
-  const own = OWN.exec(id);
-  if (own) return `c${own[1]!.padStart(8, "0")}`;
+  const [, number] = OWN.exec(id) ?? [];
+  if (number !== undefined) return `c${number.padStart(8, "0")}`;
   return NINE.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 9);
 }

@@ -110,7 +110,7 @@ export const isClaudeFamily = (name: string): boolean => Object.hasOwn(CLAUDE, b
 
 /** `sonnet`, `opus`, `haiku`, `fable` or Anthropic's own name of a model, as provider/name. */
 export const claudeModel = (name: string): string =>
-  isClaudeFamily(name) ? CLAUDE[bareOf(name)]! : `anthropic/${bareOf(name)}`;
+  (isClaudeFamily(name) ? CLAUDE[bareOf(name)] : undefined) ?? `anthropic/${bareOf(name)}`;
 
 /** What to ask for by a bare name; or, where that is not clear, the full names it may mean. */
 export function modelsNamed(given: string): string[] {

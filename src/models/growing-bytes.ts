@@ -40,7 +40,7 @@ export function createGrowingBytes(
     const from = grown.items.length;
     if (from < to) {
       append(grown, render(items, from, to));
-      for (let i = from; i < to; i++) grown.items.push(items[i]!);
+      for (const item of items.slice(from, to)) grown.items.push(item);
       grown.ends.push({ count: to, length: grown.length });
     }
     return grown.bytes.subarray(0, grown.length);
@@ -55,7 +55,7 @@ function commonLength(a: readonly Item[], b: readonly Item[], to: number): numbe
 }
 
 function branchOff(grown: Grown, common: number): void {
-  while (grown.ends.length > 0 && grown.ends.at(-1)!.count > common) grown.ends.pop();
+  while ((grown.ends.at(-1)?.count ?? 0) > common) grown.ends.pop();
   const { count, length } = grown.ends.at(-1) ?? { count: 0, length: 0 };
   const kept = Buffer.allocUnsafeSlow(Math.max(FIRST_CAPACITY, length * 2));
   grown.bytes.copy(kept, 0, 0, length);

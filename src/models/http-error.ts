@@ -11,17 +11,16 @@ interface Described {
   param?: string;
 }
 
+type ErrorBody = Partial<Record<"error" | "message" | "detail" | "type" | "status" | "code" | "param", unknown>>;
+
 /** Error bodies of all providers: `{error: {message, type, code}}`, `{error: "…"}`, `{message}`, `{detail}`, or a list of one of these. */
 function describeError(body: unknown): Described {
   const root = Array.isArray(body) ? body[0] : body;
   if (typeof root === "string") return { message: root, type: "", code: "" };
   if (typeof root !== "object" || root === null) return { message: "", type: "", code: "" };
-  const outer = root as Record<string, unknown>;
+  const outer: ErrorBody = root;
   if (typeof outer.error === "string") return { message: outer.error, type: "", code: "" };
-  const inner = (typeof outer.error === "object" && outer.error !== null ? outer.error : outer) as Record<
-    string,
-    unknown
-  >;
+  const inner: ErrorBody = typeof outer.error === "object" && outer.error !== null ? outer.error : outer;
   const message = inner.message ?? inner.detail ?? "";
   return {
     message: typeof message === "string" ? message : JSON.stringify(message),

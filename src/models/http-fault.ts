@@ -61,7 +61,7 @@ function proxyFault(
   { hasAnswered, proxy }: { hasAnswered: boolean; proxy: NamedProxy },
 ): ConnectionFault {
   const code = codeOf(error);
-  const { statusCode: status } = error as { statusCode?: number };
+  const status = "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : undefined;
   const named = `the proxy ${proxy.host} (${proxy.variable})`;
   if (status !== undefined) return proxyAnswer(status, url, proxy);
   if (code === "ECONNREFUSED" && !hasAnswered)
@@ -92,8 +92,8 @@ export function proxyAnswer(status: number, url: URL, proxy: NamedProxy): Connec
 
 /** Where a name has several addresses, each has failed. */
 function codeOf(error: NodeJS.ErrnoException): string | undefined {
-  if (error instanceof AggregateError) return (error.errors[0] as NodeJS.ErrnoException | undefined)?.code;
-  return error.code;
+  const [first = error]: NodeJS.ErrnoException[] = error instanceof AggregateError ? error.errors : [];
+  return first.code;
 }
 
 const isThisMachine = ({ hostname }: URL): boolean =>

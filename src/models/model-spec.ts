@@ -10,7 +10,7 @@ export const isNoModel = (given: string): boolean => given === "default" || give
 export function modelSpec(given: string): string {
   if (given.startsWith("rehearsal") || /^[^/]+\/./.test(given)) return given;
   const found = given.includes("/") || given === "" ? [] : modelsNamed(given);
-  if (found.length === 1) return found[0]!;
+  if (found[0] !== undefined && found.length === 1) return found[0];
   const near = given.includes("/") ? undefined : nearestName(given, bareNames());
   const advice =
     found.length > 1

@@ -23,8 +23,20 @@ export type CallPart = Extract<ReplyPart, { type: "call" }>;
 export type Item =
   | { kind: "user"; content: Content[] }
   | { kind: "reply"; model: string; parts: ReplyPart[] }
-  /** `exitCode`: of a command; no wire carries it, its text says so too. */
-  | { kind: "result"; callId: string; name: string; content: Content[]; isError: boolean; exitCode?: number };
+  | ResultItem;
+
+/** What no wire carries, its text says too. */
+export interface ResultItem {
+  kind: "result";
+  callId: string;
+  name: string;
+  content: Content[];
+  isError: boolean;
+  /** Of a command. */
+  exitCode?: number;
+  /** The turn was stopped before the call began, or while it ran. */
+  stopped?: "before" | "during";
+}
 
 export interface ToolSpec {
   name: string;

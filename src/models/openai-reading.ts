@@ -175,10 +175,10 @@ export function createOpenAIReading(
   return {
     event(data) {
       if (data === "[DONE]") done = true;
-      else takeChunk(parseJson(data, model) as Chunk);
+      else takeChunk(parseJson<Chunk>(data, model));
     },
-    whole(body) {
-      takeChunk(body as Chunk);
+    whole(text) {
+      takeChunk(parseJson<Chunk>(text, model));
       done = true;
     },
     // Some servers close without `[DONE]`: a finish reason says as much, but the usage may still follow it.

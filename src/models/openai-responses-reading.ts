@@ -159,10 +159,10 @@ export function createOpenAIResponsesReading(
   return {
     event(data) {
       // Not part of this wire, but some servers send it out of habit.
-      if (data !== "[DONE]") take(parseJson(data, model) as WireEvent);
+      if (data !== "[DONE]") take(parseJson<WireEvent>(data, model));
     },
-    whole(body) {
-      const response = body as WireResponse;
+    whole(text) {
+      const response = parseJson<WireResponse>(text, model);
       if (response.error || response.status === "failed") throw errorFromEvent(model, response);
       finish(response);
     },

@@ -92,7 +92,7 @@ export function createOpenAIResponsesBody(
   const item = rememberItems((i) => renderItem(i, opts));
   const bytes = createGrowingBytes((items, from, to) => {
     let text = "";
-    for (let i = from; i < to; i++) text += item(items[i]!);
+    for (const one of items.slice(from, to)) text += item(one);
     return text;
   });
   return ({ items, maxOutputTokens, ...request }) => ({

@@ -110,9 +110,9 @@ export function createOpenAIBody(opts: {
   const item = rememberItems((i) => renderItem(i, reader));
   const bytes = createGrowingBytes((items, from, to) => {
     let text = "";
-    for (let i = from; i < to; i++) {
-      if (items[i]!.kind !== "result") text += imagesBefore(items, i, item);
-      text += item(items[i]!).message;
+    for (const [i, one] of items.slice(from, to).entries()) {
+      if (one.kind !== "result") text += imagesBefore(items, from + i, item);
+      text += item(one).message;
     }
     return text;
   });
@@ -131,8 +131,8 @@ export function createOpenAIBody(opts: {
 /** A tool message carries text only: the images of results follow once all results of a reply are there. */
 function imagesBefore(items: readonly Item[], end: number, wire: (item: Item) => { images: string }): string {
   let images = "";
-  for (let i = end - 1; i >= 0 && items[i]!.kind === "result"; i--) {
-    const own = wire(items[i]!).images;
+  for (let i = end - 1, one = items[i]; one?.kind === "result"; one = items[--i]) {
+    const own = wire(one).images;
     if (own !== "") images = images === "" ? own : `${own},${images}`;
   }
   return images === "" ? "" : `,{"role":"user","content":[${images}]}`;

@@ -66,7 +66,8 @@ export function checkSettings(
   const value = parsed.data as SettingsFile;
   leaveSilent(value, warn);
   for (const list of RULE_LISTS) {
-    const kept = value.permissions?.[list]?.filter((rule, i) => {
+    const { permissions } = value;
+    const kept = permissions?.[list]?.filter((rule, i) => {
       const says = checkRule(rule);
       if (says === undefined) return true;
       const path = ["permissions", list, i];
@@ -75,7 +76,7 @@ export function checkSettings(
       else problems.push({ place: json.valuePlace(path), says });
       return false;
     });
-    if (kept) value.permissions![list] = kept;
+    if (permissions && kept) permissions[list] = kept;
   }
   if (!claude) problems.push(...conditionProblems(value, json, checkRule));
   return finish(value);
@@ -100,11 +101,12 @@ const isOurs = (path: JsonPath): boolean => path.length === 0 || path[0] === "pe
 
 /** Takes out hooks that would never run, each with a warning: of events that nothing fires yet, for shells that are not ours. */
 function leaveSilent(value: SettingsFile, warn: (path: JsonPath, says: string) => void): void {
-  for (const [event, groups] of Object.entries(value.hooks ?? {}) as [HookEvent, HookGroup[]][]) {
+  const { hooks = {} } = value;
+  for (const [event, groups] of Object.entries(hooks) as [HookEvent, HookGroup[]][]) {
     const { never } = ruleOf(event);
     if (never !== undefined) {
       warn(["hooks", event], `hooks for ${quoted(event)} are not run: ${never}`);
-      delete value.hooks![event];
+      delete hooks[event];
       continue;
     }
     for (const [i, group] of groups.entries()) {
@@ -219,7 +221,7 @@ const dotted = (path: JsonPath): string =>
   path.map((step, i) => (typeof step === "number" ? `[${step}]` : `${i > 0 ? "." : ""}${String(step)}`)).join("");
 
 function valueAt(value: unknown, path: JsonPath): unknown {
-  for (const step of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[step];
+  for (const step of path) value = typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined;
   return value;
 }
 

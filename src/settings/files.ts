@@ -74,14 +74,17 @@ export function settingsFiles(root: string, places: SettingsPlaces): SettingsPla
   ].filter((place) => !(isHome && place.shown === ".claude/settings.json"));
 }
 
+/** What cannot be opened because nothing is there. */
+export const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+
 /** Undefined when there is none. A device counts as none: that is how sandboxes mask files. */
 export function readSettingsText(file: string, shown: string): string | undefined {
   let fd: number;
   try {
     fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (isAbsent(error)) return undefined;
     throw invalid(shown, `cannot be read (${messageOf(error)}): make it readable, or take it away`, error);
   }
   try {

@@ -50,5 +50,7 @@ export function leaveHookKeys(hook: unknown, path: JsonPath, known: readonly str
     if (!known.includes(key)) warn([...path, key], `${quoted(key)} of a hook has no effect: Holdfast does not know it`);
 }
 
-export const asObject = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const asObject = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

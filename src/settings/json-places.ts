@@ -48,40 +48,43 @@ type Expected = "value" | "first" | "colon" | "comma" | "end";
 interface Open {
   holder: Record<string, unknown> | unknown[];
   offset: number;
-  key?: string;
+  /** The one that stood last. */
+  key: string;
 }
 
-interface Wrong {
-  at: number;
-  says: string;
+/** Thrown: the visitor has no other way to end. */
+class Wrong {
+  readonly at: number;
+  readonly says: string;
+
+  constructor(at: number, says: string) {
+    this.at = at;
+    this.says = says;
+  }
 }
 
 export function parsePlaced({ visit }: Library, text: string): JsonText {
-  const values = new Map<string, number>();
-  const keys = new Map<string, number>();
+  const values = createPlaces(text);
+  const keys = createPlaces(text);
   const problems: JsonProblem[] = [];
   const open: Open[] = [];
   let whole: unknown;
   let expected: Expected = "value";
   let lastNumber: { from: number; to: number } | undefined;
 
-  const placeOf = (offset: number): TextPlace => {
-    const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-    return { line: lines.length, column: lines.at(-1)!.length + 1 };
-  };
   const put = (value: unknown, offset: number, path: JsonPath): void => {
-    values.set(keyOf(path), offset);
+    values.add(path, offset);
     if (path.length > MOST_JSON_DEPTH)
       throw wrong(offset, `more than ${MOST_JSON_DEPTH} levels deep: settings are flatter than that`);
     const into = open.at(-1);
     if (!into) whole = value;
     else if (Array.isArray(into.holder)) into.holder.push(value);
-    else if (into.key !== "__proto__") into.holder[into.key!] = value;
+    else if (into.key !== "__proto__") into.holder[into.key] = value;
     expected = into ? "comma" : "end";
   };
   const begin = (holder: Open["holder"], offset: number, path: JsonPath): void => {
     put(holder, offset, path);
-    open.push({ holder, offset });
+    open.push({ holder, offset, key: "" });
     expected = "first";
   };
   const end = (offset: number): void => {
@@ -89,24 +92,8 @@ export function parsePlaced({ visit }: Library, text: string): JsonText {
     open.pop();
     expected = open.length > 0 ? "comma" : "end";
   };
-  const closeOf = (one: Open): string => (Array.isArray(one.holder) ? "]" : "}");
-
-  /** What is wrong with what stands there, by what should. */
-  function mistake(offset: number): Wrong {
-    const inside = open.at(-1);
-    if (lastNumber?.to === offset && /[\w.]/.test(text[offset] ?? ""))
-      return wrong(lastNumber.from, "this is not a number");
-    if (expected === "end") return wrong(offset, "the value has ended, and more text follows: take it out");
-    if (expected === "colon") return wrong(offset, "a : belongs here, after the key");
-    if (expected === "comma") return wrong(offset, `a , or ${closeOf(inside!)} belongs here`);
-    const isInside = expected === "first" && inside;
-    if (isInside && offset >= text.length) {
-      const sign = Array.isArray(inside.holder) ? "[" : "{";
-      return wrong(inside.offset, `this ${sign} has no end: write ${closeOf(inside)}`);
-    }
-    if (isInside && !Array.isArray(inside.holder)) return wrong(offset, "a key in double quotes or } belongs here");
-    return notValue(text, offset);
-  }
+  const mistake = (offset: number): Wrong =>
+    mistakeAt(offset, { json: text, expected, inside: open.at(-1), lastNumber });
 
   const visitor: JSONVisitor = {
     onObjectBegin: (offset, _length, _line, _column, path) => begin(Object.create(null), offset, path()),
@@ -115,13 +102,11 @@ export function parsePlaced({ visit }: Library, text: string): JsonText {
     onArrayEnd: end,
     onObjectProperty(key, offset, _length, _line, _column, holder) {
       const path = [...holder(), key];
-      const first = keys.get(keyOf(path));
-      const note = (says: string) => problems.push({ path, place: placeOf(offset), says });
-      if (key === "__proto__") note("the key `__proto__` is never one of ours: take it out");
-      else if (first !== undefined)
-        note(`the key ${quoted(key)} stands in line ${placeOf(first).line} already: keep one`);
-      keys.set(keyOf(path), offset);
-      open.at(-1)!.key = key;
+      const says = keyProblem(key, keys.get(path));
+      if (says !== undefined) problems.push({ path, place: placeIn(text, offset), says });
+      keys.add(path, offset);
+      const inside = open.at(-1);
+      if (inside) inside.key = key;
       expected = "colon";
     },
     onLiteralValue(value, offset, length, _line, _column, path) {
@@ -136,28 +121,73 @@ export function parsePlaced({ visit }: Library, text: string): JsonText {
     },
   };
 
-  const nearest = (places: Map<string, number>, wanted: JsonPath): TextPlace => {
-    for (let n = wanted.length; n >= 0; n--) {
-      const found = places.get(keyOf(wanted.slice(0, n)));
-      if (found !== undefined) return placeOf(found);
-    }
-    return placeOf(0);
-  };
-  const places = {
-    valuePlace: (wanted: JsonPath) => nearest(values, wanted),
-    keyPlace: (wanted: JsonPath) => nearest(keys, wanted),
-  };
+  const places = { valuePlace: values.nearest, keyPlace: keys.nearest };
   try {
     visit(text, visitor, { allowTrailingComma: true });
     return { value: whole, problems, ...places };
   } catch (error) {
-    const { at, says } = error as Wrong;
-    if (says === undefined) throw error;
-    return { value: undefined, problems: [{ path: [], place: placeOf(at), says }], ...places };
+    if (!(error instanceof Wrong)) throw error;
+    return { value: undefined, problems: [{ path: [], place: placeIn(text, error.at), says: error.says }], ...places };
   }
 }
 
-const wrong = (at: number, says: string): Wrong => ({ at, says });
+function placeIn(text: string, offset: number): TextPlace {
+  const before = text.slice(0, offset);
+  const lines = before.split(/\r\n|\r|\n/);
+  const [last = ""] = lines.slice(-1);
+  return { line: lines.length, column: last.length + 1 };
+}
+
+function createPlaces(text: string) {
+  const places = new Map<string, number>();
+  const get = (path: JsonPath): TextPlace | undefined => {
+    const offset = places.get(keyOf(path));
+    return offset === undefined ? undefined : placeIn(text, offset);
+  };
+  return {
+    add: (path: JsonPath, offset: number) => places.set(keyOf(path), offset),
+    get,
+    /** Of it, or of the nearest that holds it. */
+    nearest(wanted: JsonPath): TextPlace {
+      for (let n = wanted.length; n >= 0; n--) {
+        const found = get(wanted.slice(0, n));
+        if (found) return found;
+      }
+      return placeIn(text, 0);
+    },
+  };
+}
+
+function keyProblem(key: string, first: TextPlace | undefined): string | undefined {
+  if (key === "__proto__") return "the key `__proto__` is never one of ours: take it out";
+  return first && `the key ${quoted(key)} stands in line ${first.line} already: keep one`;
+}
+
+const wrong = (at: number, says: string): Wrong => new Wrong(at, says);
+const closeOf = (one: Open | undefined): string => (Array.isArray(one?.holder) ? "]" : "}");
+
+interface Reading {
+  json: string;
+  expected: Expected;
+  inside: Open | undefined;
+  lastNumber: { from: number; to: number } | undefined;
+}
+
+/** What is wrong with what stands there, by what should. */
+function mistakeAt(offset: number, { json, expected, inside, lastNumber }: Reading): Wrong {
+  if (lastNumber?.to === offset && /[\w.]/.test(json.charAt(offset)))
+    return wrong(lastNumber.from, "this is not a number");
+  if (expected === "end") return wrong(offset, "the value has ended, and more text follows: take it out");
+  if (expected === "colon") return wrong(offset, "a : belongs here, after the key");
+  if (expected === "comma") return wrong(offset, `a , or ${closeOf(inside)} belongs here`);
+  const isInside = expected === "first" && inside;
+  if (isInside && offset >= json.length) {
+    const sign = Array.isArray(inside.holder) ? "[" : "{";
+    return wrong(inside.offset, `this ${sign} has no end: write ${closeOf(inside)}`);
+  }
+  if (isInside && !Array.isArray(inside.holder)) return wrong(offset, "a key in double quotes or } belongs here");
+  return notValue(json, offset);
+}
 
 /** A comment, text or number that is broken in itself. */
 function inWord(code: ParseErrorCode, word: string, offset: number): Wrong | undefined {

@@ -28,7 +28,7 @@ function plainJson(text: string): Pick<JsonText, "value" | "problems"> | undefin
     isPlain &&= depth <= MOST_JSON_DEPTH;
     if (typeof given !== "object" || given === null || !isPlain) return given;
     if (Array.isArray(given)) return given.map((item) => bare(item, depth + 1));
-    const out = Object.create(null) as Record<string, unknown>;
+    const out: Record<string, unknown> = Object.create(null);
     for (const [key, inner] of Object.entries(given)) {
       keys++;
       isPlain &&= key !== "__proto__";

@@ -1,7 +1,8 @@
 // Loading settings: which files are read, in which order, what trust lets through, what is said about the rest.
+
 import { resolve } from "node:path";
 import { HoldfastError } from "../ledger/error.ts";
-import type { CheckRule } from "./check.ts";
+import type { CheckedFile, CheckRule } from "./check.ts";
 import {
   fileExists,
   MCP_FILE,
@@ -78,24 +79,12 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
     executables = findPieces();
   }
   const layers: Layer[] = [];
-  for (const { place, checked } of read) {
-    let { value } = checked;
-    if (place.repository) {
-      const limited = withoutLoosening(checked, userFile(opts));
-      warnings.push(...limited.warnings);
-      const pieces = executables.filter((piece) => piece.file === place.shown);
-      const kept = withoutUnapproved(limited.value, pieces, entry);
-      withheld.push(...kept.withheld);
-      value = kept.value;
-    } else if (place.claude && value.permissions?.defaultMode && isEscalating(value.permissions.defaultMode)) {
-      const said = value.permissions.defaultMode;
-      warnings.push(
-        `${checked.at(["permissions", "defaultMode"])}: ${said} is for Claude Code and not used; put it into ${userFile(opts)} if you want it here`,
-      );
-      value = { ...value, permissions: { ...value.permissions, defaultMode: undefined } };
-    }
-    const { scope, shown: source, base, repository } = place;
-    layers.push({ scope, source, base, repository, value, at: checked.at });
+  for (const one of read) {
+    const usable = usableOf(one, { executables, entry, ownFile: userFile(opts) });
+    warnings.push(...usable.warnings);
+    withheld.push(...usable.withheld);
+    const { scope, shown: source, base, repository } = one.place;
+    layers.push({ scope, source, base, repository, value: usable.value, at: one.checked.at });
   }
   withheld.push(
     ...withheldPieces(
@@ -115,6 +104,34 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
     executables,
     givenRules: { deny: permissions?.deny ?? [], ask: permissions?.ask ?? [] },
     ...(mcp && executables.some((piece) => piece.file === MCP_FILE && piece.approved) ? { mcp } : {}),
+  };
+}
+
+interface Approved {
+  executables: readonly ExecutablePiece[];
+  entry: TrustEntry | undefined;
+  /** Where the user's own settings are. */
+  ownFile: string;
+}
+
+/** What of a file counts here: a repository loosens nothing and runs only what was approved. */
+function usableOf(
+  { place, checked }: { place: SettingsPlace; checked: CheckedFile },
+  { executables, entry, ownFile }: Approved,
+): Pick<CheckedFile, "value" | "warnings"> & { withheld: WithheldPiece[] } {
+  const { value } = checked;
+  if (place.repository) {
+    const { value: limited, warnings } = withoutLoosening(checked, ownFile);
+    const pieces = executables.filter((piece) => piece.file === place.shown);
+    return { ...withoutUnapproved(limited, pieces, entry), warnings };
+  }
+  const said = value.permissions?.defaultMode;
+  if (!place.claude || !said || !isEscalating(said)) return { value, warnings: [], withheld: [] };
+  const where = checked.at(["permissions", "defaultMode"]);
+  return {
+    value: { ...value, permissions: { ...value.permissions, defaultMode: undefined } },
+    warnings: [`${where}: ${said} is for Claude Code and not used; put it into ${ownFile} if you want it here`],
+    withheld: [],
   };
 }
 
@@ -148,7 +165,8 @@ function readAll(root: string, places: readonly SettingsPlace[], trusted: boolea
   const folders = new Map([".holdfast", ".claude"].map((folder) => [folder, fileExists(`${root}/${folder}`)]));
   for (const place of places) {
     const { file, scope } = place;
-    if (place.repository && !folders.get(place.shown.split("/")[0]!)) files.push({ file, scope, state: "absent" });
+    if (place.repository && !folders.get(place.shown.replace(/\/.*$/s, "")))
+      files.push({ file, scope, state: "absent" });
     else if (place.repository && !trusted) {
       const there = fileExists(file);
       if (there) hidden(place.shown);

@@ -32,7 +32,7 @@ const TIGHT_MODES: readonly PermissionMode[] = ["default", "plan", "dontAsk"];
 export const tightens = (from: PermissionMode, to: PermissionMode): boolean =>
   TIGHT_MODES.includes(to) && (from === to || (from !== "plan" && from !== "dontAsk"));
 
-export const isEscalating = (mode: PermissionMode): boolean => !TIGHT_MODES.includes(mode);
+export const isEscalating = (mode: string): boolean => !TIGHT_MODES.some((one) => one === mode);
 
 /** Leaves out what a repository must not say, with a warning for each. */
 export function withoutLoosening(checked: CheckedFile, userFile: string): { value: SettingsFile; warnings: string[] } {

@@ -76,6 +76,45 @@ function parts(object: typeof z.strictObject, anyHook = false) {
   };
 }
 
+/** How much is done, for how long it is kept, and in which trees. */
+const workParts = () => ({
+  maxRounds: z
+    .int("give a whole number above 0")
+    .min(1, "give a whole number above 0")
+    .optional()
+    .describe("Model calls in a turn at most. A repository can only lower it."),
+  contexts: z
+    .strictObject({
+      ttl: z
+        .string()
+        .refine((text) => timeOf(text) !== undefined, "give a time such as 12h, 30d or 8w")
+        .optional()
+        .describe(
+          "How long contexts without a time of their own are kept: older ones go with the commands that run anyway, and with `holdfast contexts gc`.",
+        ),
+    })
+    .optional()
+    .describe("Contexts of the command line. Not from a repository."),
+  budget: z
+    .strictObject({
+      tokens: z.int("give a whole number above 0").min(1, "give a whole number above 0").optional(),
+      usd: z.number().positive("give US dollars above 0").optional(),
+      rounds: z.int("give a whole number above 0").min(1, "give a whole number above 0").optional(),
+    })
+    .optional()
+    .describe(
+      "What all agents of a context may spend together: tokens, US dollars, model calls. A repository can only lower it.",
+    ),
+  worktree: z
+    .strictObject({
+      link: texts(
+        "Folders that worktrees share with the project's own tree by a link, such as `node_modules`: only what git ignores.",
+      ),
+    })
+    .optional()
+    .describe("Trees of their own for tasks."),
+});
+
 export const settingsSchema = () =>
   z
     .strictObject({
@@ -107,41 +146,7 @@ export const settingsSchema = () =>
         .optional()
         .describe("Endpoints and keys by the name of the provider. Not from a repository."),
       proxy: address().optional().describe("The proxy for requests to models. Not from a repository."),
-      maxRounds: z
-        .int("give a whole number above 0")
-        .min(1, "give a whole number above 0")
-        .optional()
-        .describe("Model calls in a turn at most. A repository can only lower it."),
-      contexts: z
-        .strictObject({
-          ttl: z
-            .string()
-            .refine((text) => timeOf(text) !== undefined, "give a time such as 12h, 30d or 8w")
-            .optional()
-            .describe(
-              "How long contexts without a time of their own are kept: older ones go with the commands that run anyway, and with `holdfast contexts gc`.",
-            ),
-        })
-        .optional()
-        .describe("Contexts of the command line. Not from a repository."),
-      budget: z
-        .strictObject({
-          tokens: z.int("give a whole number above 0").min(1, "give a whole number above 0").optional(),
-          usd: z.number().positive("give US dollars above 0").optional(),
-          rounds: z.int("give a whole number above 0").min(1, "give a whole number above 0").optional(),
-        })
-        .optional()
-        .describe(
-          "What all agents of a context may spend together: tokens, US dollars, model calls. A repository can only lower it.",
-        ),
-      worktree: z
-        .strictObject({
-          link: texts(
-            "Folders that worktrees share with the project's own tree by a link, such as `node_modules`: only what git ignores.",
-          ),
-        })
-        .optional()
-        .describe("Trees of their own for tasks."),
+      ...workParts(),
       disableAllHooks: z
         .boolean()
         .optional()

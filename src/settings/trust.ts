@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { makeDir } from "../ledger/make-dir.ts";
-import { realSettingsPath } from "./files.ts";
+import { isAbsent, realSettingsPath } from "./files.ts";
 
 export interface TrustEntry {
   /** ISO time of the last grant. */
@@ -66,14 +66,13 @@ function readProjects(file: string): Projects {
   try {
     text = fs.readFileSync(file, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return new Map();
+    if (isAbsent(error)) return new Map();
     throw new HoldfastError("invalid", `${file} cannot be read (${messageOf(error)}): give it back to its owner`, {
       cause: error,
     });
   }
   try {
-    const { version, projects } = JSON.parse(text) as { version: number; projects: Record<string, TrustEntry> };
+    const { version, projects }: { version: number; projects: Record<string, TrustEntry> } = JSON.parse(text);
     if (version > VERSION)
       throw new HoldfastError(
         "upgrade",
@@ -114,7 +113,7 @@ async function change(file: string, edit: (projects: Projects) => void): Promise
     write(file, projects);
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
-    const locked = (error as { errcode?: number }).errcode === 5;
+    const locked = error instanceof Error && "errcode" in error && error.errcode === 5;
     throw locked
       ? new HoldfastError("busy", `${lockFile} stayed locked: end the holdfast that holds it, and try again`)
       : new HoldfastError("disk", `${file} could not be written (${messageOf(error)}): trust is as it was`, {

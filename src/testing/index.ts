@@ -1,12 +1,12 @@
 // What `holdfast/testing` exports: the scripted model server and the suite that every store passes.
 
 export {
-  type LoggedRequest,
   type ModelServer,
   type ModelServerOptions,
   type ServerLog,
   startModelServer,
 } from "./model-server.ts";
+export type { LoggedRequest } from "./model-server-log.ts";
 export type { ProviderName } from "./model-server-providers.ts";
 export type { Fault, Script, ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 export { type StoreUnderTest, storeConformance } from "./store-conformance.ts";

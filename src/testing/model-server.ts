@@ -1,30 +1,9 @@
 // The scripted model server: real HTTP in each wire format, playing a script with its faults, and a log of all that was asked.
-import { createHash } from "node:crypto";
 import http from "node:http";
-import type { AddressInfo } from "node:net";
-import { problemsOf } from "./model-server-check.ts";
+import { createPauses, createRequestLog, type LoggedRequest, type Pauses } from "./model-server-log.ts";
 import { type ProviderName, providerOf } from "./model-server-providers.ts";
-import { repliesIn } from "./model-server-responses.ts";
 import type { Fault, Script, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 import { chunksOf, errorBody, errorChunk, wholeOf } from "./model-server-wire.ts";
-
-export interface LoggedRequest extends ScriptRequest {
-  at: number;
-  headers: http.IncomingHttpHeaders;
-  bytes: number;
-  /** The client's port: the same for requests over one connection. */
-  clientPort: number;
-  /** Arrival of an earlier request with the same body. */
-  repeatOf?: number;
-  fault?: Fault;
-  status: number;
-  /** Chunks handed to the connection so far. */
-  chunksSent: number;
-  /** The whole reply reached the client's connection. */
-  delivered: boolean;
-  /** Where the transcript is not valid. */
-  problems: string[];
-}
 
 export interface ServerLog {
   requests: LoggedRequest[];
@@ -60,132 +39,24 @@ export interface ModelServer {
 
 export async function startModelServer(opts: ModelServerOptions = {}): Promise<ModelServer> {
   let script: Script = opts.script ?? [];
-  let requests: LoggedRequest[] = [];
-  let attempts = new Map<string, number>();
-  let bodies = new Map<string, number>();
-  const held = new Map<number, () => void>();
-  const waiters: ((request: LoggedRequest) => void)[] = [];
-
-  const release = (arrival?: number) => {
-    for (const [n, go] of [...held]) {
-      if (arrival !== undefined && n !== arrival) continue;
-      held.delete(n);
-      go();
-    }
-  };
+  let asked = createRequestLog(opts.provider);
+  const pauses = createPauses();
   const reset = () => {
-    release();
-    requests = [];
-    attempts = new Map();
-    bodies = new Map();
+    pauses.release();
+    asked = createRequestLog(opts.provider);
   };
   const log = (): ServerLog => ({
-    requests,
-    paused: [...held.keys()],
-    invalid: requests.filter((r) => r.problems.length > 0).map((r) => ({ arrival: r.arrival, problems: r.problems })),
+    requests: asked.requests,
+    paused: pauses.held(),
+    invalid: asked.requests.flatMap(({ arrival, problems }) => (problems.length > 0 ? [{ arrival, problems }] : [])),
   });
-
-  const note = (api: ScriptRequest["api"], req: http.IncomingMessage, raw: string): LoggedRequest => {
-    const body = JSON.parse(raw);
-    const arrival = requests.length + 1;
-    const said: { role: string; content: unknown }[] = body.messages ?? body.input ?? [];
-    const round =
-      api === "openai-responses" ? repliesIn(said) : said.filter((message) => message.role === "assistant").length;
-    const first = said.find((message) => message.role === "user")?.content ?? "";
-    // Cache marks move between rounds: a conversation is told by its first words alone.
-    const key = `${round} ${JSON.stringify(first).replaceAll(/,?"cache_control":\{[^}]*\}/g, "")}`;
-    const attempt = (attempts.get(key) ?? 0) + 1;
-    attempts.set(key, attempt);
-    const hash = createHash("sha256").update(raw).digest("hex");
-    const repeatOf = bodies.get(hash);
-    if (repeatOf === undefined) bodies.set(hash, arrival);
-    const entry: LoggedRequest = {
-      api,
-      ...(api === "openai" && opts.provider && { provider: opts.provider }),
-      model: body.model,
-      round,
-      attempt,
-      arrival,
-      body,
-      at: Date.now(),
-      headers: req.headers,
-      bytes: Buffer.byteLength(raw),
-      clientPort: req.socket.remotePort ?? 0,
-      ...(repeatOf === undefined ? {} : { repeatOf }),
-      status: 0,
-      chunksSent: 0,
-      delivered: false,
-      problems: problemsOf(api, body),
-    };
-    requests.push(entry);
-    return entry;
-  };
-
-  const answer = async (entry: LoggedRequest, res: http.ServerResponse) => {
-    const refusal = providerOf(entry).refuses?.(entry);
-    if (refusal) {
-      entry.problems.push(refusal.message);
-      return sendError(entry, res, { status: 400, ...refusal });
-    }
-    const round = await roundFor(script, entry, opts.match ?? "round");
-    if (!round) {
-      const message = `the script has no round ${opts.match === "arrival" ? entry.arrival - 1 : entry.round}`;
-      return sendError(entry, res, { status: 400, type: "invalid_request_error", message });
-    }
-    const fault = round.faults?.[entry.attempt - 1] ?? undefined;
-    if (fault) entry.fault = fault;
-    if (fault && "status" in fault) return sendError(entry, res, fault);
-    entry.status = 200;
-    res.on("finish", () => {
-      entry.delivered = fault === undefined || "pauseAt" in fault;
-    });
-    if (round.whole || entry.body.stream !== true) return sendJson(res, 200, wholeOf(entry, round));
-    await sendStream(entry, res, round, fault);
-  };
-
-  const sendStream = async (entry: LoggedRequest, res: http.ServerResponse, round: ScriptRound, fault?: Fault) => {
-    const stop = stopOf(fault);
-    const chunks = chunksOf(entry, round);
-    if (fault && "cutAt" in fault && stop === 0) return void res.destroy();
-    res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-    res.flushHeaders();
-    for (let i = 0; i <= chunks.length; i++) {
-      if (i === stop && fault) {
-        if ("stallAt" in fault) return;
-        if ("endAt" in fault) return void res.end();
-        if ("cutAt" in fault) return void setImmediate(() => res.destroy());
-        if ("errorAt" in fault) {
-          return void res.end(errorChunk(entry.api, { ...fault, message: fault.message ?? fault.type }));
-        }
-        await pause(entry, res);
-      }
-      if (i === chunks.length || res.destroyed) break;
-      if (round.chunkDelayMs) await new Promise((done) => setTimeout(done, round.chunkDelayMs));
-      // Each chunk reaches the client on its own, so that a fault always falls between two of them.
-      await new Promise<void>((done) => res.write(chunks[i], () => done()));
-      entry.chunksSent = i + 1;
-    }
-    res.end();
-  };
-
-  const pause = (entry: LoggedRequest, res: http.ServerResponse) =>
-    new Promise<void>((go) => {
-      held.set(entry.arrival, go);
-      res.on("close", () => {
-        held.delete(entry.arrival);
-        go();
-      });
-      for (const waiter of waiters.splice(0)) waiter(entry);
-    });
-
   const control = (raw: string, res: http.ServerResponse) => {
-    const command = JSON.parse(raw || "{}") as { release?: number | true; script?: ScriptRound[]; reset?: true };
-    if (command.release !== undefined) release(command.release === true ? undefined : command.release);
+    const command: Command = JSON.parse(raw || "{}");
+    if (command.release !== undefined) pauses.release(command.release === true ? undefined : command.release);
     if (command.reset) reset();
     if (command.script) script = command.script;
     sendJson(res, 200, { ok: true });
   };
-
   const server = http.createServer((req, res) => {
     const parts: Buffer[] = [];
     req.on("data", (part: Buffer) => parts.push(part));
@@ -197,15 +68,12 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
       const api = API_OF_PATH.find(([end]) => path.endsWith(end))?.[1];
       if (!api || req.method !== "POST")
         return sendJson(res, 404, { error: { message: `no ${req.method} ${path} here` } });
-      answer(note(api, req, raw), res).catch((error) => sendJson(res, 500, { error: { message: String(error) } }));
+      answer(asked.add(api, req, raw), res, { script, match: opts.match, pauses }).catch((error) =>
+        sendJson(res, 500, { error: { message: String(error) } }),
+      );
     });
   });
-  server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(opts.port ?? 0, "127.0.0.1", resolve);
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listening(server, opts.port)}`;
   return {
     url,
     anthropicUrl: url,
@@ -214,11 +82,8 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
       script = next;
     },
     log,
-    paused() {
-      const waiting = requests.find((r) => held.has(r.arrival));
-      return waiting ? Promise.resolve(waiting) : new Promise((resolve) => waiters.push(resolve));
-    },
-    release,
+    paused: pauses.next,
+    release: pauses.release,
     reset,
     close: () =>
       new Promise((resolve) => {
@@ -226,6 +91,81 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
         server.closeAllConnections();
       }),
   };
+}
+
+/** Of `/__control`. */
+interface Command {
+  release?: number | true;
+  script?: ScriptRound[];
+  reset?: true;
+}
+
+async function listening(server: http.Server, port = 0): Promise<number> {
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  return typeof address === "object" && address ? address.port : port;
+}
+
+interface Scripted extends Pick<ModelServerOptions, "match"> {
+  script: Script;
+  pauses: Pauses;
+}
+
+async function answer(entry: LoggedRequest, res: http.ServerResponse, { script, match = "round", pauses }: Scripted) {
+  const refusal = providerOf(entry).refuses?.(entry);
+  if (refusal) {
+    entry.problems.push(refusal.message);
+    return sendError(entry, res, { status: 400, ...refusal });
+  }
+  const round = await roundFor(script, entry, match);
+  if (!round) {
+    const message = `the script has no round ${match === "arrival" ? entry.arrival - 1 : entry.round}`;
+    return sendError(entry, res, { status: 400, type: "invalid_request_error", message });
+  }
+  const fault = round.faults?.[entry.attempt - 1] ?? undefined;
+  if (fault) entry.fault = fault;
+  if (fault && "status" in fault) return sendError(entry, res, fault);
+  entry.status = 200;
+  res.on("finish", () => {
+    entry.delivered = fault === undefined || "pauseAt" in fault;
+  });
+  if (round.whole || entry.body.stream !== true) return sendJson(res, 200, wholeOf(entry, round));
+  await sendStream(entry, res, { round, fault, pauses });
+}
+
+interface Playing {
+  round: ScriptRound;
+  fault: Fault | undefined;
+  pauses: Pauses;
+}
+
+async function sendStream(entry: LoggedRequest, res: http.ServerResponse, { round, fault, pauses }: Playing) {
+  const stop = stopOf(fault);
+  const chunks = chunksOf(entry, round);
+  if (fault && "cutAt" in fault && stop === 0) return void res.destroy();
+  res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  res.flushHeaders();
+  for (let i = 0; i <= chunks.length; i++) {
+    if (i === stop && fault) {
+      if ("stallAt" in fault) return;
+      if ("endAt" in fault) return void res.end();
+      if ("cutAt" in fault) return void setImmediate(() => res.destroy());
+      if ("errorAt" in fault) {
+        return void res.end(errorChunk(entry.api, { ...fault, message: fault.message ?? fault.type }));
+      }
+      await pauses.wait(entry, res);
+    }
+    if (i === chunks.length || res.destroyed) break;
+    if (round.chunkDelayMs) await new Promise((done) => setTimeout(done, round.chunkDelayMs));
+    // Each chunk reaches the client on its own, so that a fault always falls between two of them.
+    await new Promise<void>((done) => res.write(chunks[i], () => done()));
+    entry.chunksSent = i + 1;
+  }
+  res.end();
 }
 
 const API_OF_PATH: [end: string, api: ScriptRequest["api"]][] = [

@@ -14,10 +14,15 @@ export interface ConformanceOptions {
   interactive?: boolean;
 }
 
-/** A test with a fresh store, and the door to open the same one again. */
-export type ConformanceRun = (
-  body: (store: Store, open: (opts?: ConformanceOptions) => Promise<Store>) => Promise<void>,
-) => () => Promise<void>;
+/** A fresh store, and the door to open the same one again. */
+interface ConformanceScene {
+  store: Store;
+  open(opts?: ConformanceOptions): Promise<Store>;
+  expect: Framework["expect"];
+}
+
+/** By what they say. */
+export type ConformanceTests = Record<string, (scene: ConformanceScene) => Promise<void>>;
 
 export function event(n: number, more: Partial<EventInput> = {}): EventInput {
   return { type: "t.happened", actor: "me", data: { n }, ...more };
@@ -31,6 +36,19 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const one of items) list.push(one);
   return list;
+}
+
+/** The one that has to be there. */
+export function first<T>([one]: readonly T[]): T {
+  if (one === undefined) throw new Error("nothing is there");
+  return one;
+}
+
+/** Of the event that was appended. */
+export function sumOf(events: readonly StoredEvent[]): string {
+  const { seq, sum } = first(events);
+  if (sum === undefined) throw new Error(`event ${seq} has no sum`);
+  return sum;
 }
 
 export function seqs(events: StoredEvent[]): number[] {

@@ -93,7 +93,8 @@ function steps(pattern: string, dialect: Dialect): Step[] {
       out.push(step);
     };
     for (let i = start; i < end; i++) {
-      const c = pattern[i]!;
+      const c = pattern.charAt(i);
+      const close = depth < MAX_DEPTH ? closing.get(i) : undefined;
       if (c === "*") {
         const first = i;
         while (pattern[i + 1] === "*") i++;
@@ -105,17 +106,19 @@ function steps(pattern: string, dialect: Dialect): Step[] {
       } else if (dialect.starsOnly) letters += c;
       else if (c === "?") add(one(isOne));
       else if (c === "[" && endOfSet(i) > 0) {
-        const close = endOfSet(i);
-        const isIn = setOf(pattern.slice(i + 1, close));
+        const isIn = setOf(pattern.slice(i + 1, endOfSet(i)));
         add(one((letter) => isOne(letter) && isIn(letter)));
+        i = endOfSet(i);
+      } else if (close !== undefined) {
+        const ways: Step[][] = [];
+        let from = i + 1;
+        for (const to of [...commasIn(pattern, { open: i, close, closing, endOfSet }), close]) {
+          ways.push(between(from, to, depth + 1));
+          from = to + 1;
+        }
+        add(either(ways));
         i = close;
-      } else if (closing.has(i) && depth < MAX_DEPTH) {
-        const close = closing.get(i)!;
-        const commas = commasIn(pattern, { open: i, close, closing, endOfSet });
-        const ends = [i, ...commas, close];
-        add(either(ends.slice(1).map((to, n) => between(ends[n]! + 1, to, depth + 1))));
-        i = close;
-      } else if (c === "\\" && i + 1 < end) letters += pattern[++i]!;
+      } else if (c === "\\" && i + 1 < end) letters += pattern.charAt(++i);
       else letters += c;
     }
     if (letters !== "") out.push(literal(letters));
@@ -139,7 +142,7 @@ const one =
   (test: (c: string) => boolean): Step =>
   (text, from) => {
     const to: number[] = [];
-    for (const at of from) if (at < text.length && test(text[at]!)) to.push(at + 1);
+    for (const at of from) if (at < text.length && test(text.charAt(at))) to.push(at + 1);
     return to;
   };
 
@@ -152,7 +155,7 @@ const many =
       if (at < next) continue; // reached from one before
       to.push(at);
       next = at + 1;
-      while (next <= text.length && test(text[next - 1]!)) to.push(next++);
+      while (next <= text.length && test(text.charAt(next - 1))) to.push(next++);
     }
     return to;
   };
@@ -197,11 +200,14 @@ function bracesOf(pattern: string, endOfSet: EndOfSet): Map<number, number> {
   const open: number[] = [];
   const closing = new Map<number, number>();
   for (let i = 0; i < pattern.length; i++) {
-    const c = pattern[i]!;
+    const c = pattern.charAt(i);
     if (c === "\\") i++;
     else if (c === "[" && endOfSet(i) > 0) i = endOfSet(i);
     else if (c === "{") open.push(i);
-    else if (c === "}" && open.length > 0) closing.set(open.pop()!, i);
+    else if (c === "}") {
+      const start = open.pop();
+      if (start !== undefined) closing.set(start, i);
+    }
   }
   return closing;
 }
@@ -217,11 +223,11 @@ interface Braces {
 function commasIn(pattern: string, { open, close, closing, endOfSet }: Braces): number[] {
   const commas: number[] = [];
   for (let i = open + 1; i < close; i++) {
-    const c = pattern[i]!;
+    const c = pattern.charAt(i);
     if (c === "\\") i++;
     else if (c === "[" && endOfSet(i) > 0) i = endOfSet(i);
-    else if (closing.has(i)) i = closing.get(i)!;
     else if (c === ",") commas.push(i);
+    else i = closing.get(i) ?? i;
   }
   return commas;
 }
@@ -235,7 +241,7 @@ function setOf(inside: string): (c: string) => boolean {
 function isInSet(set: string, c: string): boolean {
   for (let i = 0; i < set.length; i++) {
     if (set[i + 1] === "-" && i + 2 < set.length) {
-      if (set[i]! <= c && c <= set[i + 2]!) return true;
+      if (set.charAt(i) <= c && c <= set.charAt(i + 2)) return true;
       i += 2;
     } else if (set[i] === c) return true;
   }

@@ -9,6 +9,9 @@ export const visible = (text: string): string => text.replace(HIDDEN, codeOf);
 function codeOf(char: string): string {
   if (char === "\n") return "\\n";
   if (char === "\t") return "\\t";
-  const code = char.codePointAt(0)!.toString(16);
-  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  const code = hexOf(char);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code}`;
 }
+
+/** The code of a character, in four digits or more. */
+export const hexOf = (char: string): string => char.codePointAt(0)!.toString(16).padStart(4, "0");

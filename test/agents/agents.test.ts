@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { HarnessOptions } from "../../src/harness-options.ts";
 import { openModel } from "../../src/models/open-model.ts";
-import type { LoggedRequest } from "../../src/testing/model-server.ts";
+import type { LoggedRequest } from "../../src/testing/model-server-log.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
 import { KEYS } from "../environment.ts";
 import { type House, openHouse } from "../house.ts";

@@ -340,6 +340,9 @@ test("a context whose process was killed can be taken up at once, and says where
   await running.exited;
   const [found] = await json("contexts", "resumable");
   expect(found).toMatchObject({ status: "interrupted", title: "first", interruptedAt: expect.any(Number) });
+  await runCli(["contexts", "checkpoint", found.id, "here"], opts);
+  const { stdout } = await runCli(["contexts", "resumable"], opts);
+  expect(stdout).toMatch(/^ctx_\w+ {2}interrupted \S+Z {2}here {2}first\n$/);
 });
 
 test("contexts gc removes what is older than the user's settings say, and never what has a time of its own", async () => {

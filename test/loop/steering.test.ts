@@ -78,6 +78,9 @@ describe("steering and interrupting", () => {
       { role: "tool", tool_call_id: "c00000002", content: "Not run: the turn was interrupted." },
       { role: "user", content: "go on" },
     ]);
+    // What decides by it does not read the sentence.
+    const results = run.taken.agent.turn.state.items.filter((item) => item.kind === "result");
+    expect(results.map(({ stopped }) => stopped)).toEqual(["during", "before"]);
     expect(house.server.log().invalid).toEqual([]);
   });
 });

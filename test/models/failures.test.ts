@@ -25,6 +25,16 @@ describe.each(WIRES)("over the %s wire", (wire) => {
   };
   const headed = (headers: Record<string, string>): Fault => ({ status: 429, headers });
 
+  test("an event that is no object is a fault of the server, which is asked again, not one of this program", async () => {
+    server = await startModelServer({ script: [{ chunks: ["data: null\n\n"] }] });
+    const error = await failure(open(wire, server), asking([user("go")]));
+    expect([error.kind, error.message]).toEqual(["server", `${wire}/test-model: the answer is not JSON: null`]);
+    if (wire !== "anthropic") return;
+    server.setScript([{ chunks: ['data: {"type":"content_block_start","index":0}\n\n'] }]);
+    const none = await failure(open(wire, server), asking([user("go")]));
+    expect([none.kind, none.message]).toEqual(["server", "anthropic/test-model: a block begins that is none"]);
+  });
+
   test.each<[string, Fault, object]>([
     ["429 with retry-after", headed({ "retry-after": "7" }), { kind: "rate_limit", status: 429, retryAfterMs: 7000 }],
     [

@@ -21,8 +21,8 @@ const tools: Tools = {
 const { create_worktree: _, spawn_teammate, ...short } = tools;
 
 const planOf = (name: string, plan = "1. Look\n2. Write", id = `plan_${name}_ab12`): Item =>
-  note("team", planAsked(name, id, plan));
-const status = note("team", "Team now: alice: waits for the review of plan_alice_ab12; bob: working");
+  note("team", planAsked(name, id, plan), "plan");
+const status = note("team", "Team now: alice: waits for the review of plan_alice_ab12; bob: working", "status");
 const say = (items: Item[], text: string) => play([...items, user(text)], tools);
 
 describe("the rehearsal model leads a team", () => {
@@ -155,8 +155,8 @@ describe("the rehearsal model leads a team", () => {
     ]);
   });
 
-  it("knows a plan by the id of its request, however the team words it", async () => {
-    const plan = note("team", "To be decided: plan_bob_ab12\n1. Look\nThank you.");
+  it("knows a plan by the kind of its note and the id of its request, however the team words it", async () => {
+    const plan = note("team", "To be decided: plan_bob_ab12\n1. Look\nThank you.", "plan");
     const told = await play([user("spawn bob"), plan], tools);
     const approved = await say(told.items, "approve bob");
     expect(told.text).toContain("bob asks for approval of a plan (plan_bob_ab12):\n```\n1. Look\n```");
@@ -167,7 +167,10 @@ describe("the rehearsal model leads a team", () => {
     const { items } = await play([user(REQUEST), planOf("alice"), planOf("bob")], tools);
     const unclear = await say(items, "approve the plan");
     const reasonless = await say(items, "reject bob");
-    const claimed = await say([...items, note("carol", planAsked("carol", "plan_carol_ab12", "x"))], "approve carol");
+    const claimed = await say(
+      [...items, note("carol", planAsked("carol", "plan_carol_ab12", "x"), "plan")],
+      "approve carol",
+    );
     const late = await play([...items, user("reject alice: add tests")], tools, {
       meanwhile: [[planOf("alice", "better", "plan_alice_ef56")]],
     });
@@ -206,9 +209,9 @@ describe("the rehearsal model leads a team", () => {
   it("says what its teammates say and answers nothing by itself", async () => {
     const { items } = await play([user("spawn alice")], tools);
     const { calls, text } = await play(
-      [...items, note("alice", "run `x`"), note("alice", "[idle] done"), status],
+      [...items, note("alice", "[idle] run `x`"), note("alice", "[idle] done", "idle"), status],
       tools,
     );
-    expect([calls, text]).toEqual([[], "alice says: run `x`\n\nalice is idle: done"]);
+    expect([calls, text]).toEqual([[], "alice says: [idle] run `x`\n\nalice is idle: done"]);
   });
 });

@@ -28,8 +28,9 @@ describe("the rehearsal model reads the transcript", () => {
         kind: "result",
         callId: "c1",
         name: "bash",
-        content: [{ type: "text", text: "Not run: the turn was interrupted." }],
+        content: [{ type: "text", text: "It was kept from running." }],
         isError: true,
+        stopped: "before",
       },
     ];
     expect((await play([...stopped, user("続けて")])).calls).toEqual([[["bash", { command: "a" }]]]);

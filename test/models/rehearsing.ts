@@ -3,6 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach } from "vitest";
+import { noteText } from "../../src/loop/marks.ts";
 import { type CallPart, type Item, type ModelRequest, type ToolSpec, textOf } from "../../src/models/model.ts";
 import { createRehearsal } from "../../src/models/rehearsal/index.ts";
 
@@ -11,10 +12,10 @@ export type Play = (input: any) => string | Error;
 export type Tools = Record<string, Play>;
 
 export const user = (text: string): Item => ({ kind: "user", content: [{ type: "text", text }] });
-export const note = (from: string, text: string): Item => user(`<note from="${from}">\n${text}\n</note>`);
+export const note = (from: string, text: string, kind?: string): Item => user(noteText(from, text, kind));
 
-export const asked = (items: Item[], offered: Tools, system = ["s"]): ModelRequest => ({
-  system,
+export const asked = (items: Item[], offered: Tools): ModelRequest => ({
+  system: ["s"],
   tools: Object.keys(offered).map((name): ToolSpec => ({ name, description: name, input: {} })),
   items,
   maxOutputTokens: 1000,
@@ -28,15 +29,11 @@ export interface Played {
 }
 
 /** Each reply comes from a model of its own, as after a kill: nothing can be kept between rounds. */
-export async function play(
-  items: Item[],
-  offered: Tools,
-  opts: { system?: string[]; meanwhile?: Item[][] } = {},
-): Promise<Played> {
+export async function play(items: Item[], offered: Tools, opts: { meanwhile?: Item[][] } = {}): Promise<Played> {
   const calls: [string, unknown][][] = [];
   const all = [...items];
   for (let round = 0; round < 20; round++) {
-    const request = asked(all, offered, opts.system);
+    const request = asked(all, offered);
     const reply = await createRehearsal().reply(request, { signal: new AbortController().signal });
     all.push({ kind: "reply", model: reply.model, parts: reply.parts });
     const made = reply.parts.filter((p): p is CallPart => p.type === "call");

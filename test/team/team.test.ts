@@ -25,7 +25,9 @@ test("a teammate is spawned, works by itself, and what it came to reaches the le
     .filter((event) => event.actor === "lead")
     .map((e) => (e.data as { text: string }).text);
   expect(heard.length).toBe(2);
-  expect(heard[1]).toContain('<note from="alice">\n[idle] I am here.\n</note>');
+  expect(heard[1]).toContain(
+    '<note from="alice" kind="idle">\n[idle] I am here.\n</note>\n<note from="team" kind="status">',
+  );
 });
 
 test("names are checked: reserved, twice, malformed, and a refusal changes nothing", async () => {
@@ -121,6 +123,8 @@ test("a rejected plan keeps the gate closed and carries the feedback; it is answ
   ]);
   const reviews = await world.facts("plan.reviewed");
   expect(reviews.length).toBe(1);
+  const told = (await world.facts("note.added")).filter((e) => e.actor === "bob");
+  expect(data(told)).toEqual([{ origin: "team", kind: "plan_rejected", text: expect.stringContaining("too vague") }]);
   const results = (await world.facts("tool.finished"))
     .filter((e) => e.actor === "lead")
     .map((e) => (e.data as { content: { text: string }[] }).content[0]!.text);

@@ -1,20 +1,21 @@
 // `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 
 import { listContexts } from "../../contexts/listing.ts";
-import { type ApprovalScope, approvalRule, choicesFor, describeRequest } from "../../front/presentation/approval.ts";
+import { type ApprovalScope, choicesFor, describeRequest } from "../../front/presentation/approval.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine } from "../../front/presentation/printable.ts";
 import { styleFor } from "../../front/presentation/style.ts";
 import { callTitle } from "../../front/presentation/titles.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
+import { own } from "../../ledger/own.ts";
 import { contextState } from "../../loop/agent.ts";
 import type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "../../mechanisms/approvals/events.ts";
 import { answerEvent, listedRequests, whoAnswers } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
-import { ledgerReaders } from "../ledger-readers.ts";
+import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
 import { type OpenState, withState } from "../open.ts";
 
 interface Where extends Pick<OpenState, "store" | "jobsDir"> {
@@ -48,7 +49,7 @@ export const answer = (flags: Answer, id: string, word = flags.remember ? "remem
     const answer = answerOf(word, found.request, flags);
     const { decision } = answer;
     await found.ledger.append([{ ...answerEvent(found.request.requestId, answer), actor: "user" }]);
-    const now = (found.ledger.state.slices.approvals as ApprovalsState).requests[found.request.requestId];
+    const now = sliceOf<ApprovalsState>(found.ledger, "approvals").requests[found.request.requestId];
     if (now?.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved({ ...found, request: now }, flags));
     const counted = now?.answer;
     if (counted && counted.decision !== decision) throw answeredAlready(found.request.requestId, counted);
@@ -67,19 +68,21 @@ const USE = "holdfast approve ID allow | remember | rule | deny [--reason TEXT]"
 function answerOf(word: string, request: ApprovalRequest, flags: Answer): ApprovalAnswer {
   const { reason } = flags;
   const from = "another terminal";
-  const scope = Object.hasOwn(SCOPES, word) ? SCOPES[word]! : undefined;
+  const scope = own(SCOPES, word);
   if (!scope) throw new HoldfastError("invalid", `"${oneLine(word, 40)}" is no answer: ${USE}`);
   if (scope === "no") return { decision: "deny", from, ...(reason !== undefined && { reason }) };
-  if (!choicesFor(request).some((choice) => choice.scope === scope) && (scope === "rule" || request.firm))
+  const choice = choicesFor(request).find((one) => one.scope === scope);
+  if (!choice && (scope === "rule" || request.firm))
     throw new HoldfastError(
       "invalid",
       `${request.requestId} can only be allowed this once: ${commandLine(["approve", request.requestId, "allow"], flags)}`,
     );
-  if (scope === "rule") return { decision: "allow", keeps: { rule: approvalRule(request)!, ...whoAnswers() }, from };
+  if (choice?.scope === "rule") return { decision: "allow", keeps: { rule: choice.rule, ...whoAnswers() }, from };
   return { decision: "allow", from, ...(scope === "exactly" && { remember: true }) };
 }
 
 const SCOPES: Record<string, ApprovalScope> = { allow: "once", remember: "exactly", rule: "rule", deny: "no" };
+const WORDS: Record<ApprovalScope, string> = { once: "allow", exactly: "remember", rule: "rule", no: "deny" };
 
 function scopeOf({ remember, keeps }: ApprovalAnswer): string {
   if (keeps) return `; in this context from now on: ${escaped(keeps.rule)}`;
@@ -92,7 +95,7 @@ export async function allListed({ store, root, jobsDir }: Where): Promise<Found[
   for (const { id: context, status } of await listContexts(store)) {
     if (status === "completed") continue;
     const ledger = await openLedger({ store, name: context, ...reading });
-    const state = ledger.state.slices.approvals as ApprovalsState;
+    const state = sliceOf<ApprovalsState>(ledger, "approvals");
     for (const request of listedRequests(state)) found.push({ context, ledger, request });
   }
   return found;
@@ -105,8 +108,8 @@ async function chosen(state: OpenState, id: string, flags: PlaceFlags): Promise<
   if (whole) return whole;
   const { knownRequests } = await import("./known-requests.ts");
   const meant = idsMeant(await knownRequests(state.store), id, REQUEST);
-  const [one] = meant;
-  const found = meant.length === 1 && waiting.find((f) => f.request.requestId === one!.requestId);
+  const [one, ...others] = meant;
+  const found = one && others.length === 0 && waiting.find((f) => f.request.requestId === one.requestId);
   if (found) return found;
   const see = `see \`${commandLine(["approve", "ls"], flags)}\``;
   if (meant.length > 1)
@@ -158,7 +161,7 @@ async function list(all: Found[], flags: Look): Promise<number> {
     const style = styleFor(process.stdout, process.env);
     const answers = choicesFor(request).map(({ scope, says }) => {
       const reason = scope === "no" ? ' [--reason "why"]' : "";
-      return `  ${commandLine(["approve", id, wordFor(scope)], flags)}${reason}   ${style.dim(says)}`;
+      return `  ${commandLine(["approve", id, WORDS[scope]], flags)}${reason}   ${style.dim(says)}`;
     });
     process.stdout.write(
       `${[`${id}  ${context}  ${escaped(agent)} asks`, ...describeRequest({ request, change, style }), ...answers].join("\n")}\n\n`,
@@ -167,7 +170,5 @@ async function list(all: Found[], flags: Look): Promise<number> {
   for (const one of all) if (one.request.movedTo !== undefined) process.stderr.write(`${sayMoved(one, flags)}\n`);
   return 0;
 }
-
-const wordFor = (scope: ApprovalScope): string => Object.keys(SCOPES).find((word) => SCOPES[word] === scope)!;
 
 const summary = ({ tool, input }: ApprovalRequest): string => oneLine(`${tool} ${callTitle(tool, input)}`, 100);

@@ -59,13 +59,14 @@ export async function showDiff(
 
 function patchesOf({ files, contents = [] }: Diff): Patch[] {
   const kinds = new Map(KINDS.flatMap(([, kind]) => (files?.[kind] ?? []).map((path) => [path, kind] as const)));
-  return contents.map(({ path, before, after }) => ({
-    path,
-    kind: kinds.get(path)!,
-    ...fileDiff(path, before, after),
-    ...(before && { before: withoutContent(before) }),
-    ...(after && { after: withoutContent(after) }),
-  }));
+  return contents.flatMap(({ path, before, after }) => {
+    const kind = kinds.get(path);
+    const sides = {
+      ...(before && { before: withoutContent(before) }),
+      ...(after && { after: withoutContent(after) }),
+    };
+    return kind ? [{ path, kind, ...fileDiff(path, before, after), ...sides }] : [];
+  });
 }
 
 const withoutContent = ({ content: _, ...rest }: FileVersion) => rest;
@@ -78,7 +79,7 @@ function fileDiff(path: string, before?: FileVersion, after?: FileVersion): Pick
   if (sides.length === 0) return said("a folder");
   if (sides.some(({ content, bytes }) => !content && bytes > MAX_BYTES)) return said(`too long to show, ${sizes}`);
   if (sides.some(({ content }) => !content)) return said("its content is damaged");
-  if (sides.some(({ content }) => isBinary(content!))) return said(`binary, ${sizes}`);
+  if (sides.some(({ content }) => content && isBinary(content))) return said(`binary, ${sizes}`);
   const [old, fresh] = [textOf(before), textOf(after)];
   if (old === fresh) return mode ? { why: mode } : said(before?.kind === after?.kind ? "the same" : "link or file");
   const body = hunks(old, fresh);
@@ -92,7 +93,7 @@ const modes = (before: FileVersion, after: FileVersion): string =>
 
 /** Of a link: where it leads, as one line. */
 const textOf = (side: FileVersion | undefined): string =>
-  side ? (side.kind === "link" ? "link to " : "") + Buffer.from(side.content!).toString("utf8") : "";
+  side?.content ? (side.kind === "link" ? "link to " : "") + Buffer.from(side.content).toString("utf8") : "";
 
 function valueDiff({ before, after, old, new: fresh }: DataChange): string | undefined {
   if ((before > 0 && old === undefined) || (after > 0 && fresh === undefined)) return "  too long to show";

@@ -12,11 +12,10 @@ import { trustOf } from "../settings.ts";
 
 /** Each verb has those of its own table. */
 type Flags = PlaceFlags & JsonToo & { dryRun?: boolean; force?: boolean };
-type Verb = (contexts: Contexts, flags: Flags, words: string[]) => Promise<void>;
 
 export const STORE_VERBS = {
-  async data(contexts, flags, [id, key, path]) {
-    const context = await contexts.get((await findContext(contexts.store, id!, flags)).id);
+  async data(contexts: Contexts, flags: Flags, [id, key, path]: [string, ...string[]]) {
+    const context = await contexts.get((await findContext(contexts.store, id, flags)).id);
     if (key !== undefined) {
       const value = await context.read(key, path);
       if (value === undefined)
@@ -36,33 +35,33 @@ export const STORE_VERBS = {
       );
     }
   },
-  async resumable(contexts, flags) {
+  async resumable(contexts: Contexts, flags: Flags) {
     const all = await contexts.resumable();
     if (flags.json) return print(all);
     if (all.length === 0) process.stderr.write("Nothing waits to be taken up.\n");
     for (const one of all) {
-      const { name } = (one as { lastCheckpoint?: { name: string } }).lastCheckpoint ?? { name: "–" };
+      const name = one.checkpoint?.name ?? "–";
       process.stdout.write(
         `${one.id}  ${one.status.padEnd(11)} ${new Date(one.interruptedAt).toISOString()}  ${oneLine(name, 30)}  ${oneLine(one.title, 50)}\n`,
       );
     }
   },
-  async export(contexts, flags, [id, file]) {
-    const done = await contexts.export((await findContext(contexts.store, id!, flags)).id, file!);
+  async export(contexts: Contexts, flags: Flags, [id, file]: [string, string, ...string[]]) {
+    const done = await contexts.export((await findContext(contexts.store, id, flags)).id, file);
     if (flags.json) return print(done);
     process.stdout.write(
       `${done.file}: ${done.events} events, ${done.blobs} blobs, ${done.bytes} bytes\n${done.hash}\n`,
     );
   },
-  async import(contexts, flags, [file]) {
+  async import(contexts: Contexts, flags: Flags, [file]: [string, ...string[]]) {
     const { root } = await projectOf(flags);
-    const done = await contexts.import(file!, { root });
+    const done = await contexts.import(file, { root });
     if (flags.json) return print(done);
     process.stdout.write(
       `${done.id}${done.id === done.from ? "" : ` (was ${printable(done.from)})`}: ${done.events} events, ${done.blobs} blobs\n${done.hash}\n`,
     );
   },
-  async gc(contexts, flags) {
+  async gc(contexts: Contexts, flags: Flags) {
     const report = await contexts.gc({ dryRun: flags.dryRun, defaultTtlMs: await ttlOf(flags) });
     const removed = flags.dryRun ? [] : report.removed.map(({ id }) => id);
     if (removed.length > 0) forgetHookFiles((await projectOf(flags)).stateDir, removed);
@@ -75,15 +74,15 @@ export const STORE_VERBS = {
       `${flags.dryRun ? "would go: " : ""}${length} ${length === 1 ? "context" : "contexts"} and ${report.blobs} values that nothing names, ${report.bytes} bytes\n`,
     );
   },
-  async rm(contexts, flags, [given]) {
-    const info = await findContext(contexts.store, given!, flags);
+  async rm(contexts: Contexts, flags: Flags, [given]: [string, ...string[]]) {
+    const info = await findContext(contexts.store, given, flags);
     if (!flags.force && !(await isMeant(info))) return void process.stderr.write("Nothing was removed.\n");
     await contexts.delete(info.id);
     forgetHookFiles((await projectOf(flags)).stateDir, [info.id]);
     if (flags.json) print({ id: info.id, removed: true });
     else process.stdout.write(`Removed ${info.id}\n`);
   },
-} satisfies Record<string, Verb>;
+};
 
 /** It cannot be taken back: a person is asked, and a script says that it means it. */
 async function isMeant({ id, title, rounds, status }: ContextInfo): Promise<boolean> {

@@ -10,25 +10,24 @@ const PARTS = ["conversation", "data", "files"] as const;
 
 /** Each verb has those of its own table. */
 type Flags = PlaceFlags & JsonToo & { only?: string; force?: boolean; keepChanged?: boolean; stat?: boolean };
-type Verb = (context: Context, flags: Flags, words: string[]) => Promise<void>;
 
 export const TIME_VERBS = {
-  async checkpoints(context, flags) {
+  async checkpoints(context: Context, flags: Flags) {
     const all = await context.checkpoints();
     if (flags.json) return print(all);
     if (all.length === 0) process.stderr.write("No checkpoints yet: one is made at every prompt.\n");
     for (const one of all) process.stdout.write(`${line(one)}\n`);
   },
-  async checkpoint(context, flags, [name]) {
+  async checkpoint(context: Context, flags: Flags, name: string | undefined) {
     const { filesKept: _, ...made } = await context.checkpoint(name);
     if (flags.json) print(made);
     else process.stdout.write(`${line(made)}\n`);
   },
-  async restore(context, flags, [name]) {
-    const done = context.restore(byNameOrPosition(name!), { ...partsOf(flags), ...howOf(flags) });
+  async restore(context: Context, flags: Flags, name: string) {
+    const done = context.restore(byNameOrPosition(name), { ...partsOf(flags), ...howOf(flags) });
     report(await done.catch(sayHow), flags, context, { isUndo: false });
   },
-  async undo(context, flags) {
+  async undo(context: Context, flags: Flags) {
     const done = context.undo(howOf(flags)).catch((error: unknown) => {
       if (!isHoldfastError(error, "not_found")) throw error;
       const see = commandLine(["contexts", "checkpoints", context.id], flags);
@@ -40,21 +39,22 @@ export const TIME_VERBS = {
     });
     report(await done.catch(sayHow), flags, context, { isUndo: true });
   },
-  async diff(context, flags, [a, b]) {
+  async diff(context: Context, flags: Flags, a: string, b: string | undefined) {
     const { showDiff } = await import("./contexts-diff.ts");
-    await showDiff(context, flags, byNameOrPosition(a!), b === undefined ? undefined : byNameOrPosition(b));
+    await showDiff(context, flags, byNameOrPosition(a), b === undefined ? undefined : byNameOrPosition(b));
   },
-  async fork(context, flags, [name]) {
+  async fork(context: Context, flags: Flags, name: string | undefined) {
     const forked = await context.fork(name === undefined ? undefined : byNameOrPosition(name));
     if (flags.json) print({ id: forked.id, from: context.id });
     else process.stdout.write(`${forked.id}\nGo on with it: ${resumeLine(forked, flags)} "…"\n`);
   },
-} satisfies Record<string, Verb>;
+};
 
 /** A refusal in the words of the command line. */
 function sayHow(error: unknown): never {
-  const { paths } = ((isHoldfastError(error, "conflict") && error.detail) || {}) as { paths?: string[] };
-  if (!paths) throw error;
+  const detail = isHoldfastError(error, "conflict") && typeof error.detail === "object" ? error.detail : null;
+  if (!detail || !("paths" in detail) || !Array.isArray(detail.paths)) throw error;
+  const paths: string[] = detail.paths;
   sayPaths(paths);
   const [what, them] = paths.length === 1 ? ["a file that", "it"] : [`${paths.length} files that`, "them"];
   throw new HoldfastError(
@@ -81,7 +81,7 @@ const byNameOrPosition = (text: string): string | number => (/^\d+$/.test(text) 
 function partsOf({ only }: Flags): Partial<Record<(typeof PARTS)[number], boolean>> {
   if (only === undefined) return {};
   const named = only.split(",").map((part) => part.trim());
-  const wrong = named.find((part) => !PARTS.includes(part as never));
+  const wrong = named.find((part) => !PARTS.some((one) => one === part));
   if (wrong !== undefined) throw new HoldfastError("invalid", `--only takes ${PARTS.join(", ")}, not "${wrong}"`);
   return Object.fromEntries(PARTS.map((part) => [part, named.includes(part)]));
 }

@@ -1,6 +1,8 @@
 // `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
 
+import type { Context } from "../../contexts/context.ts";
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
+import type { Contexts } from "../../contexts/open.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { age, listing, oneLine, printable } from "../../front/presentation/printable.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
@@ -66,23 +68,27 @@ function printList(all: Listed[], flags: Look): number {
 
 const FOLDER = 32;
 
-/** A verb about one context, whose first word names it. */
-export const timeVerb = (verb: keyof typeof TIME_VERBS, flags: Look, [id, ...words]: string[]): Promise<number> =>
+export const ofContext = (
+  flags: Look,
+  id: string,
+  work: (verbs: typeof TIME_VERBS, context: Context) => Promise<void>,
+): Promise<number> =>
   withState(flags, async ({ store, project }) => {
-    const info = await findContext(store, id!, flags);
+    const info = await findContext(store, id, flags);
     const { openContexts, projectFiles } = await import("../../contexts/index.ts");
     const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
     const context = await (await openContexts({ store })).get(info.id, { files, author: "user" });
-    const { TIME_VERBS: verbs } = await import("./contexts-time.ts");
-    await verbs[verb](context, flags, words);
+    await work((await import("./contexts-time.ts")).TIME_VERBS, context);
     return 0;
   });
 
-export const storeVerb = (verb: keyof typeof STORE_VERBS, flags: Look, words: string[]): Promise<number> =>
+export const inStore = (
+  flags: Look,
+  work: (verbs: typeof STORE_VERBS, contexts: Contexts) => Promise<void>,
+): Promise<number> =>
   withState(flags, async ({ store }) => {
     const { openContexts } = await import("../../contexts/open.ts");
-    const { STORE_VERBS: verbs } = await import("./contexts-store.ts");
-    await verbs[verb](await openContexts({ store }), flags, words);
+    await work((await import("./contexts-store.ts")).STORE_VERBS, await openContexts({ store }));
     return 0;
   });
 

@@ -10,7 +10,7 @@ import { showSchedule } from "../../mechanisms/cron/plan.ts";
 import { cancelling, schedulesOf, scheduling } from "../../mechanisms/cron/schedules.ts";
 import { localZone, onlyLocal } from "../../mechanisms/cron/zone.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
-import { ledgerReaders } from "../ledger-readers.ts";
+import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 
 interface Owner {
@@ -59,7 +59,7 @@ async function addTo(
     : (await (await openContexts({ store })).create({ task: prompt, title: prompt.slice(0, 80), root: project.root }))
         .id;
   const ledger = await openLedger({ store, name: context, ...(await ledgerReaders({ root: project.root, jobsDir })) });
-  const of = { context, agent: LEAD, slice: <T>(name: string) => ledger.state.slices[name] as T };
+  const of = { context, agent: LEAD, slice: <T>(name: string) => sliceOf<T>(ledger, name) };
   const { events, wake, scheduleId, echo } = await scheduling(of, { when, prompt }, opts);
   await ledger.append(
     events.map((event) => ({ ...event, actor: LEAD })),
@@ -76,7 +76,7 @@ async function allOwners({ store, project, jobsDir }: OpenState): Promise<Owner[
   for (const { id: context } of await listContexts(store)) {
     const ledger = await openLedger({ store, name: context, ...reading });
     for (const agent of Object.keys(contextState(ledger).agents)) {
-      owners.push({ ledger, of: { context, agent, slice: <T>(name: string) => ledger.state.slices[name] as T } });
+      owners.push({ ledger, of: { context, agent, slice: <T>(name: string) => sliceOf<T>(ledger, name) } });
     }
   }
   return owners;

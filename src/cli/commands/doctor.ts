@@ -50,9 +50,9 @@ const runtime = (): Diagnosis => ({
 
 function sqlite(): Diagnosis {
   const db = new DatabaseSync(":memory:");
-  const { v } = db.prepare("SELECT sqlite_version() AS v").get() as { v: string };
+  const row = db.prepare("SELECT sqlite_version() AS v").get();
   db.close();
-  return { what: "sqlite", ok: true, says: v };
+  return { what: "sqlite", ok: true, says: String(row?.v) };
 }
 
 async function state(flags: PlaceFlags): Promise<Diagnosis> {

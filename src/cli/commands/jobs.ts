@@ -52,7 +52,7 @@ export async function kill(flags: Look, id: string): Promise<number> {
 async function jobNamed(dir: string, id: string): Promise<Listed> {
   const all = await listJobs(dir);
   const near = idsMeant(all, id, { prefix: "job_", idOf: ({ jobId }) => jobId });
-  if (near.length === 1) return near[0]!;
+  if (near[0] && near.length === 1) return near[0];
   const none = isTooShort(id, "job_") ? `${id} is too short for a part of an id` : `there is no job ${id}`;
   const why = near.length > 1 ? `${near.length} jobs are meant by ${id}` : none;
   throw new HoldfastError("not_found", `${why}: see \`holdfast jobs ls\``);

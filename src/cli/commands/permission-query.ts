@@ -55,7 +55,7 @@ export function readQuery(line: string, root: string): Query | Unread {
   } catch (error) {
     return { error: `not JSON: ${messageOf(error)}` };
   }
-  const id = (raw as { id?: unknown } | null)?.id;
+  const id = typeof raw === "object" && raw && "id" in raw ? raw.id : undefined;
   made ??= schema();
   const read = made.safeParse(raw);
   if (!read.success) return { id, error: describe(read.error) };

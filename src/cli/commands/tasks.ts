@@ -37,42 +37,40 @@ interface Desk {
   print(text: string): void;
 }
 
-type TaskVerb = (desk: Desk, words: string[]) => Promise<void>;
-
 const VERBS = {
   ls,
   show,
   add,
   update,
-  claim: async (desk, words) => say(desk, "claimed", await desk.board.claim(words[0]!, USER)),
-  release: async (desk, words) => say(desk, "released", await desk.board.release(words[0]!, USER, desk.flags.reason)),
-  done: async (desk, words) => sayChanged(desk, await desk.board.complete(words[0]!, USER, desk.flags.reason)),
-  cancel: async (desk, words) =>
-    sayChanged(desk, await desk.board.update(words[0]!, { status: "cancelled", note: desk.flags.reason }, USER)),
-  rm: async (desk, words) => {
-    const id = words[0]!;
+  claim: async (desk: Desk, id: string) => say(desk, "claimed", await desk.board.claim(id, USER)),
+  release: async (desk: Desk, id: string) =>
+    say(desk, "released", await desk.board.release(id, USER, desk.flags.reason)),
+  done: async (desk: Desk, id: string) => sayChanged(desk, await desk.board.complete(id, USER, desk.flags.reason)),
+  cancel: async (desk: Desk, id: string) =>
+    sayChanged(desk, await desk.board.update(id, { status: "cancelled", note: desk.flags.reason }, USER)),
+  rm: async (desk: Desk, id: string) => {
     const unblocked = await desk.board.delete(id, USER, { force: desk.flags.force });
     desk.print(`removed ${visible(id)}${unblocked.length > 0 ? `; unblocked: ${names(unblocked)}` : ""}\n`);
   },
-  graph: async ({ board, flags, print }) =>
+  graph: async ({ board, flags, print }: Desk) =>
     print(drawTasks(await board.list(), { width: process.stdout.columns ?? 100, all: flags.all })),
-  export: async ({ board, flags, cwd, print }, [dir]) => {
-    const files = await writeTaskFiles(resolve(cwd, dir!), await board.list(), { force: flags.force });
-    print(`${files.length} tasks in ${visible(dir!)}\n`);
+  export: async ({ board, flags, cwd, print }: Desk, dir: string) => {
+    const files = await writeTaskFiles(resolve(cwd, dir), await board.list(), { force: flags.force });
+    print(`${files.length} tasks in ${visible(dir)}\n`);
   },
-  import: async ({ board, cwd, print }, [dir]) => {
-    const files = await readTaskFiles(resolve(cwd, dir!));
+  import: async ({ board, cwd, print }: Desk, dir: string) => {
+    const files = await readTaskFiles(resolve(cwd, dir));
     const { created, present } = await board.import(files, USER);
     for (const { from, id } of created.filter((one) => one.from !== one.id)) print(`${visible(from)} is now ${id}\n`);
     print(`${created.length} imported${present.length > 0 ? `, ${present.length} were there already` : ""}\n`);
   },
-} satisfies Record<string, TaskVerb>;
+};
 
-export const tasks = (verb: keyof typeof VERBS, flags: Flags, words: string[]): Promise<number> =>
+export const atBoard = (flags: Flags, work: (verbs: typeof VERBS, desk: Desk) => Promise<void>): Promise<number> =>
   withState(flags, async ({ store, project }) => {
     const board = await openBoard(store);
     const print = (text: string) => process.stdout.write(text);
-    await VERBS[verb]({ board, project, flags, cwd: flags.cwd, print }, words);
+    await work(VERBS, { board, project, flags, cwd: flags.cwd, print });
     return 0;
   });
 
@@ -91,8 +89,8 @@ async function ls(desk: Desk, words: string[]): Promise<void> {
   if (shown.length < all.length) print(`… and ${all.length - shown.length} more: --all shows them\n`);
 }
 
-async function show({ board, project, flags, print }: Desk, words: string[]): Promise<void> {
-  const task = await board.get(words[0]!);
+async function show({ board, project, flags, print }: Desk, id: string): Promise<void> {
+  const task = await board.get(id);
   const { seeWorktree } = await import("./task-worktree.ts");
   const tree =
     task.worktree === null ? undefined : await seeWorktree({ name: task.worktree, task: task.id }, project, flags);
@@ -109,14 +107,13 @@ async function show({ board, project, flags, print }: Desk, words: string[]): Pr
 
 const FIELDS = ["description", "blockedBy", "priority", "labels"];
 
-async function add(desk: Desk, [subject, ...words]: string[]): Promise<void> {
+async function add(desk: Desk, subject: string, words: string[]): Promise<void> {
   const { blockedBy, ...fields } = changesOf(pairs(words, FIELDS));
-  const [task] = await desk.board.create([{ subject: subject!, ...fields, ...(blockedBy && { blockedBy }) }], USER);
-  say(desk, "created", task!);
+  const created = await desk.board.create([{ subject, ...fields, ...(blockedBy && { blockedBy }) }], USER);
+  for (const task of created) say(desk, "created", task);
 }
 
-async function update(desk: Desk, words: string[]): Promise<void> {
-  const id = words[0]!;
+async function update(desk: Desk, id: string, words: string[]): Promise<void> {
   const known = [
     "subject",
     "status",
@@ -126,7 +123,7 @@ async function update(desk: Desk, words: string[]): Promise<void> {
     "blockedBy-",
     ...FIELDS.filter((f) => f !== "blockedBy"),
   ];
-  const given = pairs(words.slice(1), known);
+  const given = pairs(words, known);
   const { blockedBy: _, ...fields } = changesOf(given);
   const changes: TaskChanges = {
     ...fields,
@@ -169,7 +166,8 @@ const listOf = (text: string): string[] =>
     .filter(Boolean);
 
 function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
-  if (known.includes(value as T)) return value as T;
+  const found = known.find((one) => one === value);
+  if (found !== undefined) return found;
   throw usage(`${name} takes ${known.join(", ")}, not "${visible(value.slice(0, 40))}"`);
 }
 

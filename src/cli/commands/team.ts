@@ -11,7 +11,7 @@ import { doing } from "../../mechanisms/team/roster.ts";
 import { type TeammatePlan as Plan, type TeamState, USER } from "../../mechanisms/team/state.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
-import { ledgerReaders } from "../ledger-readers.ts";
+import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 
 type Flags = PlaceFlags & JsonToo & { resume?: string; all?: boolean };
@@ -52,7 +52,7 @@ export const review = (flags: Flags, [given = "", ...words]: string[], way: "app
     reviewPlan({ teams, flags, given, approve: way === "approve", feedback: words.join(" ") }),
   );
 
-const stateOf = (ledger: Ledger): TeamState => ledger.state.slices.team as TeamState;
+const stateOf = (ledger: Ledger): TeamState => sliceOf(ledger, "team");
 
 async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): Promise<Ledger[]> {
   const reading = await ledgerReaders({ root: project.root, jobsDir });
@@ -81,13 +81,13 @@ function theTeam(
   missing: typeof nobody = nobody,
 ): Ledger {
   const fitting = teams.filter((one) => fits(stateOf(one)));
-  if (fitting.length === 1) return fitting[0]!;
   if (fitting.length > 1)
     throw new HoldfastError(
       "invalid",
       `${what} is in ${fitting.length} teams (${fitting.map((one) => one.name).join(", ")}): say which with -r CONTEXT`,
     );
-  throw missing(teams, what);
+  if (!fitting[0]) throw missing(teams, what);
+  return fitting[0];
 }
 
 const record = (ledger: Ledger, facts: TeamFacts) => ledger.append(facts.map((fact) => ({ ...fact, actor: USER })));
@@ -114,7 +114,7 @@ async function reviewPlan({ teams, flags, given, approve, feedback }: Reviewing)
   const ledger = theTeam(teams, has, given, noPlan);
   const { requestId } = planNamed(stateOf(ledger), given);
   await record(ledger, reviewing(stateOf(ledger), { requestId, approve, feedback }));
-  const plan = stateOf(ledger).plans[requestId]!;
+  const plan = planNamed(stateOf(ledger), requestId);
   const wanted = approve ? "approved" : "rejected";
   if (plan.status !== wanted || plan.reviewedBy !== USER)
     throw new HoldfastError(

@@ -4,7 +4,7 @@ import type { ContextInfo } from "../../contexts/listing.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import type { TeamState } from "../../mechanisms/team/state.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
-import { ledgerReaders } from "../ledger-readers.ts";
+import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
 import type { OpenState } from "../open.ts";
 
 export type Listed = ContextInfo & { plansWaiting?: number };
@@ -20,7 +20,7 @@ export async function withWaitingPlans(
   return Promise.all(
     all.map(async (one): Promise<Listed> => {
       if (!teams.has(one.id) || (one.status !== "completed" && one.status !== "paused")) return one;
-      const { plans } = (await openLedger({ store, name: one.id, ...reading })).state.slices.team as TeamState;
+      const { plans } = sliceOf<TeamState>(await openLedger({ store, name: one.id, ...reading }), "team");
       const plansWaiting = Object.values(plans).filter(({ status }) => status === "pending").length;
       return plansWaiting === 0 ? one : { ...one, status: "waiting", plansWaiting };
     }),
@@ -37,7 +37,7 @@ export async function waitingPlans(where: {
   const reading = await ledgerReaders({ root, jobsDir });
   const found: string[] = [];
   for (const { context: name } of (await store.due(Date.now())).filter(isTeamWake)) {
-    const { plans } = (await openLedger({ store, name, ...reading })).state.slices.team as TeamState;
+    const { plans } = sliceOf<TeamState>(await openLedger({ store, name, ...reading }), "team");
     found.push(...Object.entries(plans).flatMap(([id, { status }]) => (status === "pending" ? [id] : [])));
   }
   return found;

@@ -161,14 +161,9 @@ async function runSpec({ flags, state: opened, contexts, context: given, spec, i
 }
 
 function linesOf(progress: Progress): string[] {
-  const { kind, state, ...more } = progress as {
-    kind: string;
-    state?: string;
-    phase?: string;
-    text?: string;
-    error?: string;
-  };
-  return kind === "phase" ? [`· ${oneLine(`${more.phase ?? ""} ${state ?? ""} ${more.error ?? ""}`, width())}`] : [];
+  if (progress.kind !== "phase") return [];
+  const { phase, state, error = "" } = progress;
+  return [`· ${oneLine(`${phase} ${state} ${error}`, width())}`];
 }
 
 async function list(contexts: Contexts, flags: Look): Promise<number> {

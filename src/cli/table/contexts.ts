@@ -24,7 +24,7 @@ export const CONTEXTS: Command = {
       words: "CONTEXT",
       help: "what happened in one",
       flags: LOOK,
-      run: async (flags, [id]) => (await looking()).show(flags, id!),
+      run: async (flags, [id]) => (await looking()).show(flags, id),
     }),
     resume: verb({
       words: "[CONTEXT] [PROMPT …]",
@@ -37,7 +37,7 @@ export const CONTEXTS: Command = {
       words: "",
       help: "what can be taken up again",
       flags: LOOK,
-      run: async (flags, words) => (await looking()).storeVerb("resumable", flags, words),
+      run: async (flags) => (await looking()).inStore(flags, (verbs, contexts) => verbs.resumable(contexts, flags)),
     }),
     verify: verb({
       words: "[CONTEXT]",
@@ -49,19 +49,22 @@ export const CONTEXTS: Command = {
       words: "CONTEXT [KEY [PATH]]",
       help: "what its agents share",
       flags: LOOK,
-      run: async (flags, words) => (await looking()).storeVerb("data", flags, words),
+      run: async (flags, words) =>
+        (await looking()).inStore(flags, (verbs, contexts) => verbs.data(contexts, flags, words)),
     }),
     checkpoints: verb({
       words: "CONTEXT",
       help: "where you can go back to (one at every prompt)",
       flags: LOOK,
-      run: async (flags, words) => (await looking()).timeVerb("checkpoints", flags, words),
+      run: async (flags, [id]) =>
+        (await looking()).ofContext(flags, id, (verbs, context) => verbs.checkpoints(context, flags)),
     }),
     checkpoint: verb({
       words: "CONTEXT [NAME]",
       help: "make one now",
       flags: LOOK,
-      run: async (flags, words) => (await looking()).timeVerb("checkpoint", flags, words),
+      run: async (flags, [id, name]) =>
+        (await looking()).ofContext(flags, id, (verbs, context) => verbs.checkpoint(context, flags, name)),
     }),
     restore: verb({
       words: "CONTEXT CHECKPOINT",
@@ -73,49 +76,56 @@ export const CONTEXTS: Command = {
         ...FORCE,
         ...LOOK,
       },
-      run: async (flags, words) => (await looking()).timeVerb("restore", flags, words),
+      run: async (flags, [id, name]) =>
+        (await looking()).ofContext(flags, id, (verbs, context) => verbs.restore(context, flags, name)),
     }),
     undo: verb({
       words: "CONTEXT",
       help: "take the last restore back",
       flags: { ...KEEP, ...FORCE, ...LOOK },
-      run: async (flags, words) => (await looking()).timeVerb("undo", flags, words),
+      run: async (flags, [id]) =>
+        (await looking()).ofContext(flags, id, (verbs, context) => verbs.undo(context, flags)),
     }),
     diff: verb({
       words: "CONTEXT CHECKPOINT [CHECKPOINT]",
       help: "what changed between two of them, or since one",
       flags: { stat: toggle("names only"), ...LOOK },
-      run: async (flags, words) => (await looking()).timeVerb("diff", flags, words),
+      run: async (flags, [id, from, to]) =>
+        (await looking()).ofContext(flags, id, (verbs, context) => verbs.diff(context, flags, from, to)),
     }),
     fork: verb({
       words: "CONTEXT [CHECKPOINT]",
       help: "a second timeline beside the first",
       flags: LOOK,
-      run: async (flags, words) => (await looking()).timeVerb("fork", flags, words),
+      run: async (flags, [id, name]) =>
+        (await looking()).ofContext(flags, id, (verbs, context) => verbs.fork(context, flags, name)),
     }),
     export: verb({
       words: "CONTEXT FILE",
       help: "into one file, with checksums",
       flags: LOOK,
-      run: async (flags, words) => (await looking()).storeVerb("export", flags, words),
+      run: async (flags, words) =>
+        (await looking()).inStore(flags, (verbs, contexts) => verbs.export(contexts, flags, words)),
     }),
     import: verb({
       words: "FILE",
       help: "what was exported, here",
       flags: LOOK,
-      run: async (flags, words) => (await looking()).storeVerb("import", flags, words),
+      run: async (flags, words) =>
+        (await looking()).inStore(flags, (verbs, contexts) => verbs.import(contexts, flags, words)),
     }),
     gc: verb({
       words: "",
       help: "remove what has outlived its time",
       flags: { dryRun: toggle("only say what would go"), ...LOOK },
-      run: async (flags, words) => (await looking()).storeVerb("gc", flags, words),
+      run: async (flags) => (await looking()).inStore(flags, (verbs, contexts) => verbs.gc(contexts, flags)),
     }),
     rm: verb({
       words: "CONTEXT",
       help: "remove it, with everything in it",
       flags: { force: toggle("without being asked"), ...LOOK },
-      run: async (flags, words) => (await looking()).storeVerb("rm", flags, words),
+      run: async (flags, words) =>
+        (await looking()).inStore(flags, (verbs, contexts) => verbs.rm(contexts, flags, words)),
     }),
   },
 };

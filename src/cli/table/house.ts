@@ -27,13 +27,13 @@ const APPROVE: Command = {
       words: "REQUEST",
       help: "one of them, whole; nothing is answered",
       flags: LOOK,
-      run: async (flags, [id]) => (await approve()).show(flags, id!),
+      run: async (flags, [id]) => (await approve()).show(flags, id),
     }),
     "": verb({
       words: "REQUEST [allow|remember|rule|deny]",
       help: "answer it: allow once, remember exactly this, keep the rule that it shows, or deny",
       flags: ANSWER,
-      run: async (flags, [id, way]) => (await approve()).answer(flags, id!, way),
+      run: async (flags, [id, way]) => (await approve()).answer(flags, id, way),
     }),
   },
 };
@@ -45,7 +45,7 @@ const DENY: Command = {
       words: "REQUEST",
       help: "refuse what waits for approval",
       flags: ANSWER,
-      run: async (flags, [id]) => (await approve()).answer(flags, id!, "deny"),
+      run: async (flags, [id]) => (await approve()).answer(flags, id, "deny"),
     }),
   },
 };
@@ -87,13 +87,13 @@ const PROJECT: Command = {
       words: "PROJECT|DIR|new",
       help: "this folder goes on with that project's contexts, tasks and schedules, or begins anew",
       flags: LOOK,
-      run: async (flags, [which]) => (await project()).adopt(flags, which!),
+      run: async (flags, [which]) => (await project()).adopt(flags, which),
     }),
     forget: verb({
       words: "PROJECT|DIR",
       help: "no folder leads to it any more; its data stays, and can be adopted",
       flags: LOOK,
-      run: async (flags, [which]) => (await project()).forget(flags, which!),
+      run: async (flags, [which]) => (await project()).forget(flags, which),
     }),
   },
 };
@@ -136,7 +136,7 @@ const DOCTOR: Command = {
 };
 
 /** As `completion-entries.ts` has them: it reads these tables. */
-const KINDS = "context|request|plan|job|task|worktree|checkpoint|agent";
+const KINDS = ["context", "request", "plan", "job", "task", "worktree", "checkpoint", "agent"] satisfies CompletedId[];
 
 const script = (shell: "bash" | "zsh" | "fish", how: string) =>
   verb({
@@ -160,11 +160,11 @@ const COMPLETION: Command = {
       run: async (flags) => (await import("../completion-ids.ts")).offerIds("context", flags),
     }),
     ids: verb({
-      words: `${KINDS} [CONTEXT]`,
+      words: `${KINDS.join("|")} [CONTEXT]`,
       help: "ids of such things in this project, one a line: the scripts ask for them",
       flags: PLACE,
       async run(flags, [kind, context]) {
-        const known = KINDS.split("|").find((one) => one === kind) as CompletedId | undefined;
+        const known = KINDS.find((one) => one === kind);
         return known ? (await import("../completion-ids.ts")).offerIds(known, flags, context) : 0;
       },
     }),

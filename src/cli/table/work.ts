@@ -22,7 +22,7 @@ const ofTask = (name: "release" | "done" | "cancel", help: string) =>
     words: "TASK",
     help,
     flags: { ...REASON, ...LOOK },
-    run: async (flags, words) => (await tasks()).tasks(name, flags, words),
+    run: async (flags, [of]) => (await tasks()).atBoard(flags, (board, desk) => board[name](desk, of)),
   });
 
 const TASKS: Command = {
@@ -34,33 +34,34 @@ const TASKS: Command = {
       words: "[status=… owner=… label=…]",
       help: "what there is to do",
       flags: { all: toggle("all of them, however many"), ...LOOK },
-      run: async (flags, words) => (await tasks()).tasks("ls", flags, words),
+      run: async (flags, words) => (await tasks()).atBoard(flags, (board, desk) => board.ls(desk, words)),
     }),
     show: verb({
       words: "TASK",
       help: "one of them, its history, its worktree and how to merge it",
       flags: LOOK,
-      run: async (flags, words) => (await tasks()).tasks("show", flags, words),
+      run: async (flags, [of]) => (await tasks()).atBoard(flags, (board, desk) => board.show(desk, of)),
     }),
     add: verb({
       words: "SUBJECT [FIELD=VALUE …]",
       help: "one more",
       more: `${FIELDS}.\n\n  holdfast tasks add "Write the API" blockedBy=task_1 priority=high`,
       flags: LOOK,
-      run: async (flags, words) => (await tasks()).tasks("add", flags, words),
+      run: async (flags, [of, ...words]) => (await tasks()).atBoard(flags, (board, desk) => board.add(desk, of, words)),
     }),
     update: verb({
       words: "TASK [FIELD=VALUE …]",
       help: "change it",
       more: `${FIELDS};\nalso subject, status, owner, worktree, blockedBy+=TASK, blockedBy-=TASK. An empty value takes it away.`,
       flags: { ...REASON, ...LOOK },
-      run: async (flags, words) => (await tasks()).tasks("update", flags, words),
+      run: async (flags, [of, ...words]) =>
+        (await tasks()).atBoard(flags, (board, desk) => board.update(desk, of, words)),
     }),
     claim: verb({
       words: "TASK",
       help: "take it, as user",
       flags: LOOK,
-      run: async (flags, words) => (await tasks()).tasks("claim", flags, words),
+      run: async (flags, [of]) => (await tasks()).atBoard(flags, (board, desk) => board.claim(desk, of)),
     }),
     release: ofTask("release", "give it back"),
     done: ofTask("done", "it is complete; says what that unblocked"),
@@ -69,25 +70,25 @@ const TASKS: Command = {
       words: "TASK",
       help: "remove it",
       flags: { force: toggle("also when others wait for it or someone works on it"), ...LOOK },
-      run: async (flags, words) => (await tasks()).tasks("rm", flags, words),
+      run: async (flags, [of]) => (await tasks()).atBoard(flags, (board, desk) => board.rm(desk, of)),
     }),
     graph: verb({
       words: "",
       help: "what waits for what",
       flags: { all: toggle("also what is complete"), ...PLACE },
-      run: async (flags, words) => (await tasks()).tasks("graph", flags, words),
+      run: async (flags) => (await tasks()).atBoard(flags, (board, desk) => board.graph(desk)),
     }),
     export: verb({
       words: "DIR",
       help: "as task_*.json files",
       flags: { force: toggle("also over files that are there"), ...PLACE },
-      run: async (flags, words) => (await tasks()).tasks("export", flags, words),
+      run: async (flags, [of]) => (await tasks()).atBoard(flags, (board, desk) => board.export(desk, of)),
     }),
     import: verb({
       words: "DIR",
       help: "from task_*.json files",
       flags: PLACE,
-      run: async (flags, words) => (await tasks()).tasks("import", flags, words),
+      run: async (flags, [of]) => (await tasks()).atBoard(flags, (board, desk) => board.import(desk, of)),
     }),
   },
 };
@@ -172,7 +173,7 @@ const AGENTS: Command = {
       words: "AGENT",
       help: "one of them, with its instructions",
       flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags, [name]) => (await agents()).show(flags, name!),
+      run: async (flags, [name]) => (await agents()).show(flags, name),
     }),
   },
 };
@@ -199,7 +200,7 @@ const CRON: Command = {
       words: "SCHEDULE",
       help: "cancel it",
       flags: LOOK,
-      run: async (flags, [id]) => (await cron()).rm(flags, id!),
+      run: async (flags, [id]) => (await cron()).rm(flags, id),
     }),
   },
 };
@@ -213,7 +214,7 @@ const WORKFLOW: Command = {
       words: "FILE",
       help: "begin one",
       flags: { input: texts("KEY=VALUE", "what it is given"), ...JSON_TOO, ...WORK },
-      run: async (flags, [file]) => (await workflow()).run(flags, file!),
+      run: async (flags, [file]) => (await workflow()).run(flags, file),
     }),
     ls: verb({
       words: "",
@@ -225,7 +226,7 @@ const WORKFLOW: Command = {
       words: "CONTEXT",
       help: "its phases and what came of them",
       flags: LOOK,
-      run: async (flags, [id]) => (await workflow()).show(flags, id!),
+      run: async (flags, [id]) => (await workflow()).show(flags, id),
     }),
     retry: verb({
       words: "CONTEXT",
@@ -236,13 +237,13 @@ const WORKFLOW: Command = {
         ...JSON_TOO,
         ...WORK,
       },
-      run: async (flags, [id]) => (await workflow()).retry(flags, id!),
+      run: async (flags, [id]) => (await workflow()).retry(flags, id),
     }),
     input: verb({
       words: "CONTEXT KEY=VALUE …",
       help: "what a phase waits for",
       flags: LOOK,
-      run: async (flags, [id, ...given]) => (await workflow()).input(flags, id!, given),
+      run: async (flags, [id, ...given]) => (await workflow()).input(flags, id, given),
     }),
   },
 };
@@ -262,13 +263,13 @@ const JOBS: Command = {
       words: "JOB",
       help: "one of them, with what it printed",
       flags: LOOK,
-      run: async (flags, [id]) => (await jobs()).show(flags, id!),
+      run: async (flags, [id]) => (await jobs()).show(flags, id),
     }),
     kill: verb({
       words: "JOB",
       help: "end it, and all it started",
       flags: LOOK,
-      run: async (flags, [id]) => (await jobs()).kill(flags, id!),
+      run: async (flags, [id]) => (await jobs()).kill(flags, id),
     }),
   },
 };

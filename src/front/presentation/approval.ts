@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import type { ChangePreview } from "../../mechanisms/files/change-preview.ts";
+import { hexOf } from "../../text/visible.ts";
 import { collapsed, escaped, lookalikes } from "./printable.ts";
 import { diffBody } from "./results.ts";
 import { PLAIN, type Style } from "./style.ts";
@@ -34,7 +35,8 @@ export function describeRequest({ request, change, style = PLAIN }: Shown): stri
 /** What it is, and where: of a change the file itself, whatever link leads to it. */
 function headOf({ tool, input, cwd }: ApprovalRequest, change: ChangePreview | undefined, style: Style): string[] {
   if (!change) return [`  ${style.bold(tool)} in ${escaped(cwd)}`];
-  const path = escaped((input as { path: string }).path);
+  const { path: given }: { path?: unknown } = input ?? {};
+  const path = escaped(String(given));
   const leads = change.path !== resolve(cwd, path) ? [`  leads to ${escaped(change.path)}`] : [];
   const same = change.diff === "" ? ["  the file has this content already"] : [];
   return [`  ${style.bold(tool)} ${path}${change.isNew ? " (a new file)" : ""} in ${escaped(cwd)}`, ...leads, ...same];
@@ -42,7 +44,7 @@ function headOf({ tool, input, cwd }: ApprovalRequest, change: ChangePreview | u
 
 /** A command as it is; other arguments one by one, texts of several lines below their name. */
 function contentOf(input: unknown): string {
-  const { command } = (input ?? {}) as { command?: unknown };
+  const { command }: { command?: unknown } = input ?? {};
   if (typeof command === "string") return command;
   if (typeof input !== "object" || input === null) return JSON.stringify(input) ?? "";
   return Object.entries(input)
@@ -59,21 +61,19 @@ const diffLine = (line: string, style: Style): string =>
 const spelt = (word: string): string =>
   `${escaped(word)} (${[...word]
     .filter((char) => !/[\x00-\x7f]/.test(char))
-    .map((char) => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`)
+    .map((char) => `U+${hexOf(char).toUpperCase()}`)
     .join(" ")})`;
 
 export type ApprovalScope = "once" | "exactly" | "rule" | "no";
 
-export interface Choice {
-  scope: ApprovalScope;
+export type Choice = {
   key: string;
   /** What it means, with how far it reaches. */
   says: string;
-}
+} & ({ scope: Exclude<ApprovalScope, "rule"> } | { scope: "rule"; rule: string });
 
 /** The rule that an answer may keep: the widest of those that would have allowed it. */
-export const approvalRule = ({ firm, rules }: ApprovalRequest): string | undefined =>
-  firm ? undefined : rules?.at(-1);
+const approvalRule = ({ firm, rules }: ApprovalRequest): string | undefined => (firm ? undefined : rules?.at(-1));
 
 export function choicesFor(request: ApprovalRequest): Choice[] {
   const rule = approvalRule(request);
@@ -92,7 +92,14 @@ export function choicesFor(request: ApprovalRequest): Choice[] {
         ]),
     ...(rule === undefined
       ? []
-      : [{ scope: "rule" as const, key: isEdit ? "e" : "r", says: `yes, and in this context from now on: ${kept}` }]),
+      : [
+          {
+            scope: "rule" as const,
+            rule,
+            key: isEdit ? "e" : "r",
+            says: `yes, and in this context from now on: ${kept}`,
+          },
+        ]),
     { scope: "no", key: "n", says: "no" },
   ];
 }

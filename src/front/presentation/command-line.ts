@@ -1,5 +1,6 @@
 // Command lines that are printed for people to type: they work as printed, in any directory.
 import path from "node:path";
+import { hexOf } from "../../text/visible.ts";
 
 /** What says where a command works: as it was typed. */
 export interface Place {
@@ -16,8 +17,8 @@ export function shellWord(text: string): string {
   const hidden = text.replace(UNSEEN, "");
   if (hidden === text) return `'${text.replaceAll("'", `'\\''`)}'`;
   const spelt = (char: string) => {
-    const code = char.codePointAt(0)!.toString(16);
-    return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
+    const code = hexOf(char);
+    return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code}`;
   };
   return `$'${text.replace(/[\\']/g, "\\$&").replace(UNSEEN, spelt)}'`;
 }

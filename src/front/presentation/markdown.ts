@@ -60,7 +60,7 @@ export function createMarkdownStream(style: Style): MarkdownStream {
 
   /** A backtick or a star: it begins or ends a span, and has its style. */
   function mark(): string {
-    const text = waiting.startsWith("**") ? "**" : waiting[0]!;
+    const text = waiting.startsWith("**") ? "**" : waiting.charAt(0);
     waiting = waiting.slice(text.length);
     const kind: Span = text === "`" ? "code" : text === "**" ? "bold" : "none";
     if (kind === "none" || (span !== "none" && span !== kind)) return styled(text);

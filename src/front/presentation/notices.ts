@@ -15,9 +15,7 @@ export interface RememberedNotices {
 
 export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: RememberedNotices): FactBlock[] {
   const { actor: agent, type, data } = fact;
-  const notice = (text: string, tone: "plain" | "bad" = "plain"): FactBlock[] => [
-    { kind: "notice", agent, tone, text: oneLine(text, 300) },
-  ];
+  const notice: Noticed = (text, tone = "plain") => [{ kind: "notice", agent, tone, text: oneLine(text, 300) }];
   switch (type) {
     case "input.blocked":
       return notice(`not taken: ${data.reason}`, "bad");
@@ -59,6 +57,15 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
       return notice(`the reply reached ${data.from} tokens: asking again with ${data.to}`);
     case "context.elided":
       return notice(`the conversation no longer fits: ${counted(data.masks.length, "old tool result")} left out`);
+    default:
+      return teamNotice(fact, notice);
+  }
+}
+
+type Noticed = (text: string, tone?: "plain" | "bad") => FactBlock[];
+
+function teamNotice({ actor: agent, type, data }: ShownFact, notice: Noticed): FactBlock[] {
+  switch (type) {
     case "plan.submitted":
       return notice(
         `submitted a plan: holdfast team approve ${data.requestId} | holdfast team reject ${data.requestId} "why"`,

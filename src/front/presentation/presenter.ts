@@ -112,7 +112,7 @@ export function createPresenter(): Presenter {
         const items = data.todos.map((todo) => printable(todo.content));
         const isNew = JSON.stringify([...items].sort()) !== JSON.stringify([...(todos.get(agent) ?? [])].sort());
         todos.set(agent, items);
-        const shown = data.todos.map((todo, i) => ({ ...todo, content: oneLine(items[i]!, 200) }));
+        const shown = data.todos.map((todo) => ({ ...todo, content: oneLine(printable(todo.content), 200) }));
         return [{ kind: "todos", agent, todos: shown, isNew }];
       }
       case "message.sent":

@@ -1,5 +1,6 @@
 // What may reach a terminal: no control characters, no escape sequences, no text that turns itself around or hides.
 import { columnsOf, fitted, padded } from "../../text/columns.ts";
+import { hexOf } from "../../text/visible.ts";
 
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufff9-\ufffb]/g;
@@ -27,7 +28,7 @@ export function listing(head: readonly string[], rows: readonly (readonly string
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
   const left = Math.max(20, (process.stdout.columns ?? before + 100) - before);
   const line = (row: readonly string[]) =>
-    row.map((cell, i) => (i === row.length - 1 ? oneLine(cell, left) : padded(cell, widths[i]!))).join("  ");
+    row.map((cell, i) => (i === row.length - 1 ? oneLine(cell, left) : padded(cell, widths[i] ?? 0))).join("  ");
   return `${[head, ...rows].map(line).join("\n")}\n`;
 }
 
@@ -45,8 +46,8 @@ export const escaped = (text: string): string =>
 
 function spelt(char: string): string {
   if (char === "\t") return "\\t";
-  const code = char.codePointAt(0)!;
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`;
+  const code = hexOf(char);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code}`;
 }
 
 const MANY_BLANKS = 40;

@@ -34,7 +34,7 @@ export async function flagsFor(
     decideCall({ ...policy, ...more }, call, worldOf({ root, cwd }, { ...options, ...also }));
   const { decision, firm, parts } = await under({});
   if (decision !== "ask" || firm) return [];
-  const { path } = (input ?? {}) as { path?: unknown };
+  const { path }: { path?: unknown } = input ?? {};
   if (tool !== "bash") {
     if (typeof path !== "string") return [];
     const at = resolvePath(cwd, path);

@@ -17,7 +17,8 @@ export function createTally(): Tally {
   function total() {
     const usage = [...byModel.values()].reduce(addUsage, noUsage());
     const costs = [...byModel].map(([model, used]) => costUsd(model, used));
-    const usd = costs.some((cost) => cost === undefined) ? undefined : costs.reduce<number>((sum, c) => sum + c!, 0);
+    const known = costs.filter((cost) => cost !== undefined);
+    const usd = known.length < costs.length ? undefined : known.reduce((sum, cost) => sum + cost, 0);
     return { all: usage.input + usage.cacheRead + usage.cacheWrite, usage, usd };
   }
 

@@ -1,4 +1,5 @@
 // What a call is about, in one line: the command, the path, the pattern; of other tools the arguments by name.
+import { own } from "../../ledger/own.ts";
 import { oneLine, printable } from "./printable.ts";
 
 type Input = Record<string, unknown>;
@@ -24,7 +25,7 @@ const TITLES: Record<string, (input: Input) => string> = {
 };
 
 export const callTitle = (tool: string, input: unknown): string =>
-  oneLine((Object.hasOwn(TITLES, tool) ? TITLES[tool]! : named)(isRecord(input) ? input : {}), 200);
+  oneLine((own(TITLES, tool) ?? named)(isRecord(input) ? input : {}), 200);
 
 const isRecord = (value: unknown): value is Input =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -5,8 +5,8 @@ export async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<str
   input.setEncoding("utf8");
   let begun: string[] = []; // of a line whose end has not come: an image is many pieces long
   for await (const piece of input) {
-    const [first, ...more] = (piece as string).split("\n");
-    begun.push(first!);
+    const [first = "", ...more] = String(piece).split("\n");
+    begun.push(first);
     for (const next of more) {
       yield begun.join("");
       begun = [next];

@@ -103,10 +103,16 @@ export const resultContent = (content: readonly Content[]): object[] =>
     return c.type === "image" ? { type: "image", source } : { type: "document", source, title: c.name };
   });
 
+interface NoteOrigin {
+  kind: string;
+  subkind?: string;
+  from?: string;
+}
+
 /** Where the text of a note comes from, in the published words; none of them fits most of ours. */
-export function originOf(origin: string, isAgent: boolean): { kind: string } | undefined {
+export function originOf(origin: string, isAgent: boolean): NoteOrigin | undefined {
   if (origin === "jobs" || origin === "subtask") return { kind: "task-notification" };
-  if (origin === "cron") return { kind: "task-notification", subkind: "scheduled-trigger" } as { kind: string };
+  if (origin === "cron") return { kind: "task-notification", subkind: "scheduled-trigger" };
   if (origin === "recovery") return { kind: "auto-continuation" };
-  return isAgent ? ({ kind: "peer", from: origin } as { kind: string }) : undefined;
+  return isAgent ? { kind: "peer", from: origin } : undefined;
 }

@@ -221,8 +221,9 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
     },
     event(event) {
       if (event.type === "event") {
-        show(event.event as Told);
-        agents.note(event.event as Told);
+        const told = event.event as Told;
+        show(told);
+        agents.note(told);
       } else if (event.progress.type === "delta") live?.delta(event.progress.delta);
     },
     control(response) {

@@ -40,7 +40,8 @@ export function createTaskLines(agents: SeenAgents): TaskLines {
         for (const { jobId, callId, command, dir } of Object.values(running))
           jobs.set(jobId, { toolUseId: callIdOf(agent, callId), command, dir });
     },
-    of({ actor, at, type, data }) {
+    of(event) {
+      const { actor, at, type, data } = event;
       switch (type) {
         case "job.started": {
           const toolUseId = callIdOf(actor, data.callId);
@@ -76,44 +77,52 @@ export function createTaskLines(agents: SeenAgents): TaskLines {
             },
           ];
         }
-        case "subagent.started":
-          return [
-            {
-              type: "system",
-              subtype: "task_started",
-              task_id: actor,
-              tool_use_id: callIdOf(data.parent, data.callId),
-              description: data.description,
-              subagent_type: data.type,
-              task_type: "local_agent",
-              is_backgrounded: data.task !== undefined,
-              spawn_depth: data.depth,
-              ...(data.task && { prompt: data.task.prompt }),
-              ...parentOf(data.parent, agents),
-            },
-          ];
-        case "subagent.ended": {
-          const { subagent } = agents.of(data.agent);
-          const status = data.ok ? "completed" : "failed";
-          const change = updated(data.agent, { status, end_time: at });
-          if (!subagent?.task) return [change];
-          return [
-            change,
-            {
-              type: "system",
-              subtype: "task_notification",
-              task_id: data.agent,
-              tool_use_id: callIdOf(subagent.parent, subagent.callId),
-              status,
-              summary: `${subagent.description}: ${status}`,
-              output_file: "", // what it said stands in its own lines
-            },
-          ];
-        }
+        default:
+          return subagentLines(event, agents);
       }
-      return [];
     },
   };
+}
+
+function subagentLines({ actor, at, type, data }: Told, agents: SeenAgents): object[] {
+  switch (type) {
+    case "subagent.started":
+      return [
+        {
+          type: "system",
+          subtype: "task_started",
+          task_id: actor,
+          tool_use_id: callIdOf(data.parent, data.callId),
+          description: data.description,
+          subagent_type: data.type,
+          task_type: "local_agent",
+          is_backgrounded: data.task !== undefined,
+          spawn_depth: data.depth,
+          ...(data.task && { prompt: data.task.prompt }),
+          ...parentOf(data.parent, agents),
+        },
+      ];
+    case "subagent.ended": {
+      const { subagent } = agents.of(data.agent);
+      const status = data.ok ? "completed" : "failed";
+      const change = updated(data.agent, { status, end_time: at });
+      if (!subagent?.task) return [change];
+      return [
+        change,
+        {
+          type: "system",
+          subtype: "task_notification",
+          task_id: data.agent,
+          tool_use_id: callIdOf(subagent.parent, subagent.callId),
+          status,
+          summary: `${subagent.description}: ${status}`,
+          output_file: "", // what it said stands in its own lines
+        },
+      ];
+    }
+    default:
+      return [];
+  }
 }
 
 const updated = (id: string, patch: object): object => ({

@@ -25,14 +25,19 @@ interface Step {
   before: Step | undefined;
 }
 
+/** Where the conversation went on from, if it went back too. */
+function wentBackTo(data: unknown): Seq | undefined {
+  const { seq, conversation }: { seq?: unknown; conversation?: unknown } = data ?? {};
+  return conversation === true && typeof seq === "number" ? seq : undefined;
+}
+
 /** The events of the timeline that counts. A restore goes on from its checkpoint; one that is undone goes on from where it was. */
 async function standing(store: Store, ledger: Ledger): Promise<StoredEvent[]> {
   const steps = new Map<Seq, Step>();
   let last: Step | undefined;
   for await (const event of store.read(ledger.name, { upTo: ledger.state.seq })) {
-    const { seq, conversation } = event.data as { seq: Seq; conversation: boolean };
-    const isBack = event.type === "context.restored" && conversation;
-    last = { event, before: isBack ? steps.get(seq) : last };
+    const back = event.type === "context.restored" ? wentBackTo(event.data) : undefined;
+    last = { event, before: back === undefined ? last : steps.get(back) };
     steps.set(event.seq, last);
   }
   const events: StoredEvent[] = [];

@@ -3,7 +3,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import { whoAnswers } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
-import { approvalRule, type Choice, choicesFor, describeRequest } from "../presentation/approval.ts";
+import { type Choice, choicesFor, describeRequest } from "../presentation/approval.ts";
 import { escaped } from "../presentation/printable.ts";
 import { styleFor } from "../presentation/style.ts";
 import type { Screen } from "./screen.ts";
@@ -35,7 +35,7 @@ async function ask(
   const choices = choicesFor(request);
   if (!(await typedBefore(signal))) return undefined;
   say(choices.map(({ key, scope, says }) => `  ${style.bold(`[${key}]`)} ${says}${scope === "no" ? WITH_REASON : ""}`));
-  const answer = await readAnswer(request, choices, signal);
+  const answer = await readAnswer(choices, signal);
   if (answer) say([style.dim(`  ${outcomeOf(answer)}`), ""]);
   else if (signal.aborted) say(["", style.dim("  (no longer asked)")]);
   else say(["", style.dim(`  (left open; see it with: ${toSee(request.requestId)})`)]);
@@ -81,17 +81,13 @@ function interrupt(): void {
   if (!process.emit("SIGINT", "SIGINT")) process.exit(130);
 }
 
-async function readAnswer(
-  request: ApprovalRequest,
-  choices: Choice[],
-  signal: AbortSignal,
-): Promise<ApprovalAnswer | undefined> {
+async function readAnswer(choices: Choice[], signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     for (;;) {
       const typed = await nextLine(lines, signal);
       if (typed === undefined) return undefined;
-      const answer = meaning(typed, request, choices);
+      const answer = meaning(typed, choices);
       if (answer) return answer;
       process.stderr.write(`  answer with ${choices.map(({ key }) => key).join(", ")}\n`);
     }
@@ -121,7 +117,7 @@ function nextLine(lines: Interface, signal: AbortSignal): Promise<string | undef
   });
 }
 
-function meaning(typed: string, request: ApprovalRequest, choices: Choice[]): ApprovalAnswer | undefined {
+function meaning(typed: string, choices: Choice[]): ApprovalAnswer | undefined {
   const [, word = "", rest = ""] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(typed) ?? [];
   const key = word.toLowerCase().replace(/[,:;.]$/, "");
   const chosen = choices.find((choice) => choice.key === key || WORDS[choice.scope] === key);
@@ -134,9 +130,7 @@ function meaning(typed: string, request: ApprovalRequest, choices: Choice[]): Ap
     case "exactly":
       return rest === "" ? { decision: "allow", remember: true, from } : undefined;
     case "rule":
-      return rest === ""
-        ? { decision: "allow", keeps: { rule: approvalRule(request)!, ...whoAnswers() }, from }
-        : undefined;
+      return rest === "" ? { decision: "allow", keeps: { rule: chosen.rule, ...whoAnswers() }, from } : undefined;
     default:
       return undefined;
   }

@@ -60,7 +60,7 @@ export function callSeams(
     async tool(run, next) {
       const { stop } = turnHooks(run.turn);
       if (stop !== undefined && !run.resumed)
-        return { content: `Not run: a hook ended the turn: ${stop}`, isError: true };
+        return { content: `Not run: a hook ended the turn: ${stop}`, isError: true, notRun: true };
       const advice = turnHooks(run.turn).advice?.[run.call.id] ?? [];
       if (advice.length === 0 && !has("PostToolUse", "PostToolUseFailure")) return next(run);
       const startedAt = now();

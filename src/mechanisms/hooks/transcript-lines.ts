@@ -67,7 +67,7 @@ export function transcriptLine(event: StoredEvent, at: TranscriptState, whose: W
   const { type, data } = fact;
   if (type === "context.moved") {
     at.cwd = relocate(at.cwd, data);
-    return at.parent === null ? undefined : noteLine(event, movedText(data), "holdfast", at, whose);
+    return at.parent === null ? undefined : noteLine(event, noteText("holdfast", movedText(data)), at, whose);
   }
   if (type === "context.imported") {
     at.cwd = data.root ?? "";
@@ -94,7 +94,7 @@ export function transcriptLine(event: StoredEvent, at: TranscriptState, whose: W
       return written;
     }
     case "note.added":
-      return noteLine(event, data.text, data.origin, at, whose);
+      return noteLine(event, noteText(data.origin, data.text, data.kind), at, whose);
     case "reply.received":
       return replyLine(event, data, at, whose);
     case "tool.finished": {
@@ -127,8 +127,8 @@ function promptOf(received: Content[], taken: Content[]): { content: unknown; no
   return { content, notes };
 }
 
-const noteLine = (event: StoredEvent, text: string, origin: string, at: TranscriptState, whose: Whose): string =>
-  line(event, { type: "user", isMeta: true, message: { role: "user", content: noteText(origin, text) } }, at, whose);
+const noteLine = (event: StoredEvent, content: string, at: TranscriptState, whose: Whose): string =>
+  line(event, { type: "user", isMeta: true, message: { role: "user", content } }, at, whose);
 
 const STOP_REASON: Partial<Record<Finish, string>> = { calls: "tool_use", length: "max_tokens", refused: "refusal" };
 

@@ -56,7 +56,7 @@ export async function takeTask(mate: Teammate, turn: Turn, { board, place }: Aut
     const { events = [], path } = (await place?.(task, turn)) ?? {};
     const assigned = { type: "team.assigned", data: { taskId: task.id } };
     const text = first ? claimed({ task, ...(path !== undefined && { place: path }) }) : unfinished(task);
-    return [{ origin: TEAM_SLICE, text, events: [assigned, ...events] }];
+    return [{ origin: TEAM_SLICE, kind: "task", text, events: [assigned, ...events] }];
   } catch (error) {
     await opened.release(task.id, by, messageOf(error));
     await turn.append([{ type: "team.unplaced", data: { taskId: task.id, reason: messageOf(error) } }]);

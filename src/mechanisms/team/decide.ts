@@ -5,6 +5,7 @@ import { isInherited, own } from "../../ledger/own.ts";
 import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import { activeMates, pendingPlan, type Teammate, type TeammatePlan, type TeamState, USER } from "./state.ts";
+import { planWanted } from "./texts.ts";
 
 export type TeamFacts = Omit<EventInput, "actor">[];
 
@@ -61,7 +62,7 @@ export function joining(
     throw refuse(`the team has ${scene.most} teammates already, its limit: shut one down first`);
   if (scene.taken.length >= scene.mostAgents)
     throw refuse(`this context has ${scene.taken.length} agents, its limit: go on with those there are`);
-  const wanted = requirePlan ? "\n\nSubmit a plan with submit_plan before you claim, run or change anything." : "";
+  const wanted = requirePlan ? `\n\n${planWanted("")}` : "";
   const content = [{ type: "text", text: `${prompt}${wanted}` }];
   return [
     { type: "agent.created", touches: ["ctx:agents"], data: { name, cwd: scene.cwd } },

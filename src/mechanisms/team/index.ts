@@ -147,4 +147,4 @@ function isOver({ agent, slice }: OfAgent): boolean {
   return agent === LEAD && !over && all.length > 0 && all.every(gone) && (inboxes[LEAD] ?? []).length === 0;
 }
 
-const status = (turn: Turn): Note[] => [{ origin: TEAM_SLICE, text: statusOf(turn) }];
+const status = (turn: Turn): Note[] => [{ origin: TEAM_SLICE, kind: "status", text: statusOf(turn) }];

@@ -28,6 +28,8 @@ export interface Teammate {
 export interface InboxEntry {
   id: string;
   from: string;
+  /** Of what the runtime says: whatever is decided by it is decided by this. */
+  kind?: "plan_wanted" | "plan" | "plan_approved" | "plan_rejected" | "shutdown" | "idle";
   text: string;
 }
 
@@ -79,7 +81,7 @@ type Known = Fact<typeof teamEvents & typeof loopEvents>;
 type DataOf<T extends Known["type"]> = Extract<Known, { type: T }>["data"];
 
 export const teamSlice: MechanismSlice<TeamState> = {
-  version: 3,
+  version: 4,
   types: [...Object.keys(teamEvents), "turn.ended"],
   timelines: {
     restored: (state, { to }) => backTo(state, to),
@@ -140,13 +142,13 @@ function apply(state: TeamState, event: Known): void {
       const mate = own(state.mates, data.name);
       if (!mate) break;
       mate.gate = "closed";
-      put(state, data.name, { id: event.id, from: TEAM_SLICE, text: say.planWanted(data.about) });
+      put(state, data.name, { id: event.id, from: TEAM_SLICE, kind: "plan_wanted", text: say.planWanted(data.about) });
       break;
     }
     case "plan.submitted": {
       const { requestId, plan } = data;
       state.plans[requestId] = { requestId, by: actor, plan, at: event.at, status: "pending" };
-      put(state, LEAD, { id: requestId, from: TEAM_SLICE, text: say.planAsked(actor, requestId, plan) });
+      put(state, LEAD, { id: requestId, from: TEAM_SLICE, kind: "plan", text: say.planAsked(actor, requestId, plan) });
       break;
     }
     case "plan.reviewed":
@@ -155,7 +157,8 @@ function apply(state: TeamState, event: Known): void {
     case "shutdown.requested": {
       const { requestId, name, reason } = data;
       state.shutdowns[requestId] = { requestId, name, by: actor, reason, at: event.at, status: "pending" };
-      put(state, name, { id: requestId, from: TEAM_SLICE, text: say.shutdownAsked(actor, requestId, reason) });
+      const text = say.shutdownAsked(actor, requestId, reason);
+      put(state, name, { id: requestId, from: TEAM_SLICE, kind: "shutdown", text });
       break;
     }
     case "shutdown.answered":
@@ -191,7 +194,7 @@ function apply(state: TeamState, event: Known): void {
       if (!mate) break;
       mate.unreported = [];
       mate.held = 0;
-      if (data.text !== "") put(state, LEAD, { id: event.id, from: actor, text: `[idle] ${data.text}` });
+      if (data.text !== "") put(state, LEAD, { id: event.id, from: actor, kind: "idle", text: `[idle] ${data.text}` });
       break;
     }
   }
@@ -207,6 +210,7 @@ function review(state: TeamState, by: string, { requestId, approve, feedback }: 
   put(state, plan.by, {
     id: `${requestId}/review`,
     from: TEAM_SLICE,
+    kind: approve ? "plan_approved" : "plan_rejected",
     text: say.planReviewed({ requestId, by, approve, feedback }),
   });
 }

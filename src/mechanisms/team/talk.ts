@@ -35,7 +35,7 @@ export function deliver(turn: Turn): Note[] {
     if (taken.length > 0 && (taken.length >= MOST_ENTRIES || chars > MOST_CHARS)) break;
     taken.push(entry);
   }
-  const notes: Note[] = taken.map(({ from, text }) => ({ origin: from, text }));
+  const notes: Note[] = taken.map(({ id: _, from, ...said }) => ({ origin: from, ...said }));
   const last = notes.at(-1);
   if (last) last.events = [{ type: "inbox.delivered", data: { ids: taken.map((entry) => entry.id) } }];
   return notes;

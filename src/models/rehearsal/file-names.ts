@@ -72,8 +72,8 @@ export function fileWords(text: string): string[] {
 
 /** The name of a file that the run ends with; undefined where a particle stands within: where it begins, nobody can tell. */
 function nameAtEnd(run: string): string | undefined {
-  const ascii = /[\x21-\x7e]*$/.exec(run)![0];
-  const before = run.slice(0, run.length - ascii.length);
+  const before = run.replace(/[\x21-\x7e]*$/, "");
+  const ascii = run.slice(before.length);
   if (/^[A-Za-z]/.test(ascii) && pattern(raw`\p{scx=Hira}$`, "u").test(before) && !/[ァ-ヿ一-鿿]$/.test(before))
     return ascii;
   const name = run.replace(/^(?:ファイル|フォルダー?|ディレクトリ)(?=[A-Za-z0-9])/, "");

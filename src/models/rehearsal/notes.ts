@@ -19,7 +19,7 @@ interface NoteOptions {
 
 export function notesText(say: Say, notes: readonly TranscriptNote[], { meanwhile, mates }: NoteOptions): string {
   const parts = notes.flatMap((note) => {
-    const jobs = [...note.text.matchAll(NOTIFICATION)].map((found) => jobText(say, found[1]!, found[2]!));
+    const jobs = [...note.text.matchAll(NOTIFICATION)].map(([, facts = "", body = ""]) => jobText(say, facts, body));
     if (jobs.length > 0) return jobs;
     return meanwhile && ADVICE.has(note.from) ? [] : noteText(say, note, mates);
   });
@@ -27,16 +27,16 @@ export function notesText(say: Say, notes: readonly TranscriptNote[], { meanwhil
 }
 
 function noteText(say: Say, note: TranscriptNote, mates: readonly string[]): string[] {
-  const { from, text } = note;
+  const { from, kind, text } = note;
   if (BROUGHT.test(from)) return [say("brought", { from, n: linesOf(text).length })];
-  // What is scheduled and what an idle teammate says come with a tag in brackets.
-  const [tag, tagged] = [/^\[(\w+)\]/.exec(text)?.[1], text.replace(/^\[\w+\]\s*/, "")];
-  if (from === "cron") return [tagged];
-  const read = readTeamNote(note, "lead");
-  if (read?.kind === "roster") return [];
+  // What is scheduled and what an idle teammate says begin with a word in brackets.
+  const untagged = text.replace(/^\[\w+\]\s*/, "");
+  if (from === "cron") return [untagged];
+  const read = readTeamNote(note);
+  if (read?.kind === "status") return [];
   if (read?.kind === "plan")
     return [[say("planArrived", read), fenced(linesOf(read.plan)), say("yourDecision", read)].join("\n")];
-  if (tag === "idle") return [say("idle", { name: from, text: tagged.trim() })];
+  if (kind === "idle") return [say("idle", { name: from, text: untagged.trim() })];
   return [mates.includes(from) ? say("message", { name: from, text }) : say("note", { from, text })];
 }
 

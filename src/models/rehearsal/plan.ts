@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Say } from "./phrases.ts";
 import type { Intent } from "./request.ts";
 import { firstLine } from "./steps/results.ts";
-import type { CallResult, MadeCall, Roster } from "./transcript.ts";
+import { type CallResult, type MadeCall, NO_RESULT, type Roster } from "./transcript.ts";
 
 export interface PlannedCall {
   name: string;
@@ -44,24 +44,23 @@ export function advance(plan: Step, made: readonly MadeCall[]): Ask | Section {
   const pool = [...made];
   let at = plan.next();
   while (!at.done) {
-    const found = at.value.calls.map((call) => take(pool, call));
-    const calls = at.value.calls.filter((_, i) => found[i] === undefined);
+    const results: CallResult[] = [];
+    const calls = at.value.calls.filter((call) => {
+      const made = pool.findIndex((one) => one.name === call.name && isDeepStrictEqual(one.input, call.input));
+      for (const { result } of made < 0 ? [] : pool.splice(made, 1)) results.push(result);
+      return made < 0;
+    });
     if (calls.length > 0) return { text: at.value.text, calls };
-    at = plan.next(found as CallResult[]);
+    at = plan.next(results);
   }
   return at.value;
-}
-
-function take(pool: MadeCall[], call: PlannedCall): CallResult | undefined {
-  const at = pool.findIndex((one) => one.name === call.name && isDeepStrictEqual(one.input, call.input));
-  return at < 0 ? undefined : pool.splice(at, 1)[0]!.result;
 }
 
 /** Makes one call. A tool that is not on offer is a failure like any other. */
 export function* call({ say, tools }: Stage, name: string, input: Record<string, unknown>): Step<CallResult> {
   if (!tools.has(name)) return { text: say("noTool", { name }), isError: true };
-  const [result] = yield { text: "", calls: [{ name, input }] };
-  return result!;
+  const [result = NO_RESULT] = yield { text: "", calls: [{ name, input }] };
+  return result;
 }
 
 /** One call; what it came to in one section. */
@@ -75,12 +74,20 @@ export function* attempt(
   return isError ? { text: failed(firstLine(text)), ok: false } : { text: done(text), ok: true };
 }
 
+/** What each step comes to. */
+type Outcomes<Steps extends readonly Step<unknown>[]> = {
+  -readonly [At in keyof Steps]: Steps[At] extends Step<infer T> ? T : never;
+};
+
 /** Runs steps side by side: what each asks for next goes out in one reply. `text` is said with the first calls. */
-export function* together<T>(steps: Step<T>[], text = ""): Step<T[]> {
+export function* together<const Steps extends readonly Step<unknown>[]>(
+  steps: Steps,
+  text = "",
+): Step<Outcomes<Steps>> {
   const running = steps.map((step) => ({ step, at: step.next() }));
   for (;;) {
     const asking = running.flatMap((one) => (one.at.done ? [] : [{ one, calls: one.at.value.calls }]));
-    if (asking.length === 0) return running.map(({ at }) => at.value as T);
+    if (asking.length === 0) return running.map(({ at }) => at.value) as Outcomes<Steps>;
     const results = yield { text, calls: asking.flatMap(({ calls }) => calls) };
     for (const { one, calls } of asking) one.at = one.step.next(results.splice(0, calls.length));
     text = "";

@@ -22,7 +22,7 @@ import { isTeammate, teammateReply } from "./teammate.ts";
 import { happenedIn, type Roster, readRoster, readTranscript } from "./transcript.ts";
 
 /** What to reply to this transcript. Contract: pure; the same request always gives the same reply. */
-export function nextReply(request: Pick<ModelRequest, "items" | "tools" | "system">): {
+export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   text: string;
   calls: PlannedCall[];
 } {
@@ -91,15 +91,16 @@ const CHANGES: Intent["kind"][] = ["run", "write", "edit", "team", "review", "sh
 
 /** After a change that failed nothing that follows can be relied on; a failed look does no harm. */
 const mayGoOn = (group: RequestedWork[], sections: Section[]): boolean =>
-  group.every((intent, i) => sections[i]!.ok || !CHANGES.includes(intent.kind));
+  group.every((intent, i) => sections[i]?.ok || !CHANGES.includes(intent.kind));
 
 /** A background command goes out with what follows it; reads go out together. Everything else waits for its turn. */
 function groupsOf(intents: RequestedWork[]): RequestedWork[][] {
   const groups: RequestedWork[][] = [];
   for (const intent of intents) {
-    const last = groups.at(-1)?.at(-1);
+    const group = groups.at(-1);
+    const last = group?.at(-1);
     const goesAlong = (last?.kind === "run" && last.background) || (last?.kind === "read" && intent.kind === "read");
-    if (goesAlong) groups.at(-1)!.push(intent);
+    if (group && goesAlong) group.push(intent);
     else groups.push([intent]);
   }
   return groups;

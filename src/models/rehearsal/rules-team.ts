@@ -51,7 +51,7 @@ function matesIn(text: string): Mate[] | undefined {
     const role = found?.[2] ?? found?.[3];
     return name === undefined ? undefined : { name, ...(role !== undefined && { role }) };
   });
-  return mates.includes(undefined) ? undefined : (mates as Mate[]);
+  return mates.every((mate) => mate !== undefined) ? mates : undefined;
 }
 
 const EVERYONE =
@@ -85,15 +85,12 @@ const tasks: GrammarRule = {
   ],
   build({ count = "0", items, quotes, worktrees }, clause) {
     if (/サブタスク/.test(clause.text) || !/task|タスク/i.test(clause.text)) return undefined;
-    if (items === undefined && quotes === undefined) {
-      const n = countOf(count);
+    const n = countOf(count);
+    if (items === undefined && quotes === undefined)
       return n < 1 || n > MOST ? undefined : team({ tasks: n, worktrees: worktrees !== undefined });
-    }
-    const subjects = quotes
-      ? (quotes.match(pattern(QUOTED, "g")) ?? []).map(clause.plain)
-      : countOf(count) === 1
-        ? [clause.plain(items!.trim())]
-        : itemsIn(clause, items!);
+    const quoted = (quotes?.match(pattern(QUOTED, "g")) ?? []).map(clause.plain);
+    const named = items === undefined ? quoted : itemsIn(clause, items);
+    const subjects = items !== undefined && n === 1 ? [clause.plain(items.trim())] : named;
     return subjects.length > MOST_SUBJECTS ? undefined : team({ tasks: subjects.length, subjects });
   },
 };

@@ -68,7 +68,8 @@ const edit: GrammarRule = {
     const path = at.path === undefined ? before.file : fileIn(clause, at.path);
     if (path === undefined) return undefined;
     const all = (at.all ?? at.everywhere) !== undefined;
-    return { kind: "edit", path, oldText: clause.plain(at.old!.trim()), newText: clause.plain(at.new!.trim()), all };
+    const { old = "", new: fresh = "" } = at;
+    return { kind: "edit", path, oldText: clause.plain(old.trim()), newText: clause.plain(fresh.trim()), all };
   },
 };
 
@@ -155,7 +156,7 @@ const list: GrammarRule = {
       )
         path = word;
       else if (looksLikePath(word) && !isQuoted(marked) && !/^(?!find)./i.test(verb))
-        kinds.push(fileKind(`**/${word}`)!);
+        kinds.push({ label: `**/${word}`, glob: `**/${word}` });
       else return undefined;
     }
     const label = kinds.map((kind) => kind.label).join(", ");

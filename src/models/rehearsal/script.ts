@@ -32,8 +32,9 @@ export async function readScript(file: string): Promise<RehearsalScript> {
   if (broken) throw bad(broken.pos[0], `not valid YAML: ${firstSentence(broken.message)}`, "Correct the YAML there.");
 
   const parsed = scriptSchema().safeParse(document.toJS());
-  if (parsed.success) return { rounds: parsed.data.rounds.map(asDraft) };
-  const issue = parsed.error.issues[0]!;
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (!issue) throw parsed.error;
   // The innermost node that exists: a missing field has no line of its own.
   let offset = 0;
   for (let depth = 0; depth <= issue.path.length; depth++) {
@@ -53,7 +54,7 @@ export function roundFor(script: RehearsalScript, items: readonly Item[]): Draft
   return script.rounds[played] ?? { text: "Script finished.", calls: [], chunks: 1, delayMs: 0 };
 }
 
-const firstSentence = (message: string): string => message.split("\n")[0]!.replace(/[.:]?$/, "");
+const firstSentence = (message: string): string => message.replace(/[.:]?(?:\n.*)?$/s, "");
 
 function scriptSchema() {
   const call = z.strictObject({
@@ -70,15 +71,7 @@ function scriptSchema() {
       delay_ms: z.number().min(0).max(3_600_000).default(0),
       chunks: z.number().int().min(1).max(10_000).default(3),
     })
-    .refine((r) => r.text !== "" || r.calls.length > 0 || r.reasoning, "a round needs text or calls");
+    .refine((r) => r.text !== "" || r.calls.length > 0 || r.reasoning, "a round needs text or calls")
+    .transform(({ delay_ms: delayMs, ...round }): Draft => ({ ...round, delayMs }));
   return z.strictObject({ rounds: z.array(round) });
-}
-
-type Round = ReturnType<Awaited<ReturnType<typeof scriptSchema>>["parse"]>["rounds"][number];
-
-function asDraft(round: Round): Draft {
-  const draft: Draft = { text: round.text, calls: round.calls, chunks: round.chunks, delayMs: round.delay_ms };
-  if (round.reasoning !== undefined) draft.reasoning = round.reasoning;
-  if (round.finish !== undefined) draft.finish = round.finish;
-  return draft;
 }

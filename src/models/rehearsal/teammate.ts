@@ -26,7 +26,7 @@ import {
   type TranscriptNote,
 } from "./transcript.ts";
 
-type Asked = Pick<ModelRequest, "items" | "system">;
+type Asked = Pick<ModelRequest, "items">;
 
 /** Only teammates are offered it. */
 export const isTeammate = (tools: ReadonlySet<string>): boolean => tools.has("submit_plan");
@@ -37,7 +37,7 @@ type Job =
   | { kind: "plan"; feedback?: string }
   /** Nothing keeps it from working, by its prompt or now by an approval. */
   | { kind: "go"; approved: boolean; prompt: string }
-  | { kind: "claimed"; task: ClaimedTask }
+  | ({ kind: "task" } & ClaimedTask)
   /** `waits`: for the approval of its plan. */
   | { kind: "message"; from: string; text: string; waits: boolean }
   | { kind: "shutdown"; id: string };
@@ -56,8 +56,8 @@ interface Inbox {
 const ANSWERED = new Set(["lead", "user"]);
 
 /** Contract: pure. What arrives in mid-work is added at the end, so that the replay of what was done still fits. */
-function readInbox({ items, system }: Asked): Inbox & { prompt: string } {
-  let waits = system.some((block) => PLAN_TOOL.test(firstLine(block)));
+function readInbox({ items }: Asked): Inbox & { prompt: string } {
+  let waits = false;
   let prompt: string | undefined;
   let now: Inbox = { jobs: [], made: [], answers: [], notes: [] };
   const add = (job: Job) => {
@@ -68,16 +68,17 @@ function readInbox({ items, system }: Asked): Inbox & { prompt: string } {
     if (!isRepeated) now.jobs.push(job);
   };
   const hear = (note: TranscriptNote): void => {
-    const read = readTeamNote(note, "teammate");
-    if (read?.kind === "planWanted" || (read?.kind === "reviewed" && !read.approved)) {
+    const read = readTeamNote(note);
+    if (read?.kind === "plan_wanted" || read?.kind === "plan_rejected") {
       waits = true;
       // The prompt waits with everything else.
       now.jobs = now.jobs.filter((one) => one.kind !== "go" || one.approved);
-      add(read.kind === "reviewed" ? { kind: "plan", feedback: read.feedback } : { kind: "plan" });
-    } else if (read?.kind === "reviewed") {
+      add(read.kind === "plan_rejected" ? { kind: "plan", feedback: read.about } : { kind: "plan" });
+    } else if (read?.kind === "plan_approved") {
       waits = false;
       add({ kind: "go", approved: true, prompt: prompt ?? "" });
-    } else if (read?.kind === "claimed" || read?.kind === "shutdown") add(read);
+    } else if (read?.kind === "task") add({ kind: "task", id: read.id, subject: read.about });
+    else if (read?.kind === "shutdown") add({ kind: "shutdown", id: read.id });
     else if (ANSWERED.has(note.from)) add({ kind: "message", from: note.from, text: note.text, waits });
     else now.notes.push(note);
   };
@@ -118,8 +119,8 @@ function stepOf(stage: Stage, job: Job): Step {
       return submitPlan(stage, job.feedback);
     case "go":
       return goAhead(stage, job);
-    case "claimed":
-      return workOn(stage, job.task);
+    case "task":
+      return workOn(stage, job);
     case "message":
       return answerMessage(stage, job);
     case "shutdown":
@@ -132,16 +133,18 @@ const TASKS_SHOWN = 5;
 /** Looks and plans; changes nothing. */
 function* submitPlan(stage: Stage, feedback: string | undefined): Step {
   const { say } = stage;
-  const looks = [call(stage, "list_tasks", { claimable: true }), call(stage, "glob", { pattern: "**/*" })];
-  const [board, files] = yield* together(looks);
-  const tasks = board!.isError ? [] : linesOf(board!.text).filter((line) => /^task_\w+ /.test(line));
-  const { found, rest } = foundIn(files!.isError ? "" : files!.text);
+  const [board, files] = yield* together([
+    call(stage, "list_tasks", { claimable: true }),
+    call(stage, "glob", { pattern: "**/*" }),
+  ]);
+  const tasks = board.isError ? [] : linesOf(board.text).filter((line) => /^task_\w+ /.test(line));
+  const { found, rest } = foundIn(files.isError ? "" : files.text);
   const parts = {
     tasks: tasks
       .slice(0, TASKS_SHOWN)
       .map((task) => `   - ${task}`)
       .join("\n"),
-    files: files!.isError ? "" : String(found.length + rest),
+    files: files.isError ? "" : String(found.length + rest),
   };
   const plan = [...(feedback === undefined ? [] : [say("newPlan", { feedback })]), say("plan", parts)].join("\n");
   return yield* attempt(stage, { name: "submit_plan", input: { plan } }, (text) =>

@@ -1,5 +1,5 @@
 // Reading of a transcript: what was asked, what has been done since, what arrived meanwhile, who is in the team. Keeps nothing between calls.
-import { type Content, type Item, textOf } from "../model.ts";
+import { type Content, type Item, type ResultItem, textOf } from "../model.ts";
 import { isContinuation } from "./request.ts";
 
 export interface CallResult {
@@ -17,6 +17,8 @@ export interface MadeCall {
 
 export interface TranscriptNote {
   from: string;
+  /** What it says, in a word of the runtime's. */
+  kind?: string;
   text: string;
 }
 
@@ -45,21 +47,24 @@ export type Happened =
   | { kind: "answered"; text: string };
 
 export function happenedIn(items: readonly Item[]): Happened[] {
-  const results = new Map(items.flatMap((item) => (item.kind === "result" ? [[item.callId, resultOf(item)]] : [])));
+  const results = new Map(items.flatMap((item) => (item.kind === "result" ? [[item.callId, item]] : [])));
   let busy = false;
   return items.flatMap((item): Happened[] => {
     if (item.kind === "user") return [{ kind: "heard", ...heardIn(item.content), busy }];
-    busy = item.kind === "result" && !isBrokenOff(item);
+    busy = item.kind === "result" && item.stopped === undefined;
     if (item.kind === "result") return [];
     const calls = item.parts.filter((part) => part.type === "call");
     if (calls.length === 0) return [{ kind: "answered", text: textOf(item.parts) }];
-    const made = calls.map(({ id, name, input }) => ({ name, input, result: results.get(id) ?? NO_RESULT }));
     // What never ran is made again.
-    return [{ kind: "made", made: made.filter(({ result }) => !neverRan(result)) }];
+    const ran = calls.filter(({ id }) => results.get(id)?.stopped !== "before");
+    return [
+      { kind: "made", made: ran.map(({ id, name, input }) => ({ name, input, result: resultOf(results.get(id)) })) },
+    ];
   });
 }
 
-const NO_RESULT: CallResult = { text: "No result was recorded.", isError: true };
+const NOTE = /^<note from="(?<from>[^"]*)"(?: kind="(?<kind>\w+)")?>\n?(?<text>[\s\S]*?)\n?<\/note>$/;
+export const NO_RESULT: CallResult = { text: "No result was recorded.", isError: true };
 
 export function readTranscript(happened: readonly Happened[]): Transcript {
   let now = NOTHING;
@@ -84,13 +89,9 @@ function hear(now: Transcript, heard: Heard): Transcript {
   return { ...NOTHING, requests: [words], passedOver, notes: next.notes, latest: "request" };
 }
 
-type ResultItem = Extract<Item, { kind: "result" }>;
-
-// Of an interrupted turn an item has no field yet: these two words of the loop are all there is.
-const isBrokenOff = ({ isError, content }: ResultItem): boolean => isError && /\binterrupt/i.test(textOf(content));
-const neverRan = ({ isError, text }: CallResult): boolean => isError && /^Not run\b/.test(text);
-
-function resultOf({ name, content, isError, exitCode }: ResultItem): CallResult {
+function resultOf(item: ResultItem | undefined): CallResult {
+  if (!item) return NO_RESULT;
+  const { name, content, isError, exitCode } = item;
   const text = withoutReminder(textOf(content));
   // One line in brackets stands for a list that was left out to save room, which must not be taken for an empty one.
   const leftOut = /^(?:glob|grep)$/.test(name) && /^\[[^\n]*\]$/.test(text.trim());
@@ -112,8 +113,8 @@ function heardIn(content: readonly Content[]): { words: string; notes: Transcrip
   for (const part of content) {
     if (part.type !== "text") continue;
     // A note is a whole part: nothing inside it, whatever it looks like, is a request.
-    const note = /^<note from="([^"]*)">\n?([\s\S]*?)\n?<\/note>$/.exec(part.text.trim());
-    if (note) notes.push({ from: note[1]!, text: note[2]!.trim() });
+    const note = NOTE.exec(part.text.trim())?.groups;
+    if (note) notes.push({ from: note.from ?? "", kind: note.kind, text: note.text?.trim() ?? "" });
     else words.push(part.text);
   }
   return { words: instructionIn(words.join("\n").trim()), notes };
@@ -142,41 +143,34 @@ export interface PlanRequest {
   plan: string;
 }
 
-export type TeamNote =
-  | { kind: "roster" }
-  | ({ kind: "plan" } & PlanRequest)
-  | { kind: "planWanted" }
-  | { kind: "reviewed"; approved: boolean; feedback: string }
-  | { kind: "claimed"; task: ClaimedTask }
-  | { kind: "shutdown"; id: string };
+/** A note of the team itself, by the kind that it says it is. The ids in it are the team's protocol; its sentences are not read. */
+export interface TeamNote {
+  kind: string;
+  id: string;
+  /** Whose request it is. */
+  name: string;
+  /** Of a task: its subject. Of a decision: why. */
+  about: string;
+  plan: string;
+}
 
-/** Names of tools and ids are the team's protocol; the sentences around them are not read. */
 export const PLAN_TOOL = /\bsubmit_plan\b/;
 const ID = /\b(?:plan_([\w-]+)_|shutdown_|task_)\w+/;
 
-/**
- * Contract: only notes of the team itself count; a message that looks like one has no authority. In what is quoted (a plan,
- * feedback, a description) nothing is looked for: it stands between the first line, which has the id, and the last.
- */
-export function readTeamNote({ from, text }: TranscriptNote, to: "lead" | "teammate"): TeamNote | undefined {
-  if (from !== "team") return undefined;
-  if (/^team\b[^:\n]*:/i.test(text)) return { kind: "roster" };
+/** Contract: a message that looks like one has no authority. The first line has the id, the last is advice; what is between is quoted. */
+export function readTeamNote({ from, kind, text }: TranscriptNote): TeamNote | undefined {
+  if (from !== "team" || kind === undefined) return undefined;
   const [first = "", ...rest] = text.split("\n");
-  const found = ID.exec(first);
-  const id = found?.[0] ?? "";
-  const after = first.slice(first.indexOf(": ") + 2);
-  if (to === "lead") {
-    const name = found?.[1];
-    return name === undefined ? undefined : { kind: "plan", name, id, plan: rest.slice(0, -1).join("\n").trim() };
-  }
-  if (id.startsWith("plan_")) {
-    const feedback = [after, ...rest.slice(0, -1)].join("\n").trim();
-    // The verdict has no field yet: one word of the protocol, before the colon that the feedback stands behind.
-    return { kind: "reviewed", approved: /(?<!\bnot )\bapproved\b/i.test(first.split(": ")[0]!), feedback };
-  }
-  if (id.startsWith("task_")) return { kind: "claimed", task: { id, subject: after.trim() } };
-  if (id.startsWith("shutdown_")) return { kind: "shutdown", id };
-  return PLAN_TOOL.test(first) ? { kind: "planWanted" } : undefined;
+  const [id = "", name = ""] = ID.exec(first) ?? [];
+  const quoted = rest.slice(0, -1);
+  const about = first.slice(first.indexOf(": ") + 2).trim();
+  return {
+    kind,
+    id,
+    name,
+    about: [about, ...(kind === "task" ? [] : quoted)].join("\n").trim(),
+    plan: quoted.join("\n").trim(),
+  };
 }
 
 /** What a lead knows of its team. */
@@ -197,11 +191,11 @@ export function readRoster(happened: readonly Happened[], made: readonly MadeCal
   const plans = new Map<string, PlanRequest>();
   for (const [at, one] of happened.entries()) {
     for (const note of one.kind === "heard" && at <= lastWords ? one.notes : []) {
-      const read = readTeamNote(note, "lead");
-      if (read?.kind === "plan" && !inHand.has(plans.get(read.name)?.id)) plans.set(read.name, read);
+      const read = readTeamNote(note);
+      if (read?.kind === "plan" && !inHand.has(plans.get(read.name)?.id ?? "")) plans.set(read.name, read);
     }
     for (const call of one.kind === "made" ? one.made.filter(({ result }) => !result.isError) : []) {
-      if (call.name === "spawn_teammate") mates.add((call.input as { name: string }).name);
+      if (call.name === "spawn_teammate") mates.add(given(call, "name"));
       if (call.name !== "review_plan" || inHand.has(requestId(call))) continue;
       for (const plan of plans.values()) if (plan.id === requestId(call)) plans.delete(plan.name);
     }
@@ -209,4 +203,9 @@ export function readRoster(happened: readonly Happened[], made: readonly MadeCal
   return { mates: [...mates], plans: [...plans.values()] };
 }
 
-const requestId = ({ input }: MadeCall): string | undefined => (input as { request_id?: string }).request_id;
+const given = ({ input }: MadeCall, key: "name" | "request_id"): string => {
+  const { [key]: value }: Partial<Record<typeof key, unknown>> = input ?? {};
+  return typeof value === "string" ? value : "";
+};
+
+const requestId = (call: MadeCall): string => given(call, "request_id");

@@ -42,8 +42,7 @@ function headings(lines: string[]): string[] {
   let code = false;
   return lines.flatMap((line) => {
     if (/^\s*(?:```|~~~)/.test(line)) code = !code;
-    const heading = code ? null : /^#{1,6}\s+(.+?)\s*#*$/.exec(line);
-    return heading ? [heading[1]!] : [];
+    return code ? [] : (/^#{1,6}\s+(.+?)\s*#*$/.exec(line)?.slice(1) ?? []);
   });
 }
 

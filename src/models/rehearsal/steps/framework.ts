@@ -1,6 +1,5 @@
 // The step that finds a project's test framework: the manifests first, then a search for known names, with the evidence.
 import { call, type Stage, type Step, together } from "../plan.ts";
-import type { CallResult } from "../transcript.ts";
 import { fileLines, firstLine, foundIn } from "./results.ts";
 
 const MANIFESTS =
@@ -25,22 +24,21 @@ const signOf = (name: string): string => SIGNS[name] ?? name.toLowerCase();
 
 const READ_AT_MOST = 3;
 
-/** Evidence by the name of the framework. */
-type Evidence = Map<string, string[]>;
-
 export function* findFramework(stage: Stage): Step {
   const { say } = stage;
   const globbed = yield* call(stage, "glob", { pattern: `**/{${MANIFESTS.join(",")}}` });
   const manifests = globbed.isError ? [] : nearest(foundIn(globbed.text).found);
-  const pattern = KNOWN.map(signOf).join("|");
   const looks = manifests.map((path) => call(stage, "read_file", { path }));
-  const [searched, ...read] = yield* together([call(stage, "grep", { pattern }), ...looks]);
-  const named = inManifests(manifests, read);
-  const mentioned = mentions(searched!.isError ? [] : foundIn(searched!.text).found);
+  const search = call(stage, "grep", { pattern: KNOWN.map(signOf).join("|") });
+  const [searched, ...read] = yield* together([search, ...looks]);
+  const named = evidenceIn(read.flatMap(({ text, isError }, i) => (isError ? [] : linesOf(manifests[i] ?? "", text))));
+  const mentioned = evidenceIn(
+    (searched.isError ? [] : foundIn(searched.text).found).map((text) => ({ text, shown: text })),
+  );
   // Without a word in a manifest, what the files mention most is the best guess there is.
   const answer = named.size > 0 ? named : new Map([...mentioned].slice(0, 1));
   const also = [...mentioned.keys()].filter((name) => !answer.has(name));
-  const failures = [globbed, searched!, ...read].filter((one) => one.isError).map((one) => firstLine(one.text));
+  const failures = [globbed, searched, ...read].filter((one) => one.isError).map((one) => firstLine(one.text));
   const evidence = [...answer.values()].flatMap((lines) => lines.slice(0, 3).map((line) => `- ${line}`));
   const text = [
     ...(answer.size > 0
@@ -66,27 +64,25 @@ function nearest(paths: string[]): string[] {
     .slice(0, READ_AT_MOST);
 }
 
-function inManifests(paths: string[], read: CallResult[]): Evidence {
-  const evidence: Evidence = new Map();
-  const add = (name: string, line: string) => evidence.set(name, [...(evidence.get(name) ?? []), line]);
-  for (const [i, path] of paths.entries()) {
-    if (read[i]!.isError) continue;
-    const { from, lines } = fileLines(read[i]!.text);
-    for (const [n, line] of lines.entries()) {
-      for (const name of namesIn(line)) add(name, `${path}:${from + n}: ${line.trim().slice(0, 120)}`);
-    }
-    const builtIn = BUILT_IN[nameOf(path)];
-    if (builtIn) add(builtIn, path);
-  }
-  return evidence;
+interface Line {
+  text: string;
+  shown: string;
 }
 
-const namesIn = (line: string): string[] => KNOWN.filter((name) => new RegExp(signOf(name), "i").test(line));
+function linesOf(path: string, text: string): Line[] {
+  const { from, lines } = fileLines(text);
+  const builtIn = BUILT_IN[nameOf(path)];
+  return [
+    ...lines.map((line, n) => ({ text: line, shown: `${path}:${from + n}: ${line.trim().slice(0, 120)}` })),
+    ...(builtIn ? [{ text: builtIn, shown: path }] : []),
+  ];
+}
 
-/** The most mentioned first. */
-function mentions(lines: string[]): Evidence {
-  const shown = (name: string) =>
-    lines.filter((line) => namesIn(line).includes(name)).map((l) => l.trim().slice(0, 160));
-  const all = KNOWN.map((name) => [name, shown(name)] as const);
+/** The lines that name each framework, the most named first. */
+function evidenceIn(lines: Line[]): Map<string, string[]> {
+  const all = KNOWN.map((name) => {
+    const sign = new RegExp(signOf(name), "i");
+    return [name, lines.filter(({ text }) => sign.test(text)).map(({ shown }) => shown.trim().slice(0, 160))] as const;
+  });
   return new Map(all.filter(([, found]) => found.length > 0).sort(([, a], [, b]) => b.length - a.length));
 }

@@ -10,17 +10,21 @@ const isRemark = (line: string): boolean => /^(?:\[.*\]|\(.*\)|….*)$/.test(lin
 /** What glob or grep found, and how many more there are: the tool says that in a last line in brackets. */
 export function foundIn(text: string): { found: string[]; rest: number } {
   const lines = linesOf(text);
-  if (!isRemark(lines.at(-1) ?? "")) return { found: lines, rest: 0 };
-  const count = /\d[\d,]*/.exec(lines.at(-1)!)?.[0] ?? "0";
+  const last = lines.at(-1) ?? "";
+  if (!isRemark(last)) return { found: lines, rest: 0 };
+  const count = /\d[\d,]*/.exec(last)?.[0] ?? "0";
   return { found: lines.slice(0, -1), rest: Number(count.replaceAll(",", "")) };
 }
+
+const NUMBER = /^\s*\d*\|/;
 
 /** read_file numbers the first and every fifth line: `1|text`, then `|text`. `remarks`: what the tool adds. */
 export function fileLines(text: string): { from: number; lines: string[]; remarks: string[] } {
   const all = text.split(/\r?\n/);
-  const numbered = all.flatMap((line) => [/^\s*(\d*)\|(.*)$/.exec(line) ?? []].filter((found) => found.length > 0));
-  const remarks = all.filter((line) => line.trim() !== "" && !/^\s*\d*\|/.test(line)).map((line) => line.trim());
-  return { from: Number(numbered[0]?.[1] || 1), lines: numbered.map((found) => found[2]!), remarks };
+  const numbered = all.filter((line) => NUMBER.test(line));
+  const remarks = all.filter((line) => line.trim() !== "" && !NUMBER.test(line)).map((line) => line.trim());
+  const lines = numbered.map((line) => line.replace(NUMBER, ""));
+  return { from: Number.parseInt(numbered[0] ?? "", 10) || 1, lines, remarks };
 }
 
 interface CommandResult {
@@ -34,19 +38,16 @@ interface CommandResult {
 /** What a command printed, apart from the lines in brackets that the tool put after it. */
 export function commandResult({ text, isError, exitCode }: CallResult): CommandResult {
   const output = text.trimEnd().split(/\r?\n/);
-  const remarks: string[] = [];
-  const takeRemark = () => remarks.unshift(output.pop()!);
-  const last = () => output.at(-1) ?? "";
-  if (!isError && /^\[.*\bjob_\w+.*\]$/.test(last())) return { placeholder: output.pop()!, output: printed(output) };
+  const own = output.findLastIndex((line) => !/^\[.*\]$/.test(line)) + 1;
+  const last = own < output.length ? output.at(-1) : undefined;
+  const before = printed(output.slice(0, -1));
+  if (!isError && last && /\bjob_\w+/.test(last)) return { placeholder: last, output: before };
   if (!isError) return { output: printed(output) };
-  if (exitCode === undefined) {
-    if (!/^\[.*\]$/.test(last())) return { output: [], trouble: firstLine(text) };
-    takeRemark();
-    return { output: printed(output), trouble: remarks[0]! };
-  }
+  if (exitCode === undefined)
+    return last ? { output: before, trouble: last } : { output: [], trouble: firstLine(text) };
   // Up to the line that names the code: what stands before it is the command's own, whatever it looks like.
-  while (/^\[.*\]$/.test(last())) if (takeRemark() && remarks[0]!.includes(String(exitCode))) break;
-  return { output: [...printed(output), ...remarks.slice(1)] };
+  const code = output.findLastIndex((line, i) => i >= own && line.includes(String(exitCode)));
+  return { output: [...printed(output.slice(0, code < 0 ? own : code)), ...output.slice((code < 0 ? own : code) + 1)] };
 }
 
 const printed = (lines: string[]): string[] => {

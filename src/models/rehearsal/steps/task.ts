@@ -21,7 +21,9 @@ interface Overview {
 }
 
 const overviews = (say: Say): Overview[] =>
-  linesIn(say, "topics").map((topic, i) => ({ file: `NOTES-${i + 1}.md`, topic, pattern: PATTERNS[i]! }));
+  linesIn(say, "topics").flatMap((topic, i) =>
+    PATTERNS.slice(i, i + 1).map((pattern) => ({ file: `NOTES-${i + 1}.md`, topic, pattern })),
+  );
 
 /** Tasks that can be done without an AI. Contract: as many as asked for, at most as there are topics. */
 export const generalTasks = (say: Say, count: number): { subject: string; description: string }[] =>

@@ -46,7 +46,7 @@ function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] 
   const lines = linesOf(text).filter((line) => /^task_\w+ /.test(line));
   if (isError) return { text: say("failed", { name: "create_task", why: firstLine(text) }), ok: false, ids: [] };
   const general = team.subjects ? [] : [say("genericTasks")];
-  const ids = lines.map((line) => line.split(" ")[0]!);
+  const ids = lines.map((line) => line.replace(/ .*$/, ""));
   return { text: [say("tasksMade"), ...lines.map((line) => `- ${line}`), ...general].join("\n"), ok: true, ids };
 }
 
@@ -80,7 +80,7 @@ function* spawnMates(stage: Stage, { mates, plans: planning }: Team): Step {
       return attempt(stage, { name: "spawn_teammate", input }, item);
     }),
   );
-  const isAwaited = mates.some((mate, i) => made[i]!.ok && isPlanning(mate.name));
+  const isAwaited = mates.some((mate, i) => made[i]?.ok && isPlanning(mate.name));
   const lines = [say("matesMade"), ...made.map(({ text }) => text), ...(isAwaited ? [say("plansAwaited")] : [])];
   return { text: lines.join("\n"), ok: made.every(({ ok }) => ok) };
 }
@@ -107,7 +107,7 @@ export function* reviewPlans(stage: Stage, { names, approve, feedback }: IntentO
   if ("text" in chosen) return chosen;
   // A rejection without a reason helps nobody: the next plan would be the same.
   if (!approve && feedback === undefined)
-    return { text: say("feedbackWanted", { name: chosen.plans[0]!.name }), ok: false };
+    return { text: say("feedbackWanted", { name: chosen.plans.map(({ name }) => name).join(", ") }), ok: false };
   return yield* allOf(
     chosen.plans.map(({ id, name }) => {
       const input = { request_id: id, approve, ...(feedback !== undefined && { feedback }) };
@@ -123,10 +123,10 @@ function choose({ say, roster: { plans } }: Stage, names: string[]): { plans: Pl
     if (names.length > 0 || plans.length === 1) return { plans };
     return { text: say("whichPlan", { names: plans.map((plan) => plan.name).join(", ") }), ok: false };
   }
-  const found = names.map((name) => plans.find((plan) => plan.name === name || plan.id.toLowerCase() === name));
-  const missing = names.filter((_, i) => found[i] === undefined);
+  const planOf = (name: string) => plans.filter((plan) => plan.name === name || plan.id.toLowerCase() === name);
+  const missing = names.filter((name) => planOf(name).length === 0);
   if (missing.length > 0) return { text: missing.map((name) => say("noPlan", { name })).join("\n"), ok: false };
-  return { plans: found as PlanRequest[] };
+  return { plans: names.flatMap(planOf) };
 }
 
 export const sendMessage = (stage: Stage, { to, content }: IntentOf<"message">): Step =>

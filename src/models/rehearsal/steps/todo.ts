@@ -24,6 +24,9 @@ export function* todoAlone(stage: Stage, { subject, items }: IntentOf<"todo">): 
   );
 }
 
+/** In the order of the phrases for what follows; the last is for all others. */
+const FOLLOWED: RequestedWork["kind"][] = ["list", "read"];
+
 interface Around {
   /** The intents of a group go out side by side, the groups one after the other. */
   groups: RequestedWork[][];
@@ -35,10 +38,10 @@ interface Around {
 export function* todoAround(stage: Stage, { groups, runGroup, mayGoOn }: Around): Step<Section[]> {
   const { say } = stage;
   const all = groups.flat();
-  const [ofList, ofRead, ofOther] = linesIn(say, "followUps");
-  const followUp = { list: ofList!, read: ofRead! }[all[0]!.kind as "list" | "read"] ?? ofOther!;
   const steps = all.map((intent) => describePhrase(say, intent));
-  const contents = [...steps, ...(all.length === 1 ? [followUp] : []), describePhrase(say, { kind: "report" })];
+  const followUps = linesIn(say, "followUps");
+  const followUp = all.length > 1 ? [] : all.flatMap(({ kind }) => followUps.slice(FOLLOWED.indexOf(kind)).slice(0, 1));
+  const contents = [...steps, ...followUp, describePhrase(say, { kind: "report" })];
   const done: Section[] = [];
   const todosAt = (statusOf: (i: number) => Status): Todo[] =>
     contents.map((content, i) => ({ content, status: statusOf(i) }));
@@ -51,9 +54,9 @@ export function* todoAround(stage: Stage, { groups, runGroup, mayGoOn }: Around)
   for (const [i, group] of groups.entries()) {
     if (i === 0) done.push(...(yield* runGroup(group)));
     else {
-      const [list, sections] = yield* together<Section | Section[]>([update(now()), runGroup(group)]);
-      written = list as Section;
-      done.push(...(sections as Section[]));
+      const [list, sections] = yield* together([update(now()), runGroup(group)]);
+      written = list;
+      done.push(...sections);
     }
     if (!mayGoOn(group, done.slice(-group.length))) break;
   }
