@@ -80,7 +80,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
       gate: {
         judge({ turn, tool }) {
           // Whoever works for a teammate may do no more than it.
-          const reason = closedTo(teamState(turn).mates[turn.agent.split(".")[0]!], tool);
+          const reason = closedTo(teamState(turn).mates[turn.agent.replace(/\..*/s, "")], tool);
           return reason === undefined ? { decision: "allow" } : { decision: "deny", code: "team", reason };
         },
       },

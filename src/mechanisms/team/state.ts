@@ -1,5 +1,7 @@
 // The fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
+
 import type { Fact } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
@@ -87,7 +89,7 @@ export const teamSlice: MechanismSlice<TeamState> = {
   },
   initial: () => ({ mates: {}, inboxes: {}, plans: {}, shutdowns: {} }),
   apply(state, event) {
-    apply(state, event as Known);
+    apply(state, knownFact<typeof teamEvents & typeof loopEvents>(event));
     return state;
   },
 };
