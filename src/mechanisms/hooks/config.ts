@@ -36,6 +36,3 @@ export function compileMatcher(matcher: string | undefined, source: string): (na
     );
   }
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -189,8 +189,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     if (git !== "none") watched.push(repository);
     const isHidden = git !== "none" && network && !opts.network;
     looked.push(...guardSubmodules(root, guarding, { dirs: submodules(root), isHidden }));
-    for (const path of own ? trees : []) {
-      const ours = ownPlacesIn(path, own!, writable);
+    for (const path of trees) {
+      if (!own) break;
+      const ours = ownPlacesIn(path, own, writable);
       add(pinned(path, [...ours.paths, ...ours.links.map((link) => link.path)].map(dirname), unsure));
       for (const one of ours.paths) guard(one);
       looked.push(...ours.paths);
