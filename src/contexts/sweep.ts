@@ -66,7 +66,8 @@ async function look(store: Store, whole: boolean): Promise<{ entries: LedgerSumm
   if (whole || !last || first.length < LOOKED_AT) return { entries: first, all: true };
   const { ledger, createdAt } = last;
   const later = firstIdAt("ctx", createdAt + Math.random() * (Date.now() - createdAt));
-  const more = await page(later > ledger ? later : ledger);
+  const [, after = ledger] = [later, ledger].sort();
+  const more = await page(after);
   return { entries: [...first, ...more], all: false };
 }
 

@@ -3,7 +3,7 @@
 import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { LEAD } from "../../loop/agent.ts";
 import { harmless } from "../../loop/marks.ts";
-import { defineMechanism, type Mechanism, type Seams, type Turn } from "../../loop/seams.ts";
+import { defineMechanism, type Mechanism, type Note, type Seams, type Turn } from "../../loop/seams.ts";
 import { betweenRounds } from "./between-rounds.ts";
 import { callSeams, type FireEvent, refusals } from "./call-seams.ts";
 import { hookEvents, hooksSlice } from "./events.ts";
@@ -48,6 +48,8 @@ export interface Hooks extends Mechanism {
   fire: FireHook;
 }
 
+const hookNote = (text: string): Note => ({ origin: "hook", text: harmless(text) });
+
 const neverText = (event: HookEvent): string[] => {
   const { never } = ruleOf(event);
   return never === undefined ? [] : [`hooks for ${event} are not run: ${never}`];
@@ -79,10 +81,7 @@ export function createHooks(opts: HooksOptions): Hooks {
   const seams: Partial<Seams> = {
     ...callSeams(fire, has, now),
     ...turnSeams(fire, has),
-    async intake(turn) {
-      const notes = await between.intake(turn);
-      return [...notes, ...firing.late(turn).map((text) => ({ origin: "hook", text: harmless(text) }))];
-    },
+    intake: async (turn) => [...(await between.intake(turn)), ...firing.late(turn).map(hookNote)],
   };
 
   const hooks: Hooks = {
@@ -97,7 +96,7 @@ export function createHooks(opts: HooksOptions): Hooks {
         between.begin(turn);
         for (const says of turn.agent === LEAD ? silent : []) turn.emit({ type: "status", text: says });
         const context = await toldOfStart(turn, fire);
-        return context.map((text) => ({ origin: "hook", text: harmless(text) }));
+        return context.map(hookNote);
       },
       async end(turn) {
         if (handlers.length === 0) return;

@@ -50,19 +50,13 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
   let leadTools: Tool[] | undefined;
   let mateTools: Tool[] | undefined;
 
-  const releaseTasks = async ({ context, agent }: { context: string; agent: string }, note: string) => {
-    const by = { context, agent };
-    const released = (await (await board?.())?.releaseAll(`${context}/${agent}`, by, note)) ?? [];
-    return released.map((task) => task.id);
-  };
-
   return defineMechanism({
     name: "team",
     events: teamEvents,
     fold: teamSlice,
     tools(turn) {
       if (mateOf(turn)) {
-        mateTools ??= createMateTools({ releaseTasks, leaving: opts.leaving });
+        mateTools ??= createMateTools({ releaseTasks: releasing(board), leaving: opts.leaving });
         return mateTools;
       }
       if (turn.agent !== LEAD || !(opts.offer || Object.keys(teamState(turn).mates).length > 0)) return [];
@@ -105,6 +99,14 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
     wake: (turn, signal) => turn.until(() => inboxOf(turn).length > 0, signal).catch(() => undefined),
   });
 }
+
+/** What a teammate that shuts down leaves is anybody's again. */
+const releasing =
+  (board: TeamOptions["board"]): MateToolsOptions["releaseTasks"] =>
+  async ({ context, agent }, note) => {
+    const released = (await (await board?.())?.releaseAll(`${context}/${agent}`, { context, agent }, note)) ?? [];
+    return released.map((task) => task.id);
+  };
 
 function outstandingOf(agent: AgentView): Outstanding[] {
   const state = teamState(agent);

@@ -145,12 +145,9 @@ function apply(state: TeamState, event: Known): void {
       if (mate) mate.assigned[data.taskId] = (own(mate.assigned, data.taskId) ?? 0) + 1;
       break;
     }
-    case "team.unplaced": {
-      const mate = own(state.mates, actor);
-      if (mate) mate.assigned[data.taskId] = Number.MAX_SAFE_INTEGER;
-      put(state, LEAD, { id: event.id, from: TEAM_SLICE, text: say.unplaced(actor, data.taskId, data.reason) });
+    case "team.unplaced":
+      unplace(state, actor, data, event.id);
       break;
-    }
     case "turn.ended": {
       if (data.reason === "interrupted") break; // its next host goes on with it
       const text = data.reason === "done" ? data.text : `(${data.reason}) ${data.error ?? data.text}`;
@@ -203,6 +200,13 @@ function requestShutdown(state: TeamState, by: string, asked: DataOf<"shutdown.r
   const { requestId, name, reason } = asked;
   state.shutdowns[requestId] = { requestId, name, by, reason, at, status: "pending" };
   put(state, name, { id: requestId, from: TEAM_SLICE, text: say.shutdownAsked(by, requestId, reason) });
+}
+
+/** A task that cannot be worked on: it is not given to this one again. */
+function unplace(state: TeamState, name: string, { taskId, reason }: DataOf<"team.unplaced">, id: string): void {
+  const mate = own(state.mates, name);
+  if (mate) mate.assigned[taskId] = Number.MAX_SAFE_INTEGER;
+  put(state, LEAD, { id, from: TEAM_SLICE, text: say.unplaced(name, taskId, reason) });
 }
 
 /** It has nothing to do: the lead hears what it did. */
