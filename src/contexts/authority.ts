@@ -1,5 +1,7 @@
 // Who may write which key of the shared data: read from the ledger alone, so that it holds for every tool, process, resume and fork.
+
 import { HoldfastError } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { entryAt, type FoldState, ownerOfEntry } from "./fold.ts";
 
 /**
@@ -70,7 +72,7 @@ function owns(agent: string, owner: Owner): boolean {
 function isOpenList({ config }: FoldState, key: string, owner: Owner): boolean {
   if (owner.kind !== "schema" && owner.kind !== "author" && owner.kind !== "asked") return false;
   const schema = Object.hasOwn(config.schemas, key) ? config.schemas[key] : undefined;
-  return (config.lists?.includes(key) ?? false) || (schema as { type?: unknown } | undefined)?.type === "array";
+  return (config.lists?.includes(key) ?? false) || (isRecord(schema) && schema.type === "array");
 }
 
 function ownerText(owner: Owner): string {

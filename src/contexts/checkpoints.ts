@@ -72,50 +72,7 @@ export interface CheckpointsOptions {
 
 export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
   const { ledger, keeper } = opts;
-  const appendOpts = opts.lease ? { lease: opts.lease } : {};
-
-  async function keepFiles(seq: Seq, author: string): Promise<Checkpoint> {
-    const files = await keeper!.save({ since: ledger.state.createdAt });
-    await ledger.decide(
-      () => ({ events: [{ type: "checkpoint.kept", actor: author, data: { checkpoint: seq, files } }] }),
-      appendOpts,
-    );
-    return ledger.state.checkpoints.find((one) => one.seq === seq)!;
-  }
-
-  async function go(target: Checkpoint, restore: RestoreOptions & { undoes?: Seq }): Promise<RestoreReport> {
-    const { author = opts.author, undoes } = restore;
-    const parts = partsOf(target, restore, keeper);
-    if (parts.conversation || parts.files) await refuseRunning(ledger, restore.force ?? false);
-    // Whole: what this goes over is in it.
-    const saved = parts.files ? await keeper!.save({ since: ledger.state.createdAt, whole: true }) : undefined;
-    const ask = parts.files && { target: target.files!, ...(undoes && { undoes }) };
-    const theirs = ask ? await foreignChanges(ledger, keeper!, ask) : [];
-    const foreign = theirs.filter(({ folder }) => !folder).map(({ path }) => path);
-    if (foreign.length > 0 && !restore.force && !restore.keepChanged)
-      refuseForeign(undoes ? "undo" : `restore ${target.name}`, foreign);
-    const keep = restore.force ? [] : theirs.map(({ path }) => path);
-    const of = target.name.replace(/^(?:before (?:undoing|restoring) )+/, ""); // there and back any number of times
-    const name = `before ${undoes ? "undoing" : "restoring"} ${of}`.slice(0, NAME_CHARS);
-    const state = await ledger.catchUp();
-    const changes = diffData(state, undefined, target.seq);
-    const first = checkpointEvent({ name, auto: true, ...(saved && { files: saved }) }, author);
-    const data = { checkpoint: target.name, seq: target.seq, ...parts, ...(undoes && { undoes }) };
-    const touches = ["ctx:restores", ...(parts.data ? ["ctx:data", "ctx:quota"] : [])];
-    const second: EventInput = { type: "context.restored", actor: author, touches, data };
-    const [before, restored] = await ledger.decide(() => ({ events: [first, second] }), appendOpts);
-    const undo = ledger.state.checkpoints.find((one) => one.seq === before!.seq)!;
-    const report: RestoreReport = { checkpoint: target.name, seq: target.seq, undo, ...parts, changes };
-    if (!parts.files) return report;
-    // The intent is durable first: a kill in between is found as a restore whose files are not back (problems()).
-    const fileReport = await keeper!.restore(target.files!, { keep, expect: saved! });
-    const kept = { ...fileReport, skipped: fileReport.skipped.slice(0, NOTED) };
-    const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: kept } };
-    await ledger.decide(() => ({ events: [done] }), appendOpts);
-    const left = new Set(fileReport.skipped.map(({ path }) => path));
-    const overwrote = foreign.filter((path) => !left.has(path));
-    return { ...report, fileReport, ...(overwrote.length > 0 && { overwrote }) };
-  }
+  const appendOpts = leaseOf(opts);
 
   return {
     async checkpoint(name, { note, auto = false, files = keeper !== undefined, author = opts.author } = {}) {
@@ -124,20 +81,22 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
           "invalid",
           "this context has no keeper of files: open it with `files`, or leave them out",
         );
-      const saved = files === true ? await keeper!.save({ since: ledger.state.createdAt }) : undefined;
+      const saved = files === true ? await keeper?.save({ since: ledger.state.createdAt }) : undefined;
       const chosen = name ?? `checkpoint ${ledger.state.checkpoints.length + 1}`;
       const event = checkpointEvent({ name: chosen, auto, note, files: saved }, author);
       const summary = { checkpoint: { name: chosen, at: Date.now() } };
       const [stored] = await ledger.decide(() => ({ events: [event], summary }), appendOpts);
-      const made = ledger.state.checkpoints.find((one) => one.seq === stored!.seq)!;
-      return files === "later" ? { ...made, filesKept: keepFiles(made.seq, author) } : { ...made };
+      const made = findCheckpoint(ledger.state, stored!.seq);
+      return files === "later" && keeper
+        ? { ...made, filesKept: keepFiles(made.seq, author, { ...opts, keeper }) }
+        : { ...made };
     },
     async checkpoints() {
       return (await ledger.catchUp()).checkpoints.map((one) => ({ ...one }));
     },
     async restore(checkpoint, restore = {}) {
       checkRestore(restore, "restore");
-      return go(findCheckpoint(await ledger.catchUp(), checkpoint), restore);
+      return goBack(findCheckpoint(await ledger.catchUp(), checkpoint), restore, opts);
     },
     async undo(restore = {}) {
       checkRestore(restore, "undo");
@@ -149,8 +108,8 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
           detail: { id: ledger.id },
         });
       const { conversation, data, files } = last;
-      const target = state.checkpoints.find((one) => one.seq === last.before)!;
-      return go(target, { conversation, data, files, ...restore, undoes: last.seq });
+      const target = findCheckpoint(state, last.before);
+      return goBack(target, { conversation, data, files, ...restore, undoes: last.seq }, opts);
     },
     async diff(a, b, { maxBytes } = {}) {
       const state = await ledger.catchUp();
@@ -162,6 +121,64 @@ export function createCheckpoints(opts: CheckpointsOptions): Checkpoints {
       return { ...data, ...(await diffFiles(keeper, from.files, to?.files, maxBytes)) };
     },
   };
+}
+
+const leaseOf = ({ lease }: CheckpointsOptions): { lease?: Fence } => (lease ? { lease } : {});
+
+/** Later than the position: the checkpoint is there already. */
+async function keepFiles(
+  seq: Seq,
+  author: string,
+  opts: CheckpointsOptions & { keeper: FileKeeper },
+): Promise<Checkpoint> {
+  const { ledger, keeper } = opts;
+  const files = await keeper.save({ since: ledger.state.createdAt });
+  await ledger.decide(
+    () => ({ events: [{ type: "checkpoint.kept", actor: author, data: { checkpoint: seq, files } }] }),
+    leaseOf(opts),
+  );
+  return findCheckpoint(ledger.state, seq);
+}
+
+async function goBack(
+  target: Checkpoint,
+  restore: RestoreOptions & { undoes?: Seq },
+  opts: CheckpointsOptions,
+): Promise<RestoreReport> {
+  const { ledger, keeper } = opts;
+  const { author = opts.author, undoes } = restore;
+  const parts = partsOf(target, restore, keeper);
+  if (parts.conversation || parts.files) await refuseRunning(ledger, restore.force ?? false);
+  const { files: mark } = target;
+  // Whole: what this goes over is in it.
+  const saved = parts.files ? await keeper?.save({ since: ledger.state.createdAt, whole: true }) : undefined;
+  const files = keeper && mark && saved && { keeper, mark, saved };
+  const ask = files && { target: files.mark, ...(undoes && { undoes }) };
+  const theirs = ask ? await foreignChanges(ledger, files.keeper, ask) : [];
+  const foreign = theirs.filter(({ folder }) => !folder).map(({ path }) => path);
+  if (foreign.length > 0 && !restore.force && !restore.keepChanged)
+    refuseForeign(undoes ? "undo" : `restore ${target.name}`, foreign);
+  const keep = restore.force ? [] : theirs.map(({ path }) => path);
+  const of = target.name.replace(/^(?:before (?:undoing|restoring) )+/, ""); // there and back any number of times
+  const name = `before ${undoes ? "undoing" : "restoring"} ${of}`.slice(0, NAME_CHARS);
+  const state = await ledger.catchUp();
+  const changes = diffData(state, undefined, target.seq);
+  const first = checkpointEvent({ name, auto: true, ...(saved && { files: saved }) }, author);
+  const data = { checkpoint: target.name, seq: target.seq, ...parts, ...(undoes && { undoes }) };
+  const touches = ["ctx:restores", ...(parts.data ? ["ctx:data", "ctx:quota"] : [])];
+  const second: EventInput = { type: "context.restored", actor: author, touches, data };
+  const [before, restored] = await ledger.decide(() => ({ events: [first, second] }), leaseOf(opts));
+  const undo = findCheckpoint(ledger.state, before!.seq);
+  const report: RestoreReport = { checkpoint: target.name, seq: target.seq, undo, ...parts, changes };
+  if (!files) return report;
+  // The intent is durable first: a kill in between is found as a restore whose files are not back (problems()).
+  const fileReport = await files.keeper.restore(files.mark, { keep, expect: files.saved });
+  const kept = { ...fileReport, skipped: fileReport.skipped.slice(0, NOTED) };
+  const done = { type: "files.restored", actor: author, data: { restore: restored!.seq, report: kept } };
+  await ledger.decide(() => ({ events: [done] }), leaseOf(opts));
+  const left = new Set(fileReport.skipped.map(({ path }) => path));
+  const overwrote = foreign.filter((path) => !left.has(path));
+  return { ...report, fileReport, ...(overwrote.length > 0 && { overwrote }) };
 }
 
 export function checkpointEvent(

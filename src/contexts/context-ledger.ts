@@ -57,7 +57,11 @@ export async function openContextLedger(
       const { value } = (data ?? {}) as { value?: Json };
       if (value === undefined) return;
       lately.set(seq, value);
-      if (lately.size > RECENT) lately.delete(lately.keys().next().value!);
+      if (lately.size <= RECENT) return;
+      for (const oldest of lately.keys()) {
+        lately.delete(oldest);
+        break;
+      }
     },
   });
   const state = () => ledger.state.slices.contexts as FoldState;

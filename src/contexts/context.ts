@@ -1,4 +1,5 @@
 // One context as its users see it: its shared data, checkpoints, agents and errors under one handle.
+import { isHoldfastError } from "../ledger/error.ts";
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { Writer } from "./authority.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
@@ -8,7 +9,7 @@ import type { FileKeeper } from "./file-keeper.ts";
 import { type AgentNote, type Config, presentAt, recordsOf } from "./fold.ts";
 import { type ForkChanges, type ForkOptions, forkContext } from "./fork.ts";
 import type { ForkOrigin } from "./listing.ts";
-import { readEntry, type ValueProblem } from "./read-value.ts";
+import { isValueProblem, readEntry, type ValueProblem } from "./read-value.ts";
 import { openDoor } from "./runtime.ts";
 import { createChecker, type LocalSchemas, type SchemaOptions, schemaFacts } from "./schemas.ts";
 import { checkContextSettings } from "./settings.ts";
@@ -113,15 +114,18 @@ export function createContext(
         // The value is kept for those few only that want writing again.
         for (const [i, problem] of problems.entries()) found.push(i === 0 ? { ...problem, value } : problem);
       } catch (error) {
-        found.push((error as { detail: ValueProblem }).detail);
+        found.push(problemIn(error, { key, version: entry.seq }));
       }
     }
     const records = recordsOf(state);
     for (const name of records.keys.keys()) {
       const entry = presentAt(records, name, { now: Date.now() });
-      const lost =
-        entry && (await readEntry(ledger, records, { key: name, entry, checker }).then(problemsOf, detailOf));
-      for (const problem of lost ?? []) found.push({ ...problem, key: `(record ${name})` });
+      if (!entry) continue;
+      const lost = await readEntry(ledger, records, { key: name, entry, checker }).then(
+        ({ problems }) => problems,
+        (error: unknown) => [problemIn(error, { key: name, version: entry.seq })],
+      );
+      for (const problem of lost) found.push({ ...problem, key: `(record ${name})` });
     }
     const files = state.restores.findLast((one) => one.files);
     if (files && files.filesDoneAt === undefined) {
@@ -222,8 +226,11 @@ export function createContext(
   return context;
 }
 
-const problemsOf = ({ problems }: { problems: ValueProblem[] }): ValueProblem[] => problems;
-const detailOf = (error: unknown): ValueProblem[] => [(error as { detail: ValueProblem }).detail];
+/** Contract: throws what says nothing about the value: a store that cannot be read, or is closed. */
+function problemIn(error: unknown, of: Pick<ValueProblem, "key" | "version">): ValueProblem {
+  if (!isHoldfastError(error, "damaged")) throw error;
+  return isValueProblem(error.detail) ? error.detail : { ...of, reason: error.message };
+}
 
 export async function configuredEvent(
   settings: ContextSettings,

@@ -82,10 +82,10 @@ export async function diffFiles(
   const files = await keeper.diff(from, after);
   const paths = [...files.added, ...files.changed, ...files.removed].slice(0, MOST_CONTENTS);
   const [old, fresh] = [await keeper.contents(from, paths, maxBytes), await keeper.contents(after, paths, maxBytes)];
-  const contents = paths.map((path) => ({
-    path,
-    ...(old.has(path) && { before: old.get(path)! }),
-    ...(fresh.has(path) && { after: fresh.get(path)! }),
-  }));
+  const contents = paths.map((path) => {
+    const before = old.get(path);
+    const then = fresh.get(path);
+    return { path, ...(before && { before }), ...(then && { after: then }) };
+  });
   return { files, contents };
 }

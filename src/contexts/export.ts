@@ -1,10 +1,12 @@
 // The export of a context into one portable file: events with the blobs they name, checksummed line by line, never whole in memory.
+
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { zstdCompress } from "node:zlib";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { errorCode, isRecord } from "../ledger/guards.ts";
 import type { Store, StoredEvent } from "../ledger/store.ts";
 import { systemErrorText } from "../ledger/system-error.ts";
 import { findEntry } from "./gc.ts";
@@ -31,7 +33,7 @@ export async function exportContext(store: Store, id: string, file: string): Pro
   const entry = await findEntry(store, id);
   const fresh = `${file}.${process.pid}.new`;
   const out = await open(fresh, "wx", 0o600).catch((error) => {
-    const named = (error as NodeJS.ErrnoException).code === "ENOENT" ? dirname(resolve(file)) : file;
+    const named = errorCode(error) === "ENOENT" ? dirname(resolve(file)) : file;
     const why = systemErrorText(error, named) ?? messageOf(error);
     throw new HoldfastError("invalid", `${file} cannot be written: ${why}`, { cause: error });
   });
@@ -80,8 +82,8 @@ export async function exportContext(store: Store, id: string, file: string): Pro
 
 /** Not just any 64 digits in some text: a value's reference, or a long string that was put aside. */
 function isReference({ data }: StoredEvent, name: string): boolean {
-  const { hash, $spill } = (data ?? {}) as { hash?: unknown; $spill?: { hash: string }[] };
-  return hash === name || ($spill?.some((one) => one.hash === name) ?? false);
+  const { hash, $spill } = isRecord(data) ? data : {};
+  return hash === name || (Array.isArray($spill) && $spill.some((one) => one.hash === name));
 }
 
 async function blobLines(name: string, blob: Uint8Array, line: (value: PortableLine) => Promise<void>): Promise<void> {

@@ -270,7 +270,7 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
   "agent.updated"(state, event, data) {
     const before = state.agents.get(data.name) ?? { at: 0 };
     const merged = Object.entries({ ...before, ...data.patch, at: event.at }).filter(([, value]) => value !== null);
-    state.agents.set(data.name, Object.fromEntries(merged) as AgentNote);
+    state.agents.set(data.name, { ...Object.fromEntries(merged), at: event.at });
   },
   "work.started"(state, event, data) {
     state.agents.set(data.agent, { ...state.agents.get(data.agent), status: "running", at: event.at });
@@ -285,7 +285,7 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
 };
 
 /** Everything else in the ledger belongs to the loop and its mechanisms, and is not even read. */
-export const contextSlice: Slice<FoldState> = {
+export const contextSlice = {
   version: 5,
   types: Object.keys(CASES),
   initial: initialState,
@@ -308,7 +308,7 @@ export const contextSlice: Slice<FoldState> = {
       agents: new Map(state.agents),
     };
   },
-};
+} satisfies Slice<FoldState>;
 
 function applyEvent(state: FoldState, event: StoredEvent): void {
   CASES[event.type]?.(state, event, event.data);

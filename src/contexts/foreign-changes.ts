@@ -1,4 +1,5 @@
 // Whose a change of a file is: ours is what changed while a call of this context could change files; everything else is somebody else's.
+import { isRecord } from "../ledger/guards.ts";
 import { sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { Seq, Store } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
@@ -58,7 +59,7 @@ export async function foreignChanges(
       const at = brought.get(one.path);
       if (at === undefined || at === "unknown") return [one];
       if (at === "older" || restore.seq === ask.undoes) return [];
-      return [{ path: one.path, at, until: timeOf(source!) }];
+      return [{ path: one.path, at, until: source && timeOf(source) }];
     });
   }
   return [];
@@ -115,7 +116,7 @@ async function windows({ store, id, state }: ContextLedger): Promise<Window[]> {
   const found: Window[] = [];
   const types = [...Object.keys(OPENS), ...Object.keys(CLOSES)];
   for await (const { type, actor, at, data: stored } of store.read(id, { types })) {
-    const data = stored !== null && typeof stored === "object" && "$spill" in stored ? (stored as Data).value : stored;
+    const data: Data = isRecord(stored) && "$spill" in stored ? stored.value : stored;
     const opens = OPENS[type]?.(data);
     if (opens !== undefined) {
       const window = { from: at - SLACK_MS, to: at + CUT_OFF_MS };
@@ -124,8 +125,8 @@ async function windows({ store, id, state }: ContextLedger): Promise<Window[]> {
     }
     const closes = CLOSES[type] && `${actor} ${CLOSES[type](data)}`;
     const closed = closes === undefined ? undefined : open.get(closes);
-    if (!closed) continue;
-    open.delete(closes!);
+    if (closes === undefined || !closed) continue;
+    open.delete(closes);
     // Another process took it up: what happened in between is nobody's.
     if (typeof data.resumedAt === "number") found.push({ from: data.resumedAt - SLACK_MS, to: at });
     else closed.to = at;

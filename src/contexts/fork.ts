@@ -5,6 +5,7 @@ import type { EventInput, Seq, StoredEvent, Write } from "../ledger/store.ts";
 import { authorize, type Writer } from "./authority.ts";
 import { checkpointEvent, findCheckpoint } from "./checkpoints.ts";
 import { type ContextLedger, openContextLedger } from "./context-ledger.ts";
+import type { FoldState } from "./fold.ts";
 import type { Summary } from "./listing.ts";
 import type { Checker } from "./schemas.ts";
 import { removedEvent, sharedEvent, withQuota } from "./shared-data.ts";
@@ -34,7 +35,7 @@ export async function forkContext(
   }
   const state = await ledger.catchUp();
   const from = findCheckpoint(state, wanted);
-  const newest = state.checkpoints.findLast((one) => one.name === from.name)!;
+  const newest = findCheckpoint(state, from.name);
   const title = opts.title ?? `${state.title || state.config.task} (fork at ${from.name})`;
   const origin = { context: ledger.id, checkpoint: from.name, seq: from.seq };
 
@@ -53,21 +54,7 @@ export async function forkContext(
   const data = { from: then.root, to: state.root };
   const moved =
     then.root === state.root ? [] : [{ type: "context.moved", actor: author, touches: ["ctx:config"], data }];
-  const edits: EventInput[] = [];
-  const blobs: Uint8Array[] = [];
-  for (const [key, value] of Object.entries(changes)) {
-    authorize(then, opts.writer, key, value === null ? "remove" : "set");
-    if (value === null) {
-      checker.removal(then, key);
-      edits.push(removedEvent(key, { author }));
-      continue;
-    }
-    const { facts, blob } = encodeValue(key, value);
-    await checker.value(then, key, value);
-    withQuota(then, [{ key, bytes: facts.bytes, replaces: true }], { events: [forked] });
-    edits.push(sharedEvent(key, facts, { author }));
-    if (blob) blobs.push(blob);
-  }
+  const { edits, blobs } = await editsOf(changes, { then, checker, author, writer: opts.writer });
   const id = newId("ctx");
   const summary: Summary = { title, root: state.root, open: false, reason: null, forkOf: origin, rounds: 0 };
   const child: Write = {
@@ -79,6 +66,30 @@ export async function forkContext(
   const parent: Write = { ledger: ledger.id, events: [], expect: { [`checkpoint:${newest.name}`]: newest.seq } };
   await ledger.store.append([parent, child], { blobs });
   return id;
+}
+
+/** Contract: refused as a write to the context at that checkpoint would be. */
+async function editsOf(
+  changes: ForkChanges,
+  { then, checker, author, writer }: { then: FoldState; checker: Checker; author: string; writer: Writer },
+): Promise<{ edits: EventInput[]; blobs: Uint8Array[] }> {
+  const edits: EventInput[] = [];
+  const blobs: Uint8Array[] = [];
+  for (const [key, value] of Object.entries(changes)) {
+    authorize(then, writer, key, value === null ? "remove" : "set");
+    if (value === null) {
+      checker.removal(then, key);
+      edits.push(removedEvent(key, { author }));
+      continue;
+    }
+    const { facts, blob } = encodeValue(key, value);
+    await checker.value(then, key, value);
+    const edit = sharedEvent(key, facts, { author });
+    withQuota(then, [{ key, bytes: facts.bytes, replaces: true }], { events: [edit] });
+    edits.push(edit);
+    if (blob) blobs.push(blob);
+  }
+  return { edits, blobs };
 }
 
 function copyOf({ id, type, v, actor, touches, data, at }: StoredEvent): EventInput {

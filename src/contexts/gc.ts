@@ -117,7 +117,8 @@ export async function deleteContext(store: Store, id: string): Promise<void> {
     const entry = await findEntry(store, id);
     const { ledgers, held } = await store.collect({ remove: [removalOf(entry)], blobs: false });
     if (ledgers.length > 0) return;
-    if (held.length > 0) throw heldError(id, held[0]!.by);
+    const [busy] = held;
+    if (busy) throw heldError(id, busy.by);
   }
   throw new HoldfastError("busy", `${id} cannot be deleted: somebody writes to it all the time; end that first`);
 }

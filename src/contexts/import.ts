@@ -1,8 +1,10 @@
 // The import of an exported context: the file is checked whole first, then recorded batch by batch under an id that nobody has.
+
 import { resolve } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { blobHash } from "../ledger/checksum.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { newId } from "../ledger/id.ts";
 import type { EventInput, Seq, Store } from "../ledger/store.ts";
 import { createContentHash } from "./export.ts";
@@ -69,7 +71,7 @@ export async function importContext(store: Store, file: string, opts: ImportOpti
     });
     if (again.hash !== checked.hash)
       throw new HoldfastError("damaged", `${file} changed while it was read: import it again`);
-    const { importing: _, ...summary } = (header.summary ?? {}) as Record<string, unknown>;
+    const { importing: _, ...summary } = isRecord(header.summary) ? header.summary : {};
     events.push(importedEvent({ context: header.id, events: header.events, ...named }));
     await flush({ ...summary, root: named.root ?? "", open: false, busy: [], work: false, importing: null });
     return { id, from: header.id, events: header.events, blobs: checked.blobs, hash: checked.hash };
@@ -105,14 +107,15 @@ async function walk(file: string, takers: Takers): Promise<{ header: Header; blo
       parts.push(unpack(file, place, value.data));
       if (value.part !== parts.length - 1) throw damagedFile(file, place, "a part of a blob is missing");
       if (parts.length < value.parts) continue;
-      const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+      const [first, ...more] = parts;
+      const bytes = first && more.length === 0 ? first : Buffer.concat(parts);
       parts = [];
       if (blobHash(bytes) !== value.blob) throw damagedFile(file, place, "a blob does not match its name");
       blobs++;
       takers.blob?.(bytes);
     } else if ("event" in value) {
       if (value.event.seq !== ++seq) throw damagedFile(file, place, `event ${seq} is missing`);
-      content.add(value.event as Parameters<typeof content.add>[0]);
+      content.add(value.event);
       await takers.event?.(value.event);
     } else if ("end" in value) {
       hash = content.digest();
@@ -120,8 +123,8 @@ async function walk(file: string, takers: Takers): Promise<{ header: Header; blo
         throw damagedFile(file, place, "what was counted at the end is not what came");
     }
   }
-  if (seq === 0) throw damagedFile(file, { line: 2, byte: 0 }, "it holds no events");
-  return { header: header!, blobs, hash: hash! };
+  if (!header || hash === undefined || seq === 0) throw damagedFile(file, { line: 2, byte: 0 }, "it holds no events");
+  return { header, blobs, hash };
 }
 
 function unpack(file: string, place: Placed, data: string): Uint8Array {

@@ -1,5 +1,7 @@
 // Partial reads: a small, safe part of JSONPath (names, indices, `*`, slices). It selects; it never evaluates.
+
 import { HoldfastError } from "../ledger/error.ts";
+import { own } from "../ledger/own.ts";
 import type { Json } from "./values.ts";
 
 type Step =
@@ -45,10 +47,14 @@ function stepAt(rest: string, first: boolean): [Step, number] | undefined {
   const all = ALL.exec(rest);
   if (all) return [{ kind: "all" }, all[0].length];
   const name = first || rest.startsWith(".") ? NAME.exec(rest) : null;
-  if (name) return [{ kind: "name", name: name[1]! }, name[0].length];
+  if (name) {
+    const [whole, said = ""] = name;
+    return [{ kind: "name", name: said }, whole.length];
+  }
   const quoted = QUOTED.exec(rest);
   if (quoted) {
-    return [{ kind: "name", name: quoted[1]!.slice(1, -1).replace(/\\(.)/g, "$1") }, quoted[0].length];
+    const [whole, said = ""] = quoted;
+    return [{ kind: "name", name: said.slice(1, -1).replace(/\\(.)/g, "$1") }, whole.length];
   }
   const index = INDEX.exec(rest);
   if (index) return [{ kind: "index", index: Number(index[1]) }, index[0].length];
@@ -62,8 +68,8 @@ function take(value: Json, step: Step): Json[] {
   if (value === null || typeof value !== "object") return [];
   if (step.kind === "all") return Object.values(value);
   if (step.kind === "name") {
-    if (Array.isArray(value) || !Object.hasOwn(value, step.name)) return [];
-    return [value[step.name]!];
+    const one = Array.isArray(value) ? undefined : own(value, step.name);
+    return one === undefined ? [] : [one];
   }
   if (!Array.isArray(value)) return [];
   if (step.kind === "slice") return sliceOf(value, step);

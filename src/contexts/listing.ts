@@ -1,5 +1,7 @@
 // Listing and status: what each context is, and whether it can be taken up again. Derived from ledgers and leases, never written.
+
 import { isHoldfastError } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 import type { HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
 
 export type ContextStatus = "running" | "waiting" | "paused" | "interrupted" | "completed" | "failed" | "idle";
@@ -122,20 +124,16 @@ async function openTurnOf(store: Store, { ledger, head }: LedgerSummary): Promis
   const types = ["approval.asked", "approval.answered", "tool.finished", "turn.started", "reply.received"];
   try {
     for await (const { type, actor, data: stored } of store.read(ledger, { after: Math.max(0, head - TAIL), types })) {
-      const data = ("$spill" in (stored as object) ? (stored as { value: unknown }).value : stored) as Asked;
+      const data = isRecord(stored) && "$spill" in stored ? stored.value : stored;
+      const { requestId, callId } = isRecord(data) ? data : {};
       if (type === "turn.started") rounds = actor === LEAD_AGENT ? 0 : rounds;
       else if (type === "reply.received") rounds += actor === LEAD_AGENT ? 1 : 0;
-      else if (type === "approval.asked") open.set(data.requestId, `${actor} ${data.callId}`);
-      else if (type === "approval.answered") open.delete(data.requestId);
-      else for (const [id, call] of open) if (call === `${actor} ${data.callId}`) open.delete(id);
+      else if (type === "approval.asked") open.set(String(requestId), `${actor} ${callId}`);
+      else if (type === "approval.answered") open.delete(String(requestId));
+      else for (const [id, call] of open) if (call === `${actor} ${callId}`) open.delete(id);
     }
   } catch (error) {
     if (!isHoldfastError(error, "damaged")) throw error; // a listing goes on: verify says what is wrong
   }
   return { asks: open.size > 0, rounds };
-}
-
-interface Asked {
-  requestId: string;
-  callId: string;
 }

@@ -76,7 +76,7 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
     ledgers.delete(id);
     ledgers.set(id, found);
     const [oldest] = ledgers.keys();
-    if (ledgers.size > KEPT_FOLDS) letGo(oldest!).catch(() => {}); // only a matter of speed
+    if (oldest !== undefined && ledgers.size > KEPT_FOLDS) letGo(oldest).catch(() => {}); // only a matter of speed
     return found;
   }
 

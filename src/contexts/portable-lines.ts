@@ -1,8 +1,10 @@
 // The lines of an exported context: each carries a checksum chained to the one before, so that damage has a place.
+
 import { hash } from "node:crypto";
 import { createReadStream, statSync } from "node:fs";
 import { HoldfastError } from "../ledger/error.ts";
-import type { EventInput, Seq } from "../ledger/store.ts";
+import { errorCode, isRecord } from "../ledger/guards.ts";
+import type { Seq, StoredEvent } from "../ledger/store.ts";
 
 export const FORMAT = 1;
 const SUM_CHARS = 32;
@@ -11,7 +13,7 @@ export type PortableLine =
   | { holdfast: "context"; format: number; id: string; events: Seq; summary: unknown; exportedAt: number }
   /** One part of a blob, before the first event that names it: zstd, base64. */
   | { blob: string; part: number; parts: number; data: string }
-  | { event: EventInput & { seq: Seq } }
+  | { event: Omit<StoredEvent, "sum"> }
   | { end: true; events: Seq; blobs: number; missing: string[]; hash: string };
 
 export function nextSum(previous: string, json: string): string {
@@ -47,7 +49,8 @@ export async function* readLines(file: string): AsyncGenerator<{ value: Portable
     sum = nextSum(sum, json);
     if (text.slice(0, SUM_CHARS + 1) !== `${sum} ` || !bytes.equals(Buffer.from(text)))
       throw damagedFile(file, place, "the checksum does not match");
-    const value = JSON.parse(json) as PortableLine;
+    const value = lineIn(json);
+    if (!value) throw damagedFile(file, place, "it is no line of an exported context");
     ended = "end" in value;
     yield { value, place: { ...place } };
     place.byte += bytes.length + 1;
@@ -56,13 +59,36 @@ export async function* readLines(file: string): AsyncGenerator<{ value: Portable
   if (!ended) throw damagedFile(file, place, "the file breaks off before its end");
 }
 
+/** Anybody can write such a file, with the right checksums: what a line says is looked at before it is used. */
+function lineIn(json: string): PortableLine | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isLine(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isLine(value: unknown): value is PortableLine {
+  if (!isRecord(value)) return false;
+  const has = (of: Record<string, unknown>, type: "string" | "number", ...names: string[]) =>
+    names.every((name) => typeof of[name] === type);
+  if ("holdfast" in value) return has(value, "string", "id") && has(value, "number", "format", "events");
+  if ("blob" in value) return has(value, "string", "blob", "data") && has(value, "number", "part", "parts");
+  if ("end" in value) return has(value, "string", "hash") && has(value, "number", "events");
+  const { event } = value;
+  if (!isRecord(event) || !Array.isArray(event.touches)) return false;
+  return has(event, "string", "id", "type", "actor") && has(event, "number", "seq", "at", "v");
+}
+
 async function* rawLines(file: string): AsyncGenerator<{ bytes: Buffer; whole: boolean }> {
   if (statSync(file, { throwIfNoEntry: false })?.isCharacterDevice())
     throw new HoldfastError("invalid", `${file} is a device: give the path of an exported context`);
   let rest: Buffer[] = [];
   const stream = createReadStream(file, { highWaterMark: 1 << 18 });
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for await (const read of stream) {
+      const chunk: Buffer = read;
       let from = 0;
       for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
         yield { bytes: Buffer.concat([...rest, chunk.subarray(from, at)]), whole: true };
@@ -72,7 +98,7 @@ async function* rawLines(file: string): AsyncGenerator<{ bytes: Buffer; whole: b
       if (from < chunk.length) rest.push(chunk.subarray(from));
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
     throw new HoldfastError("not_found", `${file} is not there: give the path of an exported context`, {
       cause: error,
     });

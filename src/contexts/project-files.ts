@@ -1,7 +1,10 @@
 // The bridge between checkpoints and the files of a project: one keeper in the shape that contexts know.
 
 import type { SnapshotMark as KeptMark } from "../file-snapshots/index.ts";
-import type { FileKeeper, FileReport } from "./file-keeper.ts";
+import type { FileKeeper, FileMark, FileReport } from "./file-keeper.ts";
+
+/** Contract: of the marks that a context records for its keeper, there are none but those that `save` gave. */
+const asKept = (mark: FileMark): KeptMark => mark as FileMark & KeptMark;
 
 /** Contract: `dir` is private to the project's state. Nothing is opened before it is needed. */
 export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
@@ -15,23 +18,23 @@ export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
     save: async (options) => ({ ...(await (await keeper()).save(options)) }),
     async restore(mark, { keep = [], expect }): Promise<FileReport> {
       // What a partial mark does not name may have been there.
-      const known = expect?.partial ? undefined : (expect as KeptMark | undefined);
-      const done = await (await keeper()).restore(mark as unknown as KeptMark, { keep, expect: known });
+      const known = !expect || expect.partial ? undefined : asKept(expect);
+      const done = await (await keeper()).restore(asKept(mark), { keep, expect: known });
       return {
         written: done.changed.length + done.created.length,
         deleted: done.removed.length,
         skipped: [...done.conflicts, ...done.left].map(({ path, why }) => ({ path, reason: why })),
       };
     },
-    wouldLose: async (mark) => (await keeper()).wouldLose(mark as unknown as KeptMark),
-    changedAt: async (mark, paths) => (await keeper()).changedAt(mark as unknown as KeptMark, paths),
+    wouldLose: async (mark) => (await keeper()).wouldLose(asKept(mark)),
+    changedAt: async (mark, paths) => (await keeper()).changedAt(asKept(mark), paths),
     async diff(a, b) {
       const files = await keeper();
-      const from = a ?? (await files.save());
-      const changes = await files.diff(from as unknown as KeptMark, (b as KeptMark | undefined) ?? "now");
+      const from = a ? asKept(a) : await files.save();
+      const changes = await files.diff(from, b ? asKept(b) : "now");
       const of = (...kinds: string[]) => changes.filter((c) => kinds.includes(c.kind)).map((c) => c.path);
       return { added: of("added"), changed: of("changed", "mode"), removed: of("removed") };
     },
-    contents: async (mark, paths, maxBytes) => (await keeper()).contents(mark as unknown as KeptMark, paths, maxBytes),
+    contents: async (mark, paths, maxBytes) => (await keeper()).contents(asKept(mark), paths, maxBytes),
   };
 }

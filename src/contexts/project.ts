@@ -177,10 +177,8 @@ export function projectAt(home: string, here: Here, place: FolderRecord, news: s
 /** Nothing is looked up: the file is what was named. */
 function projectOfFile(stateDir: string, ledgerFile: string, root: string): Project {
   const file = path.join(stateDir, "project.json");
-  let id = (parseObject(readRecordText(file)) as Partial<Origin> | undefined)?.id;
-  if (typeof id !== "string") {
-    id = randomUUID();
-    writeWhole(stateDir, file, { id, path: root });
-  }
+  const known = parseObject(readRecordText(file))?.id;
+  const id = typeof known === "string" ? known : randomUUID();
+  if (id !== known) writeWhole(stateDir, file, { id, path: root });
   return { id, root, top: root, stateDir, ledgerFile, formerly: [], alsoAt: [] };
 }

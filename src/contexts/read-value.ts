@@ -1,6 +1,8 @@
 // Getting a value back, and what to do when it cannot be had: the last good version of its key stands in, and the loss is reported.
+
 import { HoldfastError } from "../ledger/error.ts";
-import type { Seq } from "../ledger/store.ts";
+import { isRecord } from "../ledger/guards.ts";
+import type { Seq, StoredEvent } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 import { entryOf, type FoldState, type SharedEntry } from "./fold.ts";
 import type { Checker } from "./schemas.ts";
@@ -18,6 +20,12 @@ export interface ValueProblem {
   recoveredFrom?: Seq;
 }
 
+export const isValueProblem = (value: unknown): value is ValueProblem =>
+  isRecord(value) &&
+  typeof value.key === "string" &&
+  typeof value.version === "number" &&
+  typeof value.reason === "string";
+
 interface Found {
   value: Json;
   problems: ValueProblem[];
@@ -33,17 +41,20 @@ export async function readEntry(
   for (let at: SharedEntry | undefined = entry; at; at = entryOf(state, key, at.prev)) {
     if (at.op === "remove") break;
     const whole = await assemble(ledger, state, key, at);
-    let why = "reason" in whole ? whole.reason : undefined;
+    if ("reason" in whole) {
+      problems.push({ key, version: at.seq, reason: whole.reason });
+      continue;
+    }
     // What was written under the schema of today was checked then.
-    if ("value" in whole && (state.schemaAt.get(key) ?? 0) > at.seq)
-      why = await checker.misfit(state, key, whole.value);
-    if (why === undefined && "value" in whole) {
+    const isOlder = (state.schemaAt.get(key) ?? 0) > at.seq;
+    const misfit = isOlder ? await checker.misfit(state, key, whole.value) : undefined;
+    if (misfit === undefined) {
       for (const one of problems) one.recoveredFrom = at.seq;
       return { value: whole.value, problems: [...problems, ...whole.lost] };
     }
-    problems.push({ key, version: at.seq, reason: why! });
+    problems.push({ key, version: at.seq, reason: misfit });
   }
-  const first = problems[0]!;
+  const first = problems[0] ?? { key, version: entry.seq, reason: "it was removed" };
   throw new HoldfastError(
     "damaged",
     `${key}: version ${first.version} cannot be had (${first.reason}), and no earlier version is good: share it again or remove it`,
@@ -79,7 +90,8 @@ async function assemble(ledger: ContextLedger, state: FoldState, key: string, en
   }
   const short = await inlineValues(ledger, chain);
   for (const one of chain) {
-    const item = short.has(one.seq) ? { value: short.get(one.seq)! } : await single(ledger, one);
+    const known = short.get(one.seq);
+    const item = known === undefined ? await single(ledger, one) : { value: known };
     if ("value" in item) list.push(item.value);
     else lost.push({ key, version: one.seq, reason: `one item: ${item.reason}` });
   }
@@ -100,22 +112,26 @@ async function single(ledger: ContextLedger, entry: SharedEntry): Promise<{ valu
     const known = ledger.recent(entry.seq);
     if (known !== undefined) return { value: known };
     for await (const event of store.read(id, { after: entry.seq - 1, upTo: entry.seq })) {
-      return { value: (event.data as { value: Json }).value };
+      return { value: inlineValue(event) };
     }
     return { reason: "its event is missing" };
   }
-  const bytes = await store.blob(entry.hash!);
-  if (!bytes) return { reason: `blob ${entry.hash!.slice(0, 12)} is missing or damaged` };
+  const bytes = entry.hash === undefined ? undefined : await store.blob(entry.hash);
+  if (!bytes) return { reason: `blob ${entry.hash?.slice(0, 12)} is missing or damaged` };
   return { value: decodeBlob(bytes) };
 }
+
+/** Contract: of an event whose entry is `inline`. */
+const inlineValue = ({ data }: StoredEvent): Json => (data as { value: Json }).value;
 
 async function inlineValues({ store, id }: ContextLedger, chain: SharedEntry[]): Promise<Map<Seq, Json>> {
   const wanted = new Set(chain.filter((one) => one.inline).map((one) => one.seq));
   const values = new Map<Seq, Json>();
-  if (wanted.size < TOGETHER) return values;
-  const range = { after: chain[0]!.seq - 1, upTo: chain.at(-1)!.seq, types: ["data.appended"] };
+  const [first, last] = [chain[0], chain.at(-1)];
+  if (!first || !last || wanted.size < TOGETHER) return values;
+  const range = { after: first.seq - 1, upTo: last.seq, types: ["data.appended"] };
   for await (const event of store.read(id, range)) {
-    if (wanted.has(event.seq)) values.set(event.seq, (event.data as { value: Json }).value);
+    if (wanted.has(event.seq)) values.set(event.seq, inlineValue(event));
   }
   return values;
 }

@@ -95,7 +95,7 @@ function createRuntime({ ledger, checker, lease }: RuntimeOptions): Runtime {
       const entry = presentAt(state, name, { now: Date.now() });
       if (!entry) return undefined;
       const { value } = await readEntry(ledger, state, { key: name, entry, checker });
-      return { value, version: state.keys.get(name)!.at(-1)!.seq };
+      return { value, version: state.keys.get(name)?.at(-1)?.seq ?? entry.seq };
     },
     async pastRecords(name) {
       const state = recordsOf(await ledger.catchUp());

@@ -1,7 +1,9 @@
 // Schemas of shared data: zod or JSON Schema, kept as JSON Schema in the ledger so that every process checks the same. zod is loaded on first use.
+
 import type { ZodType } from "zod";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { explain } from "../ledger/events.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import type { Config, FoldState } from "./fold.ts";
 import type { Json } from "./values.ts";
@@ -9,7 +11,6 @@ import type { Json } from "./values.ts";
 /** A zod schema, or JSON Schema 2020-12 as far as zod reads it (no if/then/else, no unevaluated…). */
 export type Schema = ZodType | { [keyword: string]: unknown } | boolean;
 
-type JsonSchema = { [keyword: string]: unknown };
 type Checked = (value: unknown) => string | undefined;
 
 /** Refinements of a zod schema that JSON Schema cannot say are checked in processes that were given the schema itself. */
@@ -33,11 +34,11 @@ export async function schemaFacts(
   if (opts.schema !== undefined) {
     const { properties, additionalProperties, required = [], $defs } = await wholeSchema(opts.schema);
     const defs = $defs ? { $defs } : {};
+    const shape = isZod(opts.schema) && "shape" in opts.schema && isRecord(opts.schema.shape) ? opts.schema.shape : {};
     for (const [key, schema] of Object.entries(properties)) {
-      byKey.set(key, typeof schema === "object" ? { ...(schema as object), ...defs } : schema);
-      const shape = isZod(opts.schema) ? (opts.schema as unknown as { shape: Record<string, ZodType> }).shape : {};
+      byKey.set(key, typeof schema === "object" ? { ...schema, ...defs } : schema);
       const refined = own(shape, key);
-      if (refined) local.set(key, refined);
+      if (isZod(refined)) local.set(key, refined);
     }
     if (additionalProperties !== undefined) facts.others = additionalProperties;
     facts.required = required;
@@ -96,12 +97,12 @@ export function createChecker(local: LocalSchemas): Checker {
     async item(state, key, item) {
       if (isFree(state, key)) return;
       const schema = schemaOf(state.config, key);
-      if (typeof schema !== "object" || (schema as JsonSchema).type !== "array")
+      if (!isRecord(schema) || schema.type !== "array")
         throw misfitError(
           key,
           schema === false ? "the schema of this context knows no such key" : "its schema is not of a list",
         );
-      const { items, $defs } = schema as { items?: unknown; $defs?: unknown };
+      const { items, $defs } = schema;
       if (items === undefined) return;
       const one = typeof items === "object" && $defs ? { ...items, $defs } : items;
       const why = (await checkedBy(one, key))(item);
@@ -144,8 +145,8 @@ async function compile(schema: unknown, key: string): Promise<Checked> {
   }
 }
 
-function isZod(schema: Schema): schema is ZodType {
-  return typeof schema === "object" && "_zod" in schema;
+function isZod(schema: unknown): schema is ZodType {
+  return typeof schema === "object" && schema !== null && "_zod" in schema;
 }
 
 async function asJsonSchema(schema: Schema, key: string): Promise<unknown> {
@@ -171,11 +172,13 @@ interface Whole {
 }
 
 async function wholeSchema(schema: Schema): Promise<Whole> {
-  const json = (await asJsonSchema(schema, "the whole")) as JsonSchema | boolean;
-  if (typeof json !== "object" || json.type !== "object" || typeof json.properties !== "object")
+  const json = await asJsonSchema(schema, "the whole");
+  if (!isWhole(json))
     throw new HoldfastError(
       "invalid",
       "the schema for the whole must be of an object whose properties are the keys: give `schemas` for single keys",
     );
-  return json as unknown as Whole;
+  return json;
 }
+
+const isWhole = (json: unknown): json is Whole => isRecord(json) && json.type === "object" && isRecord(json.properties);

@@ -1,6 +1,8 @@
 // What options of contexts may be: programs without types, and settings that come from JSON, get one line instead of a surprise later.
+
 import { statSync } from "node:fs";
 import { HoldfastError } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 
 const HANDLE = ["author", "agent", "reducers", "lists", "files", "lease", "onProblem"];
 const SETTINGS = ["task", "metadata", "budget", "ttlMs", "quotas", "schema", "schemas", "lists"];
@@ -8,9 +10,6 @@ const QUOTAS = ["valueBytes", "contextBytes", "keys"];
 const PLACES = ["store", "file", "cwd", "state", "ttlMs"];
 
 const invalid = (what: string): HoldfastError => new HoldfastError("invalid", what);
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
@@ -25,7 +24,7 @@ function known(what: string, value: unknown, names: readonly string[]): Record<s
   return value;
 }
 
-function text(what: string, value: unknown): void {
+function text(what: string, value: unknown): asserts value is string {
   if (typeof value !== "string" || value === "") throw invalid(`${what} is a text, not ${shown(value)}`);
 }
 
@@ -75,19 +74,25 @@ export function checkHandle(opts: unknown, what = "contexts.get"): void {
   if (lists !== undefined) texts("lists", lists);
 }
 
-export function checkContextSettings(settings: unknown, what = "configure", more: readonly string[] = []): void {
-  const { task, metadata, budget, ttlMs, quotas, schemas, lists } = known(what, settings, [...SETTINGS, ...more]);
+/** Contract: gives them back, so that whoever allows more can look at that. */
+export function checkContextSettings(
+  settings: unknown,
+  what = "configure",
+  more: readonly string[] = [],
+): Record<string, unknown> {
+  const said = known(what, settings, [...SETTINGS, ...more]);
+  const { task, metadata, budget, ttlMs, quotas, schemas, lists } = said;
   if (task !== undefined) text("task", task);
   for (const [name, value] of Object.entries({ metadata, budget, schemas }))
     if (value !== undefined && !isRecord(value)) throw invalid(`${name} is an object, not ${shown(value)}`);
   if (ttlMs !== undefined && ttlMs !== null) checkTtl(ttlMs);
   if (quotas !== undefined) checkQuotas(quotas);
   if (lists !== undefined) texts("lists", lists);
+  return said;
 }
 
 export function checkCreate(opts: unknown): void {
-  checkContextSettings(opts, "contexts.create", ["root", "title", ...HANDLE]);
-  const { task, root, title } = opts as Record<string, unknown>;
+  const { task, root, title } = checkContextSettings(opts, "contexts.create", ["root", "title", ...HANDLE]);
   if (task === undefined) throw invalid("contexts.create needs a task: what this piece of work is about");
   if (title !== undefined && typeof title !== "string") throw invalid(`title is a text, not ${shown(title)}`);
   checkRoot(root);
@@ -100,7 +105,7 @@ export function checkImport(opts: unknown): void {
 function checkRoot(root: unknown): void {
   if (root === undefined) return;
   text("root", root);
-  if (!statSync(root as string, { throwIfNoEntry: false })?.isDirectory())
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
     throw invalid(`root ${root} is no folder: give one that is there, or leave it out to work in the harness's root`);
 }
 
@@ -109,10 +114,10 @@ export function checkPlace(where: unknown): void {
   if (ttlMs !== undefined) checkTtl(ttlMs);
   if (ttlMs !== undefined && store !== undefined)
     throw invalid("ttlMs is for a store that openContexts opens: whoever opened this one sweeps it (sweepExpired)");
-  if (store !== undefined && typeof (store as { append?: unknown } | null)?.append !== "function")
+  if (store !== undefined && !(isRecord(store) && typeof store.append === "function"))
     throw invalid(`store is an open store, not ${shown(store)}: give { file } or { cwd } to have one opened`);
   for (const [name, value] of Object.entries({ file, cwd, state })) if (value !== undefined) text(name, value);
-  if (file !== undefined && statSync(file as string, { throwIfNoEntry: false })?.isDirectory())
+  if (typeof file === "string" && statSync(file, { throwIfNoEntry: false })?.isDirectory())
     throw invalid(`${file} is a folder: give the file of the store in it`);
 }
 

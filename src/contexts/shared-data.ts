@@ -130,7 +130,8 @@ export function createSharedData(opts: DataOptions): SharedData {
         if (isList(state, key) && facts.type !== "array")
           throw new HoldfastError("invalid", `${key} is a list: append to it, or share an array`);
       }
-      if (write.expect !== undefined) reads.push(...expected(state, encoded[0]![0], write.expect));
+      const [first] = encoded;
+      if (first && write.expect !== undefined) reads.push(...expected(state, first[0], write.expect));
       const events = encoded.map(([key, { facts }]) => sharedEvent(key, facts, { ...write, author }));
       const growth = encoded.map(([key, { facts }]) => ({ key, bytes: facts.bytes, replaces: true }));
       const blobs = encoded.flatMap(([, one]) => one.blob ?? []);
@@ -152,6 +153,9 @@ export function createSharedData(opts: DataOptions): SharedData {
     return encoded.map(([key], i) => writtenAs(key, stored[i]!.seq));
   }
 
+  const putOne = async (key: string, value: unknown, write: WriteOptions & ContextWrite): Promise<SharedInfo> =>
+    (await put([[key, value]], write))[0]!;
+
   const isList = ({ config }: FoldState, key: string): boolean =>
     key === RESULTS || opts.lists.has(key) || (config.lists?.includes(key) ?? false);
 
@@ -169,7 +173,7 @@ export function createSharedData(opts: DataOptions): SharedData {
       const expect = versionOf(state, key);
       const next = await fn(await valueAt(state, key, presentAt(state, key, { now: Date.now() })));
       try {
-        return (await put([[key, next]], { ...write, expect, once: true, since }))[0]!;
+        return await putOne(key, next, { ...write, expect, once: true, since });
       } catch (error) {
         if (!isHoldfastError(error, "conflict") || monotonicMs() - since > MERGE_GIVE_UP_MS) throw error;
       }
@@ -179,7 +183,7 @@ export function createSharedData(opts: DataOptions): SharedData {
   const data: SharedData = {
     async share(key, value, write = {}) {
       const reduce = Object.hasOwn(reducers, key) ? reducers[key] : undefined;
-      if (!reduce || write.expect !== undefined) return (await put([[key, value]], write))[0]!;
+      if (!reduce || write.expect !== undefined) return putOne(key, value, write);
       encodeValue(key, value); // refused before anything is read
       return data.merge(key, (before) => (before === undefined ? value : reduce(before, value as Json)), write);
     },
@@ -246,10 +250,10 @@ export function createSharedData(opts: DataOptions): SharedData {
     async list() {
       const state = await ledger.catchUp();
       const now = Date.now();
-      return [...state.keys.keys()]
-        .filter((key) => presentAt(state, key, { now }))
-        .sort()
-        .map((key) => infoOf(key, entryAt(state, key)!, versionOf(state, key)));
+      return [...state.keys.keys()].sort().flatMap((key) => {
+        const entry = presentAt(state, key, { now });
+        return entry ? [infoOf(key, entry, versionOf(state, key))] : [];
+      });
     },
     async history(key) {
       const state = await ledger.catchUp();
@@ -340,7 +344,8 @@ export function withQuota(
   if (growth.length > 0 && keys !== undefined && after.size > keys)
     throw overQuota(`there would be ${after.size} keys`, `${keys}`);
   const [first, ...rest] = decision.events;
-  const touched = { ...first!, touches: [...(first!.touches ?? []), "ctx:quota"] };
+  if (!first) return decision;
+  const touched = { ...first, touches: [...(first.touches ?? []), "ctx:quota"] };
   return { ...decision, events: [touched, ...rest], reads: [...(decision.reads ?? []), "ctx:quota"] };
 }
 

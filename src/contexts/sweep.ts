@@ -62,10 +62,12 @@ async function look(store: Store, whole: boolean): Promise<{ entries: LedgerSumm
     return found;
   };
   const first = await page("");
-  if (whole || first.length < LOOKED_AT) return { entries: first, all: true };
-  const { ledger, createdAt } = first.at(-1)!;
+  const last = first.at(-1);
+  if (whole || !last || first.length < LOOKED_AT) return { entries: first, all: true };
+  const { ledger, createdAt } = last;
   const later = firstIdAt("ctx", createdAt + Math.random() * (Date.now() - createdAt));
-  const more = await page([later, ledger].sort().at(-1)!);
+  const [, after = ledger] = [later, ledger].sort();
+  const more = await page(after);
   return { entries: [...first, ...more], all: false };
 }
 

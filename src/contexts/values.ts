@@ -36,7 +36,7 @@ export function encodeValue(key: string, value: unknown): Encoded {
     throw new HoldfastError("invalid", `${key}: $ becomes nothing as JSON: share JSON values only`);
   const blob = Buffer.from(text);
   const inline = blob.length <= INLINE_BYTES;
-  const plain = JSON.parse(inline ? text : "null") as Json;
+  const plain: Json = JSON.parse(inline ? text : "null");
   const whole = nameBlob(blob);
   const facts: ValueFacts = {
     // Half of it for a short value: only what names a blob looks like the name of one.
@@ -72,7 +72,7 @@ const beginningOf = (text: string): string =>
   text.length <= PREVIEW_CHARS ? text : Buffer.from(text.slice(0, PREVIEW_CHARS)).toString();
 
 export function decodeBlob(bytes: Uint8Array): Json {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")) as Json;
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
 }
 
 const TYPE_BY_CHAR: Record<string, JsonType> = {
@@ -85,7 +85,7 @@ const TYPE_BY_CHAR: Record<string, JsonType> = {
 };
 
 function textType(text: string): JsonType {
-  return TYPE_BY_CHAR[text[0]!] ?? "number";
+  return TYPE_BY_CHAR[text.charAt(0)] ?? "number";
 }
 
 /** What is deeper cannot be read by programs that recurse, this one among them. */
@@ -124,16 +124,16 @@ function notJson(value: unknown, path: string, above: Set<object>): { path: stri
     default:
       return { path, what: typeof value };
   }
-  if (value === null || typeof (value as { toJSON?: unknown }).toJSON === "function") return undefined;
+  if (value === null || ("toJSON" in value && typeof value.toJSON === "function")) return undefined;
   if (value instanceof Map || value instanceof Set) return { path, what: "a Map or a Set, which JSON has not" };
-  if (above.has(value as object)) return { path, what: "a part of itself" };
+  if (above.has(value)) return { path, what: "a part of itself" };
   if (above.size >= DEEPEST) return { path: `${path.slice(0, 40)}…`, what: `nested deeper than ${DEEPEST} levels` };
-  above.add(value as object);
-  for (const [key, one] of Object.entries(value as object)) {
+  above.add(value);
+  for (const [key, one] of Object.entries(value)) {
     if (one === undefined && !Array.isArray(value)) continue; // left out, as JSON does
     const wrong = notJson(one, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`, above);
     if (wrong) return wrong;
   }
-  above.delete(value as object);
+  above.delete(value);
   return undefined;
 }

@@ -53,7 +53,7 @@ async function contentHash(store: Store, id: string, upTo: Seq): Promise<string>
 
 function hashOf(state: FoldState): string {
   return createHash("sha256")
-    .update(JSON.stringify(sorted(contextSlice.freeze!(state))))
+    .update(JSON.stringify(sorted(contextSlice.freeze(state))))
     .digest("hex");
 }
 

@@ -1,14 +1,17 @@
 // The facts of the hub: what an agent was asked for, what it exported, how often it was corrected.
+
 import * as z from "zod";
+import type { contextEvents } from "../contexts/events.ts";
 import type { EventDefs } from "../ledger/events.ts";
+import { knownFact } from "../ledger/guards.ts";
 import { own, ownOr } from "../ledger/own.ts";
 import type { Seq } from "../ledger/store.ts";
 import type { MechanismSlice } from "../loop/timelines.ts";
 
-export const hubEvents: EventDefs = {
+export const hubEvents = {
   "hub.exported": { v: 1, schema: () => z.object({ keys: z.array(z.string()) }) },
   "hub.corrected": { v: 1, schema: () => z.object({ reason: z.string() }) },
-};
+} satisfies EventDefs;
 
 export interface Assignment {
   type: string;
@@ -34,25 +37,26 @@ export const hubSlice: MechanismSlice<HubState> = {
   },
   initial: () => ({}),
   apply(state, event) {
-    const mine = own(state, event.actor);
-    if (event.type === "hub.asked") {
-      const { type, exports, question } = event.data as Pick<Assignment, "type" | "exports" | "question">;
-      const asked = { type, exports, ...(question && { question }), seq: event.seq };
-      state[event.actor] = { ...asked, exported: [], corrections: 0, exportedAt: {} };
-    } else if (event.type === "hub.exported" && mine) {
-      const { keys } = event.data as { keys: string[] };
+    const fact = knownFact<typeof hubEvents & Pick<typeof contextEvents, "hub.asked">>(event);
+    const mine = own(state, fact.actor);
+    if (fact.type === "hub.asked") {
+      const { type, exports, question } = fact.data;
+      const asked = { type, exports, ...(question && { question }), seq: fact.seq };
+      state[fact.actor] = { ...asked, exported: [], corrections: 0, exportedAt: {} };
+    } else if (fact.type === "hub.exported" && mine) {
+      const { keys } = fact.data;
       mine.exported = [...new Set([...mine.exported, ...keys])];
-      for (const key of keys) ownOr(mine.exportedAt, key, () => event.seq);
-    } else if (event.type === "hub.corrected" && mine) mine.corrections++;
+      for (const key of keys) ownOr(mine.exportedAt, key, () => fact.seq);
+    } else if (fact.type === "hub.corrected" && mine) mine.corrections++;
     return state;
   },
 };
 
 function upTo([agent, asked]: [string, Assignment], to: Seq): [string, Assignment][] {
   if (asked.seq > to) return [];
-  return [[agent, { ...asked, exported: asked.exported.filter((key) => asked.exportedAt[key]! <= to) }]];
+  return [[agent, { ...asked, exported: asked.exported.filter((key) => (own(asked.exportedAt, key) ?? 0) <= to) }]];
 }
 
 /** What is still wanted of an agent. */
 export const wantedOf = (assignment: Assignment | undefined): string[] =>
-  Object.keys(assignment?.exports ?? {}).filter((key) => !assignment!.exported.includes(key));
+  assignment ? Object.keys(assignment.exports).filter((key) => !assignment.exported.includes(key)) : [];

@@ -1,6 +1,8 @@
 // What an agent hands in: checked against its schemas, written with provenance and on its own authority.
+
 import type { Context } from "../contexts/context.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import type { Assignment } from "./events.ts";
 
@@ -57,9 +59,7 @@ export function exportsInText(text: string): Record<string, unknown> | undefined
   if (block === undefined) return undefined;
   try {
     const parsed: unknown = JSON.parse(block);
-    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
-      ? (parsed as Record<string, unknown>)
-      : undefined;
+    return isRecord(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }

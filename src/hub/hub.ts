@@ -1,9 +1,11 @@
 // Running an agent for the hub: prompt from the standard template, exports back into the context, one correction, continued after a crash.
+
 import { existsSync } from "node:fs";
 import type { Context } from "../contexts/context.ts";
 import type { Contexts } from "../contexts/open.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import { type ErrorCode, HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { isInherited, own } from "../ledger/own.ts";
 import { contextState } from "../loop/agent.ts";
 import { drive } from "../loop/drive.ts";
@@ -57,35 +59,16 @@ const MAX_CORRECTIONS = 1;
 const CODES: Record<string, ErrorCode> = { limit: "limit", blocked: "refused" };
 
 export function createHub(opts: HubOptions): Hub {
-  const { host, contexts, agents } = opts;
-
-  async function create(task: HubTask): Promise<void> {
-    checkTask(task);
-    const { ledger, leave } = await host.follow(task.context);
-    try {
-      if (own(contextState(ledger).agents, task.agent)) return;
-      const { root } = contextState(ledger);
-      if (root !== "" && task.cwd === undefined && !existsSync(root))
-        throw new HoldfastError(
-          "not_found",
-          `the folder ${root} of ${task.context} is not there: bring it back, or give cwd`,
-        );
-      const defined = (await agents?.define(task.agent, task.type)) ?? [];
-      const { agent: name, cwd, most, facts = [] } = task;
-      await host.addAgent(task.context, { name, cwd, most, events: [...defined, ...facts] });
-    } finally {
-      leave();
-    }
-  }
+  const { host, contexts } = opts;
 
   return {
-    create,
+    create: (task) => createAgent(task, opts),
     run: (task) => logged(contexts, task, () => run(task)),
   };
 
   async function run(task: HubTask): Promise<HubResult> {
     const startedAt = Date.now();
-    await create(task);
+    await createAgent(task, opts);
     const taken = await host.take(task.context, {
       agent: task.agent,
       wait: AbortSignal.timeout(60_000),
@@ -98,8 +81,9 @@ export function createHub(opts: HubOptions): Hub {
     });
     try {
       const before = taken.agent.turn.state.rounds;
-      const resumed = hubState(taken, task.agent) !== undefined;
-      if (resumed) refuseOther(hubState(taken, task.agent)!, task);
+      const assigned = hubState(taken, task.agent);
+      if (assigned) refuseOther(assigned, task);
+      const resumed = assigned !== undefined;
       if (!resumed) await assign(taken, task, opts);
       else if (task.followUp === undefined) await taken.agent.reopen();
       else await taken.agent.turn.append([inputFor(task, task.prompt, task.followUp)]);
@@ -123,6 +107,25 @@ export function createHub(opts: HubOptions): Hub {
       task.signal?.removeEventListener("abort", stop);
       await taken.release();
     }
+  }
+}
+
+async function createAgent(task: HubTask, { host, agents }: HubOptions): Promise<void> {
+  checkTask(task);
+  const { ledger, leave } = await host.follow(task.context);
+  try {
+    if (own(contextState(ledger).agents, task.agent)) return;
+    const { root } = contextState(ledger);
+    if (root !== "" && task.cwd === undefined && !existsSync(root))
+      throw new HoldfastError(
+        "not_found",
+        `the folder ${root} of ${task.context} is not there: bring it back, or give cwd`,
+      );
+    const defined = (await agents?.define(task.agent, task.type)) ?? [];
+    const { agent: name, cwd, most, facts = [] } = task;
+    await host.addAgent(task.context, { name, cwd, most, events: [...defined, ...facts] });
+  } finally {
+    leave();
   }
 }
 
@@ -245,7 +248,7 @@ interface Stopped {
 }
 
 const isStopped = (error: unknown): boolean =>
-  isHoldfastError(error) && (error.detail as Partial<Stopped> | undefined)?.interrupted === true;
+  isHoldfastError(error) && isRecord(error.detail) && error.detail.interrupted === true;
 
 /** Why it may not go on. A reply that asks for nothing more is not held against it. */
 function overLimit(taken: Taken, { maxRounds, budgetTokens }: HubTask): string | undefined {

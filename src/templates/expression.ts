@@ -162,7 +162,7 @@ export const eatName = (c: Cursor): string | undefined => eat(c, NAME);
 
 export function skipSpace(c: Cursor): void {
   SPACE.lastIndex = c.at;
-  c.at = Math.min(c.end, c.at + SPACE.exec(c.source.text)![0].length);
+  c.at = Math.min(c.end, c.at + (SPACE.exec(c.source.text)?.[0].length ?? 0));
 }
 
 /** A quotedSource text at the cursor; `\n \t \\ \" \'` and `\uXXXX` are its escapes. */

@@ -17,7 +17,7 @@ export function splitFrontMatter(source: Source): { front: Record<string, unknow
   const advice = "Correct the front matter, or begin the template with an empty line when --- is meant as a rule.";
   const broken = document.errors[0];
   if (broken) {
-    const message = broken.message.split("\n")[0]!.replace(/[.:]?$/, "");
+    const message = broken.message.replace(/\n[\s\S]*/, "").replace(/[.:]?$/, "");
     throw problem(source, start + broken.pos[0], `the front matter is not valid YAML: ${message}`, advice);
   }
   let front: unknown;
@@ -27,5 +27,5 @@ export function splitFrontMatter(source: Source): { front: Record<string, unknow
     throw problem(source, start, `the front matter cannot be read: ${messageOf(cause)}`, advice, { cause });
   }
   if (!isObject(front)) throw problem(source, start, "the front matter is not a map of names to values", advice);
-  return { front: front as Record<string, unknown>, body: close.lastIndex };
+  return { front, body: close.lastIndex };
 }

@@ -22,7 +22,7 @@ export interface Template {
 
 /** Contract: throws HoldfastError with file, line, column and what is allowed. The kind follows the file's name when it is not given. */
 export function parseTemplate(input: { text: string; file: string; kind?: TemplateKind }): Template {
-  const { text, file } = (input ?? {}) as Partial<typeof input>;
+  const { text, file }: Partial<typeof input> = input ?? {};
   if (typeof text !== "string" || typeof file !== "string" || file === "")
     throw new HoldfastError("invalid", "parseTemplate takes { text, file }: two texts, and the name says the kind");
   const root = parseDocument({ ...input, path: posix.basename(input.file) });

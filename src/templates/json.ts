@@ -6,12 +6,18 @@ export type JsonFault = (code: "invalid" | "limit", what: string) => never;
 const DEEPEST = 256;
 
 export const isList = (value: unknown): value is unknown[] => Array.isArray(value);
-export const isObject = (value: unknown): value is object =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What a property holds; undefined for one that is inherited, absent or computed by a getter. */
 export function ownValue(container: object, key: string | number): unknown {
   return Object.getOwnPropertyDescriptor(container, key)?.value;
+}
+
+/** Where one step of a path leads: a number into a list, a name into an object. */
+export function stepInto(holder: unknown, key: string | number): unknown {
+  if (typeof key === "number") return isList(holder) ? ownValue(holder, key) : undefined;
+  return isObject(holder) ? ownValue(holder, key) : undefined;
 }
 
 export function kindOf(value: unknown): string {

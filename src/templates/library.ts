@@ -55,10 +55,11 @@ export function createLibrary(root: Document, include: Include | undefined): Lib
     data(from, element) {
       const { path, text } = read(from, element);
       if (data.has(path)) return data.get(path);
-      let value: unknown = text.startsWith("\uFEFF") ? text.slice(1) : text;
+      const plain = text.startsWith("\uFEFF") ? text.slice(1) : text;
+      let value: unknown = plain;
       if (/\.json$/i.test(path)) {
         try {
-          value = JSON.parse(value as string);
+          value = JSON.parse(plain);
         } catch (cause) {
           const what = `${path} is not valid JSON: ${messageOf(cause).replace(/\s+/g, " ")}`;
           throw problem(from.source, element.at, what, "Correct that file.", { cause });

@@ -2,7 +2,7 @@
 import { parseCondition, parseLoop, variableName } from "./control.ts";
 import { type Cursor, type Decode, parsePieces, unexpected } from "./expression.ts";
 import { includePath } from "./includes.ts";
-import { LIST_STYLES, type ListStyle, type Tag } from "./poml-tags.ts";
+import { LIST_STYLES, type Tag } from "./poml-tags.ts";
 import type { Element } from "./poml-tree.ts";
 import { problem, quotedSource, type Source } from "./source.ts";
 
@@ -38,10 +38,11 @@ export function applyAttributes(
       element.name = variableName(c);
       if (c.at < c.end) throw unexpected(c, "A variable has a name of letters, digits and _.");
     } else if (key === "listStyle") {
-      if (!(LIST_STYLES as readonly string[]).includes(raw)) {
+      const style = LIST_STYLES.find((one) => one === raw);
+      if (!style) {
         throw problem(source, place.at, `there is no listStyle ${quotedSource(raw)}`, `Use ${LIST_STYLES.join(", ")}.`);
       }
-      element.style = raw as ListStyle;
+      element.style = style;
     } else if (raw !== "true" && raw !== "false") {
       throw problem(source, place.at, `inline is ${quotedSource(raw)}`, "Write true or false.");
     }

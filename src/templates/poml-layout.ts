@@ -1,6 +1,6 @@
 // White space in POML: indentation and edges that belong to the file go; values are never touched.
 import type { TextPiece } from "./expression.ts";
-import type { Lines, Node, PomlPart, Text } from "./poml-tree.ts";
+import type { Lines, Node, PomlPart } from "./poml-tree.ts";
 
 type Cut = (text: string) => string;
 
@@ -10,7 +10,7 @@ const firstBreak: Cut = (text) => text.replace(/^[ \t]*\n/, "");
 const lastBreak: Cut = (text) => text.replace(/\n[ \t]*$/, "");
 function cutEnd(text: string): string {
   let end = text.length;
-  while (end > 0 && " \t\n".includes(text[end - 1]!)) end--;
+  while (end > 0 && " \t\n".includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);
 }
 
@@ -58,8 +58,8 @@ export function layoutCode(nodes: Node[]): Lines {
 }
 
 export function trimPieces(pieces: TextPiece[]): TextPiece[] {
-  const [text] = trim([{ tag: "text", pieces }], cutStart, cutEnd) as [Text?];
-  return text?.pieces ?? [];
+  const [text] = trim([{ tag: "text", pieces }], cutStart, cutEnd);
+  return text?.tag === "text" ? text.pieces : [];
 }
 
 function dedent(nodes: Node[]): Node[] {
@@ -70,9 +70,10 @@ function dedent(nodes: Node[]): Node[] {
       if (typeof piece !== "string") return;
       const last = n === nodes.length - 1 && p === node.pieces.length - 1;
       for (const found of piece.matchAll(/\n([ \t]*)(?=([^\n])?)/g)) {
-        const ends = found.index + found[0].length === piece.length;
-        const blank = found[2] === undefined && (!ends || last);
-        if (!blank) indent = Math.min(indent, found[1]!.length);
+        const [whole, spaces = "", next] = found;
+        const ends = found.index + whole.length === piece.length;
+        const blank = next === undefined && (!ends || last);
+        if (!blank) indent = Math.min(indent, spaces.length);
       }
     });
   });
@@ -102,11 +103,11 @@ function trim(nodes: Node[], start: Cut, end: Cut): Node[] {
 
 function cutFrom(nodes: Node[], cut: Cut, order: (list: unknown[]) => number[]): void {
   for (const n of order(nodes)) {
-    const node = nodes[n]!;
-    if (node.tag === "let") continue;
+    const node = nodes[n];
+    if (!node || node.tag === "let") continue;
     if (node.tag !== "text") return;
     for (const p of order(node.pieces)) {
-      const piece = node.pieces[p]!;
+      const piece = node.pieces[p];
       if (typeof piece !== "string") return;
       node.pieces[p] = cut(piece);
       if (node.pieces[p] !== "") return;

@@ -1,4 +1,5 @@
 // Reading POML: a strict little XML without declarations, namespaces or entities of its own.
+import { own } from "../ledger/own.ts";
 import { type Cursor, type Decode, eat, parsePieces, skipSpace, type TextPiece, unexpected } from "./expression.ts";
 import { MAX_DEPTH } from "./limits.ts";
 import { type Attribute, applyAttributes } from "./poml-attributes.ts";
@@ -24,29 +25,11 @@ export function parsePoml(source: Source): Element {
   let root: Element | undefined;
   let at = 0;
 
-  const addText = (from: number, to: number, decodeText: Decode): void => {
-    const top = open.at(-1);
-    const blank = text.slice(from, to).trim() === "";
-    if (!top) {
-      if (!blank) throw problem(source, firstInk(text, from), "there is text outside <poml>", "Put it inside.");
-      return;
-    }
-    const { tag } = top.element;
-    const { holds } = tagRule(tag);
-    if (blank && (holds === "items" || holds === "nothing")) return;
-    if (holds === "items")
-      throw problem(source, firstInk(text, from), "there is text in <list>", "Put it into an <item>.");
-    if (holds === "nothing")
-      throw problem(source, firstInk(text, from), `<${tag}> holds nothing`, 'Write it as <include src="…"/>.');
-    const pieces: TextPiece[] = parsePieces(source, from, to, decodeText);
-    const last = top.children.at(-1);
-    if (last?.tag === "text") for (const piece of pieces) last.pieces.push(piece);
-    else top.children.push({ tag: "text", pieces });
-  };
-
   const close = (): void => {
-    const { element, children } = open.pop()!;
-    fill(source, element, children);
+    const top = open.pop();
+    if (!top) return;
+    const { element } = top;
+    fill(source, element, top.children);
     const above = open.at(-1);
     if (above) above.children.push(element);
     else root = element;
@@ -55,7 +38,7 @@ export function parsePoml(source: Source): Element {
   while (at < text.length) {
     const next = text.indexOf("<", at);
     const stop = next === -1 ? text.length : next;
-    if (stop > at) addText(at, stop, decode);
+    if (stop > at) addText(source, open.at(-1), { from: at, to: stop, decode });
     if (next === -1) break;
     const until = (end: string, from: number, what: string): number => {
       const found = text.indexOf(end, from);
@@ -66,20 +49,13 @@ export function parsePoml(source: Source): Element {
       at = until("-->", next + 4, "comment") + 3;
     } else if (text.startsWith("<![CDATA[", next)) {
       const end = until("]]>", next + 9, "CDATA");
-      addText(next + 9, end, (raw) => raw);
+      addText(source, open.at(-1), { from: next + 9, to: end, decode: (raw) => raw });
       at = end + 3;
     } else if (text.startsWith("<!", next) || text.startsWith("<?", next)) {
       throw problem(source, next, "declarations are not allowed", "Remove it: no DOCTYPE, no entities, no processing.");
     } else if (text.startsWith("</", next)) {
       const c: Cursor = { source, at: next + 2, end: text.length, decode };
-      const name = eat(c, TAG_NAME) ?? "";
-      skipSpace(c);
-      const expected = open.at(-1)?.element.tag;
-      if (expected === undefined || name !== expected) {
-        const advice = expected === undefined ? "Nothing is open here." : `Close <${expected}> first.`;
-        throw problem(source, next, `</${name}> does not close anything`, advice);
-      }
-      if (eat(c, />/y) === undefined) throw unexpected(c, "A closing tag ends in >.");
+      closingTag(c, open.at(-1)?.element.tag);
       close();
       at = c.at;
     } else {
@@ -101,6 +77,40 @@ export function parsePoml(source: Source): Element {
     throw problem(source, left.element.at, `<${left.element.tag}> is not closed`, `Add </${left.element.tag}>.`);
   if (!root) throw problem(source, 0, "there is no <poml>", "A POML template is one <poml> element.");
   return root;
+}
+
+/** `top`: what is open there. */
+function addText(source: Source, top: Open | undefined, of: { from: number; to: number; decode: Decode }): void {
+  const { text } = source;
+  const { from, to, decode } = of;
+  const blank = text.slice(from, to).trim() === "";
+  if (!top) {
+    if (!blank) throw problem(source, firstInk(text, from), "there is text outside <poml>", "Put it inside.");
+    return;
+  }
+  const { tag } = top.element;
+  const { holds } = tagRule(tag);
+  if (blank && (holds === "items" || holds === "nothing")) return;
+  if (holds === "items")
+    throw problem(source, firstInk(text, from), "there is text in <list>", "Put it into an <item>.");
+  if (holds === "nothing")
+    throw problem(source, firstInk(text, from), `<${tag}> holds nothing`, 'Write it as <include src="…"/>.');
+  const pieces: TextPiece[] = parsePieces(source, from, to, decode);
+  const last = top.children.at(-1);
+  if (last?.tag === "text") for (const piece of pieces) last.pieces.push(piece);
+  else top.children.push({ tag: "text", pieces });
+}
+
+/** Contract: the cursor stands behind `</`; throws unless it closes what is expected. */
+function closingTag(c: Cursor, expected: Tag | undefined): void {
+  const at = c.at - 2;
+  const name = eat(c, TAG_NAME) ?? "";
+  skipSpace(c);
+  if (expected === undefined || name !== expected) {
+    const advice = expected === undefined ? "Nothing is open here." : `Close <${expected}> first.`;
+    throw problem(c.source, at, `</${name}> does not close anything`, advice);
+  }
+  if (eat(c, />/y) === undefined) throw unexpected(c, "A closing tag ends in >.");
 }
 
 function parseTag(c: Cursor, parent: Tag | undefined): { element: Element; empty: boolean } {
@@ -152,7 +162,7 @@ function parseTag(c: Cursor, parent: Tag | undefined): { element: Element; empty
 
 function fill(source: Source, element: Element, children: Node[]): void {
   const { tag } = element;
-  if (tag === "list") element.body = children as Element[];
+  if (tag === "list") element.body = children.filter((child) => child.tag !== "text");
   else if (tag === "b" || tag === "i") element.body = [layoutInline(children)];
   else if (tag === "code") element.body = [element.block ? layoutCode(children) : layoutInline(children)];
   else if (tag === "let") element.body = [layoutLines(children)];
@@ -170,7 +180,8 @@ function decoder(source: Source): Decode {
     !raw.includes("&")
       ? raw
       : raw.replace(/&(?:#(x[0-9a-fA-F]{1,8}|\d{1,8});|([A-Za-z]\w{0,31});)?/g, (all, code, name, offset: number) => {
-          if (name !== undefined && Object.hasOwn(ENTITIES, name)) return ENTITIES[name]!;
+          const entity = name === undefined ? undefined : own(ENTITIES, name);
+          if (entity !== undefined) return entity;
           const point = code === undefined ? 0 : Number(code.startsWith("x") ? `0${code}` : code);
           if (point > 0 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff))
             return String.fromCodePoint(point);

@@ -7,7 +7,7 @@ import type { Library } from "./library.ts";
 import type { Meter } from "./meter.ts";
 import { trimPieces } from "./poml-layout.ts";
 import { CAPTIONS } from "./poml-tags.ts";
-import type { Element, Lines, PomlPart } from "./poml-tree.ts";
+import type { Element, Node, PomlPart } from "./poml-tree.ts";
 import { expressionText, holds, inner, need, type TemplateScope, templateValue } from "./scope.ts";
 import { problem } from "./source.ts";
 
@@ -72,20 +72,19 @@ export function renderDocument(
 
   const letValue = (element: Element, within: TemplateScope): unknown => {
     if (element.src !== undefined) return library.data(document, element);
-    const [only, ...rest] = (element.body[0] as Lines).nodes.flatMap((node) =>
-      node.tag === "text" ? node.pieces : [],
-    );
+    const pieces = nodesIn(element).flatMap((node) => (node.tag === "text" ? node.pieces : []));
+    const [only, ...rest] = pieces;
     // One expression and nothing else: the value itself, not its text.
     if (typeof only === "object" && rest.length === 0) {
       const value = templateValue(source, only, within, meter.left());
       return typeof value === "string" && only.filters.length > 0 ? meter.write(source, only.at, value) : value;
     }
-    return text([only!, ...rest], within);
+    return text(pieces, within);
   };
 
-  const lines = (part: Lines, within: TemplateScope): string => {
+  const lines = (nodes: readonly Node[], within: TemplateScope): string => {
     let out = "";
-    for (const node of part.nodes) {
+    for (const node of nodes) {
       if (node.tag === "text") out += text(node.pieces, within);
       else if (node.tag === "let") define(node, within);
       else expand(node, within, (scope) => (out += inline(node, scope)));
@@ -94,7 +93,7 @@ export function renderDocument(
   };
 
   const inline = (element: Element, within: TemplateScope): string => {
-    const content = lines(element.body[0] as Lines, within);
+    const content = lines(nodesIn(element), within);
     if (content === "") return "";
     if (element.tag === "b") return `**${content}**`;
     return element.tag === "i" ? `*${content}*` : codeSpan(content);
@@ -110,16 +109,16 @@ export function renderDocument(
         "Use letters, digits and + # . - _ in lang.",
       );
     }
-    const content = lines(element.body[0] as Lines, within);
+    const content = lines(nodesIn(element), within);
     const fence = fenceFor(content);
     return `${fence}${lang}\n${content}${content === "" || content.endsWith("\n") ? "" : "\n"}${fence}`;
   };
 
   const list = (element: Element, within: TemplateScope, at: number): string => {
     const items: string[] = [];
-    for (const child of element.body as Element[]) {
+    for (const child of element.body) {
       if (child.tag === "let") define(child, within);
-      else {
+      else if (child.tag !== "lines") {
         expand(child, within, (scope) => {
           const mark = `${marker(element, items.length)} `;
           items.push(mark + indented(blocks(child.body, scope, at, true), mark.length));
@@ -155,7 +154,7 @@ export function renderDocument(
     };
     parts.forEach((part, n) => {
       if (part.tag === "lines") {
-        add(lines(part, within), false);
+        add(lines(part.nodes, within), false);
         return;
       }
       const follows = tight && part.tag === "list" && parts[n - 1]?.tag === "lines";
@@ -168,6 +167,9 @@ export function renderDocument(
   // Included Markdown is a block among others; by itself it stays as it is written.
   return text(chain.length > 1 ? trimPieces(content.pieces) : content.pieces, scope);
 }
+
+/** Of an element that holds nothing but what flows in lines. */
+const nodesIn = ({ body: [lines] }: Element): readonly Node[] => (lines?.tag === "lines" ? lines.nodes : []);
 
 /** What is missing to `count` line breaks after a text. */
 function lineBreak(tail: string, count: number): string {

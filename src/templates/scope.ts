@@ -1,7 +1,7 @@
 // What a path means: names given by loops and <let>, then the values; and the text of an expression.
 import type { Condition } from "./control.ts";
 import { type Expression, type Filter, type Path, pathName } from "./expression.ts";
-import { isList, isObject, type JsonFault, kindOf, ownValue, stableJson } from "./json.ts";
+import { isList, isObject, type JsonFault, kindOf, ownValue, stableJson, stepInto } from "./json.ts";
 import { didYouMean, problem, quotedSource, type Source } from "./source.ts";
 
 export interface TemplateScope {
@@ -16,7 +16,7 @@ type Fallback = Extract<Filter, { text: string }>;
 type Found = { value: unknown } | { missing: number; holder: unknown };
 
 function find(path: Path, scope: TemplateScope): Found {
-  const root = path.keys[0] as string;
+  const root = String(path.keys[0]);
   let value: unknown;
   let at: TemplateScope | undefined = scope;
   while (at && !at.names.has(root)) at = at.above;
@@ -25,8 +25,7 @@ function find(path: Path, scope: TemplateScope): Found {
   for (let i = 1; i < path.keys.length; i++) {
     const key = path.keys[i]!;
     const holder = value;
-    const fits = typeof key === "number" ? isList(holder) : isObject(holder);
-    value = fits ? ownValue(holder as object, key) : undefined;
+    value = stepInto(holder, key);
     if (value === undefined) return { missing: i, holder };
   }
   return { value };

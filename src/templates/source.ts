@@ -12,9 +12,13 @@ export interface Source {
 
 export function createSource(file: string, raw: string): Source {
   const text = (raw.startsWith("\uFEFF") ? raw.slice(1) : raw).replaceAll("\r\n", "\n");
-  let starts: number[] | undefined;
+  let known: number[] | undefined;
+  const startsOf = (): number[] => {
+    known ??= lineStarts(text);
+    return known;
+  };
   const line = (at: number): number => {
-    starts ??= lineStarts(text);
+    const starts = startsOf();
     let low = 0;
     let high = starts.length - 1;
     while (low < high) {
@@ -29,7 +33,7 @@ export function createSource(file: string, raw: string): Source {
     text,
     line,
     // Characters, not UTF-16 units: an emoji is one column.
-    position: (at) => ({ line: line(at), column: [...text.slice(starts![line(at) - 1], at)].length + 1 }),
+    position: (at) => ({ line: line(at), column: [...text.slice(startsOf()[line(at) - 1], at)].length + 1 }),
   };
 }
 

@@ -35,6 +35,14 @@ export function variablesOf(document: Document, library: Library | undefined): V
   return asked.map(({ name, line, file, optional }) => ({ name, line, file, optional }));
 }
 
+/** Asked for twice in a line, it is optional only where both are. */
+function note(found: Map<string, Asked>, asked: Asked): void {
+  const key = `${asked.line}\0${asked.file}\0${asked.name}`;
+  const same = found.get(key);
+  if (same) same.optional &&= asked.optional;
+  else found.set(key, { ...asked });
+}
+
 function askedBy(chain: readonly Document[], library: Library | undefined, known: Map<Document, Asked[]>): Asked[] {
   const document = chain.at(-1)!;
   const before = known.get(document);
@@ -43,11 +51,7 @@ function askedBy(chain: readonly Document[], library: Library | undefined, known
   const found = new Map<string, Asked>();
 
   const add = (asked: Asked, bound: Bound): void => {
-    if (isBound(asked.root, bound)) return;
-    const key = `${asked.line}\0${asked.file}\0${asked.name}`;
-    const same = found.get(key);
-    if (same) same.optional &&= asked.optional;
-    else found.set(key, { ...asked });
+    if (!isBound(asked.root, bound)) note(found, asked);
   };
   const path = ({ keys, name, at }: Path, bound: Bound, optional: boolean): void =>
     add({ name, line: source.line(at), file: source.file, optional, root: String(keys[0]) }, bound);
@@ -75,7 +79,7 @@ function askedBy(chain: readonly Document[], library: Library | undefined, known
     }
     parts(at.body, within, perhaps);
     // What an `if` may leave undefined has to come from the values.
-    if (at.tag === "let" && !at.when) bound.names.add(at.name!);
+    if (at.tag === "let" && !at.when && at.name !== undefined) bound.names.add(at.name);
   };
   const nodes = (list: readonly Node[], bound: Bound, maybe: boolean): void => {
     for (const node of list) {

@@ -40,7 +40,8 @@ export function checkGraph(spec: WorkflowSpec, places: Places): void {
   const graph = spec.phases.map(({ id, needs = [] }) => ({ id, needs }));
   const cycle = cycleIn(graph);
   if (cycle) {
-    const at = ids.indexOf(cycle[0]!);
+    const [first = ""] = cycle;
+    const at = ids.indexOf(first);
     const advice = "Take one of these needs out; to repeat phases write until.";
     places.report(["phases", at, "needs"], `the needs go round: ${cycle.join(" → ")}`, advice);
     return;
@@ -56,7 +57,7 @@ export function checkGraph(spec: WorkflowSpec, places: Places): void {
           `until repeats ${quotedSource(one)}, and there is no such phase${didYouMean(one, ids)}`,
           `The phases are ${ids.join(", ")}.`,
         );
-      else if (one !== id && !above.get(id)!.has(one))
+      else if (one !== id && !above.get(id)?.has(one))
         places.report(
           at,
           `until repeats ${one}, which ${id} does not need`,
@@ -94,7 +95,35 @@ function checkKeys(phase: PhaseSpec, at: At, places: Places): void {
 export function checkNames(workflow: Workflow, places: Places): void {
   const { phases, inputs } = workflow;
   const above = ancestorsOf(phases);
-  const givers = new Map<string, Phase[]>();
+  const givers = giversIn(workflow, above, places);
+  for (const key of Object.keys(inputs))
+    if (RESERVED.includes(key))
+      places.report(
+        ["inputs", key],
+        `an input cannot be called ${quotedSource(key)}`,
+        "This name has a meaning already: choose another one.",
+      );
+  for (const [i, phase] of phases.entries()) {
+    const at: At = ["phases", i];
+    const lacking = lackingFor(phase, { inputs, givers, before: above.get(phase.id) ?? new Set() });
+    for (const [n, key] of phase.reads.entries()) {
+      const wrong = lacking(key, { optional: true });
+      if (wrong)
+        places.report([...at, "reads", n], `${phase.id} reads ${quotedSource(key)}: ${wrong.what}`, wrong.advice);
+    }
+    for (const one of pathsOf(phase, at)) {
+      const wrong = lacking(one.root, one);
+      if (wrong) places.report(one.at, `${one.name} of ${phase.id}: ${wrong.what}`, wrong.advice);
+    }
+    checkTemplate(phase, at, places, lacking);
+  }
+}
+
+/** By key: the phases that export it. */
+type Givers = Map<string, Phase[]>;
+
+function giversIn({ phases, inputs }: Workflow, above: Map<string, Set<string>>, places: Places): Givers {
+  const givers: Givers = new Map();
   for (const [i, phase] of phases.entries()) {
     for (const key of Object.keys(phase.exports)) {
       const at: At = ["phases", i, "exports", key];
@@ -119,90 +148,80 @@ export function checkNames(workflow: Workflow, places: Places): void {
       givers.set(key, [...others, phase]);
     }
   }
-  for (const key of Object.keys(inputs))
-    if (RESERVED.includes(key))
-      places.report(
-        ["inputs", key],
-        `an input cannot be called ${quotedSource(key)}`,
-        "This name has a meaning already: choose another one.",
-      );
-  const names = [...Object.keys(inputs), ...givers.keys()];
-
-  for (const [i, phase] of phases.entries()) {
-    const at: At = ["phases", i];
-    const before = above.get(phase.id)!;
-    /** Why the key may not be there when the phase begins. */
-    const lacking = (
-      key: string,
-      opts: { optional: boolean; own?: boolean },
-    ): { what: string; advice: string } | undefined => {
-      if (Object.hasOwn(inputs, key)) return undefined;
-      const by = givers.get(key);
-      if (!by)
-        return {
-          what: `nothing gives ${quotedSource(key)}${didYouMean(key, names)}`,
-          advice: `Let a phase export it or make it an input; there are ${names.join(", ") || "none"}.`,
-        };
-      if (opts.own && by.includes(phase)) return undefined;
-      const earlier = by.filter((one) => before.has(one.id));
-      if (earlier.length === 0) {
-        const looping = by.find((one) => one.until?.repeat.includes(phase.id) || one.id === phase.id);
-        if (looping && opts.optional) return undefined;
-        return looping
-          ? {
-              what: `${quotedSource(key)} is not there in the first round: ${looping.id} gives it`,
-              advice: `Write a default, as {{ ${key} | default: "" }}, or an if.`,
-            }
-          : {
-              what: `${quotedSource(key)} comes from ${by.map((one) => one.id).join(", ")}, which ${phase.id} does not need`,
-              advice: `Add it to the needs of ${phase.id}.`,
-            };
-      }
-      if (opts.optional || phase.when || earlier.some((one) => !one.when)) return undefined;
-      return {
-        what: `${quotedSource(key)} comes from ${earlier[0]!.id}, which its when may skip`,
-        advice: `Give a default, or give ${phase.id} a when too.`,
-      };
-    };
-
-    for (const [n, key] of phase.reads.entries()) {
-      const wrong = lacking(key, { optional: true });
-      if (wrong)
-        places.report([...at, "reads", n], `${phase.id} reads ${quotedSource(key)}: ${wrong.what}`, wrong.advice);
-    }
-    const paths = [
-      ...(phase.when
-        ? [{ name: "when", at: [...at, "when"], root: rootOf(phase.when.condition.path), optional: true, own: false }]
-        : []),
-      ...(phase.foreach
-        ? [{ name: "foreach", at: [...at, "foreach"], root: rootOf(phase.foreach.path), optional: false, own: false }]
-        : []),
-      ...(phase.until
-        ? [
-            {
-              name: "until",
-              at: [...at, "until", "when"],
-              root: rootOf(phase.until.when.path),
-              optional: true,
-              own: true,
-            },
-          ]
-        : []),
-    ];
-    for (const one of paths) {
-      const wrong = lacking(one.root, one);
-      if (wrong) places.report(one.at, `${one.name} of ${phase.id}: ${wrong.what}`, wrong.advice);
-    }
-    checkTemplate(phase, at, places, lacking);
-  }
+  return givers;
 }
 
-function checkTemplate(
+/** Why a key may not be there when the phase begins. */
+type Lacking = (
+  key: string,
+  opts: { optional: boolean; own?: boolean },
+) => { what: string; advice: string } | undefined;
+
+/** `before`: the phases that come before this one. */
+function lackingFor(
   phase: Phase,
-  at: At,
-  places: Places,
-  lacking: (key: string, opts: { optional: boolean }) => { what: string; advice: string } | undefined,
-): void {
+  { inputs, givers, before }: { inputs: Workflow["inputs"]; givers: Givers; before: ReadonlySet<string> },
+): Lacking {
+  const names = [...Object.keys(inputs), ...givers.keys()];
+  return (key, opts) => {
+    if (Object.hasOwn(inputs, key)) return undefined;
+    const by = givers.get(key);
+    if (!by)
+      return {
+        what: `nothing gives ${quotedSource(key)}${didYouMean(key, names)}`,
+        advice: `Let a phase export it or make it an input; there are ${names.join(", ") || "none"}.`,
+      };
+    if (opts.own && by.includes(phase)) return undefined;
+    const earlier = by.filter((one) => before.has(one.id));
+    const [first] = earlier;
+    if (!first) {
+      const looping = by.find((one) => one.until?.repeat.includes(phase.id) || one.id === phase.id);
+      if (looping && opts.optional) return undefined;
+      return looping
+        ? {
+            what: `${quotedSource(key)} is not there in the first round: ${looping.id} gives it`,
+            advice: `Write a default, as {{ ${key} | default: "" }}, or an if.`,
+          }
+        : {
+            what: `${quotedSource(key)} comes from ${by.map((one) => one.id).join(", ")}, which ${phase.id} does not need`,
+            advice: `Add it to the needs of ${phase.id}.`,
+          };
+    }
+    if (opts.optional || phase.when || earlier.some((one) => !one.when)) return undefined;
+    return {
+      what: `${quotedSource(key)} comes from ${first.id}, which its when may skip`,
+      advice: `Give a default, or give ${phase.id} a when too.`,
+    };
+  };
+}
+
+interface NamedPath {
+  name: string;
+  at: At;
+  root: string;
+  optional: boolean;
+  own: boolean;
+}
+
+/** What a phase reads outside its template. */
+function pathsOf({ when, foreach, until }: Phase, at: At): NamedPath[] {
+  const found: NamedPath[] = [];
+  if (when)
+    found.push({ name: "when", at: [...at, "when"], root: rootOf(when.condition.path), optional: true, own: false });
+  if (foreach)
+    found.push({ name: "foreach", at: [...at, "foreach"], root: rootOf(foreach.path), optional: false, own: false });
+  if (until)
+    found.push({
+      name: "until",
+      at: [...at, "until", "when"],
+      root: rootOf(until.when.path),
+      optional: true,
+      own: true,
+    });
+  return found;
+}
+
+function checkTemplate(phase: Phase, at: At, places: Places, lacking: Lacking): void {
   if (!phase.prompt) return;
   const { template, include } = phase.prompt;
   let variables: ReturnType<typeof template.variables>;
@@ -220,15 +239,16 @@ function checkTemplate(
   const seen = new Set<string>();
   for (const { name, line, file, optional } of variables) {
     const keys = keysOf(name).map(String);
-    if (phase.foreach && ["item", "index"].includes(keys[0]!)) continue;
-    const key = keys[0] === "data" ? keys[1] : keys[0];
+    const [root = "", second] = keys;
+    if (phase.foreach && ["item", "index"].includes(root)) continue;
+    const key = root === "data" ? second : root;
     const report = (what: string, advice: string) => places.add({ file, line, what, advice });
     if (key === undefined) {
       report("data alone names nothing", "Write {{ data.KEY }}.");
       continue;
     }
-    if (["item", "index"].includes(keys[0]!)) {
-      report(`${phase.id} has no foreach, and so no ${keys[0]}`, "Write foreach, or another variable.");
+    if (["item", "index"].includes(root)) {
+      report(`${phase.id} has no foreach, and so no ${root}`, "Write foreach, or another variable.");
       continue;
     }
     const wrong = lacking(key, { optional });
@@ -239,5 +259,5 @@ function checkTemplate(
 }
 
 function related(a: Phase, b: Phase, above: Map<string, Set<string>>): boolean {
-  return above.get(a.id)!.has(b.id) || above.get(b.id)!.has(a.id);
+  return (above.get(a.id)?.has(b.id) || above.get(b.id)?.has(a.id)) ?? false;
 }

@@ -2,7 +2,7 @@
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import { type Condition, parseCondition } from "../templates/control.ts";
 import { type Cursor, type Path, parsePath, skipSpace, unexpected } from "../templates/expression.ts";
-import { isList, isObject, ownValue } from "../templates/json.ts";
+import { stepInto } from "../templates/json.ts";
 import { holds } from "../templates/scope.ts";
 import { createSource } from "../templates/source.ts";
 
@@ -51,9 +51,6 @@ export const holdsOn = (condition: Condition, values: object): boolean =>
 
 export function valueAt(path: Path, values: object): unknown {
   let value: unknown = values;
-  for (const key of path.keys) {
-    const fits = typeof key === "number" ? isList(value) : isObject(value);
-    value = fits ? ownValue(value as object, key) : undefined;
-  }
+  for (const key of path.keys) value = stepInto(value, key);
   return value;
 }

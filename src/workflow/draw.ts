@@ -26,9 +26,10 @@ const NARROWEST = 24;
 export function drawWorkflow(run: WorkflowRun, { width = 80 }: DrawOptions = {}): string {
   const columns = Math.max(20, width);
   const place = new Map(run.phases.map(({ id }, i) => [id, i]));
+  const placeOf = (id: string): number => place.get(id) ?? -1;
   const under = new Map<string | undefined, PhaseStatus[]>();
   for (const phase of run.phases) {
-    const parent = phase.needs.toSorted((a, b) => place.get(a)! - place.get(b)!).at(-1);
+    const parent = phase.needs.toSorted((a, b) => placeOf(a) - placeOf(b)).at(-1);
     under.set(parent, [...(under.get(parent) ?? []), phase]);
   }
   const lines = [cut(`${plain(run.name)} · ${run.state} · ${run.context}`, columns)];

@@ -7,7 +7,7 @@ import { callAgent } from "./agents.ts";
 import { rootOf, valueAt } from "./condition.ts";
 import type { Phase } from "./definition.ts";
 import { type ItemsRecord, type PhaseRecord, saveRecord, settleItem } from "./records.ts";
-import { MOST_RENAMED, type Session } from "./session.ts";
+import { causeOf, MOST_RENAMED, type Session } from "./session.ts";
 
 /** How often other processes learn how far it is. */
 const SAVE_EVERY_MS = 500;
@@ -15,8 +15,7 @@ const SAVE_EVERY_MS = 500;
 /** Contract: `record.items` says how far it is also when this throws; throws when an item failed for good. */
 export async function runItems(session: Session, phase: Phase, record: PhaseRecord): Promise<AgentAnswer> {
   const { context } = session;
-  const list = await listOf(session, phase, record);
-  const items = record.items!;
+  const { list, items } = await listOf(session, phase, record);
   items.done = 0;
   items.errors = {};
   await saveRecord(context, phase.id, record);
@@ -32,7 +31,7 @@ export async function runItems(session: Session, phase: Phase, record: PhaseReco
     ownSlots.run(() =>
       session.slots.run(async () => {
         if (session.signal.aborted) return;
-        const answer = await runItem(session, phase, record, { item, index });
+        const answer = await runItem(session, phase, { record, items, item, index });
         if (!answer) return;
         answers[index] = answer;
         items.done++;
@@ -45,8 +44,9 @@ export async function runItems(session: Session, phase: Phase, record: PhaseReco
   const broken = settled.find((one) => one.status === "rejected");
   if (broken) throw broken.reason;
   const failed = Object.entries(items.errors);
-  if (failed.length > 0) {
-    const [index, why] = failed[0]!;
+  const [first] = failed;
+  if (first) {
+    const [index, why] = first;
     throw new HoldfastError(
       "invalid",
       `${failed.length} of ${list.length} items failed, the first is item ${index}: ${why}`,
@@ -58,17 +58,14 @@ export async function runItems(session: Session, phase: Phase, record: PhaseReco
 async function runItem(
   session: Session,
   phase: Phase,
-  record: PhaseRecord,
-  at: { item: unknown; index: number },
+  { record, items, item, index }: { record: PhaseRecord; items: ItemsRecord; item: unknown; index: number },
 ): Promise<AgentAnswer | undefined> {
-  const items = record.items!;
-  const { index } = at;
   const told = { kind: "item", phase: phase.id, index, total: items.total } as const;
   for (let left = phase.retry, renamed = 0; ; left--) {
-    const agent = agentOf(phase.id, record, index);
+    const agent = agentOf(phase.id, record.run, index, items);
     session.tell({ ...told, at: session.now(), state: "running", agent });
     try {
-      const answer = await callAgent(session, phase, { agent, item: at, shares: items.total });
+      const answer = await callAgent(session, phase, { agent, item: { item, index }, shares: items.total });
       await session.settling.run(() =>
         settleItem(session.context, phase, { agent, run: record.run, index, at: session.now() }, answer),
       );
@@ -78,7 +75,7 @@ async function runItem(
       if (session.signal.aborted) return undefined;
       // The failed name is spent: durable before the next one begins.
       items.tries[index] = (items.tries[index] ?? 0) + 1;
-      if (isHoldfastError((error as Error).cause, "conflict") && renamed++ < MOST_RENAMED) {
+      if (isHoldfastError(causeOf(error), "conflict") && renamed++ < MOST_RENAMED) {
         await saveRecord(session.context, phase.id, record);
         left++; // as for a phase: no try was made
         continue;
@@ -89,7 +86,7 @@ async function runItem(
       await session.context.logError({
         agent,
         message: `item ${index} of ${phase.id}: ${why}`,
-        cause: (error as Error).cause ?? error,
+        cause: causeOf(error) ?? error,
       });
       if (left > 0) {
         session.tell({ kind: "retry", at: session.now(), phase: phase.id, agent, error: why });
@@ -102,13 +99,17 @@ async function runItem(
 }
 
 /** `review.2.5`: run 2, item 5; `review.2.5.3`: its third try. */
-function agentOf(id: string, { run, items }: PhaseRecord, index: number): string {
-  const tries = items!.tries[index] ?? 0;
+function agentOf(id: string, run: number, index: number, items: ItemsRecord): string {
+  const tries = items.tries[index] ?? 0;
   return `${id}.${run}.${index}${tries > 0 ? `.${tries + 1}` : ""}`;
 }
 
 /** The list as it was when the run began: an item's number means the same item after a crash. */
-async function listOf(session: Session, phase: Phase, record: PhaseRecord): Promise<unknown[]> {
+async function listOf(
+  session: Session,
+  phase: Phase,
+  record: PhaseRecord,
+): Promise<{ list: unknown[]; items: ItemsRecord }> {
   const { path, text } = phase.foreach!;
   const root = rootOf(path);
   const { context } = session;
@@ -120,8 +121,9 @@ async function listOf(session: Session, phase: Phase, record: PhaseRecord): Prom
       "invalid",
       `foreach of ${phase.id}: ${text} is ${list === undefined ? "not there" : "not a list"}: see what ${root} holds`,
     );
-  record.items ??= { total: list.length, done: 0, version, tries: {}, errors: {} } satisfies ItemsRecord;
-  return list;
+  const items = record.items ?? { total: list.length, done: 0, version, tries: {}, errors: {} };
+  record.items = items;
+  return { list, items };
 }
 
 function joined(phase: Phase, answers: AgentAnswer[]): AgentAnswer {

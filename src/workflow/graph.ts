@@ -13,8 +13,7 @@ export function cycleIn(vertices: readonly Vertex[]): string[] | undefined {
     // By hand, not by recursion: a chain of phases may be long.
     const way: { id: string; next: number }[] = [{ id, next: 0 }];
     const on = new Set([id]);
-    while (way.length > 0) {
-      const top = way.at(-1)!;
+    for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
       const to = done.has(top.id) ? undefined : needs.get(top.id)?.[top.next++];
       if (to === undefined) {
         done.add(top.id);
@@ -38,12 +37,12 @@ export function phasesInOrder<T extends Vertex>(vertices: readonly T[]): T[] {
   const order: T[] = [];
   let left = [...vertices];
   while (left.length > 0) {
-    const free = left.filter((one) => one.needs.every((id) => placed.has(id)));
-    if (free.length === 0) return [...order, ...left];
     // One at a time keeps the order that was written.
-    order.push(free[0]!);
-    placed.add(free[0]!.id);
-    left = left.filter((one) => one !== free[0]);
+    const free = left.find((one) => one.needs.every((id) => placed.has(id)));
+    if (!free) return [...order, ...left];
+    order.push(free);
+    placed.add(free.id);
+    left = left.filter((one) => one !== free);
   }
   return order;
 }

@@ -1,5 +1,7 @@
 // The records that older Holdfasts kept among the shared data, where agents could write too: only what the runtime wrote there counts.
+
 import type { Context } from "../contexts/context.ts";
+import { isRecord } from "../ledger/guards.ts";
 import type { Header, PhaseRecord } from "./records.ts";
 
 const HEADER_KEY = "workflow";
@@ -12,6 +14,10 @@ interface Written {
   version: number;
 }
 
+/** Contract: what the runtime wrote there, or what is looked at for whether it did. */
+export const asPhaseRecord = (value: unknown): PhaseRecord => value as PhaseRecord;
+export const asHeader = (value: unknown): Header => value as Header;
+
 const bySaving = ({ author, call }: Written): boolean => author === "workflow" && call === undefined;
 const bySettling = (id: string, { run, agent }: PhaseRecord, { author, call }: Written): boolean =>
   call === `workflow:${id}.${run}` && author === agent;
@@ -23,13 +29,16 @@ async function written(context: Context, key: string): Promise<Written[]> {
 
 export async function oldHeader(context: Context): Promise<Header | undefined> {
   const found = (await written(context, HEADER_KEY)).find(bySaving);
-  return found && ((await context.read(HEADER_KEY, undefined, found)) as unknown as Header | undefined);
+  const value = found && (await context.read(HEADER_KEY, undefined, found));
+  return value === undefined ? undefined : asHeader(value);
 }
 
 export async function oldRecord(context: Context, id: string): Promise<PhaseRecord | undefined> {
   for (const one of await written(context, keyOf(id))) {
-    const record = (await context.read(keyOf(id), undefined, one)) as unknown as PhaseRecord | undefined;
-    if (record && (bySaving(one) || bySettling(id, record, one))) return record;
+    const value = await context.read(keyOf(id), undefined, one);
+    if (!value) continue;
+    const record = asPhaseRecord(value);
+    if (bySaving(one) || bySettling(id, record, one)) return record;
   }
   return undefined;
 }
@@ -39,8 +48,9 @@ export async function oldRuns(context: Context, id: string): Promise<number[]> {
   const runs: number[] = [];
   for (const { current, version } of await context.history(keyOf(id))) {
     if (current) continue;
-    const then = (await context.read(keyOf(id), undefined, { version })) as unknown as PhaseRecord | undefined;
-    if (Number.isSafeInteger(then?.run)) runs.push(then!.run);
+    const then = await context.read(keyOf(id), undefined, { version });
+    const { run } = isRecord(then) ? then : {};
+    if (typeof run === "number" && Number.isSafeInteger(run)) runs.push(run);
   }
   return runs;
 }

@@ -1,7 +1,9 @@
 // Reading a workflow: YAML or TypeScript in, a checked workflow out, or every mistake with its place.
+
 import fs from "node:fs";
 import path from "node:path";
-import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { readTextFile } from "../ledger/text-file.ts";
 import { includePath } from "../templates/includes.ts";
 import { parseTemplate, type Template } from "../templates/index.ts";
@@ -102,7 +104,7 @@ function buildPhase(spec: PhaseSpec, at: At, places: Places, read: ReadFile): Ph
   const prompt = promptOf(spec, at, places, read);
   if (prompt) phase.prompt = prompt;
   if (spec.concurrency !== undefined) phase.concurrency = spec.concurrency;
-  if (spec.timeout !== undefined) phase.timeoutMs = durationMs(spec.timeout)!;
+  if (spec.timeout !== undefined) phase.timeoutMs = durationMs(spec.timeout);
   if (spec.when !== undefined) {
     const found = readCondition(spec.when);
     if ("wrong" in found) places.report([...at, "when"], `when: ${bare(found.wrong)}`, "See docs/workflows.md.");
@@ -113,13 +115,13 @@ function buildPhase(spec: PhaseSpec, at: At, places: Places, read: ReadFile): Ph
     if ("wrong" in found) places.report([...at, "foreach"], `foreach: ${bare(found.wrong)}`, "See docs/workflows.md.");
     else phase.foreach = { path: found.path, text: spec.foreach };
   }
-  const until = spec.until && untilOf(spec, at, places);
+  const until = spec.until && untilOf(spec.id, spec.until, at, places);
   if (until) phase.until = until;
   return phase;
 }
 
-function untilOf({ id, until }: PhaseSpec, at: At, places: Places): Until | undefined {
-  const { when, max, repeat, exhausted = "fail" } = until!;
+function untilOf(id: string, until: NonNullable<PhaseSpec["until"]>, at: At, places: Places): Until | undefined {
+  const { when, max, repeat, exhausted = "fail" } = until;
   const found = readCondition(when);
   if ("wrong" in found) {
     places.report([...at, "until", "when"], `until: ${bare(found.wrong)}`, "See docs/workflows.md.");
@@ -129,12 +131,13 @@ function untilOf({ id, until }: PhaseSpec, at: At, places: Places): Until | unde
 }
 
 function promptOf(spec: PhaseSpec, at: At, places: Places, read: ReadFile): Phase["prompt"] {
-  if (spec.prompt !== undefined) {
+  const { prompt } = spec;
+  if (prompt !== undefined) {
     const first = places.textLine([...at, "prompt"]);
     const name = first === undefined ? `${places.file}, prompt of ${spec.id}` : places.file;
     // Lines are counted from where the text stands in the file: empty lines before it are no part of the prompt.
     const before = first === undefined ? 0 : first - 1;
-    const template = parsed(() => parseTemplate({ text: spec.prompt!, file: name, kind: "markdown" }), places, before);
+    const template = parsed(() => parseTemplate({ text: prompt, file: name, kind: "markdown" }), places, before);
     return template && { template: shifted(template, before), include: () => undefined };
   }
   if (spec.template === undefined) return undefined;
@@ -172,12 +175,12 @@ function parsed(parse: () => Template, places: Places, before: number): Template
   try {
     return parse();
   } catch (error) {
-    const { detail } = error as { detail?: { file?: string; line?: number } };
-    if (detail?.line === undefined) throw error;
+    const { file, line } = isHoldfastError(error) && isRecord(error.detail) ? error.detail : {};
+    if (typeof file !== "string" || typeof line !== "number") throw error;
     const what = messageOf(error)
-      .slice(`${detail.file}:`.length)
+      .slice(`${file}:`.length)
       .replace(/^\d+:\d+: /, "");
-    places.add({ file: detail.file ?? places.file, line: detail.line + before, ...split(what) });
+    places.add({ file, line: line + before, ...split(what) });
     return undefined;
   }
 }

@@ -1,14 +1,14 @@
 // One phase from its beginning (or where a dead process left it) to its end: skipped, done, failed, or left for later.
 
 import type { AgentAnswer } from "../hub/port.ts";
-import { isHoldfastError, messageOf } from "../ledger/error.ts";
+import { type ErrorCode, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { callAgent } from "./agents.ts";
 import { holdsOn, rootOf } from "./condition.ts";
 import type { Phase } from "./definition.ts";
 import { runItems } from "./fan-out.ts";
 import { sameBasis, type WorkflowPlan } from "./plan.ts";
 import { bytesOf, type PhaseRecord, saveRecord, settle, shortened } from "./records.ts";
-import { MOST_RENAMED, type Session, tellPhase } from "./session.ts";
+import { causeOf, MOST_RENAMED, type Session, tellPhase } from "./session.ts";
 
 export type Ending = PhaseRecord["state"] | "stopped";
 
@@ -49,7 +49,7 @@ async function runTries(session: Session, phase: Phase, plan: WorkflowPlan): Pro
       if (signal.aborted) return "stopped";
       if (isFatal(error)) throw error;
       // The name has another question behind it: the phase was edited meanwhile, or somebody used the name. No try was made.
-      if (isHoldfastError((error as Error).cause, "conflict") && !phase.foreach && renamed++ < MOST_RENAMED) {
+      if (isHoldfastError(causeOf(error), "conflict") && !phase.foreach && renamed++ < MOST_RENAMED) {
         record = { ...record, ...times, ...named(session, phase) };
         continue;
       }
@@ -60,7 +60,7 @@ async function runTries(session: Session, phase: Phase, plan: WorkflowPlan): Pro
         await context.logError({
           agent: record.agent,
           message: `${phase.id}: ${message}`,
-          cause: (error as Error).cause ?? error,
+          cause: causeOf(error) ?? error,
         });
       if (more) {
         session.tell({ kind: "retry", at: session.now(), phase: phase.id, agent: record.agent, error: message });
@@ -81,10 +81,10 @@ export async function fail(session: Session, phase: Phase, begun: PhaseRecord, e
 
 /** What nobody can go on from: the store or the lease. */
 export function isFatal(error: unknown): boolean {
-  return ["fenced", "held", "damaged", "disk", "busy", "upgrade"].some((code) =>
-    isHoldfastError(error, code as "fenced"),
-  );
+  return FATAL.some((code) => isHoldfastError(error, code));
 }
+
+const FATAL: ErrorCode[] = ["fenced", "held", "damaged", "disk", "busy", "upgrade"];
 
 async function keep(session: Session, id: string, record: PhaseRecord): Promise<void> {
   await saveRecord(session.context, id, record);

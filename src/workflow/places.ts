@@ -1,5 +1,5 @@
 // Where things stand in a workflow's file, and how a mistake is reported: file, line, what is wrong, what to do.
-import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import { HoldfastError } from "../ledger/error.ts";
 
 export type At = (string | number)[];
@@ -66,15 +66,16 @@ export function readYaml(text: string, file: string): { value: unknown; places: 
     for (const [depth, step] of at.entries()) {
       let next: unknown;
       if (isMap(node)) {
-        pair = node.items.find((one) => isScalar(one.key) && one.key.value === step);
-        next = (pair as { value?: unknown } | undefined)?.value;
-      } else if (isSeq(node)) next = node.items[step as number];
+        const found = node.items.find((one) => isScalar(one.key) && one.key.value === step);
+        pair = found;
+        next = found?.value;
+      } else if (isSeq(node) && typeof step === "number") next = node.items[step];
       if (next === undefined || next === null) return { node, pair, depth };
       node = next;
     }
     return { node, pair, depth: at.length };
   };
-  const startOf = (node: unknown): number => (node as { range?: [number, number, number] } | null)?.range?.[0] ?? 0;
+  const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
 
   const line: Places["line"] = (at, key) => {
     const { node } = nodeAt(at);
@@ -92,7 +93,7 @@ export function readYaml(text: string, file: string): { value: unknown; places: 
   const places = collect(file, line, textLine);
   const broken = document.errors[0];
   if (broken) {
-    const what = `not valid YAML: ${broken.message.split("\n")[0]!.replace(/[.:]?$/, "")}`;
+    const what = `not valid YAML: ${broken.message.replace(/\n[\s\S]*/, "").replace(/[.:]?$/, "")}`;
     places.add({ file, line: lineAt(broken.pos[0]), what, advice: "Correct the YAML there." });
     throw problemError(places.problems);
   }

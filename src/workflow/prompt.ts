@@ -30,10 +30,10 @@ export async function fillTemplate(context: Context, phase: Phase, item?: ItemVa
   const marked: Record<string, string> = {};
   const infos = new Map((await context.list()).map((one) => [one.key, one]));
   for (const { name } of template.variables({ include })) {
-    const [root, second] = keysOf(name).map(String);
-    const key = root === "data" ? second! : root!;
-    const info = infos.get(key);
-    if (!info || (item && Object.hasOwn(item, root!))) continue;
+    const [root = "", second] = keysOf(name).map(String);
+    const key = root === "data" ? second : root;
+    const info = key === undefined ? undefined : infos.get(key);
+    if (key === undefined || !info || (item && Object.hasOwn(item, root))) continue;
     if (Object.hasOwn(root === "data" ? marked : values, key)) continue;
     if (root === "data") marked[key] = asData(await context.read(key), { origin: originOf(info) });
     else values[key] = await context.read(key);

@@ -6,7 +6,7 @@ import { recordEntity, runtimeOf } from "../contexts/runtime.ts";
 import { resultEntry } from "../hub/results.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Phase, Workflow } from "./definition.ts";
-import { oldHeader, oldRecord, oldRuns } from "./old-records.ts";
+import { asHeader, asPhaseRecord, oldHeader, oldRecord, oldRuns } from "./old-records.ts";
 
 const TEXT_CHARS = 2_000;
 export const AUTHOR = "workflow";
@@ -83,7 +83,7 @@ export type Records = Map<string, PhaseRecord>;
 
 export async function readHeader(context: Context): Promise<Header | undefined> {
   const kept = await runtimeOf(context).record("workflow");
-  return kept ? (kept.value as unknown as Header) : oldHeader(context);
+  return kept ? asHeader(kept.value) : oldHeader(context);
 }
 
 export async function readRecords(context: Context, ids: Iterable<string>): Promise<Records> {
@@ -91,7 +91,7 @@ export async function readRecords(context: Context, ids: Iterable<string>): Prom
   const runtime = runtimeOf(context);
   for (const id of ids) {
     const kept = await runtime.record(`phase/${id}`);
-    const found = kept ? (kept.value as unknown as PhaseRecord) : await oldRecord(context, id);
+    const found = kept ? asPhaseRecord(kept.value) : await oldRecord(context, id);
     if (found !== undefined) records.set(id, found);
   }
   return records;
@@ -125,7 +125,7 @@ export async function saveInput(
   const expect: Record<string, number> = {};
   for (const { phase, run } of given) {
     const kept = await runtime.record(`phase/${phase}`);
-    const record = kept?.value as PhaseRecord | undefined;
+    const record = kept && asPhaseRecord(kept.value);
     if (record && (record.state !== "waiting" || record.run !== run))
       throw new HoldfastError("conflict", `${phase} no longer waits for this answer: see how the workflow stands`);
     expect[recordEntity(`phase/${phase}`)] = kept?.version ?? 0;
@@ -154,7 +154,7 @@ export async function readInput(
 
 /** Also over what a restore went behind: an agent of that name has worked already. */
 export async function highestRun(context: Context, id: string, record: PhaseRecord | undefined): Promise<number> {
-  const past = (await runtimeOf(context).pastRecords(`phase/${id}`)) as unknown as PhaseRecord[];
+  const past = (await runtimeOf(context).pastRecords(`phase/${id}`)).map(asPhaseRecord);
   return Math.max(record?.run ?? 0, ...past.map((one) => one.run), ...(await oldRuns(context, id)));
 }
 
@@ -231,7 +231,8 @@ export async function finishSettling(
     // An older hub added the result of an agent in its own name.
     const own = record.agent === `${id}.${record.run}` ? record.agent : undefined;
     const there = results.some((one) => one.call === call || one.author === own);
-    if (!there) await addResult(context, phases.find((one) => one.id === id)!, record, call);
+    const phase = phases.find((one) => one.id === id);
+    if (!there && phase) await addResult(context, phase, record, call);
     if (!marked.has(call)) await context.checkpoint(id, { auto: true, note: call, author: AUTHOR });
   }
 }

@@ -17,6 +17,7 @@ import {
   type Header,
   headerOf,
   highestRun,
+  type PhaseRecord,
   readHeader,
   readRecords,
   saveHeader,
@@ -136,13 +137,14 @@ async function takeUp({ workflow, context, records }: Session, repeat: string[])
     const record = records.get(phase.id);
     if (!record) continue;
     const { exhausted, error: _, ...rest } = record;
-    if (exhausted && phase.until)
-      records.set(phase.id, { ...rest, state: "done", again: true, limit: record.round + phase.until.max });
+    let next: PhaseRecord;
+    if (exhausted && phase.until) next = { ...rest, state: "done", again: true, limit: record.round + phase.until.max };
     else if (repeat.includes(phase.id) && record.state !== "running") {
       const { items: __, ...plain } = rest;
-      records.set(phase.id, { ...plain, state: "failed", error: "to be repeated" });
+      next = { ...plain, state: "failed", error: "to be repeated" };
     } else continue;
-    await saveRecord(context, phase.id, records.get(phase.id)!);
+    records.set(phase.id, next);
+    await saveRecord(context, phase.id, next);
   }
 }
 

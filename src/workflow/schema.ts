@@ -28,23 +28,26 @@ export function readSchema(written: unknown, at: At, places: Places): Typed | un
   if (typeof written !== "object" || written === null || Array.isArray(written))
     return refuse(`the schema of ${name} is not a JSON Schema`, "Write an object such as { type: string }.");
   try {
-    if ("_zod" in written) {
-      const own = written as unknown as z.ZodType;
-      const { $schema: _, ...schema } = z.toJSONSchema(own, { io: "input" });
-      return { schema, check: checkBy(own) };
+    if (isZod(written)) {
+      const { $schema: _, ...schema } = z.toJSONSchema(written, { io: "input" });
+      return { schema, check: checkBy(written) };
     }
     const unknown = unknownKeyword(written);
     if (unknown) {
       const what = `the schema of ${name} has no meaning for ${quotedSource(unknown)}${didYouMean(unknown, KEYWORDS)}`;
       return refuse(what, "Write JSON Schema.", unknown);
     }
-    const schema = JSON.parse(JSON.stringify(written)) as Record<string, unknown>;
+    const schema: Record<string, unknown> = JSON.parse(JSON.stringify(written));
     return { schema, check: checkBy(z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])) };
   } catch (error) {
-    const why = messageOf(error).split("\n")[0]!.replace(/\.$/, "");
+    const why = messageOf(error)
+      .replace(/\n[\s\S]*/, "")
+      .replace(/\.$/, "");
     return refuse(`the schema of ${name} cannot be used: ${why}`, "Write JSON Schema 2020-12 without if/then/else.");
   }
 }
+
+const isZod = (schema: object): schema is z.ZodType => "_zod" in schema;
 
 function checkBy(schema: z.ZodType): Typed["check"] {
   return (value) => {
@@ -58,7 +61,7 @@ function unknownKeyword(schema: unknown): string | undefined {
   for (const [key, value] of Object.entries(schema)) {
     if (!KEYWORDS.has(key) && !key.startsWith("x-")) return key;
     let inner: unknown[] = [];
-    if (key === "properties" || key === "$defs") inner = Object.values((value ?? {}) as object);
+    if (key === "properties" || key === "$defs") inner = Object.values(value ?? {});
     if (key === "items" || key === "additionalProperties") inner = [value];
     if (["anyOf", "oneOf", "allOf", "prefixItems"].includes(key) && Array.isArray(value)) inner = value;
     for (const one of inner) {

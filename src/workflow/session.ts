@@ -79,3 +79,6 @@ export function tellPhase(session: Session, id: string, record: PhaseRecord): vo
     ...(question !== undefined && { question }),
   });
 }
+
+/** What is behind an error of the hub. */
+export const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);

@@ -15,12 +15,12 @@ const PHASE_KEYS: (keyof PhaseSpec)[] = [
   ...(["id", "title", "agent", "prompt", "template", "reads", "exports", "needs", "when", "foreach"] as const),
   ...(["concurrency", "until", "retry", "timeout", "budget", "wait"] as const),
 ];
-const KNOWN: Record<string, readonly string[]> = {
+const KNOWN = {
   workflow: ["name", "description", "inputs", "concurrency", "budget", "phases"],
   phase: PHASE_KEYS,
   until: ["when", "max", "repeat", "exhausted"],
   budget: ["tokens", "rounds"],
-};
+} satisfies Record<string, readonly string[]>;
 
 function shape() {
   const id = z.string().regex(ID, "an id has letters, digits, - and _, and begins with a letter");
@@ -78,7 +78,7 @@ export function readShape(value: unknown, places: Places): WorkflowSpec | undefi
   const parsed = shape().safeParse(value);
   if (parsed.success) return parsed.data as WorkflowSpec;
   for (const issue of parsed.error.issues) {
-    const at = issue.path as At;
+    const at: At = issue.path.filter((one) => typeof one !== "symbol");
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys) {
         const known = knownAt(at);
@@ -97,14 +97,15 @@ export function readShape(value: unknown, places: Places): WorkflowSpec | undefi
 }
 
 function knownAt(at: At): readonly string[] {
-  if (at.length === 0) return KNOWN.workflow!;
+  if (at.length === 0) return KNOWN.workflow;
   const last = at.at(-1);
-  return (typeof last === "string" && own(KNOWN, last)) || KNOWN.phase!;
+  return (typeof last === "string" && own<readonly string[]>(KNOWN, last)) || KNOWN.phase;
 }
 
 export function durationMs(text: string): number | undefined {
-  const [, amount, unit] = DURATION.exec(text) ?? [];
-  if (amount === undefined) return undefined;
-  const ms = Math.round(Number(amount) * UNITS[unit!]!);
+  const [, amount, unit = ""] = DURATION.exec(text) ?? [];
+  const factor = own(UNITS, unit);
+  if (amount === undefined || factor === undefined) return undefined;
+  const ms = Math.round(Number(amount) * factor);
   return ms >= 1 && ms <= LONGEST_MS ? ms : undefined;
 }

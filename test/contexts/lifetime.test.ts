@@ -3,6 +3,7 @@ import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
+import { nextSum } from "../../src/contexts/portable-lines.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import { big, openWorld, refusal, type World } from "./world.ts";
 
@@ -199,6 +200,24 @@ describe("export and import", () => {
     } finally {
       await other.dispose();
     }
+  });
+
+  it("refuse a line that says something else, although its checksum is right", async () => {
+    const context = await filled();
+    const file = join(world.folder, "t.hfctx");
+    await world.contexts.export(context.id, file);
+    const [header = ""] = readFileSync(file, "utf8").split("\n");
+    const said: string[] = [];
+    for (const line of ["null", "5", '{"event":null}', '{"event":{"seq":1}}', '{"blob":7}', "{", '{"end":true}']) {
+      const sum = header.slice(0, 32);
+      writeFileSync(file, `${header}\n${nextSum(sum, line)} ${line}\n`);
+      said.push(
+        (await refusal(world.contexts.import(file))).message.replace(`${file}: `, "").replace(/byte \d+/, "byte N"),
+      );
+    }
+    const place = "line 2 (byte N): it is no line of an exported context";
+    expect(said).toEqual(said.map(() => `${place}; nothing was imported: export it again or take another copy`));
+    expect((await world.contexts.list()).length).toBe(1);
   });
 
   it("refuse every flipped byte and every cut by its place, and write nothing", async () => {

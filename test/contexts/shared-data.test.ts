@@ -1,7 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import type { Problem } from "../../src/contexts/index.ts";
+import { openContexts, type Problem } from "../../src/contexts/index.ts";
+import { HoldfastError } from "../../src/ledger/error.ts";
 import { big, openWorld, refusal, type World } from "./world.ts";
 
 let world: World;
@@ -240,6 +241,17 @@ describe("a damaged value", () => {
     expect((await again.problems()).map((one) => one.key)).toEqual(["alone"]);
     expect((await again.history("k")).at(-1)).toMatchObject({ op: "set", recovers: bad.version });
     expect(await again.read("list")).toEqual([1, 3]);
+  });
+
+  it("is told from a store that cannot be read: that error is the answer, not a report of it", async () => {
+    const made = await world.contexts.create({ task: "t" });
+    await made.share("k", big(5000, "good "));
+    await made.share("short", 1);
+    const { store } = world.contexts;
+    const failing = { ...store, blob: () => Promise.reject(new HoldfastError("disk", "the disk is gone")) };
+    const context = await (await openContexts({ store: failing })).get(made.id);
+    expect(await refusal(context.problems())).toEqual({ code: "disk", message: "the disk is gone" });
+    expect(await refusal(context.recover())).toEqual({ code: "disk", message: "the disk is gone" });
   });
 
   it("also when a later schema no longer fits it", async () => {

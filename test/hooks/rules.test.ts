@@ -6,8 +6,11 @@ import type { CommandHook, HookEvent } from "../../src/claude-code/hook-events.t
 import { HOOK_EVENTS, ruleOf } from "../../src/claude-code/hook-events.ts";
 import { fromClaude, toClaude } from "../../src/claude-code/tool-names.ts";
 import { HoldfastError } from "../../src/ledger/error.ts";
+import { createFiles } from "../../src/mechanisms/files/index.ts";
+import { readFileTool } from "../../src/mechanisms/files/read-file.ts";
 import { createHooks } from "../../src/mechanisms/hooks/index.ts";
 import { createShells } from "../../src/mechanisms/hooks/shells.ts";
+import { testTurn } from "../tools/turn.ts";
 import { command, fireHooks, on } from "./fixture.ts";
 
 const open: { clean(): void }[] = [];
@@ -306,7 +309,8 @@ describe("what a hook is told", () => {
       let at = 0;
       return () => (at += 5);
     })();
-    const { tool, dir, read } = fired({ hooks: on("PostToolUse", ["cat > told.json"]), now }, { agent: "explorer" });
+    const hooks = on("PostToolUse", ["cat > told.json"]);
+    const { tool, dir, read, callOf, turn } = fired({ hooks, now }, { agent: "explorer" });
     const output = { content: [{ type: "text" as const, text: "1 line" }] };
     expect(await tool("read_file", { path: "x.txt" }, output)).toBe(output);
     expect(JSON.parse(read("told.json"))).toMatchObject({
@@ -321,9 +325,18 @@ describe("what a hook is told", () => {
       type: "text",
       file: { filePath: `${dir}/x.txt`, content: "hello\n  there", numLines: 2, startLine: 7, totalLines: 9 },
     });
+    // As the tool shows a file: not every line has its number.
+    fs.writeFileSync(path.join(dir, "x.txt"), "a\nb\n\n  d\ne\nf\ng\n");
+    const input = { path: "x.txt", offset: 2, limit: 5 };
+    const reader = testTurn([createFiles()], { root: dir });
+    const run = { ...callOf("read_file", input), cwd: dir, root: dir, signal: turn.signal, intent: undefined };
+    const seen = await readFileTool.execute({ ...run, input, turn: reader, grants: {}, resumed: false });
+    await tool("read_file", input, seen);
+    const lines = { content: "b\n\n  d\ne\nf", numLines: 5, startLine: 2, totalLines: 6 };
+    expect(JSON.parse(read("told.json")).tool_response.file).toEqual({ filePath: `${dir}/x.txt`, ...lines });
     await tool("write_file", { path: "x.txt", content: "hello" }, { content: "Created x.txt (5 bytes)" });
     expect(JSON.parse(read("told.json"))).toMatchObject({
-      tool_use_id: "explorer.c3",
+      tool_use_id: "explorer.c5",
       tool_response: { filePath: `${dir}/x.txt`, content: "hello", success: true },
     });
   });

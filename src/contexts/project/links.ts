@@ -158,7 +158,8 @@ function chooseProject(opts: ProjectOptions, which: string): KnownProject {
   const byId = /^[0-9a-f-]{4,36}$/.test(which) ? all.filter((one) => one.id.startsWith(which)) : [];
   const at = path.resolve(opts.cwd, which);
   const found = byId.length > 0 ? byId : all.filter((one) => one.folders.some((folder) => folder.path === at));
-  if (found.length === 1) return found[0]!;
+  const [only, another] = found;
+  if (only && !another) return only;
   const ids = found.map((one) => one.id.slice(0, 8)).join(", ");
   throw new HoldfastError(
     "not_found",

@@ -91,7 +91,7 @@ function ofUnknownFolder(home: string, here: Here): Match {
     return recorded(ofKnownFolder(home, here, { ...there, self: topId }), [there]); // mounted anew
   }
   if (git) {
-    const ofRepository = byRepository(all, here);
+    const ofRepository = byRepository(all, here, git);
     if (ofRepository) return ofRepository;
   }
   const older = byOlderPath(home, here);
@@ -125,9 +125,8 @@ const recorded = (match: Match, instead: FolderRecord[] = []): Match =>
 const isElsewhere = ({ self, paths }: FolderRecord, than: string): boolean =>
   paths.some((one) => one !== than && isSameElsewhere(self, idAt(one) ?? ""));
 
-function byRepository(all: FolderRecord[], here: Here): Match | undefined {
+function byRepository(all: FolderRecord[], here: Here, git: NonNullable<Here["git"]>): Match | undefined {
   const { top, topId } = here;
-  const git = here.git!;
   const trees = all.filter(
     (one) =>
       one.common !== undefined &&

@@ -17,13 +17,15 @@ export async function settleMovedRoots(store: Store, project: Project): Promise<
   if (formerly.length === 0 || store.readOnly) return;
   repairWorktrees(path.join(stateDir, "worktrees"), formerly, top);
   const left = new Set<string>();
-  const there: LedgerSummary[] = [];
-  for await (const entry of store.list({ prefix: "ctx_" }))
-    if (formerly.some((one) => isInside(summaryOf(entry).root ?? "", one))) there.push(entry);
+  const there: (LedgerSummary & { from: string })[] = [];
+  for await (const entry of store.list({ prefix: "ctx_" })) {
+    const from = formerly.find((one) => isInside(summaryOf(entry).root ?? "", one));
+    if (from !== undefined) there.push({ ...entry, from });
+  }
   // One by one, the one last used last: the newest stays the newest.
   for (const entry of there.sort((a, b) => a.updatedAt - b.updatedAt || (a.ledger < b.ledger ? -1 : 1))) {
     const { root = "", agents = [], busy = [] } = summaryOf(entry);
-    const from = formerly.find((one) => isInside(root, one))!;
+    const { from } = entry;
     if ((await holderOf(store, entry.ledger, [...agents, ...busy]))?.alive) {
       left.add(from);
       continue;

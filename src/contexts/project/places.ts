@@ -1,8 +1,10 @@
 // What the user's state knows of folders: one small file a folder, found by what the folder is, naming the project it belongs to.
+
 import { createHash, randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { errorCode, isRecord } from "../../ledger/guards.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import type { DirId, Here } from "./here.ts";
 
@@ -46,10 +48,14 @@ export function readPlace(home: string, self: DirId): FolderRecord | undefined {
 }
 
 function parsePlace(text: string | undefined): FolderRecord | undefined {
-  const found = parseObject(text) as Partial<FolderRecord> | undefined;
-  const { id, project, self, paths } = found ?? {};
-  const isWhole = [id, project, self].every((one) => typeof one === "string") && Array.isArray(paths);
-  return isWhole && /^[\w-]+$/.test(project!) ? (found as FolderRecord) : undefined;
+  const found: unknown = parseObject(text);
+  return isPlace(found) ? found : undefined;
+}
+
+function isPlace(found: unknown): found is FolderRecord {
+  if (!isRecord(found) || !Array.isArray(found.paths)) return false;
+  const { id, project, self } = found;
+  return typeof id === "string" && typeof self === "string" && typeof project === "string" && /^[\w-]+$/.test(project);
 }
 
 /** `flush: false` for what the project's own folder says as well. */
@@ -85,11 +91,12 @@ export function projectNames(home: string): string[] {
 }
 
 export function readOrigin(home: string, name: string): Origin | undefined {
-  const found = parseObject(readRecordText(path.join(projectDir(home, name), "project.json"))) as
-    | Partial<Origin>
-    | undefined;
-  return typeof found?.id === "string" && typeof found.path === "string" ? (found as Origin) : undefined;
+  const found: unknown = parseObject(readRecordText(path.join(projectDir(home, name), "project.json")));
+  return isOrigin(found) ? found : undefined;
 }
+
+const isOrigin = (found: unknown): found is Origin =>
+  isRecord(found) && typeof found.id === "string" && typeof found.path === "string";
 
 export function writeOrigin(home: string, name: string, origin: Origin): void {
   writeWhole(home, path.join(projectDir(home, name), "project.json"), origin);
@@ -113,7 +120,7 @@ export function makeProject(home: string, name: string, origin: Origin): boolean
       return true;
     } catch (error) {
       fs.rmSync(fresh, { recursive: true, force: true });
-      if (["ENOTEMPTY", "EEXIST"].includes(String((error as NodeJS.ErrnoException).code))) return false;
+      if (["ENOTEMPTY", "EEXIST"].includes(String(errorCode(error)))) return false;
       throw error;
     }
   });
@@ -164,7 +171,7 @@ export function writeFolderRecord<T>(home: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === undefined || error instanceof HoldfastError) throw error;
     const full = ["ENOSPC", "EDQUOT", "EIO"].includes(code);
     const why = code === "ENOENT" ? "it cannot be made there" : messageOf(error);
@@ -201,10 +208,10 @@ export function readRecordText(file: string): string | undefined {
   }
 }
 
-export function parseObject(text: string | undefined): object | undefined {
+export function parseObject(text: string | undefined): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text ?? "");
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

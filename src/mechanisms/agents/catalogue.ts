@@ -38,9 +38,10 @@ interface Cached {
 }
 
 export function createAgentCatalogue({ places = [], definitions = [] }: CatalogueOptions = {}): Catalogue {
-  const cache = new Map<string, Cached>();
   const said = new Set<string>();
   let fresh: string[] = [];
+
+  const readPlace = createPlaceReader(tell);
 
   async function all(): Promise<AgentDefinition[]> {
     const found: AgentDefinition[] = definitions.map((one) => ({ ...one, source: "the program" }));
@@ -53,54 +54,6 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
       names.add(name.toLowerCase());
       return true;
     });
-  }
-
-  /** Of two of one name in one place the one in the upper folder is used, then the first by its file's name. */
-  async function readPlace(place: AgentPlace, missing: Map<string, string[]>): Promise<AgentDefinition[]> {
-    const found: AgentDefinition[] = [];
-    const { files, isCut } = definitionFiles(place.dir);
-    if (isCut)
-      tell([
-        `${place.shown}: more folders, or deeper ones, than are looked through; some are left out: take some away`,
-      ]);
-    if (files.length > MOST_FILES)
-      tell([`${place.shown}: ${files.length} definitions, and only the first ${MOST_FILES} are read: take some away`]);
-    for (const file of files.slice(0, MOST_FILES)) {
-      const { definition, missingTools } = (await read(place, file)) ?? {};
-      if (!definition) continue;
-      const first = found.find(({ name }) => name.toLowerCase() === definition.name.toLowerCase());
-      if (first) {
-        tell([
-          `${definition.source}: ${first.source} is named ${first.name} too, and is the one that is used: rename one`,
-        ]);
-        continue;
-      }
-      found.push(definition);
-      for (const tool of missingTools ?? []) missing.set(tool, [...(missing.get(tool) ?? []), definition.name]);
-    }
-    return found;
-  }
-
-  async function read({ dir, shown, repository }: AgentPlace, name: string): Promise<ReadDefinition | undefined> {
-    const file = path.join(dir, name);
-    const source = path.join(shown, name);
-    try {
-      const stat = fs.statSync(file);
-      const stamp = `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
-      let cached = cache.get(file);
-      if (cached?.stamp !== stamp) {
-        if (!stat.isFile()) throw new Error("it is not a file");
-        if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-        const { readDefinition } = await import("./read-definition.ts");
-        cached = { stamp, read: readDefinition(fs.readFileSync(file, "utf8"), source, { repository }) };
-        cache.set(file, cached);
-      }
-      tell(cached.read.problems);
-      return cached.read;
-    } catch (error) {
-      tell([`${source}: cannot be read (${messageOf(error)}); this agent is left out`]);
-      return undefined;
-    }
   }
 
   function tell(problems: readonly string[]): void {
@@ -134,6 +87,63 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
       return now;
     },
   };
+}
+
+type ReadPlace = (place: AgentPlace, missing: Map<string, string[]>) => Promise<AgentDefinition[]>;
+
+/** Each file is read once until it changes. `missing`: by tool, who names one that is not here. */
+function createPlaceReader(tell: (problems: readonly string[]) => void): ReadPlace {
+  const cache = new Map<string, Cached>();
+
+  /** Of two of one name in one place the one in the upper folder is used, then the first by its file's name. */
+  const readPlace: ReadPlace = async (place, missing) => {
+    const found: AgentDefinition[] = [];
+    const { files, isCut } = definitionFiles(place.dir);
+    if (isCut)
+      tell([
+        `${place.shown}: more folders, or deeper ones, than are looked through; some are left out: take some away`,
+      ]);
+    if (files.length > MOST_FILES)
+      tell([`${place.shown}: ${files.length} definitions, and only the first ${MOST_FILES} are read: take some away`]);
+    for (const file of files.slice(0, MOST_FILES)) {
+      const { definition, missingTools } = (await read(place, file)) ?? {};
+      if (!definition) continue;
+      const first = found.find(({ name }) => name.toLowerCase() === definition.name.toLowerCase());
+      if (first) {
+        tell([
+          `${definition.source}: ${first.source} is named ${first.name} too, and is the one that is used: rename one`,
+        ]);
+        continue;
+      }
+      found.push(definition);
+      for (const tool of missingTools ?? []) missing.set(tool, [...(missing.get(tool) ?? []), definition.name]);
+    }
+    return found;
+  };
+
+  async function read({ dir, shown, repository }: AgentPlace, name: string): Promise<ReadDefinition | undefined> {
+    const file = path.join(dir, name);
+    const source = path.join(shown, name);
+    try {
+      const stat = fs.statSync(file);
+      const stamp = `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
+      let cached = cache.get(file);
+      if (cached?.stamp !== stamp) {
+        if (!stat.isFile()) throw new Error("it is not a file");
+        if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+        const { readDefinition } = await import("./read-definition.ts");
+        cached = { stamp, read: readDefinition(fs.readFileSync(file, "utf8"), source, { repository }) };
+        cache.set(file, cached);
+      }
+      tell(cached.read.problems);
+      return cached.read;
+    } catch (error) {
+      tell([`${source}: cannot be read (${messageOf(error)}); this agent is left out`]);
+      return undefined;
+    }
+  }
+
+  return readPlace;
 }
 
 /** One line for all of them: it is nobody's mistake. */

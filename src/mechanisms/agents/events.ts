@@ -1,7 +1,9 @@
 // The facts of agent types: the copy of a definition that an agent keeps, so that a resume uses the same one.
+
 import * as z from "zod";
 import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
 import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -16,7 +18,7 @@ export interface DefinedAgent {
   maxRounds?: number;
 }
 
-export const agentEvents: EventDefs = {
+export const agentEvents = {
   "agent.defined": {
     v: 1,
     schema: () =>
@@ -31,7 +33,7 @@ export const agentEvents: EventDefs = {
         maxRounds: z.number().optional(),
       }),
   },
-};
+} satisfies EventDefs;
 
 /** By agent. */
 export type AgentsState = Record<string, DefinedAgent>;
@@ -46,8 +48,9 @@ export const agentsSlice: MechanismSlice<AgentsState> = {
   },
   initial: () => ({}),
   apply(state, event) {
-    if (event.type !== "agent.defined") return state;
-    const { agent, ...defined } = event.data as DefinedAgent & { agent: string };
+    const { type, data } = knownFact<typeof agentEvents>(event);
+    if (type !== "agent.defined") return state;
+    const { agent, ...defined } = data;
     state[agent] = defined;
     return state;
   },

@@ -25,10 +25,11 @@ export function readFrontMatter(
   { keys, texts }: { keys: readonly string[]; texts: readonly string[] },
 ): FrontMatter | Unreadable {
   const front = FRONT.exec(text);
-  if (!front || front.index > 0)
+  const inside = front?.[1];
+  if (!front || inside === undefined || front.index > 0)
     return { line: 1, says: "there is no front matter: begin with ---, name, description, ---" };
   const body = text.slice(front[0].length);
-  const whole = front[1]!.replaceAll("\r\n", "\n");
+  const whole = inside.replaceAll("\r\n", "\n");
   const read = parse(whole);
   if (typeof read !== "string") return { values: read, body, guessed: [] };
   const { chunks, guessed } = byLine(whole, keys);
@@ -49,13 +50,14 @@ export function readFrontMatter(
 /** Every key with its line in the file, or what is wrong. */
 function parse(text: string): Values | string {
   const document = parseDocument(text, { prettyErrors: false });
-  if (document.errors.length > 0) return document.errors[0]!.message.split("\n")[0]!;
-  if (!isMap<ParsedNode>(document.contents)) return "it is not a map of names to values";
+  const [wrong] = document.errors;
+  if (wrong) return wrong.message.replace(/\n[\s\S]*/, "");
+  if (!isMap<ParsedNode, ParsedNode | null>(document.contents)) return "it is not a map of names to values";
   const values: Values = {};
   for (const { key, value } of document.contents.items) {
     if (!isScalar(key)) return "a name is not plain";
     const line = text.slice(0, key.range?.[0] ?? 0).split("\n").length + 1;
-    values[String(key.value)] = { value: (value as ParsedNode | null)?.toJS(document) ?? null, line };
+    values[String(key.value)] = { value: value?.toJS(document) ?? null, line };
   }
   return values;
 }

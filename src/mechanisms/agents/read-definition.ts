@@ -1,6 +1,6 @@
 // Reading one definition: Markdown with front matter as Claude Code writes it; mistakes by file and line.
 
-import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
+import { PERMISSION_MODES } from "../../claude-code/permission-modes.ts";
 import { own } from "../../ledger/own.ts";
 import { isClaudeFamily } from "../../models/catalogue.ts";
 import { isNoModel } from "../../models/model-spec.ts";
@@ -84,13 +84,14 @@ const FIELDS: Record<string, Take> = {
     else note(`model ${value} is not known (sonnet, opus, haiku, fable, provider/name): it works with its caller's`);
   },
   permissionMode(into, value) {
-    if (!PERMISSION_MODES.includes(value as PermissionMode))
-      return `permissionMode must be one of ${PERMISSION_MODES.join(", ")}`;
-    into.permissionMode = value as PermissionMode;
+    const mode = PERMISSION_MODES.find((one) => one === value);
+    if (mode === undefined) return `permissionMode must be one of ${PERMISSION_MODES.join(", ")}`;
+    into.permissionMode = mode;
   },
   maxTurns(into, value) {
-    if (!Number.isSafeInteger(value) || (value as number) < 1) return "maxTurns must be a whole number from 1 on";
-    into.maxRounds = value as number;
+    if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1)
+      return "maxTurns must be a whole number from 1 on";
+    into.maxRounds = value;
   },
   isolation(into, value) {
     if (value !== "worktree") return "isolation can only be worktree";
@@ -105,6 +106,9 @@ const FIELDS: Record<string, Take> = {
   },
 };
 
+const isNames = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === "string");
+
 function takeTools(
   into: AgentDefinition,
   key: "tools" | "disallowedTools",
@@ -112,10 +116,9 @@ function takeTools(
   about: About,
 ): string | undefined {
   if (value === null) return undefined;
-  const entries = typeof value === "string" ? value.split(/,(?![^(]*\))/) : value;
-  if (!Array.isArray(entries) || entries.some((entry) => typeof entry !== "string"))
-    return `${key} must be names with commas between, or a list of names`;
-  const names = (entries as string[]).map((entry) => entry.trim()).filter((entry) => entry !== "");
+  const entries: unknown = typeof value === "string" ? value.split(/,(?![^(]*\))/) : value;
+  if (!isNames(entries)) return `${key} must be names with commas between, or a list of names`;
+  const names = entries.map((entry) => entry.trim()).filter((entry) => entry !== "");
   const ruled = names.find((name) => name.includes("("));
   if (ruled !== undefined)
     return `${key} takes whole tools, not ${ruled}: put what it may do with one into the permission rules`;

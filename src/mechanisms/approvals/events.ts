@@ -1,7 +1,11 @@
 // The facts of approvals: what was asked, what a person answered, what was to be remembered.
+
 import * as z from "zod";
+import type { contextEvents } from "../../contexts/events.ts";
 import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
+import type { loopEvents } from "../../loop/events.ts";
 import type { VerdictCode } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
@@ -101,6 +105,10 @@ export interface ApprovalsState {
   rules: KeptRule[];
 }
 
+type Known = typeof approvalEvents &
+  Pick<typeof loopEvents, "tool.finished"> &
+  Pick<typeof contextEvents, "context.moved">;
+
 export const approvalsSlice: MechanismSlice<ApprovalsState> = {
   version: 3,
   types: ["approval.asked", "approval.answered", "tool.finished", "context.moved"],
@@ -111,12 +119,13 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
   },
   initial: () => ({ requests: {}, remembered: [], rules: [] }),
   apply(state, event) {
-    if (event.type === "approval.asked") {
-      const asked = event.data as Omit<ApprovalRequest, "agent" | "askedAt">;
-      if (!own(state.requests, asked.requestId)) drop(state, event.actor, asked.callId); // another directory: the question before it is void
-      ownOr(state.requests, asked.requestId, () => ({ ...asked, agent: event.actor, askedAt: event.at }));
-    } else if (event.type === "approval.answered") {
-      const { requestId, ...answer } = event.data as ApprovalAnswer & { requestId: string };
+    const { type, data, actor } = knownFact<Known>(event);
+    if (type === "approval.asked") {
+      const asked = data as Omit<ApprovalRequest, "agent" | "askedAt">; // `code` is one of those there were then
+      if (!own(state.requests, asked.requestId)) drop(state, actor, asked.callId); // another directory: the question before it is void
+      ownOr(state.requests, asked.requestId, () => ({ ...asked, agent: actor, askedAt: event.at }));
+    } else if (type === "approval.answered") {
+      const { requestId, ...answer } = data;
       const request = own(state.requests, requestId);
       if (!request || request.answer || request.movedTo !== undefined) return state; // the first answer counts
       request.answer = answer;
@@ -126,11 +135,11 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
       }
       if (answer.decision === "allow" && answer.keeps && request.rules?.includes(answer.keeps.rule))
         state.rules.push(answer.keeps);
-    } else if (event.type === "tool.finished") {
-      drop(state, event.actor, (event.data as { callId: string }).callId); // its call has its result: nobody waits any more
-    } else if (event.type === "context.moved") {
+    } else if (type === "tool.finished") {
+      drop(state, actor, data.callId); // its call has its result: nobody waits any more
+    } else if (type === "context.moved") {
       // A person's word names the old place. Another folder may stand there, or have been adopted here: it is not carried over.
-      const { from, to } = event.data as { from: string; to: string };
+      const { from, to } = data;
       for (const request of Object.values(state.requests)) if (isOf(from, request)) request.movedTo = to;
       state.remembered = state.remembered.filter((request) => !isOf(from, request));
     }

@@ -62,7 +62,7 @@ export function keptRules(turn: Pick<Turn, "slice">): string[] {
 /** Whose answer it is, and on which machine. */
 export const whoAnswers = (): Omit<KeptRule, "rule"> => ({
   user: String(process.getuid?.() ?? userInfo().username),
-  machine: thisHolder(false).machine.split("#")[0]!,
+  machine: thisHolder(false).machine.replace(/#.*/s, ""),
 });
 
 const stateOf = (turn: Pick<Turn, "slice">): ApprovalsState => turn.slice<ApprovalsState>("approvals");

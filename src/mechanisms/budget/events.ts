@@ -1,7 +1,9 @@
 // The facts of a context's budget and their fold: its limits, what all its agents spent, and which calls stand reserved.
+
 import * as z from "zod";
 import type { contextEvents } from "../../contexts/events.ts";
-import type { EventDefs, Fact } from "../../ledger/events.ts";
+import type { EventDefs } from "../../ledger/events.ts";
+import { isRecord, knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -49,7 +51,7 @@ export interface BudgetState {
   last: Record<string, Usage>;
 }
 
-type Known = Fact<typeof budgetEvents & typeof loopEvents & Pick<typeof contextEvents, "context.configured">>;
+type Known = typeof budgetEvents & typeof loopEvents & Pick<typeof contextEvents, "context.configured">;
 
 export const budgetSlice: MechanismSlice<BudgetState> = {
   version: 1,
@@ -61,7 +63,7 @@ export const budgetSlice: MechanismSlice<BudgetState> = {
   },
   initial: () => ({ limits: {}, rounds: 0, byModel: {}, standing: {}, unrecorded: {}, last: {} }),
   apply(state, event) {
-    const { actor, type, data } = event as Known;
+    const { actor, type, data } = knownFact<Known>(event);
     switch (type) {
       case "context.configured":
         if (data.budget !== undefined) state.limits = limitsIn(data.budget);
@@ -97,9 +99,9 @@ export const budgetSlice: MechanismSlice<BudgetState> = {
 /** Anybody may write anything into a context's settings: only numbers count. */
 function limitsIn(given: unknown): Budget {
   const limits: Budget = {};
-  if (typeof given !== "object" || given === null) return limits;
+  if (!isRecord(given)) return limits;
   for (const kind of BUDGET_KINDS) {
-    const value = (given as Record<string, unknown>)[kind];
+    const value = given[kind];
     if (typeof value === "number" && value >= 0) limits[kind] = value;
   }
   return limits;

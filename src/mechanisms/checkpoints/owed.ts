@@ -1,6 +1,6 @@
 // What the ledger says about files that a checkpoint still owes: whoever goes on keeps them before the next effect.
 import type { contextEvents } from "../../contexts/events.ts";
-import type { Fact } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import type { Seq } from "../../ledger/store.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
@@ -12,7 +12,7 @@ export type CheckpointsState =
   /** An effect began and they had not been kept: what is there now is not what was there then. */
   | { files: "missed"; checkpoint: Seq };
 
-type Known = Fact<typeof contextEvents & typeof loopEvents>;
+type Known = typeof contextEvents & typeof loopEvents;
 
 export const checkpointsSlice: MechanismSlice<CheckpointsState> = {
   version: 1,
@@ -20,7 +20,7 @@ export const checkpointsSlice: MechanismSlice<CheckpointsState> = {
   timelines: forgotten<CheckpointsState>(() => ({ files: "kept" })),
   initial: () => ({ files: "kept" }),
   apply(state, event) {
-    const { type, data, seq } = event as Known;
+    const { type, data, seq } = knownFact<Known>(event);
     switch (type) {
       case "context.checkpointed":
         return data.owes === "files" ? { files: "owed", checkpoint: seq } : state;

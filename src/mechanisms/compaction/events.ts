@@ -1,6 +1,8 @@
 // The facts of compaction: which results are shown as a line, and the line itself, so that no later version says another one.
+
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
 
@@ -33,7 +35,7 @@ export const compactionSlice: MechanismSlice<CompactionState> = {
   timelines: unchanged,
   initial: () => ({}),
   apply(state, event) {
-    const { masks } = event.data as { masks: { call: string; line: string }[] };
+    const { masks } = knownFact<typeof compactionEvents>(event).data;
     const mine: Masks = { ...own(state, event.actor) };
     for (const { call, line } of masks) mine[call] = line;
     state[event.actor] = mine;

@@ -4,7 +4,7 @@ import { own } from "../../ledger/own.ts";
 import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";
 import type { Item } from "../../models/model.ts";
 import { type CompactionState, compactionEvents, compactionSlice, type Masks } from "./events.ts";
-import { lineFor, lineSize, type Result, withLine } from "./line.ts";
+import { lineFor, lineSize, withLine } from "./line.ts";
 
 /** The user's hooks around it. Contract: `blocked` of PreCompact keeps everything as it is. */
 type FireCompact = (
@@ -24,8 +24,9 @@ export function compaction({ fire = async () => undefined }: { fire?: FireCompac
         const masks = masksOf(turn);
         if (masks === NONE) return items;
         return items.map((item) => {
-          const mask = item.kind === "result" ? own(masks, item.callId) : undefined;
-          return mask === undefined ? item : withLine(item as Result, mask);
+          if (item.kind !== "result") return item;
+          const mask = own(masks, item.callId);
+          return mask === undefined ? item : withLine(item, mask);
         });
       },
     },

@@ -1,4 +1,5 @@
 // The English phrases for time: "in 3 minutes", "tomorrow at 9", "every weekday at 9". A pure grammar; every word must fit.
+import { own } from "../../ledger/own.ts";
 import { type Clock, type Day, daily, everyN, type TimePhrase, unclear } from "./time-phrase.ts";
 
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
@@ -21,14 +22,21 @@ const NUMBERS: Record<string, number> = {
   ninety: 90,
 };
 const NUMBER = `\\d+(?:\\.\\d+)?|${Object.keys(NUMBERS).join("|")}`;
-const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+const UNITS = [
+  { letter: "s", seconds: 1 },
+  { letter: "m", seconds: 60 },
+  { letter: "h", seconds: 3600 },
+  { letter: "d", seconds: 86_400, days: 1 },
+  { letter: "w", seconds: 604_800, days: 7 },
+];
+const NIGHT: Clock = { hour: 21, minute: 0 };
 const PARTS: Record<string, Clock> = {
   morning: { hour: 9, minute: 0 },
   noon: { hour: 12, minute: 0 },
   midday: { hour: 12, minute: 0 },
   afternoon: { hour: 15, minute: 0 },
   evening: { hour: 18, minute: 0 },
-  night: { hour: 21, minute: 0 },
+  night: NIGHT,
   midnight: { hour: 0, minute: 0 },
 };
 
@@ -50,18 +58,20 @@ function readAfter(text: string): TimePhrase | undefined {
     .replace(/\ba couple of\b/, "2")
     .replace(/\b(hours?|minutes?|days?) and a half\b/, (_, unit: string) => `${unit} ${HALVES[unit.replace(/s$/, "")]}`)
     .replace(new RegExp(`\\b(${NUMBER}) and a half (hours|minutes|days)\\b`), "$1 $2 and half-$2")
-    .replace(/half-(\w+)s\b/, (_, unit: string) => HALVES[unit]!);
+    .replace(/half-(\w+)s\b/, (whole, unit: string) => HALVES[unit] ?? whole);
   const piece = new RegExp(
     `^(${NUMBER}) ?(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?![a-z])(?:,? and |, ?| ?)`,
   );
   let days = 0;
   let seconds = 0;
   for (let found = piece.exec(rest); found; found = piece.exec(rest)) {
-    const n = numberOf(found[1]!);
-    const unit = found[2]![0]!;
-    if ((unit === "d" || unit === "w") && Number.isInteger(n)) days += n * (unit === "w" ? 7 : 1);
-    else seconds += n * UNITS[unit]!;
-    rest = rest.slice(found[0].length);
+    const [whole, number = "", name = ""] = found;
+    const n = numberOf(number);
+    const unit = UNITS.find(({ letter }) => name.startsWith(letter));
+    if (!unit) return undefined;
+    if (unit.days !== undefined && Number.isInteger(n)) days += n * unit.days;
+    else seconds += n * unit.seconds;
+    rest = rest.slice(whole.length);
   }
   return rest === "" && days + seconds > 0 ? { kind: "after", days, seconds } : undefined;
 }
@@ -93,8 +103,9 @@ function takeTime(text: string): { time: Clock; rest: string } | undefined {
   }
   found =
     /\b(?:at )?(noon|midday|midnight)\b/.exec(text) ?? /\b(?:in the )?(morning|afternoon|evening|night)\b/.exec(text);
-  if (found) return { time: PARTS[found[1]!]!, rest: without(found) };
-  return /\btonight\b/.test(text) ? { time: PARTS.night!, rest: text } : undefined;
+  const time = own(PARTS, found?.[1] ?? "");
+  if (found && time) return { time, rest: without(found) };
+  return /\btonight\b/.test(text) ? { time: NIGHT, rest: text } : undefined;
 }
 
 function readEvery(text: string): TimePhrase | undefined {
@@ -149,8 +160,9 @@ function readDay(text: string): Day | undefined {
   if (/^(?:the )?day after tomorrow$/.test(text)) return { kind: "offset", days: 2 };
   const weekday = new RegExp(`^(?:on )?(next |this |coming )?(${WEEKDAY})(?: (next week))?$`).exec(text);
   if (weekday) {
-    const which = weekday[3] ? "next week" : weekday[1] === "next " ? "later" : "soonest";
-    return { kind: "weekday", weekday: weekdayIn(weekday[2]!), which };
+    const [, before, name = "", after] = weekday;
+    const which = after ? "next week" : before === "next " ? "later" : "soonest";
+    return { kind: "weekday", weekday: weekdayIn(name), which };
   }
   const iso = /^(?:on )?(\d{4})[-/](\d{1,2})[-/](\d{1,2})$/.exec(text);
   if (iso) return { kind: "date", year: Number(iso[1]), month: Number(iso[2]), day: Number(iso[3]) };
@@ -162,8 +174,8 @@ function readDay(text: string): Day | undefined {
       text,
     ) ??
     /^on the (?<day>\d{1,2})(?:st|nd|rd|th)$/.exec(text);
-  if (!named) return undefined;
-  const { day, month, year } = named.groups!;
+  if (!named?.groups) return undefined;
+  const { day, month, year } = named.groups;
   return {
     kind: "date",
     day: Number(day),

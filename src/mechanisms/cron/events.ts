@@ -1,6 +1,8 @@
 // The facts of schedules and their slice: what is set, for whom, when it is due next. The fold needs no calendar.
+
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
@@ -97,7 +99,7 @@ export const cronSlice: MechanismSlice<CronState> = {
   initial: () => ({}),
   apply(state, event) {
     const agent = ownOr(state, event.actor, () => ({ schedules: {}, armed: null }));
-    applyTo(agent, event as Fact<typeof cronEvents>);
+    applyTo(agent, knownFact<typeof cronEvents>(event));
     return state;
   },
 };

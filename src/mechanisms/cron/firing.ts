@@ -50,16 +50,20 @@ export function decideFiring(
   const reached = now - jitter;
   if (schedule.next > reached) return undefined;
   const come = [schedule.next];
-  let next = dueAfter(schedule, nextAfter, schedule.next);
+  let last = schedule.next;
+  const take = (due: number) => {
+    come.push(due);
+    last = due;
+  };
+  let next = dueAfter(schedule, nextAfter, last);
   while (next !== null && next <= reached && come.length < MOST_COUNTED) {
-    come.push(next);
+    take(next);
     next = dueAfter(schedule, nextAfter, next);
   }
-  if (next !== null && next <= reached) {
-    come.push(...lastOf(schedule, nextAfter!, next, reached));
-    next = dueAfter(schedule, nextAfter, come.at(-1)!);
+  if (nextAfter && next !== null && next <= reached) {
+    for (const due of lastOf(schedule, nextAfter, next, reached)) take(due);
+    next = dueAfter(schedule, nextAfter, last);
   }
-  const last = come.at(-1)!;
   const most = schedule.missed === "all" ? MOST_AT_ONCE : 1;
   const tooLate = schedule.missed === "skip" && now - (last + jitter) > GRACE_MS;
   const say = tooLate ? [] : come.slice(-most);

@@ -5,12 +5,13 @@ import { type Clock, type Day, daily, everyN, type TimePhrase, unclear } from ".
 const DIGITS = "〇一二三四五六七八九";
 const WEEKDAYS = "日月火水木金土";
 const COUNTED = "秒|分|時間|時|日|週間|週|月|年";
+const NIGHT: Clock = { hour: 21, minute: 0 };
 const PARTS: Record<string, Clock> = {
   朝: { hour: 9, minute: 0 },
   昼: { hour: 12, minute: 0 },
   正午: { hour: 12, minute: 0 },
   夕方: { hour: 18, minute: 0 },
-  夜: { hour: 21, minute: 0 },
+  夜: NIGHT,
   晩: { hour: 21, minute: 0 },
   真夜中: { hour: 0, minute: 0 },
 };
@@ -38,15 +39,14 @@ function readAfter(text: string): TimePhrase | undefined {
   const span = /^(?:今から|あと)?(.+?)(?:後|したら|経ったら|たったら)$/.exec(text)?.[1] ?? /^あと(.+)$/.exec(text)?.[1];
   if (span === undefined) return undefined;
   let rest = span.replace(/^半時間/, "30分").replace(/^半日/, "12時間");
-  const seconds = { 秒: 1, 分: 60, 時間: 3600 };
   const piece = /^(\d+(?:\.\d+)?)(秒|分|時間|日|週間)間?(半)?と?/;
   const total = { days: 0, seconds: 0 };
   for (let found = piece.exec(rest); found; found = piece.exec(rest)) {
-    const n = Number(found[1]);
-    const unit = found[2] as "秒" | "分" | "時間" | "日" | "週間";
+    const [whole, number, unit, half] = found;
+    const n = Number(number);
     if (unit === "日" || unit === "週間") total.days += n * (unit === "日" ? 1 : 7);
-    else total.seconds += (n + (found[3] ? 0.5 : 0)) * seconds[unit];
-    rest = rest.slice(found[0].length);
+    else total.seconds += (n + (half ? 0.5 : 0)) * (unit === "秒" ? 1 : unit === "分" ? 60 : 3600);
+    rest = rest.slice(whole.length);
   }
   if (rest !== "" || !Number.isInteger(total.days)) return undefined;
   return total.days + total.seconds > 0 ? { kind: "after", ...total } : undefined;
@@ -67,7 +67,8 @@ function takeTime(text: string): { time: Clock; rest: string } | undefined {
     return { time: { hour, minute }, rest: text.slice(0, found.index) };
   }
   const named = new RegExp(`(正午|真夜中|夕方|朝|昼|夜|晩)${end}`).exec(text);
-  return named ? { time: PARTS[named[1]!]!, rest: text.slice(0, named.index) } : undefined;
+  const time = own(PARTS, named?.[1] ?? "");
+  return named && time ? { time, rest: text.slice(0, named.index) } : undefined;
 }
 
 function readEvery(text: string): TimePhrase | undefined {
@@ -98,15 +99,15 @@ function cronDays(text: string): string | undefined {
   if (/^(?:毎週)?(?:の)?(?:週末|土日)$|^毎週末$/.test(text)) return "* * 0,6";
   const month = /^毎月の?(?:(\d{1,2})日|(末日?|月末))$/.exec(text);
   if (month) return `${month[2] ? "L" : Number(month[1])} * *`;
-  const week = new RegExp(`^毎週の?([${WEEKDAYS}](?:曜日?)?(?:[・と]?[${WEEKDAYS}](?:曜日?)?)*)$`).exec(text);
-  if (!week) return undefined;
-  const days = [...week[1]!.replace(/曜日?/g, "").replace(/[・と]/g, "")].map((c) => WEEKDAYS.indexOf(c));
+  const week = new RegExp(`^毎週の?([${WEEKDAYS}](?:曜日?)?(?:[・と]?[${WEEKDAYS}](?:曜日?)?)*)$`).exec(text)?.[1];
+  if (week === undefined) return undefined;
+  const days = [...week.replace(/曜日?/g, "").replace(/[・と]/g, "")].map((c) => WEEKDAYS.indexOf(c));
   return `* * ${[...new Set(days)].sort().join(",")}`;
 }
 
 function readMoment(text: string): TimePhrase | undefined {
   const tonight = /^(?:今夜|今晩)/.test(text);
-  const taken = takeTime(text) ?? (tonight ? { time: PARTS.夜!, rest: text } : undefined);
+  const taken = takeTime(text) ?? (tonight ? { time: NIGHT, rest: text } : undefined);
   const rest = (taken?.rest ?? text).replace(/の$/, "");
   const day = rest === "" ? undefined : readDay(rest);
   if (rest !== "" && !day) return undefined;
@@ -137,8 +138,9 @@ function readDay(text: string): Day | undefined {
   if (days !== undefined) return { kind: "offset", days };
   const weekday = new RegExp(`^(来週|今週|次|今度)?の?([${WEEKDAYS}])曜日?$`).exec(text);
   if (weekday) {
-    const which = weekday[1] === "来週" ? "next week" : weekday[1] === "次" ? "later" : "soonest";
-    return { kind: "weekday", weekday: WEEKDAYS.indexOf(weekday[2]!), which };
+    const [, before, name = ""] = weekday;
+    const which = before === "来週" ? "next week" : before === "次" ? "later" : "soonest";
+    return { kind: "weekday", weekday: WEEKDAYS.indexOf(name), which };
   }
   const date =
     /^(?:(?:(\d{4})年)?(\d{1,2})月)?(\d{1,2})日$/.exec(text) ?? /^(?:(\d{4})[-/])?(\d{1,2})[-/](\d{1,2})$/.exec(text);

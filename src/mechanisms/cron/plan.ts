@@ -54,7 +54,7 @@ export async function planSchedule(
   if (!read.ok) throw new HoldfastError("invalid", read.error);
   const { when } = read;
   const scheduleId = newId("sch");
-  const common = {
+  const common: Omit<Schedule, "jitterMs"> = {
     scheduleId,
     prompt,
     when: asked.when.trim(),
@@ -70,13 +70,18 @@ export async function planSchedule(
   }
   const expiresAt =
     asked.until === undefined ? now + EXPIRES_AFTER_MS : endOf(readWhen(asked.until, { now, zone }), now);
-  const nextAfter = await compile(when.expression, zone);
-  const next = nextAfter(now);
+  return planRepeating({ ...common, expression: when.expression, expiresAt }, asked);
+}
+
+/** One that repeats must be due before it ends. */
+async function planRepeating(
+  { expiresAt, ...common }: Omit<Schedule, "jitterMs"> & { expression: string; expiresAt: number },
+  asked: ScheduleRequest,
+): Promise<Planned> {
+  const { scheduleId, expression, zone, createdAt } = common;
+  const next = (await compile(expression, zone))(createdAt);
   if (next === undefined) {
-    throw new HoldfastError(
-      "invalid",
-      `the cron expression "${when.expression}" never comes due: there is no such date`,
-    );
+    throw new HoldfastError("invalid", `the cron expression "${expression}" never comes due: there is no such date`);
   }
   if (next > expiresAt) {
     const why =
@@ -87,10 +92,10 @@ export async function planSchedule(
     );
   }
   const jitterMs = (asked.jitter_seconds ?? 0) * 1000;
-  const schedule = { ...common, expression: when.expression, jitterMs, expiresAt, next };
+  const schedule = { ...common, jitterMs, expiresAt, next };
   const late = jitterOf(schedule);
   const echo = [
-    `Scheduled ${scheduleId}: repeats as cron "${when.expression}" in ${zone}, next ${showTime(next, zone)}`,
+    `Scheduled ${scheduleId}: repeats as cron "${expression}" in ${zone}, next ${showTime(next, zone)}`,
     ...(late > 0 ? [`each time ${Math.round(late / 1000)} s later (jitter)`] : []),
     `ends ${showTime(expiresAt, zone)}`,
   ].join("; ");

@@ -2,7 +2,7 @@
 import { readEnglish } from "./english.ts";
 import { isJapanese, readJapanese } from "./japanese.ts";
 import { resolve, type When } from "./time-phrase.ts";
-import { instantOf, isDate, showTime } from "./zone.ts";
+import { asUtc, instantOf, isDate, showTime, type Wall } from "./zone.ts";
 
 const NAMES = "sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
 const FIELD = new RegExp(`^(?:[\\d*?,/#LW-]|${NAMES})+$`, "i");
@@ -52,18 +52,19 @@ function readIso(text: string, { now, zone }: { now: number; zone: string }): Wh
       text,
     );
   if (!found) return undefined;
-  const [year, month, day, hour, minute, second = 0] = found.slice(1, 7).map((n) => Number(n ?? 0));
-  if (!isDate(year!, month!, day!) || hour! > 23 || minute! > 59 || second > 59)
+  const [, year, month, day, hour, minute, second = 0, offset] = found;
+  const wall: Wall = {
+    ...{ year: Number(year), month: Number(month), day: Number(day) },
+    ...{ hour: Number(hour), minute: Number(minute), second: Number(second) },
+  };
+  if (!isDate(wall.year, wall.month, wall.day) || wall.hour > 23 || wall.minute > 59 || wall.second > 59)
     return { problem: "there is no such time" };
-  const wall = { year: year!, month: month!, day: day!, hour: hour!, minute: minute!, second };
-  const at = found[7]
-    ? Date.UTC(year!, month! - 1, day!, hour, minute, second) - offsetOf(found[7])
-    : instantOf(wall, zone);
+  const at = offset ? asUtc(wall) - offsetOf(offset) : instantOf(wall, zone);
   return at > now ? { kind: "once", at } : { problem: `${showTime(at, zone)} has passed` };
 }
 
 function offsetOf(text: string): number {
   if (/^z$/i.test(text)) return 0;
-  const [hours, minutes] = text.slice(1).replace(":", "").match(/../g)!.map(Number);
-  return (text.startsWith("-") ? -1 : 1) * (hours! * 60 + minutes!) * 60_000;
+  const minutes = Number(text.slice(1, 3)) * 60 + Number(text.slice(-2));
+  return (text.startsWith("-") ? -1 : 1) * minutes * 60_000;
 }

@@ -47,13 +47,15 @@ export function knownZone(name: string): string | undefined {
 }
 
 export function wallOf(at: number, zone: string): Wall {
-  const wall: Record<string, number> = {};
-  for (const { type, value } of formatOf(zone).formatToParts(at)) wall[type] = Number(value);
-  const { year, month, day, hour, minute, second } = wall;
-  return { year: year!, month: month!, day: day!, hour: hour!, minute: minute!, second: second! };
+  const wall: Wall = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
+  for (const { type, value } of formatOf(zone).formatToParts(at)) if (isPart(type)) wall[type] = Number(value);
+  return wall;
 }
 
-const asUtc = (w: Wall): number => Date.UTC(w.year, w.month - 1, w.day, w.hour, w.minute, w.second);
+const PARTS: readonly string[] = ["year", "month", "day", "hour", "minute", "second"] satisfies (keyof Wall)[];
+const isPart = (type: string): type is keyof Wall => PARTS.includes(type);
+
+export const asUtc = (w: Wall): number => Date.UTC(w.year, w.month - 1, w.day, w.hour, w.minute, w.second);
 
 /** Milliseconds that the zone's wall clock is ahead of UTC. */
 const offsetAt = (at: number, zone: string): number => asUtc(wallOf(at, zone)) - Math.floor(at / 1000) * 1000;

@@ -1,9 +1,12 @@
 // What a call that changes a file would do to it as it is now: for whoever is asked before it runs. Changes nothing.
+
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Change, Existing } from "../../file-access/file-change.ts";
 import { changeByEdits } from "../../file-access/file-edits.ts";
 import { realPath, resolvePath } from "../../file-access/paths.ts";
 import type { Edit } from "../../file-access/text-edit.ts";
+import { errorCode } from "../../ledger/guards.ts";
+import { own } from "../../ledger/own.ts";
 import { writing } from "./write-file.ts";
 
 export interface ChangePreview {
@@ -27,12 +30,13 @@ const CHANGES: Record<string, (existing: Existing | undefined, input: Input) => 
 
 /** Undefined: it changes no file by a text that is given, or cannot be told. */
 export async function previewChange(tool: string, input: unknown, cwd: string): Promise<ChangePreview | undefined> {
-  if (!Object.hasOwn(CHANGES, tool)) return undefined;
+  const change = own(CHANGES, tool);
+  if (!change) return undefined;
   try {
     const given = input as Input;
     const path = realPath(resolvePath(cwd, given.path));
     const existing = readNow(path);
-    const { before, after } = CHANGES[tool]!(existing, given).texts;
+    const { before, after } = change(existing, given).texts;
     const { lineDiff } = await import("../../file-access/line-diff.ts");
     return { path, isNew: existing === undefined, diff: lineDiff(given.path, before, after) };
   } catch {
@@ -45,7 +49,7 @@ function readNow(path: string): Existing | undefined {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
   try {

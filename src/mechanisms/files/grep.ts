@@ -177,7 +177,7 @@ class Found {
     this.order = order;
     order.forEach((file, i) => {
       if (settled.has(file)) return;
-      if (i >= SHOWN) this.dropped += this.files.get(file)!.length;
+      if (i >= SHOWN) this.dropped += this.files.get(file)?.length ?? 0;
       this.files.delete(file);
     });
   }

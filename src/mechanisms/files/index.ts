@@ -1,7 +1,11 @@
 // The agent's files: the tools that read, search and change them, and what each agent has seen of them.
 import * as z from "zod";
+import type { contextEvents } from "../../contexts/events.ts";
 import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
+import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
+import type { loopEvents } from "../../loop/events.ts";
 import { type RootMove, relocate } from "../../loop/moved.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -11,6 +15,15 @@ import { grepTool } from "./grep.ts";
 import { multiEditTool } from "./multi-edit.ts";
 import { readFileTool } from "./read-file.ts";
 import { writeFileTool } from "./write-file.ts";
+
+const fileEvents = {
+  "file.seen": {
+    v: 1,
+    schema: () => z.object({ path: z.string(), hash: z.string(), inputId: z.string().optional() }),
+  },
+} satisfies EventDefs;
+
+type Known = typeof fileEvents & Pick<typeof loopEvents, "input.blocked"> & Pick<typeof contextEvents, "context.moved">;
 
 const slice: MechanismSlice<SeenFiles> = {
   version: 4,
@@ -23,12 +36,13 @@ const slice: MechanismSlice<SeenFiles> = {
   },
   initial: () => ({}),
   apply(state, event) {
+    const { type, actor, data } = knownFact<Known>(event);
     // What an agent has read it has read, wherever the project's folder is now.
-    if (event.type === "context.moved") return relocated(state, event.data as RootMove);
-    if (event.type === "input.blocked") return without(state, event.actor, (event.data as { inputId: string }).inputId);
-    if (event.type !== "file.seen") return state;
-    const { path, hash, inputId } = event.data as { path: string; hash: string; inputId?: string };
-    ownOr(state, event.actor, () => ({}))[path] = { hash, seq: event.seq, ...(inputId !== undefined && { inputId }) };
+    if (type === "context.moved") return relocated(state, data);
+    if (type === "input.blocked") return without(state, actor, data.inputId);
+    if (type !== "file.seen") return state;
+    const { path, hash, inputId } = data;
+    ownOr(state, actor, () => ({}))[path] = { hash, seq: event.seq, ...(inputId !== undefined && { inputId }) };
     return state;
   },
 };
@@ -54,12 +68,7 @@ function upTo(seen: SeenFiles[string], to: number): SeenFiles[string] {
 export function createFiles(): Mechanism {
   return defineMechanism({
     name: SEEN_SLICE,
-    events: {
-      "file.seen": {
-        v: 1,
-        schema: () => z.object({ path: z.string(), hash: z.string(), inputId: z.string().optional() }),
-      },
-    },
+    events: fileEvents,
     fold: slice,
     tools: [readFileTool, writeFileTool, editFileTool, multiEditTool, globTool, grepTool],
   });

@@ -81,14 +81,14 @@ function showText(bytes: Buffer, { path, offset = 1, limit = MAX_LINES }: ReadIn
   const last = Math.min(lines.length, offset - 1 + Math.min(limit, MAX_LINES));
   let size = 0;
   let at = offset - 1;
-  for (; at < last; at++) {
-    const raw = lines[at]!;
+  for (const raw of lines.slice(at, last)) {
     const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
     const shown = line.length > MAX_LINE_CHARS ? `${cutText(line, MAX_LINE_CHARS)}…[${line.length} characters]` : line;
     const number = at === offset - 1 || (at + 1) % 5 === 0 ? at + 1 : "";
     size += shown.length + 2;
     if (size > MAX_BYTES && out.length > 0) break;
     out.push(`${number}|${shown}`);
+    at++;
   }
   if (at < lines.length) out.push(`[lines ${offset}-${at} of ${lines.length}; read on with offset ${at + 1}]`);
   return { content: out.join("\n") };

@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { explain, SELDOM } from "../../ledger/events.ts";
+import { isRecord } from "../../ledger/guards.ts";
 import type { HookEnd } from "./command.ts";
-import { isRecord } from "./config.ts";
 
 /** What a hook may say, on stdout or, in-process, by returning it. */
 export interface HookOutput {

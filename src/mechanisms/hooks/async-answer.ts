@@ -1,5 +1,5 @@
 // The answer `{"async": true}`: a hook that says so on its first line is not waited for any longer, and what it prints later is its answer.
-import { isRecord } from "./config.ts";
+import { isRecord } from "../../ledger/guards.ts";
 
 /** Nobody writes a longer one. */
 const LONGEST = 4096;

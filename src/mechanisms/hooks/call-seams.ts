@@ -12,12 +12,11 @@ import { type Fired, NOTHING_SAID } from "./fired.ts";
 import { callPayload, type Payload, resultPayload } from "./payload.ts";
 import { addNotes, replacedText } from "./result-text.ts";
 
+export type FireEvent = (event: HookEvent, payload: Payload, turn: Turn) => Promise<Fired>;
+export type HasHook = (...events: HookEvent[]) => boolean;
+
 /** Contract: always all three; where no hook is there for a call, it goes by as it is. */
-export function callSeams(
-  fire: (event: HookEvent, payload: Payload, turn: Turn) => Promise<Fired>,
-  has: (...events: HookEvent[]) => boolean,
-  now: () => number,
-): Pick<Seams, "gate" | "ask" | "tool"> {
+export function callSeams(fire: FireEvent, has: HasHook, now: () => number): Pick<Seams, "gate" | "ask" | "tool"> {
   const asked = new WeakMap<GateCall["call"], { cwd: string; root: string; fired: Promise<Fired> }>();
 
   /** Once for each call and directory, whoever asks first: what a hook said of one directory does not hold in another. */
@@ -57,36 +56,37 @@ export function callSeams(
         return { decision, code: "hook", reason: `denied by a PermissionRequest hook: ${reason}` };
       return decision === "allow" && !firm ? { decision } : undefined;
     },
-    async tool(run, next) {
-      const { stop } = turnHooks(run.turn);
-      if (stop !== undefined && !run.resumed)
-        return { content: `Not run: a hook ended the turn: ${stop}`, isError: true, notRun: true };
-      const advice = turnHooks(run.turn).advice?.[run.call.id] ?? [];
-      if (advice.length === 0 && !has("PostToolUse", "PostToolUseFailure")) return next(run);
-      const startedAt = now();
-      const output = await outputOf(run, next);
-      if (run.signal.aborted) return output;
-      const event = output.isError ? "PostToolUseFailure" : "PostToolUse";
-      const payload = resultPayload(
-        callPayload(run.call, run.tool, run.input, { agent: run.turn.agent, cwd: run.cwd }),
-        output,
-        Math.max(0, now() - startedAt),
-      );
-      const after = has(event) ? await fire(event, payload, run.turn) : NOTHING_SAID;
-      const feedback = after.decision === "deny" ? [`${event} hook: ${after.reason}`] : [];
-      return addNotes(replacedText(output, after.updatedToolOutput), [...advice, ...after.context, ...feedback]);
-    },
+    tool: toldAfter(fire, has, now),
   };
 }
+
+const toldAfter =
+  (fire: FireEvent, has: HasHook, now: () => number): Seams["tool"] =>
+  async (run, next) => {
+    const { stop } = turnHooks(run.turn);
+    if (stop !== undefined && !run.resumed)
+      return { content: `Not run: a hook ended the turn: ${stop}`, isError: true, notRun: true };
+    const advice = turnHooks(run.turn).advice?.[run.call.id] ?? [];
+    if (advice.length === 0 && !has("PostToolUse", "PostToolUseFailure")) return next(run);
+    const startedAt = now();
+    const output = await outputOf(run, next);
+    if (run.signal.aborted) return output;
+    const event = output.isError ? "PostToolUseFailure" : "PostToolUse";
+    const payload = resultPayload(
+      callPayload(run.call, run.tool, run.input, { agent: run.turn.agent, cwd: run.cwd }),
+      output,
+      Math.max(0, now() - startedAt),
+    );
+    const after = has(event) ? await fire(event, payload, run.turn) : NOTHING_SAID;
+    const feedback = after.decision === "deny" ? [`${event} hook: ${after.reason}`] : [];
+    return addNotes(replacedText(output, after.updatedToolOutput), [...advice, ...after.context, ...feedback]);
+  };
 
 /** Whose no needs no telling: a rule the user wrote, a hook, a person, the team, the program around. */
 const SAID_BY_SOMEONE: VerdictCode[] = ["rule", "hook", "person", "team", "program"];
 
 /** PermissionDenied: what the mode or the policy refused, or nobody was there to allow. */
-export function refusals(
-  fire: (event: HookEvent, payload: Payload, turn: Turn) => Promise<Fired>,
-  has: (...events: HookEvent[]) => boolean,
-): NonNullable<Mechanism["refused"]> {
+export function refusals(fire: FireEvent, has: HasHook): NonNullable<Mechanism["refused"]> {
   return async ({ call, tool, input, turn }, { code, reason }) => {
     if (!has("PermissionDenied") || SAID_BY_SOMEONE.includes(code)) return [];
     const payload = { ...callPayload(call, tool, input, turn), reason };

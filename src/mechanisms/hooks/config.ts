@@ -36,5 +36,3 @@ export function compileMatcher(matcher: string | undefined, source: string): (na
     );
   }
 }
-
-export { isRecord } from "../../ledger/guards.ts";

@@ -1,7 +1,10 @@
 // The facts of hooks: every run, and what of them the rest of a turn must remember, over a resume too.
+
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
+import type { loopEvents } from "../../loop/events.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
 
@@ -46,20 +49,23 @@ type HooksState = Record<string, TurnHooks>;
 
 const NOTHING_YET: TurnHooks = { continued: 0 };
 
+type Known = typeof hookEvents & Pick<typeof loopEvents, "tool.finished" | "turn.started" | "turn.ended">;
+
 export const hooksSlice: MechanismSlice<HooksState> = {
   version: 2,
   types: ["hook.continued", "hook.stopped", "hook.advised", "tool.finished", "turn.started", "turn.ended"],
   timelines: forgotten(() => ({})),
   initial: () => ({}),
-  apply(state, { type, actor, data }) {
+  apply(state, event) {
+    const { type, actor, data } = knownFact<Known>(event);
     const before = own(state, actor) ?? NOTHING_YET;
-    if (type === "hook.continued") state[actor] = { ...before, continued: (data as { count: number }).count };
-    else if (type === "hook.stopped") state[actor] = { ...before, stop: (data as { reason: string }).reason };
+    if (type === "hook.continued") state[actor] = { ...before, continued: data.count };
+    else if (type === "hook.stopped") state[actor] = { ...before, stop: data.reason };
     else if (type === "hook.advised") {
-      const { callId, context } = data as { callId: string; context: string[] };
+      const { callId, context } = data;
       state[actor] = { ...before, advice: { ...before.advice, [callId]: context } };
     } else if (type === "tool.finished" && before.advice) {
-      const { [(data as { callId: string }).callId]: _, ...advice } = before.advice;
+      const { [data.callId]: _, ...advice } = before.advice;
       state[actor] = { ...before, advice };
     } else if (type === "turn.started" || type === "turn.ended") delete state[actor];
     return state;

@@ -2,13 +2,13 @@
 import path from "node:path";
 import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { claudeNames, fromClaude } from "../../claude-code/tool-names.ts";
-import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { answerOf } from "./answer.ts";
+import { createBeside, type Ran } from "./beside.ts";
 import type { HookEnd } from "./command.ts";
 import { isToolEvent } from "./config.ts";
-import { type Bounded, bounded, type Fired, factOf, merge, NOTHING_SAID } from "./fired.ts";
+import { bounded, type Fired, factOf, merge, NOTHING_SAID } from "./fired.ts";
 import type { Handler } from "./handlers.ts";
 import { type HookInput, hookInput, type Payload } from "./payload.ts";
 import type { TranscriptPaths } from "./transcript-places.ts";
@@ -41,28 +41,17 @@ export interface Firing {
 /** `unsure`: its `if` could not be read, so that it may tighten and nothing else. */
 type Chosen = { handler: Handler; unsure: boolean };
 
-/** How it ended, and the fact of it. */
-interface Ran {
-  answer: Bounded;
-  fact: Omit<EventInput, "actor">;
-}
-
 /** Nobody waits for it. */
 const isBeside = ({ handler }: Chosen): boolean => handler.async ?? ruleOf(handler.event).beside ?? false;
 
 const SHOWN_CHARS = 80;
-const REWAKES = 2;
-const END_GRACE_MS = 1000;
 const NO_TURN_TO_END = new Set<HookEvent>(["UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd"]);
 
 export function createFiring(opts: FiringOptions): Firing {
   const { handlers, dir, permissionMode, agentType, now, matchesRule, transcripts } = opts;
   const told = new Set<string>();
-  const wakers = new Map<string, Set<() => void>>();
   const done = new Map<string, Set<Handler>>();
-  const running = new Map<string, Map<Promise<void>, () => void>>();
-  const said = new Map<string, string[]>();
-  const agentKey = (turn: Turn) => `${turn.context}/${turn.agent}`;
+  const beside = createBeside();
 
   function choose(event: HookEvent, input: HookInput, turn: Turn): Chosen[] {
     const names = subjects(event, input);
@@ -71,23 +60,11 @@ export function createFiring(opts: FiringOptions): Firing {
     for (const handler of handlers) {
       if (handler.event !== event || chosen.has(handler.key) || onces?.has(handler)) continue;
       if (names && !handler.matches(names)) continue;
-      const fits = fitsRule(handler, input, turn.root);
+      const fits = fitsRule(handler, input, turn.root, matchesRule);
       if (fits === false) continue;
       chosen.set(handler.key, { handler, unsure: fits === undefined });
     }
     return [...chosen.values()];
-  }
-
-  /** Undefined: nobody can say, and the hook may refuse something. */
-  function fitsRule({ event, if: rule }: Handler, input: HookInput, root: string): boolean | undefined {
-    if (rule === undefined) return true;
-    if (!isToolEvent(event)) return false;
-    try {
-      if (matchesRule) return matchesRule(rule, input.tool_name ?? "", input.tool_input, root);
-    } catch {
-      // as good as unknown
-    }
-    return event === "PreToolUse" ? undefined : false;
   }
 
   /** Undefined: it goes on by itself, and nobody waits for it. */
@@ -101,7 +78,7 @@ export function createFiring(opts: FiringOptions): Firing {
     const end = await handler.start(input, place);
     if (end.kind !== "goes on") return ended(chosen, input, turn, { end, startedAt, beside: isBeside(chosen) });
     const later = end.end.then((e) => ended(chosen, input, turn, { end: e, startedAt, beside: true }));
-    goOnBeside(chosen, later, turn, end.abort);
+    beside.add(handler, later, turn, end.abort);
     return undefined;
   }
 
@@ -130,29 +107,6 @@ export function createFiring(opts: FiringOptions): Firing {
     turn.emit({ type: "status", text });
   }
 
-  function keepForLater(text: string, turn: Turn): void {
-    said.set(agentKey(turn), [...(said.get(agentKey(turn)) ?? []), text]);
-  }
-
-  /** Beside the turn: it can refuse nothing, and what it says comes with the next round. */
-  function goOnBeside({ handler }: Chosen, ran: Promise<Ran | undefined>, turn: Turn, abort: () => void): void {
-    const ours = running.get(agentKey(turn)) ?? new Map<Promise<void>, () => void>();
-    running.set(agentKey(turn), ours);
-    const work = ran
-      .then(async (done) => {
-        if (!done) return;
-        const { answer, fact } = done;
-        if (answer.context) keepForLater(answer.context, turn);
-        await turn.append([fact], { durability: "deferred" });
-        if (!handler.rewakes || answer.exitCode !== REWAKES) return;
-        keepForLater(answer.reason ?? "", turn);
-        for (const wake of wakers.get(agentKey(turn)) ?? []) wake();
-      })
-      .catch(() => undefined) // the agent was let go meanwhile
-      .finally(() => ours.delete(work));
-    ours.set(work, abort);
-  }
-
   return {
     async fire(event, payload, turn, signal) {
       const input = hookInput(event, payload, turn, {
@@ -170,7 +124,7 @@ export function createFiring(opts: FiringOptions): Firing {
       for (const c of chosen) {
         if (!isBeside(c)) continue;
         const abort = new AbortController();
-        goOnBeside(c, run(c, input, turn, abort.signal), turn, () => abort.abort());
+        beside.add(c.handler, run(c, input, turn, abort.signal), turn, () => abort.abort());
       }
       const waited = chosen.filter((c) => !isBeside(c)).map((c) => run(c, input, turn, signal));
       const runs = (await Promise.all(waited)).filter((r) => r !== undefined);
@@ -182,38 +136,30 @@ export function createFiring(opts: FiringOptions): Firing {
       if (facts.length > 0) await turn.append(facts, { durability: "deferred" });
       return fired;
     },
-    late(turn) {
-      const texts = said.get(agentKey(turn)) ?? [];
-      said.delete(agentKey(turn));
-      return texts;
-    },
-    async untilSaid(turn, signal) {
-      const ours = wakers.get(agentKey(turn)) ?? new Set();
-      wakers.set(agentKey(turn), ours);
-      if (signal.aborted || (said.get(agentKey(turn)) ?? []).length > 0) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      ours.add(resolve);
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      await promise;
-      ours.delete(resolve);
-    },
+    late: beside.late,
+    untilSaid: beside.untilSaid,
     async end(turn) {
-      const ours = running.get(agentKey(turn));
-      if (ours && ours.size > 0) {
-        const all = Promise.all(ours.keys());
-        let timer: NodeJS.Timeout | undefined;
-        const grace = new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, END_GRACE_MS);
-        });
-        await Promise.race([all, grace]);
-        clearTimeout(timer);
-        for (const abort of ours.values()) abort();
-        await all;
-      }
-      for (const map of [running, said]) map.delete(agentKey(turn));
+      await beside.end(turn);
       if (turn.agent === LEAD) done.delete(turn.context);
     },
   };
+}
+
+/** Undefined: nobody can say, and the hook may refuse something. */
+function fitsRule(
+  { event, if: rule }: Handler,
+  input: HookInput,
+  root: string,
+  matchesRule: MatchesRule | undefined,
+): boolean | undefined {
+  if (rule === undefined) return true;
+  if (!isToolEvent(event)) return false;
+  try {
+    if (matchesRule) return matchesRule(rule, input.tool_name ?? "", input.tool_input, root);
+  } catch {
+    // as good as unknown
+  }
+  return event === "PreToolUse" ? undefined : false;
 }
 
 /** The first line that says something: many commands in settings are whole scripts. */

@@ -60,7 +60,7 @@ const RECORDED_CHARS = 200;
 
 export function handlersOf(opts: HandlerOptions): Handler[] {
   const { hooks = {}, inProcess = [], root, env = {}, shells = createShells(root) } = opts;
-  const around = { env: { ...env, CLAUDE_PROJECT_DIR: root, HOLDFAST_PROJECT_DIR: root }, shells };
+  const around = { root, env: { ...env, CLAUDE_PROJECT_DIR: root, HOLDFAST_PROJECT_DIR: root }, shells };
   const commands = (Object.entries(hooks) as [HookEvent, HookGroup[]][]).flatMap(([event, groups]) =>
     groups.flatMap((group) => group.hooks.map((hook) => commandHandler(event, group, hook, around))),
   );
@@ -68,12 +68,13 @@ export function handlersOf(opts: HandlerOptions): Handler[] {
 }
 
 interface Around {
+  root: string;
   env: Record<string, string>;
   shells: FindShell;
 }
 
-function commandHandler(event: HookEvent, group: HookGroup, hook: CommandHook, { env, shells }: Around): Handler {
-  const place = (text: string) => text.replace(/\$\{CLAUDE_PROJECT_DIR\}/g, () => env.CLAUDE_PROJECT_DIR!);
+function commandHandler(event: HookEvent, group: HookGroup, hook: CommandHook, { root, env, shells }: Around): Handler {
+  const place = (text: string) => text.replace(/\$\{CLAUDE_PROJECT_DIR\}/g, () => root);
   const { if: rule, once, statusMessage, args, asyncRewake: rewakes } = hook;
   const async = hook.async || rewakes;
   /** Without a shell nobody else would put the directory in. */

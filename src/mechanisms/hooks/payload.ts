@@ -3,11 +3,11 @@
 import { callIdOf, claudeCall } from "../../claude-code/call-shape.ts";
 import type { HookEvent } from "../../claude-code/hook-events.ts";
 import { claudeMode } from "../../claude-code/permission-modes.ts";
+import { isRecord } from "../../ledger/guards.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { ToolOutput, Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { cutText } from "../../text/cut.ts";
-import { isRecord } from "./config.ts";
 import type { TranscriptPaths } from "./transcript-places.ts";
 
 /** Longer results are cut for hooks: they are made for looking, not for carrying megabytes. */
@@ -92,16 +92,17 @@ export function resultPayload(call: Payload, output: ToolOutput, durationMs: num
   };
 }
 
-/** What `read_file` numbered, without its numbers; undefined: it was no text. */
+/** What `read_file` shows, without its numbers: the first line has one, and every fifth. Undefined: it was no text. */
 function linesRead(text: string) {
-  const numbered = text.split("\n").flatMap((line) => {
-    const [, number, rest] = /^\s*(\d+)\|(.*)$/s.exec(line) ?? [];
-    return number === undefined ? [] : [{ number: Number(number), rest: rest ?? "" }];
+  const lines = text.split("\n").flatMap((line) => {
+    const [, number, rest = ""] = /^\s*(\d*)\|(.*)$/s.exec(line) ?? [];
+    return number === undefined ? [] : [{ number, rest }];
   });
-  const [first] = numbered;
-  if (!first) return undefined;
-  const content = numbered.map(({ rest }) => rest).join("\n");
-  return { content, numLines: numbered.length, startLine: first.number, totalLines: numbered.at(-1)!.number };
+  const [first] = lines;
+  if (!first || first.number === "") return undefined;
+  const content = lines.map(({ rest }) => rest).join("\n");
+  const startLine = Number(first.number);
+  return { content, numLines: lines.length, startLine, totalLines: startLine + lines.length - 1 };
 }
 
 function shown(content: ToolOutput["content"]): string {

@@ -1,7 +1,8 @@
 // How a hook's text stands beside other text: marked as a hook's, so that it has no more authority than that.
+
+import { isRecord } from "../../ledger/guards.ts";
 import { noteText } from "../../loop/marks.ts";
 import type { ToolOutput } from "../../loop/seams.ts";
-import { isRecord } from "./config.ts";
 
 const marked = (text: string): string => noteText("hook", text);
 

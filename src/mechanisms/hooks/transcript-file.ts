@@ -1,7 +1,7 @@
 // One transcript as a file: private, appended to, and after a kill in mid-line whole again up to its last line.
 import fs from "node:fs";
 import path from "node:path";
-import { isRecord } from "./config.ts";
+import { isRecord } from "../../ledger/guards.ts";
 import type { LineMark } from "./transcript-lines.ts";
 
 /** By these one sees that nobody has written to it since. */
@@ -56,9 +56,9 @@ function tailOf(fd: number, size: number): Buffer {
 
 function parsed(text: string): LastLine["line"] | undefined {
   try {
-    const line = JSON.parse(text) as Partial<LastLine["line"]>;
-    const { cwd, version, parentUuid, holdfast } = line;
-    const known = typeof cwd === "string" && typeof version === "string" && isRecord(holdfast) && holdfast.seq > 0;
+    const line: unknown = JSON.parse(text);
+    const { cwd, version, parentUuid, holdfast } = isRecord(line) ? line : {};
+    const known = typeof cwd === "string" && typeof version === "string" && isMark(holdfast);
     return known && (parentUuid === null || typeof parentUuid === "string")
       ? { cwd, version, parentUuid, holdfast }
       : undefined;
@@ -66,6 +66,8 @@ function parsed(text: string): LastLine["line"] | undefined {
     return undefined;
   }
 }
+
+const isMark = (value: unknown): value is LineMark => isRecord(value) && typeof value.seq === "number" && value.seq > 0;
 
 /** Goes on with what is there; without `place` another file takes its place once it is whole. */
 export async function writeLines(

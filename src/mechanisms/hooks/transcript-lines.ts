@@ -2,14 +2,13 @@
 import { createHash } from "node:crypto";
 import { callIdOf } from "../../claude-code/call-shape.ts";
 import type { contextEvents } from "../../contexts/events.ts";
-import type { Fact } from "../../ledger/events.ts";
+import { isRecord, knownFact } from "../../ledger/guards.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { noteText } from "../../loop/marks.ts";
 import { movedText, relocate } from "../../loop/moved.ts";
 import type { CallPart, Content, Finish, ReplyPart, Usage } from "../../models/model.ts";
-import { isRecord } from "./config.ts";
 import { callPayload } from "./payload.ts";
 
 type Events = typeof loopEvents & Pick<typeof contextEvents, "agent.created" | "context.moved" | "context.imported">;
@@ -63,7 +62,7 @@ export interface LineMark {
 
 /** Contract: changes `at`; undefined when the event says nothing, or is another agent's. */
 export function transcriptLine(event: StoredEvent, at: TranscriptState, whose: Whose): string | undefined {
-  const fact = event as Fact<Events>;
+  const fact = knownFact<Events>(event);
   const { type, data } = fact;
   if (type === "context.moved") {
     at.cwd = relocate(at.cwd, data);

@@ -32,7 +32,7 @@ export function transcriptFile(stateDir: string, context: string, agent: string)
 
 /** Any name is one of a file. */
 export const fileName = (name: string): string =>
-  name.replace(/[^A-Za-z0-9._-]/g, (c) => `%${c.codePointAt(0)!.toString(16)}`);
+  name.replace(/[^A-Za-z0-9._-]/g, (c) => `%${c.codePointAt(0)?.toString(16)}`);
 
 /** Contract: never throws. */
 export function forgetTranscript(stateDir: string, context: string): void {

@@ -1,9 +1,11 @@
 // The transcripts that hooks may read: one file of JSON lines an agent, a copy of what the ledger says; never read back as a fact.
 import fs from "node:fs";
 import path from "node:path";
+import type { contextEvents } from "../../contexts/events.ts";
 import { type Jump, visibleRanges } from "../../contexts/visible-ranges.ts";
 import { withLock } from "../../file-snapshots/lock.ts";
 import { messageOf } from "../../ledger/error.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import type { FactRange } from "../../ledger/read-facts.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
@@ -40,6 +42,11 @@ interface Written {
   at: TranscriptState;
 }
 
+/** Whose transcript it is, and where its events are read. */
+interface Source extends Whose {
+  recorded: TranscriptOptions["recorded"];
+}
+
 /** A restore of the conversation. */
 interface Back extends Jump {
   event: StoredEvent;
@@ -58,76 +65,12 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
 
   async function updateOne(context: string, agent: string): Promise<void> {
     const file = transcriptFile(stateDir, context, agent);
-    const whose: Whose = { context, agent, version, ...(hide && { hide }) };
+    const whose: Source = { context, agent, version, recorded, ...(hide && { hide }) };
     const known = written.get(file);
     written.delete(file); // until it is known again
     const from = known && isStill(known.place, file) ? known : await pickUp(file, whose);
     const after = from && (await goOn(file, from, whose));
     written.set(file, after ?? (await rewrite(file, whose)));
-  }
-
-  /** Where an earlier process stopped. Undefined: there is none, or it says something else than the ledger. */
-  async function pickUp(file: string, whose: Whose): Promise<Written | undefined> {
-    const last = lastLine(file);
-    if (!last) return undefined;
-    const { cwd, version: then, parentUuid: parent, holdfast } = last.line;
-    const { seq, needs = seq } = holdfast;
-    const at: TranscriptState = { ...newStanding(), cwd, parent };
-    for await (const event of recorded(whose.context, { after: needs - 1, upTo: seq, types: TYPES })) {
-      if (event.seq === seq)
-        return transcriptLine(event, at, { ...whose, version: then }) === last.written
-          ? { place: last.place, seq, at }
-          : undefined;
-      transcriptLine(event, { ...at }, whose); // only what waits is not known from the line
-    }
-    return undefined;
-  }
-
-  /** Undefined: what came since makes it another transcript. */
-  async function goOn(file: string, { place, seq, at }: Written, whose: Whose): Promise<Written | undefined> {
-    const lines: string[] = [];
-    let upTo = seq;
-    for await (const event of recorded(whose.context, { after: seq, types: TYPES })) {
-      if (isRewinding(event)) return undefined;
-      const line = transcriptLine(event, at, whose);
-      if (line !== undefined) lines.push(line);
-      upTo = event.seq;
-    }
-    if (lines.length === 0) return { place, seq: upTo, at };
-    return { place: await writeLines(file, place, lines), seq: upTo, at };
-  }
-
-  /** From the first event, along the timeline of now. */
-  async function rewrite(file: string, whose: Whose): Promise<Written> {
-    const jumps: Back[] = [];
-    let seq = 0;
-    for await (const event of recorded(whose.context, { after: 0, types: TYPES })) {
-      seq = event.seq;
-      const { conversation, seq: to } = event.data as { conversation?: boolean; seq?: Seq };
-      if (event.type === "context.restored" && conversation) jumps.push({ seq, to: to ?? 0, event });
-    }
-    const at = newStanding();
-    const place = await writeLines(file, undefined, timeline(jumps, seq, at, whose));
-    return { place, seq, at };
-  }
-
-  async function* timeline(
-    jumps: readonly Back[],
-    upTo: Seq,
-    at: TranscriptState,
-    whose: Whose,
-  ): AsyncGenerator<string> {
-    for (const [from, to] of visibleRanges(jumps, upTo)) {
-      const back = jumps.find((one) => one.seq === from - 1);
-      if (back) yield* closeOpen(back.event, LEFT, at, whose);
-      for await (const event of recorded(whose.context, { after: from - 1, upTo: to, types: TYPES })) {
-        if (COPIES.includes(event.type)) yield* closeOpen(event, COPIED, at, whose);
-        const line = transcriptLine(event, at, whose);
-        if (line !== undefined) yield line;
-      }
-    }
-    const last = jumps.at(-1);
-    if (last?.seq === upTo) yield* closeOpen(last.event, LEFT, at, whose);
   }
 
   async function isThere(context: string): Promise<boolean> {
@@ -158,9 +101,75 @@ export function createTranscripts(stateDir: string, { recorded, version, hide }:
   };
 }
 
+/** Where an earlier process stopped. Undefined: there is none, or it says something else than the ledger. */
+async function pickUp(file: string, whose: Source): Promise<Written | undefined> {
+  const last = lastLine(file);
+  if (!last) return undefined;
+  const { cwd, version: then, parentUuid: parent, holdfast } = last.line;
+  const { seq, needs = seq } = holdfast;
+  const at: TranscriptState = { ...newStanding(), cwd, parent };
+  for await (const event of whose.recorded(whose.context, { after: needs - 1, upTo: seq, types: TYPES })) {
+    if (event.seq === seq)
+      return transcriptLine(event, at, { ...whose, version: then }) === last.written
+        ? { place: last.place, seq, at }
+        : undefined;
+    transcriptLine(event, { ...at }, whose); // only what waits is not known from the line
+  }
+  return undefined;
+}
+
+/** Undefined: what came since makes it another transcript. */
+async function goOn(file: string, { place, seq, at }: Written, whose: Source): Promise<Written | undefined> {
+  const lines: string[] = [];
+  let upTo = seq;
+  for await (const event of whose.recorded(whose.context, { after: seq, types: TYPES })) {
+    if (isRewinding(event)) return undefined;
+    const line = transcriptLine(event, at, whose);
+    if (line !== undefined) lines.push(line);
+    upTo = event.seq;
+  }
+  if (lines.length === 0) return { place, seq: upTo, at };
+  return { place: await writeLines(file, place, lines), seq: upTo, at };
+}
+
+/** From the first event, along the timeline of now. */
+async function rewrite(file: string, whose: Source): Promise<Written> {
+  const jumps: Back[] = [];
+  let seq = 0;
+  for await (const event of whose.recorded(whose.context, { after: 0, types: TYPES })) {
+    seq = event.seq;
+    const { type, data } = knownFact<typeof contextEvents>(event);
+    if (type === "context.restored" && data.conversation) jumps.push({ seq, to: data.seq, event });
+  }
+  const at = newStanding();
+  const place = await writeLines(file, undefined, timeline(jumps, seq, at, whose));
+  return { place, seq, at };
+}
+
+async function* timeline(
+  jumps: readonly Back[],
+  upTo: Seq,
+  at: TranscriptState,
+  whose: Source,
+): AsyncGenerator<string> {
+  for (const [from, to] of visibleRanges(jumps, upTo)) {
+    const back = jumps.find((one) => one.seq === from - 1);
+    if (back) yield* closeOpen(back.event, LEFT, at, whose);
+    for await (const event of whose.recorded(whose.context, { after: from - 1, upTo: to, types: TYPES })) {
+      if (COPIES.includes(event.type)) yield* closeOpen(event, COPIED, at, whose);
+      const line = transcriptLine(event, at, whose);
+      if (line !== undefined) yield line;
+    }
+  }
+  const last = jumps.at(-1);
+  if (last?.seq === upTo) yield* closeOpen(last.event, LEFT, at, whose);
+}
+
 /** A restore of data or files alone leaves the conversation as it was. */
-const isRewinding = ({ type, data }: StoredEvent): boolean =>
-  REWINDING.includes(type) && (type !== "context.restored" || (data as { conversation: boolean }).conversation);
+function isRewinding(event: StoredEvent): boolean {
+  const { type, data } = knownFact<typeof contextEvents>(event);
+  return REWINDING.includes(type) && (type !== "context.restored" || data.conversation);
+}
 
 const isStill = (place: TranscriptPlace, file: string): boolean => {
   const now = transcriptPlace(file);

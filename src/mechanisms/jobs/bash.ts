@@ -1,9 +1,11 @@
 // The tool bash: a command as a supervised job.
+
 import { realpathSync } from "node:fs";
 import * as z from "zod";
 import { isInside } from "../../file-access/paths.ts";
 import { refused } from "../../file-access/refused.ts";
 import { messageOf } from "../../ledger/error.ts";
+import { errorCode } from "../../ledger/guards.ts";
 import {
   type CommandEnd,
   defineTool,
@@ -48,7 +50,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
       }
     },
     async execute(run) {
-      const plan = run.intent as JobPlan;
+      const plan = planOf(run);
       try {
         const job = await runner.start(plan, specOf(run));
         return await follow(run, plan, job);
@@ -57,7 +59,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
       }
     },
     async reconcile(run) {
-      const plan = run.intent as JobPlan;
+      const plan = planOf(run);
       const adopted = await runner.adopt(plan, specOf(run));
       switch (adopted.kind) {
         case "unstarted":
@@ -77,6 +79,9 @@ const GONE =
   "[interrupted: the directory in which this command's run was kept is gone; whether the command ran is unknown]";
 const ELSEWHERE =
   "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]";
+
+/** As `intend` made it, in this process or an earlier one. */
+const planOf = (run: Run): JobPlan => run.intent as JobPlan;
 
 const specOf = (run: Run): JobSpec => ({
   context: run.turn.context,
@@ -231,7 +236,7 @@ function move(run: Run, said: string | undefined): { line?: string; events?: Too
 }
 
 function cannotStart(run: Run, error: unknown): ToolOutput {
-  if ((error as NodeJS.ErrnoException).code !== "ENOENT" || run.cwd === run.root) {
+  if (errorCode(error) !== "ENOENT" || run.cwd === run.root) {
     return failure(`the command could not be started: ${messageOf(error)}`);
   }
   return {

@@ -9,12 +9,12 @@ import { PROTECTED } from "./sandbox-places.ts";
 
 /** Whether a command could change that file, or put another in its place. */
 export function canWrite(sandbox: SandboxOptions, path: string): boolean {
-  const trees = [sandbox.root, ...(sandbox.writable ?? [])].map(realOr);
+  const root = realOr(sandbox.root);
+  const trees = [root, ...(sandbox.writable ?? []).map(realOr)];
   const at = join(realOr(dirname(path)), basename(path)); // a link may be replaced, whatever it leads to
   return [at, realOr(path)].some((one) => {
-    const tree = trees.find((root) => isInside(root, one));
-    if (tree === undefined) return false;
-    return ![...protectedIn(trees[0]!), ...ownPaths(sandbox)].some((path) => isInside(path, one));
+    if (!trees.some((tree) => isInside(tree, one))) return false;
+    return ![...protectedIn(root), ...ownPaths(sandbox)].some((path) => isInside(path, one));
   });
 }
 

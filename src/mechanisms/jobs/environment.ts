@@ -19,9 +19,10 @@ const FIXED = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMP
 
 export function commandEnvironment(from: NodeJS.ProcessEnv): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const name of Object.keys(from)) {
-    if (SECRET.test(name) || !(NAMES.includes(name) || PREFIXES.some((p) => name.startsWith(p)))) continue;
-    env[name] = from[name]!;
+  for (const [name, value] of Object.entries(from)) {
+    if (value === undefined || SECRET.test(name) || !(NAMES.includes(name) || PREFIXES.some((p) => name.startsWith(p))))
+      continue;
+    env[name] = value;
   }
   return Object.assign(env, FIXED);
 }

@@ -1,6 +1,8 @@
 // The facts of background jobs and their slice: which ones run, for whom.
+
 import * as z from "zod";
-import type { EventDefs, Fact } from "../../ledger/events.ts";
+import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
@@ -58,7 +60,7 @@ export const jobsSlice: MechanismSlice<JobsState> = {
   },
   initial: () => ({}),
   apply(state, event) {
-    const fact = event as Fact<typeof jobEvents>;
+    const fact = knownFact<typeof jobEvents>(event);
     if (fact.type === "job.started") {
       const { jobId, callId, command, dir, boot } = fact.data;
       ownOr(state, fact.actor, () => ({}))[jobId] = { jobId, callId, command, dir, boot, startedAt: fact.at };

@@ -1,7 +1,9 @@
 // The home of a command that has more than others (the network, the repository): fresh for each, so that nothing an earlier one wrote there tells programs what to do.
+
 import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
+import { errorCode } from "../../ledger/guards.ts";
 import type { MountLayer } from "./mounts.ts";
 import { CACHES } from "./sandbox-places.ts";
 
@@ -75,6 +77,6 @@ function makeOne(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
 }

@@ -76,10 +76,12 @@ function parse(given: string): Setting[] | undefined {
     }
     const key = section && take(KEY);
     if (!section || !key) return undefined;
-    const value = key[2] === "=" ? valueAt(take) : undefined;
-    if (value === null || (value === undefined && at < text.length && !/[\n#;]/.test(text[at]!))) return undefined;
+    const [, name = "", equals] = key;
+    const value = equals === "=" ? valueAt(take) : undefined;
+    if (value === null || (value === undefined && at < text.length && !/[\n#;]/.test(text.charAt(at))))
+      return undefined;
     if (value !== undefined && at < text.length && text[at] !== "\n") return undefined;
-    settings.push({ ...section, key: key[1]!.toLowerCase(), ...(value !== undefined && { value }) });
+    settings.push({ ...section, key: name.toLowerCase(), ...(value !== undefined && { value }) });
   }
   return settings;
 }

@@ -1,4 +1,5 @@
 // The directory of a job: reading what became of it, its output, ending it. Pure functions over files; no harness needed.
+
 import {
   closeSync,
   lstatSync,
@@ -13,6 +14,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isInside } from "../../file-access/paths.ts";
+import { errorCode } from "../../ledger/guards.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { linkOf, readText } from "./job-files.ts";
 import { jobOutput } from "./output.ts";
@@ -73,7 +75,7 @@ export function makeJobDir(dir: string, meta: JobMeta): void {
   try {
     mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
     makeDir(dir); // the first job here
   }
   writeMeta(dir, meta);
@@ -144,7 +146,7 @@ export function abandon(attempt: string): boolean {
     writeFileSync(join(attempt, "started"), ABANDONED, { ...OWN, flag: "wx" });
     return true;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = errorCode(error);
     if (code === "ENOENT") return false; // who took the directory away may have seen it run
     if (code === "EEXIST") return readText(join(attempt, "started")) === ABANDONED;
     throw error;
@@ -156,7 +158,7 @@ export async function killAttempt(attempt: string): Promise<void> {
   try {
     writeFileSync(join(attempt, "killed"), "\n", { ...OWN, flag: "wx" });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") return;
+    if (errorCode(error) !== "EEXIST") return;
   }
   if (abandon(attempt)) return;
   const deadline = Date.now() + TERM_GRACE_MS;

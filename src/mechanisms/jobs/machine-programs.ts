@@ -33,16 +33,13 @@ export function machinePrograms(searched: string, { written, shown }: Places): s
   if (fixed.length === dirs.length) return [];
   const find = (name: string, among: string[]) => among.map((dir) => join(dir, name)).find(isProgram);
   const links = [
-    ...NAMES.map((name) => [
-      name,
-      find(
-        name,
-        fixed.filter((dir) => !isChangeable(join(dir, name))),
-      ),
-    ]),
-    ...MANAGERS.filter((name) => !find(name, fixed)).map((name) => [name, find(name, dirs.filter(isAbsolute))]),
-    ...INSTALLERS.map((name) => [name, find(name, dirs.filter(isAbsolute))]),
-  ].flatMap(([name, at]) => (at === undefined ? [] : ["--symlink", at, join(SEEN, name!)]));
+    ...NAMES.map((name) => {
+      const among = fixed.filter((dir) => !isChangeable(join(dir, name)));
+      return { name, at: find(name, among) };
+    }),
+    ...MANAGERS.filter((name) => !find(name, fixed)).map((name) => ({ name, at: find(name, dirs.filter(isAbsolute)) })),
+    ...INSTALLERS.map((name) => ({ name, at: find(name, dirs.filter(isAbsolute)) })),
+  ].flatMap(({ name, at }) => (at === undefined ? [] : ["--symlink", at, join(SEEN, name)]));
   return ["--tmpfs", SEEN, ...links, "--remount-ro", SEEN, "--setenv", "PATH", [SEEN, ...fixed].join(":")];
 }
 

@@ -1,6 +1,8 @@
 // What the system says about processes: this boot, whether a process still is the same one, who is in a group.
+
 import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { errorCode } from "../../ledger/guards.ts";
 
 let boot: string | undefined;
 
@@ -47,14 +49,16 @@ export function parseStat(line: string): ProcessStat | undefined {
   const close = line.lastIndexOf(")");
   if (close < 0) return undefined;
   const fields = line.slice(close + 2).split(" ");
+  const { 0: state, 19: startedAt } = fields;
+  if (state === undefined || startedAt === undefined) return undefined;
   return {
     pid: Number.parseInt(line, 10),
     name: line.slice(line.indexOf("(") + 1, close),
-    state: fields[0]!,
+    state,
     isExiting: (Number(fields[6]) & EXITING) !== 0,
     group: Number(fields[2]),
     session: Number(fields[3]),
-    startedAt: fields[19]!,
+    startedAt,
   };
 }
 
@@ -136,7 +140,7 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
     process.kill(pid, name);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return errorCode(error) === "EPERM";
   }
 }
 

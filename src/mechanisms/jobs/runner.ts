@@ -239,33 +239,7 @@ function createJob(of: JobParts): Job {
   };
   return {
     jobId: meta.jobId,
-    async wait({ waitMs, signal, onOutput }) {
-      if (signal.aborted) return "aborted";
-      const stop = new AbortController();
-      let progress: NodeJS.Timeout | undefined;
-      let timer: NodeJS.Timeout | undefined;
-      let seen = 0;
-      try {
-        return await new Promise<"ended" | "waiting" | "aborted">((resolve, reject) => {
-          ended(stop.signal).then(() => resolve("ended"), reject);
-          timer = setTimeout(() => {
-            leaveBehind(attempt);
-            resolve("waiting");
-          }, waitMs);
-          signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: stop.signal });
-          if (!onOutput) return;
-          progress = setInterval(() => {
-            const { text, next } = outputSince(attempt, seen, PROGRESS_BYTES);
-            seen = next;
-            if (text !== "") onOutput(text);
-          }, PROGRESS_MS);
-        });
-      } finally {
-        clearTimeout(timer);
-        clearInterval(progress);
-        stop.abort(NO_MORE);
-      }
-    },
+    wait: (how) => waitFor(attempt, ended, how),
     async kill() {
       await killAttempt(attempt);
     },
@@ -283,6 +257,38 @@ function createJob(of: JobParts): Job {
     // Not now: a model call comes next, and there is time during it.
     remove: of.remove,
   };
+}
+
+async function waitFor(
+  attempt: string,
+  ended: (signal: AbortSignal) => Promise<void>,
+  { waitMs, signal, onOutput }: Parameters<Job["wait"]>[0],
+): ReturnType<Job["wait"]> {
+  if (signal.aborted) return "aborted";
+  const stop = new AbortController();
+  let progress: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let seen = 0;
+  try {
+    return await new Promise<"ended" | "waiting" | "aborted">((resolve, reject) => {
+      ended(stop.signal).then(() => resolve("ended"), reject);
+      timer = setTimeout(() => {
+        leaveBehind(attempt);
+        resolve("waiting");
+      }, waitMs);
+      signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: stop.signal });
+      if (!onOutput) return;
+      progress = setInterval(() => {
+        const { text, next } = outputSince(attempt, seen, PROGRESS_BYTES);
+        seen = next;
+        if (text !== "") onOutput(text);
+      }, PROGRESS_MS);
+    });
+  } finally {
+    clearTimeout(timer);
+    clearInterval(progress);
+    stop.abort(NO_MORE);
+  }
 }
 
 async function removeDir(dir: string): Promise<void> {

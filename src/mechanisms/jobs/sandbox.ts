@@ -146,7 +146,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     const isTree = home !== undefined && [home, realOr(home)].some((path) => [...trees, ...outside].includes(path));
     const caches = () => (hasMore && !isTree ? cachesIn(join(kept, "home")) : []);
     const fresh = home !== undefined && hasMore && !isTree ? freshHome(home, join(kept, "home"), caches()) : undefined;
-    const ofContext = [["/tmp", join(kept, "tmp")]] as [seen: string, dir: string][];
+    const ofContext: [seen: string, dir: string][] = [["/tmp", join(kept, "tmp")]];
     if (home !== undefined) {
       if (!fresh) ofContext.push([home, join(kept, "home")]);
       const its: MountLayer = { path: home, how: "private", args: ["--bind", join(kept, "home"), home] };
@@ -189,8 +189,9 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
     if (git !== "none") watched.push(repository);
     const isHidden = git !== "none" && network && !opts.network;
     looked.push(...guardSubmodules(root, guarding, { dirs: submodules(root), isHidden }));
-    for (const path of own ? trees : []) {
-      const ours = ownPlacesIn(path, own!, writable);
+    for (const path of trees) {
+      if (!own) break;
+      const ours = ownPlacesIn(path, own, writable);
       add(pinned(path, [...ours.paths, ...ours.links.map((link) => link.path)].map(dirname), unsure));
       for (const one of ours.paths) guard(one);
       looked.push(...ours.paths);

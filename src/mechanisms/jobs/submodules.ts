@@ -96,7 +96,7 @@ function isUsers(root: string, dir: string): boolean {
 }
 
 /** For git in a call with a grant: it neither looks into other repositories by itself nor takes them along. */
-const SETTINGS = [
+const SETTINGS: [key: string, value: string][] = [
   ["diff.ignoreSubmodules", "dirty"],
   ["diff.submodule", "short"],
   ["status.submoduleSummary", "false"],
@@ -110,7 +110,7 @@ const SETTINGS = [
 export const notIntoSubmodules = (): string[] => [
   ...["--setenv", "GIT_CONFIG_COUNT", `${SETTINGS.length}`],
   ...SETTINGS.flatMap(([key, value], i) => [
-    ...["--setenv", `GIT_CONFIG_KEY_${i}`, key!],
-    ...["--setenv", `GIT_CONFIG_VALUE_${i}`, value!],
+    ...["--setenv", `GIT_CONFIG_KEY_${i}`, key],
+    ...["--setenv", `GIT_CONFIG_VALUE_${i}`, value],
   ]),
 ];

@@ -121,26 +121,17 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       stdio: ["pipe", "pipe", stderr],
     });
     closeSync(stderr);
-    const mine: Shell = {
-      child,
-      tag,
-      unreached: 0,
-      ends: new Map(),
-      free: [],
-      pipes: new Map(),
-      queue: [],
-      running: new Map(),
-    };
+    const mine = shellOf(child, tag);
     // A job in the background does not keep this process; whoever waits for one does.
     child.unref();
     for (const stream of [child.stdin, child.stdout]) {
       stream?.on("error", () => {}); // it died: its exit says so
-      (stream as Socket | null)?.unref();
+      if (stream instanceof Socket) stream.unref();
     }
     let heard = "";
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       const lines = (heard + text).split("\n");
-      heard = lines.pop()!;
+      heard = lines.pop() ?? "";
       for (const line of lines) hear(mine, line);
     });
     child.once("exit", (code) => {
@@ -306,6 +297,17 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     },
   };
 }
+
+const shellOf = (child: ChildProcess, tag: string): Shell => ({
+  child,
+  tag,
+  unreached: 0,
+  ends: new Map(),
+  free: [],
+  pipes: new Map(),
+  queue: [],
+  running: new Map(),
+});
 
 /** Nothing of the supervisor keeps this process: whoever waits for it does. */
 export async function stayFor<T>(work: Promise<T>): Promise<T> {

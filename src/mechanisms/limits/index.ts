@@ -47,8 +47,8 @@ function repetition(items: readonly Item[], from = 0): { count: number; name: st
   let name = "";
   let last: string | undefined;
   for (let i = items.length - 1; i >= from; i--) {
-    const item = items[i]!;
-    if (item.kind !== "result") continue;
+    const item = items[i];
+    if (item?.kind !== "result") continue;
     const reply = findReply(items, i);
     if (reply) for (const part of reply.parts) if (part.type === "call") calls.set(part.id, part);
     const signature = JSON.stringify([item.name, calls.get(item.callId)?.input, item.content]);
@@ -63,8 +63,8 @@ function repetition(items: readonly Item[], from = 0): { count: number; name: st
 
 function findReply(items: readonly Item[], before: number): Extract<Item, { kind: "reply" }> | undefined {
   for (let i = before - 1; i >= 0; i--) {
-    const item = items[i]!;
-    if (item.kind === "reply") return item;
+    const item = items[i];
+    if (item?.kind === "reply") return item;
   }
   return undefined;
 }

@@ -5,6 +5,7 @@ import type { PermissionMode } from "../../claude-code/permission-modes.ts";
 import { isFileTool, isSearch } from "../../file-access/file-tools.ts";
 import { isKept } from "../../file-access/kept-results.ts";
 import { isInside, realPath, resolvePath } from "../../file-access/paths.ts";
+import { isRecord } from "../../ledger/guards.ts";
 import {
   defineMechanism,
   type GateCall,
@@ -107,7 +108,9 @@ function grantedBy(judgements: Judgement[]): Grants {
 }
 
 function readOutside(judgements: Judgement[]): Grants {
-  const outside = judgements[0]!.outside.map(({ path }) => ({
+  const [first] = judgements;
+  if (!first) return {};
+  const outside = first.outside.map(({ path }) => ({
     path,
     isOpen: judgements.every((one) => one.outside.some((other) => other.path === path && other.isOpen)),
   }));
@@ -138,7 +141,7 @@ function pathGrant(
   input: unknown,
   { world, firm, judged }: { world: World; firm: boolean; judged: ReadonlyMap<string, string> },
 ): Grants {
-  const { path: given, pattern } = (input ?? {}) as { path?: unknown; pattern?: unknown };
+  const { path: given, pattern } = isRecord(input) ? input : {};
   const written = isSearch(tool) ? (given ?? ".") : given;
   if (!isFileTool(tool) || typeof written !== "string" || (tool === "read_file" && isKept(written))) return {};
   const path = tool === "glob" ? splitPattern({ pattern: String(pattern), path: written }).path : written;

@@ -1,6 +1,8 @@
 // The facts of recovery, and what of them the rest of a turn must remember, over a resume too.
+
 import * as z from "zod";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
 
@@ -56,7 +58,7 @@ export const recoverySlice: MechanismSlice<RecoveryState> = {
       delete state[actor];
       return state;
     }
-    const change = changeOf(event as Fact<typeof recoveryEvents>);
+    const change = changeOf(knownFact<typeof recoveryEvents>(event));
     if (change) state[actor] = { ...(own(state, actor) ?? freshTurn()), ...change };
     return state;
   },

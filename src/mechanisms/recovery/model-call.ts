@@ -166,11 +166,11 @@ async function recordRetry(
 async function switched(call: ModelCall, policy: RetryPolicy, now: Progress, error: ModelError): Promise<boolean> {
   const impatient = error.kind === "overloaded" || error.kind === "rate_limit";
   if (now.attempt < policy.maxAttempts && !(impatient && now.streak.length >= policy.patience)) return false;
-  while (now.fallback < policy.fallbacks.length) {
+  for (let open = policy.fallbacks[now.fallback]; open !== undefined; open = policy.fallbacks[now.fallback]) {
     now.fallback++;
     let model: Model;
     try {
-      model = await policy.fallbacks[now.fallback - 1]!();
+      model = await open();
     } catch (problem) {
       call.turn.emit({ type: "status", text: `fallback ${now.fallback} cannot be used: ${messageOf(problem)}` });
       continue;

@@ -41,7 +41,7 @@ function wordsOf(name: string): string[] {
 function surenessOf(name: string): Sureness {
   const words = wordsOf(name);
   const certain = words.some((word) => CERTAIN.test(word)) || OPENING_KEY.test(words.join("_"));
-  if (certain) return ABOUT.test(words.at(-1)!) ? "likely" : "certain";
+  if (certain) return ABOUT.test(words.at(-1) ?? "") ? "likely" : "certain";
   return words.some((word) => LIKELY.test(word)) ? "likely" : "no";
 }
 
@@ -72,7 +72,7 @@ const isNamelike = (value: string): boolean => MAIL.test(value) || DATE.test(val
 /** The password of `scheme://user:password@host`, a token that stands there alone, and secret parameters. */
 function credentialsOfUrl(text: string): string[] {
   const rest = text.slice(text.indexOf("://") + 3);
-  const authority = rest.split(/[/?#]/, 1)[0]!;
+  const authority = rest.replace(/[/?#].*/s, "");
   // An unreadable URL may hold a password with a slash that nobody encoded.
   const place = authority.includes("@") || URL.canParse(text) ? authority : rest;
   const userinfo = place.slice(0, Math.max(0, place.lastIndexOf("@")));

@@ -3,7 +3,8 @@
 import { messageOf } from "../../ledger/error.ts";
 import { withoutMarks } from "../../loop/marks.ts";
 import type { AgentView, Note, Turn } from "../../loop/seams.ts";
-import type { SubagentsState } from "./events.ts";
+import type { Subagent } from "./events.ts";
+import { subagentsState } from "./limits.ts";
 import type { SubagentEnd, SubagentRunner, SubagentTask } from "./port.ts";
 import type { NestedSlots } from "./slots.ts";
 import { asides, failureText } from "./task-tool.ts";
@@ -32,11 +33,10 @@ export function createBackground(opts: {
   const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
   let closed = false;
 
-  const own = ({ agent, slice }: OfAgent) =>
-    Object.entries(slice<SubagentsState>("subagents").agents).filter(([, one]) => one.parent === agent && one.task);
+  const keyOf = ({ context }: { context: string }, agent: string) => `${context}/${agent}`;
 
   function launch(turn: Turn, agent: string): void {
-    const key = `${turn.context}/${agent}`;
+    const key = keyOf(turn, agent);
     if (closed || running.has(key)) return;
     const stop = new AbortController();
     const done = work(turn, agent, stop.signal)
@@ -46,14 +46,16 @@ export function createBackground(opts: {
   }
 
   async function work(turn: Turn, agent: string, signal: AbortSignal): Promise<void> {
-    const { type, task } = turn.slice<SubagentsState>("subagents").agents[agent]!;
+    const begun = subagentsState(turn).agents[agent];
+    if (!begun?.task) return;
+    const { type, task } = begun;
     const runner = await opts.runner();
     const whole: SubagentTask = {
-      ...{ context: turn.context, agent, type, ...task!, signal },
+      ...{ context: turn.context, agent, type, ...task, signal },
       ...{ cwd: turn.cwd, facts: [], most: opts.maxAgents }, // it is there already
       onStatus: (text) => turn.emit({ type: "status", text: `${agent}: ${text}` }),
     };
-    const end = await slots.run(`${turn.context}/${agent}`, undefined, () => runner.run(whole));
+    const end = await slots.run(keyOf(turn, agent), undefined, () => runner.run(whole));
     if (end.interrupted) return; // it goes on with the next process, or in another one
     const data = { agent, ok: end.ok, denials: end.denials.length, report: reportOf(agent, end) };
     await runner.record(turn.context, agent, { id: `ended-${turn.context}-${agent}`, type: "subagent.ended", data });
@@ -66,23 +68,12 @@ export function createBackground(opts: {
     },
     async rests(turn) {
       for (const [agent, one] of own(turn)) {
-        if (one.ended || running.has(`${turn.context}/${agent}`)) continue;
+        if (one.ended || running.has(keyOf(turn, agent))) continue;
         if (!(await (await opts.runner()).isHeld(turn.context, agent))) return true;
       }
       return false;
     },
-    reports: (turn) =>
-      own(turn).flatMap(([agent, { description, report }]) =>
-        report === undefined
-          ? []
-          : [
-              {
-                origin: "subtask",
-                text: `Background subtask ${agent} (${description}) has ended.\n\n${withoutMarks(report)}`,
-                events: [{ type: "subagent.reported", data: { agent } }],
-              },
-            ],
-      ),
+    reports: reportsTo,
     async close() {
       closed = true;
       for (const { stop } of running.values()) stop.abort();
@@ -90,6 +81,22 @@ export function createBackground(opts: {
     },
   };
 }
+
+const own = ({ agent, slice }: OfAgent): [agent: string, begun: Subagent][] =>
+  Object.entries(subagentsState({ slice }).agents).filter(([, one]) => one.parent === agent && one.task);
+
+const reportsTo = (turn: OfAgent): Note[] =>
+  own(turn).flatMap(([agent, { description, report }]) =>
+    report === undefined
+      ? []
+      : [
+          {
+            origin: "subtask",
+            text: `Background subtask ${agent} (${description}) has ended.\n\n${withoutMarks(report)}`,
+            events: [{ type: "subagent.reported", data: { agent } }],
+          },
+        ],
+  );
 
 const reportOf = (agent: string, end: SubagentEnd): string =>
   [end.ok ? end.text.trim() || "(it ended without a word)" : failureText(agent, end), ...asides(end)].join("\n\n");

@@ -1,6 +1,8 @@
 // The facts of subagents and their slice: whose they are, how deep, which of those in the background are still to be reported.
+
 import * as z from "zod";
-import type { EventDefs, Fact } from "../../ledger/events.ts";
+import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -53,7 +55,7 @@ export interface SubagentsState {
   refused: Record<string, number>;
 }
 
-type Known = Fact<typeof subagentEvents & typeof loopEvents>;
+type Known = typeof subagentEvents & typeof loopEvents;
 
 export const subagentsSlice: MechanismSlice<SubagentsState> = {
   version: 1,
@@ -61,7 +63,7 @@ export const subagentsSlice: MechanismSlice<SubagentsState> = {
   timelines: { restored: allEnded, copied: allEnded },
   initial: () => ({ agents: {}, refused: {} }),
   apply(state, event) {
-    const { type, actor, data } = event as Known;
+    const { type, actor, data } = knownFact<Known>(event);
     if (type === "subagent.started") state.agents[actor] = { ...data };
     else if (type === "subagent.ended") {
       const ended = own(state.agents, data.agent);

@@ -1,14 +1,16 @@
 // The board as others use it: the project's tasks, shared by all contexts and processes on one store.
+
 import { createFold } from "../../ledger/fold.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { openLedger } from "../../ledger/ledger.ts";
-import type { AppendOptions, Store, StoredEvent } from "../../ledger/store.ts";
+import type { AppendOptions, Store } from "../../ledger/store.ts";
 import { decideDelete, decideUpdate } from "./decide-change.ts";
 import { decideCreate } from "./decide-create.ts";
 import { decideImport, type Imported, type TaskFile } from "./decide-import.ts";
 import { decideClaim, decideClaimNext, decideComplete, decideRelease, type Scene } from "./decide-work.ts";
 import { type BoardDecision, findTask } from "./decision.ts";
-import { BOARD_LEDGER, boardCodec } from "./events.ts";
-import { type BoardState, boardIn, boardSlice, callKey } from "./fold.ts";
+import { BOARD_LEDGER, boardCodec, type boardEvents } from "./events.ts";
+import { type BoardFact, type BoardState, boardIn, boardSlice, callKey } from "./fold.ts";
 import { inOrder, isClaimable, openBlockers } from "./graph.ts";
 import { releaseOrphans, type Sweep } from "./orphans.ts";
 import type { By, Changed, NewTask, Task, TaskBoard, TaskChanges, TaskFilter } from "./port.ts";
@@ -45,8 +47,8 @@ export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promis
     await ledger.catchUp();
     return state();
   };
-  const write = (by: By, decide: (state: BoardState) => BoardDecision): Promise<StoredEvent[]> =>
-    ledger.decide(
+  const write = async (by: By, decide: (state: BoardState) => BoardDecision): Promise<BoardFact[]> => {
+    const events = await ledger.decide(
       (at) => {
         const board = boardIn(at);
         const { events, reads, claimable } = decide(board);
@@ -55,16 +57,21 @@ export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promis
       },
       { id: callKey(by) },
     );
+    return events.map((event) => knownFact<typeof boardEvents>(event));
+  };
   const sceneOf = (state: BoardState, by: By, note?: string): Scene => ({ state, tasks: state.tasks, by, note, limit });
   const task = (id: string): Task => findTask(state().tasks, id);
   const present = (ids: string[]) => ids.flatMap((id) => state().tasks.get(id) ?? []);
 
-  function changedBy(id: string, events: StoredEvent[]): Changed {
-    const ids = events.flatMap((event) => (event.data as { unblocked?: string[] }).unblocked ?? []);
+  function changedBy(id: string, events: BoardFact[]): Changed {
     const cancelled = events.some((event) => event.type === "task.cancelled");
     const now = task(id);
     const waiting = cancelled ? [...(state().dependants.get(now.id) ?? [])] : [];
-    return { task: now, unblocked: present(ids), stranded: present(waiting).filter((t) => t.status === "pending") };
+    return {
+      task: now,
+      unblocked: present(unblockedBy(events)),
+      stranded: present(waiting).filter((t) => t.status === "pending"),
+    };
   }
 
   const release = async (id: string, by: By, note?: string): Promise<Task> => {
@@ -75,7 +82,7 @@ export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promis
   const board: Board = {
     async create(tasks: NewTask[], by) {
       const events = await write(by, (state) => decideCreate(state, tasks, by));
-      return present(events.map((event) => (event.data as { id: string }).id));
+      return present(events.map((event) => event.data.id));
     },
     async update(id, changes: TaskChanges, by) {
       return changedBy(id, await write(by, (s) => decideUpdate(sceneOf(s, by), findTask(s.tasks, id), changes)));
@@ -91,7 +98,7 @@ export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promis
         chosen = next.task?.id;
         return next.decision;
       });
-      const id = events.length > 0 ? (events[0]!.data as { id: string }).id : chosen;
+      const id = events[0]?.data.id ?? chosen;
       return id === undefined ? undefined : state().tasks.get(id);
     },
     async complete(id, by, note) {
@@ -107,7 +114,7 @@ export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promis
     },
     async delete(id, by, { force = false } = {}) {
       const events = await write(by, (state) => decideDelete(state, findTask(state.tasks, id), by, force));
-      return present((events[0]!.data as { unblocked: string[] }).unblocked);
+      return present(unblockedBy(events));
     },
     async import(files, by) {
       let done: Imported = { created: [], present: [] };
@@ -139,6 +146,10 @@ export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promis
   };
   return board;
 }
+
+/** Of all that was recorded together. */
+const unblockedBy = (events: readonly BoardFact[]): string[] =>
+  events.flatMap(({ data }) => ("unblocked" in data ? data.unblocked : []));
 
 function fitsFilter(tasks: BoardState["tasks"], task: Task, filter: TaskFilter): boolean {
   const { status, owner, label, claimable } = filter;

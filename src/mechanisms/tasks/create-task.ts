@@ -44,11 +44,11 @@ export function createTaskCreateTool(open: OpenTaskBoard): Tool<Input> {
       const { tasks, subject, ...rest } = run.input;
       const by = await actorOf(run);
       const board = await open();
-      const created = await board.create(tasks ?? [{ subject: subject!, ...rest }], by);
+      const created = await board.create(tasks ?? (subject === undefined ? [] : [{ subject, ...rest }]), by);
       const lines = created
         .slice(0, SHOWN)
         .map((task) => taskLine(task, { blockers: board.openBlockers(task), context: run.turn.context }));
-      if (created.length > SHOWN) lines.push(`[${created.length - SHOWN} more, up to ${created.at(-1)!.id}]`);
+      if (created.length > SHOWN) lines.push(`[${created.length - SHOWN} more, up to ${created.at(-1)?.id}]`);
       return { content: `created\n${lines.join("\n")}` };
     },
   });

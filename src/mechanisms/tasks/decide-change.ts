@@ -135,9 +135,9 @@ function edgesOf(tasks: Tasks, task: Task, add: string[], remove: string[]): { a
 
 function decideAssign({ by, note }: Scene, task: Task, owner: string | null): BoardDecision {
   if (task.status !== "pending") throw refuseDecision(`${task.id} is ${task.status}: its owner stays`);
-  if (!mayDispose(task, by))
+  if (task.owner !== null && !mayDispose(task, by))
     throw refuseDecision(
-      `${task.id} is kept for ${short(task.owner!)}: only they, their lead or the user may change that`,
+      `${task.id} is kept for ${short(task.owner)}: only they, their lead or the user may change that`,
     );
   if (owner !== null && (owner.trim() === "" || owner.length > 200)) throw invalid("owner: give an agent's name");
   return {

@@ -92,5 +92,5 @@ function resolve(state: BoardState, { task, id, name }: Fresh, aliases: Map<stri
       }; nothing was created`,
     );
   if (found.includes(id)) throw refuseDecision(`${name} cannot wait for itself; nothing was created`);
-  return [...new Set(found as string[])];
+  return [...new Set(found.filter((one) => one !== undefined))];
 }

@@ -103,12 +103,13 @@ function idsFor(state: BoardState, files: TaskFile[]): Map<string, string> {
 }
 
 function resolve(file: TaskFile, ids: Map<string, string>): string[] {
-  const unknown = file.blockedBy.filter((id) => !ids.has(id));
+  const wired = file.blockedBy.map((from) => ({ from, id: ids.get(from) }));
+  const unknown = wired.filter(({ id }) => id === undefined);
   if (unknown.length > 0)
     throw new HoldfastError(
       "not_found",
-      `${file.file}: blockedBy ${unknown.map((id) => short(id, 60)).join(", ")} is in no file; nothing was imported`,
+      `${file.file}: blockedBy ${unknown.map(({ from }) => short(from, 60)).join(", ")} is in no file; nothing was imported`,
     );
   if (file.blockedBy.includes(file.id)) throw refuseDecision(`${file.file}: it waits for itself; nothing was imported`);
-  return [...new Set(file.blockedBy.map((id) => ids.get(id)!))];
+  return [...new Set(wired.flatMap(({ id }) => id ?? []))];
 }

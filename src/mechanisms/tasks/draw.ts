@@ -47,8 +47,10 @@ export function drawTasks(tasks: readonly Task[], opts: DrawOptions = {}): strin
       waiting.push({ task, indent, last: i === children.length - 1, top });
   };
   push(under.get(undefined) ?? [], "", true);
-  while (waiting.length > 0 && lines.length < most) {
-    const { task, indent, last, top } = waiting.pop()!;
+  while (lines.length < most) {
+    const next = waiting.pop();
+    if (!next) break;
+    const { task, indent, last, top } = next;
     const deep = indent.length + NARROWEST > columns;
     const branch = top || deep ? "" : last ? "└─ " : "├─ ";
     const below = top || deep ? "" : last ? "   " : "│  ";
@@ -62,8 +64,7 @@ export function drawTasks(tasks: readonly Task[], opts: DrawOptions = {}): strin
 }
 
 function lineOf(task: Task, known: ReadonlyMap<string, Task>, parent: string | undefined): string {
-  const blocked =
-    task.status === "pending" && task.blockedBy.some((id) => known.has(id) && known.get(id)!.status !== "completed");
+  const blocked = task.status === "pending" && blockersIn(known, task).some(({ status }) => status !== "completed");
   const state = blocked ? "blocked" : task.status;
   const others = task.blockedBy.filter((id) => id !== parent && known.has(id));
   const facts = [
@@ -76,15 +77,19 @@ function lineOf(task: Task, known: ReadonlyMap<string, Task>, parent: string | u
   return `${SIGNS[state]} ${visible(task.id)} ${state} ${visible(task.subject)}${facts.length > 0 ? ` · ${facts.join(" · ")}` : ""}`;
 }
 
+/** Those it waits for that are drawn from. */
+const blockersIn = (known: ReadonlyMap<string, Task>, task: Task): Task[] =>
+  task.blockedBy.flatMap((id) => known.get(id) ?? []);
+
 /** What is open, and what stands before something open. */
 function neededBy(known: ReadonlyMap<string, Task>): Set<string> {
   const isOpen = (task: Task) => task.status === "pending" || task.status === "in_progress";
   const kept = new Set<string>();
-  const waiting = [...known.values()].filter(isOpen).map((task) => task.id);
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    if (kept.has(id)) continue;
-    kept.add(id);
-    waiting.push(...known.get(id)!.blockedBy.filter((one) => known.has(one)));
+  const waiting = [...known.values()].filter(isOpen);
+  for (let task = waiting.pop(); task !== undefined; task = waiting.pop()) {
+    if (kept.has(task.id)) continue;
+    kept.add(task.id);
+    waiting.push(...blockersIn(known, task));
   }
   return kept;
 }
@@ -92,14 +97,13 @@ function neededBy(known: ReadonlyMap<string, Task>): Set<string> {
 /** The longest way from a task that waits for nothing. */
 function depthsOf(known: ReadonlyMap<string, Task>): Map<string, number> {
   const depths = new Map<string, number>();
-  for (const start of known.keys()) {
+  for (const start of known.values()) {
     const path = [start];
-    while (path.length > 0) {
-      const id = path.at(-1)!;
-      const blockers = known.get(id)!.blockedBy.filter((one) => known.has(one));
-      const open = blockers.filter((one) => !depths.has(one));
-      if (depths.has(id) || open.length === 0) {
-        depths.set(id, Math.max(-1, ...blockers.map((one) => depths.get(one)!)) + 1);
+    for (let task = path.at(-1); task !== undefined; task = path.at(-1)) {
+      const blockers = blockersIn(known, task);
+      const open = blockers.filter((one) => !depths.has(one.id));
+      if (depths.has(task.id) || open.length === 0) {
+        depths.set(task.id, Math.max(-1, ...blockers.flatMap((one) => depths.get(one.id) ?? [])) + 1);
         path.pop();
       } else path.push(...open);
     }

@@ -1,11 +1,11 @@
 // The state of the board: what its events say. Tasks are replaced, never changed in place, so that they may be handed out.
 import type { Fact } from "../../ledger/events.ts";
 import type { Slice, State } from "../../ledger/fold.ts";
-import type { StoredEvent } from "../../ledger/store.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { boardEvents } from "./events.ts";
 import { type By, ownerOf, type Task, type TaskHistory } from "./port.ts";
 
-type Known = Fact<typeof boardEvents>;
+export type BoardFact = Fact<typeof boardEvents>;
 
 /** Of one task, in memory; the ledger has all. */
 const HISTORY = 50;
@@ -36,7 +36,7 @@ export const boardSlice: Slice<BoardState> = {
   version: 2,
   initial: initialState,
   apply(state, event) {
-    if (event.type in boardEvents) applyEvent(state, event);
+    if (event.type in boardEvents) applyEvent(state, knownFact<typeof boardEvents>(event));
     return state;
   },
   freeze: ({ lastId, tasks }) => ({ lastId, tasks: [...tasks.values()] }),
@@ -48,8 +48,7 @@ export const boardSlice: Slice<BoardState> = {
   },
 };
 
-function applyEvent(state: BoardState, event: StoredEvent): void {
-  const fact = event as Known;
+function applyEvent(state: BoardState, fact: BoardFact): void {
   const { data } = fact;
   const by = ownerOf(data.by);
   const task = state.tasks.get(data.id);
@@ -57,14 +56,14 @@ function applyEvent(state: BoardState, event: StoredEvent): void {
   else if (task && fact.type === "task.deleted") remove(state, task, fact.data.detached);
   else if (task) {
     const { what, changes } = outcomeOf(fact, task);
-    const entry = { at: event.at, by, what, ...(data.note !== undefined && { note: data.note }) };
+    const entry = { at: fact.at, by, what, ...(data.note !== undefined && { note: data.note }) };
     const { unhostedAt: _, ...rest } = task;
-    const next = { ...rest, ...changes, updatedAt: event.at, history: [...task.history, entry].slice(-HISTORY) };
+    const next = { ...rest, ...changes, updatedAt: fact.at, history: [...task.history, entry].slice(-HISTORY) };
     put(state, next, task);
   }
 }
 
-function outcomeOf({ type, at, data }: Known, task: Task): { what: string; changes: Partial<Task> } {
+function outcomeOf({ type, at, data }: BoardFact, task: Task): { what: string; changes: Partial<Task> } {
   switch (type) {
     case "task.changed": {
       const { set, added, removed } = data;
@@ -90,7 +89,7 @@ function outcomeOf({ type, at, data }: Known, task: Task): { what: string; chang
 
 const keepUnhosted = (task: Task) => (task.unhostedAt === undefined ? {} : { unhostedAt: task.unhostedAt });
 
-function created(state: BoardState, event: Extract<Known, { type: "task.created" }>, by: string): Task {
+function created(state: BoardState, event: Extract<BoardFact, { type: "task.created" }>, by: string): Task {
   const { id, subject, description, blockedBy, priority, labels, imported, note } = event.data;
   const number = /^task_(\d+)$/.exec(id)?.[1];
   if (number) state.lastId = Math.max(state.lastId, Number(number));

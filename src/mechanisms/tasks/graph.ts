@@ -37,8 +37,7 @@ export function findCycle(
       onPath.add(id);
     };
     if (!done.has(start)) enter(start);
-    while (path.length > 0) {
-      const at = path.at(-1)!;
+    for (let at = path.at(-1); at !== undefined; at = path.at(-1)) {
       const blocker = blockersOf(at.id)[at.next++];
       if (blocker === undefined) {
         path.pop();

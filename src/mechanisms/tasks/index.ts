@@ -26,7 +26,7 @@ export const placeFor =
     turn: Pick<Turn, "context" | "agent" | "root" | "slice">,
   ): Promise<{ events: TaskFacts; path?: string }> => {
     const events = await movesFor(task, turn, placeOf);
-    const moved = events.find((fact) => fact.type === "agent.moved")?.data as { root: string | null } | undefined;
+    const moved = events.find((fact) => fact.type === "agent.moved")?.data;
     return { events, ...(moved?.root && { path: moved.root }) };
   };
 

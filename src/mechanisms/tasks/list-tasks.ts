@@ -31,7 +31,7 @@ export function createTaskListTool(open: OpenTaskBoard): Tool<Input> {
       const page = all.slice(last + 1, last + 1 + SHOWN);
       const lines = page.map((task) => taskLine(task, { blockers: board.openBlockers(task), context: turn.context }));
       const left = all.length - last - 1 - page.length;
-      if (left > 0) lines.push(`[${left} more of ${all.length}: after ${page.at(-1)!.id}, or filter]`);
+      if (left > 0) lines.push(`[${left} more of ${all.length}: after ${page.at(-1)?.id}, or filter]`);
       return { content: lines.join("\n") || "(no tasks)" };
     },
   });

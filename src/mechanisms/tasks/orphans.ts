@@ -1,5 +1,5 @@
 // Tasks whose owner has no host: marked when that is first seen, released when it lasts, with a note.
-import type { Store, StoredEvent } from "../../ledger/store.ts";
+import type { Store } from "../../ledger/store.ts";
 import { type BoardDecision, fact, ownerEntity, taskEntity } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 import type { By, Task } from "./port.ts";
@@ -18,7 +18,7 @@ export interface Sweep {
 interface Orphanage {
   store: Store;
   state: BoardState;
-  write: (by: By, decide: (state: BoardState) => BoardDecision) => Promise<StoredEvent[]>;
+  write: (by: By, decide: (state: BoardState) => BoardDecision) => Promise<unknown[]>;
   sweep: Sweep;
 }
 
@@ -48,9 +48,9 @@ function unlessChanged(state: BoardState, seen: Task, type: string, note?: strin
   const { id, owner } = seen;
   const now = state.tasks.get(id);
   const isSame = now?.status === "in_progress" && now.owner === owner && now.unhostedAt === seen.unhostedAt;
-  if (!isSame) return { events: [], reads: [], claimable: [] };
+  if (!isSame || owner === null) return { events: [], reads: [], claimable: [] };
   const isRelease = type === "task.released";
-  const touches = [taskEntity(id), ...(isRelease ? [ownerEntity(owner!)] : [])];
+  const touches = [taskEntity(id), ...(isRelease ? [ownerEntity(owner)] : [])];
   return {
     events: [fact(type, HOUSE, touches, { id, ...(note && { note }) })],
     reads: [taskEntity(id)],

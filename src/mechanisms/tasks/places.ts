@@ -1,18 +1,20 @@
 // Which agents are in a worktree for the sake of a task, and brings them back when it is no longer theirs.
+
 import { lstatSync } from "node:fs";
 import * as z from "zod";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
 import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { type OpenTaskBoard, ownerOf, type Task } from "./port.ts";
 import { entering, leaving, type Workplaces, workplaceOf } from "./task-tree.ts";
 
-export const placeEvents: EventDefs = {
+export const placeEvents = {
   "task.entered": { v: 1, schema: () => z.object({ task: z.string(), path: z.string() }) },
   "task.left": { v: 1, schema: () => z.object({}) },
-};
+} satisfies EventDefs;
 
 export const placesSlice: MechanismSlice<Workplaces> = {
   version: 1,
@@ -20,8 +22,9 @@ export const placesSlice: MechanismSlice<Workplaces> = {
   timelines: unchanged, // whose the task is, the board says: who is in the wrong place is brought back
   initial: () => ({}),
   apply(state, event) {
-    if (event.type === "task.entered") state[event.actor] = event.data as Workplaces[string];
-    else if (event.type === "task.left") delete state[event.actor];
+    const { type, actor, data } = knownFact<typeof placeEvents>(event);
+    if (type === "task.entered") state[actor] = data;
+    else if (type === "task.left") delete state[actor];
     return state;
   },
 };
@@ -31,17 +34,17 @@ export async function backInPlace(turn: Turn, board: OpenTaskBoard): Promise<Not
   const here = workplaceOf(turn);
   if (!here || !turn.state.turn) return [];
   const task = await found(board, here.task);
-  const isMine = task?.status === "in_progress" && task.owner === ownerOf(turn);
+  const mine = task?.status === "in_progress" && task.owner === ownerOf(turn) ? task : undefined;
   const isThere = lstatSync(here.path, { throwIfNoEntry: false }) !== undefined;
-  const why = isMine ? lost(task, isThere) : `${here.task} is no longer yours (${ending(task)})`;
-  if (why !== undefined) {
+  const why = mine ? lost(mine, isThere) : `${here.task} is no longer yours (${ending(task)})`;
+  if (!mine || why !== undefined) {
     const root = contextRoot(turn);
     const left = isThere ? `; what you left there is still in ${here.path}` : "";
     return [{ origin: "tasks", text: `${why}: you are back in ${root}${left}`, events: leaving(root) }];
   }
   if (turn.root === here.path) return [];
   const text = `${here.task} is still yours: you work in its worktree ${here.path}`; // a restore took the agent out of it
-  return [{ origin: "tasks", text, events: entering(task!, here.path) }];
+  return [{ origin: "tasks", text, events: entering(mine, here.path) }];
 }
 
 async function found(board: OpenTaskBoard, id: string): Promise<Task | undefined> {

@@ -1,13 +1,17 @@
 // Where one works on a task: the way into its worktree when it is claimed, and back when it is no longer one's own.
 
 import { refused } from "../../file-access/refused.ts";
-import type { ToolOutput, Turn } from "../../loop/seams.ts";
+import type { Turn } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { ownerOf, type Task, type TaskBoard } from "./port.ts";
 
 /** The directory of a worktree. Contract: throws `refused` when it is not there. */
 export type PlaceOf = (worktree: string) => Promise<string>;
-export type TaskFacts = NonNullable<ToolOutput["events"]>;
+export type TaskFacts = (
+  | { type: "agent.moved"; data: { cwd: string; root: string | null } }
+  | { type: "task.entered"; data: Workplaces[string] }
+  | { type: "task.left"; data: Record<string, never> }
+)[];
 
 export const TASKS_SLICE = "tasks";
 
@@ -66,9 +70,7 @@ export async function movesOrRelease(
 
 /** For the result of the call. */
 export function placeLine(moves: TaskFacts): string {
-  const data = moves.find((fact) => fact.type === "agent.moved")?.data as
-    | { cwd: string; root: string | null }
-    | undefined;
+  const data = moves.find((fact) => fact.type === "agent.moved")?.data;
   if (!data) return "";
   return data.root === null
     ? `\nyou are back in ${data.cwd}`

@@ -43,7 +43,7 @@ export function joining(
   state: TeamState,
   mate: NewMate,
   scene: { taken: string[]; cwd: string; most: number; mostAgents: number },
-): TeamFacts {
+): [joined: TeamFacts[number], ...TeamFacts] {
   const { name, role, prompt, requirePlan, type } = mate;
   if (!NAME.test(name))
     throw refuse(

@@ -1,7 +1,15 @@
 // The mechanism `team`: durable teammates with an inbox, who wake for what concerns them and otherwise cost nothing.
 import { newId } from "../../ledger/id.ts";
 import { LEAD } from "../../loop/agent.ts";
-import { type AgentView, defineMechanism, type Mechanism, type Note, type Tool, type Turn } from "../../loop/seams.ts";
+import {
+  type AgentView,
+  defineMechanism,
+  type Mechanism,
+  type Note,
+  type Outstanding,
+  type Tool,
+  type Turn,
+} from "../../loop/seams.ts";
 import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
 import { teamEvents } from "./events.ts";
 import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
@@ -42,19 +50,13 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
   let leadTools: Tool[] | undefined;
   let mateTools: Tool[] | undefined;
 
-  const releaseTasks = async ({ context, agent }: { context: string; agent: string }, note: string) => {
-    const by = { context, agent };
-    const released = (await (await board?.())?.releaseAll(`${context}/${agent}`, by, note)) ?? [];
-    return released.map((task) => task.id);
-  };
-
   return defineMechanism({
     name: "team",
     events: teamEvents,
     fold: teamSlice,
     tools(turn) {
       if (mateOf(turn)) {
-        mateTools ??= createMateTools({ releaseTasks, leaving: opts.leaving });
+        mateTools ??= createMateTools({ releaseTasks: releasing(board), leaving: opts.leaving });
         return mateTools;
       }
       if (turn.agent !== LEAD || !(opts.offer || Object.keys(teamState(turn).mates).length > 0)) return [];
@@ -80,26 +82,12 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
       gate: {
         judge({ turn, tool }) {
           // Whoever works for a teammate may do no more than it.
-          const reason = closedTo(teamState(turn).mates[turn.agent.split(".")[0]!], tool);
+          const reason = closedTo(teamState(turn).mates[turn.agent.replace(/\..*/s, "")], tool);
           return reason === undefined ? { decision: "allow" } : { decision: "deny", code: "team", reason };
         },
       },
     },
-    outstanding(agent) {
-      const state = teamState(agent);
-      const mate = mateOf(agent);
-      // Teammates, and those that have shut down and not ended their turn.
-      if (mate) {
-        const works = mate.status === "active" || agent.state.turn !== undefined;
-        return works ? [{ what: "part of a team", count: 0, keepsProcess: false, hosts: "every turn" }] : [];
-      }
-      if (agent.agent !== LEAD || Object.keys(state.mates).length === 0) return [];
-      const plans = pendingPlans(state).length;
-      return [
-        { what: "teammate", count: activeMates(state).length, keepsProcess: false, hosts: "woken turns" },
-        ...(plans > 0 ? [{ what: "plan to review", count: plans, keepsProcess: true }] : []),
-      ];
-    },
+    outstanding: outstandingOf,
     async wants(agent) {
       if (inboxOf(agent).length > 0 || isOver(agent)) return true;
       const mate = mateOf(agent);
@@ -107,31 +95,58 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
       if (mate.unreported.length > 0) return true;
       return mate.gate === "open" && autonomy !== undefined && hasTask(mate, agent, autonomy);
     },
-    async idle(turn) {
-      if (isOver(turn))
-        await turn.append([{ type: "team.over", data: {} }], {
-          wake: [teamWake(turn.context, null)],
-        });
-      const mate = mateOf(turn);
-      if (mate?.status !== "active" || mate.unreported.length === 0) return;
-      const { context, agent: name } = turn;
-      const held = await opts.fire?.("TeammateIdle", { teammate_name: name, team_name: context }, turn);
-      if (held?.blocked !== undefined && (mate.held ?? 0) < MOST_HELD) {
-        const content = [{ type: "text", text: held.blocked }];
-        const input = { inputId: newId("inp"), agent: name, content, origin: "hook" };
-        await turn.append([
-          { type: "team.held", data: { reason: held.blocked } },
-          { type: "input.received", data: input },
-        ]);
-        return;
-      }
-      // A plan that waits says more than the words that went with it.
-      const known = pendingPlan(teamState(turn), mate.name) !== undefined && turn.state.lastTurn?.reason === "done";
-      const text = known ? mate.unreported.slice(0, -1) : mate.unreported;
-      await turn.append([{ type: "team.idled", data: { text: text.filter((one) => one !== "").join("\n") } }]);
-    },
+    idle: (turn) => reportIdle(turn, opts.fire),
     wake: (turn, signal) => turn.until(() => inboxOf(turn).length > 0, signal).catch(() => undefined),
   });
+}
+
+/** What a teammate that shuts down leaves is anybody's again. */
+const releasing =
+  (board: TeamOptions["board"]): MateToolsOptions["releaseTasks"] =>
+  async ({ context, agent }, note) => {
+    const released = (await (await board?.())?.releaseAll(`${context}/${agent}`, { context, agent }, note)) ?? [];
+    return released.map((task) => task.id);
+  };
+
+function outstandingOf(agent: AgentView): Outstanding[] {
+  const state = teamState(agent);
+  const mate = mateOf(agent);
+  // Teammates, and those that have shut down and not ended their turn.
+  if (mate) {
+    const works = mate.status === "active" || agent.state.turn !== undefined;
+    return works ? [{ what: "part of a team", count: 0, keepsProcess: false, hosts: "every turn" }] : [];
+  }
+  if (agent.agent !== LEAD || Object.keys(state.mates).length === 0) return [];
+  const plans = pendingPlans(state).length;
+  return [
+    { what: "teammate", count: activeMates(state).length, keepsProcess: false, hosts: "woken turns" },
+    ...(plans > 0 ? [{ what: "plan to review", count: plans, keepsProcess: true }] : []),
+  ];
+}
+
+/** What an idle teammate did is told to the lead, unless a hook keeps it at work; and the lead, that nobody is left. */
+async function reportIdle(turn: Turn, fire: TeamOptions["fire"]): Promise<void> {
+  if (isOver(turn))
+    await turn.append([{ type: "team.over", data: {} }], {
+      wake: [teamWake(turn.context, null)],
+    });
+  const mate = mateOf(turn);
+  if (mate?.status !== "active" || mate.unreported.length === 0) return;
+  const { context, agent: name } = turn;
+  const held = await fire?.("TeammateIdle", { teammate_name: name, team_name: context }, turn);
+  if (held?.blocked !== undefined && (mate.held ?? 0) < MOST_HELD) {
+    const content = [{ type: "text", text: held.blocked }];
+    const input = { inputId: newId("inp"), agent: name, content, origin: "hook" };
+    await turn.append([
+      { type: "team.held", data: { reason: held.blocked } },
+      { type: "input.received", data: input },
+    ]);
+    return;
+  }
+  // A plan that waits says more than the words that went with it.
+  const known = pendingPlan(teamState(turn), mate.name) !== undefined && turn.state.lastTurn?.reason === "done";
+  const text = known ? mate.unreported.slice(0, -1) : mate.unreported;
+  await turn.append([{ type: "team.idled", data: { text: text.filter((one) => one !== "").join("\n") } }]);
 }
 
 type OfAgent = Pick<AgentView, "agent" | "slice">;

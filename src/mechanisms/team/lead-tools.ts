@@ -46,7 +46,7 @@ const spawnTool = ({ define, mostTeammates, mostAgents }: LeadToolsOptions): Too
     async execute({ turn, input }: ToolRun & { input: Spawn }) {
       const { name, role, prompt, require_plan: requirePlan = false, agent: type } = input;
       const taken = Object.keys(turn.slice<ReturnType<typeof contextState>>("transcript").agents);
-      const facts = joining(
+      const [joined, ...rest] = joining(
         teamState(turn),
         { name, role, prompt, requirePlan, ...(type && { type }) },
         { taken, cwd: turn.root, most: mostTeammates, mostAgents },
@@ -55,7 +55,7 @@ const spawnTool = ({ define, mostTeammates, mostAgents }: LeadToolsOptions): Too
       const gate = requirePlan ? " It may only look until its plan is approved." : "";
       return {
         content: `Spawned ${name} (${role}).${gate} It works while a host runs; you hear from it.`,
-        events: [facts[0]!, ...defined, ...facts.slice(1)],
+        events: [joined, ...defined, ...rest],
         wake: [teamWake(turn.context, 0)],
       };
     },

@@ -1,5 +1,7 @@
 // The fold of a team: teammates, what waits in each inbox, plans and shutdowns as they stand.
+
 import type { Fact } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
@@ -89,7 +91,7 @@ export const teamSlice: MechanismSlice<TeamState> = {
   },
   initial: () => ({ mates: {}, inboxes: {}, plans: {}, shutdowns: {} }),
   apply(state, event) {
-    apply(state, event as Known);
+    apply(state, knownFact<typeof teamEvents & typeof loopEvents>(event));
     return state;
   },
 };
@@ -110,29 +112,12 @@ function backTo(state: TeamState, to: number): TeamState {
 function apply(state: TeamState, event: Known): void {
   const { actor, type, data } = event;
   switch (type) {
-    case "team.joined": {
-      const { name, role, type: definition, requirePlan } = data;
-      state.over = false;
-      state.mates[name] = {
-        name,
-        role,
-        ...(definition && { type: definition }),
-        joinedAt: event.at,
-        joinedSeq: event.seq,
-        status: "active",
-        gate: requirePlan ? "closed" : "open",
-        assigned: {},
-        unreported: [],
-      };
+    case "team.joined":
+      join(state, data, event);
       break;
-    }
-    case "message.sent": {
-      const entry = { id: data.messageId, from: actor, text: data.content };
-      for (const to of recipients(state, actor, data.to))
-        if (own(state.mates, to)?.status === "left") bounce(state, to, entry);
-        else put(state, to, entry);
+    case "message.sent":
+      send(state, actor, data);
       break;
-    }
     case "inbox.delivered": {
       const seen = new Set(data.ids);
       state.inboxes[actor] = (own(state.inboxes, actor) ?? []).filter((entry) => !seen.has(entry.id));
@@ -145,22 +130,15 @@ function apply(state: TeamState, event: Known): void {
       put(state, data.name, { id: event.id, from: TEAM_SLICE, kind: "plan_wanted", text: say.planWanted(data.about) });
       break;
     }
-    case "plan.submitted": {
-      const { requestId, plan } = data;
-      state.plans[requestId] = { requestId, by: actor, plan, at: event.at, status: "pending" };
-      put(state, LEAD, { id: requestId, from: TEAM_SLICE, kind: "plan", text: say.planAsked(actor, requestId, plan) });
+    case "plan.submitted":
+      submit(state, actor, data, event.at);
       break;
-    }
     case "plan.reviewed":
       review(state, actor, data);
       break;
-    case "shutdown.requested": {
-      const { requestId, name, reason } = data;
-      state.shutdowns[requestId] = { requestId, name, by: actor, reason, at: event.at, status: "pending" };
-      const text = say.shutdownAsked(actor, requestId, reason);
-      put(state, name, { id: requestId, from: TEAM_SLICE, kind: "shutdown", text });
+    case "shutdown.requested":
+      requestShutdown(state, actor, data, event.at);
       break;
-    }
     case "shutdown.answered":
       answer(state, actor, data);
       break;
@@ -169,12 +147,9 @@ function apply(state: TeamState, event: Known): void {
       if (mate) mate.assigned[data.taskId] = (own(mate.assigned, data.taskId) ?? 0) + 1;
       break;
     }
-    case "team.unplaced": {
-      const mate = own(state.mates, actor);
-      if (mate) mate.assigned[data.taskId] = Number.MAX_SAFE_INTEGER;
-      put(state, LEAD, { id: event.id, from: TEAM_SLICE, text: say.unplaced(actor, data.taskId, data.reason) });
+    case "team.unplaced":
+      unplace(state, actor, data, event.id);
       break;
-    }
     case "turn.ended": {
       if (data.reason === "interrupted") break; // its next host goes on with it
       const text = data.reason === "done" ? data.text : `(${data.reason}) ${data.error ?? data.text}`;
@@ -189,15 +164,65 @@ function apply(state: TeamState, event: Known): void {
     case "team.over":
       state.over = true;
       break;
-    case "team.idled": {
-      const mate = own(state.mates, actor);
-      if (!mate) break;
-      mate.unreported = [];
-      mate.held = 0;
-      if (data.text !== "") put(state, LEAD, { id: event.id, from: actor, kind: "idle", text: `[idle] ${data.text}` });
+    case "team.idled":
+      rest(state, actor, data.text, event.id);
       break;
-    }
   }
+}
+
+function join(state: TeamState, mate: DataOf<"team.joined">, { at, seq }: Pick<Known, "at" | "seq">): void {
+  const { name, role, type, requirePlan } = mate;
+  state.over = false;
+  state.mates[name] = {
+    name,
+    role,
+    ...(type && { type }),
+    joinedAt: at,
+    joinedSeq: seq,
+    status: "active",
+    gate: requirePlan ? "closed" : "open",
+    assigned: {},
+    unreported: [],
+  };
+}
+
+function send(state: TeamState, from: string, { messageId, to, content }: DataOf<"message.sent">): void {
+  const entry = { id: messageId, from, text: content };
+  for (const name of recipients(state, from, to))
+    if (own(state.mates, name)?.status === "left") bounce(state, name, entry);
+    else put(state, name, entry);
+}
+
+function submit(state: TeamState, by: string, { requestId, plan }: DataOf<"plan.submitted">, at: number): void {
+  state.plans[requestId] = { requestId, by, plan, at, status: "pending" };
+  put(state, LEAD, { id: requestId, from: TEAM_SLICE, kind: "plan", text: say.planAsked(by, requestId, plan) });
+}
+
+function requestShutdown(state: TeamState, by: string, asked: DataOf<"shutdown.requested">, at: number): void {
+  const { requestId, name, reason } = asked;
+  state.shutdowns[requestId] = { requestId, name, by, reason, at, status: "pending" };
+  put(state, name, {
+    id: requestId,
+    from: TEAM_SLICE,
+    kind: "shutdown",
+    text: say.shutdownAsked(by, requestId, reason),
+  });
+}
+
+/** A task that cannot be worked on: it is not given to this one again. */
+function unplace(state: TeamState, name: string, { taskId, reason }: DataOf<"team.unplaced">, id: string): void {
+  const mate = own(state.mates, name);
+  if (mate) mate.assigned[taskId] = Number.MAX_SAFE_INTEGER;
+  put(state, LEAD, { id, from: TEAM_SLICE, text: say.unplaced(name, taskId, reason) });
+}
+
+/** It has nothing to do: the lead hears what it did. */
+function rest(state: TeamState, name: string, text: string, id: string): void {
+  const mate = own(state.mates, name);
+  if (!mate) return;
+  mate.unreported = [];
+  mate.held = 0;
+  if (text !== "") put(state, LEAD, { id, from: name, kind: "idle", text: `[idle] ${text}` });
 }
 
 /** A second answer to one request never counts. */

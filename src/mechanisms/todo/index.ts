@@ -1,8 +1,12 @@
 // The todo list of each agent: kept in the ledger, and a reminder when it is forgotten.
+
 import * as z from "zod";
+import type { contextEvents } from "../../contexts/events.ts";
 import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import type { Seq } from "../../ledger/store.ts";
+import type { loopEvents } from "../../loop/events.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { createTodoWriteTool, showTodos, TODO_STATUSES, type Todo } from "./todo-write.ts";
@@ -34,6 +38,10 @@ export interface TodoState {
   changed: boolean;
 }
 
+type Known = typeof todoEvents &
+  Pick<typeof loopEvents, "reply.received"> &
+  Pick<typeof contextEvents, "context.checkpointed">;
+
 const slice: MechanismSlice<TodoState> = {
   version: 2,
   types: ["todo.written", "todo.reminded", "reply.received", "context.checkpointed"],
@@ -46,13 +54,14 @@ const slice: MechanismSlice<TodoState> = {
   },
   initial: () => ({ lists: {}, marks: [], changed: false }),
   apply(state, event) {
-    const list = own(state.lists, event.actor);
-    if (event.type === "todo.written") {
-      state.lists[event.actor] = { todos: (event.data as { todos: Todo[] }).todos, rounds: 0 };
+    const { type, actor, data } = knownFact<Known>(event);
+    const list = own(state.lists, actor);
+    if (type === "todo.written") {
+      state.lists[actor] = { todos: data.todos, rounds: 0 };
       state.changed = true;
-    } else if (event.type === "todo.reminded" && list) list.rounds = 0;
-    else if (event.type === "reply.received" && list) list.rounds++;
-    else if (event.type === "context.checkpointed" && state.changed) {
+    } else if (type === "todo.reminded" && list) list.rounds = 0;
+    else if (type === "reply.received" && list) list.rounds++;
+    else if (type === "context.checkpointed" && state.changed) {
       const lists = Object.entries(state.lists).map(([agent, { todos }]) => [agent, todos] as const);
       state.marks.push([event.seq, Object.fromEntries(lists)]);
       state.changed = false;

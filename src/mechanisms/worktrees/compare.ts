@@ -81,7 +81,7 @@ export async function baseOf(git: Git, main: WorktreeRepository, name: string): 
     throw refused(`there is no worktree ${name}, and no branch ${branchOf(name)}: see \`holdfast worktrees ls\``);
   const base = await git.ask(["merge-base", "HEAD", ref], { gitDir: main.gitDir });
   if (base.code !== 0) throw refused(`${branchOf(name)} has no commit in common with the project's tree`);
-  return base.out.trim().split("\n")[0]!;
+  return base.out.trim().replace(/\n[\s\S]*/, "");
 }
 
 function commitIn(line: string): { id: string; subject: string } {

@@ -27,9 +27,12 @@ interface Input {
 type Intent = MakePlan & { task?: string };
 type Run = ToolRun & { input: Input };
 
+/** As `intend` made it, in this process or an earlier one. */
+const intentOf = (run: Run): Intent => run.intent as Intent;
+
 export function createWorktreeTool(worktrees: Worktrees, ports: CreateWorktreePorts): Tool<Input> {
   const report = async (run: Run, made: Made): Promise<ToolOutput> => {
-    const { name, path, branch, commit, task } = run.intent as Intent;
+    const { name, path, branch, commit, task } = intentOf(run);
     const bound = task === undefined ? undefined : await bind(run, task, ports);
     await ports.fire?.("WorktreeCreate", { name, worktree_path: path, branch }, run.turn);
     const lines = [
@@ -56,10 +59,10 @@ export function createWorktreeTool(worktrees: Worktrees, ports: CreateWorktreePo
       return { ...plan, ...(task && { task: task.id }) };
     },
     async execute(run) {
-      return report(run, await worktrees.make(run.intent as Intent));
+      return report(run, await worktrees.make(intentOf(run)));
     },
     async reconcile(run) {
-      const made = await worktrees.resumeMake(run.intent as Intent);
+      const made = await worktrees.resumeMake(intentOf(run));
       return made ? { kind: "finished", output: await report(run, made) } : { kind: "undone" };
     },
   });
@@ -88,7 +91,7 @@ interface Bound {
 }
 
 async function bind(run: Run, id: string, { board, enter }: CreateWorktreePorts): Promise<Bound> {
-  const { name, path } = run.intent as Intent;
+  const { name, path } = intentOf(run);
   try {
     const by = await actorOf(run);
     const { task } = await (await board!()).update(id, { worktree: name }, by);

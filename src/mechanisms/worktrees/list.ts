@@ -39,7 +39,9 @@ export async function listTrees(place: WorktreePlace, { all = false }: { all?: b
   const found: ListedTree[] = [];
   for (const name of treesIn(main, dir)) {
     const path = join(dir, name);
-    found.push(await describe(git, main, { name, path, registered: findRegistered(main.common, path)! }, branches));
+    const registered = findRegistered(main.common, path);
+    if (!registered) continue; // removed since it was listed
+    found.push(await describe(git, main, { name, path, registered }, branches));
     branches.delete(name);
   }
   if (all)

@@ -148,8 +148,11 @@ async function touchedBy(git: Git, main: WorktreeRepository, ref: string): Promi
   const args = ["diff", "--no-ext-diff", "--no-textconv", "--name-status", "--no-renames", "-z", `HEAD...${ref}`, "--"];
   const parts = (await git(args, { gitDir: main.gitDir })).split("\0").filter(Boolean);
   const found: Touched[] = [];
-  for (let i = 0; i + 1 < parts.length; i += 2) found.push({ path: parts[i + 1]!, isNew: parts[i] === "A" });
-  return found;
+  for (let i = 0; ; i += 2) {
+    const { [i]: kind, [i + 1]: path } = parts;
+    if (path === undefined) return found;
+    found.push({ path, isNew: kind === "A" });
+  }
 }
 
 /** What the user has in the project's tree that is in no commit is not touched, whether git ignores it or not. */
@@ -237,7 +240,8 @@ async function merge(git: Git, main: WorktreeRepository, { branch, into, tree }:
   const isForward =
     !/^(?:false|no|off|0)$/.test(ff) && (await git.ask(["merge-base", "--is-ancestor", "HEAD", ref], place)).code === 0;
   if (isForward || ff === "only" || tree !== undefined) {
-    const target = isForward || ff === "only" ? ref : await commitOf(git, main, { tree: tree!, ref, message });
+    const isCommitted = tree === undefined || isForward || ff === "only";
+    const target = isCommitted ? ref : await commitOf(git, main, { tree, ref, message });
     const { code, why } = await git.ask([...quietly, "--ff-only", target], place);
     if (code !== 0) throw refused(`nothing was merged: ${why}`);
     return;

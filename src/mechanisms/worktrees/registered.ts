@@ -16,9 +16,10 @@ export interface Registered {
 }
 
 export type Lock = { ours: true; phase: Phase; mark: string; note: string } | { ours: false; reason: string };
-type Phase = "being made" | "in use" | "kept for review";
+const PHASES = ["being made", "in use", "kept for review"] as const;
+type Phase = (typeof PHASES)[number];
 
-const REASON = /^holdfast: (being made|in use|kept for review) \(([^)]*)\)(?:: ([\s\S]*))?$/;
+const REASON = /^holdfast: ([a-z ]+) \(([^)]*)\)(?:: ([\s\S]*))?$/;
 
 export const reasonOf = (phase: Phase, mark: string, note = ""): string =>
   `holdfast: ${phase} (${mark})${note === "" ? "" : `: ${note}`}`;
@@ -36,8 +37,9 @@ export function findRegistered(common: string, path: string): Registered | undef
 }
 
 function readLock(reason: string): Lock {
-  const [, phase, mark = "", note = ""] = REASON.exec(reason) ?? [];
-  return phase === undefined ? { ours: false, reason } : { ours: true, phase: phase as Phase, mark, note };
+  const [, said, mark = "", note = ""] = REASON.exec(reason) ?? [];
+  const phase = PHASES.find((one) => one === said);
+  return phase === undefined ? { ours: false, reason } : { ours: true, phase, mark, note };
 }
 
 /** In one step: it is never unlocked in between. */

@@ -21,6 +21,9 @@ interface Input {
 
 type Run = ToolRun & { input: Input };
 
+/** As `intend` made it, in this process or an earlier one. */
+const planOf = (run: Run): RemovalPlan => run.intent as RemovalPlan;
+
 const FOLDERS = 8;
 
 export function removeWorktreeTool(worktrees: Worktrees, ports: RemoveWorktreePorts): Tool<Input> {
@@ -29,7 +32,7 @@ export function removeWorktreeTool(worktrees: Worktrees, ports: RemoveWorktreePo
     usedBy: (path) => whoUses({ name: run.input.name, path, by: run.turn }, ports),
   });
   const report = async (run: Run, state?: WorktreeState): Promise<ToolOutput> => {
-    const { name, path, branch, head } = run.intent as RemovalPlan;
+    const { name, path, branch, head } = planOf(run);
     const freed = await unbind(run, ports);
     await ports.fire?.("WorktreeRemove", { name, worktree_path: path, branch }, run.turn);
     const { ignoredFolders = [], ignoredFiles = [] } = state ?? {};
@@ -50,10 +53,10 @@ export function removeWorktreeTool(worktrees: Worktrees, ports: RemoveWorktreePo
     effect: "reconcile",
     intend: (run) => worktrees.planRemoval(run.input.name, removal(run)),
     async execute(run) {
-      return report(run, await worktrees.remove(run.intent as RemovalPlan, removal(run)));
+      return report(run, await worktrees.remove(planOf(run), removal(run)));
     },
     async reconcile(run) {
-      const isGone = await worktrees.resumeRemoval(run.intent as RemovalPlan);
+      const isGone = await worktrees.resumeRemoval(planOf(run));
       return isGone ? { kind: "finished", output: await report(run) } : { kind: "undone" };
     },
   });
@@ -65,7 +68,9 @@ export async function whoUses(
   { board, jobsIn, agentsIn }: RemoveWorktreePorts,
 ): Promise<string[]> {
   const running = board ? await (await board()).list({ status: "in_progress" }) : [];
-  const tasks = running.filter((task) => task.worktree === name && task.owner !== null);
+  const tasks = running.flatMap(({ id, worktree, owner }) =>
+    worktree === name && owner !== null ? [{ id, owner }] : [],
+  );
   const owners = new Set(tasks.map((task) => task.owner));
   const agents = ((await agentsIn?.(path)) ?? []).filter((agent) => !owners.has(agent));
   const jobs = jobsIn?.(path) ?? 0;
@@ -74,7 +79,7 @@ export async function whoUses(
   return [
     ...tasks.map(
       (task) =>
-        `${who(task.owner!)} ${who(task.owner!) === "you" ? "work" : "works"} there on ${task.id}: complete or release it first`,
+        `${who(task.owner)} ${who(task.owner) === "you" ? "work" : "works"} there on ${task.id}: complete or release it first`,
     ),
     ...agents.map((agent) => `${who(agent)} ${who(agent) === "you" ? "are" : "is"} in it`),
     ...(jobs > 0 ? [`${jobs} running ${jobs === 1 ? "job" : "jobs"} in it: see ${seen}`] : []),

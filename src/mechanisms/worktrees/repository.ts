@@ -108,14 +108,14 @@ export async function openGit(
 function listed(text: string): Configured[] {
   const parts = text.split("\0");
   const found: Configured[] = [];
-  for (let i = 0; i + 1 < parts.length; i += 2) {
-    const said = parts[i]!;
-    const [key = "", ...value] = parts[i + 1]!.split("\n");
+  for (let i = 0; ; i += 2) {
+    const { [i]: said, [i + 1]: setting } = parts;
+    if (setting === undefined) return found;
+    const [key = "", ...value] = setting.split("\n");
     const scope = said === "system" || said === "global" ? "user" : "repository";
     // A key alone means true.
     if (said !== "command") found.push({ scope, key, value: value.length === 0 ? "true" : value.join("\n") });
   }
-  return found;
 }
 
 /** The commit that a tree stands at. Contract: throws `refused` when there is none yet. */

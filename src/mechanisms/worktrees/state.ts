@@ -62,8 +62,12 @@ export async function changesIn(git: Git, path: string, admin: string): Promise<
   const args = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching"];
   const entries = (await git([...args, NOT_INTO_SUBMODULES], place)).split("\0");
   const found: Changes = { staged: 0, unstaged: 0, untracked: 0, missing: 0, ignoredFiles: [], ignoredFolders: [] };
-  for (let i = 0; i < entries.length; i++) {
-    const entry = entries[i]!;
+  let isFormerName = false;
+  for (const entry of entries) {
+    if (isFormerName) {
+      isFormerName = false;
+      continue;
+    }
     const kind = entry[0];
     if (kind === "?") found.untracked++;
     else if (kind === "!") noteIgnored(found, path, entry.slice(2));
@@ -71,7 +75,7 @@ export async function changesIn(git: Git, path: string, admin: string): Promise<
       if (entry[2] !== ".") found.staged++;
       if (entry[3] !== ".") found.unstaged++;
       if (entry[2] === "." && entry[3] === "D") found.missing++;
-      if (kind === "2") i++; // the name it had before
+      isFormerName = kind === "2"; // the next one is the name it had before
     }
   }
   found.unstaged += await hiddenIn(git, place);

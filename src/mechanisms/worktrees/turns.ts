@@ -1,10 +1,12 @@
 // Taking turns at one name: among processes, and with a git that a killed process left at work.
+
 import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { HoldfastError } from "../../ledger/error.ts";
+import { errorCode } from "../../ledger/guards.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { systemProgram } from "../../ledger/programs.ts";
 
@@ -90,7 +92,7 @@ function hasReader(pipe: string): boolean {
     closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
     return true;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === "ENXIO" || code === "ENOENT") return false;
     throw error;
   }
