@@ -15,7 +15,7 @@ import { createHooks, type Hooks, type HooksOptions } from "../../src/mechanisms
 import type { RunResult } from "../../src/run-result.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse, tempDir, toolOf } from "../house.ts";
-import { testTurn } from "../tools/turn.ts";
+import { testTurn } from "../turn.ts";
 
 const ENV = { PATH: process.env.PATH! };
 

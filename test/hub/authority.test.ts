@@ -8,7 +8,7 @@ import { giveInput, parseTemplate, runWorkflow, workflowStatus } from "../../src
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import type { Script, ScriptRequest } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse, tempDir } from "../house.ts";
-import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
+import { flow, openDesk, phase, states, text } from "../workflow/desk.ts";
 
 let house: House | undefined;
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { works } from "../jobs/sandboxed.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { attempt } from "./gated.ts";
 import { type GatedCase, gatedCases } from "./gated-cases.ts";
 import { BASE_SETUP, filled, prepare, snapshot } from "./world.ts";

@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
+import { type RunningCli, startCli } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
-import { type RunningCli, startCli } from "./cli.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a line of stream-json, whatever it says
 export type Line = any;

@@ -8,10 +8,10 @@ import { runWorkflow } from "../../src/workflow/run.ts";
 import { workflowStatus } from "../../src/workflow/status.ts";
 import { LONG } from "../crash/counts.ts";
 import { tempDir } from "../house.ts";
-import { crashFlow, playCrash } from "./workflow-crash.ts";
-import { fakeRunner } from "./workflow-fake.ts";
+import { crashFlow, playCrash } from "./crash.ts";
+import { fakeRunner } from "./fake.ts";
 
-const CHILD = path.join(import.meta.dirname, "workflow-process.ts");
+const CHILD = path.join(import.meta.dirname, "run-process.ts");
 /** What an undisturbed run asks the model for, whatever the order between siblings. */
 const ALL_REQUESTS = [
   ...["collect.1/0", "collect.1/1", "side.1/0", "side.2/0", "review.1/0", "review.2/0", "publish.1/0"],

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Include } from "../../src/templates/includes.ts";
 import { parseTemplate } from "../../src/templates/index.ts";
 import type { Variable } from "../../src/templates/variables.ts";
-import { type Files, failure, poml, render } from "./template-texts.ts";
+import { type Files, failure, poml, render } from "./texts.ts";
 
 describe("a POML template", () => {
   const folder = join(import.meta.dirname, "fixtures/review");

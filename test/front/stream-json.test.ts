@@ -2,9 +2,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
+import { bin, runCli, startCli } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
-import { bin, runCli, startCli } from "./cli.ts";
 import { sdkTypes } from "./sdk-types.ts";
 
 let cwd: string;

@@ -2,7 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { scratch, testTurn } from "./turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 /** Files in the order given, each newer than the one before. */
 function setUp(files: Record<string, string>) {

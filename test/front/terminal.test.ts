@@ -2,8 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch } from "../tools/turn.ts";
-import { runCli, startInTerminal } from "./cli.ts";
+import { runCli, startInTerminal } from "../cli/cli.ts";
+import { scratch } from "../turn.ts";
 
 const write = (name: string) => ({ calls: [{ name: "write_file", input: { path: name, content: "hello\n" } }] });
 const ROUNDS = [

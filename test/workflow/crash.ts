@@ -2,7 +2,7 @@
 import type { AgentTask } from "../../src/hub/port.ts";
 import type { Workflow } from "../../src/workflow/definition.ts";
 import { defineWorkflow } from "../../src/workflow/parse.ts";
-import type { Play } from "./workflow-fake.ts";
+import type { Play } from "./fake.ts";
 
 export function crashFlow(): Workflow {
   return defineWorkflow({

@@ -2,8 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch } from "../tools/turn.ts";
-import { runCli } from "./cli.ts";
+import { runCli } from "../cli/cli.ts";
+import { scratch } from "../turn.ts";
 
 const WORKFLOW = `name: two steps
 inputs:

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createTodo, todosOf } from "../../src/mechanisms/todo/index.ts";
-import { testTurn } from "./turn.ts";
+import { testTurn } from "../turn.ts";
 
 const reply = {
   type: "reply.received",

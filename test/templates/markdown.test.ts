@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseTemplate } from "../../src/templates/index.ts";
-import { asPattern, failure, md } from "./template-texts.ts";
+import { asPattern, failure, md } from "./texts.ts";
 
 describe("a Markdown template", () => {
   const values = {

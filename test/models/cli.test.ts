@@ -3,9 +3,9 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
+import { runCli } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
-import { runCli } from "./cli.ts";
 
 let cwd: string;
 let state: string;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { HoldfastError } from "../../src/ledger/error.ts";
 import { asData } from "../../src/templates/data.ts";
 import { parseTemplate } from "../../src/templates/index.ts";
-import { failure, fences, md, poml, reversed, sorted } from "./template-texts.ts";
+import { failure, fences, md, poml, reversed, sorted } from "./texts.ts";
 
 describe("limits", () => {
   const bomb = Object.fromEntries(

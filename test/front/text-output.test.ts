@@ -3,8 +3,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch } from "../tools/turn.ts";
-import { runCli, startCli } from "./cli.ts";
+import { runCli, startCli } from "../cli/cli.ts";
+import { scratch } from "../turn.ts";
 
 const bash = (command: string) => ({ name: "bash", input: { command } });
 const ROUNDS = [

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { hashOf } from "../../src/file-access/seen-files.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { scratch, testTurn } from "./turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 function setUp() {
   const root = scratch(onTestFinished);

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch } from "../tools/turn.ts";
-import { runCli } from "./cli.ts";
+import { runCli } from "../cli/cli.ts";
+import { scratch } from "../turn.ts";
 
 function setUp() {
   const base = scratch(onTestFinished);

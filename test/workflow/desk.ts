@@ -6,7 +6,7 @@ import type { AgentTask } from "../../src/hub/port.ts";
 import type { PhaseSpec, WorkflowSpec } from "../../src/workflow/definition.ts";
 import { defineWorkflow } from "../../src/workflow/parse.ts";
 import { tempDir } from "../house.ts";
-import { type Fake, fakeRunner, type Play } from "./workflow-fake.ts";
+import { type Fake, fakeRunner, type Play } from "./fake.ts";
 
 const open: Contexts[] = [];
 afterEach(async () => {

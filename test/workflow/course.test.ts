@@ -9,7 +9,7 @@ import { runWorkflow } from "../../src/workflow/run.ts";
 import type { AskPerson, WorkflowProgress as Progress } from "../../src/workflow/session.ts";
 import { workflowStatus } from "../../src/workflow/status.ts";
 import { giveInput } from "../../src/workflow/wait.ts";
-import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
+import { flow, openDesk, phase, states, text } from "./desk.ts";
 
 describe("the course of a workflow", () => {
   const loop = (max: number, exhausted?: "continue") =>

@@ -4,7 +4,7 @@ import { compactionEvents } from "../../src/mechanisms/compaction/events.ts";
 import { compaction } from "../../src/mechanisms/compaction/index.ts";
 import type { Item, Model } from "../../src/models/model.ts";
 import { readFile, result, user } from "../models/asking.ts";
-import { createFakeTurn } from "./fake-turn.ts";
+import { createFakeTurn } from "../recovery/fake-turn.ts";
 
 const call = (id: string): Item => ({
   kind: "reply",

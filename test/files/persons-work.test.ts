@@ -16,7 +16,7 @@ import { dirname, join, relative } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { scratch, testTurn } from "./turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 type Edit =
   | { op: "write"; at: string; text: string }

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { createOpenAI } from "../../src/models/openai.ts";
 import { type ServerLog, startModelServer } from "../../src/testing/model-server.ts";
 import { problemsOf } from "../../src/testing/model-server-check.ts";
-import { asking, open, reply, user } from "./asking.ts";
+import { asking, open, reply, user } from "../models/asking.ts";
 
 test("the server runs as a process of its own, paused, released and read over HTTP", async () => {
   const dir = await mkdtemp(join(tmpdir(), "holdfast-"));

@@ -4,12 +4,12 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createCodec } from "../../src/ledger/events.ts";
-import type { EventInput, StoredEvent } from "../../src/ledger/store.ts";
-import { loopEvents } from "../../src/loop/events.ts";
-import type { Grants, Mechanism, Progress, Tool, ToolOutput, ToolRun, Turn } from "../../src/loop/seams.ts";
-import type { AgentState } from "../../src/loop/transcript.ts";
-import { noUsage } from "../../src/models/model.ts";
+import { createCodec } from "../src/ledger/events.ts";
+import type { EventInput, StoredEvent } from "../src/ledger/store.ts";
+import { loopEvents } from "../src/loop/events.ts";
+import type { Grants, Mechanism, Progress, Tool, ToolOutput, ToolRun, Turn } from "../src/loop/seams.ts";
+import type { AgentState } from "../src/loop/transcript.ts";
+import { noUsage } from "../src/models/model.ts";
 
 export interface TestTurn extends Turn {
   cwd: string;

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { ChangeIntent } from "../../src/file-access/file-change.ts";
 import { hashOf } from "../../src/file-access/seen-files.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { scratch, testTurn } from "./turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 function setUp(files: Record<string, string> = {}) {
   const root = scratch(onTestFinished);

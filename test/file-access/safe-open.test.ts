@@ -7,7 +7,7 @@ import { holdFolder } from "../../src/file-access/pinned-folder.ts";
 import { isProtected } from "../../src/file-access/protected-names.ts";
 import { hold, readHeld, release } from "../../src/file-access/safe-open.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { scratch, testTurn } from "./turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 function setUp() {
   const base = scratch(onTestFinished);

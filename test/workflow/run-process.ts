@@ -1,8 +1,8 @@
 // A process that runs a workflow with the fake runner, to be killed: FILE.db CONTEXT DIR. Prints how it ended.
 import { openContexts } from "../../src/contexts/index.ts";
 import { runWorkflow } from "../../src/workflow/run.ts";
-import { crashFlow, playCrash } from "./workflow-crash.ts";
-import { fakeRunner } from "./workflow-fake.ts";
+import { crashFlow, playCrash } from "./crash.ts";
+import { fakeRunner } from "./fake.ts";
 
 const [file, id, dir, delay] = process.argv.slice(2) as [string, string, string, string];
 const contexts = await openContexts({ file });

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { RESULTS } from "../../src/contexts/index.ts";
 import { runWorkflow } from "../../src/workflow/run.ts";
 import type { WorkflowProgress as Progress } from "../../src/workflow/session.ts";
-import { flow, openDesk, phase, states, text } from "./workflow-desk.ts";
+import { flow, openDesk, phase, states, text } from "./desk.ts";
 
 describe("a workflow", () => {
   it("passes data through the context: templates, reads marked as data, exports with provenance, results in order", async () => {
