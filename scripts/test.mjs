@@ -10,31 +10,41 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const long = process.argv.includes("--long");
 const fast = process.argv.includes("--fast");
 const only = process.argv.slice(2).filter((a) => a !== "--long" && a !== "--fast");
-/** Most of the suite's time, little of what a change usually breaks. */
+/**
+ * Left out of a fast run: what starts processes many times, waits, or tries thousands of cases. Of each kind something stays: a kill
+ * (crash/acceptance), a prompt and its formats (cli/headless, front/stream-json), a terminal, a team, worktrees, a job.
+ */
 const SLOW = [
-  "test/crash/**",
+  "test/crash/{effects,lease,matrix,moments,open-work,points,power,syscalls}.test.ts",
   "test/**/*crash*.test.ts",
   "test/**/*processes.test.ts",
-  "test/**/cli.test.ts",
+  "test/{agents,checkpoints,hooks,models,subagents,workflow}/cli.test.ts",
   "test/approvals/**",
-  "test/checkpoints/{ignored,property,repositories,restore}.test.ts",
-  "test/cli/{contexts,contexts-time,safety,stay,workflow}.test.ts",
-  "test/contexts/{foreign-changes,lifetime,properties}.test.ts",
-  "test/cron/{dst,house,worker}.test.ts",
+  "test/budget/budget.test.ts",
+  "test/cli/{authority,contexts,contexts-time,messages,project*,prompt,safety,start,stay,streams,which-context,wrapper-flags}.test.ts",
+  "test/contexts/{foreign-changes,lifetime,persons-work,properties,sweep}.test.ts",
+  "test/cron/{house,worker}.test.ts",
   "test/docs/**",
-  "test/hooks/scripts.test.ts",
-  "test/hub/{templates,workflow-course,workflow-example}.test.ts",
-  "test/jobs/{adoption,ends,escapes,sandbox}.test.ts",
-  "test/ledger/{contention,copies,copies-proof,copies-writing,damage,disk,repair}.test.ts",
-  "test/models/event-reader.test.ts",
+  "test/file-snapshots/{ignored,property,repositories,restore}.test.ts",
+  "test/front/{sdk-lines,text-output}.test.ts",
+  "test/hooks/{moments,scripts,transcript}.test.ts",
+  "test/jobs/{adoption,ends,escapes,output,sandbox,watcher}.test.ts",
+  "test/ledger/{contention,copies,copies-proof,damage,disk,repair}.test.ts",
+  "test/loop/timelines.test.ts",
+  "test/models/failures.test.ts",
   "test/package/**",
+  "test/recovery/long-turn.test.ts",
   "test/scenarios/**",
-  "test/security/**",
+  "test/security/{credentials,embedded,gate-race,gated,granted,harness-git,hostile-commands}.test.ts",
+  "test/security/{hostile-repository,left-behind,marks,own-install,paths,races,unfinished-work}.test.ts",
   "test/settings/trust.test.ts",
-  "test/subagents/{background,limits}.test.ts",
-  "test/tasks/{command,tools}.test.ts",
-  "test/team/{fleet,hooks,hosting,idle,stay,stopped,team}.test.ts",
-  "test/worktrees/**",
+  "test/shell-policy/generated.test.ts",
+  "test/subagents/{limits,task}.test.ts",
+  "test/tasks/tools.test.ts",
+  "test/team/{fleet,host-calls,hosting,idle,messages,stopped,team}.test.ts",
+  "test/templates/templates.test.ts",
+  "test/workflow/{course,example}.test.ts",
+  "test/worktrees/{create,house,persons-work,remove,supervisors,take-over}.test.ts",
 ];
 const run = (command, args, env = {}) =>
   spawnSync(command, args, { cwd: root, stdio: "inherit", env: { ...process.env, ...env } }).status === 0;
@@ -49,7 +59,15 @@ const skipped = fast ? SLOW.map((pattern) => `--exclude=${pattern}`) : [];
 const env = { HOLDFAST_LONG: long ? "1" : "" };
 run(
   path.join(root, "node_modules/.bin/vitest"),
-  ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${out}`, ...skipped, ...only],
+  [
+    "run",
+    ...(fast ? ["--no-isolate"] : []),
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${out}`,
+    ...skipped,
+    ...only,
+  ],
   env,
 );
 const report = fs.existsSync(out)

@@ -47,6 +47,36 @@ test("a room's README names only files that exist", () => {
   expect(missing).toEqual([]);
 });
 
+/** What belongs to no one room: these go through all of them. */
+const THROUGH_ALL = ["crash", "docs", "package", "scenarios", "security"];
+
+/** `loop/loop.ts` and `mechanisms/jobs/index.ts` are of the rooms `loop` and `jobs`; `harness.ts` is of none. */
+const roomOf = (file: string): string | undefined => {
+  const [first, second, third] = file.split("/");
+  return first === "mechanisms" && third !== undefined ? second : second && first;
+};
+
+test("tests stand in the folder of the room that they test, without mechanisms/ before it", () => {
+  const folders = [...foldersOf(""), ...foldersOf("mechanisms")].map((room) => path.basename(room));
+  expect(folders.filter((name, i) => folders.indexOf(name) !== i)).toEqual([]);
+  const tests = fs.globSync("*/**/*.ts", { cwd: path.join(root, "test") });
+  const elsewhere = tests.flatMap((file) => {
+    const folder = file.split(path.sep)[0]!;
+    if (THROUGH_ALL.includes(folder)) return [];
+    if (!folders.includes(folder)) return [`test/${file}: no such room`];
+    if (!file.endsWith(".test.ts")) return [];
+    // Who uses no house, command line or world of other tests tests what is imported.
+    const text = fs.readFileSync(path.join(root, "test", file), "utf8");
+    const imported = [...text.matchAll(/ from "(\.{1,2}\/[^"]+)"/g)].map(([, name]) => name!);
+    const rooms = new Set(
+      imported.map((name) => roomOf(/^(?:\.\.\/)+src\/(.*)$/.exec(name)?.[1] ?? "") ?? "other tests"),
+    );
+    const only = rooms.size === 1 ? [...rooms][0]! : "other tests";
+    return only === folder || only === "other tests" ? [] : [`test/${file} tests ${only} alone`];
+  });
+  expect(elsewhere).toEqual([]);
+});
+
 /** Each example is a module beside the room; what a line `console.log(…); // …` says is what it must print. */
 test("the examples of the rooms run, and print what they say", async () => {
   const dir = tempDir("rooms");

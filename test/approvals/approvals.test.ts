@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { runCli, startCli } from "../cli/cli.ts";
 import { here } from "../cli/here.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 interface Listed {
   requestId: string;

@@ -18,7 +18,7 @@ import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import { approvalsSlice } from "../../src/mechanisms/approvals/events.ts";
 import { keptRules, whoAnswers } from "../../src/mechanisms/approvals/index.ts";
 import { runCli, startCli } from "../cli/cli.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 interface Listed {
   requestId: string;

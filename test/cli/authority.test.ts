@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import type { Script, ScriptCall, ScriptRequest } from "../../src/testing/model-server-script.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { runCli, startCli } from "./cli.ts";
 
 async function openDesk(yaml: string, script: Script) {

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { bin, runCli, runProgram } from "./cli.ts";
 import { here } from "./here.ts";
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { listJobs, makeJobDir } from "../../src/mechanisms/jobs/job-dir.ts";
 import { bootId } from "../../src/mechanisms/jobs/process.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { type CliOptions, runCli } from "./cli.ts";
 import { here } from "./here.ts";
 

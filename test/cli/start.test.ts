@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { readStart, startedEvent } from "../../src/contexts/index.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import { openHouse, toolOf } from "../house.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { runCli } from "./cli.ts";
 
 const bin = path.join(import.meta.dirname, "../../bin/holdfast.js");

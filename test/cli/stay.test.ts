@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { runCli, startCli } from "./cli.ts";
 
 function setUp(rounds: string) {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { type RunningCli, runCli, runProgram, startCli } from "./cli.ts";
 
 const bin = path.join(import.meta.dirname, "../../bin/holdfast.js");

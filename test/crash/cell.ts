@@ -1,9 +1,12 @@
 // One cell of the matrix: run, kill, take up again until the turn has ended, take up once more, and count what went wrong.
 import fs from "node:fs";
 import path from "node:path";
+import { ledgerReaders } from "../../src/cli/ledger-readers.ts";
+import { listContexts } from "../../src/contexts/listing.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { addCounts, type Counts, emptyCounts, LONG } from "./counts.ts";
-import { type Exit, type Look, openWorld, until, type Way, type World } from "./driver.ts";
+import { type Exit, inCopy, type Look, openWorld, until, type Way, type World } from "./driver.ts";
 import type { Scenario } from "./scenarios.ts";
 
 const MOST_RUNS = 12;
@@ -134,13 +137,19 @@ async function resumeOnceMore(
   if ((await shown(world, scenario, id)) !== before) differs("a second resume changed the state");
 }
 
-/** State and events as `contexts show` prints them (in a long run the events alone: state is what they fold to). */
+/** State and events, folded by every mechanism as `contexts show` does (in a long run the events alone: state is what they fold to). */
 async function shown(world: World, scenario: Scenario, id: string): Promise<string> {
   if (LONG || scenario.door?.script) return JSON.stringify(await world.look());
-  const exit = await world.run(["contexts", "show", id, "--json"]);
-  if (exit.code !== 0) throw new Error(`contexts show failed: ${story(exit)}`);
-  const { updatedAt: _, heldBy: __, ...rest } = JSON.parse(exit.stdout);
-  return JSON.stringify(rest);
+  return inCopy(world.stateDir, async (store) => {
+    const { updatedAt: _, heldBy: __, ...info } = (await listContexts(store)).find((one) => one.id === id)!;
+    const where = { root: world.project, jobsDir: path.join(world.stateDir, "jobs") };
+    const { problems, readOnly, state } = await openLedger({ store, name: id, ...(await ledgerReaders(where)) });
+    if (problems.length > 0 || readOnly)
+      throw new Error(`cannot be read whole: ${JSON.stringify([problems, readOnly])}`);
+    const events: StoredEvent[] = [];
+    for await (const event of store.read(id)) events.push(event);
+    return JSON.stringify({ ...info, slices: state.slices, events });
+  });
 }
 
 /** Results and answers in order, with what differs between two undisturbed runs taken out. */

@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
-import type { StoredEvent } from "../../src/ledger/store.ts";
+import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
 import { CI_VARIABLES, harmlessHooks, KEYS } from "../environment.ts";
@@ -98,6 +98,7 @@ export async function openWorld(script: Script, door: Door = {}): Promise<World>
     OPENAI_BASE_URL: server.openaiUrl,
     ANTHROPIC_BASE_URL: server.anthropicUrl,
     HOLDFAST_RETRY_BASE_MS: "1",
+    ...(door.script && process.env.NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
   };
   const settingsFile = path.join(dir, ".config/holdfast/settings.json");
   fs.mkdirSync(path.dirname(settingsFile), { recursive: true });
@@ -196,7 +197,25 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-export async function lookAt(stateDir: string): Promise<Look> {
+export const lookAt = (stateDir: string): Promise<Look> =>
+  inCopy(stateDir, async (store) => {
+    const { damage } = await store.verify();
+    const contexts: Look["contexts"] = [];
+    for await (const { ledger } of store.list({ prefix: "ctx_" })) {
+      const events: StoredEvent[] = [];
+      contexts.push({ id: ledger, events });
+      try {
+        for await (const event of store.read(ledger)) events.push(event);
+      } catch (error) {
+        damage.push({ ledger, what: (error as Error).message });
+      }
+    }
+    const readOnly = store.readOnly ? [store.readOnly.message] : [];
+    return { contexts, damage: [...readOnly, ...damage.map((d) => `${d.ledger ?? "file"}: ${d.what}`)] };
+  });
+
+/** A copy of the store: looking changes nothing. */
+export async function inCopy<T>(stateDir: string, use: (store: Store) => Promise<T>): Promise<T> {
   const copy = tempDir();
   try {
     for (const part of ["", "-wal", ".heads"]) {
@@ -205,19 +224,7 @@ export async function lookAt(stateDir: string): Promise<Look> {
     }
     const store = await openSqliteStore(path.join(copy, "ledger.db"));
     try {
-      const { damage } = await store.verify();
-      const contexts: Look["contexts"] = [];
-      for await (const { ledger } of store.list({ prefix: "ctx_" })) {
-        const events: StoredEvent[] = [];
-        contexts.push({ id: ledger, events });
-        try {
-          for await (const event of store.read(ledger)) events.push(event);
-        } catch (error) {
-          damage.push({ ledger, what: (error as Error).message });
-        }
-      }
-      const readOnly = store.readOnly ? [store.readOnly.message] : [];
-      return { contexts, damage: [...readOnly, ...damage.map((d) => `${d.ledger ?? "file"}: ${d.what}`)] };
+      return await use(store);
     } finally {
       await store.close();
     }

@@ -4,7 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
-import { type Exit, lookAt, openWorld, sleep, until, type Way, type World } from "./driver.ts";
+import { type Exit, lookAt, openWorld, until, type Way, type World } from "./driver.ts";
+import { shiftedClock } from "./environments.ts";
 
 /** As long as real ones are: redaction is at work. */
 const KEY = `sk-proj-${"Zm9sZGZhc3Q0Mg".repeat(8)}`;
@@ -52,8 +53,7 @@ async function cutAt(
   const env = { OPENAI_API_KEY: KEY };
   const way = { ...opts.way, env: { ...env, ...opts.way?.env, HOLDFAST_CRASH_AT: point } };
   const killed = await world.run(["-p", "Go"], way);
-  const listed = await world.run(["contexts", "ls", "--json"]);
-  const context = /ctx_\w+/.exec(listed.stdout)![0];
+  const context = (await world.look()).contexts[0]!.id;
   return {
     world,
     killed,
@@ -202,8 +202,7 @@ test('"in an hour" counts from when it was asked, not from the resume', async ()
   const later = { name: "schedule_cron", input: { when: "in 1 hour", prompt: "look again" } };
   const cut = await cutAt("intent.durable", [{ calls: [write, later] }]);
   const killedAt = Date.now();
-  await sleep(2_500);
-  expect((await cut.resume()).code).toBe(0);
+  expect((await cut.resume({ env: shiftedClock(60_000) })).code).toBe(0);
   const { events } = (await lookAt(stateDir(cut))).contexts[0]!;
   const due = events.flatMap((e) => (e.type === "cron.created" ? [(e.data as { next: number }).next] : []));
   expect(due.map((at) => at <= killedAt + 3_601_000)).toEqual([true]);
@@ -291,7 +290,7 @@ test.runIf(canUnshare || process.env.CI)(
       call("write_file", { path: "new.txt", content: "n\n" }),
       call("bash", { command: "echo ran >> effects; echo its own words; (exit 3)" }),
     ];
-    for (const point of ["effect.done:1", "intent.durable:1", "job.ended:1", "intent.durable:2"]) {
+    const each = async (point: string) => {
       const cut = await cutAt(point, steps, { way: { wrap: inNamespace, env: { HOLDFAST_LEASE_MS: "1500" } } });
       const { code } = await cut.resume({ wrap: inNamespace, env: { HOLDFAST_LEASE_MS: "1500" } });
       const [wrote, ran] = cut.results();
@@ -303,7 +302,8 @@ test.runIf(canUnshare || process.env.CI)(
         wrote: expect.stringMatching(/new\.txt/),
         ran: "its own words\n[exit code 3]",
       });
-    }
+    };
+    await Promise.all(["effect.done:1", "intent.durable:1", "job.ended:1", "intent.durable:2"].map(each));
   },
 );
 

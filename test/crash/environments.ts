@@ -49,7 +49,7 @@ export function makeRepository(project: string): void {
   git(project, "commit", "-qm", "first", "--allow-empty");
 }
 
-const clock = (offMs: number): Way["env"] => ({
+export const shiftedClock = (offMs: number): Way["env"] => ({
   NODE_OPTIONS: `--require=${path.join(import.meta.dirname, "shift-clock.cjs")}`,
   HOLDFAST_TEST_CLOCK_MS: String(offMs),
 });
@@ -164,14 +164,14 @@ export const environments: Environment[] = [
   { name: "stdout on a full disk", first: { stdout: "full", complaint: noStack } },
   {
     name: "eight days later, others at work meanwhile",
-    between: (world) => another(world, clock(WEEK_AND_A_DAY)),
-    resume: () => ({ env: clock(WEEK_AND_A_DAY) }),
+    between: (world) => another(world, shiftedClock(WEEK_AND_A_DAY)),
+    resume: () => ({ env: shiftedClock(WEEK_AND_A_DAY) }),
   },
   {
     name: "the clock set back two hours, taken up by -c",
     before: (world) => another(world),
-    first: { env: clock(-2 * HOUR) },
-    resume: () => ({ env: clock(-2 * HOUR) }),
+    first: { env: shiftedClock(-2 * HOUR) },
+    resume: () => ({ env: shiftedClock(-2 * HOUR) }),
     newest: true,
     fits: ({ workflow }) => !workflow,
   },

@@ -6,7 +6,7 @@ import { at, crashPoints, everyPassing } from "./points.ts";
 import { scenario, scenarios } from "./scenarios.ts";
 
 const points = crashPoints();
-/** Passed only where a folder was moved: `test/cli/project.test.ts` kills there. */
+/** Passed only where a folder was moved: `test/cli/project-found.test.ts` kills there. */
 const OF_MOVES = ["place.recorded", "root.moved"];
 
 const SAMPLE: [string, string, number][] = [

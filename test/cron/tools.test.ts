@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createCron } from "../../src/mechanisms/cron/index.ts";
 import { schedulesOf } from "../../src/mechanisms/cron/schedules.ts";
-import { testTurn } from "../tools/turn.ts";
+import { testTurn } from "../turn.ts";
 import { fakeClock } from "./world.ts";
 
 const START = Date.parse("2026-11-16T13:20:30Z");

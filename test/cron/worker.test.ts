@@ -7,7 +7,7 @@ import type { StoredEvent } from "../../src/ledger/store.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import { runCli, startCli } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 async function setUp() {
   const server = await startModelServer({ script: () => ({ text: "Time for the meeting!", chunkDelayMs: 100 }) });

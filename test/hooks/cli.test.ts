@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
 import { runCli } from "../cli/cli.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 async function setUp(settings: object, script: Script) {
   const [cwd, state] = [scratch(onTestFinished), scratch(onTestFinished)];

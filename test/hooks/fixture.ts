@@ -1,6 +1,7 @@
 // What the tests of hooks share: a whole house with hooks in it, and a bare turn that fires single events.
 import fs from "node:fs";
 import path from "node:path";
+import { onTestFinished } from "vitest";
 import type { CommandHook, HookEvent } from "../../src/claude-code/hook-events.ts";
 import type { Harness } from "../../src/harness.ts";
 import type { HarnessOptions } from "../../src/harness-options.ts";
@@ -15,7 +16,7 @@ import { createHooks, type Hooks, type HooksOptions } from "../../src/mechanisms
 import type { RunResult } from "../../src/run-result.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse, tempDir, toolOf } from "../house.ts";
-import { testTurn } from "../tools/turn.ts";
+import { testTurn } from "../turn.ts";
 
 const ENV = { PATH: process.env.PATH! };
 
@@ -107,6 +108,13 @@ export function fireHooks(more: Partial<HooksOptions>, opts: { agent?: string } 
     read: (file: string) => fs.readFileSync(path.join(dir, file), "utf8"),
     clean: () => fs.rmSync(dir, { recursive: true, force: true }),
   };
+}
+
+/** The same, cleaned up when the test that calls it is over. */
+export function fired(...args: Parameters<typeof fireHooks>): ReturnType<typeof fireHooks> {
+  const it = fireHooks(...args);
+  onTestFinished(it.clean);
+  return it;
 }
 
 /** One group of command hooks on one event. */

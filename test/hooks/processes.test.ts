@@ -3,19 +3,9 @@ import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { InProcessHook } from "../../src/mechanisms/hooks/handlers.ts";
-import { command, fireHooks, on } from "./fixture.ts";
-
-const open: { clean(): void }[] = [];
-afterEach(() => {
-  for (const it of open.splice(0)) it.clean();
-});
-const fired = (...args: Parameters<typeof fireHooks>) => {
-  const it = fireHooks(...args);
-  open.push(it);
-  return it;
-};
+import { command, fired, on } from "./fixture.ts";
 
 const alive = (pid: number): boolean => {
   try {

@@ -9,7 +9,7 @@ import { jobState, killJob, listJobs } from "../../src/mechanisms/jobs/job-dir.t
 import type { JobPlan } from "../../src/mechanisms/jobs/port.ts";
 import { createSupervisor } from "../../src/mechanisms/jobs/supervisor.ts";
 import { sweepJobs } from "../../src/mechanisms/jobs/sweep.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 function setUp() {
   const base = scratch(onTestFinished);

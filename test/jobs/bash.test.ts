@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { killJob, listJobs, showJob } from "../../src/mechanisms/jobs/job-dir.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 function setUp(opts: { hardLimitMs?: number; outputBytes?: number } = {}) {
   const base = scratch(onTestFinished);

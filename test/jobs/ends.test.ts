@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 import { setUp as setUpSandbox, works } from "./sandboxed.ts";
 
 function setUp() {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 import { gitInit, setUp, setUpOver, state, works } from "./sandboxed.ts";
 
 test.runIf(works)(
@@ -53,7 +53,7 @@ test.runIf(works)("descriptors that the harness was started with do not reach a 
   const { base, root } = setUp({ files: { "outside/canary": "safe" } });
   const script = `import { createJobs } from ${JSON.stringify(join(import.meta.dirname, "../../src/mechanisms/jobs/index.ts"))};
     import { createSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../src/mechanisms/jobs/sandbox.ts"))};
-    import { testTurn } from ${JSON.stringify(join(import.meta.dirname, "../tools/turn.ts"))};
+    import { testTurn } from ${JSON.stringify(join(import.meta.dirname, "../turn.ts"))};
     const sandbox = createSandbox(${JSON.stringify(state.works && state.bwrap)}, { root: ${JSON.stringify(root)}, home: "/nonexistent", dir: ${JSON.stringify(join(base, "private2"))} });
     const turn = testTurn([createJobs({ dir: ${JSON.stringify(join(base, "jobs2"))}, sandbox })], { root: ${JSON.stringify(root)} });
     console.log((await turn.call("bash", { command: "cat /proc/self/fd/50/canary; echo no > /proc/self/fd/50/canary" })).content);

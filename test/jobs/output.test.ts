@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { listJobs, showJob } from "../../src/mechanisms/jobs/job-dir.ts";
 import { jobOutput } from "../../src/mechanisms/jobs/output.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 /** Lines of eight bytes that say where they are. */
 const numbers = (bytes: number): string =>

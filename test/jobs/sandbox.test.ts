@@ -20,7 +20,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
 import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 import { gitInit, setUp, state, works } from "./sandboxed.ts";
 
 test.runIf(works)("a command writes in the project and nowhere else", async () => {

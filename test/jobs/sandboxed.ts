@@ -6,7 +6,7 @@ import { beforeAll, onTestFinished } from "vitest";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { createSandbox, type SandboxOptions } from "../../src/mechanisms/jobs/sandbox.ts";
 import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
-import { scratch, type TestTurn, testTurn } from "../tools/turn.ts";
+import { scratch, type TestTurn, testTurn } from "../turn.ts";
 
 export const state = probeSandbox(scratch((clean) => beforeAll(() => clean)));
 export const works = state.works || process.env.CI === "true"; // under CI a missing sandbox fails, it does not skip

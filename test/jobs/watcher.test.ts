@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createRunner } from "../../src/mechanisms/jobs/runner.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 interface Shell {
   pid: number;

@@ -6,7 +6,7 @@ import { errorText } from "../../src/cli/error-text.ts";
 import { HoldfastError, messageOf } from "../../src/ledger/error.ts";
 import { makeDir } from "../../src/ledger/make-dir.ts";
 import { resultOfError } from "../../src/loop/next-step.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 test("what helps next is worded by each door for its reader", () => {
   const error = new HoldfastError("not_found", "there is no task task_9", { next: "list tasks" });

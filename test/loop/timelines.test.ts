@@ -97,47 +97,46 @@ async function judge(house: House, context: string, isCopy: boolean): Promise<vo
 test("restores, undos, forks and imports at random leave no slice that speaks of what is no longer there", {
   timeout: 300_000,
 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 10 }), async (steps) => {
-      const plan: ScriptRound[] = [];
-      const house = await openHouse(() => plan.shift() ?? { text: "ok" }, { team: { offer: true } });
-      try {
-        const contexts = await openContexts({ store: house.store });
-        let n = 0;
-        let context: string | undefined;
-        /** What was begun in the timeline that is looked at: a copy begins with nothing of the world. */
-        let isCopy = false;
-        const prompt = async (calls: readonly number[]) => {
-          for (const call of calls)
-            plan.push({ calls: [CALLS[call]!(++n)] }, ...(call === 5 ? [{ text: "child" }] : []));
-          plan.push({ text: "done" });
-          const run = await house.harness.run(`prompt ${++n}`, context === undefined ? {} : { context });
-          context = run.context;
-          await run.result;
-          await run.taken.release();
-          plan.length = 0;
-          if (calls.some((call) => call === 3 || call === 4 || call === 6)) isCopy = false;
-        };
-        await prompt([]);
-        for (const one of steps) {
-          const opened = await contexts.get(context!);
-          if (one.op === "prompt") await prompt(one.calls);
-          else if (one.op === "restore") {
-            const points = await opened.checkpoints();
-            await opened.restore(points[one.at % points.length]!.seq, { conversation: true });
-          } else if (one.op === "undo") await opened.undo().catch(() => undefined);
-          else {
-            const file = path.join(house.state, `${++n}.hfctx`);
-            if (one.op === "import") await contexts.export(context!, file);
-            context = one.op === "fork" ? (await opened.fork()).id : (await contexts.import(file)).id;
-            isCopy = true;
-          }
-          await judge(house, context!, isCopy);
+  const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 10 }), async (steps) => {
+    const plan: ScriptRound[] = [];
+    const house = await openHouse(() => plan.shift() ?? { text: "ok" }, { team: { offer: true } });
+    try {
+      const contexts = await openContexts({ store: house.store });
+      let n = 0;
+      let context: string | undefined;
+      /** What was begun in the timeline that is looked at: a copy begins with nothing of the world. */
+      let isCopy = false;
+      const prompt = async (calls: readonly number[]) => {
+        for (const call of calls) plan.push({ calls: [CALLS[call]!(++n)] }, ...(call === 5 ? [{ text: "child" }] : []));
+        plan.push({ text: "done" });
+        const run = await house.harness.run(`prompt ${++n}`, context === undefined ? {} : { context });
+        context = run.context;
+        await run.result;
+        await run.taken.release();
+        plan.length = 0;
+        if (calls.some((call) => call === 3 || call === 4 || call === 6)) isCopy = false;
+      };
+      await prompt([]);
+      for (const one of steps) {
+        const opened = await contexts.get(context!);
+        if (one.op === "prompt") await prompt(one.calls);
+        else if (one.op === "restore") {
+          const points = await opened.checkpoints();
+          await opened.restore(points[one.at % points.length]!.seq, { conversation: true });
+        } else if (one.op === "undo") await opened.undo().catch(() => undefined);
+        else {
+          const file = path.join(house.state, `${++n}.hfctx`);
+          if (one.op === "import") await contexts.export(context!, file);
+          context = one.op === "fork" ? (await opened.fork()).id : (await contexts.import(file)).id;
+          isCopy = true;
         }
-      } finally {
-        await house.close();
+        await judge(house, context!, isCopy);
       }
-    }),
-    { numRuns: LONG ? 150 : 20, seed: 20261116 },
-  );
+    } finally {
+      await house.close();
+    }
+  });
+  // Half of the time is waiting for hooks and commands: two houses at a time.
+  const runs = (seed: number) => fc.assert(property, { numRuns: LONG ? 75 : 10, seed });
+  await Promise.all([runs(20261116), runs(20261117)]);
 });

@@ -10,7 +10,7 @@ import { afterEach, expect, onTestFinished, test } from "vitest";
 import { connectionFault } from "../../src/models/http-fault.ts";
 import { proxyFor } from "../../src/models/http-transport.ts";
 import { openModel } from "../../src/models/open-model.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { asking, failure, reply, user } from "./asking.ts";
 
 const servers: (http.Server | https.Server)[] = [];

@@ -29,7 +29,9 @@ async function run(program: string, args: string[], env: Record<string, string> 
     cwd,
     env: { PATH: process.env.PATH, HOME: dir, XDG_STATE_HOME: path.join(dir, "state"), ...env },
   };
-  return promisify(execFile)(program, args, opts).then(
+  const running = promisify(execFile)(program, args, opts);
+  running.child.stdin!.end(); // a prompt waits for what an open one may say
+  return running.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code: code as number, stdout: stdout as string, stderr: stderr as string }),
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defineTool, type ToolRun } from "../../src/loop/seams.ts";
 import { createRedaction, redactor } from "../../src/mechanisms/redaction/index.ts";
-import { testTurn } from "../tools/turn.ts";
+import { testTurn } from "../turn.ts";
 
 const SECRET = "sk-ant-0123456789abcdef";
 

@@ -8,7 +8,7 @@ import { openProject } from "../../src/contexts/project.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { runCli, startCli } from "../cli/cli.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 const REQUESTS = {
   English:

@@ -7,7 +7,7 @@ import { SYSTEM_SECRETS } from "../../src/file-access/secret-names.ts";
 import { withoutCredentials } from "../../src/mechanisms/jobs/git-config-text.ts";
 import { bin, runProgram } from "../cli/cli.ts";
 import { setUpOver, works } from "../jobs/sandboxed.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { openCage } from "./cage.ts";
 
 /** Where the tools keep them. */

@@ -9,7 +9,7 @@ import { hashOf, markSeen } from "../../src/file-access/seen-files.ts";
 import type { Tool } from "../../src/loop/seams.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
 import { createPermissions } from "../../src/mechanisms/permissions/index.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 import { snapshot } from "./world.ts";
 
 /** `HOLDFAST_RACES=20` for a long run that tells its counts. */

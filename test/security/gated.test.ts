@@ -3,9 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { works } from "../jobs/sandboxed.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { attempt } from "./gated.ts";
-import { type GatedCase, gatedCases } from "./gated-cases.ts";
+import type { GatedCase } from "./gated-case.ts";
+import { gatedCases } from "./gated-cases.ts";
 import { BASE_SETUP, filled, prepare, snapshot } from "./world.ts";
 
 const SAID = /CANARY-(?:OUT|DIR|EVIL|KEY|SECRET|RULE)|root:x:|(?:^|\n)PATH=/;

@@ -9,7 +9,7 @@ import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
 import { createPermissions } from "../../src/mechanisms/permissions/index.ts";
 import { state } from "../jobs/sandboxed.ts";
-import { testTurn } from "../tools/turn.ts";
+import { testTurn } from "../turn.ts";
 import { filled, pretendSeen } from "./world.ts";
 
 export type GatedTool = "read" | "write" | "edit" | "multi" | "glob" | "grep" | "bash";

@@ -8,7 +8,7 @@ import { startModelServer } from "../../src/testing/model-server.ts";
 import { runCli } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { works } from "../jobs/sandboxed.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { openCage } from "./cage.ts";
 
 const GIT = ["-c", "user.name=n", "-c", "user.email=e@x"];

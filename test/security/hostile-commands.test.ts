@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
 import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 const LONG = process.env.HOLDFAST_LONG === "1";
 const PATIENCE_MS = 1_500;
@@ -22,7 +22,7 @@ interface Attack {
 
 const attacks: Attack[] = ["corpus.jsonl", "corpus-extra.jsonl"]
   .flatMap((name) =>
-    readFileSync(join(import.meta.dirname, "../permissions", name), "utf8")
+    readFileSync(join(import.meta.dirname, "../shell-policy", name), "utf8")
       .trim()
       .split("\n"),
   )

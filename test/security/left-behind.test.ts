@@ -9,7 +9,7 @@ import { takeLeftBehind } from "../../src/mechanisms/jobs/left-behind.ts";
 import { bin, startProgram } from "../cli/cli.ts";
 import { openHouse } from "../house.ts";
 import { setUp, works } from "../jobs/sandboxed.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { openCage } from "./cage.ts";
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runCli } from "../cli/cli.ts";
 import { works } from "../jobs/sandboxed.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 async function run(calls: { name: string; input: object }[], mode: string) {
   const cwd = scratch(onTestFinished);

@@ -21,7 +21,7 @@ import { runWorkflow } from "../../src/workflow/run.ts";
 import { runCli } from "../cli/cli.ts";
 import { openWorld, refusal } from "../contexts/world.ts";
 import { openHouse, tempDir } from "../house.ts";
-import { openDesk, phase, text } from "../hub/workflow-desk.ts";
+import { openDesk, phase, text } from "../workflow/desk.ts";
 
 const NAMES = ["constructor", "__proto__", "toString", "hasOwnProperty"];
 

@@ -8,7 +8,7 @@ import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import { readScript } from "../../src/models/rehearsal/script.ts";
 import { readWorkflow } from "../../src/workflow/parse.ts";
 import { runCli } from "../cli/cli.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 
 test("a workflow, a template, a script or an exported context that is a pipe or a device is refused at once", async () => {
   const cwd = scratch(onTestFinished);

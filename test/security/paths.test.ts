@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { ownCases } from "./path-cases.ts";
 import { filled, type PathCase, prepare, runCase, snapshot } from "./world.ts";
 

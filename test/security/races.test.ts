@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { hashOf, markSeen } from "../../src/file-access/seen-files.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { scratch, type TestTurn, testTurn } from "../tools/turn.ts";
+import { scratch, type TestTurn, testTurn } from "../turn.ts";
 import { snapshot } from "./world.ts";
 
 /** `HOLDFAST_RACES=50` for a long run that tells its counts. */

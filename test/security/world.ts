@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { hashOf, markSeen } from "../../src/file-access/seen-files.ts";
 import type { Grants, ToolOutput } from "../../src/loop/seams.ts";
 import { createFiles } from "../../src/mechanisms/files/index.ts";
-import { testTurn } from "../tools/turn.ts";
+import { testTurn } from "../turn.ts";
 
 export interface PathCase {
   id: string;

@@ -11,7 +11,7 @@ import { toolSpecs } from "../../src/loop/tool-specs.ts";
 import { createTasks } from "../../src/mechanisms/tasks/index.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import { KEYS } from "../environment.ts";
-import { type TestTurn, testTurn } from "../tools/turn.ts";
+import { type TestTurn, testTurn } from "../turn.ts";
 import { agent, openWorld, states, type World } from "./world.ts";
 
 let world: World;

@@ -1,7 +1,7 @@
 // What a host asks of its store: it looks at the ledger that has changed, and at nothing else.
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, type TestContext, test } from "vitest";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Store } from "../../src/ledger/store.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
@@ -65,7 +65,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 }
 
 /** A host with forty teams, each of one idle teammate; and another process's store. */
-async function idleTeams() {
+async function idleTeams({ onTestFinished }: TestContext) {
   const house = await openHouse(
     (request) => {
       const { agent, last, since } = seenIn(request);
@@ -115,8 +115,8 @@ async function idleTeams() {
 
 const names = (calls: Map<string, number>) => [...calls.keys()].toSorted();
 
-test("commits in a ledger that no agent has work in cost an idle host no look at any context", async () => {
-  const { other, counted } = await idleTeams();
+test.concurrent("commits in a ledger that no agent has work in cost an idle host no look at any context", async (t) => {
+  const { other, counted } = await idleTeams(t);
   for (let i = 0; i < 20; i++)
     await other.append([{ ledger: "unrelated", events: [{ type: "t", actor: "me", data: i }] }]);
   // Once a second it asks who is due, and once more at most for what it does not follow: both are one call for all of them.
@@ -124,8 +124,8 @@ test("commits in a ledger that no agent has work in cost an idle host no look at
   expect([names(counted.reads), names(counted.heads), names(counted.inspected)]).toEqual([[], [], []]);
 });
 
-test("a change in one context is looked at there alone", async () => {
-  const { counted, contexts, tell, turns } = await idleTeams();
+test.concurrent("a change in one context is looked at there alone", async (t) => {
+  const { counted, contexts, tell, turns } = await idleTeams(t);
   const [one] = contexts.slice(7);
   const before = await turns(one!);
   await tell(one!);
@@ -135,8 +135,8 @@ test("a change in one context is looked at there alone", async () => {
   expect([elsewhere, looked.includes(one!)]).toEqual([[], true]);
 });
 
-test("a task on the board is seen by the teams, without reading their contexts again", async () => {
-  const { house, counted, contexts } = await idleTeams();
+test.concurrent("a task on the board is seen by the teams, without reading their contexts again", async (t) => {
+  const { house, counted, contexts } = await idleTeams(t);
   const board = await openBoard(house.store);
   await board.create([{ subject: "Write" }], { agent: "user" });
   await until(async () => (await board.get("task_1"))?.owner != null);
@@ -146,8 +146,8 @@ test("a task on the board is seen by the teams, without reading their contexts a
   expect(read.length < 10).toBe(true);
 });
 
-test("an agent that another process holds is asked for, and nothing else, until it is free", async () => {
-  const { other, counted, contexts, tell, turns } = await idleTeams();
+test.concurrent("an agent that another process holds is asked for, and nothing else, until it is free", async (t) => {
+  const { other, counted, contexts, tell, turns } = await idleTeams(t);
   const [one] = contexts.slice(3);
   const before = await turns(one!);
   const name = `agent:${one}/alice`;

@@ -58,14 +58,14 @@ async function freshHost({ fleet }: { fleet: Fleet }): Promise<number> {
 }
 
 test("fifty idle teammates ask no model and cost next to nothing", { timeout: 180_000 }, async () => {
-  const few = await idleFleet(1);
-  const many = await idleFleet(50);
+  const [few, many] = await Promise.all([idleFleet(1), idleFleet(50)]);
   const before = { cpu: cpuMs(many.pid), requests: many.fleet.server.log().requests.length };
   await sleep(WATCHED_MS);
   const cpu = (100 * (cpuMs(many.pid) - before.cpu)) / WATCHED_MS;
   const requests = many.fleet.server.log().requests.length - before.requests;
   const afterWork = (residentKb(many.pid) - residentKb(few.pid)) / 49;
-  const perMate = (residentKb(await freshHost(many)) - residentKb(await freshHost(few))) / 49;
+  const [fresh, freshWithFew] = await Promise.all([freshHost(many), freshHost(few)]);
+  const perMate = (residentKb(fresh) - residentKb(freshWithFew)) / 49;
   console.log(
     `50 idle teammates for ${WATCHED_MS / 1000} s: ${requests} requests, ${cpu.toFixed(2)} % CPU, ${perMate.toFixed(0)} kB each (${afterWork.toFixed(0)} kB in the host that ran their first turns)`,
   );

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, wri
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isolateIn, openWorktrees } from "../../src/mechanisms/worktrees/index.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { commit, git, makeRepository, put, setUp, text } from "./world.ts";
 
 test("a worktree has a branch and a directory of its own, beside the main tree", async () => {

@@ -16,7 +16,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { isHoldfastError } from "../../src/ledger/error.ts";
 import { openWorktrees } from "../../src/mechanisms/worktrees/index.ts";
-import { scratch } from "../tools/turn.ts";
+import { scratch } from "../turn.ts";
 import { git, makeRepository } from "./world.ts";
 
 type Edit =

@@ -9,6 +9,7 @@ import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
+import { bin } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { git, makeRepository, put, text } from "./world.ts";
@@ -36,9 +37,10 @@ async function setUp(script: Script, files?: Record<string, string>) {
     rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   const start = (args: string[], more: Record<string, string> = {}): { child: ChildProcess; ended: Promise<Ended> } => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, "children/cli.ts"), ...args], {
+    const child = spawn(process.execPath, [bin, ...args], {
       cwd: root,
       env: { ...env, ...models, ...more },
+      stdio: ["ignore", "pipe", "pipe"],
     });
     let out = "";
     let said = "";

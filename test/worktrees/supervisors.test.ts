@@ -6,7 +6,7 @@ import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { createSandbox } from "../../src/mechanisms/jobs/sandbox.ts";
 import { probeSandbox } from "../../src/mechanisms/jobs/sandbox-state.ts";
 import { tempDir } from "../house.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 import { makeRepository } from "./world.ts";
 
 const state = probeSandbox(tempDir("probe"));

@@ -7,7 +7,7 @@ import { createTasks } from "../../src/mechanisms/tasks/index.ts";
 import { entering } from "../../src/mechanisms/tasks/task-tree.ts";
 import { createWorktrees, openWorktrees, type WorktreesOptions } from "../../src/mechanisms/worktrees/index.ts";
 import { openWorld } from "../tasks/world.ts";
-import { scratch, testTurn } from "../tools/turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 export const git = (cwd: string, ...args: string[]): string =>
   execFileSync("git", ["-c", "user.name=n", "-c", "user.email=e@x", "-c", "init.defaultBranch=main", ...args], {
