@@ -55,6 +55,15 @@ export const loopEvents = {
   "input.blocked": { v: 1, schema: () => z.object({ inputId: z.string(), reason: z.string() }) },
   "turn.started": { v: 1, schema: () => z.object({ turnId: z.string(), cause: z.enum(["input", "wake", "resume"]) }) },
   "note.added": { v: 1, schema: () => z.object({ origin: z.string(), text: z.string() }) },
+  /** What requests carry from here on besides the conversation, and its hash. `tools` is JSON. */
+  "request.changed": {
+    v: 1,
+    schema: () =>
+      z.object({
+        system: z.object({ hash: z.string(), blocks: z.array(z.string()) }).optional(),
+        tools: z.object({ hash: z.string(), specs: z.string() }).optional(),
+      }),
+  },
   "reply.received": {
     v: 1,
     schema: () =>

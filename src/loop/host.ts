@@ -202,9 +202,9 @@ export function createHost(opts: HostOptions): Host {
         throw error;
       });
       try {
-        if (!fresh) await ledger.catchUp(); // what its last holder recorded
+        const recorded = fresh ? 0 : await ledger.catchUp(); // what its last holder recorded; others of this process may hold more
         // Who removes a context holds the leases of its agents: what is there now stays while this one is held.
-        if (!fresh && (await store.head(context)) < ledger.state.seq)
+        if (!fresh && (await store.head(context)) < recorded)
           throw new HoldfastError("not_found", `context ${context} was removed`);
         if (!own(contextState(ledger).agents, name))
           throw new HoldfastError(

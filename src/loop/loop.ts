@@ -6,6 +6,7 @@ import { type Finish, ModelError, type ModelRequest, noUsage, type Reply } from 
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import { type ModelCalls, timed } from "./model-calls.ts";
+import { changedParts, isNew, type RequestParts } from "./request-parts.ts";
 import type { ModelCall, Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { toolSpecs } from "./tool-specs.ts";
@@ -78,7 +79,8 @@ async function round(agent: Agent): Promise<void> {
  * Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. An input that is
  * blocked is answered by its refusal; it ends a turn that has nothing else to answer, and notes that came beside it wait for the next one.
  */
-async function takeIn({ turn, seams }: Agent): Promise<void> {
+async function takeIn(agent: Agent): Promise<void> {
+  const { turn, seams } = agent;
   const facts: Facts = [];
   let blocked: string | undefined;
   let { toAnswer } = turn.state.turn!;
@@ -96,6 +98,7 @@ async function takeIn({ turn, seams }: Agent): Promise<void> {
   const ends = blocked !== undefined && !toAnswer;
   for (const note of ends ? [] : await seams.intake(turn))
     facts.push({ type: "note.added", data: { origin: note.origin, text: note.text } }, ...(note.events ?? []));
+  if (!ends && isNew(turn)) facts.push(...changedParts(turn, await partsOf(agent)));
   if (facts.length > 0) await turn.append(facts);
   if (ends) throw new HoldfastError("refused", blocked!);
 }
@@ -112,12 +115,20 @@ async function modelCall(agent: Agent): Promise<ModelCall> {
   return { model: turn.model, request, turn, signal: turn.signal, shrink };
 }
 
-async function buildRequest({ turn, seams }: Agent, overflow: boolean): Promise<ModelRequest> {
-  const tools = toolSpecs(seams.tools(turn));
+/** What a request carries besides the conversation. */
+const partsOf = async ({ turn, seams }: Agent): Promise<RequestParts> => ({
+  system: await seams.system(turn),
+  tools: toolSpecs(seams.tools(turn)),
+});
+
+async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {
+  const { turn, seams } = agent;
+  const parts = await partsOf(agent);
+  const changed = changedParts(turn, parts);
+  if (changed.length > 0) await turn.append(changed, { durability: "deferred" });
   return {
-    system: await seams.system(turn),
-    tools,
-    items: await seams.context(turn.state.items, turn, { overflow, tools }),
+    ...parts,
+    items: await seams.context(turn.state.items, turn, { overflow, tools: parts.tools }),
     maxOutputTokens: Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens),
   };
 }

@@ -61,6 +61,8 @@ export interface AgentState {
   usageByModel: Record<string, Usage>;
   /** How many calls this agent has made: their ids are c1, c2, … */
   calls: number;
+  /** By their hashes: the system prompt and the tools that its requests carry. */
+  sent?: { system?: string; tools?: string };
   denials: { name: string; callId: string; input: unknown; reason: string }[];
 }
 
@@ -83,7 +85,7 @@ type Known = Fact<typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONT
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 4,
+  version: 5,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
@@ -151,6 +153,13 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       break;
     case "note.added":
       addUser(agent, [{ type: "text", text: noteText(data.origin, data.text) }]);
+      break;
+    case "request.changed":
+      agent.sent = {
+        ...agent.sent,
+        ...(data.system && { system: data.system.hash }),
+        ...(data.tools && { tools: data.tools.hash }),
+      };
       break;
     case "reply.received":
       applyReply(agent, data);
