@@ -10,6 +10,7 @@ import type { Budget } from "./mechanisms/budget/events.ts";
 import type { CronOptions } from "./mechanisms/cron/index.ts";
 import type { InProcessHook } from "./mechanisms/hooks/handlers.ts";
 import type { HooksOptions } from "./mechanisms/hooks/index.ts";
+import type { InstructionsOptions } from "./mechanisms/instructions/index.ts";
 import type { SandboxOptions } from "./mechanisms/jobs/sandbox.ts";
 import type { PermissionOptions } from "./mechanisms/permissions/index.ts";
 import type { SubagentsOptions } from "./mechanisms/subagents/index.ts";
@@ -42,6 +43,8 @@ export interface HarnessOptions {
   maxRounds?: number;
   /** What all agents of a context may spend together; recorded in it. */
   budget?: Budget;
+  /** Where AGENTS.md, CLAUDE.md and their like are read from; none without it. */
+  instructions?: InstructionsOptions;
   /** Types of agents besides the built-in ones: folders of definitions, or your own. */
   agents?: CatalogueOptions;
   /** Limits of subagents, and where one that wants a tree of its own works. */

@@ -24,6 +24,7 @@ import { createCron } from "./mechanisms/cron/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
 import { createHooks } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
+import { createInstructions } from "./mechanisms/instructions/index.ts";
 import { createJobs } from "./mechanisms/jobs/index.ts";
 import { owedJobs } from "./mechanisms/jobs/sweep.ts";
 import { limits } from "./mechanisms/limits/index.ts";
@@ -48,6 +49,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
   const house = openHouse(opts);
   return [
     identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt }), // system: who the agent is, where it works
+    createInstructions(opts.instructions), // system, intake: AGENTS.md, CLAUDE.md and their like; those of folders when an agent comes there
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
     createRecovery({ ...house, fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation

@@ -12,6 +12,7 @@ import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
 import { modelSpec as specOf } from "../models/model-spec.ts";
 import { defaultModelSpec } from "../models/open-model.ts";
+import { settingsPlaces } from "../settings/files.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
@@ -50,6 +51,7 @@ export async function openHarness(
     worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
     maxRounds: flags.maxRounds ?? chosen.maxRounds,
     budget: budgetOf(flags, chosen.budget, model),
+    instructions: { ...settingsPlaces(), trusted: settings.trusted },
     agents: { places: agentPlaces(project.root, settings) },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,

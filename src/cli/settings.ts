@@ -10,8 +10,8 @@ import { settingsPlaces } from "../settings/files.ts";
 import { describeWithheld, type LoadedSettings, loadSettings } from "../settings/load.ts";
 import { openTrust, type Trust } from "../settings/trust.ts";
 import { parseRule } from "../shell-policy/rules.ts";
-import { withheldAgents } from "./agent-places.ts";
 import type { PlaceFlags, PolicyFlags } from "./flags.ts";
+import { withheldFiles } from "./withheld-files.ts";
 
 export interface OpenSettings extends LoadedSettings {
   trust: Trust;
@@ -71,7 +71,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
         network: settings.sandbox.network === "on",
       }
     : undefined;
-  const says = [...loaded.warnings, ...describeWithheld(loaded, withheldAgents(project.root))];
+  const says = [...loaded.warnings, ...describeWithheld(loaded, withheldFiles(project.root))];
   if (!sandboxState.works) says.push(`no sandbox: ${sandboxState.why}; only what reads is allowed unasked`);
   return {
     ...loaded,

@@ -2,11 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-const IN_PROJECT =
-  "AGENTS.md CLAUDE.md CLAUDE.local.md .claude/CLAUDE.md .claude/rules .claude/commands .claude/skills .mcp.json".split(
-    " ",
-  );
-const IN_HOME = ".claude/CLAUDE.md .claude/commands .claude/skills".split(" ");
+const IN_PROJECT = ".claude/commands .claude/skills .mcp.json".split(" ");
+const IN_HOME = ".claude/commands .claude/skills".split(" ");
 
 /** As a person would name them. Contract: looks whether they are there, and opens none. */
 export function unusedFiles(root: string, home: string): string[] {

@@ -41,6 +41,7 @@ test("a house with every option and one with none attach the same seams", async 
     sandbox: { bwrap: "/usr/bin/bwrap", root: "/", home: "/nowhere", dir: "/nowhere/sandbox" },
     maxRounds: 3,
     budget: { rounds: 3 },
+    instructions: { home: "/nowhere", configHome: "/nowhere/config", trusted: true },
     agents: {},
     subagents: { maxDepth: 1 },
     openModel: never,

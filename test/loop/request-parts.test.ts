@@ -51,7 +51,10 @@ test("what requests carry besides the conversation is recorded once, again where
     tools: (JSON.parse(offered!.specs) as { name: string }[]).map(({ name }) => name),
   }));
   expect(requests()).toEqual([built[0], built[0], built[0], built[1]]);
-  expect([built[0]!.system[0]!.includes("Use tabs."), built[1]!.system[0]!.includes("Use spaces.")]).toEqual([true, true]);
+  expect([built[0]!.system[0]!.includes("Use tabs."), built[1]!.system[0]!.includes("Use spaces.")]).toEqual([
+    true,
+    true,
+  ]);
 });
 
 test("a system prompt that alone has changed is recorded alone", async () => {
