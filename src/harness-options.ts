@@ -13,6 +13,7 @@ import type { HooksOptions } from "./mechanisms/hooks/index.ts";
 import type { InstructionsOptions } from "./mechanisms/instructions/index.ts";
 import type { SandboxOptions } from "./mechanisms/jobs/sandbox.ts";
 import type { PermissionOptions } from "./mechanisms/permissions/index.ts";
+import type { SkillsOptions } from "./mechanisms/skills/index.ts";
 import type { SubagentsOptions } from "./mechanisms/subagents/index.ts";
 import type { Board } from "./mechanisms/tasks/board.ts";
 import type { TeamOptions } from "./mechanisms/team/index.ts";
@@ -45,6 +46,8 @@ export interface HarnessOptions {
   budget?: Budget;
   /** Where AGENTS.md, CLAUDE.md and their like are read from; none without it. */
   instructions?: InstructionsOptions;
+  /** Where skills and commands are read from; none without it. */
+  skills?: SkillsOptions;
   /** Types of agents besides the built-in ones: folders of definitions, or your own. */
   agents?: CatalogueOptions;
   /** Limits of subagents, and where one that wants a tree of its own works. */

@@ -32,6 +32,7 @@ import { createOutputBound } from "./mechanisms/output/index.ts";
 import { createPermissions } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
+import { createSkills } from "./mechanisms/skills/index.ts";
 import { createSubagents } from "./mechanisms/subagents/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import type { Board } from "./mechanisms/tasks/board.ts";
@@ -57,6 +58,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     compaction(house), // context: shrinks what the model sees when it no longer fits
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
+    createSkills(opts.skills), // input, system, tools: load_skill, and /name of a person
     createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
     createApprovals({ ...opts.approvals, ...house }), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob

@@ -17,6 +17,7 @@ import { agentPlaces } from "./agent-places.ts";
 import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
+import { approvesSkill, skillPlaces } from "./skill-places.ts";
 
 /** What only some commands have: whether a team may be built, and how the answer is given. */
 interface Doors {
@@ -52,6 +53,10 @@ export async function openHarness(
     maxRounds: flags.maxRounds ?? chosen.maxRounds,
     budget: budgetOf(flags, chosen.budget, model),
     instructions: { ...settingsPlaces(), trusted: settings.trusted },
+    skills: {
+      places: skillPlaces(project.root, settings),
+      isApproved: approvesSkill((kind, hash) => settings.trust.approves(project.root, kind, hash)),
+    },
     agents: { places: agentPlaces(project.root, settings) },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,

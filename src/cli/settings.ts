@@ -25,7 +25,12 @@ export interface OpenSettings extends LoadedSettings {
   modelEnv: NodeJS.ProcessEnv;
 }
 
-export async function openSettings(flags: PolicyFlags, project: Project): Promise<OpenSettings> {
+/** `showsPieces`: all that can run is wanted, not only what was read for other reasons. */
+export async function openSettings(
+  flags: PolicyFlags,
+  project: Project,
+  { showsPieces = false }: { showsPieces?: boolean } = {},
+): Promise<OpenSettings> {
   const places = settingsPlaces();
   const { home, configHome } = places;
   const trust = trustOf(flags, project);
@@ -34,6 +39,9 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
     ...places,
     trust,
     trustFlag: flags.trust,
+    ...((flags.trust || showsPieces) && {
+      morePieces: async () => (await import("./skill-places.ts")).skillPieces(project.root),
+    }),
     commandLine: {
       permissions: {
         allow: flags.allow ?? [],

@@ -2,8 +2,10 @@
 import { existsSync } from "node:fs";
 import { projectPlaces } from "../mechanisms/instructions/files.ts";
 import { withheldAgents } from "./agent-places.ts";
+import { ofRepository } from "./skill-places.ts";
 
 export const withheldFiles = (root: string): string[] => [
   ...withheldAgents(root),
+  ...ofRepository(root).flatMap(({ dir, shown }) => (existsSync(dir) ? [shown] : [])),
   ...projectPlaces(root, root).flatMap(({ file, shown }) => (existsSync(file) ? [shown] : [])),
 ];

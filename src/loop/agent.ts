@@ -10,6 +10,7 @@ import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCalls } from "./model-calls.ts";
 import type { AgentView, Note, Progress, Turn } from "./seams.ts";
+import { runInside } from "./tool-calls.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 /** What an agent knows by an input, should it not be blocked. */
@@ -119,6 +120,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     },
     durable: () => ledger.durable(lease),
     blob: (hash) => ledger.store.blob(hash),
+    runInside: (name, input, id) => runInside({ turn, seams, heldSince, modelCalls }, name, input, id),
     emit: (progress) => opts.onProgress?.(progress),
   };
   const turn: Turn = Object.defineProperties(viewOf(ledger, name) as Turn, Object.getOwnPropertyDescriptors(own));

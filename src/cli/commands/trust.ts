@@ -22,7 +22,7 @@ export const add = (flags: Look): Promise<number> => say(flags, { trust: true })
 
 async function say(flags: Look, { trust }: { trust: boolean }): Promise<number> {
   const project = await projectOf(flags);
-  const open = await openSettings({ ...flags, trust }, project);
+  const open = await openSettings({ ...flags, trust }, project, { showsPieces: true });
   if (flags.json) {
     const { trusted, executables, withheld } = open;
     process.stdout.write(`${JSON.stringify({ root: project.root, trusted, executables, withheld })}\n`);
