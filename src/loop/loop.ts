@@ -6,10 +6,9 @@ import { type Finish, ModelError, type ModelRequest, noUsage, type Reply } from 
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import { type ModelCalls, timed } from "./model-calls.ts";
-import { changedParts, isNew, type RequestParts } from "./request-parts.ts";
+import { firstParts, partsOf } from "./request-parts.ts";
 import type { ModelCall, Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
-import { toolSpecs } from "./tool-specs.ts";
 import { endBy, type TurnEnd } from "./turn-end.ts";
 
 const FIRST_OUTPUT_TOKENS = 16_000;
@@ -98,13 +97,12 @@ async function takeIn(agent: Agent): Promise<void> {
   const ends = blocked !== undefined && !toAnswer;
   for (const note of ends ? [] : await seams.intake(turn))
     facts.push({ type: "note.added", data: { origin: note.origin, text: note.text } }, ...(note.events ?? []));
-  if (!ends && isNew(turn)) facts.push(...changedParts(turn, await partsOf(agent)));
+  if (!ends) facts.push(...(await firstParts(agent)));
   if (facts.length > 0) await turn.append(facts);
   if (ends) throw new HoldfastError("refused", blocked!);
 }
 
 async function modelCall(agent: Agent): Promise<ModelCall> {
-  const { turn } = agent;
   let request = await buildRequest(agent, false);
   const shrink = async () => {
     const before = request.items;
@@ -112,20 +110,12 @@ async function modelCall(agent: Agent): Promise<ModelCall> {
     const { items } = request;
     return items.length === before.length && items.every((item, i) => item === before[i]) ? undefined : request;
   };
-  return { model: turn.model, request, turn, signal: turn.signal, shrink };
+  return { model: agent.turn.model, request, turn: agent.turn, signal: agent.turn.signal, shrink };
 }
-
-/** What a request carries besides the conversation. */
-const partsOf = async ({ turn, seams }: Agent): Promise<RequestParts> => ({
-  system: await seams.system(turn),
-  tools: toolSpecs(seams.tools(turn)),
-});
 
 async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {
   const { turn, seams } = agent;
   const parts = await partsOf(agent);
-  const changed = changedParts(turn, parts);
-  if (changed.length > 0) await turn.append(changed, { durability: "deferred" });
   return {
     ...parts,
     items: await seams.context(turn.state.items, turn, { overflow, tools: parts.tools }),

@@ -2,9 +2,13 @@
 import { nameBlob } from "../ledger/checksum.ts";
 import type { EventInput } from "../ledger/store.ts";
 import type { ToolSpec } from "../models/model.ts";
+import type { Agent } from "./loop.ts";
 import type { Turn } from "./seams.ts";
+import { toolSpecs } from "./tool-specs.ts";
 
-export interface RequestParts {
+type Facts = Omit<EventInput, "actor">[];
+
+interface RequestParts {
   system: readonly string[];
   tools: readonly ToolSpec[];
 }
@@ -12,11 +16,25 @@ export interface RequestParts {
 /** What this process has compared with the ledger: rounds in which nothing changed compare strings, and hash nothing. */
 const known = new WeakMap<Turn, RequestParts>();
 
-/** The first time that this process asks: it can stand beside what the round takes in. */
-export const isNew = (turn: Turn): boolean => !known.has(turn);
+/** Contract: what is new of them becomes durable before the next effect. */
+export async function partsOf(agent: Agent): Promise<RequestParts> {
+  const parts = await assembled(agent);
+  const changed = changedParts(agent.turn, parts);
+  if (changed.length > 0) await agent.turn.append(changed, { durability: "deferred" });
+  return parts;
+}
 
-/** Contract: empty where the ledger says so already; what it returns is to be appended before the request is sent. */
-export function changedParts(turn: Turn, parts: RequestParts): Omit<EventInput, "actor">[] {
+/** To be recorded with what the first round of a process takes in; nothing in later rounds. */
+export const firstParts = async (agent: Agent): Promise<Facts> =>
+  known.has(agent.turn) ? [] : changedParts(agent.turn, await assembled(agent));
+
+const assembled = async ({ turn, seams }: Agent): Promise<RequestParts> => ({
+  system: await seams.system(turn),
+  tools: toolSpecs(seams.tools(turn)),
+});
+
+/** Empty where the ledger says so already. */
+function changedParts(turn: Turn, parts: RequestParts): Facts {
   const before = known.get(turn);
   if (before !== undefined && before.tools === parts.tools && sameTexts(before.system, parts.system)) return [];
   known.set(turn, parts);
