@@ -44,6 +44,8 @@ export interface HarnessOptions {
   maxRounds?: number;
   /** What all agents of a context may spend together; recorded in it. */
   budget?: Budget;
+  /** Tells agents the day and the git branch, at their start and when one of them changes. */
+  surroundings?: boolean;
   /** Where AGENTS.md, CLAUDE.md and their like are read from; none without it. */
   instructions?: InstructionsOptions;
   /** Where skills and commands are read from; none without it. */

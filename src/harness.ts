@@ -49,7 +49,7 @@ import { VERSION } from "./version.ts";
 export function mechanismsOf(opts: HouseOptions): Mechanism[] {
   const house = openHouse(opts);
   return [
-    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt }), // system: who the agent is, where it works
+    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt, surroundings: opts.surroundings }), // input, system: who the agent is, where it works; the day, the branch
     createInstructions(opts.instructions), // system, intake: AGENTS.md, CLAUDE.md and their like; those of folders when an agent comes there
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call

@@ -52,6 +52,7 @@ export async function openHarness(
     worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
     maxRounds: flags.maxRounds ?? chosen.maxRounds,
     budget: budgetOf(flags, chosen.budget, model),
+    surroundings: true,
     instructions: { ...settingsPlaces(), trusted: settings.trusted },
     skills: {
       places: skillPlaces(project.root, settings),

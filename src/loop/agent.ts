@@ -50,7 +50,9 @@ const noteFacts = (n: Note) => [{ type: "note.added", data: { origin: n.origin, 
 /** What a context is listed by that began without words: the first that were sent to its lead. */
 function firstWords(lead: AgentState | undefined, edge: unknown): string {
   const said = [...(lead?.items ?? []), ...(lead?.queue ?? []), edge as { content?: Content[] }];
-  const texts = said.map((one) => ("content" in one && !("callId" in one) ? textOf(one.content ?? []) : ""));
+  const texts = said.flatMap((one) =>
+    "content" in one && !("callId" in one) ? (one.content ?? []).map((part) => textOf([part])) : [],
+  );
   const first = texts.find((text) => text.trim() !== "" && !text.startsWith("<note ")) ?? "";
   return first.replace(/\s+/g, " ").trim().slice(0, 80);
 }

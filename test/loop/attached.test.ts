@@ -42,6 +42,7 @@ test("a house with every option and one with none attach the same seams", async 
     maxRounds: 3,
     budget: { rounds: 3 },
     instructions: { home: "/nowhere", configHome: "/nowhere/config", trusted: true },
+    surroundings: true,
     skills: { places: [] },
     agents: {},
     subagents: { maxDepth: 1 },
