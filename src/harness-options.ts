@@ -10,8 +10,10 @@ import type { Budget } from "./mechanisms/budget/events.ts";
 import type { CronOptions } from "./mechanisms/cron/index.ts";
 import type { InProcessHook } from "./mechanisms/hooks/handlers.ts";
 import type { HooksOptions } from "./mechanisms/hooks/index.ts";
+import type { InstructionsOptions } from "./mechanisms/instructions/index.ts";
 import type { SandboxOptions } from "./mechanisms/jobs/sandbox.ts";
 import type { PermissionOptions } from "./mechanisms/permissions/index.ts";
+import type { SkillsOptions } from "./mechanisms/skills/index.ts";
 import type { SubagentsOptions } from "./mechanisms/subagents/index.ts";
 import type { Board } from "./mechanisms/tasks/board.ts";
 import type { TeamOptions } from "./mechanisms/team/index.ts";
@@ -42,6 +44,12 @@ export interface HarnessOptions {
   maxRounds?: number;
   /** What all agents of a context may spend together; recorded in it. */
   budget?: Budget;
+  /** Tells agents the day and the git branch, at their start and when one of them changes. */
+  surroundings?: boolean;
+  /** Where AGENTS.md, CLAUDE.md and their like are read from; none without it. */
+  instructions?: InstructionsOptions;
+  /** Where skills and commands are read from; none without it. */
+  skills?: SkillsOptions;
   /** Types of agents besides the built-in ones: folders of definitions, or your own. */
   agents?: CatalogueOptions;
   /** Limits of subagents, and where one that wants a tree of its own works. */

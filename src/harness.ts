@@ -24,6 +24,7 @@ import { createCron } from "./mechanisms/cron/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
 import { createHooks } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
+import { createInstructions } from "./mechanisms/instructions/index.ts";
 import { createJobs } from "./mechanisms/jobs/index.ts";
 import { owedJobs } from "./mechanisms/jobs/sweep.ts";
 import { limits } from "./mechanisms/limits/index.ts";
@@ -31,6 +32,7 @@ import { createOutputBound } from "./mechanisms/output/index.ts";
 import { createPermissions } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
+import { createSkills } from "./mechanisms/skills/index.ts";
 import { createSubagents } from "./mechanisms/subagents/index.ts";
 import { createTasks, openBoard } from "./mechanisms/tasks/index.ts";
 import { createTeam } from "./mechanisms/team/index.ts";
@@ -45,7 +47,8 @@ import { VERSION } from "./version.ts";
 export function mechanismsOf(opts: HouseOptions): Mechanism[] {
   const house = openHouse(opts);
   return [
-    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt }), // system: who the agent is, where it works
+    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt, surroundings: opts.surroundings }), // input, system: who the agent is, where it works; the day, the branch
+    createInstructions(opts.instructions), // system, intake: AGENTS.md, CLAUDE.md and their like; those of folders when an agent comes there
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
     createRecovery({ ...house, fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
@@ -53,6 +56,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     compaction(house), // context: shrinks what the model sees when it no longer fits
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
+    createSkills(opts.skills), // input, system, tools: load_skill, and /name of a person
     createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
     createApprovals({ ...opts.approvals, ...house }), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob

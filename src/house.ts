@@ -30,7 +30,7 @@ interface Running {
 export type HouseOptions = Omit<HarnessOptions, "model" | "store"> & Running;
 
 /** They read what agents share in the ledger, nothing of the machine. */
-const SHARED_READS = ["list_tasks", "get_task", "context_list", "context_read"];
+const SHARED_READS = ["load_skill", "list_tasks", "get_task", "context_list", "context_read"];
 
 /** By them agents hand in their part: a definition's list of tools does not take them away. */
 export const HANDING_IN = [

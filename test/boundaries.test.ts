@@ -12,6 +12,7 @@ const src = path.join(root, "src");
 const MAY_IMPORT: Record<string, string[]> = {
   ledger: [],
   text: ["ledger"],
+  definitions: ["ledger"],
   "file-snapshots": ["ledger"],
   models: ["ledger/error.ts", "ledger/text-file.ts", "text"],
   contexts: ["ledger", "file-snapshots"],
@@ -27,6 +28,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     "loop",
     "models",
     "text",
+    "definitions",
     "file-access",
     "file-snapshots",
     "claude-code",

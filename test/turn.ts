@@ -68,6 +68,7 @@ export function testTurn(
     return seen;
   };
   const turn: TestTurn = {
+    runInside: async () => ({ content: "not here", isError: true }),
     context: opts.context ?? "ctx_test",
     agent: opts.agent ?? "lead",
     root: opts.root,

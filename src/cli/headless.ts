@@ -73,7 +73,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
       (error) => begunWith(error, context, flags),
     );
     const mode = settings.permissions.policy?.mode ?? "default";
-    const unused = context || flags.quiet ? [] : unusedFiles(state.project.root, settings.permissions.home ?? "");
+    const unused = context || flags.quiet ? [] : unusedFiles(state.project.root);
     const unread = unused.length === 0 ? [] : [`not read in this version: ${unused.join(", ")} (${INSTEAD})`];
     if (tools?.unknown.length) unread.push(`--tools: there is no ${tools.unknown.join(", ")} here`);
     for (const line of [...settings.says, ...unread]) process.stderr.write(`holdfast: ${printable(line)}\n`);

@@ -12,10 +12,12 @@ import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
 import { modelSpec as specOf } from "../models/model-spec.ts";
 import { defaultModelSpec } from "../models/open-model.ts";
+import { settingsPlaces } from "../settings/files.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
+import { approvesSkill, skillPlaces } from "./skill-places.ts";
 
 /** What only some commands have: whether a team may be built, and how the answer is given. */
 interface Doors {
@@ -50,6 +52,12 @@ export async function openHarness(
     worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
     maxRounds: flags.maxRounds ?? chosen.maxRounds,
     budget: budgetOf(flags, chosen.budget, model),
+    surroundings: true,
+    instructions: { ...settingsPlaces(), trusted: settings.trusted },
+    skills: {
+      places: skillPlaces(project.root, settings),
+      isApproved: approvesSkill((kind, hash) => settings.trust.approves(project.root, kind, hash)),
+    },
     agents: { places: agentPlaces(project.root, settings) },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,

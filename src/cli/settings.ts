@@ -10,8 +10,9 @@ import { settingsPlaces } from "../settings/files.ts";
 import { describeWithheld, type LoadedSettings, loadSettings } from "../settings/load.ts";
 import { openTrust, type Trust } from "../settings/trust.ts";
 import { parseRule } from "../shell-policy/rules.ts";
-import { withheldAgents } from "./agent-places.ts";
 import type { PlaceFlags, PolicyFlags } from "./flags.ts";
+import { skillPieces } from "./skill-places.ts";
+import { withheldFiles } from "./withheld-files.ts";
 
 export interface OpenSettings extends LoadedSettings {
   trust: Trust;
@@ -25,7 +26,12 @@ export interface OpenSettings extends LoadedSettings {
   modelEnv: NodeJS.ProcessEnv;
 }
 
-export async function openSettings(flags: PolicyFlags, project: Project): Promise<OpenSettings> {
+/** `showsPieces`: all that can run is wanted, not only what was read for other reasons. */
+export async function openSettings(
+  flags: PolicyFlags,
+  project: Project,
+  { showsPieces = false }: { showsPieces?: boolean } = {},
+): Promise<OpenSettings> {
   const places = settingsPlaces();
   const { home, configHome } = places;
   const trust = trustOf(flags, project);
@@ -34,6 +40,9 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
     ...places,
     trust,
     trustFlag: flags.trust,
+    ...((flags.trust || showsPieces) && {
+      morePieces: () => skillPieces(project.root),
+    }),
     commandLine: {
       permissions: {
         allow: flags.allow ?? [],
@@ -58,7 +67,7 @@ export async function openSettings(flags: PolicyFlags, project: Project): Promis
         ...sandboxOf(settings, project, { home, configHome, root: stateRoot(flags, project) }),
       }
     : undefined;
-  const says = [...loaded.warnings, ...describeWithheld(loaded, withheldAgents(project.root))];
+  const says = [...loaded.warnings, ...describeWithheld(loaded, withheldFiles(project.root))];
   if (!sandboxState.works) says.push(`no sandbox: ${sandboxState.why}; only what reads is allowed unasked`);
   return {
     ...loaded,

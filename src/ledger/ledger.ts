@@ -48,7 +48,7 @@ export interface Ledger {
    */
   decide(decide: (state: State) => Decision, opts?: DecideOptions): Promise<StoredEvent[]>;
   /** Folds in what others appended. */
-  catchUp(): Promise<void>;
+  catchUp(): Promise<Seq>;
   /** Contract: everything that was appended under this lease is durable when it resolves. */
   durable(lease?: AppendOptions["lease"]): Promise<void>;
   /** Called with each event once it is durable and folded, in order of seq. Contract: observers change nothing and do not throw. */
@@ -318,6 +318,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       inTurn(async () => {
         await flush();
         await readOn();
+        return state.seq; // nothing is held here
       }),
     durable: (lease) =>
       inTurn(async () => {

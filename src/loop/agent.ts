@@ -11,6 +11,7 @@ import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCalls } from "./model-calls.ts";
 import { type AgentView, noteFacts, type Progress, type Turn } from "./seams.ts";
+import { runInside } from "./tool-calls.ts";
 import { type AgentState, type ContextState, transcriptIn } from "./transcript.ts";
 
 /** What an agent knows by an input, should it not be blocked. */
@@ -48,7 +49,9 @@ export interface AgentOptions {
 /** What a context is listed by that began without words: the first that were sent to its lead. */
 function firstWords(lead: AgentState | undefined, edge: unknown): string {
   const said = [...(lead?.items ?? []), ...(lead?.queue ?? []), edge as { content?: Content[] }];
-  const texts = said.map((one) => ("content" in one && !("callId" in one) ? textOf(one.content ?? []) : ""));
+  const texts = said.flatMap((one) =>
+    "content" in one && !("callId" in one) ? (one.content ?? []).map((part) => textOf([part])) : [],
+  );
   const first = texts.find((text) => text.trim() !== "" && !text.startsWith("<note ")) ?? "";
   return first.replace(/\s+/g, " ").trim().slice(0, 80);
 }
@@ -115,7 +118,10 @@ async function untilChanged(ledger: Ledger, condition: () => boolean, signal: Ab
 }
 
 /** What its turns show, under its lease; `signal` is that of the turn that runs. */
-function turnOf({ ledger, lease, name, model, onProgress }: AgentOptions, signal: () => AbortSignal): Turn {
+function turnOf(
+  { ledger, lease, name, model, onProgress }: AgentOptions,
+  { signal, runInside }: { signal: () => AbortSignal; runInside: Turn["runInside"] },
+): Turn {
   const own: Omit<Turn, keyof AgentView> = {
     model,
     get signal() {
@@ -133,6 +139,7 @@ function turnOf({ ledger, lease, name, model, onProgress }: AgentOptions, signal
     until: (condition, until) => untilChanged(ledger, condition, until),
     durable: () => ledger.durable(lease),
     blob: (hash) => ledger.store.blob(hash),
+    runInside,
     emit: (progress) => onProgress?.(progress),
   };
   return Object.defineProperties(viewOf(ledger, name) as Turn, Object.getOwnPropertyDescriptors(own));
@@ -175,7 +182,10 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   let running = false;
   let early = false;
   const state = (): AgentState => agentState(ledger, name);
-  const turn = turnOf(opts, () => abort.signal);
+  const turn: Turn = turnOf(opts, {
+    signal: () => abort.signal,
+    runInside: (tool, input, id) => runInside({ turn, seams, heldSince, modelCalls }, tool, input, id),
+  });
 
   async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
     if (!state().turn) await turn.append([started(cause)]);

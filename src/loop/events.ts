@@ -58,6 +58,15 @@ export const loopEvents = {
     v: 1,
     schema: () => z.object({ origin: z.string(), kind: z.string().regex(/^\w+$/).optional(), text: z.string() }),
   },
+  /** What requests carry from here on besides the conversation, and its hash. `tools` is JSON. */
+  "request.changed": {
+    v: 1,
+    schema: () =>
+      z.object({
+        system: z.object({ hash: z.string(), blocks: z.array(z.string()) }).optional(),
+        tools: z.object({ hash: z.string(), specs: z.string() }).optional(),
+      }),
+  },
   "reply.received": {
     v: 1,
     schema: () =>

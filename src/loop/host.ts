@@ -209,15 +209,21 @@ function shareLedgers(open: (context: string) => Promise<Ledger>): (context: str
 }
 
 /** With what others recorded meanwhile. Contract: left again when that cannot be read. */
-async function upToDate({ ledger, leave, fresh }: SharedLedger): Promise<{ ledger: Ledger; leave: () => void }> {
+async function upToDate({ ledger, leave, fresh }: SharedLedger): Promise<UpToDate> {
   const opened = await ledger;
   try {
-    if (!fresh) await opened.catchUp();
+    return { ledger: opened, leave, recorded: fresh ? 0 : await opened.catchUp() };
   } catch (error) {
     leave();
     throw error;
   }
-  return { ledger: opened, leave };
+}
+
+/** `recorded`: up to where; agents of this process may hold more that is not recorded yet. */
+interface UpToDate {
+  ledger: Ledger;
+  leave: () => void;
+  recorded: number;
 }
 
 /** The ledger of an agent whose lease was just taken. Contract: when it is not there, the lease is let go and the ledger left. */
@@ -227,10 +233,10 @@ async function openHeld(
   { context, name, lease }: { context: string; name: string; lease: Lease },
 ): Promise<{ ledger: Ledger; leave: () => void }> {
   try {
-    const { ledger, leave } = await upToDate(shared); // with what its last holder recorded
+    const { ledger, leave, recorded } = await upToDate(shared); // with what its last holder recorded
     try {
       // Who removes a context holds the leases of its agents: what is there now stays while this one is held.
-      if (!shared.fresh && (await store.head(context)) < ledger.state.seq)
+      if (!shared.fresh && (await store.head(context)) < recorded)
         throw new HoldfastError("not_found", `context ${context} was removed`);
       if (!own(contextState(ledger).agents, name))
         throw new HoldfastError(

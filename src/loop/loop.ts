@@ -7,6 +7,7 @@ import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import { modelCall } from "./model-call.ts";
 import { type ModelCalls, timed } from "./model-calls.ts";
+import { firstParts } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { openTurn } from "./transcript.ts";
@@ -77,7 +78,8 @@ async function round(agent: Agent): Promise<void> {
  * Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. An input that is
  * blocked is answered by its refusal; it ends a turn that has nothing else to answer, and notes that came beside it wait for the next one.
  */
-async function takeIn({ turn, seams }: Agent): Promise<void> {
+async function takeIn(agent: Agent): Promise<void> {
+  const { turn, seams } = agent;
   const facts: Facts = [];
   let blocked: string | undefined;
   let { toAnswer } = openTurn(turn.state);
@@ -94,6 +96,7 @@ async function takeIn({ turn, seams }: Agent): Promise<void> {
   }
   const refusal = toAnswer ? undefined : blocked;
   for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note));
+  if (refusal === undefined) facts.push(...(await firstParts(agent)));
   if (facts.length > 0) await turn.append(facts);
   if (refusal !== undefined) throw new HoldfastError("refused", refusal);
 }

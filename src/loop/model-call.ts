@@ -1,8 +1,8 @@
 // What the model is asked: the request as the seams put it together, and once more when it was too long.
 import type { ModelRequest } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
+import { partsOf } from "./request-parts.ts";
 import type { ModelCall } from "./seams.ts";
-import { toolSpecs } from "./tool-specs.ts";
 
 const FIRST_OUTPUT_TOKENS = 16_000;
 
@@ -18,10 +18,11 @@ export async function modelCall(agent: Agent): Promise<ModelCall> {
   return { model: turn.model, request, turn, signal: turn.signal, shrink };
 }
 
-async function buildRequest({ turn, seams }: Agent, overflow: boolean): Promise<ModelRequest> {
-  const tools = toolSpecs(seams.tools(turn));
+async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {
+  const { turn, seams } = agent;
+  const { system, tools } = await partsOf(agent);
   return {
-    system: await seams.system(turn),
+    system,
     tools,
     items: await seams.context(turn.state.items, turn, { overflow, tools }),
     maxOutputTokens: Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens),

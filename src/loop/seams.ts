@@ -32,6 +32,11 @@ export interface Turn {
   /** Contract: all that was appended so far is durable when it resolves: before anything outside acts on it (a hook, a question). */
   durable(): Promise<void>;
   blob(hash: string): Promise<Uint8Array | undefined>;
+  /**
+   * Runs a tool inside what goes on, as the part of a call or of an input: gated, asked and hooked like a call of the model, and no part
+   * of the transcript. Contract: an output whatever happens; its facts are the caller's to record. `id` names it for who is asked.
+   */
+  runInside(name: string, input: unknown, id: string): Promise<ToolOutput>;
   /** For observers only: what is not a fact (deltas, progress). */
   emit(progress: Progress): void;
 }

@@ -66,6 +66,22 @@ export async function runCalls(agent: Agent): Promise<void> {
   await flush(agent, outbox);
 }
 
+/** Contract: that of `Turn.runInside`. */
+export async function runInside(agent: Agent, name: string, input: unknown, id: string): Promise<ToolOutput> {
+  const prepared = await prepare(agent, { call: { type: "call", id, name, input } });
+  if (!("tool" in prepared)) return prepared.refused;
+  const run = (intent?: unknown) => toRun(agent, prepared, intent, false);
+  try {
+    if (!["internal", "read"].includes(prepared.tool.effect)) await agent.seams.beforeEffect(run());
+    const whole = run(await prepared.tool.intend?.(run()));
+    const output = await attempt(agent, whole, (inner) => inner.tool.execute(inner));
+    output.after?.();
+    return output;
+  } catch (error) {
+    return resultOfError(error);
+  }
+}
+
 /** A turn ends: every call that is open gets its result at once. Nothing is begun; what an intent says is looked at. */
 export async function closeCalls(agent: Agent, why: string): Promise<void> {
   const outbox = newOutbox(agent);

@@ -63,6 +63,8 @@ export interface AgentState {
   usageByModel: Record<string, Usage>;
   /** How many calls this agent has made: their ids are c1, c2, … */
   calls: number;
+  /** By their hashes: the system prompt and the tools that its requests carry. */
+  sent?: { system?: string; tools?: string };
   denials: { name: string; callId: string; input: unknown; reason: string }[];
 }
 
@@ -162,6 +164,13 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       break;
     case "note.added":
       addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }]);
+      break;
+    case "request.changed":
+      agent.sent = {
+        ...agent.sent,
+        ...(data.system && { system: data.system.hash }),
+        ...(data.tools && { tools: data.tools.hash }),
+      };
       break;
     case "reply.received":
       applyReply(agent, data);

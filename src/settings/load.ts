@@ -18,7 +18,9 @@ import {
   type ExecutablePiece,
   executablePieces,
   isEscalating,
+  judged,
   mcpPiece,
+  type TrustedPiece,
   type WithheldPiece,
   withheldPieces,
   withoutLoosening,
@@ -36,6 +38,8 @@ export interface LoadOptions extends SettingsPlaces {
   /** A file, or JSON itself, that was named on the command line: below what the command line says, above every other file. */
   given?: string;
   checkRule?: CheckRule;
+  /** What else of the project can run, beyond its settings. Asked for where pieces are shown or trusted. */
+  morePieces?: () => Promise<TrustedPiece[]>;
 }
 
 export interface LoadedSettings {
@@ -68,10 +72,12 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
   const warnings = read.flatMap(({ checked }) => checked.warnings);
 
   const mcp = mcpText === undefined ? undefined : { file: `${root}/${MCP_FILE}`, text: mcpText };
-  const findPieces = () => [
-    ...read.flatMap(({ place, checked }) => (place.repository ? executablePieces(checked.value, place, entry) : [])),
-    ...(mcp ? [mcpPiece(MCP_FILE, mcp.text, entry)] : []),
+  const pieces = [
+    ...read.flatMap(({ place, checked }) => (place.repository ? executablePieces(checked.value, place) : [])),
+    ...(mcp ? [mcpPiece(MCP_FILE, mcp.text)] : []),
+    ...(trusted ? ((await opts.morePieces?.()) ?? []) : []),
   ];
+  const findPieces = () => pieces.map((piece) => judged(piece, entry));
   let executables = findPieces();
   if (opts.trustFlag && needsGrant(entry, executables)) {
     await opts.trust.grant(root, Object.fromEntries(executables.map((piece) => [piece.kind, piece.hash])));

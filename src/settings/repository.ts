@@ -62,12 +62,8 @@ export function withoutLoosening(checked: CheckedFile, userFile: string): { valu
 }
 
 /** The executable pieces of one settings file. */
-export function executablePieces(
-  value: SettingsFile,
-  place: SettingsPlace,
-  entry: TrustEntry | undefined,
-): ExecutablePiece[] {
-  const pieces: ExecutablePiece[] = [];
+export function executablePieces(value: SettingsFile, place: SettingsPlace): TrustedPiece[] {
+  const pieces: TrustedPiece[] = [];
   const { hooks } = value;
   const allow = value.permissions?.allow ?? [];
   if (hooks && Object.values(hooks).some((groups) => groups.length > 0)) {
@@ -76,27 +72,38 @@ export function executablePieces(
         all.map((hook) => [event, matcher, "→", hook.command, ...(hook.args ?? [])].filter(Boolean).join(" ")),
       ),
     );
-    pieces.push(pieceOf("hooks", "hooks", place.shown, canonical(hooks), shows, entry));
+    pieces.push(pieceOf({ name: "hooks", what: "hooks", file: place.shown, content: canonical(hooks), shows }));
   }
-  if (allow.length > 0) pieces.push(pieceOf("allow", "allow rules", place.shown, canonical(allow), allow, entry));
+  if (allow.length > 0)
+    pieces.push(
+      pieceOf({ name: "allow", what: "allow rules", file: place.shown, content: canonical(allow), shows: allow }),
+    );
   return pieces;
 }
 
-export const mcpPiece = (shown: string, text: string, entry: TrustEntry | undefined): ExecutablePiece =>
-  pieceOf("mcp", "MCP servers", shown, text, [text], entry);
+export const mcpPiece = (shown: string, text: string): TrustedPiece =>
+  pieceOf({ name: "mcp", what: "MCP servers", file: shown, content: text, shows: [text] });
 
-function pieceOf(
-  name: string,
-  what: string,
-  file: string,
-  content: string,
-  shows: string[],
-  entry: TrustEntry | undefined,
-): ExecutablePiece {
+/** A piece, whether it is approved or not. */
+export type TrustedPiece = Omit<ExecutablePiece, "approved">;
+
+export function pieceOf(of: {
+  name: string;
+  what: string;
+  file: string;
+  content: string;
+  shows: string[];
+}): TrustedPiece {
+  const { name, what, file, content, shows } = of;
   const kind = `${name} ${file}`;
   const hash = createHash("sha256").update(`${kind}\n${content}`).digest("hex");
-  return { kind, file, what, hash, shows, approved: approvedBy(entry, kind, hash) };
+  return { kind, file, what, hash, shows };
 }
+
+export const judged = (piece: TrustedPiece, entry: TrustEntry | undefined): ExecutablePiece => ({
+  ...piece,
+  approved: approvedBy(entry, piece.kind, piece.hash),
+});
 
 /** The file without the pieces that are not approved, and what those are. */
 export function withoutUnapproved(

@@ -26,9 +26,9 @@ async function loadedBy(args: string[]): Promise<number> {
 test.each([
   ["--version", 30],
   ["--help", 30],
-  ["tasks ls", 175],
-  ["contexts ls", 165],
-  ["agents ls", 165],
+  ["tasks ls", 180],
+  ["contexts ls", 170],
+  ["agents ls", 170],
   ["permissions check git-status", 215],
   ["-p hello --model rehearsal", 370],
 ])("holdfast %s loads at most %i files", async (command, most) => {

@@ -34,11 +34,12 @@ beforeEach(() => {
 
 const MODEL = ["--model", "openai-compatible/mock"];
 const run = (args: string[], more: Partial<CliOptions> = {}) => runCli(["-p", ...args, ...MODEL], { ...opts, ...more });
-/** What the last request says last. */
+/** What the last request says last, without the day. */
 const sent = (): string => {
   const messages = server.log().requests.at(-1)!.body.messages as { role: string; content: unknown }[];
   const { content } = messages.findLast(({ role }) => role === "user")!;
-  return typeof content === "string" ? content : (content as { text: string }[]).map(({ text }) => text).join("");
+  const texts = typeof content === "string" ? [content] : (content as { text: string }[]).map(({ text }) => text);
+  return texts.join("").replace(/<note from="holdfast">\nToday is [^<]*<\/note>\n?/, "");
 };
 const requests = (): number => server.log().requests.length;
 const contexts = async () => JSON.parse((await here(["contexts", "ls", "--json"], opts)).stdout);

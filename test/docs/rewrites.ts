@@ -123,6 +123,12 @@ export const REWRITES: Rewrite[] = [
   { printed: /ctx_(?:1m7)?…|\[CONTEXT\]|CONTEXT/, becomes: "{context}", why: "a context of this project" },
   { printed: /^(holdfast contexts checkpoint \S+) \[NAME\]/, becomes: '$1 "before the storm"', why: "any name" },
   {
+    printed: /^(holdfast skills show) (?:SKILL|code-review)/,
+    becomes: "$1 code-review",
+    why: "the skill that ships",
+  },
+  { printed: /\[FOLDER\]|packages\/web/, becomes: ".", why: "a folder of this project" },
+  {
     printed: /^(holdfast agents show) (?:AGENT|test-runner)/,
     becomes: "$1 planner",
     why: "a type of agent that is there",

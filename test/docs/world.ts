@@ -38,6 +38,7 @@ export function openPlace(): { place: Place; close(): void } {
   git("add", ".");
   git("commit", "-qm", "all");
   fs.writeFileSync(at("bin/holdfast"), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, { mode: 0o755 });
+  fs.cpSync("examples/skills", at(".claude", "skills"), { recursive: true });
   const env = { HOME: home, XDG_STATE_HOME: at("state") };
   const place = { cwd, state: home, env, path: `${at("bin")}:${process.env.PATH}` };
   return { place, close: () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }) };

@@ -84,7 +84,7 @@ describe("stream-json", () => {
     ];
     expect(stderr.trim().split("\n")).toEqual(left.map((why) => `holdfast: stdin: ${why}`));
     const sent = server.log().requests[0]!.body.messages.filter(({ role }: { role: string }) => role === "user");
-    expect(sent.at(-1).content).toEqual([
+    expect(sent.at(-1).content.filter(({ text }: { text?: string }) => !text?.includes("Today is"))).toEqual([
       { type: "text", text: "one\u2028line" },
       { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } },
       ...left.map((why) => ({ type: "text", text: `[${why}]` })),

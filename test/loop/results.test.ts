@@ -137,6 +137,7 @@ describe("one result for each call", () => {
       "turn.started",
       "context.checkpointed",
       "input.taken",
+      "request.changed",
       "reply.received",
       "tool.started",
       "tool.finished",

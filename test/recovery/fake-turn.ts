@@ -38,6 +38,7 @@ export function createFakeTurn(mechanism: Mechanism, model: Model, past: FakeTur
       throw new Error("not needed here");
     },
     slice: <T>(name: string) => state.slices[name] as T,
+    runInside: async () => ({ content: "not here", isError: true }),
     durable: async () => {},
     model,
     signal: abort.signal,

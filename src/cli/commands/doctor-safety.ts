@@ -22,15 +22,15 @@ export async function safety(flags: PlaceFlags): Promise<Diagnosis[]> {
       ...hooks(settings, project.root),
       trust(settings),
       ...(await agents(settings, project.root)),
-      ...unused(settings, project.root),
+      ...unused(project.root),
     ];
   } catch (error) {
     return [{ what: "settings", ok: false, says: messageOf(error), do: "mend the file" }];
   }
 }
 
-function unused({ permissions }: OpenSettings, root: string): Diagnosis[] {
-  const files = unusedFiles(root, permissions.home ?? "");
+function unused(root: string): Diagnosis[] {
+  const files = unusedFiles(root);
   const says = `not read in this version: ${files.join(", ")}`;
   return files.length === 0 ? [] : [{ what: "files", ok: false, warning: true, says, do: INSTEAD }];
 }

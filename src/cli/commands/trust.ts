@@ -2,10 +2,10 @@
 
 import { escaped } from "../../front/presentation/printable.ts";
 import { describeWithheld } from "../../settings/load.ts";
-import { withheldAgents } from "../agent-places.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { openSettings, trustOf } from "../settings.ts";
+import { withheldFiles } from "../withheld-files.ts";
 
 type Look = PlaceFlags & JsonToo;
 
@@ -22,7 +22,7 @@ export const add = (flags: Look): Promise<number> => say(flags, { trust: true })
 
 async function say(flags: Look, { trust }: { trust: boolean }): Promise<number> {
   const project = await projectOf(flags);
-  const open = await openSettings({ ...flags, trust }, project);
+  const open = await openSettings({ ...flags, trust }, project, { showsPieces: true });
   if (flags.json) {
     const { trusted, executables, withheld } = open;
     process.stdout.write(`${JSON.stringify({ root: project.root, trusted, executables, withheld })}\n`);
@@ -33,6 +33,6 @@ async function say(flags: Look, { trust }: { trust: boolean }): Promise<number> 
     process.stdout.write(`  ${approved ? "✓" : "✗"} ${escaped(kind)}\n`);
     for (const line of shows) process.stdout.write(`      ${escaped(line)}\n`);
   }
-  for (const line of describeWithheld(open, withheldAgents(project.root))) process.stdout.write(`  ${escaped(line)}\n`);
+  for (const line of describeWithheld(open, withheldFiles(project.root))) process.stdout.write(`  ${escaped(line)}\n`);
   return 0;
 }

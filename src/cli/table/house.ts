@@ -10,6 +10,19 @@ const REASON = { reason: text("TEXT", "told to the agent") };
 const approve = () => import("../commands/approve.ts");
 const project = () => import("../commands/project.ts");
 const trust = () => import("../commands/trust.ts");
+const INSTRUCTIONS: Command = {
+  help: "AGENTS.md, CLAUDE.md and their like: which are read, in which order, and why",
+  also: ["instruction"],
+  verbs: {
+    "": verb({
+      words: "[FOLDER]",
+      help: "those an agent reads at its start, and those it is shown when it comes into FOLDER",
+      flags: { text: toggle("their text too"), trust: POLICY.trust, ...LOOK },
+      run: async (flags, [folder]) => (await import("../commands/instructions.ts")).instructions(flags, folder),
+    }),
+  },
+};
+
 const ANSWER = { remember: toggle("the same call in this context is not asked about again"), ...REASON, ...LOOK };
 
 const APPROVE: Command = {
@@ -191,6 +204,7 @@ export const HOUSE_COMMANDS: Readonly<Record<string, Command>> = {
   approve: APPROVE,
   deny: DENY,
   permissions: PERMISSIONS,
+  instructions: INSTRUCTIONS,
   project: PROJECT,
   trust: TRUST,
   doctor: DOCTOR,

@@ -178,6 +178,26 @@ const AGENTS: Command = {
   },
 };
 
+const SKILLS: Command = {
+  help: "skills and commands: .claude/skills, .claude/commands, .agents/skills, your own; type /NAME in a prompt",
+  also: ["skill", "commands"],
+  bare: "ls",
+  verbs: {
+    ls: verb({
+      words: "",
+      help: "what there is, and from where; mistakes by file and line",
+      flags: { trust: POLICY.trust, ...LOOK },
+      run: async (flags) => (await import("../commands/skills.ts")).ls(flags),
+    }),
+    show: verb({
+      words: "SKILL",
+      help: "one of them, with its text and the commands it runs",
+      flags: { trust: POLICY.trust, ...LOOK },
+      run: async (flags, [name]) => (await import("../commands/skills.ts")).show(flags, name!),
+    }),
+  },
+};
+
 const CRON: Command = {
   help: "what is scheduled",
   also: ["crons", "schedule", "schedules"],
@@ -281,6 +301,7 @@ export const WORK_COMMANDS: Readonly<Record<string, Command>> = {
   worktrees: WORKTREES,
   worker: WORKER,
   agents: AGENTS,
+  skills: SKILLS,
   cron: CRON,
   workflow: WORKFLOW,
   jobs: JOBS,

@@ -1,10 +1,10 @@
 // The types of agents there are: files in the order of their places, then the built-in ones. Read when asked, again when changed.
 import fs from "node:fs";
 import path from "node:path";
+import { definitionFiles } from "../../definitions/definition-files.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type AgentDefinition, BUILT_IN, findDefinition } from "./definition.ts";
-import { definitionFiles } from "./definition-files.ts";
 import type { AgentCatalogue, AgentFacts, AgentType } from "./port.ts";
 import type { ReadDefinition } from "./read-definition.ts";
 

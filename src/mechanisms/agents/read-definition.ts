@@ -1,11 +1,11 @@
 // Reading one definition: Markdown with front matter as Claude Code writes it; mistakes by file and line.
 
 import { PERMISSION_MODES } from "../../claude-code/permission-modes.ts";
+import { readFrontMatter } from "../../definitions/front-matter.ts";
 import { own } from "../../ledger/own.ts";
 import { isClaudeFamily } from "../../models/catalogue.ts";
 import { isNoModel } from "../../models/model-spec.ts";
 import type { AgentDefinition } from "./definition.ts";
-import { readFrontMatter } from "./front-matter.ts";
 import { isUnknownTool } from "./tool-list.ts";
 
 export interface ReadDefinition {

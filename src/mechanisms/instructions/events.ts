@@ -1,0 +1,35 @@
+// Which instructions of folders each agent was shown.
+import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import { ownOr } from "../../ledger/own.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
+
+export const instructionsEvents = {
+  /** Shown to the agent that records it: a file of a folder it came into, as it was then. */
+  "instructions.shown": { v: 1, schema: () => z.object({ file: z.string(), hash: z.string() }) },
+} satisfies EventDefs;
+
+/** By agent, then by file as people know it. */
+export type ShownInstructions = Record<string, Record<string, { hash: string; seq: number }>>;
+
+export const instructionsSlice: MechanismSlice<ShownInstructions> = {
+  version: 1,
+  types: Object.keys(instructionsEvents),
+  timelines: {
+    // What was shown after the checkpoint is no longer in the conversation: it is shown again when the agent comes there.
+    restored: (state, { to }) =>
+      Object.fromEntries(
+        Object.entries(state).map(([agent, shown]) => [
+          agent,
+          Object.fromEntries(Object.entries(shown).filter(([, { seq }]) => seq <= to)),
+        ]),
+      ),
+    copied: (state) => state,
+  },
+  initial: () => ({}),
+  apply(state, event) {
+    const { file, hash } = event.data as { file: string; hash: string };
+    ownOr(state, event.actor, () => ({}))[file] = { hash, seq: event.seq };
+    return state;
+  },
+};

@@ -1,0 +1,126 @@
+// Reading instructions: each file once, with the files it imports behind it, within bounds; and what is not read, with its reason.
+import { isUtf8 } from "node:buffer";
+import fs from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { isInside, realPath } from "../../file-access/paths.ts";
+import { hold, readHeld, release } from "../../file-access/safe-open.ts";
+import { isSecret } from "../../file-access/secret-names.ts";
+import { hashOf } from "../../file-access/seen-files.ts";
+import { messageOf } from "../../ledger/error.ts";
+import { pathMatcher } from "../../text/glob.ts";
+import { type InstructionsPlace, isRule, withTilde } from "./files.ts";
+import { importsIn } from "./imports.ts";
+
+export interface Instructions {
+  /** Its real path. */
+  file: string;
+  shown: string;
+  why: string;
+  text: string;
+  hash: string;
+  /** A rule: only for these paths of the project. */
+  paths?: string[];
+}
+
+export interface Gathered {
+  loaded: Instructions[];
+  leftOut: { shown: string; why: string }[];
+}
+
+export interface GatherOptions {
+  /** Where it may lead, as real paths: a repository's file is no way out of it. Undefined: a person's own file. */
+  within?: readonly [string, ...string[]];
+  home: string;
+  /** What an agent has already, by hash and by real path: it is not read twice. */
+  known?: readonly Pick<Instructions, "file" | "hash" | "shown">[];
+}
+
+const MOST_BYTES = 100_000;
+const MOST_TOGETHER = 300_000;
+const MOST_HOPS = 4;
+
+/** Contract: reads nothing that the places do not name or import; what is not there is not spoken of. */
+export async function gather(places: readonly InstructionsPlace[], opts: GatherOptions): Promise<Gathered> {
+  const gathered: Gathered = { loaded: [], leftOut: [] };
+  let together = 0;
+  const take = async (place: InstructionsPlace, hops: number): Promise<void> => {
+    const { shown } = place;
+    const found = await readOne(place, opts);
+    if (!found) return;
+    const why = "why" in found ? found.why : refusalOf(found.read, hops);
+    if (why !== undefined || "why" in found) return void gathered.leftOut.push({ shown, why: why ?? "" });
+    const { read } = found;
+    together += read.text.length;
+    if (read.text !== "") gathered.loaded.push(read);
+    for (const name of importsIn(read.text)) await take(importOf(name, read, opts), hops + 1);
+  };
+  const refusalOf = (read: Instructions, hops: number): string | undefined => {
+    const same = [...(opts.known ?? []), ...gathered.loaded].find(
+      ({ file, hash }) => file === read.file || hash === read.hash,
+    );
+    if (same) return `the same as ${same.shown}`;
+    if (hops > MOST_HOPS) return `imported over more than ${MOST_HOPS} files`;
+    if (together + read.text.length > MOST_TOGETHER) return `more than ${MOST_TOGETHER / 1000} kB of instructions`;
+    return undefined;
+  };
+  for (const place of places) await take(place, 0);
+  return gathered;
+}
+
+function importOf(name: string, from: Instructions, { home, within }: GatherOptions): InstructionsPlace {
+  const file = name.startsWith("~/") ? join(home, name.slice(2)) : resolve(dirname(from.file), name);
+  const near = within !== undefined && isInside(within[0], file);
+  const shown = near ? join(dirname(from.shown), relative(dirname(from.file), file)) : withTilde(file, home);
+  return { file, shown, why: `imported by ${from.shown}` };
+}
+
+type Read = { read: Instructions } | { why: string } | undefined;
+
+async function readOne({ file, shown, why }: InstructionsPlace, { within }: GatherOptions): Promise<Read> {
+  try {
+    const found = within === undefined ? readOwn(file) : readWithin(file, shown, within);
+    if (!found) return undefined;
+    if (isSecret(found.real.split("/").slice(1))) return { why: "it is a place of secrets" };
+    if (!isUtf8(found.content)) return { why: "it is not text in UTF-8" };
+    const whole = found.content
+      .toString("utf8")
+      .replace(/^\ufeff/, "")
+      .replaceAll("\r\n", "\n");
+    const { text, paths } = isRule(file) ? (await import("./rule.ts")).readRule(whole) : { text: whole };
+    const hash = hashOf(Buffer.from(text.trim()));
+    return { read: { file: found.real, shown, why, text: text.trim(), hash, ...(paths && { paths }) } };
+  } catch (error) {
+    return { why: messageOf(error) };
+  }
+}
+
+type Found = { real: string; content: Buffer } | undefined;
+
+function readOwn(file: string): Found {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  if (!stat || stat.isDirectory()) return undefined;
+  checkFile(stat);
+  return { real: realPath(file), content: fs.readFileSync(file) };
+}
+
+function readWithin(file: string, shown: string, within: readonly [string, ...string[]]): Found {
+  const held = hold({ root: within[0], roots: [...within], exclude: [], judged: undefined }, file, { shown });
+  if (!held) return undefined;
+  try {
+    if (held.stat.isDirectory()) return undefined;
+    checkFile(held.stat);
+    return { real: held.real, content: readHeld(held, shown) };
+  } finally {
+    release(held);
+  }
+}
+
+function checkFile(stat: fs.Stats): void {
+  if (!stat.isFile()) throw new Error("it is not a regular file");
+  if (stat.size > MOST_BYTES)
+    throw new Error(`it has ${Math.ceil(stat.size / 1000)} kB, and instructions at most ${MOST_BYTES / 1000}`);
+}
+
+/** Whether a rule is for this path, relative to the project. */
+export const isFor = ({ paths }: Pick<Instructions, "paths">, path: string): boolean =>
+  paths === undefined || paths.some((pattern) => pathMatcher(pattern)(path));

@@ -1,0 +1,99 @@
+// The user's and the project's instructions: in the system prompt, and those of folders when the agent comes into them.
+import { dirname, relative } from "node:path";
+import { isInside, realPath } from "../../file-access/paths.ts";
+import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
+import { own } from "../../ledger/own.ts";
+import { inside, withoutMarks } from "../../loop/marks.ts";
+import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
+import { contextRoot } from "../../loop/transcript.ts";
+import { instructionsEvents, instructionsSlice, type ShownInstructions } from "./events.ts";
+import { folderPlaces, foldersTo, projectPlaces, topOf, type UserPlaces, userPlaces } from "./files.ts";
+import { type Gathered, gather, type Instructions, isFor } from "./gather.ts";
+
+export interface InstructionsOptions extends UserPlaces {
+  /** Whether the project's own files count: it is trusted. */
+  trusted: boolean;
+}
+
+const HEAD = `Instructions of the user and of the project, from their files: follow them like the user's words. What stands later is nearer; what the user says in the conversation goes before all of it.`;
+
+/** What every agent in that tree reads at its start. `main`: the tree that its context began in. */
+export async function instructionsAt(
+  root: string,
+  main: string,
+  opts: InstructionsOptions,
+): Promise<Gathered & { rules: Instructions[] }> {
+  const { home, trusted } = opts;
+  const users = await gather(userPlaces(opts), { home });
+  const project = trusted
+    ? await gather(projectPlaces(root, main), {
+        home,
+        within: [realPath(topOf(root)), realPath(main)],
+        known: users.loaded,
+      })
+    : { loaded: [], leftOut: [] };
+  const all = [...users.loaded, ...project.loaded];
+  return {
+    loaded: all.filter(({ paths }) => paths === undefined),
+    rules: all.filter(({ paths }) => paths !== undefined),
+    leftOut: [...users.leftOut, ...project.leftOut],
+  };
+}
+
+export function createInstructions(opts: InstructionsOptions | undefined): Mechanism {
+  /** By agent: as its running turn began. What changes on disk is seen by the next one. */
+  const atStart = new WeakMap<Turn, { turnId: string | undefined; read: Awaited<ReturnType<typeof instructionsAt>> }>();
+  /** By agent: how far what it touched was looked at. */
+  const looked = new WeakMap<Turn, string>();
+  async function startOf(turn: Turn, places: InstructionsOptions) {
+    const turnId = turn.state.turn?.turnId;
+    const known = atStart.get(turn);
+    if (known && known.turnId === turnId) return known.read;
+    const read = await instructionsAt(turn.root, contextRoot(turn), places);
+    atStart.set(turn, { turnId, read });
+    return read;
+  }
+
+  /** Instructions of the folders in which the agent works or has touched a file, and rules for such files: those that it was not shown. */
+  async function nearer(turn: Turn, places: InstructionsOptions): Promise<Instructions[]> {
+    const touched = Object.keys(own(turn.slice<SeenFiles>(SEEN_SLICE) ?? {}, turn.agent) ?? {});
+    const mark = `${turn.state.turn?.turnId} ${turn.cwd} ${touched.length}`;
+    if (looked.get(turn) === mark) return [];
+    looked.set(turn, mark);
+    const { loaded, rules } = await startOf(turn, places);
+    const root = realPath(turn.root);
+    const inTree = touched.filter((path) => isInside(root, path));
+    const folders = new Set(
+      [realPath(turn.cwd), ...inTree.map((path) => dirname(path))].flatMap((at) => foldersTo(root, at)),
+    );
+    const near = [...folders].sort().flatMap((folder) => folderPlaces(root, folder));
+    const found = await gather(near, { home: places.home, within: [root], known: loaded });
+    const forPaths = rules.filter((rule) => inTree.some((path) => isFor(rule, relative(root, path))));
+    const shown = own(turn.slice<ShownInstructions>("instructions"), turn.agent) ?? {};
+    return [...forPaths, ...found.loaded].filter(({ shown: file, hash }) => own(shown, file)?.hash !== hash);
+  }
+
+  return defineMechanism({
+    name: "instructions",
+    events: instructionsEvents,
+    fold: instructionsSlice,
+    seams: {
+      async system(turn) {
+        if (!opts) return "";
+        const { loaded } = await startOf(turn, opts);
+        return loaded.length === 0 ? "" : [HEAD, ...loaded.map(asElement)].join("\n\n");
+      },
+      async intake(turn): Promise<Note[]> {
+        if (!opts?.trusted || !turn.state.turn) return []; // nobody is woken for it
+        return (await nearer(turn, opts)).map((one) => ({
+          origin: "instructions",
+          text: `Rules of the project, ${one.paths ? `for ${one.paths.join(", ")}` : one.why}, from ${one.shown}: follow them there.\n\n${withoutMarks(one.text)}`,
+          events: [{ type: "instructions.shown", data: { file: one.shown, hash: one.hash } }],
+        }));
+      },
+    },
+  });
+}
+
+const asElement = ({ shown, text }: Instructions): string =>
+  `<instructions file="${shown.replaceAll('"', "'")}">\n${inside("instructions", withoutMarks(text))}\n</instructions>`;

@@ -1,0 +1,111 @@
+// Reading one skill or command: Markdown with front matter. What breaks the published rules is said; the skill is used all the same.
+import { basename, dirname } from "node:path";
+import { readFrontMatter } from "../../definitions/front-matter.ts";
+import { hashOf } from "../../file-access/seen-files.ts";
+import type { Skill } from "./skill.ts";
+
+export interface ReadSkill {
+  skill?: Skill;
+  problems: string[];
+}
+
+/** Where the file was found. */
+export interface SkillFile {
+  file: string;
+  source: string;
+  kind: "skill" | "command";
+  /** Of a command: its name by its place, such as `frontend:component`; of a skill its folder's. */
+  name: string;
+  repository: boolean;
+  pluginRoot?: string;
+  /** Before the name: the plugin's. */
+  prefix?: string;
+}
+
+const KEYS = [
+  ..."name description license compatibility metadata allowed-tools argument-hint arguments model".split(" "),
+  ..."disable-model-invocation user-invocable context agent paths version disallowed-tools hooks".split(" "),
+];
+const TEXTS = ["description", "argument-hint", "allowed-tools", "compatibility"];
+const LONGEST_DESCRIPTION = 1024;
+
+export function readSkill(text: string, at: SkillFile): ReadSkill {
+  const { source, kind, repository } = at;
+  const whole = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
+  const front = whole.startsWith("---")
+    ? readFrontMatter(whole, { keys: KEYS, texts: TEXTS })
+    : { values: {}, body: whole, guessed: [] };
+  if ("says" in front) return { problems: [`${source}:${front.line}: ${front.says}; it is left out`] };
+  const { values, body } = front;
+  const problems: string[] = [];
+  const line = (key: string) => `${source}:${values[key]?.line ?? 1}`;
+  const text_ = (key: string): string | undefined => {
+    const value = values[key]?.value;
+    return typeof value === "string"
+      ? value.trim() || undefined
+      : typeof value === "number"
+        ? String(value)
+        : undefined;
+  };
+  const given = kind === "skill" ? text_("name") : undefined;
+  const name = `${at.prefix === undefined ? "" : `${at.prefix}:`}${given ?? at.name}`;
+  if (/[\s<>/\\]/.test(name) || name.length > 130)
+    return {
+      problems: [
+        `${line("name")}: ${JSON.stringify(name)} cannot be a skill's name: use letters, digits and -; it is left out`,
+      ],
+    };
+  if (given !== undefined)
+    problems.push(...wrongName(given, basename(dirname(at.file))).map((says) => `${line("name")}: ${says}`));
+  const description = text_("description") ?? firstLine(body);
+  if (kind === "skill" && values.description === undefined)
+    problems.push(`${source}: description is missing: its first line stands for it`);
+  if (description.length > LONGEST_DESCRIPTION)
+    problems.push(
+      `${line("description")}: ${description.length} characters, more than the ${LONGEST_DESCRIPTION} that other programs take`,
+    );
+  const hint = text_("argument-hint");
+  const skill: Skill = {
+    name,
+    description,
+    source,
+    ...(kind === "skill" && { folder: dirname(at.file) }),
+    body: body.trim(),
+    hash: hashOf(Buffer.from(text)),
+    repository,
+    ...(hint !== undefined && { argumentHint: hint }),
+    argumentNames: listOf(values.arguments?.value).filter((one) => /^[A-Za-z_]\w*$/.test(one)),
+    onlyByPerson: values["disable-model-invocation"]?.value === true,
+    onlyByModel: values["user-invocable"]?.value === false,
+    allowedTools: toolsOf(values["allowed-tools"]?.value),
+    ...(at.pluginRoot !== undefined && { pluginRoot: at.pluginRoot }),
+  };
+  return { skill, problems };
+}
+
+/** The rules of agentskills.io. */
+function wrongName(name: string, folder: string): string[] {
+  return [
+    ...(/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) && name.length <= 64
+      ? []
+      : [`the name ${name} is not of small letters, digits and single -, at most 64`]),
+    ...(name === folder ? [] : [`the name ${name} is not that of its folder, ${folder}`]),
+  ];
+}
+
+const firstLine = (body: string): string =>
+  (body.split("\n").find((line) => line.trim() !== "") ?? "")
+    .replace(/^#+\s*/, "")
+    .trim()
+    .slice(0, 200);
+
+const listOf = (value: unknown): string[] =>
+  (typeof value === "string" ? value.split(/[\s,]+/) : Array.isArray(value) ? value.map(String) : []).filter(Boolean);
+
+/** Separated by blanks or commas, with rules in parentheses kept whole. */
+const toolsOf = (value: unknown): string[] =>
+  typeof value === "string"
+    ? [...value.matchAll(/[^\s,(]+(?:\([^)]*\))?/g)].map(([tool]) => tool)
+    : Array.isArray(value)
+      ? value.map(String)
+      : [];
