@@ -3,7 +3,7 @@ import type { Condition, Loop } from "./control.ts";
 import type { TextPiece } from "./expression.ts";
 import type { ListStyle, Tag } from "./poml-tags.ts";
 
-export interface Text {
+interface Text {
   tag: "text";
   pieces: TextPiece[];
 }

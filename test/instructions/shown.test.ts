@@ -117,7 +117,7 @@ describe("hostile files", () => {
       "CLAUDE.md": "y".repeat(10_000_000),
       ".claude/rules/bytes.md": "\u0000\ud800",
     });
-    execFileSync("mkfifo", [path.join(house.root, "CLAUDE.local.md")]);
+    execFileSync("bash", ["-c", "mkfifo CLAUDE.local.md"], { cwd: house.root });
     await go();
     const system = (house.server.log().requests[0]!.body.messages as { content: string }[])[0]!.content;
     expect(system.length).toBeLessThan(5_000);

@@ -27,7 +27,7 @@ export interface Skill {
 }
 
 /** Words as a shell takes them apart: quotes keep blanks together. */
-export function wordsOf(text: string): string[] {
+function wordsOf(text: string): string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, bare]) => double?.replaceAll(/\\(.)/g, "$1") ?? single ?? bare ?? "",
   );
