@@ -48,6 +48,8 @@ export interface HarnessOptions {
   surroundings?: boolean;
   /** Where AGENTS.md, CLAUDE.md and their like are read from; none without it. */
   instructions?: InstructionsOptions;
+  /** Remembers for the project, in its store; `dir`: as files too. Nothing is remembered without it. */
+  memory?: { dir?: string };
   /** Where skills and commands are read from; none without it. */
   skills?: SkillsOptions;
   /** Types of agents besides the built-in ones: folders of definitions, or your own. */

@@ -28,6 +28,7 @@ import { createInstructions } from "./mechanisms/instructions/index.ts";
 import { createJobs } from "./mechanisms/jobs/index.ts";
 import { owedJobs } from "./mechanisms/jobs/sweep.ts";
 import { limits } from "./mechanisms/limits/index.ts";
+import { createMemory } from "./mechanisms/memory/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
 import { createPermissions } from "./mechanisms/permissions/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
@@ -57,6 +58,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
     createSkills(opts.skills), // input, system, tools: load_skill, and /name of a person
+    createMemory(opts.memory && opts.memories && { ...opts.memory, open: opts.memories }), // input, tools: remember forget
     createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
     createApprovals({ ...opts.approvals, ...house }), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
@@ -127,6 +129,7 @@ export function createHarness(given: HarnessOptions): Harness {
   const mechanisms = mechanismsOf({
     contexts,
     board: untilItFails(() => openBoard(opts.store)),
+    memories: untilItFails(async () => (await import("./mechanisms/memory/memories.ts")).openMemories(opts.store)),
     openModel: open,
     ...opts,
     catalogue,

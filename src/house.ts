@@ -10,6 +10,7 @@ import type { HookPort, HooksOptions } from "./mechanisms/hooks/index.ts";
 import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
 import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
 import { createSandbox } from "./mechanisms/jobs/sandbox.ts";
+import type { Memories } from "./mechanisms/memory/memories.ts";
 import { redactor } from "./mechanisms/redaction/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import { placeFor } from "./mechanisms/tasks/index.ts";
@@ -22,6 +23,7 @@ import { VERSION } from "./version.ts";
 interface Running {
   catalogue?: Catalogue;
   runner?: () => Promise<SubagentRunner>;
+  memories?: () => Promise<Memories>;
   agentsIn?: (tree: string) => Promise<string[]>;
   owedJobs?: (context: string) => Promise<ReadonlySet<string>>;
   recorded?: NonNullable<HooksOptions["transcripts"]>["recorded"];

@@ -54,6 +54,7 @@ export async function openHarness(
     budget: budgetOf(flags, chosen.budget, model),
     surroundings: true,
     instructions: { ...settingsPlaces(), trusted: settings.trusted },
+    memory: { dir: `${project.stateDir}/memory` },
     skills: {
       places: skillPlaces(project.root, settings),
       isApproved: approvesSkill((kind, hash) => settings.trust.approves(project.root, kind, hash)),

@@ -43,6 +43,7 @@ test("a house with every option and one with none attach the same seams", async 
     budget: { rounds: 3 },
     instructions: { home: "/nowhere", configHome: "/nowhere/config", trusted: true },
     surroundings: true,
+    memory: {},
     skills: { places: [] },
     agents: {},
     subagents: { maxDepth: 1 },

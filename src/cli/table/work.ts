@@ -1,7 +1,7 @@
 // The tables of what agents work on and with: tasks, team, worker, agents, cron, workflow, jobs.
 
 import { type Command, verb } from "../command.ts";
-import { count, text, texts, toggle } from "../flag.ts";
+import { choice, count, text, texts, toggle } from "../flag.ts";
 import { JSON_TOO, OF_CONTEXT, PLACE, POLICY, WORK } from "../flags.ts";
 import { WORKTREES } from "./worktrees.ts";
 
@@ -13,6 +13,7 @@ const cron = () => import("../commands/cron.ts");
 const workflow = () => import("../commands/workflow.ts");
 const jobs = () => import("../commands/jobs.ts");
 const agents = () => import("../commands/agents.ts");
+const memory = () => import("../commands/memory.ts");
 
 const FIELDS = "FIELD is description, blockedBy (task_1,task_2), priority (low, normal, high), labels (a,b)";
 
@@ -198,6 +199,55 @@ const SKILLS: Command = {
   },
 };
 
+const MEMORY: Command = {
+  help: "what is remembered of this project, in every context and worktree; what models propose",
+  also: ["memories"],
+  bare: "ls",
+  verbs: {
+    ls: verb({ words: "", help: "what is remembered", flags: LOOK, run: async (flags) => (await memory()).ls(flags) }),
+    show: verb({
+      words: "NAME",
+      help: "one of them: its text, who said it, and where",
+      flags: LOOK,
+      run: async (flags, [name]) => (await memory()).show(flags, name),
+    }),
+    add: verb({
+      words: "NAME TEXT …",
+      help: "remember something, or something else under that name",
+      flags: {
+        type: choice("TYPE", ["user", "feedback", "project", "reference"] as const, "what it is about"),
+        description: text("LINE", "what it says in one line"),
+        ...LOOK,
+      },
+      run: async (flags, [name, ...words]) => (await memory()).add(flags, name, words),
+    }),
+    forget: verb({
+      words: "NAME",
+      help: "no later context is told of it",
+      flags: LOOK,
+      run: async (flags, [name]) => (await memory()).forget(flags, name),
+    }),
+    inbox: verb({
+      words: "",
+      help: "what models propose, as changes",
+      flags: LOOK,
+      run: async (flags) => (await memory()).inbox(flags),
+    }),
+    accept: verb({
+      words: "PROPOSAL",
+      help: "remember, or forget, what it says",
+      flags: LOOK,
+      run: async (flags, [id]) => (await memory()).accept(flags, id),
+    }),
+    reject: verb({
+      words: "PROPOSAL",
+      help: "drop it",
+      flags: LOOK,
+      run: async (flags, [id]) => (await memory()).reject(flags, id),
+    }),
+  },
+};
+
 const CRON: Command = {
   help: "what is scheduled",
   also: ["crons", "schedule", "schedules"],
@@ -302,6 +352,7 @@ export const WORK_COMMANDS: Readonly<Record<string, Command>> = {
   worker: WORKER,
   agents: AGENTS,
   skills: SKILLS,
+  memory: MEMORY,
   cron: CRON,
   workflow: WORKFLOW,
   jobs: JOBS,

@@ -2,8 +2,9 @@
 import * as z from "zod";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { nearestName } from "../../text/similarity.ts";
+import { byWords } from "../../text/word-search.ts";
 import { bring, type IsApproved } from "./bring.ts";
-import { found } from "./find.ts";
+
 import { commandsIn, type Skill } from "./skill.ts";
 
 interface Input {
@@ -58,7 +59,7 @@ export function createLoadSkillTool(skills: () => Promise<Skill[]>, isApproved: 
 }
 
 function listed(all: readonly Skill[], query: string): string {
-  const hits = found(all, query);
+  const hits = byWords(all, query);
   if (hits.length === 0) return `None of ${all.length} skills has these words.`;
   const lines = hits.slice(0, MOST_FOUND).map(({ name, description }) => `- ${name}: ${description}`);
   const more = hits.length > MOST_FOUND ? `\n${hits.length - MOST_FOUND} more: use other words.` : "";

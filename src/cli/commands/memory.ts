@@ -1,0 +1,116 @@
+// `holdfast memory ls|show|add|forget|inbox|accept|reject`: what the project remembers, and what models propose.
+import { oneLine, printable } from "../../front/presentation/printable.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { writeMemoryFiles } from "../../mechanisms/memory/files.ts";
+import { type Memories, type Memory, openMemories, type Proposal } from "../../mechanisms/memory/memories.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
+import { withState } from "../open.ts";
+
+type Look = PlaceFlags & JsonToo;
+
+const PERSON = { said: "person" } as const;
+
+const withMemories = <T>(flags: Look, work: (memories: Memories) => Promise<T>, { changes = false } = {}): Promise<T> =>
+  withState(flags, async ({ store, project }) => {
+    const memories = await openMemories(store);
+    const done = await work(memories);
+    if (changes) writeMemoryFiles(`${project.stateDir}/memory`, await memories.list());
+    return done;
+  });
+
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+export async function ls(flags: Look): Promise<number> {
+  const { all, waiting } = await withMemories(flags, async (memories) => ({
+    all: await memories.list(),
+    waiting: (await memories.inbox()).length,
+  }));
+  if (flags.json) print(JSON.stringify(all));
+  else {
+    for (const { name, description } of all) print(`${printable(name).padEnd(24)} ${oneLine(description, 90)}`);
+    if (all.length === 0) print("Nothing is remembered: say so in a prompt, or use `holdfast memory add NAME TEXT …`");
+    if (waiting > 0) print(`${waiting} proposed by models: see \`holdfast memory inbox\``);
+  }
+  return 0;
+}
+
+export async function show(flags: Look, name: string): Promise<number> {
+  const all = await withMemories(flags, (memories) => memories.list());
+  const found = all.find((one) => one.name === name);
+  if (!found) throw new HoldfastError("not_found", `nothing is remembered as ${name}: see \`holdfast memory\``);
+  print(flags.json ? JSON.stringify(found) : described(found));
+  return 0;
+}
+
+export async function add(
+  flags: Look & { type?: Memory["type"] | undefined; description?: string | undefined },
+  name: string,
+  words: string[],
+): Promise<number> {
+  const text = words.join(" ");
+  const { type = "user", description = text.replaceAll(/\s+/g, " ").slice(0, 200) } = flags;
+  const memory = { name, description, type, text };
+  const kept = await withMemories(flags, (memories) => memories.keep(memory, PERSON), { changes: true });
+  print(flags.json ? JSON.stringify(kept) : `Remembered: ${printable(name)}`);
+  return 0;
+}
+
+export async function forget(flags: Look, name: string): Promise<number> {
+  await withMemories(flags, (memories) => memories.forget(name, PERSON), { changes: true });
+  print(flags.json ? JSON.stringify({ forgotten: name }) : `Forgotten: ${printable(name)}`);
+  return 0;
+}
+
+export async function inbox(flags: Look): Promise<number> {
+  const { waiting, all } = await withMemories(flags, async (memories) => ({
+    waiting: await memories.inbox(),
+    all: await memories.list(),
+  }));
+  if (flags.json) print(JSON.stringify(waiting));
+  else if (waiting.length === 0) print("Nothing waits.");
+  else
+    for (const one of waiting)
+      print(
+        `${one.id}\n${changeOf(
+          one,
+          all.find(({ name }) => name === one.name),
+        )}\n`,
+      );
+  return 0;
+}
+
+export async function accept(flags: Look, id: string): Promise<number> {
+  const taken = await withMemories(flags, (memories) => memories.accept(id, PERSON), { changes: true });
+  print(flags.json ? JSON.stringify(taken) : `${taken.forgets ? "Forgotten" : "Remembered"}: ${printable(taken.name)}`);
+  return 0;
+}
+
+export async function reject(flags: Look, id: string): Promise<number> {
+  const taken = await withMemories(flags, (memories) => memories.reject(id));
+  print(flags.json ? JSON.stringify(taken) : `Rejected: ${printable(taken.name)}`);
+  return 0;
+}
+
+/** As a diff: what is remembered now, and what would be. */
+function changeOf({ name, text, forgets, from }: Proposal, old: Memory | undefined): string {
+  const lines = (mark: string, of: string) => of.split("\n").map((line) => `${mark} ${printable(line)}`);
+  const after = forgets ? [] : lines("+", text);
+  return [`  ${printable(name)}${whereOf(from)}`, ...(old ? lines("-", old.text) : []), ...after].join("\n");
+}
+
+function described({ name, description, type, text, from, at }: Memory): string {
+  const lines = [
+    `name: ${name}`,
+    `description: ${description}`,
+    `type: ${type}`,
+    `kept: ${new Date(at).toISOString()}`,
+  ];
+  return `${[...lines, `said by: ${from.said}${whereOf(from)}`].map((line) => printable(line)).join("\n")}\n\n${printable(text)}`;
+}
+
+const whereOf = ({ context, branch, seq }: Memory["from"]): string => {
+  const parts = [context && `in ${context}`, seq !== undefined && `event ${seq}`, branch && `on ${branch}`].filter(
+    Boolean,
+  );
+  return parts.length === 0 ? "" : `, ${parts.join(", ")}`;
+};

@@ -1,0 +1,171 @@
+// What a project remembers, and what waits to be accepted: one ledger, shared by all its contexts, worktrees and processes.
+import { HoldfastError } from "../../ledger/error.ts";
+import type { Fact } from "../../ledger/events.ts";
+import { createFold, type Slice, type State } from "../../ledger/fold.ts";
+import { knownFact } from "../../ledger/guards.ts";
+import { newId } from "../../ledger/id.ts";
+import { openLedger } from "../../ledger/ledger.ts";
+import { own } from "../../ledger/own.ts";
+import type { EventInput, Store } from "../../ledger/store.ts";
+import { nearestName } from "../../text/similarity.ts";
+import { MEMORY_LEDGER, memoryCodec, memoryEvents } from "./events.ts";
+
+type MemoryFact = Fact<typeof memoryEvents>;
+type Kept = Extract<MemoryFact, { type: "memory.kept" }>["data"];
+
+export interface Memory extends Kept {
+  at: number;
+}
+
+export interface Proposal extends Memory {
+  id: string;
+  forgets?: boolean;
+}
+
+export type Provenance = Kept["from"];
+export type NewMemory = Omit<Kept, "from">;
+
+interface MemoryState {
+  memories: Record<string, Memory>;
+  inbox: Record<string, Proposal>;
+}
+
+const slice: Slice<MemoryState> = {
+  version: 1,
+  initial: () => ({ memories: {}, inbox: {} }),
+  apply(state, event) {
+    if (!(event.type in memoryEvents)) return state;
+    const { type, data, at } = knownFact<typeof memoryEvents>(event);
+    switch (type) {
+      case "memory.kept":
+        state.memories[data.name] = { ...data, at };
+        break;
+      case "memory.forgotten":
+        delete state.memories[data.name];
+        break;
+      case "memory.proposed":
+        state.inbox[data.id] = { ...data, at };
+        break;
+      case "memory.accepted":
+      case "memory.rejected":
+        delete state.inbox[data.id];
+        break;
+    }
+    return state;
+  },
+};
+
+const stateIn = (state: State): MemoryState => state.slices.memory as MemoryState;
+
+export interface Memories {
+  /** The oldest first. */
+  list(): Promise<Memory[]>;
+  inbox(): Promise<Proposal[]>;
+  /** Contract: once for one `id`, however often it is tried. */
+  keep(memory: NewMemory, from: Provenance, id?: string): Promise<Memory>;
+  forget(name: string, from: Provenance, id?: string): Promise<Memory>;
+  propose(memory: NewMemory & { forgets?: boolean }, from: Provenance, id?: string): Promise<Proposal>;
+  /** What it says becomes memory in the same transaction. */
+  accept(id: string, from: Provenance): Promise<Proposal>;
+  reject(id: string): Promise<Proposal>;
+}
+
+export async function openMemories(store: Store): Promise<Memories> {
+  const ledger = await openLedger({
+    store,
+    name: MEMORY_LEDGER,
+    codec: memoryCodec(),
+    fold: createFold({ memory: slice }),
+  });
+  const state = () => stateIn(ledger.state);
+  const decide = async (decide: (state: MemoryState) => Omit<EventInput, "actor">[], id?: string) => {
+    const actor = "memory";
+    await ledger.decide(
+      (at) => ({ events: decide(stateIn(at)).map((event) => ({ ...event, actor })) }),
+      id === undefined ? {} : { id },
+    );
+    await ledger.saveSnapshot();
+  };
+  const named = (at: MemoryState, name: string): Memory => {
+    const found = own(at.memories, name);
+    if (found) return found;
+    const near = nearestName(name, Object.keys(at.memories));
+    throw new HoldfastError("not_found", `nothing is remembered as ${name}${near ? `: did you mean ${near}?` : ""}`);
+  };
+  const proposed = (at: MemoryState, id: string): Proposal => {
+    const all = Object.values(at.inbox).filter((one) => one.id === id || one.id.endsWith(id) || one.name === id);
+    const [found, other] = all;
+    if (found && !other) return found;
+    throw new HoldfastError(
+      "not_found",
+      `${all.length === 0 ? "no" : "more than one"} proposal is ${id}: see \`holdfast memory inbox\``,
+    );
+  };
+  return {
+    async list() {
+      await ledger.catchUp();
+      return Object.values(state().memories).sort((a, b) => a.at - b.at);
+    },
+    async inbox() {
+      await ledger.catchUp();
+      return Object.values(state().inbox).sort((a, b) => a.at - b.at);
+    },
+    async keep(memory, from, id) {
+      checkMemory(memory);
+      await decide(() => [{ type: "memory.kept", data: { ...memory, from } }], id);
+      return named(state(), memory.name);
+    },
+    async forget(name, from, id) {
+      let was: Memory | undefined;
+      await decide((at) => {
+        was = named(at, name);
+        return [{ type: "memory.forgotten", data: { name, from } }];
+      }, id);
+      return was ?? { name, description: "", type: "user", text: "", from, at: 0 };
+    },
+    async propose(memory, from, id) {
+      checkMemory(memory);
+      const data = { id: newId("mem"), ...memory, from };
+      await decide((at) => {
+        if (memory.forgets) named(at, memory.name);
+        return [{ type: "memory.proposed", data }];
+      }, id);
+      return own(state().inbox, data.id) ?? { ...data, at: 0 };
+    },
+    async accept(id, from) {
+      let taken: Proposal | undefined;
+      await decide((at) => {
+        taken = proposed(at, id);
+        const { name, description, type, text, from: origin } = taken;
+        const effect = taken.forgets
+          ? { type: "memory.forgotten", data: { name, from } }
+          : { type: "memory.kept", data: { name, description, type, text, from: origin } };
+        return [effect, { type: "memory.accepted", data: { id: taken.id } }];
+      });
+      if (!taken) throw new HoldfastError("not_found", `no proposal is ${id}`);
+      return taken;
+    },
+    async reject(id) {
+      let taken: Proposal | undefined;
+      await decide((at) => {
+        taken = proposed(at, id);
+        return [{ type: "memory.rejected", data: { id: taken.id } }];
+      });
+      if (!taken) throw new HoldfastError("not_found", `no proposal is ${id}`);
+      return taken;
+    },
+  };
+}
+
+const LONGEST_TEXT = 10_000;
+const LONGEST_LINE = 300;
+
+function checkMemory({ name, description, text }: NewMemory): void {
+  const wrong =
+    (/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u.test(name) ? undefined : "a name is letters, digits, - and _, at most 64") ??
+    (description.length <= LONGEST_LINE && !description.includes("\n")
+      ? undefined
+      : `a description is one line of at most ${LONGEST_LINE} characters`) ??
+    (text.trim() !== "" && text.length <= LONGEST_TEXT ? undefined : `a text has 1 to ${LONGEST_TEXT} characters`);
+  if (wrong !== undefined) throw new HoldfastError("invalid", wrong);
+}

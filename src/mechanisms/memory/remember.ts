@@ -1,0 +1,102 @@
+// `remember` and `forget`. A person's own words are kept at once; what a model words itself waits until a person accepts it.
+import * as z from "zod";
+import { branchOf } from "../../file-access/git-branch.ts";
+import { own } from "../../ledger/own.ts";
+import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
+import { MEMORY_TYPES } from "./events.ts";
+import type { Memories, NewMemory, Provenance } from "./memories.ts";
+import { GONE, type MemorySlice } from "./shown.ts";
+
+type Open = () => Promise<Memories>;
+
+interface Remembered {
+  name: string;
+  description: string;
+  type?: NewMemory["type"];
+  words?: string;
+  text?: string;
+}
+
+export const createRememberTool = (open: Open, changed: (memories: Memories) => Promise<void>): Tool<Remembered> =>
+  defineTool<Remembered>({
+    name: "remember",
+    description:
+      "Keep something for all later work in this project. words: exactly as the user said it, kept at once; text: in your words, kept when the user accepts it.",
+    schema: () =>
+      z.strictObject({
+        name: z.string(),
+        description: z.string(),
+        type: z.enum(MEMORY_TYPES).optional(),
+        words: z.string().optional(),
+        text: z.string().optional(),
+      }),
+    effect: "internal",
+    async execute(run) {
+      const { name, description, type = "user", words, text } = run.input;
+      const seq = words === undefined ? undefined : saidAt(run, words);
+      const memory = { name, description, type, text: words ?? text ?? "" };
+      const memories = await open();
+      if (seq === undefined) {
+        const { id } = await memories.propose(memory, fromOf(run, { said: "model" }), keyOf(run));
+        const why = words === undefined ? "" : "These are not words of the user. ";
+        return {
+          content: `${why}Proposed as ${id}: it is remembered when the user accepts it (holdfast memory accept ${id}).`,
+        };
+      }
+      const { at } = await memories.keep(memory, fromOf(run, { said: "user", seq }), keyOf(run));
+      await changed(memories);
+      return { content: `Remembered: ${name}.`, events: [knows(name, at)] };
+    },
+  });
+
+export const createForgetTool = (
+  open: Open,
+  changed: (memories: Memories) => Promise<void>,
+): Tool<{ name: string; words?: string }> =>
+  defineTool<{ name: string; words?: string }>({
+    name: "forget",
+    description: "Take away something remembered. words: how the user said so; without it the user is asked to accept.",
+    schema: () => z.strictObject({ name: z.string(), words: z.string().optional() }),
+    effect: "internal",
+    async execute(run) {
+      const { name, words } = run.input;
+      const seq = words === undefined ? undefined : saidAt(run, words);
+      const memories = await open();
+      if (seq !== undefined) {
+        await memories.forget(name, fromOf(run, { said: "user", seq }), keyOf(run));
+        await changed(memories);
+        return { content: `Forgotten: ${name}.`, events: [knows(name, GONE)] };
+      }
+      const old = (await memories.list()).find((one) => one.name === name);
+      const memory = {
+        name,
+        description: old?.description ?? "",
+        type: old?.type ?? "user",
+        text: old?.text ?? "-",
+        forgets: true,
+      } as const;
+      const { id } = await memories.propose(memory, fromOf(run, { said: "model" }), keyOf(run));
+      return { content: `Proposed as ${id}: it is forgotten when the user accepts it (holdfast memory accept ${id}).` };
+    },
+  });
+
+/** Whoever says it knows it. */
+const knows = (name: string, at: number) => ({ type: "memory.shown", data: { memories: [{ name, at }] } });
+
+/** One call is done once. */
+const keyOf = ({ turn, call }: ToolRun): string => `${turn.context}/${turn.agent}/${call.id}`;
+
+function fromOf({ turn }: ToolRun, said: Pick<Provenance, "said" | "seq">): Provenance {
+  const branch = branchOf(turn.root);
+  return { ...said, context: turn.context, agent: turn.agent, ...(branch !== undefined && { branch }) };
+}
+
+/** The input of a person that has these words; the longest of them are said in one. */
+function saidAt({ turn }: ToolRun, words: string): number | undefined {
+  const wanted = plain(words);
+  if (wanted === "") return undefined;
+  const said = own(turn.slice<MemorySlice>("memory"), turn.agent)?.said ?? [];
+  return said.findLast(({ text }) => plain(text).includes(wanted))?.seq;
+}
+
+const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();

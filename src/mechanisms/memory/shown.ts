@@ -1,0 +1,64 @@
+// What an agent was shown of memory, and which words a person said to it: folded from its context.
+import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import { ownOr } from "../../ledger/own.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
+import type { Content } from "../../models/model.ts";
+import { textOf } from "../../models/model.ts";
+
+export const shownEvents = {
+  /** Memories that stand in an input of this agent, each with the time it was kept. */
+  "memory.shown": {
+    v: 1,
+    schema: () => z.object({ memories: z.array(z.object({ name: z.string(), at: z.number() })) }),
+  },
+} satisfies EventDefs;
+
+/** In place of a time: it knows that this is forgotten. */
+export const GONE = 0;
+
+interface OfAgent {
+  /** By name: when the memory that it was shown was kept, and the event that says so. */
+  shown: Record<string, { at: number; seq: number }>;
+  /** What a person said to it, the last of it. */
+  said: { seq: number; text: string }[];
+}
+
+export type MemorySlice = Record<string, OfAgent>;
+
+const MOST_SAID = 30;
+const LONGEST_SAID = 4000;
+
+export const memorySlice: MechanismSlice<MemorySlice> = {
+  version: 1,
+  types: ["input.received", ...Object.keys(shownEvents)],
+  timelines: {
+    restored: (state, { to }) =>
+      Object.fromEntries(
+        Object.entries(state).map(([agent, { shown, said }]) => [
+          agent,
+          {
+            shown: Object.fromEntries(Object.entries(shown).filter(([, { seq }]) => seq <= to)),
+            said: said.filter(({ seq }) => seq <= to),
+          },
+        ]),
+      ),
+    copied: (state) => state,
+  },
+  initial: () => ({}),
+  apply(state, event) {
+    if (event.type === "input.received") {
+      const { agent, content, origin } = event.data as { agent: string; content: Content[]; origin: string };
+      if (origin !== "user") return state;
+      const { said } = agentIn(state, agent);
+      said.push({ seq: event.seq, text: textOf(content).slice(0, LONGEST_SAID) });
+      if (said.length > MOST_SAID) said.shift();
+      return state;
+    }
+    const { memories } = event.data as { memories: { name: string; at: number }[] };
+    for (const { name, at } of memories) agentIn(state, event.actor).shown[name] = { at, seq: event.seq };
+    return state;
+  },
+};
+
+const agentIn = (state: MemorySlice, agent: string): OfAgent => ownOr(state, agent, () => ({ shown: {}, said: [] }));
