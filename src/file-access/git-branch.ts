@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** Without starting git, which a repository's own configuration could make run something. Undefined: no repository, or no branch. */
-export function branchOf(root: string): string | undefined {
+export function currentBranch(root: string): string | undefined {
   for (let at = root; ; at = dirname(at)) {
     const git = join(at, ".git");
     const stat = fs.lstatSync(git, { throwIfNoEntry: false });

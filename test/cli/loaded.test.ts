@@ -27,10 +27,10 @@ test.each([
   ["--version", 30],
   ["--help", 30],
   ["tasks ls", 180],
-  ["contexts ls", 170],
-  ["agents ls", 170],
-  ["permissions check git-status", 215],
-  ["-p hello --model rehearsal", 370],
+  ["contexts ls", 175],
+  ["agents ls", 175],
+  ["permissions check git-status", 222],
+  ["-p hello --model rehearsal", 385],
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));
   expect(loaded).toBeLessThanOrEqual(most);

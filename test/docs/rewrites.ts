@@ -127,7 +127,11 @@ export const REWRITES: Rewrite[] = [
     becomes: "$1 code-review",
     why: "the skill that ships",
   },
-  { printed: /^(holdfast memory (?:show|forget)) (?:NAME|tabs|ports)/, becomes: "$1 ports", why: "what is remembered" },
+  {
+    printed: /^(holdfast memory (?:show|forget)) NAME/,
+    becomes: "holdfast memory add ports x && $1 ports",
+    why: "something that is remembered",
+  },
   { printed: /^(holdfast memory add) NAME TEXT …/, becomes: '$1 ports "on 4010"', why: "any text" },
   { printed: /^(holdfast memory (?:accept|reject)) PROPOSAL/, becomes: "holdfast memory inbox", why: "nothing waits" },
   { printed: /\[FOLDER\]|packages\/web/, becomes: ".", why: "a folder of this project" },

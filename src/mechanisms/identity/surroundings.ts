@@ -1,5 +1,5 @@
 // What changes around an agent while its system prompt stays: the day, and the branch of its tree.
-import { branchOf } from "../../file-access/git-branch.ts";
+import { currentBranch } from "../../file-access/git-branch.ts";
 
 export interface Surroundings {
   /** As people write it, in the time zone of the machine. */
@@ -9,7 +9,7 @@ export interface Surroundings {
 
 export function surroundingsOf(root: string, now = new Date()): Surroundings {
   const day = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
-  const branch = branchOf(root);
+  const branch = currentBranch(root);
   return { day, ...(branch !== undefined && { branch }) };
 }
 

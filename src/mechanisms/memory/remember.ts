@@ -1,6 +1,6 @@
 // `remember` and `forget`. A person's own words are kept at once; what a model words itself waits until a person accepts it.
 import * as z from "zod";
-import { branchOf } from "../../file-access/git-branch.ts";
+import { currentBranch } from "../../file-access/git-branch.ts";
 import { own } from "../../ledger/own.ts";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { MEMORY_TYPES } from "./events.ts";
@@ -87,7 +87,7 @@ const knows = (name: string, at: number) => ({ type: "memory.shown", data: { mem
 const keyOf = ({ turn, call }: ToolRun): string => `${turn.context}/${turn.agent}/${call.id}`;
 
 function fromOf({ turn }: ToolRun, said: Pick<Provenance, "said" | "seq">): Provenance {
-  const branch = branchOf(turn.root);
+  const branch = currentBranch(turn.root);
   return { ...said, context: turn.context, agent: turn.agent, ...(branch !== undefined && { branch }) };
 }
 
