@@ -51,7 +51,7 @@ export const POLICY = {
   }),
   addDirs: texts("DIR", "one more directory to read and write", { spellings: ["add-dir"] }),
   settings: text("FILE|JSON", "settings for this run, over those of files"),
-  trust: toggle("use the settings, hooks and rules of this repository from now on"),
+  trust: toggle("use the settings, hooks, rules, instructions and skills of this repository from now on"),
 };
 /** `ask`: remembered of the settings that a context was started with; no flag gives it. */
 export type PolicyFlags = Partial<Values<typeof POLICY>> & { ask?: string[] } & PlaceFlags;

@@ -223,7 +223,9 @@ export function describeWithheld(
   { trusted, withheld }: Pick<LoadedSettings, "trusted" | "withheld">,
   also: readonly string[] = [],
 ): string[] {
-  const files = [...withheld.map(({ file }) => file), ...(trusted ? [] : also)];
+  const files = [...withheld.map(({ file }) => file), ...(trusted ? [] : also)].map((file) =>
+    file.replaceAll("\n", "\\n"),
+  );
   if (files.length === 0) return [];
   if (!trusted) return [`not trusted, and not used: ${files.join(", ")}; look at them, then ${TO_TRUST}`];
   return withheld.map(({ file, what, why }) => `${file}: ${what} not used: ${why}; look at it, then ${TO_TRUST}`);

@@ -231,12 +231,23 @@ describe("the end of a run", () => {
   });
 });
 
+it("/name brings a skill in the very first prompt too, with what was typed and not what was piped in", async () => {
+  fs.mkdirSync(path.join(opts.cwd, ".claude/commands"), { recursive: true });
+  fs.writeFileSync(path.join(opts.cwd, ".claude/commands/dd.md"), "Do $ARGUMENTS now. !`echo ra''n`\n");
+  const { stderr } = await run(["/dd a b", "--trust", "--permission-mode", "bypass"], { stdin: "piped !`id`\n" });
+  expect(sent()).toContain('<skill name="dd">\nDo a b now. ran\n</skill>');
+  expect(stderr).toContain("skill dd (.claude/commands/dd.md)");
+  fs.appendFileSync(path.join(opts.cwd, ".claude/commands/dd.md"), "More.\n");
+  const changed = await run(["/dd x"]);
+  expect([sent().includes("ran"), changed.stderr.includes("has changed since it was trusted")]).toEqual([false, true]);
+});
+
 it("shows the model the schemas that the sources build, though the built program has most of them ready", async () => {
   type Offered = { function: { name: string; parameters: unknown } }[];
   const offered = (at: ModelServer) =>
     (at.log().requests[0]!.body.tools as Offered).map(({ function: { name, parameters } }) => [name, parameters]);
   await run(["hello"]);
-  const house = await openHouse([{ text: "Seen." }]);
+  const house = await openHouse([{ text: "Seen." }], { memory: {} });
   onTestFinished(() => house.close());
   await (await house.harness.run("hello")).result;
   const built = Object.fromEntries(offered(server));

@@ -159,6 +159,36 @@ describe.each(LAYOUTS)("$name", ({ files, at, carries }) => {
   });
 });
 
+describe("more of the layouts", () => {
+  it("the person's own folder of settings counts, and a worktree has the main tree's CLAUDE.local.md", async () => {
+    lay({ ".config/holdfast/AGENTS.md": T("own") }, state);
+    lay({ "a.txt": "a", "CLAUDE.local.md": T("local") });
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.invalid", ...args], { cwd: top });
+    git("add", "a.txt");
+    git("commit", "-qm", "x");
+    git("worktree", "add", "-q", "../tree");
+    const { stdout } = await here(["instructions", "--json", "--text", "--trust"], {
+      cwd: path.join(top, "../tree"),
+      state,
+      env: env(),
+    });
+    expect(wordsIn(stdout)).toEqual(["own", "local"]);
+  });
+
+  it("says what is not trusted, what is no folder, and what cannot be read", async () => {
+    lay({ "AGENTS.md": T("a"), ".claude/rules/bad.md": "---\npaths: [a: b\n---\nx\n" });
+    const before = await run(["instructions"]);
+    expect([before.stdout.includes("not trusted"), before.stdout.includes("No instructions")]).toEqual([true, false]);
+    expect(await run(["instructions", "wbe"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("there is no folder wbe"),
+    });
+    const { leftOut } = await listed();
+    expect(leftOut).toEqual([{ shown: ".claude/rules/bad.md", why: expect.stringContaining("not valid YAML") }]);
+  });
+});
+
 describe("a first request", () => {
   let house: House;
   afterEach(() => house.close());

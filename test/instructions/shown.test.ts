@@ -77,6 +77,18 @@ describe("instructions of a folder", () => {
   });
 });
 
+describe("a rule of the top", () => {
+  it("is for paths of the top, wherever one starts", async () => {
+    await open([read("src/x.ts"), { text: "done" }], {});
+    write({ ".claude/rules/ts.md": '---\npaths: ["src/**"]\n---\ntop-rule', "web/src/x.ts": "x\n" });
+    const instructions = { home: "/nowhere", configHome: "/nowhere", trusted: true };
+    const below = await house.again({ root: path.join(house.root, "web"), instructions });
+    await (await below.run("go")).result;
+    await below.close();
+    expect(carried("top-rule")).toEqual([0, 0]);
+  });
+});
+
 describe("a change on disk", () => {
   it("is one event, seen by the next turn; what was sent before can be built again byte for byte", async () => {
     await open([{ text: "one" }, { text: "two" }], { "AGENTS.md": "first-rule" });

@@ -21,6 +21,11 @@ const open = async (script: Script, files: Record<string, string>, more: Partial
     places.push({ dir: path.join(house.root, shown), shown, kind, repository: { root: house.root } });
   write(files);
 };
+/** One reply after another, whichever context asks. */
+const inTurn = (replies: object[]): Script => {
+  let at = 0;
+  return () => replies[at++] ?? { text: "ok" };
+};
 const write = (files: Record<string, string>) => {
   for (const [name, text] of Object.entries(files)) {
     fs.mkdirSync(path.dirname(path.join(house.root, name)), { recursive: true });
@@ -68,7 +73,8 @@ describe("the catalogue", () => {
     const system = body(0).messages[0]!.content;
     const lines = system.match(/^- s\d+: .*$/gm) ?? [];
     expect(lines.every((line) => line.endsWith(about))).toBe(true);
-    expect(system).toContain(`${300 - lines.length} more skills are not shown: load_skill with query finds them.`);
+    const [, names = ""] = /^More, by name; .*: (s\d.*)$/m.exec(system) ?? [];
+    expect(lines.length + names.split(", ").length).toBe(300);
     expect([last(1).includes("s299"), last(2).includes("body 299")]).toEqual([true, true]);
     expect(system.length).toBeLessThan(15_000);
   });
@@ -138,12 +144,39 @@ describe("/name", () => {
       },
       { permissionMode: "default" },
     );
-    await go("/see `!`uname``");
+    await go("/see !`uname -s`");
     await go("/new");
     await go("/bad");
-    expect(last(0)).toContain("Branch: branch-42 and");
+    expect(last(0)).toContain("Branch: branch-42 and !`uname -s`"); // what was given is text
     expect([last(1).includes("seen"), last(1).includes("not run")]).toEqual([false, true]);
     expect(last(2)).toMatch(/Refused/);
+  });
+});
+
+describe("what a command of a skill is given", () => {
+  it("is the value of variables: quotes, backticks and dollars in it run nothing", async () => {
+    await open(inTurn([]), {
+      ".claude/commands/say.md": '1: !`echo "$1"` 2: !`echo $ARGUMENTS[1]` all: !`printf "%s" "$ARGUMENTS"`\n',
+    });
+    await go("/say 'a b' $(id)`id`;id");
+    expect(last(0)).toContain("1: a b 2: $(id)`id`;id all: 'a b' $(id)`id`;id");
+  });
+
+  it("runs once for a prompt, also when the process is gone in the middle", async () => {
+    const body = "Count: !`echo x >> count; cat count | wc -l`\n";
+    await open(inTurn([]), { ".claude/commands/count.md": body });
+    const { context } = await go("hello");
+    const [skill] = (await house.events(context)).filter(({ type }) => type === "skill.begun");
+    expect(skill).toBeUndefined();
+    // As a process leaves it that began to run its commands, and was killed.
+    const ledger = await house.harness.host.open(context);
+    const data = { name: "count", hash: "x", prompt: "/count" };
+    await ledger.append([{ type: "skill.begun", actor: "lead", data }]);
+    await go("/count", context);
+    expect(last(1)).toContain("what came of them is not known");
+    expect(fs.existsSync(path.join(house.root, "count"))).toBe(false);
+    await go("/count", context);
+    expect(last(2)).toContain("Count: 1");
   });
 });
 

@@ -1,4 +1,5 @@
 // `holdfast instructions [FOLDER]`: which files agents take as instructions here, in their order, and why others are not read.
+import fs from "node:fs";
 import { resolve } from "node:path";
 import { printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -6,11 +7,10 @@ import { folderPlaces, foldersTo } from "../../mechanisms/instructions/files.ts"
 import { gather, type Instructions } from "../../mechanisms/instructions/gather.ts";
 import { instructionsAt } from "../../mechanisms/instructions/index.ts";
 import { settingsPlaces } from "../../settings/files.ts";
-import { describeWithheld } from "../../settings/load.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { trustNow } from "../settings.ts";
-import { withheldFiles } from "../withheld-files.ts";
+import { withheldInstructions } from "../withheld-files.ts";
 
 type Look = PlaceFlags & JsonToo & { trust: boolean; text: boolean };
 
@@ -24,6 +24,8 @@ export async function instructions(flags: Look, folder: string | undefined): Pro
   const at = resolve(flags.cwd, folder ?? ".");
   if (at !== root && !at.startsWith(`${root}/`))
     throw new HoldfastError("invalid", `${folder} is outside ${root}: name a folder of the project`);
+  if (!fs.statSync(at, { throwIfNoEntry: false })?.isDirectory())
+    throw new HoldfastError("not_found", `there is no folder ${folder}: name a folder of the project`);
   const nearer = trusted
     ? await gather(
         foldersTo(root, at).flatMap((one) => folderPlaces(root, one)),
@@ -32,7 +34,9 @@ export async function instructions(flags: Look, folder: string | undefined): Pro
     : { loaded: [], leftOut: [] };
   const files = [...start.loaded, ...nearer.loaded].map(shownOf);
   const rules = start.rules.map(shownOf);
-  const leftOut = [...start.leftOut, ...nearer.leftOut];
+  const unused = trusted ? [] : withheldInstructions(root);
+  const notTrusted = unused.map((shown) => ({ shown, why: "this project is not trusted (`holdfast trust add`)" }));
+  const leftOut = [...start.leftOut, ...nearer.leftOut, ...notTrusted];
   if (flags.json) {
     const lean = (all: typeof files) => (flags.text ? all : all.map(({ text: _, ...rest }) => rest));
     process.stdout.write(`${JSON.stringify({ root, trusted, files: lean(files), rules: lean(rules), leftOut })}\n`);
@@ -47,8 +51,6 @@ export async function instructions(flags: Look, folder: string | undefined): Pro
   for (const { shown, why } of leftOut) say(`${shown.padEnd(36)} not read: ${why}`);
   if (files.length + rules.length + leftOut.length === 0)
     say("No instructions: write AGENTS.md, and every agent here reads it");
-  for (const line of describeWithheld({ trusted, withheld: [] }, withheldFiles(root)))
-    process.stderr.write(`holdfast: ${printable(line)}\n`);
   return 0;
 }
 

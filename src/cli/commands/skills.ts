@@ -60,7 +60,10 @@ async function isApproved(flags: Look, skill: Skill): Promise<boolean> {
 function shown(skill: Skill, approved: boolean): string {
   const { body, name, description, source, argumentHint, allowedTools } = skill;
   const commands = commandsIn(body);
-  const runs = commands.length === 0 ? [] : [`runs${approved ? "" : " (not yet trusted)"}: ${commands.join(" · ")}`];
+  const runs =
+    commands.length === 0
+      ? []
+      : [`runs${approved ? "" : " (not yet trusted)"}: ${commands.map((one) => JSON.stringify(one)).join(", ")}`];
   const lines = [
     `${name}${argumentHint ? ` ${argumentHint}` : ""}`,
     description,

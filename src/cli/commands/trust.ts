@@ -5,6 +5,7 @@ import { describeWithheld } from "../../settings/load.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { openSettings, trustOf } from "../settings.ts";
+import { skillPieces } from "../skill-places.ts";
 import { withheldFiles } from "../withheld-files.ts";
 
 type Look = PlaceFlags & JsonToo;
@@ -31,8 +32,18 @@ async function say(flags: Look, { trust }: { trust: boolean }): Promise<number> 
   process.stdout.write(`${open.trusted ? "Trusted" : "Not trusted"}: ${project.root}\n`);
   for (const { kind, approved, shows } of open.executables) {
     process.stdout.write(`  ${approved ? "✓" : "✗"} ${escaped(kind)}\n`);
-    for (const line of shows) process.stdout.write(`      ${escaped(line)}\n`);
+    process.stdout.write(asLines(shows));
   }
+  if (!open.trusted)
+    for (const { file, shows } of await skillPieces(project.root))
+      process.stdout.write(`  ✗ ${escaped(file)} would run\n${asLines(shows)}`);
   for (const line of describeWithheld(open, withheldFiles(project.root))) process.stdout.write(`  ${escaped(line)}\n`);
   return 0;
 }
+
+/** Indented, every one: none of them can look like a line of the listing. */
+const asLines = (shows: readonly string[]): string =>
+  shows
+    .flatMap((one) => one.split("\n"))
+    .map((line) => `      ${escaped(line)}\n`)
+    .join("");

@@ -1,5 +1,5 @@
 // Where instructions stand, in the one order that every agent reads them in: the user's, the project's, then those nearer to the work.
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { definitionFiles } from "../../definitions/definition-files.ts";
 
@@ -9,6 +9,8 @@ export interface InstructionsPlace {
   shown: string;
   /** Why it is read, in a person's words. */
   why: string;
+  /** Of a rule: what its paths are relative to; none: the project that is worked in. */
+  base?: string;
 }
 
 export interface UserPlaces {
@@ -43,11 +45,19 @@ export function projectPlaces(root: string, main: string): InstructionsPlace[] {
   return [
     ...folders.flatMap((folder) => [
       ...IN_FOLDER.map((name) => ({ file: join(folder, name), why: "the project's" })),
-      ...rulesIn(join(folder, RULES)).map((file) => ({ file, why: "a rule of the project" })),
+      ...rulesIn(join(folder, RULES)).map((file) => ({ file, why: "a rule of the project", base: folder })),
       { file: join(folder, OWN_IN_FOLDER), why: "yours, for this project" },
     ]),
     ...(isElsewhere ? [{ file: join(main, OWN_IN_FOLDER), why: "yours, for this project" }] : []),
   ].map((place) => ({ ...place, shown: relative(root, place.file) }));
+}
+
+/** Of a worktree that git made: the tree that it belongs to. Undefined: it is none. */
+export function mainTreeOf(root: string): string | undefined {
+  const link = join(topOf(root), ".git");
+  if (!lstatSync(link, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const gitDir = /^gitdir: (.+)\/\.git\/worktrees\/[^/]+\s*$/.exec(readFileSync(link, "utf8").slice(0, 4096))?.[1];
+  return gitDir !== undefined && existsSync(gitDir) ? gitDir : undefined;
 }
 
 /** The top of the repository that a folder lies in; without one the folder itself. */

@@ -18,8 +18,9 @@ export interface Instructions {
   why: string;
   text: string;
   hash: string;
-  /** A rule: only for these paths of the project. */
+  /** A rule: only for these paths, relative to the folder that its `.claude` lies in. */
   paths?: string[];
+  base?: string;
 }
 
 export interface Gathered {
@@ -45,10 +46,11 @@ export async function gather(places: readonly InstructionsPlace[], opts: GatherO
   let together = 0;
   const take = async (place: InstructionsPlace, hops: number): Promise<void> => {
     const { shown } = place;
-    const found = await readOne(place, opts);
+    const found = await readOne(place, opts, { isImport: hops > 0 });
     if (!found) return;
     const why = "why" in found ? found.why : refusalOf(found.read, hops);
-    if (why !== undefined || "why" in found) return void gathered.leftOut.push({ shown, why: why ?? "" });
+    if (why !== undefined || "why" in found)
+      return void gathered.leftOut.push({ shown, why: hops > 0 ? `${why} (${place.why})` : (why ?? "") });
     const { read } = found;
     together += read.text.length;
     if (read.text !== "") gathered.loaded.push(read);
@@ -58,7 +60,7 @@ export async function gather(places: readonly InstructionsPlace[], opts: GatherO
     const same = [...(opts.known ?? []), ...gathered.loaded].find(
       ({ file, hash }) => file === read.file || hash === read.hash,
     );
-    if (same) return `the same as ${same.shown}`;
+    if (same) return same.shown === read.shown ? "it is read already" : `the same as ${same.shown}`;
     if (hops > MOST_HOPS) return `imported over more than ${MOST_HOPS} files`;
     if (together + read.text.length > MOST_TOGETHER) return `more than ${MOST_TOGETHER / 1000} kB of instructions`;
     return undefined;
@@ -76,19 +78,27 @@ function importOf(name: string, from: Instructions, { home, within }: GatherOpti
 
 type Read = { read: Instructions } | { why: string } | undefined;
 
-async function readOne({ file, shown, why }: InstructionsPlace, { within }: GatherOptions): Promise<Read> {
+async function readOne(
+  { file, shown, why, base }: InstructionsPlace,
+  { within }: GatherOptions,
+  { isImport }: { isImport: boolean },
+): Promise<Read> {
   try {
     const found = within === undefined ? readOwn(file) : readWithin(file, shown, within);
     if (!found) return undefined;
-    if (isSecret(found.real.split("/").slice(1))) return { why: "it is a place of secrets" };
+    if (isImport && isSecret(found.real.split("/").slice(1))) return { why: "it is a place of secrets" };
     if (!isUtf8(found.content)) return { why: "it is not text in UTF-8" };
     const whole = found.content
       .toString("utf8")
       .replace(/^\ufeff/, "")
       .replaceAll("\r\n", "\n");
-    const { text, paths } = isRule(file) ? (await import("./rule.ts")).readRule(whole) : { text: whole };
+    const read = isRule(file) ? (await import("./rule.ts")).readRule(whole) : { text: whole };
+    if ("says" in read) return { why: read.says };
+    const { text, paths } = read;
     const hash = hashOf(Buffer.from(text.trim()));
-    return { read: { file: found.real, shown, why, text: text.trim(), hash, ...(paths && { paths }) } };
+    return {
+      read: { file: found.real, shown, why, text: text.trim(), hash, ...(paths && { paths, base: base ?? "" }) },
+    };
   } catch (error) {
     return { why: messageOf(error) };
   }
@@ -121,6 +131,10 @@ function checkFile(stat: fs.Stats): void {
     throw new Error(`it has ${Math.ceil(stat.size / 1000)} kB, and instructions at most ${MOST_BYTES / 1000}`);
 }
 
-/** Whether a rule is for this path, relative to the project. */
-export const isFor = ({ paths }: Pick<Instructions, "paths">, path: string): boolean =>
-  paths === undefined || paths.some((pattern) => pathMatcher(pattern)(path));
+/** Whether a rule is for this file. `root`: what the patterns of a person's own rules are relative to. */
+export function isFor({ paths, base }: Pick<Instructions, "paths" | "base">, file: string, root: string): boolean {
+  const from = base || root;
+  return (
+    paths === undefined || (isInside(from, file) && paths.some((pattern) => pathMatcher(pattern)(relative(from, file))))
+  );
+}

@@ -1,5 +1,5 @@
 // The user's and the project's instructions: in the system prompt, and those of folders when the agent comes into them.
-import { dirname, relative } from "node:path";
+import { dirname } from "node:path";
 import { isInside, realPath } from "../../file-access/paths.ts";
 import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
 import { own } from "../../ledger/own.ts";
@@ -7,7 +7,7 @@ import { inside, withoutMarks } from "../../loop/marks.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { instructionsEvents, instructionsSlice, type ShownInstructions } from "./events.ts";
-import { folderPlaces, foldersTo, projectPlaces, topOf, type UserPlaces, userPlaces } from "./files.ts";
+import { folderPlaces, foldersTo, mainTreeOf, projectPlaces, topOf, type UserPlaces, userPlaces } from "./files.ts";
 import { type Gathered, gather, type Instructions, isFor } from "./gather.ts";
 
 export interface InstructionsOptions extends UserPlaces {
@@ -24,11 +24,12 @@ export async function instructionsAt(
   opts: InstructionsOptions,
 ): Promise<Gathered & { rules: Instructions[] }> {
   const { home, trusted } = opts;
+  const mainTree = mainTreeOf(root) ?? main;
   const users = await gather(userPlaces(opts), { home });
   const project = trusted
-    ? await gather(projectPlaces(root, main), {
+    ? await gather(projectPlaces(root, mainTree), {
         home,
-        within: [realPath(topOf(root)), realPath(main)],
+        within: [realPath(topOf(root)), realPath(mainTree)],
         known: users.loaded,
       })
     : { loaded: [], leftOut: [] };
@@ -68,7 +69,7 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
     );
     const near = [...folders].sort().flatMap((folder) => folderPlaces(root, folder));
     const found = await gather(near, { home: places.home, within: [root], known: loaded });
-    const forPaths = rules.filter((rule) => inTree.some((path) => isFor(rule, relative(root, path))));
+    const forPaths = rules.filter((rule) => inTree.some((path) => isFor(rule, path, root)));
     const shown = own(turn.slice<ShownInstructions>("instructions"), turn.agent) ?? {};
     return [...forPaths, ...found.loaded].filter(({ shown: file, hash }) => own(shown, file)?.hash !== hash);
   }

@@ -3,41 +3,61 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
-import { commandsIn, filledIn, type Skill, withOutputs } from "./skill.ts";
+import { filledIn, type Piece, type Skill } from "./skill.ts";
 
 /** Whether a repository's skill is approved as it is now: its commands may run. */
 export type IsApproved = (skill: Skill) => boolean;
 
+export interface Bringing {
+  turn: Turn;
+  /** Names its commands for who is asked. */
+  id: string;
+  isApproved: IsApproved;
+  /** Another process began to run its commands and was gone before it said what came of it. */
+  wasBegun?: boolean;
+}
+
 const MOST_COMMANDS = 20;
 const MOST_FILES = 40;
 
-export async function bring(
-  skill: Skill,
-  args: string,
-  { turn, id, isApproved }: { turn: Turn; id: string; isApproved: IsApproved },
-): Promise<string> {
-  const text = await withCommandsRun(filledIn(skill, args), skill, { turn, id, isApproved });
+export async function bring(skill: Skill, args: string, how: Bringing): Promise<string> {
+  const pieces = filledIn(skill, args);
+  const why = whyNotRun(skill, pieces, how);
+  if (why !== undefined) how.turn.emit({ type: "status", text: `/${skill.name}: its commands were not run: ${why}` });
+  const text = why === undefined ? await withOutputs(pieces, skill, how) : withoutOutputs(pieces, why);
   const files = skill.folder === undefined ? [] : filesIn(skill.folder);
   const beside = files.length === 0 ? "" : `\n\nIts files, in ${skill.folder}: ${files.join(", ")}`;
   return `${text}${beside}`;
 }
 
-async function withCommandsRun(
-  text: string,
-  skill: Skill,
-  { turn, id, isApproved }: { turn: Turn; id: string; isApproved: IsApproved },
-): Promise<string> {
-  const commands = commandsIn(skill.body);
-  if (commands.length === 0) return text;
-  if (skill.repository && !isApproved(skill))
-    return `${text}\n\n(Its commands were not run: ${skill.source} is new or has changed since it was trusted.)`;
-  const outputs: string[] = [];
-  for (const [i, command] of commandsIn(text).slice(0, MOST_COMMANDS).entries()) {
-    const { content, isError } = await turn.runInside("bash", { command }, `${id}.${i + 1}`);
-    const said = typeof content === "string" ? content : textOf(content);
-    outputs.push(isError ? `[\`${command}\`: ${said.trim()}]` : said.trimEnd());
+function whyNotRun(skill: Skill, pieces: readonly Piece[], { isApproved, wasBegun }: Bringing): string | undefined {
+  if (!pieces.some((piece) => "run" in piece)) return undefined;
+  if (wasBegun) return "they were begun before, by a process that is gone, and what came of them is not known";
+  if (!skill.repository || isApproved(skill)) return undefined;
+  return `${skill.source} is new or has changed since it was trusted (\`holdfast skills show ${skill.name}\`, then \`holdfast trust add\`)`;
+}
+
+const withoutOutputs = (pieces: readonly Piece[], why: string): string =>
+  `${pieces.map((piece) => ("run" in piece ? `[not run: \`${piece.run}\`]` : piece.text)).join("")}\n\n(Its commands were not run: ${why}.)`;
+
+async function withOutputs(pieces: readonly Piece[], skill: Skill, { turn, id }: Bringing): Promise<string> {
+  const texts: string[] = [];
+  let count = 0;
+  for (const piece of pieces) {
+    if ("text" in piece) texts.push(piece.text);
+    else if (count === MOST_COMMANDS) texts.push(`[not run, more than ${MOST_COMMANDS}: \`${piece.run}\`]`);
+    else texts.push(await outputOf(piece.run, skill, turn, `${id}.${++count}`));
   }
-  return withOutputs(text, outputs);
+  return texts.join("");
+}
+
+async function outputOf(command: string, skill: Skill, turn: Turn, id: string): Promise<string> {
+  turn.emit({ type: "status", text: `/${skill.name} runs ${command.split("\n")[0]}` });
+  const { content, isError } = await turn.runInside("bash", { command }, id);
+  const said = (typeof content === "string" ? content : textOf(content)).trim();
+  if (!isError) return said;
+  turn.emit({ type: "status", text: `/${skill.name}: ${said.split("\n")[0]}` });
+  return `[\`${command}\`: ${said}]`;
 }
 
 /** Relative to the skill, two folders deep: scripts, references, assets. */

@@ -1,6 +1,7 @@
 // Which skills each agent has loaded, as they were then.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { ownOr } from "../../ledger/own.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
@@ -17,10 +18,15 @@ export const skillsEvents = {
         callId: z.string().optional(),
       }),
   },
+  /** Its commands run now, for what a person typed. */
+  "skill.begun": { v: 1, schema: () => z.object({ name: z.string(), hash: z.string(), prompt: z.string() }) },
 } satisfies EventDefs;
 
-/** By agent, then by name. */
-export type LoadedSkills = Record<string, Record<string, { hash: string; seq: number; callId?: string }>>;
+/** By agent, then by name. `begun`: its commands run, for that prompt; an earlier process may have been gone before it ended. */
+export type LoadedSkills = Record<
+  string,
+  Record<string, { hash: string; seq: number; callId?: string; begun?: string }>
+>;
 
 export const skillsSlice: MechanismSlice<LoadedSkills> = {
   version: 1,
@@ -37,8 +43,11 @@ export const skillsSlice: MechanismSlice<LoadedSkills> = {
   },
   initial: () => ({}),
   apply(state, event) {
-    const { name, hash, callId } = event.data as { name: string; hash: string; callId?: string };
-    ownOr(state, event.actor, () => ({}))[name] = { hash, seq: event.seq, ...(callId !== undefined && { callId }) };
+    const { type, data } = knownFact<typeof skillsEvents>(event);
+    const { name, hash } = data;
+    const more =
+      type === "skill.begun" ? { begun: data.prompt } : data.callId === undefined ? {} : { callId: data.callId };
+    ownOr(state, event.actor, () => ({}))[name] = { hash, seq: event.seq, ...more };
     return state;
   },
 };

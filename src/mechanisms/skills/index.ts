@@ -1,11 +1,13 @@
 // Skills and commands: what there is stands in the system prompt, the text of one comes by `load_skill` or by a person's `/name`.
+import { own } from "../../ledger/own.ts";
 import { defineMechanism, type Input, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
+import { nearestName } from "../../text/similarity.ts";
 import { bring, type IsApproved } from "./bring.ts";
 import { createSkillCatalogue, type SkillCatalogue, type SkillPlace } from "./catalogue.ts";
-import { skillsEvents, skillsSlice } from "./events.ts";
+import { type LoadedSkills, skillsEvents, skillsSlice } from "./events.ts";
 import { createLoadSkillTool } from "./load-skill.ts";
-import type { Skill } from "./skill.ts";
+import { commandsIn, type Skill } from "./skill.ts";
 
 export interface SkillsOptions {
   /** From the highest precedence to the lowest. Of a repository only when it is trusted. */
@@ -15,6 +17,7 @@ export interface SkillsOptions {
 }
 
 const MOST_CHARS = 12_000;
+const MOST_NAMES_CHARS = 3_000;
 const NAMED = /^\/([^\s/]+)(?:\s+([\s\S]*))?$/;
 
 export function createSkills(opts: SkillsOptions | undefined): Mechanism {
@@ -33,20 +36,39 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
   /** A person's `/name words`: the skill's text stands behind what was typed. */
   async function expanded(input: Input, turn: Turn): Promise<Input> {
     if (input.origin !== "user") return input;
-    const [, name, args = ""] = NAMED.exec(textOf(input.content).trim()) ?? [];
-    const skill =
-      name && (await read()).find((one) => !one.onlyByModel && one.name.toLowerCase() === name.toLowerCase());
+    const typed = typedIn(input);
+    const [, name, args = ""] = NAMED.exec(typed.trim()) ?? [];
+    const skill = name === undefined ? undefined : await invoked(name, turn);
     if (!skill) return input;
-    const text = await bring(skill, args, { turn, id: `/${skill.name}`, isApproved });
-    await turn.append(
-      [{ type: "skill.loaded", data: { name: skill.name, source: skill.source, hash: skill.hash, by: "person" } }],
-      { durability: "deferred" },
-    );
-    const first = {
-      type: "text" as const,
-      text: `${textOf(input.content)}\n\n<skill name="${skill.name}">\n${text}\n</skill>`,
-    };
-    return { ...input, content: [first, ...input.content.filter((part) => part.type !== "text")] };
+    const { source, hash } = skill;
+    const wasBegun = own(own(turn.slice<LoadedSkills>("skills"), turn.agent) ?? {}, skill.name)?.begun === typed;
+    const runs = commandsIn(skill.body).length > 0;
+    if (runs && !wasBegun)
+      await turn.append([{ type: "skill.begun", data: { name: skill.name, hash, prompt: typed } }]);
+    turn.emit({ type: "status", text: `skill ${skill.name} (${source})` });
+    const text = await bring(skill, args, { turn, id: `/${skill.name}`, isApproved, wasBegun });
+    await turn.append([{ type: "skill.loaded", data: { name: skill.name, source, hash, by: "person" } }], {
+      durability: "deferred",
+    });
+    const element = { type: "text" as const, text: `<skill name="${skill.name}">\n${text}\n</skill>` };
+    return { ...input, content: [...input.content, element] };
+  }
+
+  async function invoked(name: string, turn: Turn): Promise<Skill | undefined> {
+    const all = (await read()).filter(({ onlyByModel }) => !onlyByModel);
+    const found = all.find((one) => one.name.toLowerCase() === name.toLowerCase());
+    const near = found
+      ? undefined
+      : nearestName(
+          name,
+          all.map((one) => one.name),
+        );
+    if (near !== undefined)
+      turn.emit({
+        type: "status",
+        text: `there is no skill ${name}: did you mean /${near}? The words are sent as they are`,
+      });
+    return found;
   }
 
   return defineMechanism({
@@ -54,9 +76,8 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     events: skillsEvents,
     fold: skillsSlice,
     tools: () => (hasSkills() ? [tool] : []),
-    async start(turn) {
+    async start() {
       if (opts) await read();
-      for (const problem of catalogue.problems()) turn.emit({ type: "status", text: problem });
       return [];
     },
     seams: {
@@ -72,23 +93,40 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
   });
 }
 
-/** Contract: every line is whole; what does not fit is counted, and found by its words. */
+/** What a person typed: what was piped in, or is told beside it, stands in notes, and nothing in them can end one. */
+const typedIn = ({ content }: Input): string => textOf(content).replaceAll(NOTES, "");
+
+const NOTES = /\n*<note from="[^"]*"[^>]*>\n[\s\S]*?\n<\/note>\n*/g;
+
+/** Contract: every description is whole; what does not fit stands by its name, and what not even fits so is counted. */
 function catalogueText(all: readonly Skill[]): string {
   const skills = all.filter(({ onlyByPerson }) => !onlyByPerson);
   if (skills.length === 0) return "";
-  const lines: string[] = [];
-  let chars = 0;
-  for (const { name, description } of skills) {
-    const line = `- ${name}: ${description.replaceAll(/\s+/g, " ")}`;
-    if (chars + line.length > MOST_CHARS) continue;
-    chars += line.length;
-    lines.push(line);
-  }
-  const left = skills.length - lines.length;
-  const more = left === 0 ? [] : [`${left} more skills are not shown: load_skill with query finds them.`];
+  const lines = taken(
+    skills.map(({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, " ")}`),
+    MOST_CHARS,
+  );
+  const rest = skills.filter((_, i) => !lines.has(i)).map(({ name }) => name);
+  const names = taken(rest, MOST_NAMES_CHARS);
+  const left = rest.length - names.size;
   return [
     "Skills: instructions for kinds of work. Load one with load_skill before work it is for.",
-    ...lines,
-    ...more,
+    ...lines.values(),
+    ...(names.size > 0
+      ? [`More, by name; load_skill with query says what they are for: ${[...names.values()].join(", ")}`]
+      : []),
+    ...(left > 0 ? [`${left} more skills are not shown: load_skill with query finds them.`] : []),
   ].join("\n");
+}
+
+/** Those that fit, whole, by their place. */
+function taken(texts: readonly string[], most: number): Map<number, string> {
+  const fit = new Map<number, string>();
+  let chars = 0;
+  for (const [i, text] of texts.entries()) {
+    if (chars + text.length > most) continue;
+    chars += text.length;
+    fit.set(i, text);
+  }
+  return fit;
 }

@@ -33,40 +33,78 @@ function wordsOf(text: string): string[] {
   );
 }
 
-/**
- * Contract: what the caller wrote is put in as text, once: nothing in it is looked at again. `$1` is the first word, as in
- * commands; `$ARGUMENTS[0]` is too. Without a place for them arguments stand at the end.
- */
-export function filledIn(skill: Skill, args: string): string {
-  const words = wordsOf(args);
-  const { body, argumentNames, folder, pluginRoot } = skill;
-  const names = argumentNames.length > 0 ? `|\\$(${argumentNames.map(escaped).join("|")})\\b` : "";
-  const all = new RegExp(
-    `\\$ARGUMENTS\\[(\\d{1,3})\\]|\\$ARGUMENTS\\b|\\$(\\d{1,2})(?!\\d)|\\$\\{(CLAUDE_SKILL_DIR|CLAUDE_PLUGIN_ROOT)\\}${names}`,
-    "g",
-  );
-  let isUsed = false;
-  const text = body.replace(all, (whole, index?: string, number?: string, variable?: string, name?: string) => {
-    if (variable !== undefined) return (variable === "CLAUDE_SKILL_DIR" ? folder : pluginRoot) ?? whole;
-    isUsed = true;
-    if (index !== undefined) return words[Number(index)] ?? "";
-    if (number !== undefined) return number === "0" ? (words[0] ?? "") : (words[Number(number) - 1] ?? "");
-    if (typeof name === "string" && argumentNames.includes(name)) return words[argumentNames.indexOf(name)] ?? "";
-    return args;
-  });
-  return isUsed || args.trim() === "" ? text : `${text}\n\nARGUMENTS: ${args}`;
-}
-
-const escaped = (name: string): string => name.replaceAll(/[^\w]/g, "\\$&");
-
 /** `` !`command` ``, at the beginning of a line or behind a blank; and blocks that begin with ```` ```! ````. */
 const COMMAND = /(?<=^|\s)!`([^`\n]+)`|^```!\n([\s\S]*?)^```[ \t]*$/gm;
 
 export const commandsIn = (text: string): string[] => [...text.matchAll(COMMAND)].map(commandOf);
 
-export function withOutputs(text: string, outputs: readonly string[]): string {
+const commandOf = ([, inline, block]: RegExpMatchArray): string => (inline ?? block ?? "").trim();
+
+/** A part of a skill's text: to be read, or to be run with its output in its place. */
+export type Piece = { text: string } | { run: string };
+
+/**
+ * The text with what was given filled in. Contract: what the caller wrote is text: nothing in it is looked at again, and in a command it is
+ * the value of variables (`$1`, `$ARGUMENTS`), not a part of the program. Without a place for them arguments stand at the end.
+ */
+export function filledIn(skill: Skill, args: string): Piece[] {
+  const given: Given = { ...skill, args, words: wordsOf(args), isUsed: false };
+  const pieces: Piece[] = [];
   let at = 0;
-  return text.replace(COMMAND, () => outputs[at++] ?? "");
+  for (const match of skill.body.matchAll(COMMAND)) {
+    pieces.push(
+      { text: inText(skill.body.slice(at, match.index), given) },
+      { run: inCommand(commandOf(match), given) },
+    );
+    at = match.index + match[0].length;
+  }
+  pieces.push({ text: inText(skill.body.slice(at), given) });
+  if (!given.isUsed && args.trim() !== "") pieces.push({ text: `\n\nARGUMENTS: ${args}` });
+  return pieces;
 }
 
-const commandOf = ([, inline, block]: RegExpMatchArray): string => (inline ?? block ?? "").trim();
+interface Given extends Pick<Skill, "argumentNames" | "folder" | "pluginRoot"> {
+  args: string;
+  words: string[];
+  isUsed: boolean;
+}
+
+/** `$ARGUMENTS[0]` and `$1` are both the first word. */
+function placesOf({ argumentNames }: Pick<Skill, "argumentNames">): RegExp {
+  const names = argumentNames.length > 0 ? `|\\$(${argumentNames.join("|")})\\b` : "";
+  return new RegExp(
+    `\\$ARGUMENTS\\[(\\d{1,3})\\]|\\$\\{?ARGUMENTS\\b\\}?|\\$(\\d{1,2})(?!\\d)|\\$\\{(CLAUDE_SKILL_DIR|CLAUDE_PLUGIN_ROOT)\\}${names}`,
+    "g",
+  );
+}
+
+function inText(text: string, given: Given): string {
+  const { words, args, folder, pluginRoot, argumentNames } = given;
+  return text.replace(placesOf(given), (whole, index?: string, number?: string, variable?: string, name?: string) => {
+    if (variable !== undefined) return (variable === "CLAUDE_SKILL_DIR" ? folder : pluginRoot) ?? whole;
+    given.isUsed = true;
+    if (index !== undefined) return words[Number(index)] ?? "";
+    if (number !== undefined) return words[Math.max(0, Number(number) - 1)] ?? "";
+    return typeof name === "string" ? (words[argumentNames.indexOf(name)] ?? "") : args;
+  });
+}
+
+/** The shell is given the values before the command: whatever they hold, they are no part of it. */
+function inCommand(command: string, given: Given): string {
+  const { words, args, folder, pluginRoot, argumentNames } = given;
+  const asked = [...command.matchAll(placesOf(given))];
+  if (asked.length === 0) return command;
+  const plain = command.replaceAll(/\$ARGUMENTS\[(\d{1,3})\]/g, (_, n: string) => `\${${Number(n) + 1}}`);
+  if (asked.some(([, , , variable]) => variable === undefined)) given.isUsed = true;
+  const set = (name: string, value: string | undefined) => (value === undefined ? [] : [`${name}=${quoted(value)}`]);
+  const values = [
+    ...set("ARGUMENTS", args),
+    ...set("CLAUDE_SKILL_DIR", folder),
+    ...set("CLAUDE_PLUGIN_ROOT", pluginRoot),
+    ...argumentNames.flatMap((name, i) => set(name, words[i] ?? "")),
+    `set -- ${words.map(quoted).join(" ")}`,
+  ];
+  return `${values.join("; ")}; ${plain}`;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
