@@ -35,6 +35,7 @@ import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
 import { createSkills } from "./mechanisms/skills/index.ts";
 import { createSubagents } from "./mechanisms/subagents/index.ts";
+import { createSurroundings } from "./mechanisms/surroundings/index.ts";
 import { createTasks, openBoard } from "./mechanisms/tasks/index.ts";
 import { createTeam } from "./mechanisms/team/index.ts";
 import { createTodo } from "./mechanisms/todo/index.ts";
@@ -48,7 +49,7 @@ import { VERSION } from "./version.ts";
 export function mechanismsOf(opts: HouseOptions): Mechanism[] {
   const house = openHouse(opts);
   return [
-    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt, surroundings: opts.surroundings }), // input, system: who the agent is, where it works; the day, the branch
+    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt }), // system: who the agent is, where it works
     createInstructions(opts.instructions), // system, intake: AGENTS.md, CLAUDE.md and their like; those of folders when an agent comes there
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
@@ -59,6 +60,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
     createSkills(opts.skills), // input, system, tools: load_skill, and /name of a person
     createMemory(opts.memory && opts.memories && { ...opts.memory, open: opts.memories }), // input, tools: remember forget
+    createSurroundings({ tell: opts.surroundings }), // input: the day and the branch, where they changed
     createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
     createApprovals({ ...opts.approvals, ...house }), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob

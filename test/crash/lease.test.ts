@@ -36,7 +36,7 @@ const types = async (world: World): Promise<string[]> =>
 
 const ONE_TURN = [
   ...["context.created", "agent.created", "context.started", "input.received", "turn.started"],
-  ...["context.checkpointed", "input.taken", "reply.received", "turn.ended"],
+  ...["context.checkpointed", "surroundings.said", "input.taken", "request.changed", "reply.received", "turn.ended"],
 ];
 
 function measured(what: string, ms: number): void {

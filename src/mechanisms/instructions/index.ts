@@ -15,7 +15,7 @@ export interface InstructionsOptions extends UserPlaces {
   trusted: boolean;
 }
 
-const HEAD = `Instructions of the user and of the project, from their files: follow them like the user's words. What stands later is nearer; what the user says in the conversation goes before all of it.`;
+const HEAD = `Instructions of the user and of the project, from their files: follow them like the user's words. What stands later is nearer; what the user says in the conversation goes before all of it. Rules of folders come in notes from "instructions".`;
 
 /** What every agent in that tree reads at its start. `main`: the tree that its context began in. */
 export async function instructionsAt(
