@@ -20,7 +20,7 @@ export interface EventRule {
 
 const EVENTS = {
   UserPromptSubmit: { blocks: true, failsClosed: true, speaks: true, timeout: 30 },
-  UserPromptExpansion: { matches: "command_name", never: "there are no slash commands yet" },
+  UserPromptExpansion: { matches: "command_name", never: "no mechanism fires it yet" },
   PreToolUse: { matches: "tool", blocks: true, failsClosed: true },
   PermissionRequest: { matches: "tool" },
   PermissionDenied: { matches: "tool" },
@@ -46,7 +46,7 @@ const EVENTS = {
   WorktreeRemove: {},
   CwdChanged: {},
   ConfigChange: { matches: "source", never: "settings are read once, at the start" },
-  InstructionsLoaded: { matches: "load_reason", never: "instruction files are not read yet" },
+  InstructionsLoaded: { matches: "load_reason", never: "no mechanism fires it yet" },
   FileChanged: { never: "files are not watched" },
   DirectoryAdded: { never: "directories are given at the start" },
   Elicitation: { never: "there are no MCP servers yet" },

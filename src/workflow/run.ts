@@ -1,4 +1,5 @@
 // Running a workflow: what is ready runs, bounded; everything durable as it happens; nothing finished is done again.
+import { isDeepStrictEqual } from "node:util";
 import type { Context } from "../contexts/context.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import type { AgentRunner } from "../hub/port.ts";
@@ -224,7 +225,7 @@ function inputsFor(
   const inputs: Record<string, unknown> = {};
   for (const [key, typed] of Object.entries(workflow.inputs)) {
     const kept = header && Object.hasOwn(header.inputs, key) ? { value: header.inputs[key] } : undefined;
-    if (kept && Object.hasOwn(given, key) && JSON.stringify(kept.value) !== JSON.stringify(given[key]))
+    if (kept && Object.hasOwn(given, key) && !isDeepStrictEqual(kept.value, given[key]))
       throw new HoldfastError(
         "invalid",
         `this run was begun with another ${key}: leave inputs out to go on, or begin a new context`,

@@ -196,6 +196,6 @@ test("a user's hooks run unchanged: a blocker by exit 2, a context injector", as
     { tool_name: "Bash", reason: expect.stringContaining("not this one") },
   ]);
   const shown = await runCli(["contexts", "show", result.session_id], opts);
-  expect(shown.stdout).toContain("\n> go\n· (note from what was added to the prompt) The branch is main.\n");
+  expect(shown.stdout).toContain("\n· (note from what was added to the prompt) The branch is main.\n");
   expect(shown.stdout).toContain("fine");
 });

@@ -1,5 +1,7 @@
 // What would have allowed a call that was refused because nobody could be asked, where no single rule does: found by asking the engine, not by guessing.
+
 import { dirname } from "node:path";
+import { isReader, isSearch } from "../../file-access/file-tools.ts";
 import { resolvePath } from "../../file-access/paths.ts";
 import { type PermissionOptions, worldOf } from "../../mechanisms/permissions/index.ts";
 import { decideCall } from "../../shell-policy/engine.ts";
@@ -13,12 +15,8 @@ export interface RefusedCall {
   cwd: string;
 }
 
-const EFFECTS: Readonly<Record<string, ToolCall["effect"]>> = {
-  bash: "job",
-  read_file: "read",
-  glob: "read",
-  grep: "read",
-};
+const effectOf = (tool: string): ToolCall["effect"] | undefined =>
+  tool === "bash" ? "job" : isReader(tool) ? "read" : undefined;
 
 /** As they are typed; none where only a person can allow it. Contract: with them the engine allows the call as it stands. */
 export async function flagsFor(
@@ -26,7 +24,7 @@ export async function flagsFor(
   options: PermissionOptions,
   root: string,
 ): Promise<string[]> {
-  const effect = Object.hasOwn(EFFECTS, tool) ? EFFECTS[tool] : undefined;
+  const effect = effectOf(tool);
   if (effect === undefined) return [];
   const call = { tool, effect, input };
   const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], ...options.policy };
@@ -38,7 +36,7 @@ export async function flagsFor(
   if (tool !== "bash") {
     if (typeof path !== "string") return [];
     const at = resolvePath(cwd, path);
-    for (const dir of tool === "read_file" ? [dirname(at)] : [at, dirname(at)]) {
+    for (const dir of isSearch(tool) ? [at, dirname(at)] : [dirname(at)]) {
       const also = { additionalDirectories: [...(options.additionalDirectories ?? []), dir] };
       if (dir !== "/" && (await under({}, also)).decision === "allow") return [`--add-dir ${shellWord(dir)}`];
     }

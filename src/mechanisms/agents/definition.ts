@@ -1,7 +1,7 @@
 // What a type of agent is: its words, its tools, its model, its limits.
 
 import type { PermissionMode } from "../../claude-code/permission-modes.ts";
-import { fileTools, isWriter } from "../../file-access/file-tools.ts";
+import { fileTools, isReader, isWriter } from "../../file-access/file-tools.ts";
 
 export interface AgentDefinition {
   name: string;
@@ -24,7 +24,7 @@ export interface AgentDefinition {
   color?: string;
 }
 
-const READS = ["read_file", "glob", "grep", "bash", "todo_write", "list_tasks", "get_task"];
+const READS = [...fileTools(isReader), "bash", "todo_write", "list_tasks", "get_task"];
 
 export const BUILT_IN: readonly AgentDefinition[] = [
   {

@@ -1,4 +1,5 @@
 // What the model is told when a schedule fires: the words of whoever set it, marked as such, and how late they come.
+import { withoutMarks } from "../../loop/marks.ts";
 import type { Note } from "../../loop/seams.ts";
 import type { ScheduleState } from "./events.ts";
 import { type FiringOutcome, GRACE_MS, jitterOf } from "./firing.ts";
@@ -39,9 +40,6 @@ function textOf(schedule: ScheduleState, { due, skipped, now, isLast }: Firing):
   ];
   return `[Scheduled] ${withoutMarks(prompt)}\n(${facts.join("; ")})`;
 }
-
-/** The prompt is data: it cannot end the note it stands in, nor begin another. */
-const withoutMarks = (text: string): string => text.replace(/<(?=\/?\s*note\b)/gi, "‹");
 
 function duration(ms: number): string {
   const minutes = Math.round(ms / 60_000);

@@ -7,7 +7,7 @@ import type { CommandCall, Judge } from "./call.ts";
 /**
  * The flags of a command, separated by spaces. `-abc` are three without a value, `-n:` takes one, `--color?` may take one
  * after `=`, `-f:r` takes a path that is read, `-o:w` one that is written, `-C:d` a directory that is only looked at.
- * A flag with `!` is refused: it runs a program or writes where no one looks.
+ * A flag with `!` is refused: it runs a program or writes where no one looks. One with `~` is asked about.
  */
 type FlagText = string;
 
@@ -47,7 +47,6 @@ interface Given {
 export interface Parsed {
   flags: Given[];
   operands: Field[];
-  /** Position of the first operand after `--`, for commands that care. */
   has(...names: string[]): boolean;
   value(...names: string[]): Field | undefined;
 }
