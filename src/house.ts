@@ -4,12 +4,13 @@ import { dirname, join } from "node:path";
 import type { HarnessOptions } from "./harness-options.ts";
 import type { Catalogue } from "./mechanisms/agents/catalogue.ts";
 import { agentTypeOf, modesOf } from "./mechanisms/agents/index.ts";
-import { keptRules } from "./mechanisms/approvals/index.ts";
+import { askingPerson, keptRules } from "./mechanisms/approvals/index.ts";
 import { cancellingAll } from "./mechanisms/cron/schedules.ts";
 import type { HookPort, HooksOptions } from "./mechanisms/hooks/index.ts";
 import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
 import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
 import { createSandbox } from "./mechanisms/jobs/sandbox.ts";
+import { serverEnclosure } from "./mechanisms/jobs/server-enclosure.ts";
 import { redactor } from "./mechanisms/redaction/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import { placeFor } from "./mechanisms/tasks/index.ts";
@@ -29,8 +30,16 @@ interface Running {
 
 export type HouseOptions = Omit<HarnessOptions, "model" | "store"> & Running;
 
-/** They read what agents share in the ledger, nothing of the machine. */
-const SHARED_READS = ["load_skill", "list_tasks", "get_task", "context_list", "context_read"];
+/** They read what agents share in the ledger, nothing of the machine; connect_mcp starts only what the user has configured or trusted. */
+const SHARED_READS = [
+  "load_skill",
+  "connect_mcp",
+  "find_mcp_tools",
+  "list_tasks",
+  "get_task",
+  "context_list",
+  "context_read",
+];
 
 /** By them agents hand in their part: a definition's list of tools does not take them away. */
 export const HANDING_IN = [
@@ -87,6 +96,11 @@ export function openHouse(opts: HouseOptions) {
     mostAgents: opts.subagents?.maxAgents,
     define: opts.catalogue?.define,
     leaving: cancellingAll,
+    /** Whoever is there is asked what an MCP server wants to know. */
+    askPerson: askingPerson({ ...opts.approvals, fire }),
+    encloseServer:
+      sandbox &&
+      serverEnclosure({ ...sandbox, readable: [...(sandbox.readable ?? []), ...treesDir], searched: env.PATH }),
     sandbox:
       sandbox &&
       createSandbox(sandbox.bwrap, {

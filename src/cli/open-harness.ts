@@ -15,12 +15,13 @@ import { defaultModelSpec } from "../models/open-model.ts";
 import { settingsPlaces } from "../settings/files.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { PlaceFlags, WorkFlags } from "./flags.ts";
+import { type McpFlags, mcpServers } from "./mcp-servers.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
 import { approvesSkill, skillPlaces } from "./skill-places.ts";
 
 /** What only some commands have: whether a team may be built, and how the answer is given. */
-interface Doors {
+interface Doors extends McpFlags {
   stay?: boolean;
   outputFormat?: string;
 }
@@ -37,6 +38,8 @@ export async function openHarness(
   const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const approvals = approvalsOf(flags, screen);
+  const mcp = await mcpServers(settings, flags);
+  settings.says.push(...mcp.warnings);
   const harness = createHarness({
     model,
     store,
@@ -57,6 +60,7 @@ export async function openHarness(
       places: skillPlaces(project.root, settings),
       isApproved: approvesSkill((kind, hash) => settings.trust.approves(project.root, kind, hash)),
     },
+    mcp,
     agents: { places: agentPlaces(project.root, settings) },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,

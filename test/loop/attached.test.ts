@@ -43,6 +43,7 @@ test("a house with every option and one with none attach the same seams", async 
     budget: { rounds: 3 },
     instructions: { home: "/nowhere", configHome: "/nowhere/config", trusted: true },
     skills: { places: [] },
+    mcp: { servers: [] },
     agents: {},
     subagents: { maxDepth: 1 },
     openModel: never,

@@ -1,9 +1,9 @@
 // `load_skill`: a skill by its name, or which ones there are for some words.
 import * as z from "zod";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
+import { foundByWords } from "../../text/find-by-words.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { bring, type IsApproved } from "./bring.ts";
-import { found } from "./find.ts";
 import { commandsIn, type Skill } from "./skill.ts";
 
 interface Input {
@@ -58,7 +58,7 @@ export function createLoadSkillTool(skills: () => Promise<Skill[]>, isApproved: 
 }
 
 function listed(all: readonly Skill[], query: string): string {
-  const hits = found(all, query);
+  const hits = foundByWords(all, query);
   if (hits.length === 0) return `None of ${all.length} skills has these words.`;
   const lines = hits.slice(0, MOST_FOUND).map(({ name, description }) => `- ${name}: ${description}`);
   const more = hits.length > MOST_FOUND ? `\n${hits.length - MOST_FOUND} more: use other words.` : "";

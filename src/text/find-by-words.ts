@@ -1,20 +1,24 @@
-// Finding skills by words: those that share most of them, rare ones counting more.
-import type { Skill } from "./skill.ts";
+// Finding things by words: those that share most of them, rare ones counting more.
+
+interface Described {
+  name: string;
+  description: string;
+}
 
 const WORDS = /[\p{L}\p{N}]+/gu;
 const wordsIn = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [];
 
 /** Contract: the best first; without words all, as they stand. */
-export function found(all: readonly Skill[], query: string): Skill[] {
+export function foundByWords<T extends Described>(all: readonly T[], query: string): T[] {
   const asked = [...new Set(wordsIn(query))];
   if (asked.length === 0) return [...all];
-  const texts = all.map((skill) => ({ skill, name: wordsIn(skill.name), text: wordsIn(skill.description) }));
+  const texts = all.map((thing) => ({ thing, name: wordsIn(thing.name), text: wordsIn(thing.description) }));
   const weight = (word: string) =>
     Math.log(1 + all.length / (1 + texts.filter(({ name, text }) => has(name, word) || has(text, word)).length));
   const weights = new Map(asked.map((word) => [word, weight(word)]));
   return texts
-    .map(({ skill, name, text }) => ({
-      skill,
+    .map(({ thing, name, text }) => ({
+      thing,
       score: asked.reduce(
         (sum, word) => sum + (weights.get(word) ?? 0) * ((has(name, word) ? 2 : 0) + (has(text, word) ? 1 : 0)),
         0,
@@ -22,7 +26,7 @@ export function found(all: readonly Skill[], query: string): Skill[] {
     }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
-    .map(({ skill }) => skill);
+    .map(({ thing }) => thing);
 }
 
 /** `review` is asked for by `reviews` and `reviewing` too; scripts without blanks are searched within words. */
