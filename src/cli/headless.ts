@@ -69,15 +69,17 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const tools = offeredTools(flags.tools);
     const mechanisms = [...(schema ? [schema.mechanism] : []), ...(tools ? [tools.mechanism] : [])];
     const opening = { screen, mechanisms };
-    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening).catch(
-      (error) => begunWith(error, context, flags),
-    );
+    const { harness, model, settings, modelSpec, asksHere, servers } = await openHarness(
+      started.flags,
+      state,
+      opening,
+    ).catch((error) => begunWith(error, context, flags));
     const mode = settings.permissions.policy?.mode ?? "default";
     const unknown = tools?.unknown.length ? [`--tools: there is no ${tools.unknown.join(", ")} here`] : [];
     for (const line of [...settings.says, ...unknown]) process.stderr.write(`holdfast: ${printable(line)}\n`);
     const elsewhere =
       context && !flags.quiet && !isIn(opened.project, context) ? [`${context.id} goes on in ${context.root}`] : [];
-    const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
+    const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd, servers }));
     const output =
       flags.outputFormat === "text"
         ? createTextOutput({

@@ -30,7 +30,14 @@ export async function openHarness(
   flags: WorkFlags & Doors,
   { project, store, jobsDir, expiry }: OpenState,
   { screen, mechanisms }: { screen: Screen; mechanisms?: Mechanism[] },
-): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string; asksHere: boolean }> {
+): Promise<{
+  harness: Harness;
+  model: Model;
+  settings: OpenSettings;
+  modelSpec?: string;
+  asksHere: boolean;
+  servers: string[];
+}> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
   if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;
@@ -71,7 +78,14 @@ export async function openHarness(
   // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
   const byDefault = defaultModelSpec(env);
   const modelSpec = spec ?? (byDefault === "rehearsal" ? undefined : byDefault);
-  return { harness, model, settings, ...(modelSpec && { modelSpec }), asksHere: approvals.onAsk !== undefined };
+  return {
+    harness,
+    model,
+    settings,
+    ...(modelSpec && { modelSpec }),
+    asksHere: approvals.onAsk !== undefined,
+    servers: mcp.servers.map(({ name }) => name),
+  };
 }
 
 /** One keeper for each tree: a process may go on with contexts that were started in several. */

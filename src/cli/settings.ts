@@ -11,6 +11,7 @@ import { describeWithheld, type LoadedSettings, loadSettings } from "../settings
 import { openTrust, type Trust } from "../settings/trust.ts";
 import { parseRule } from "../shell-policy/rules.ts";
 import type { PlaceFlags, PolicyFlags } from "./flags.ts";
+import { skillPieces } from "./skill-places.ts";
 import { withheldFiles } from "./withheld-files.ts";
 
 export interface OpenSettings extends LoadedSettings {
@@ -40,7 +41,7 @@ export async function openSettings(
     trust,
     trustFlag: flags.trust,
     ...((flags.trust || showsPieces) && {
-      morePieces: async () => (await import("./skill-places.ts")).skillPieces(project.root),
+      morePieces: () => skillPieces(project.root),
     }),
     commandLine: {
       permissions: {

@@ -1,4 +1,5 @@
 // An MCP server for tests, over stdio: what it offers and how it behaves stands in the file that it is given, read anew at each list.
+import { spawn } from "node:child_process";
 import fs from "node:fs";
 import readline from "node:readline";
 
@@ -15,6 +16,7 @@ const ask = (method, params) =>
     send({ id, method, params });
   });
 note(`start ${process.pid}`);
+if (plan().child) spawn("/bin/sh", ["-c", `sleep 1000; : ${log}`], { stdio: "inherit" });
 process.stderr.write("fake server is here\n");
 
 const DEFAULTS = { properties: {}, type: "object" };

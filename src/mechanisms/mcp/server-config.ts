@@ -34,6 +34,7 @@ export function readServersText(text: string, place: ServerPlace): ReadServers {
   } catch (error) {
     return { servers: [], warnings: [`${place.shown}: no MCP server of it is used: ${messageOf(error)}`] };
   }
+  if (asObject(whole) && Object.keys(whole as object).length === 0) return { servers: [], warnings: [] };
   const named = asObject(whole)?.mcpServers;
   if (asObject(named) === undefined)
     return { servers: [], warnings: [`${place.shown}: no MCP server of it is used: "mcpServers" is missing`] };

@@ -41,12 +41,15 @@ export function createServerTool(
   return defineTool({
     name,
     description,
-    schema: () => z.record(z.string(), z.unknown()),
+    schema: anyObject,
     json: schema,
     effect: readOnly ? "read" : "external",
     execute,
   });
 }
+
+/** The server checks its own arguments. */
+const anyObject = () => z.record(z.string(), z.unknown());
 
 const changedText = (name: string, server: McpServer): string =>
   `Not run: the MCP server ${server.name} describes ${name} in another way than when it was first used in this project. Send the call again: a person is asked whether the new description holds.`;
