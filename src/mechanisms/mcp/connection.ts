@@ -166,22 +166,25 @@ function failed(
   { signal, ended }: { signal: AbortSignal | undefined; ended: () => string | undefined },
 ): Exclude<Outcome<never>, { kind: "done" }> {
   if (signal?.aborted) return { kind: "aborted" };
-  if (mcp.UnauthorizedError.isInstance(error)) return { kind: "login" };
+  const all = [...causes(error)];
+  const wantsLogin = (one: unknown) =>
+    mcp.UnauthorizedError.isInstance(one) || (mcp.SdkHttpError.isInstance(one) && one.status === 401);
+  if (all.some(wantsLogin)) return { kind: "login" };
   const gone = ended();
   if (gone !== undefined) return { kind: "ended", says: gone };
-  if (mcp.SdkError.isInstance(error)) {
-    if (error.code === mcp.SdkErrorCode.RequestTimeout) return { kind: "timeout" };
-    if (ENDED.has(error.code)) return { kind: "ended", says: messageOf(error) };
-    return { kind: "error", says: messageOf(error) };
-  }
   if (mcp.ProtocolError.isInstance(error)) return { kind: "error", says: messageOf(error) };
-  return { kind: "ended", says: causeOf(error) };
+  if (!mcp.SdkError.isInstance(error)) return { kind: "ended", says: causeText(all) };
+  if (error.code === mcp.SdkErrorCode.RequestTimeout) return { kind: "timeout" };
+  if (ENDED.has(error.code)) return { kind: "ended", says: causeText(all) };
+  return { kind: "error", says: messageOf(error) };
 }
 
-const ENDED = new Set<string>(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED"]);
+const ENDED = new Set<string>(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED", "ERA_NEGOTIATION_FAILED"]);
+
+/** An error, what caused it, what caused that. */
+function* causes(error: unknown): Iterable<unknown> {
+  for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) yield one;
+}
 
 /** Of `fetch failed`, what did. */
-function causeOf(error: unknown): string {
-  const { cause } = (error ?? {}) as { cause?: unknown };
-  return cause instanceof Error ? `${messageOf(error)} (${messageOf(cause)})` : messageOf(error);
-}
+const causeText = (all: readonly unknown[]): string => [...new Set(all.map((one) => messageOf(one)))].join(": ");
