@@ -10,7 +10,6 @@ import type { HookPort, HooksOptions } from "./mechanisms/hooks/index.ts";
 import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
 import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
 import { createSandbox } from "./mechanisms/jobs/sandbox.ts";
-import { serverEnclosure } from "./mechanisms/jobs/server-enclosure.ts";
 import { redactor } from "./mechanisms/redaction/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import { placeFor } from "./mechanisms/tasks/index.ts";
@@ -63,6 +62,7 @@ export function openHouse(opts: HouseOptions) {
   const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => port.fire?.(...event);
   return {
     root,
+    version: VERSION,
     board,
     agentsIn,
     /** The user's hooks; nothing happens before they are there. */
@@ -100,7 +100,13 @@ export function openHouse(opts: HouseOptions) {
     askPerson: askingPerson({ ...opts.approvals, fire }),
     encloseServer:
       sandbox &&
-      serverEnclosure({ ...sandbox, readable: [...(sandbox.readable ?? []), ...treesDir], searched: env.PATH }),
+      (async (server: string) => {
+        const { serverEnclosure } = await import("./mechanisms/jobs/server-enclosure.ts");
+        return serverEnclosure(
+          { ...sandbox, readable: [...(sandbox.readable ?? []), ...treesDir], searched: env.PATH },
+          server,
+        );
+      }),
     sandbox:
       sandbox &&
       createSandbox(sandbox.bwrap, {

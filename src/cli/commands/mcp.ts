@@ -3,12 +3,13 @@ import { oneLine, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { commandEnvironment } from "../../mechanisms/jobs/environment.ts";
 import { serverEnclosure } from "../../mechanisms/jobs/server-enclosure.ts";
-import { isLoggedIn, login as logIn, logout as logOut } from "../../mechanisms/mcp/login.ts";
+import { forgetLogin, isLoggedIn, keptLogin, loginTo } from "../../mechanisms/mcp/login.ts";
 import { toolName } from "../../mechanisms/mcp/names.ts";
 import { withoutResult } from "../../mechanisms/mcp/outcome-text.ts";
 import type { McpServer } from "../../mechanisms/mcp/port.ts";
 import { type Connected, createServers } from "../../mechanisms/mcp/servers.ts";
 import { nearestName } from "../../text/similarity.ts";
+import { VERSION } from "../../version.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { mcpServers } from "../mcp-servers.ts";
 import { projectOf } from "../open.ts";
@@ -40,9 +41,7 @@ export async function show(flags: Look, wanted: string): Promise<number> {
   const { servers, house } = await opened(flags);
   const server = find(servers, wanted);
   const pool = createServers([server], house, async (one) =>
-    one.transport.kind === "stdio"
-      ? undefined
-      : (await import("../../mechanisms/mcp/login.ts")).tokensOf(one, house.stateDir),
+    one.transport.kind === "stdio" ? undefined : keptLogin(one, house.stateDir),
   );
   try {
     const outcome = await pool.open(server, { signal: AbortSignal.timeout(120_000) });
@@ -61,8 +60,9 @@ export async function show(flags: Look, wanted: string): Promise<number> {
 export async function login(flags: Look, wanted: string): Promise<number> {
   const { servers, stateDir } = await opened(flags);
   const server = find(servers, wanted);
-  await logIn(server, {
+  await loginTo(server, {
     stateDir,
+    version: VERSION,
     signal: AbortSignal.timeout(5 * 60_000),
     onAddress: (url) => void process.stdout.write(`Open this address in your browser, and come back:\n\n  ${url}\n\n`),
   });
@@ -74,7 +74,7 @@ export async function logout(flags: Look, wanted: string): Promise<number> {
   const { servers, stateDir } = await opened(flags);
   const server = find(servers, wanted);
   process.stdout.write(
-    logOut(server, stateDir) ? `logged out of ${server.name}\n` : `${server.name}: nothing was kept\n`,
+    forgetLogin(server, stateDir) ? `logged out of ${server.name}\n` : `${server.name}: nothing was kept\n`,
   );
   return 0;
 }
@@ -87,8 +87,9 @@ async function opened(flags: Look) {
   const house = {
     root: project.root,
     stateDir: project.stateDir,
+    version: VERSION,
     env: { ...commandEnvironment(process.env), ...settings.settings.env },
-    ...(settings.sandbox && { encloseServer: serverEnclosure(settings.sandbox) }),
+    encloseServer: settings.sandbox && (async (server: string) => serverEnclosure(settings.sandbox!, server)),
   };
   return { servers, house, stateDir: project.stateDir };
 }

@@ -2,13 +2,12 @@
 import { pathToFileURL } from "node:url";
 import type * as Mcp from "@modelcontextprotocol/client";
 import { messageOf } from "../../ledger/error.ts";
-import { VERSION } from "../../version.ts";
 import type { Elicitation, Elicited } from "./elicitation.ts";
 import { definitionsOf, type ToolDefinition } from "./offer.ts";
 import type { McpHouse, McpServer } from "./port.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
-export type CallResult = Mcp.CallToolResult;
+export type ServerResult = Mcp.CallToolResult;
 
 /** What became of a request to a server. */
 export type Outcome<T> =
@@ -27,7 +26,7 @@ export interface Asking {
   onProgress?: (says: string) => void;
 }
 
-export interface Connection {
+export interface ServerConnection {
   readonly server: McpServer;
   readonly instructions: string | undefined;
   /** Undefined while it is there; how it ended. */
@@ -36,7 +35,7 @@ export interface Connection {
   readonly isStale: boolean;
   readonly has: { resources: boolean; prompts: boolean };
   tools(): Promise<Outcome<ToolDefinition[]>>;
-  call(tool: string, args: Record<string, unknown>, asking: Asking): Promise<Outcome<CallResult>>;
+  call(tool: string, args: Record<string, unknown>, asking: Asking): Promise<Outcome<ServerResult>>;
   resource(uri: string, asking: Asking): Promise<Outcome<Mcp.ReadResourceResult>>;
   prompts(asking: Asking): Promise<Outcome<Mcp.Prompt[]>>;
   prompt(name: string, args: Record<string, string>, asking: Asking): Promise<Outcome<Mcp.GetPromptResult>>;
@@ -44,7 +43,7 @@ export interface Connection {
 }
 
 export interface ConnectOptions {
-  house: Pick<McpHouse, "root" | "env" | "encloseServer">;
+  house: Pick<McpHouse, "root" | "env" | "version" | "encloseServer">;
   /** Whoever is to answer a question of the server. */
   elicit: (asked: Elicitation) => Promise<Elicited>;
   /** Tokens of the user, for servers that want them. */
@@ -55,7 +54,7 @@ export interface ConnectOptions {
 /** Programs from a registry are fetched at their first start. */
 const CONNECT_MS = 90_000;
 
-export async function connect(server: McpServer, opts: ConnectOptions): Promise<Outcome<Connection>> {
+export async function connect(server: McpServer, opts: ConnectOptions): Promise<Outcome<ServerConnection>> {
   const mcp = await import("@modelcontextprotocol/client");
   const { transport } = server;
   let isStale = false;
@@ -64,7 +63,7 @@ export async function connect(server: McpServer, opts: ConnectOptions): Promise<
     isStale = true;
   };
   const client = new mcp.Client(
-    { name: "holdfast", version: VERSION },
+    { name: "holdfast", version: opts.house.version },
     {
       capabilities: { roots: {}, elicitation: { form: {}, url: {} } },
       versionNegotiation: { mode: transport.kind === "http" ? "auto" : "legacy" },
@@ -76,7 +75,7 @@ export async function connect(server: McpServer, opts: ConnectOptions): Promise<
   }));
   client.setRequestHandler("elicitation/create", async ({ params }) => opts.elicit(params as Elicitation));
   client.onerror = () => undefined; // whoever waits is told
-  const over = openTransport(mcp, server, opts);
+  const over = await openTransport(mcp, server, opts);
   client.onclose = () => {
     ended ??= (over as Partial<StdioTransport>).ended ?? "the connection was closed";
   };
@@ -138,14 +137,14 @@ export async function connect(server: McpServer, opts: ConnectOptions): Promise<
   };
 }
 
-function openTransport(
+async function openTransport(
   mcp: typeof Mcp,
   { name, repository, transport }: McpServer,
   opts: ConnectOptions,
-): Mcp.Transport {
+): Promise<Mcp.Transport> {
   const { root, env, encloseServer } = opts.house;
   if (transport.kind === "stdio") {
-    const walls = repository ? (encloseServer?.(name) ?? []) : [];
+    const walls = repository ? ((await encloseServer?.(name)) ?? []) : [];
     const command = [...walls, transport.command, ...transport.args];
     return createStdioTransport({ command, env: { ...env, ...transport.env }, cwd: root }, mcp);
   }

@@ -47,7 +47,7 @@ export const isLoggedIn = (server: McpServer, stateDir: string): boolean =>
   server.transport.kind !== "stdio" && read(fileOf(server, stateDir)).tokens !== undefined;
 
 /** Contract: true when there was something to forget. */
-export function logout(server: McpServer, stateDir: string): boolean {
+export function forgetLogin(server: McpServer, stateDir: string): boolean {
   const file = fileOf(server, stateDir);
   if (!fs.existsSync(file)) return false;
   fs.rmSync(file);
@@ -55,7 +55,7 @@ export function logout(server: McpServer, stateDir: string): boolean {
 }
 
 /** Undefined: nobody has logged in. Tokens are renewed where the server allows that; a browser is never opened. */
-export function tokensOf(server: McpServer, stateDir: string): OAuthClientProvider | undefined {
+export function keptLogin(server: McpServer, stateDir: string): OAuthClientProvider | undefined {
   const file = fileOf(server, stateDir);
   return read(file).tokens === undefined
     ? undefined
@@ -99,13 +99,17 @@ function providerOf(
 
 export interface LoginOptions {
   stateDir: string;
+  version: string;
   /** Shows the person where to go. */
   onAddress: (url: string) => void;
   signal: AbortSignal;
 }
 
 /** Contract: tokens are kept when it resolves. */
-export async function login(server: McpServer, { stateDir, onAddress, signal }: LoginOptions): Promise<void> {
+export async function loginTo(
+  server: McpServer,
+  { stateDir, version, onAddress, signal }: LoginOptions,
+): Promise<void> {
   const mcp = await import("@modelcontextprotocol/client");
   const url = new URL(urlOf(server));
   const file = fileOf(server, stateDir);
@@ -117,7 +121,7 @@ export async function login(server: McpServer, { stateDir, onAddress, signal }: 
     const provider = providerOf(file, { redirectUrl: back.url, state, onRedirect: ({ href }) => onAddress(href) });
     const kind = server.transport.kind === "sse" ? mcp.SSEClientTransport : mcp.StreamableHTTPClientTransport;
     const transport = new kind(url, { authProvider: provider });
-    const client = new mcp.Client({ name: "holdfast", version: "0" }, { versionNegotiation: { mode: "auto" } });
+    const client = new mcp.Client({ name: "holdfast", version }, { versionNegotiation: { mode: "auto" } });
     try {
       await client.connect(transport, { signal });
       await client.close();

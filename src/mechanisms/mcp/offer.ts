@@ -36,7 +36,7 @@ function definitionOf({ name, description = "", inputSchema, annotations }: List
     description: shownText(description),
     schema: shownSchema(inputSchema),
     readOnly: annotations?.readOnlyHint === true,
-    hash: hashOf({ name, description, inputSchema, annotations: annotations ?? {} }),
+    hash: definitionHash({ name, description, inputSchema, annotations: annotations ?? {} }),
   };
 }
 
@@ -44,7 +44,7 @@ function definitionOf({ name, description = "", inputSchema, annotations }: List
 export const shownText = (text: string): string => withoutMarks(cutText(text, LONGEST_DESCRIPTION));
 
 /** Contract: what the order of keys does not change. */
-export const hashOf = (value: unknown): string => nameBlob(Buffer.from(JSON.stringify(sorted(value)) ?? ""));
+export const definitionHash = (value: unknown): string => nameBlob(Buffer.from(JSON.stringify(sorted(value)) ?? ""));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 // What the model reads of a request to a server: its result, or in one line what became of it and what to do.
 import type { ToolOutput } from "../../loop/seams.ts";
 import type { Content } from "../../models/model.ts";
-import type { CallResult, Outcome } from "./connection.ts";
+import type { Outcome, ServerResult } from "./connection.ts";
 import type { McpServer } from "./port.ts";
 
 /** Why there is none. `acted`: the call may have had its effect. */
@@ -29,8 +29,8 @@ export function withoutResult(
   return { content: says(), isError: true };
 }
 
-export function resultText(
-  { content = [], structuredContent, isError }: CallResult,
+export function outputOf(
+  { content = [], structuredContent, isError }: ServerResult,
   notes: readonly string[],
 ): ToolOutput {
   const parts = content.map(partOf);
@@ -45,7 +45,7 @@ export function resultText(
 
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-function partOf(block: NonNullable<CallResult["content"]>[number]): Content {
+function partOf(block: NonNullable<ServerResult["content"]>[number]): Content {
   const text = (says: string): Content => ({ type: "text", text: says });
   switch (block.type) {
     case "text":

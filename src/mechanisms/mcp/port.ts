@@ -23,10 +23,12 @@ export interface McpHouse {
   root: string;
   /** Holds what is kept of servers: what they offered, tokens. */
   stateDir: string;
+  /** Ours, for servers that want to know. */
+  version: string;
   /** What the process of a server sees of our environment. */
   env: Record<string, string>;
   /** Goes before the command of a repository's server. Undefined: there is no sandbox. */
-  encloseServer?: (server: string) => string[];
+  encloseServer?: ((server: string) => Promise<string[]>) | undefined;
   /** Contract: undefined when nobody can be asked. */
   askPerson?: (call: GateCall, asked: Asked) => Promise<Answer | undefined>;
 }

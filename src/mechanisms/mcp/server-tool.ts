@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import type { ToolDefinition } from "./offer.ts";
-import { resultText, withoutResult } from "./outcome-text.ts";
+import { outputOf, withoutResult } from "./outcome-text.ts";
 import type { McpServer } from "./port.ts";
 import type { Servers } from "./servers.ts";
 
@@ -34,7 +34,7 @@ export function createServerTool(
     const outcome = await servers.asking(server.name, asker, () =>
       connection.call(tool, input, { signal, onProgress }),
     );
-    if (outcome.kind === "done") return resultText(outcome.value, notes);
+    if (outcome.kind === "done") return outputOf(outcome.value, notes);
     return withoutResult(server, outcome, { what: name, acted: !readOnly });
   }
 

@@ -1,14 +1,14 @@
 // The servers of one harness: connected when they are needed, again when they ended, with a pause that grows; what each offers now.
 import path from "node:path";
 import { own } from "../../ledger/own.ts";
-import type { Connection, ConnectOptions, Outcome } from "./connection.ts";
+import type { ConnectOptions, Outcome, ServerConnection } from "./connection.ts";
 import type { Asker } from "./elicitation.ts";
-import { hashOf, type ToolDefinition } from "./offer.ts";
+import { definitionHash, type ToolDefinition } from "./offer.ts";
 import { openPins, type Pins } from "./pins.ts";
 import type { McpHouse, McpServer } from "./port.ts";
 
 export interface Connected {
-  readonly connection: Connection;
+  readonly connection: ServerConnection;
   /** The tools as they may be shown. */
   readonly tools: readonly ToolDefinition[];
   /** Of all of them. */
@@ -61,11 +61,11 @@ export function createServers(
     return pins;
   };
 
-  async function offerOf(connection: Connection): Promise<Outcome<Connected>> {
+  async function offerOf(connection: ServerConnection): Promise<Outcome<Connected>> {
     const listed = await connection.tools();
     if (listed.kind !== "done") return listed;
     const { tools, changed } = kept().shown(connection.server.name, listed.value);
-    const hash = hashOf(tools);
+    const hash = definitionHash(tools);
     return {
       kind: "done",
       value: { connection, tools, hash, changed: new Map(changed.map((one) => [one.tool, one])) },
@@ -141,7 +141,7 @@ export function createServers(
       if (!slot?.connected) return;
       const tools = slot.connected.tools.map((one) => (one.tool === definition.tool ? definition : one));
       const changed = new Map([...slot.connected.changed].filter(([tool]) => tool !== definition.tool));
-      slot.connected = { ...slot.connected, tools, changed, hash: hashOf(tools) };
+      slot.connected = { ...slot.connected, tools, changed, hash: definitionHash(tools) };
     },
     async asking(server, asker, work) {
       const { askers } = slots.get(server)!;

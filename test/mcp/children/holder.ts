@@ -7,7 +7,13 @@ import { sandboxFor } from "../../environment.ts";
 const { root, state, servers } = JSON.parse(process.argv[2]!) as { root: string; state: string; servers: McpServer[] };
 const sandbox = sandboxFor(state, root);
 const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
-const house = { root, stateDir: state, env, ...(sandbox && { encloseServer: serverEnclosure(sandbox) }) };
+const house = {
+  root,
+  stateDir: state,
+  version: "1",
+  env,
+  encloseServer: sandbox && (async (server: string) => serverEnclosure(sandbox, server)),
+};
 const pool = createServers(servers, house);
 const { signal } = new AbortController();
 setInterval(() => undefined, 1000);
