@@ -98,6 +98,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
       return await work({
         flags,
         harness,
+        servers,
         output,
         screen,
         prompt,
@@ -138,6 +139,7 @@ const hasWorkflow = async (store: Store, context: string): Promise<boolean> =>
 interface Work {
   flags: Flags;
   harness: Harness;
+  servers: string[];
   output: Output;
   screen: Screen;
   prompt: { content: Content[]; seen: SeenFile[] } | undefined;
@@ -196,6 +198,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         cwd: turn.cwd,
         tools: harness.toolNames(turn),
         agents,
+        servers: work.servers,
         lead: turn,
         permissionMode: mode,
         slice: turn.slice,

@@ -29,7 +29,11 @@ afterAll(async () => {
 const calling = (name: string, input: object = {}) => ({ calls: [{ name, input }] });
 const plan = (tools: string[], does: object = {}) =>
   fs.writeFileSync(path.join(cwd, "plan.json"), JSON.stringify({ tools: tools.map((name) => ({ name })), does }));
-const FAKE = { command: "node", args: ["server.mjs", "plan.json", "log"], env: { OWN: "${WORD:-of-the-server}" } };
+const FAKE = {
+  command: "node",
+  args: ["server.mjs", "plan.json", "log"],
+  env: { OWN: ["$", "{WORD:-of-the-server}"].join("") },
+};
 const opts = () => ({ cwd, state, env });
 const ask = (...more: string[]) => runCli(["-p", "go", "--model", "openai-compatible/mock", ...more], opts());
 type Body = { messages: { role: string; content: string }[]; tools: { function: { name: string } }[] };
@@ -103,13 +107,18 @@ describe("a server of the user", () => {
     plan(["look"]);
     fs.mkdirSync(path.dirname(config), { recursive: true });
     fs.writeFileSync(config, JSON.stringify({ mcpServers: { mine: FAKE } }));
-    const given = JSON.stringify({ mcpServers: { given: { command: "${NOWHERE}/x" } } });
+    const given = JSON.stringify({ mcpServers: { given: { command: ["$", "{NOWHERE}/x"].join("") } } });
     const { stderr } = await ask("--mcp-config", given);
     expect(requests().at(-1)!.messages[0]!.content).toContain("MCP servers: given, mine (connect_mcp)");
     expect(stderr).toContain(
       "--mcp-config: MCP servers: given: the variable NOWHERE is not set, and stays as written\n",
     );
-    await ask("--mcp-config", given, "--strict-mcp-config");
+    const { stdout } = await ask("--mcp-config", given, "--strict-mcp-config", "--output-format", "stream-json");
+    const init = JSON.parse(stdout.split("\n")[0]!) as { mcp_servers: object[]; tools: string[] };
+    expect([init.mcp_servers, init.tools.includes("connect_mcp")]).toEqual([
+      [{ name: "given", status: "pending" }],
+      true,
+    ]);
     expect(requests().at(-1)!.messages[0]!.content).toContain("MCP servers: given (connect_mcp)");
   });
 

@@ -5,16 +5,21 @@ import http from "node:http";
 import path from "node:path";
 import type {
   OAuthClientProvider,
+  OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
-import type { McpServer } from "./port.ts";
+import type { McpServer, OAuthClient } from "./port.ts";
 
 interface Kept {
   tokens?: StoredOAuthTokens | undefined;
   client?: StoredOAuthClientInformation | undefined;
+  /** Who gave them: the way back from the browser is held to the same. */
+  discovery?: OAuthDiscoveryState | undefined;
+  /** A call wanted more than the tokens allow: the next login asks for this. */
+  scope?: string | undefined;
 }
 
 const urlOf = ({ transport }: McpServer): string => {
@@ -57,18 +62,27 @@ export function forgetLogin(server: McpServer, stateDir: string): boolean {
 /** Undefined: nobody has logged in. Tokens are renewed where the server allows that; a browser is never opened. */
 export function keptLogin(server: McpServer, stateDir: string): OAuthClientProvider | undefined {
   const file = fileOf(server, stateDir);
-  return read(file).tokens === undefined
-    ? undefined
-    : providerOf(file, { redirectUrl: NOWHERE, onRedirect: () => undefined });
+  if (read(file).tokens === undefined) return undefined;
+  const onRedirect = (url: URL) => {
+    const scope = url.searchParams.get("scope") ?? undefined;
+    write(file, { ...read(file), scope });
+  };
+  return providerOf(file, server, { redirectUrl: NOWHERE, onRedirect });
 }
 
 const NOWHERE = "http://127.0.0.1/callback";
 
 function providerOf(
   file: string,
+  { transport }: McpServer,
   { redirectUrl, onRedirect, state }: { redirectUrl: string; onRedirect: (url: URL) => void; state?: string },
 ): OAuthClientProvider {
   let verifier = "";
+  const { oauth } = transport as { oauth?: OAuthClient };
+  const known = oauth && {
+    client_id: oauth.clientId,
+    ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
+  };
   return {
     redirectUrl,
     clientMetadata: {
@@ -76,23 +90,26 @@ function providerOf(
       redirect_uris: [redirectUrl],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
-      token_endpoint_auth_method: "none",
+      token_endpoint_auth_method: oauth?.clientSecret === undefined ? "none" : "client_secret_post",
     },
     ...(state !== undefined && { state: () => state }),
-    clientInformation: () => read(file).client,
+    clientInformation: () => known ?? read(file).client,
     saveClientInformation: (client) => write(file, { ...read(file), client }),
     tokens: () => read(file).tokens,
     saveTokens: (tokens) => write(file, { ...read(file), tokens }),
+    saveDiscoveryState: (discovery) => write(file, { ...read(file), discovery }),
+    discoveryState: () => read(file).discovery,
     redirectToAuthorization: onRedirect,
     saveCodeVerifier(code) {
       verifier = code;
     },
     codeVerifier: () => verifier,
     invalidateCredentials(scope) {
-      const { client, tokens } = read(file);
+      const { client, tokens, discovery } = read(file);
       if (scope === "all") write(file, {});
-      if (scope === "client") write(file, { tokens });
-      if (scope === "tokens") write(file, { client });
+      if (scope === "client") write(file, { tokens, discovery });
+      if (scope === "tokens") write(file, { client, discovery });
+      if (scope === "discovery") write(file, { client, tokens });
     },
   };
 }
@@ -116,9 +133,13 @@ export async function loginTo(
   const before = read(file);
   write(file, {}); // another port, another registration; and tokens that are there would be used
   const state = randomBytes(16).toString("hex");
-  const back = await listenForCallback(state, signal);
+  const back = await listenForCallback(state, portOf(server), signal);
   try {
-    const provider = providerOf(file, { redirectUrl: back.url, state, onRedirect: ({ href }) => onAddress(href) });
+    const onRedirect = (address: URL) => {
+      if (before.scope !== undefined) address.searchParams.set("scope", before.scope);
+      onAddress(address.href);
+    };
+    const provider = providerOf(file, server, { redirectUrl: back.url, state, onRedirect });
     const kind = server.transport.kind === "sse" ? mcp.SSEClientTransport : mcp.StreamableHTTPClientTransport;
     const transport = new kind(url, { authProvider: provider });
     const client = new mcp.Client({ name: "holdfast", version }, { versionNegotiation: { mode: "auto" } });
@@ -139,8 +160,11 @@ export async function loginTo(
   }
 }
 
+const portOf = ({ transport }: McpServer): number =>
+  transport.kind === "stdio" ? 0 : (transport.oauth?.callbackPort ?? 0);
+
 /** Where the browser comes back to. Only an address with our own `state` counts. */
-async function listenForCallback(state: string, signal: AbortSignal) {
+async function listenForCallback(state: string, wanted: number, signal: AbortSignal) {
   let settle: { resolve: (parameters: URLSearchParams) => void; reject: (error: Error) => void };
   const parameters = new Promise<URLSearchParams>((resolve, reject) => {
     settle = { resolve, reject };
@@ -153,7 +177,7 @@ async function listenForCallback(state: string, signal: AbortSignal) {
     response.end(isOurs ? "You can close this window and go back to the terminal.\n" : "Nothing here.\n");
     if (isOurs) settle.resolve(searchParams);
   });
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve, reject) => listener.once("error", reject).listen(wanted, "127.0.0.1", resolve));
   signal.addEventListener("abort", () => settle.reject(new Error("nobody came back from the browser")));
   const { port } = listener.address() as { port: number };
   return { url: `http://127.0.0.1:${port}/callback`, parameters, close: () => void listener.close() };

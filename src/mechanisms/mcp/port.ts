@@ -4,7 +4,15 @@ import type { Answer, Asked, GateCall } from "../../loop/seams.ts";
 export type ServerTransport =
   | { kind: "stdio"; command: string; args: string[]; env: Record<string, string> }
   /** `http`: streamable HTTP; `sse`: the older way. */
-  | { kind: "http" | "sse"; url: string; headers: Record<string, string> };
+  | { kind: "http" | "sse"; url: string; headers: Record<string, string>; oauth?: OAuthClient };
+
+/** What an authorization server knows us by, where it registers nobody by itself. */
+export interface OAuthClient {
+  clientId: string;
+  clientSecret?: string;
+  /** Where it wants the browser to come back to; default: any free one. */
+  callbackPort?: number;
+}
 
 export interface McpServer {
   /** As it stands in names of tools: letters, digits, _ and -. */

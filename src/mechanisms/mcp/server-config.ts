@@ -1,7 +1,7 @@
 // `.mcp.json` and its like: which servers a text names, with variables filled in, and what is wrong with it.
 import { messageOf } from "../../ledger/error.ts";
 import { cleanName } from "./names.ts";
-import type { McpServer, ServerTransport } from "./port.ts";
+import type { McpServer, OAuthClient, ServerTransport } from "./port.ts";
 
 export interface ServerPlace {
   /** How people know the file. */
@@ -105,7 +105,23 @@ function addressOf(
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? "")) return "has a url that is no http address";
   const given = texts(headers);
   if (given === undefined) return "has headers that are no list of names and texts";
-  return { kind, url: address, headers: mapped(given, fill) };
+  const oauth = clientOf(entry.oauth, fill);
+  if (typeof oauth === "string") return oauth;
+  return { kind, url: address, headers: mapped(given, fill), ...(oauth && { oauth }) };
+}
+
+function clientOf(given: unknown, fill: (text: string) => string): OAuthClient | string | undefined {
+  if (given === undefined) return undefined;
+  const { clientId, clientSecret, callbackPort } = asObject(given) ?? {};
+  if (typeof clientId !== "string") return "has an oauth without clientId";
+  const isPort =
+    typeof callbackPort === "number" && Number.isInteger(callbackPort) && callbackPort > 0 && callbackPort < 65536;
+  if (callbackPort !== undefined && !isPort) return "has an oauth.callbackPort that is no port";
+  return {
+    clientId: fill(clientId),
+    ...(typeof clientSecret === "string" && { clientSecret: fill(clientSecret) }),
+    ...(isPort && { callbackPort }),
+  };
 }
 
 /** `${NAME}` and `${NAME:-default}`. Contract: what is filled in is not looked at again. */
