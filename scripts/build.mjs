@@ -147,7 +147,7 @@ async function bundle(input, dir, format) {
       if (level !== "warn") return;
       throw new Error(`the bundler warns: ${log.message}`); // an import that was meant to be lazy, most often
     },
-    external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, "vitest", "fast-check"],
+    external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, /^@modelcontextprotocol\//, "vitest", "fast-check"],
     transform: { define: { __VERSION__: version } },
   });
   const ext = format === "cjs" ? "cjs" : "js";

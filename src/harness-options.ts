@@ -12,6 +12,7 @@ import type { InProcessHook } from "./mechanisms/hooks/handlers.ts";
 import type { HooksOptions } from "./mechanisms/hooks/index.ts";
 import type { InstructionsOptions } from "./mechanisms/instructions/index.ts";
 import type { SandboxOptions } from "./mechanisms/jobs/sandbox.ts";
+import type { McpOptions } from "./mechanisms/mcp/index.ts";
 import type { PermissionOptions } from "./mechanisms/permissions/index.ts";
 import type { SkillsOptions } from "./mechanisms/skills/index.ts";
 import type { SubagentsOptions } from "./mechanisms/subagents/index.ts";
@@ -52,6 +53,8 @@ export interface HarnessOptions {
   memory?: { dir?: string };
   /** Where skills and commands are read from; none without it. */
   skills?: SkillsOptions;
+  /** MCP servers that agents may connect; none without it. */
+  mcp?: McpOptions;
   /** Types of agents besides the built-in ones: folders of definitions, or your own. */
   agents?: CatalogueOptions;
   /** Limits of subagents, and where one that wants a tree of its own works. */

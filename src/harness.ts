@@ -28,6 +28,7 @@ import { createInstructions } from "./mechanisms/instructions/index.ts";
 import { createJobs } from "./mechanisms/jobs/index.ts";
 import { owedJobs } from "./mechanisms/jobs/sweep.ts";
 import { limits } from "./mechanisms/limits/index.ts";
+import { createMcp } from "./mechanisms/mcp/index.ts";
 import { createMemory } from "./mechanisms/memory/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
 import { createPermissions } from "./mechanisms/permissions/index.ts";
@@ -74,6 +75,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron
     createSubagents({ isolate: house.isolate, ...opts.subagents, runner: opts.runner, catalogue: opts.catalogue }), // tools, intake, wake: task, for children that run the same loop
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work
+    createMcp({ ...house, ...opts.mcp }), // tools, input, intake, system, gate: connect_mcp, the tools of MCP servers, their resources and prompts
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
   ];

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { HarnessOptions } from "./harness-options.ts";
 import type { Catalogue } from "./mechanisms/agents/catalogue.ts";
 import { agentTypeOf, modesOf } from "./mechanisms/agents/index.ts";
-import { keptRules } from "./mechanisms/approvals/index.ts";
+import { askingPerson, keptRules } from "./mechanisms/approvals/index.ts";
 import { cancellingAll } from "./mechanisms/cron/schedules.ts";
 import type { HookPort, HooksOptions } from "./mechanisms/hooks/index.ts";
 import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
@@ -31,8 +31,16 @@ interface Running {
 
 export type HouseOptions = Omit<HarnessOptions, "model" | "store"> & Running;
 
-/** They read what agents share in the ledger, nothing of the machine. */
-const SHARED_READS = ["load_skill", "list_tasks", "get_task", "context_list", "context_read"];
+/** They read what agents share in the ledger, nothing of the machine; connect_mcp starts only what the user has configured or trusted. */
+const SHARED_READS = [
+  "load_skill",
+  "connect_mcp",
+  "find_mcp_tools",
+  "list_tasks",
+  "get_task",
+  "context_list",
+  "context_read",
+];
 
 /** By them agents hand in their part: a definition's list of tools does not take them away. */
 export const HANDING_IN = [
@@ -56,6 +64,7 @@ export function openHouse(opts: HouseOptions) {
   const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => port.fire?.(...event);
   return {
     root,
+    version: VERSION,
     board,
     agentsIn,
     /** The user's hooks; nothing happens before they are there. */
@@ -89,6 +98,17 @@ export function openHouse(opts: HouseOptions) {
     mostAgents: opts.subagents?.maxAgents,
     define: opts.catalogue?.define,
     leaving: cancellingAll,
+    /** Whoever is there is asked what an MCP server wants to know. */
+    askPerson: askingPerson({ ...opts.approvals, fire }),
+    encloseServer:
+      sandbox &&
+      (async (server: string) => {
+        const { serverEnclosure } = await import("./mechanisms/jobs/server-enclosure.ts");
+        return serverEnclosure(
+          { ...sandbox, readable: [...(sandbox.readable ?? []), ...treesDir], searched: env.PATH },
+          server,
+        );
+      }),
     sandbox:
       sandbox &&
       createSandbox(sandbox.bwrap, {

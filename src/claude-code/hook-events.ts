@@ -49,8 +49,8 @@ const EVENTS = {
   InstructionsLoaded: { matches: "load_reason", never: "no mechanism fires it yet" },
   FileChanged: { never: "files are not watched" },
   DirectoryAdded: { never: "directories are given at the start" },
-  Elicitation: { never: "there are no MCP servers yet" },
-  ElicitationResult: { never: "there are no MCP servers yet" },
+  Elicitation: { never: "questions of MCP servers are approvals" },
+  ElicitationResult: { never: "questions of MCP servers are approvals" },
   MessageDisplay: { never: "text is shown as it comes" },
 } satisfies Record<string, EventRule>;
 

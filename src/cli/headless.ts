@@ -25,6 +25,7 @@ import { driveRun, type RunResult, titleOf } from "../run-result.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { howToGoOn, nothingLeft, sayWaiting, sayWithheld } from "./going-on.ts";
+import type { McpFlags } from "./mcp-servers.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
@@ -32,7 +33,6 @@ import { contentOf, readPrompt, typedWords } from "./prompt.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { begunWith, type Started, startOf } from "./start.ts";
-import { INSTEAD, unusedFiles } from "./unused-files.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
 
@@ -43,7 +43,7 @@ type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefin
     jsonSchema?: string | undefined;
     tools?: string | undefined;
     name?: string | undefined;
-  };
+  } & McpFlags;
 
 const REFUSED = EXIT.blocked;
 
@@ -69,17 +69,17 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
     const tools = offeredTools(flags.tools);
     const mechanisms = [...(schema ? [schema.mechanism] : []), ...(tools ? [tools.mechanism] : [])];
     const opening = { screen, mechanisms };
-    const { harness, model, settings, modelSpec, asksHere } = await openHarness(started.flags, state, opening).catch(
-      (error) => begunWith(error, context, flags),
-    );
+    const { harness, model, settings, modelSpec, asksHere, servers } = await openHarness(
+      started.flags,
+      state,
+      opening,
+    ).catch((error) => begunWith(error, context, flags));
     const mode = settings.permissions.policy?.mode ?? "default";
-    const unused = context || flags.quiet ? [] : unusedFiles(state.project.root);
-    const unread = unused.length === 0 ? [] : [`not read in this version: ${unused.join(", ")} (${INSTEAD})`];
-    if (tools?.unknown.length) unread.push(`--tools: there is no ${tools.unknown.join(", ")} here`);
-    for (const line of [...settings.says, ...unread]) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    const unknown = tools?.unknown.length ? [`--tools: there is no ${tools.unknown.join(", ")} here`] : [];
+    for (const line of [...settings.says, ...unknown]) process.stderr.write(`holdfast: ${printable(line)}\n`);
     const elsewhere =
       context && !flags.quiet && !isIn(opened.project, context) ? [`${context.id} goes on in ${context.root}`] : [];
-    const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd }));
+    const prompt = given && (await contentOf(given, { settings, root: state.project.root, cwd: flags.cwd, servers }));
     const output =
       flags.outputFormat === "text"
         ? createTextOutput({
@@ -98,6 +98,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
       return await work({
         flags,
         harness,
+        servers,
         output,
         screen,
         prompt,
@@ -138,6 +139,7 @@ const hasWorkflow = async (store: Store, context: string): Promise<boolean> =>
 interface Work {
   flags: Flags;
   harness: Harness;
+  servers: string[];
   output: Output;
   screen: Screen;
   prompt: { content: Content[]; seen: SeenFile[] } | undefined;
@@ -196,6 +198,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         cwd: turn.cwd,
         tools: harness.toolNames(turn),
         agents,
+        servers: work.servers,
         lead: turn,
         permissionMode: mode,
         slice: turn.slice,

@@ -1,12 +1,12 @@
 // The commands of other agents that people type here: what does the same, or that nothing does.
 
 const WORDS: Readonly<Record<string, string>> = {
-  login: "there is no account here: set ANTHROPIC_API_KEY or OPENAI_API_KEY; `holdfast doctor` says what is found",
-  logout: "there is no account here: keys come from the environment",
+  login:
+    "there is no account here: set ANTHROPIC_API_KEY or OPENAI_API_KEY; `holdfast doctor` says what is found; of an MCP server: `holdfast mcp login`",
+  logout: "there is no account here: keys come from the environment; of an MCP server: `holdfast mcp logout`",
   auth: "there is no account here: set ANTHROPIC_API_KEY or OPENAI_API_KEY; `holdfast doctor` says what is found",
   update: "it is updated as it was installed, with npm; `holdfast version` says which one this is",
   upgrade: "it is updated as it was installed, with npm; `holdfast version` says which one this is",
-  mcp: "MCP servers are not used in this version",
   config: "settings are files, docs/settings.md says which; `holdfast doctor` says what holds here",
   settings: "settings are files, docs/settings.md says which; `holdfast doctor` says what holds here",
   init: "nothing has to be set up: a project begins with its first prompt",

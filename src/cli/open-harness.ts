@@ -15,12 +15,13 @@ import { defaultModelSpec } from "../models/open-model.ts";
 import { settingsPlaces } from "../settings/files.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { PlaceFlags, WorkFlags } from "./flags.ts";
+import { type McpFlags, mcpServers } from "./mcp-servers.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
 import { approvesSkill, skillPlaces } from "./skill-places.ts";
 
 /** What only some commands have: whether a team may be built, and how the answer is given. */
-interface Doors {
+interface Doors extends McpFlags {
   stay?: boolean;
   outputFormat?: string;
 }
@@ -29,7 +30,14 @@ export async function openHarness(
   flags: WorkFlags & Doors,
   { project, store, jobsDir, expiry }: OpenState,
   { screen, mechanisms }: { screen: Screen; mechanisms?: Mechanism[] },
-): Promise<{ harness: Harness; model: Model; settings: OpenSettings; modelSpec?: string; asksHere: boolean }> {
+): Promise<{
+  harness: Harness;
+  model: Model;
+  settings: OpenSettings;
+  modelSpec?: string;
+  asksHere: boolean;
+  servers: string[];
+}> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
   if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;
@@ -37,6 +45,8 @@ export async function openHarness(
   const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const approvals = approvalsOf(flags, screen);
+  const mcp = await mcpServers(settings, flags);
+  settings.says.push(...mcp.warnings);
   const harness = createHarness({
     model,
     store,
@@ -59,6 +69,7 @@ export async function openHarness(
       places: skillPlaces(project.root, settings),
       isApproved: approvesSkill((kind, hash) => settings.trust.approves(project.root, kind, hash)),
     },
+    mcp,
     agents: { places: agentPlaces(project.root, settings) },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,
@@ -69,7 +80,14 @@ export async function openHarness(
   // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
   const byDefault = defaultModelSpec(env);
   const modelSpec = spec ?? (byDefault === "rehearsal" ? undefined : byDefault);
-  return { harness, model, settings, ...(modelSpec && { modelSpec }), asksHere: approvals.onAsk !== undefined };
+  return {
+    harness,
+    model,
+    settings,
+    ...(modelSpec && { modelSpec }),
+    asksHere: approvals.onAsk !== undefined,
+    servers: mcp.servers.map(({ name }) => name),
+  };
 }
 
 /** One keeper for each tree: a process may go on with contexts that were started in several. */

@@ -105,12 +105,12 @@ function noCommand({ words, flags }: Line): HoldfastError {
   if (first === undefined || /\s/.test(first))
     return invalid('the interactive terminal is not there yet: use holdfast -p "what to do"', "");
   const none = `there is no command ${first}`;
+  const instead = insteadOf(words);
+  if (instead) return invalid(`${none}: ${instead}`, "");
   const elsewhere = Object.entries(COMMANDS).flatMap(([name, { verbs }]) =>
     Object.hasOwn(verbs, first) ? [`\`holdfast ${name} ${first}\``] : [],
   );
   if (elsewhere.length > 0) return invalid(`${none}: did you mean ${elsewhere.slice(0, 3).join(" or ")}?`, "");
-  const instead = insteadOf(words);
-  if (instead) return invalid(`${none}: ${instead}`, "");
   const names = Object.entries(COMMANDS).flatMap(([name, { also = [] }]) => [name, ...also]);
   const near = nearestName(first, [...names, "help"]);
   if (near) return invalid(`${none}: did you mean \`holdfast ${near}\`?`, "");

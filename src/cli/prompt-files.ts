@@ -23,14 +23,21 @@ const NAMED = /(?<=^|[\s(])@(?:"([^"\n]+)"|([^\s"@]+))/g;
 
 /**
  * Contract: brings what reading the file by a tool would give unasked, under the same rules, and nothing else; the words stay as they are.
- * `cwd`: where relative names begin.
+ * `cwd`: where relative names begin; `servers`: what `@name:…` brings is theirs, and not brought here.
  */
 export async function filesIn(
   words: string,
-  { permissions, root, cwd }: { permissions: PermissionOptions; root: string; cwd: string },
+  {
+    permissions,
+    root,
+    cwd,
+    servers = [],
+  }: { permissions: PermissionOptions; root: string; cwd: string; servers?: readonly string[] },
 ): Promise<Brought> {
   const brought: Brought = { files: [], says: [] };
-  const names = new Set([...words.matchAll(NAMED)].map(([, quoted, bare = ""]) => quoted ?? bare));
+  const isResource = (name: string) => servers.includes(name.split(":")[0] ?? "") && name.includes(":"); // @server:uri
+  const named = [...words.matchAll(NAMED)].map(([, quoted, bare = ""]) => quoted ?? bare);
+  const names = new Set(named.filter((name) => !isResource(name)));
   const hide = names.size > 0 ? redactor(process.env) : undefined;
   for (const name of [...names].slice(0, MOST_FILES)) {
     const read = await firstOf(spellings(name), (one) => bring(one, { permissions, root, cwd }));

@@ -51,13 +51,23 @@ export function typedWords(given: readonly string[]): Prompt | undefined {
 /** The words first; the rest is data, marked with where it comes from; files that are brought count as read. What is not brought is said. */
 export async function contentOf(
   { words, piped, isPiped }: Prompt,
-  { settings, root, cwd }: { settings: Pick<OpenSettings, "permissions">; root: string; cwd: string },
+  {
+    settings,
+    root,
+    cwd,
+    servers,
+  }: { settings: Pick<OpenSettings, "permissions">; root: string; cwd: string; servers: readonly string[] },
 ): Promise<{ content: Content[]; seen: SeenFile[] }> {
   const seen: SeenFile[] = [];
   const data = piped === undefined ? [] : [noteText("standard input", piped)];
   if (!isPiped && words.includes("@")) {
     const { filesIn } = await import("./prompt-files.ts");
-    const { files, says } = await filesIn(words, { permissions: settings.permissions, root, cwd: resolve(cwd) });
+    const { files, says } = await filesIn(words, {
+      permissions: settings.permissions,
+      root,
+      cwd: resolve(cwd),
+      servers,
+    });
     for (const line of says) process.stderr.write(`holdfast: ${printable(line)}\n`);
     seen.push(...files.map(({ path, hash }) => ({ path, hash })));
     data.push(

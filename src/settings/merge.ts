@@ -51,6 +51,7 @@ export function mergeSettings(layers: readonly Layer[], home: string): { setting
     fallbackModels: firstOf(layers, (value) => value.fallbackModels),
     env: byName(layers, (value) => value.env),
     providers: byName(layers, (value) => value.providers),
+    mcpServers: byName(layers, (value) => value.mcpServers),
     proxy: firstOf(layers, (value) => value.proxy),
     maxRounds: roundsOf(layers, warnings),
     budget: budgetOf(layers, warnings),

@@ -45,7 +45,8 @@ export function withoutLoosening(checked: CheckedFile, userFile: string): { valu
     for (const step of path.slice(0, -1)) holder = holder[step] as Record<string, unknown>;
     delete holder[path.at(-1)!];
   };
-  for (const key of ["providers", "proxy", "env", "contexts"] as const) if (value[key] !== undefined) refuse([key]);
+  for (const key of ["providers", "proxy", "env", "contexts", "mcpServers"] as const)
+    if (value[key] !== undefined) refuse([key]);
   const { sandbox, permissions } = value;
   if (sandbox?.enabled === false) refuse(["sandbox", "enabled"], "a repository cannot switch the sandbox off");
   if (sandbox?.network === "on") refuse(["sandbox", "network"], "a repository cannot open the network");

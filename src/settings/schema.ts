@@ -146,6 +146,10 @@ export const settingsSchema = () =>
         .optional()
         .describe("Endpoints and keys by the name of the provider. Not from a repository."),
       proxy: address().optional().describe("The proxy for requests to models. Not from a repository."),
+      mcpServers: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe("MCP servers by name, as in `.mcp.json`. Not from a repository: that has `.mcp.json`."),
       ...workParts(),
       disableAllHooks: z
         .boolean()

@@ -26,6 +26,8 @@ export interface SettingsFile {
   env?: Record<string, string>;
   providers?: Record<string, Provider>;
   proxy?: string;
+  /** As `.mcp.json` has it. */
+  mcpServers?: Record<string, unknown>;
   maxRounds?: number;
   budget?: { tokens?: number; usd?: number; rounds?: number };
   contexts?: { ttl?: string };
@@ -87,6 +89,8 @@ export interface Settings {
   env: Record<string, string>;
   providers: Record<string, Provider>;
   proxy?: string;
+  /** By name, as they were written: whoever connects them looks at each. */
+  mcpServers: Record<string, unknown>;
   maxRounds?: number;
   /** What all agents of a context may spend together. */
   budget: { tokens?: number; usd?: number; rounds?: number };

@@ -161,20 +161,17 @@ describe("holdfast doctor and jobs", () => {
     expect((await cli("doctor")).stdout).toContain("rehearsal");
   });
 
-  it("and a first prompt name the files of a repository that are not read yet", async () => {
-    for (const name of ["AGENTS.md", ".mcp.json"]) fs.writeFileSync(path.join(cwd, name), "{}\n");
-    fs.mkdirSync(path.join(cwd, ".claude/skills"), { recursive: true });
-    const says = "not read in this version: AGENTS.md, .claude/skills, .mcp.json";
-    const instead = "name a file with @ in the prompt, or give --append-system-prompt";
+  it("names what is wrong with entries of MCP servers, and a prompt does too", async () => {
+    fs.writeFileSync(path.join(cwd, ".mcp.json"), '{"mcpServers":{"a":{"type":"carrier-pigeon"},"b":{}}}\n');
+    await cli("trust", "add");
+    const says =
+      '.mcp.json: MCP servers: a has the type "carrier-pigeon" (stdio, http and sse are known), and is left out; b has no command, and is left out';
     const { code, stdout } = await cli("doctor", "--json");
     expect([code, JSON.parse(stdout).findings.at(-1)]).toEqual([
       0,
-      { what: "files", ok: false, warning: true, says, do: instead },
+      { what: "mcp", ok: false, warning: true, says, do: "mend the file" },
     ]);
-    expect((await cli("doctor")).stdout).toContain(`! files      ${says}\n`); // ✗ is for what is wrong, and exit code 1
-    const line = `holdfast: ${says} (${instead})\n`;
-    expect((await cli("-p", "Read AGENTS.md")).stderr).toContain(line);
-    expect((await cli("-p", "-c", "Read AGENTS.md")).stderr).not.toContain(line);
+    expect((await cli("-p", "Read .mcp.json")).stderr).toContain(`holdfast: ${says}\n`);
   });
 
   it("list, show and kill a job of a harness that is gone", async () => {

@@ -54,6 +54,11 @@ export const REWRITES: Rewrite[] = [
     becomes: "$2--model rehearsal",
     why: "needs an account or a server",
   },
+  {
+    printed: /^holdfast mcp (?:show|login|logout) SERVER$/,
+    becomes: "holdfast mcp ls",
+    why: "needs a server and a browser: test/mcp/http.test.ts runs them",
+  },
   { printed: /in 3 minutes/, becomes: "in 1 second", why: "nobody waits three minutes" },
   {
     printed: TEAM,

@@ -45,6 +45,7 @@ test("a house with every option and one with none attach the same seams", async 
     surroundings: true,
     memory: {},
     skills: { places: [] },
+    mcp: { servers: [] },
     agents: {},
     subagents: { maxDepth: 1 },
     openModel: never,

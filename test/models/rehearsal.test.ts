@@ -39,14 +39,14 @@ describe("the rehearsal model works off requests", () => {
     );
   });
 
-  it("says of MCP, in both languages, that it is not there yet; does what comes before it, and searches for nothing", async () => {
+  it("says of an MCP server, in both languages, that none is configured, and searches for nothing here", async () => {
     put("README.md", "# Hi\n");
     const english = await say("List Markdown files, then connect to the docs MCP server and search for agent loop");
     const japanese = await say("docs の MCP サーバーに接続して agent loop を検索して");
     expect([english.calls.flat().map(([name]) => name), japanese.calls]).toEqual([["glob"], []]);
     expect([english.text, japanese.text]).toEqual([
-      "1 Markdown file:\n- README.md\n\n“connect to the docs MCP server”: MCP servers cannot be connected yet in this version. Nothing was done about it.",
-      "「docs の MCP サーバーに接続して agent loop を検索して」: このバージョンではまだ MCP サーバーに接続できません。これについては何もしていません。",
+      "1 Markdown file:\n- README.md\n\nMCP server docs: none is configured here. Nothing was done about it.",
+      "MCP サーバー docs: ここには設定されていません。これについては何もしていません。",
     ]);
   });
 

@@ -82,6 +82,7 @@ describe("what a repository says", () => {
       model: "x/mine",
       env: {},
       providers: {},
+      mcpServers: {},
       budget: {},
       contexts: {},
       worktree: { link: [] },

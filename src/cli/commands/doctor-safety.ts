@@ -8,9 +8,9 @@ import { canWrite, ownPaths } from "../../mechanisms/jobs/can-write.ts";
 import type { SandboxOptions } from "../../mechanisms/jobs/sandbox.ts";
 import { agentPlaces, withheldAgents } from "../agent-places.ts";
 import type { PlaceFlags } from "../flags.ts";
+import { mcpServers } from "../mcp-servers.ts";
 import { projectOf } from "../open.ts";
 import { type OpenSettings, openSettings } from "../settings.ts";
-import { INSTEAD, unusedFiles } from "../unused-files.ts";
 import type { Diagnosis } from "./doctor.ts";
 
 export async function safety(flags: PlaceFlags): Promise<Diagnosis[]> {
@@ -22,17 +22,17 @@ export async function safety(flags: PlaceFlags): Promise<Diagnosis[]> {
       ...hooks(settings, project.root),
       trust(settings),
       ...(await agents(settings, project.root)),
-      ...unused(project.root),
+      ...(await servers(settings)),
     ];
   } catch (error) {
     return [{ what: "settings", ok: false, says: messageOf(error), do: "mend the file" }];
   }
 }
 
-function unused(root: string): Diagnosis[] {
-  const files = unusedFiles(root);
-  const says = `not read in this version: ${files.join(", ")}`;
-  return files.length === 0 ? [] : [{ what: "files", ok: false, warning: true, says, do: INSTEAD }];
+/** Entries of MCP servers that are not used. */
+async function servers(settings: OpenSettings): Promise<Diagnosis[]> {
+  const { warnings } = await mcpServers(settings, {});
+  return warnings.map((says) => ({ what: "mcp", ok: false, warning: true, says, do: "mend the file" }));
 }
 
 /** Definitions that are not used, and mistakes in those that are. */

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { verb } from "../command.ts";
-import { idle, text, toggle } from "../flag.ts";
+import { idle, text, texts, toggle } from "../flag.ts";
 import { RESUME, RUN } from "../flags.ts";
 
 /** What makes words a prompt, whatever they are. */
@@ -17,8 +17,8 @@ const WRAPPERS = {
   verbose: toggle("as it always is here: stream-json has every message"),
   allowDangerouslySkipPermissions: toggle("as it always is here: bypassPermissions may be chosen"),
   permissionPromptTool: idle("NAME", "approvals over the protocol; --approvals wait and `holdfast approve` do it"),
-  mcpConfig: idle("FILE|JSON", "MCP servers"),
-  strictMcpConfig: idle(undefined, "only the servers of --mcp-config"),
+  mcpConfig: texts("FILE|JSON", "MCP servers of this run, as .mcp.json has them"),
+  strictMcpConfig: toggle("only the MCP servers of --mcp-config"),
   settingSources: idle("SOURCES", "which settings are read", { same: ["user,project,local"] }),
   tools: text("LIST", 'only these tools are offered: "Read,Bash"; "" is none, default all'),
   name: text("TITLE", "what a new context is called"),

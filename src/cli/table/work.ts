@@ -11,6 +11,7 @@ const tasks = () => import("../commands/tasks.ts");
 const team = () => import("../commands/team.ts");
 const cron = () => import("../commands/cron.ts");
 const workflow = () => import("../commands/workflow.ts");
+const mcp = () => import("../commands/mcp.ts");
 const jobs = () => import("../commands/jobs.ts");
 const agents = () => import("../commands/agents.ts");
 const memory = () => import("../commands/memory.ts");
@@ -248,6 +249,37 @@ const MEMORY: Command = {
   },
 };
 
+const MCP: Command = {
+  help: "MCP servers: .mcp.json, mcpServers of your settings",
+  bare: "ls",
+  verbs: {
+    ls: verb({
+      words: "",
+      help: "which there are, and from where",
+      flags: { trust: POLICY.trust, ...LOOK },
+      run: async (flags) => (await mcp()).ls(flags),
+    }),
+    show: verb({
+      words: "SERVER",
+      help: "connect one: its tools, what it says about itself",
+      flags: { trust: POLICY.trust, ...LOOK },
+      run: async (flags, [name]) => (await mcp()).show(flags, name),
+    }),
+    login: verb({
+      words: "SERVER",
+      help: "to one over HTTP, by way of your browser",
+      flags: { trust: POLICY.trust, ...LOOK },
+      run: async (flags, [name]) => (await mcp()).login(flags, name),
+    }),
+    logout: verb({
+      words: "SERVER",
+      help: "forget what the login gave",
+      flags: { trust: POLICY.trust, ...LOOK },
+      run: async (flags, [name]) => (await mcp()).logout(flags, name),
+    }),
+  },
+};
+
 const CRON: Command = {
   help: "what is scheduled",
   also: ["crons", "schedule", "schedules"],
@@ -353,6 +385,7 @@ export const WORK_COMMANDS: Readonly<Record<string, Command>> = {
   agents: AGENTS,
   skills: SKILLS,
   memory: MEMORY,
+  mcp: MCP,
   cron: CRON,
   workflow: WORKFLOW,
   jobs: JOBS,

@@ -8,12 +8,19 @@ import type { Output } from "../text/text-output.ts";
 /** The Claude Code whose lines these are: the one of the SDK whose published types they are checked against. */
 export const LIKE_CLAUDE_CODE = "2.1.325";
 
-export const initFields = ({ cwd, model, tools, agents, permissionMode }: Parameters<Output["init"]>[0]): object => ({
+export const initFields = ({
+  cwd,
+  model,
+  tools,
+  agents,
+  servers = [],
+  permissionMode,
+}: Parameters<Output["init"]>[0]): object => ({
   cwd,
   model,
   tools: tools.map((name) => toClaude(name, {}).name),
   agents,
-  mcp_servers: [],
+  mcp_servers: servers.map((name) => ({ name, status: "pending" })),
   permissionMode: claudeMode(permissionMode),
   // Anthropic's models are opened with that key and no other.
   apiKeySource: model.startsWith("anthropic/") ? "ANTHROPIC_API_KEY" : "none",

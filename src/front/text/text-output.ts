@@ -27,6 +27,8 @@ export interface Output {
     tools: string[];
     /** The types of agents there are; only looked up for a format that says them. */
     agents: string[];
+    /** MCP servers that may be connected. */
+    servers?: readonly string[];
     permissionMode: string;
     lead: AgentView;
     /** What the context holds already. */

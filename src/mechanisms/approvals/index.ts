@@ -47,6 +47,12 @@ export function createApprovals(opts: ApprovalsOptions & Ports = {}): Mechanism 
   });
 }
 
+/** The same question to a person, for what is no call of a model. Contract: undefined when nobody can be asked. */
+export const askingPerson =
+  (opts: ApprovalsOptions & Ports) =>
+  (call: GateCall, asked: Asked): Promise<Answer | undefined> =>
+    ask(call, asked, opts);
+
 /** Requests that wait for an answer, and those with `movedTo`, which can have none any more. */
 export const listedRequests = (state: ApprovalsState): ApprovalRequest[] =>
   Object.values(state.requests).filter((r) => !r.answer || r.movedTo !== undefined);

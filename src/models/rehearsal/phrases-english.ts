@@ -8,6 +8,7 @@ Run \`npm test\`
 Read package.json
 Search for "agent loop" in src
 Use a subtask to find the test framework of this project
+Connect to the docs MCP server and search for agent loop (where one is configured)
 Remind me of the meeting in 3 minutes
 Create two tasks, create worktrees for them, then spawn alice and bob. Ask them to submit plans before claiming tasks. (with --stay)
 Approve alice · Reject bob: add tests · Shut down alice · Tell bob: hello
@@ -16,7 +17,8 @@ Replace \`foo\` with \`bar\` in notes.txt`,
   advice:
     "Join them with “and” or “then”; put commands and texts in quotes or backticks. For anything else, configure a real model.",
   notUnderstood: "I did not understand this part, and did nothing from there on: “{part}”",
-  noMcp: "“{part}”: MCP servers cannot be connected yet in this version. Nothing was done about it.",
+  noServers: "MCP server {server}: none is configured here. Nothing was done about it.",
+  serverFound: "Found by {server} for {query}:",
   passedOver: "I took up only the last request. Not done: “{text}”",
   nothingLeft: "Nothing is left to do of that request.",
   nothingToDo: "There is nothing for me to do.",
@@ -33,6 +35,7 @@ Replace \`foo\` with \`bar\` in notes.txt`,
   do_subtask: "Subtask: {prompt}",
   do_write: "Write {path}",
   do_edit: "Edit {path}",
+  do_server: "Connect to the MCP server {server}{query| and search for @|}",
   do_remind: "Set a reminder ({when}): {what}",
   do_team:
     "Set up the team{tasks|, @ task|, tasks: @}{worktrees|, worktrees|}{mates|, teammates: @|}{plans|, plans first|}",

@@ -10,6 +10,7 @@ npm install をバックグラウンドで実行して、README.md を読み続�
 package.json を読んで
 src から「agent loop」を検索して
 サブタスクを使ってこのプロジェクトのテストフレームワークを調べて
+docs の MCP サーバーに接続して agent loop を検索して（設定されている場合）
 3分後に会議をリマインドして
 タスクを2つ作り、それぞれにワークツリーを作って、alice と bob を起動して。タスクを取る前に計画を提出するよう頼んで。（--stay が必要）
 alice の計画を承認して・bob の計画を却下: テストも書いて・alice を終了して・bob に「こんにちは」と伝えて
@@ -18,7 +19,8 @@ notes.txt の「foo」を「bar」に置き換えて`,
   advice:
     "「、」「その後」「してから」でつなげられます。コマンドや文字列は「」か ` ` で囲んでください。それ以外の依頼には本物のモデルを設定してください。",
   notUnderstood: "次の部分は理解できなかったため、そこから先は何もしていません:「{part}」",
-  noMcp: "「{part}」: このバージョンではまだ MCP サーバーに接続できません。これについては何もしていません。",
+  noServers: "MCP サーバー {server}: ここには設定されていません。これについては何もしていません。",
+  serverFound: "{server} で {query} を検索した結果:",
   passedOver: "最後の依頼だけを実行しました。未実行:「{text}」",
   nothingLeft: "その依頼について、残っている作業はありません。",
   nothingToDo: "することはありません。",
@@ -35,6 +37,7 @@ notes.txt の「foo」を「bar」に置き換えて`,
   do_subtask: "サブタスク: {prompt}",
   do_write: "{path} を書く",
   do_edit: "{path} を編集する",
+  do_server: "MCP サーバー {server} に接続する{query|（@ を検索）|}",
   do_remind: "リマインダーを設定する（{when}）: {what}",
   do_team:
     "チームを用意する{tasks|、タスク @ 件|、タスク @ 件}{worktrees|、ワークツリー|}{mates|、チームメイト @|}{plans|、計画が先|}",

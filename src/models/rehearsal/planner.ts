@@ -16,6 +16,7 @@ import { type Intent, type IntentOf, type RequestedWork, understand } from "./re
 import { remind, runCommand, subtask } from "./steps/command.ts";
 import { editFile, listFiles, readFile, searchFor, writeFile } from "./steps/files.ts";
 import { findFramework } from "./steps/framework.ts";
+import { connectServer } from "./steps/server.ts";
 import { requestShutdown, reviewPlans, sendMessage, setUpTeam } from "./steps/team.ts";
 import { todoAlone, todoAround } from "./steps/todo.ts";
 import { isTeammate, teammateReply } from "./teammate.ts";
@@ -38,14 +39,14 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
     return { text: told(false) || (now.notes.length > 0 ? say("nothingToDo") : help(say)), calls: [] };
   }
   const intents = asked.flatMap((one) => one.intents);
-  const { unknown, missing } = asked.find((one) => one.unknown !== undefined) ?? {};
-  const refusal = missing ? say("noMcp", { part: unknown }) : help(say);
+  const { unknown } = asked.find((one) => one.unknown !== undefined) ?? {};
+  const refusal = help(say);
   const passedOver = now.passedOver.map((text) => say("passedOver", { text }));
   if (intents.length === 0) return { text: paragraphs([refusal, ...passedOver, told(true)]), calls: [] };
 
   const next = advance(planFor(stageFor(say, tools, roster), intents), now.made);
   if ("calls" in next) return next;
-  const named = unknown === undefined || missing ? [] : [say("notUnderstood", { part: unknown })];
+  const named = unknown === undefined ? [] : [say("notUnderstood", { part: unknown })];
   const refused = unknown === undefined ? [] : [...named, refusal];
   const answer = paragraphs([next.text, ...refused, ...passedOver]);
   const isGiven = now.answers.some((given) => given.includes(answer));
@@ -117,6 +118,7 @@ const STEPS: { [Kind in RequestedWork["kind"]]: (stage: Stage, intent: IntentOf<
   write: writeFile,
   edit: editFile,
   remind,
+  server: connectServer,
   team: setUpTeam,
   review: reviewPlans,
   shutdown: requestShutdown,

@@ -36,6 +36,8 @@ export type Intent =
   | { kind: "write"; path: string; content: string }
   | { kind: "edit"; path: string; oldText: string; newText: string; all: boolean }
   | { kind: "remind"; when: string; what: string }
+  /** `query`: what is then searched for with its own tool. */
+  | { kind: "server"; server: string; query?: string }
   | Team
   /** No names: the one that waits; `*`: all that wait. */
   | { kind: "review"; names: string[]; approve: boolean; feedback?: string }
@@ -55,8 +57,6 @@ export interface Request {
   intents: Intent[];
   /** The first part that was not understood. Nothing after it is done: it may depend on it. */
   unknown?: string;
-  /** That part is understood, and wants what this version does not have. */
-  missing?: "mcp";
 }
 
 /** What a clause may refer back to. */
@@ -81,10 +81,14 @@ function read(text: string): Request {
   const intents: Intent[] = [];
   const before: Before = {};
   for (const clause of clauses) {
-    if (wantsMcp(clause))
-      return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)), missing: "mcp" };
-    const found = readClause(clause, before);
+    const found = wantsMcp(clause) ? serverIn(clause) : readClause(clause, before);
     if (!found) return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)) };
+    const [first] = found;
+    const last = intents.at(-1);
+    if (last?.kind === "server" && last.query === undefined && first?.kind === "search" && first.path === undefined) {
+      last.query = first.text; // "connect to it and search for x": there
+      continue;
+    }
     intents.push(...found.filter((intent) => !isRepeatedRead(intent, intents.at(-1))));
     const file = found.findLast((i) => "path" in i && i.kind !== "search");
     if (file && "path" in file) before.file = file.path;
@@ -96,6 +100,18 @@ function read(text: string): Request {
 /** A server to be connected to, or asked: the word alone may be what is searched for. */
 const wantsMcp = ({ text }: Clause): boolean =>
   /(?<![A-Za-z])MCP(?![A-Za-z])/i.test(text) && /server|connect|サーバ|接続|つな|繋/i.test(text);
+
+const SERVER_EN =
+  /(?:the\s+)?(?<server>[\w-]+)\s+MCP\s+server|MCP\s+server\s+(?:(?:named|called)\s+)?(?<named>[\w-]+)/i;
+const SERVER_JA =
+  /(?<server>[\w-]+)\s*(?:の|という)?\s*MCP\s*サーバー?(?:.*?(?:接続|つな|繋)[^\s]*?(?:して|し|いで|ぎ)[、,\s]*(?<query>.+?)\s*を\s*(?:検索|探|調べ))?/i;
+
+function serverIn(clause: Clause): Intent[] | undefined {
+  const { server, named, query } = (SERVER_JA.exec(clause.text) ?? SERVER_EN.exec(clause.text))?.groups ?? {};
+  const name = server ?? named;
+  if (name === undefined) return undefined;
+  return [{ kind: "server", server: clause.plain(name), ...(query !== undefined && { query: clause.plain(query) }) }];
+}
 
 const shown = (part: string): string => (part.length > 200 ? `${part.trim().slice(0, 200)}…` : part.trim());
 

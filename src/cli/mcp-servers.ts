@@ -1,0 +1,51 @@
+// Which MCP servers there are: of the command line, of the user's settings, of the project's `.mcp.json` as it was approved.
+import { resolve } from "node:path";
+import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { readTextFile } from "../ledger/text-file.ts";
+import type { McpServer } from "../mechanisms/mcp/port.ts";
+import type { ReadServers } from "../mechanisms/mcp/server-config.ts";
+import { MCP_FILE } from "../settings/files.ts";
+import type { LoadedSettings } from "../settings/load.ts";
+
+export interface McpFlags {
+  mcpConfig?: string[] | undefined;
+  strictMcpConfig?: boolean | undefined;
+}
+
+/** Contract: what is wrong with an entry is a line, and leaves the others as they are; a file that was named and is not there is an error. */
+export async function mcpServers(
+  { settings, mcp }: Pick<LoadedSettings, "settings" | "mcp">,
+  { mcpConfig = [], strictMcpConfig = false }: McpFlags,
+): Promise<ReadServers> {
+  const ofUser = Object.keys(settings.mcpServers).length > 0 ? settings.mcpServers : undefined;
+  if (mcpConfig.length === 0 && (strictMcpConfig || (!ofUser && !mcp))) return { servers: [], warnings: [] };
+  const { readServers, readServersText } = await import("../mechanisms/mcp/server-config.ts");
+  const { env } = process;
+  const read = mcpConfig.map((given) =>
+    readServersText(textOf(given), { shown: shownOf(given), repository: false, env }),
+  );
+  if (!strictMcpConfig && ofUser) read.push(readServers(ofUser, { shown: "settings", repository: false, env }));
+  if (!strictMcpConfig && mcp) read.push(readServersText(mcp.text, { shown: MCP_FILE, repository: true, env }));
+  const servers: McpServer[] = [];
+  const warnings = read.flatMap((one) => one.warnings);
+  for (const server of read.flatMap((one) => one.servers)) {
+    const first = servers.find(({ name }) => name === server.name);
+    if (!first) servers.push(server);
+    else if (server.repository)
+      warnings.push(`${server.source}: the MCP server ${server.name} of ${first.source} is used instead`);
+  }
+  return { servers, warnings };
+}
+
+/** JSON begins with a brace; anything else is a file. */
+const isJson = (given: string): boolean => given.trim().startsWith("{");
+const shownOf = (given: string): string => (isJson(given) ? "--mcp-config" : given);
+
+function textOf(given: string): string {
+  if (isJson(given)) return given;
+  try {
+    return readTextFile(resolve(given));
+  } catch (error) {
+    throw new HoldfastError("invalid", `--mcp-config ${given} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

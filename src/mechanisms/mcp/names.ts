@@ -1,0 +1,14 @@
+// Names of servers and of their tools, as providers take them.
+import { createHash } from "node:crypto";
+
+const LONGEST = 64;
+
+export const cleanName = (name: string): string => name.trim().replaceAll(/[^A-Za-z0-9_-]/g, "_");
+
+/** `mcp__server__tool`. Contract: the same for the same names; one that is too long ends with a part of its hash. */
+export function toolName(server: string, tool: string): string {
+  const name = `mcp__${cleanName(server)}__${cleanName(tool)}`;
+  if (name.length <= LONGEST) return name;
+  const mark = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 6);
+  return `${name.slice(0, LONGEST - mark.length - 1)}_${mark}`;
+}

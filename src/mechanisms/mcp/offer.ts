@@ -1,0 +1,81 @@
+// What a server offers: the definitions of its tools, bounded and without marks of the runtime, and the hash that stands for each.
+import { nameBlob } from "../../ledger/checksum.ts";
+import { withoutMarks } from "../../loop/marks.ts";
+import { cutText } from "../../text/cut.ts";
+
+/** A tool as a model is shown it. */
+export interface ToolDefinition {
+  /** As the server calls it. */
+  tool: string;
+  description: string;
+  schema: Record<string, unknown>;
+  /** The server says that it changes nothing. */
+  readOnly: boolean;
+  /** Of what the server said, whole. */
+  hash: string;
+}
+
+/** As a server lists it. */
+export interface ListedTool {
+  name: string;
+  description?: string | undefined;
+  inputSchema?: unknown;
+  annotations?: { readOnlyHint?: boolean | undefined } | undefined;
+}
+
+const LONGEST_DESCRIPTION = 2000;
+const LONGEST_SCHEMA = 24_000;
+const MOST_TOOLS = 2000;
+
+export const definitionsOf = (listed: readonly ListedTool[]): ToolDefinition[] =>
+  listed.slice(0, MOST_TOOLS).map(definitionOf);
+
+function definitionOf({ name, description = "", inputSchema, annotations }: ListedTool): ToolDefinition {
+  return {
+    tool: name,
+    description: shownText(description),
+    schema: shownSchema(inputSchema),
+    readOnly: annotations?.readOnlyHint === true,
+    hash: definitionHash({ name, description, inputSchema, annotations: annotations ?? {} }),
+  };
+}
+
+/** Text of a server, for a model: data, at most 2 kB. */
+export const shownText = (text: string): string => withoutMarks(cutText(text, LONGEST_DESCRIPTION));
+
+/** Contract: what the order of keys does not change. */
+export const definitionHash = (value: unknown): string => nameBlob(Buffer.from(JSON.stringify(sorted(value)) ?? ""));
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}
+
+/** Providers want an object at the top. One that is too long to be sent with every request tells only the names. */
+function shownSchema(given: unknown): Record<string, unknown> {
+  const { $schema: _, ...schema } = isObject(given) ? given : {};
+  const whole = bounded({ ...schema, type: "object", properties: schema.properties ?? {} }) as Record<string, unknown>;
+  if (JSON.stringify(whole).length <= LONGEST_SCHEMA) return whole;
+  const names = isObject(schema.properties) ? Object.keys(schema.properties).slice(0, 200) : [];
+  const { required } = schema;
+  return {
+    type: "object",
+    properties: Object.fromEntries(names.map((name) => [name, {}])),
+    ...(required ? { required } : {}),
+  };
+}
+
+function bounded(value: unknown): unknown {
+  if (typeof value === "string") return shownText(value);
+  if (Array.isArray(value)) return value.map(bounded);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, bounded(one)]));
+}

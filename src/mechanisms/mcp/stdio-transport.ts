@@ -1,0 +1,144 @@
+// The process of a stdio server, and the lines to and from it. It dies with us, however we end.
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Writable } from "node:stream";
+import type { JSONRPCMessage, ReadBuffer, Transport } from "@modelcontextprotocol/client";
+import { messageOf } from "../../ledger/error.ts";
+
+/**
+ * Descriptor 3 is a pipe that nobody writes to: it ends when the harness does, also by kill -9. Then the watcher, which belongs to the
+ * server's own process group, ends that group. The server takes the place of the shell, so that what is signalled is the server.
+ */
+const WATCHED = `( trap '' TERM; read -r _ <&3; kill -TERM 0; sleep 1; kill -KILL 0 ) >/dev/null 2>&1 </dev/null &
+exec "$@" 3<&-`;
+
+const LAST_WORDS = 2000;
+const GRACE_MS = 1500;
+const MOST_BYTES = 64 << 20;
+
+export interface ServerProcess {
+  command: readonly string[];
+  env: Record<string, string>;
+  cwd: string;
+}
+
+/** What of the client library it is made with: that is loaded only where a server is connected. */
+interface Framing {
+  ReadBuffer: new (options?: { maxBufferSize?: number }) => ReadBuffer;
+  serializeMessage: (message: JSONRPCMessage) => string;
+}
+
+export interface StdioTransport extends Transport {
+  /** How the process ended and what it said last, once it has ended by itself. */
+  readonly ended: string | undefined;
+}
+
+export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeMessage }: Framing): StdioTransport {
+  const buffer = new ReadBuffer({ maxBufferSize: MOST_BYTES });
+  let child: ChildProcess | undefined;
+  let ended: string | undefined;
+  let lastWords = "";
+  let exited: Promise<void> = Promise.resolve();
+
+  const read = (chunk: Buffer) => {
+    try {
+      buffer.append(chunk);
+    } catch (error) {
+      transport.onerror?.(error as Error); // a line without end
+      signal("SIGKILL");
+      return;
+    }
+    for (;;) {
+      try {
+        const message = buffer.readMessage();
+        if (message === null) return;
+        transport.onmessage?.(message);
+      } catch (error) {
+        transport.onerror?.(error as Error); // some servers print what is no message: that line is passed over
+      }
+    }
+  };
+
+  const signal = (name: NodeJS.Signals) => {
+    if (child?.pid === undefined) return;
+    try {
+      process.kill(-child.pid, name);
+    } catch {
+      // it is gone
+    }
+  };
+
+  const transport: StdioTransport = {
+    get ended() {
+      return ended;
+    },
+    async start() {
+      const [command, ...args] = of.command;
+      const started = spawn("/bin/sh", ["-c", WATCHED, "mcp-server", command!, ...args], {
+        cwd: of.cwd,
+        env: of.env,
+        detached: true, // a process group of its own
+        stdio: ["pipe", "pipe", "pipe", "pipe"],
+      });
+      child = started;
+      await new Promise<void>((resolve, reject) => started.once("spawn", resolve).once("error", reject));
+      exited = new Promise((resolve) => {
+        started.once("exit", (code, by) => {
+          (started.stdio[3] as Writable).destroy(); // the watcher ends what the server has left
+          ended = `${by === null ? `exit code ${code}` : by}${lastWords.trim() === "" ? "" : `: ${tail(lastWords)}`}`;
+          resolve();
+        });
+      });
+      started.once("close", () => transport.onclose?.());
+      started.stderr!.on("data", (chunk) => {
+        lastWords = (lastWords + chunk).slice(-LAST_WORDS);
+      });
+      started.stdout!.on("data", read);
+      for (const stream of started.stdio) stream?.on("error", () => undefined); // its end says it
+      for (const stream of started.stdio) (stream as unknown as { unref?: () => void } | null)?.unref?.();
+      started.unref(); // a server keeps no process
+    },
+    send: (message) =>
+      new Promise((resolve, reject) => {
+        const { stdin } = child ?? {};
+        if (!stdin?.writable) return reject(new Error(`the server has ended${ended ? ` (${ended})` : ""}`));
+        stdin.write(serializeMessage(message), (error) => (error ? reject(new Error(messageOf(error))) : resolve()));
+      }),
+    async close() {
+      if (!child) return;
+      child.stdin?.end();
+      for (const [name, ms] of [
+        ["SIGTERM", GRACE_MS],
+        ["SIGKILL", GRACE_MS],
+      ] as const) {
+        if (await within(exited, ms)) break;
+        signal(name);
+      }
+      await within(exited, GRACE_MS);
+      (child.stdio[3] as Writable).destroy();
+      buffer.clear();
+    },
+  };
+  return transport;
+}
+
+/** Contract: true when it came in time. Its timer keeps the process: what is being closed is waited for. */
+function within(promise: Promise<void>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
+
+/** The last lines that it printed beside the protocol. */
+const tail = (text: string): string =>
+  text
+    .trim()
+    .split("\n")
+    .slice(-3)
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" · ")
+    .slice(-400);
