@@ -60,8 +60,6 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
     createSkills(opts.skills), // input, system, tools: load_skill, and /name of a person
-    createMemory(opts.memory && opts.memories && { ...opts.memory, open: opts.memories }), // input, tools: remember forget
-    createSurroundings({ tell: opts.surroundings }), // input: the day and the branch, where they changed
     createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
     createApprovals({ ...opts.approvals, ...house }), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
@@ -76,6 +74,8 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createSubagents({ isolate: house.isolate, ...opts.subagents, runner: opts.runner, catalogue: opts.catalogue }), // tools, intake, wake: task, for children that run the same loop
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work
     createMcp({ ...house, ...opts.mcp }), // tools, input, intake, system, gate: connect_mcp, the tools of MCP servers, their resources and prompts
+    createMemory(opts.memory && opts.memories && { ...opts.memory, open: opts.memories }), // input, tools: remember forget
+    createSurroundings({ tell: opts.surroundings }), // input: the day and the branch, where they changed
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
   ];

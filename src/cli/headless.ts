@@ -19,6 +19,7 @@ import type { Store } from "../ledger/store.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionOptions } from "../mechanisms/permissions/index.ts";
+import { createSkillCatalogue } from "../mechanisms/skills/catalogue.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
 import { driveRun, type RunResult, titleOf } from "../run-result.ts";
@@ -32,6 +33,7 @@ import { openHarness } from "./open-harness.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
 import { interruptOnSignals } from "./signals.ts";
+import { skillPlaces } from "./skill-places.ts";
 import { begunWith, type Started, startOf } from "./start.ts";
 
 const EXIT: Record<RunResult["reason"], number> = { done: 0, failed: 1, limit: 3, blocked: 4, interrupted: 130 };
@@ -173,7 +175,9 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const { flags, harness, output, screen, prompt, modelId, mode, state, record } = work;
   if (flags.agent !== undefined && work.context)
     throw new HoldfastError("invalid", "the type of a lead is chosen when its context begins: leave --agent out");
-  const agents = flags.outputFormat === "stream-json" ? (await harness.agents.list()).map(({ name }) => name) : [];
+  const saysAll = flags.outputFormat === "stream-json";
+  const agents = saysAll ? (await harness.agents.list()).map(({ name }) => name) : [];
+  const skills = saysAll ? await createSkillCatalogue(skillPlaces(state.project.root, work)).list() : [];
   const context = work.context?.id ?? (await begin(work));
   const refusals = watchRefusals();
   let recording: Promise<unknown> = Promise.resolve();
@@ -198,6 +202,8 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         cwd: turn.cwd,
         tools: harness.toolNames(turn),
         agents,
+        skills: skills.filter(({ onlyByPerson }) => !onlyByPerson).map(({ name }) => name),
+        slashCommands: skills.filter(({ onlyByModel }) => !onlyByModel).map(({ name }) => name),
         servers: work.servers,
         lead: turn,
         permissionMode: mode,

@@ -173,7 +173,8 @@ describe("the docs server of the examples", () => {
     const told = async (words: string) => {
       script = [{ text: "ok" }];
       const { stderr } = await runCli(["-p", words, "--model", "openai-compatible/mock", ...given], opts());
-      return { said: String(requests().at(-1)!.messages.at(-1)!.content), stderr };
+      const said = String(requests().at(-1)!.messages.at(-1)!.content);
+      return { said: said.replace(/^<note from="holdfast">\nToday is [^<]*<\/note>\n/, ""), stderr };
     };
     const brought = await told("What does @docs:docs://approvals.md say?");
     expect([brought.said, brought.stderr.includes("is no file here")]).toEqual([

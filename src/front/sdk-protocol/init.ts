@@ -14,6 +14,8 @@ export const initFields = ({
   tools,
   agents,
   servers = [],
+  skills = [],
+  slashCommands = [],
   permissionMode,
 }: Parameters<Output["init"]>[0]): object => ({
   cwd,
@@ -27,8 +29,8 @@ export const initFields = ({
   claude_code_version: LIKE_CLAUDE_CODE,
   holdfast_version: VERSION,
   output_style: "default",
-  slash_commands: [],
-  skills: [],
+  slash_commands: slashCommands,
+  skills,
   plugins: [],
   capabilities: [],
 });

@@ -27,6 +27,9 @@ export interface Output {
     tools: string[];
     /** The types of agents there are; only looked up for a format that says them. */
     agents: string[];
+    /** Skills that the model may load, and those that a person may name with `/`; likewise. */
+    skills?: readonly string[];
+    slashCommands?: readonly string[];
     /** MCP servers that may be connected. */
     servers?: readonly string[];
     permissionMode: string;

@@ -2,6 +2,7 @@
 import type { Clause } from "./clauses.ts";
 import type { Before, Intent } from "./request.ts";
 import { pattern } from "./rule.ts";
+import { KNOWLEDGE_RULES } from "./rules-knowledge.ts";
 import { REMIND_RULE } from "./rules-remind.ts";
 import { TEAM_RULES } from "./rules-team.ts";
 import { WORK_RULES } from "./rules-work.ts";
@@ -14,7 +15,7 @@ const NEGATED = {
 
 export function readClause(clause: Clause, before: Before): Intent[] | undefined {
   if (pattern(NEGATED[clause.lang]).test(clause.text.replace(/:.*$/s, ""))) return undefined;
-  for (const rule of [REMIND_RULE, ...TEAM_RULES, ...WORK_RULES]) {
+  for (const rule of [...KNOWLEDGE_RULES, REMIND_RULE, ...TEAM_RULES, ...WORK_RULES]) {
     if (rule.hint?.test(clause.text) === false) continue;
     for (const source of rule[clause.lang]) {
       const found = pattern(source).exec(clause.text);

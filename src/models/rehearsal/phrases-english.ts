@@ -9,6 +9,8 @@ Read package.json
 Search for "agent loop" in src
 Use a subtask to find the test framework of this project
 Connect to the docs MCP server and search for agent loop (where one is configured)
+Load the code-review skill and review the last commit (where there is one)
+I prefer tabs. Remember that. · What do you remember?
 Remind me of the meeting in 3 minutes
 Create two tasks, create worktrees for them, then spawn alice and bob. Ask them to submit plans before claiming tasks. (with --stay)
 Approve alice · Reject bob: add tests · Shut down alice · Tell bob: hello
@@ -19,6 +21,11 @@ Replace \`foo\` with \`bar\` in notes.txt`,
   notUnderstood: "I did not understand this part, and did nothing from there on: “{part}”",
   noServers: "MCP server {server}: none is configured here. Nothing was done about it.",
   serverFound: "Found by {server} for {query}:",
+  noSkills: "There are no skills here, and none named {name}. Nothing was done about it.",
+  skillLoaded: "Loaded the skill {name}. It says:",
+  remembered: "Remembered, in your words: {words}",
+  nothingRemembered: "Nothing is remembered of this project.",
+  recalled: "Remembered of this project:",
   passedOver: "I took up only the last request. Not done: “{text}”",
   nothingLeft: "Nothing is left to do of that request.",
   nothingToDo: "There is nothing for me to do.",
@@ -36,6 +43,9 @@ Replace \`foo\` with \`bar\` in notes.txt`,
   do_write: "Write {path}",
   do_edit: "Edit {path}",
   do_server: "Connect to the MCP server {server}{query| and search for @|}",
+  do_skill: "Load the skill {name}",
+  do_remember: "Remember: {words}",
+  do_recall: "Say what is remembered",
   do_remind: "Set a reminder ({when}): {what}",
   do_team:
     "Set up the team{tasks|, @ task|, tasks: @}{worktrees|, worktrees|}{mates|, teammates: @|}{plans|, plans first|}",

@@ -11,6 +11,8 @@ package.json を読んで
 src から「agent loop」を検索して
 サブタスクを使ってこのプロジェクトのテストフレームワークを調べて
 docs の MCP サーバーに接続して agent loop を検索して（設定されている場合）
+code-review スキルを読み込んで、最後のコミットをレビューして（ある場合）
+タブが好きです。覚えておいて。・何を覚えている？
 3分後に会議をリマインドして
 タスクを2つ作り、それぞれにワークツリーを作って、alice と bob を起動して。タスクを取る前に計画を提出するよう頼んで。（--stay が必要）
 alice の計画を承認して・bob の計画を却下: テストも書いて・alice を終了して・bob に「こんにちは」と伝えて
@@ -21,6 +23,11 @@ notes.txt の「foo」を「bar」に置き換えて`,
   notUnderstood: "次の部分は理解できなかったため、そこから先は何もしていません:「{part}」",
   noServers: "MCP サーバー {server}: ここには設定されていません。これについては何もしていません。",
   serverFound: "{server} で {query} を検索した結果:",
+  noSkills: "ここにはスキルがなく、{name} もありません。これについては何もしていません。",
+  skillLoaded: "スキル {name} を読み込みました。内容:",
+  remembered: "次の言葉のまま覚えました: {words}",
+  nothingRemembered: "このプロジェクトについて覚えていることはありません。",
+  recalled: "このプロジェクトについて覚えていること:",
   passedOver: "最後の依頼だけを実行しました。未実行:「{text}」",
   nothingLeft: "その依頼について、残っている作業はありません。",
   nothingToDo: "することはありません。",
@@ -38,6 +45,9 @@ notes.txt の「foo」を「bar」に置き換えて`,
   do_write: "{path} を書く",
   do_edit: "{path} を編集する",
   do_server: "MCP サーバー {server} に接続する{query|（@ を検索）|}",
+  do_skill: "スキル {name} を読み込む",
+  do_remember: "覚える: {words}",
+  do_recall: "覚えていることを言う",
   do_remind: "リマインダーを設定する（{when}）: {what}",
   do_team:
     "チームを用意する{tasks|、タスク @ 件|、タスク @ 件}{worktrees|、ワークツリー|}{mates|、チームメイト @|}{plans|、計画が先|}",

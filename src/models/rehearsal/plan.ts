@@ -29,6 +29,8 @@ export interface Stage {
   /** Names of the tools on offer. */
   tools: ReadonlySet<string>;
   roster: Roster;
+  /** Lines of what is remembered of the project, as the agent was told. */
+  remembered: readonly string[];
   /** Several intents in their order, as a request. */
   planFor: (intents: Intent[]) => Step;
 }

@@ -16,11 +16,12 @@ import { type Intent, type IntentOf, type RequestedWork, understand } from "./re
 import { remind, runCommand, subtask } from "./steps/command.ts";
 import { editFile, listFiles, readFile, searchFor, writeFile } from "./steps/files.ts";
 import { findFramework } from "./steps/framework.ts";
+import { loadSkill, recall, remember } from "./steps/knowledge.ts";
 import { connectServer } from "./steps/server.ts";
 import { requestShutdown, reviewPlans, sendMessage, setUpTeam } from "./steps/team.ts";
 import { todoAlone, todoAround } from "./steps/todo.ts";
 import { isTeammate, teammateReply } from "./teammate.ts";
-import { happenedIn, type Roster, readRoster, readTranscript } from "./transcript.ts";
+import { happenedIn, type Roster, readRoster, readTranscript, rememberedIn } from "./transcript.ts";
 
 /** What to reply to this transcript. Contract: pure; the same request always gives the same reply. */
 export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
@@ -28,7 +29,7 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   calls: PlannedCall[];
 } {
   const tools = new Set(request.tools.map((tool) => tool.name));
-  if (isTeammate(tools)) return teammateReply(request, (say) => stageFor(say, tools, { mates: [], plans: [] }));
+  if (isTeammate(tools)) return teammateReply(request, (say) => stageFor(say, tools, { mates: [], plans: [] }, []));
   const happened = happenedIn(request.items);
   const now = readTranscript(happened);
   const asked = now.requests.map(understand);
@@ -44,7 +45,7 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   const passedOver = now.passedOver.map((text) => say("passedOver", { text }));
   if (intents.length === 0) return { text: paragraphs([refusal, ...passedOver, told(true)]), calls: [] };
 
-  const next = advance(planFor(stageFor(say, tools, roster), intents), now.made);
+  const next = advance(planFor(stageFor(say, tools, roster, rememberedIn(happened)), intents), now.made);
   if ("calls" in next) return next;
   const named = unknown === undefined ? [] : [say("notUnderstood", { part: unknown })];
   const refused = unknown === undefined ? [] : [...named, refusal];
@@ -56,8 +57,8 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
 const help = (say: Say): string =>
   [say("introduction"), ...linesIn(say, "abilities").map((ability) => `- ${ability}`), say("advice")].join("\n");
 
-function stageFor(say: Say, tools: ReadonlySet<string>, roster: Roster): Stage {
-  const stage: Stage = { say, tools, roster, planFor: (intents) => planFor(stage, intents) };
+function stageFor(say: Say, tools: ReadonlySet<string>, roster: Roster, remembered: readonly string[]): Stage {
+  const stage: Stage = { say, tools, roster, remembered, planFor: (intents) => planFor(stage, intents) };
   return stage;
 }
 
@@ -119,6 +120,9 @@ const STEPS: { [Kind in RequestedWork["kind"]]: (stage: Stage, intent: IntentOf<
   edit: editFile,
   remind,
   server: connectServer,
+  skill: loadSkill,
+  remember,
+  recall,
   team: setUpTeam,
   review: reviewPlans,
   shutdown: requestShutdown,

@@ -1,6 +1,8 @@
 // Understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
+
 import { type Clause, clausesOf } from "./clauses.ts";
 import { readClause } from "./grammar.ts";
+import { wordsToKeep } from "./rules-knowledge.ts";
 import { joinTeams } from "./rules-team.ts";
 
 export type Lang = "en" | "ja";
@@ -38,6 +40,10 @@ export type Intent =
   | { kind: "remind"; when: string; what: string }
   /** `query`: what is then searched for with its own tool. */
   | { kind: "server"; server: string; query?: string }
+  | { kind: "skill"; name: string }
+  /** The user's own, as they stand. */
+  | { kind: "remember"; words: string }
+  | { kind: "recall" }
   | Team
   /** No names: the one that waits; `*`: all that wait. */
   | { kind: "review"; names: string[]; approve: boolean; feedback?: string }
@@ -78,6 +84,8 @@ export function understand(text: string): Request {
 
 function read(text: string): Request {
   const { lang, clauses } = clausesOf(text);
+  const words = wordsToKeep(text);
+  if (words !== undefined) return { lang, intents: [{ kind: "remember", words }] };
   const intents: Intent[] = [];
   const before: Before = {};
   for (const clause of clauses) {

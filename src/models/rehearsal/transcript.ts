@@ -209,3 +209,13 @@ const given = ({ input }: MadeCall, key: "name" | "request_id"): string => {
 };
 
 const requestId = (call: MadeCall): string => given(call, "request_id");
+
+/** Lines of notes from memory: "- name: what". */
+export const rememberedIn = (happened: readonly Happened[]): string[] =>
+  happened.flatMap((one) =>
+    one.kind === "heard"
+      ? one.notes
+          .filter(({ from }) => from === "memory")
+          .flatMap(({ text }) => [...text.matchAll(/^- (.+)$/gm)].map(([, line = ""]) => line))
+      : [],
+  );

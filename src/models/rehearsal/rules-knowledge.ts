@@ -1,0 +1,40 @@
+// Rules for skills and for what is remembered.
+import { type GrammarRule, raw } from "./rule.ts";
+
+const SKILL = raw`(?<name>[\w:-]+)`;
+
+const skill: GrammarRule = {
+  hint: /skill|スキル/i,
+  en: [raw`^(?:load|use|bring)\s+(?:the\s+)?${SKILL}\s+skill$`, raw`^(?:load|use)\s+(?:the\s+)?skill\s+${SKILL}$`],
+  ja: [raw`^${SKILL}\s*(?:の|という)?\s*スキル\s*を\s*(?:読み込|ロード|使)`],
+  build: ({ name = "" }, clause) => ({ kind: "skill", name: clause.plain(name) }),
+};
+
+const review: GrammarRule = {
+  hint: /commit|コミット/i,
+  en: [raw`^review\s+(?:the\s+)?(?:last|latest)\s+commit$`],
+  ja: [raw`^(?:最後|直前|最新)のコミットを(?:レビュー|確認)`],
+  build: () => ({ kind: "run", command: "git show --stat HEAD", background: false }),
+};
+
+const remember: GrammarRule = {
+  hint: /remember|覚え/i,
+  en: [raw`^(?:please\s+)?remember\s+(?:that\s+)?(?!that$|this$|it$)(?<words>.+)$`],
+  ja: [raw`^(?<words>.+?)(?:という?)?(?:こと)?(?:を|と)\s*覚えて`],
+  build: ({ words = "" }, clause) => ({ kind: "remember", words: clause.raw(words.trim()) }),
+};
+
+const recall: GrammarRule = {
+  hint: /remember|prefer|覚え|好み/i,
+  en: [raw`^what\s+(?:do|did)\s+(?:you\s+remember|i\s+prefer)\b.*$`],
+  ja: [raw`^(?:何を)?覚えて(?:い)?(?:る|ます)(?:こと)?(?:は何|か|を教え)?.*$`],
+  build: () => ({ kind: "recall" }),
+};
+
+export const KNOWLEDGE_RULES: readonly GrammarRule[] = [skill, review, recall, remember];
+
+/** "I prefer tabs. Remember that.": what is to be kept stands before, whatever it is. */
+const BEFORE =
+  /^(?<words>[\s\S]+?)[.!。！]\s*(?:(?:please\s+)?remember\s+(?:that|this|it)|(?:(?:それ|これ|この?こと)を?)?覚えて(?:おいて)?(?:ください|下さい)?)[.!。！]?\s*$/iu;
+
+export const wordsToKeep = (text: string): string | undefined => BEFORE.exec(text.trim())?.groups?.words?.trim();
