@@ -113,7 +113,7 @@ test("what was printed as an answer is in the ledger, whatever the model says af
 
 test("an interrupted turn leaves no call behind: the next prompt is read before anything runs", async () => {
   const script = ({ body }: ScriptRequest): ScriptRound =>
-    JSON.stringify(body).includes("forget") ? { text: "FORGOTTEN" } : bash("echo ran >> effects");
+    JSON.stringify(body.messages).includes("forget") ? { text: "FORGOTTEN" } : bash("echo ran >> effects");
   const world = await worldOf(script);
   const killed = await world.run(["-p", "Go"], { env: { ...env, HOLDFAST_CRASH_AT: "intent.durable" } });
   const slow = { SessionStart: [{ hooks: [{ type: "command", command: `touch ${world.dir}/started; sleep 5` }] }] };
