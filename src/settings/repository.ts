@@ -82,8 +82,11 @@ export function executablePieces(value: SettingsFile, place: SettingsPlace): Tru
   return pieces;
 }
 
+/** What trusting them means besides. */
+const MCP_NOTICE = "its processes start with the network, inside the sandbox where that works";
+
 export const mcpPiece = (shown: string, text: string): TrustedPiece =>
-  pieceOf({ name: "mcp", what: "MCP servers", file: shown, content: text, shows: [text] });
+  pieceOf({ name: "mcp", what: "MCP servers", file: shown, content: text, shows: [MCP_NOTICE, text] });
 
 /** A piece, whether it is approved or not. */
 export type TrustedPiece = Omit<ExecutablePiece, "approved">;

@@ -243,7 +243,11 @@ describe("executable configuration", () => {
     expect(executables.map(({ kind, shows, approved }) => ({ kind, shows, approved }))).toEqual([
       { kind: "hooks .holdfast/settings.json", shows: ["Stop → ./one.sh"], approved: false },
       { kind: "allow .holdfast/settings.json", shows: ["Bash(one)"], approved: false },
-      { kind: "mcp .mcp.json", shows: ['{"mcpServers":{}}'], approved: false },
+      {
+        kind: "mcp .mcp.json",
+        shows: ["its processes start with the network, inside the sandbox where that works", '{"mcpServers":{}}'],
+        approved: false,
+      },
     ]);
     const { kind, hash } = executables[0]!;
     write("./swapped-while-asking.sh", ["Bash(one)"]);

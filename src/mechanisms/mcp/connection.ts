@@ -21,7 +21,7 @@ export type Outcome<T> =
   /** A person has to log in. */
   | { kind: "login" };
 
-export interface Asking {
+interface Asking {
   signal: AbortSignal;
   onProgress?: (says: string) => void;
 }

@@ -11,7 +11,7 @@ export const mcpEvents = {
   "mcp.found": { v: 1, schema: () => z.object({ names: z.array(z.string()) }) },
 } satisfies EventDefs;
 
-export interface OfferedBy {
+interface OfferedBy {
   hash: string;
   tools: string;
   /** When it was connected first. */

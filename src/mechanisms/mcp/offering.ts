@@ -11,7 +11,7 @@ import type { Connected, Servers } from "./servers.ts";
 /** Past so many, their schemas would crowd every request. */
 const MOST_OFFERED = 40;
 
-export interface Entry {
+interface Entry {
   name: string;
   server: McpServer;
   definition: ToolDefinition;

@@ -1,6 +1,7 @@
 // A tool of a server as one of ours: the first call connects, the result is bounded like any other, a changed definition is refused.
 import * as z from "zod";
-import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
+import { defineTool, type Tool, type ToolRun, type Turn } from "../../loop/seams.ts";
+import type { CallPart } from "../../models/model.ts";
 import type { ToolDefinition } from "./offer.ts";
 import { outputOf, withoutResult } from "./outcome-text.ts";
 import type { McpServer } from "./port.ts";
@@ -8,6 +9,8 @@ import type { Servers } from "./servers.ts";
 
 /** Which change a person was asked about, by call. */
 export type Agreed = Map<string, string>;
+
+export const callKey = ({ context, agent }: Turn, { id }: CallPart): string => `${context} ${agent} ${id}`;
 
 export function createServerTool(
   name: string,
@@ -23,7 +26,7 @@ export function createServerTool(
     const { connection } = opened.value;
     const now = opened.value.changed.get(tool);
     if (now) {
-      if (agreed.get(call.id) !== now.hash) return { content: changedText(name, server), isError: true };
+      if (agreed.get(callKey(turn, call)) !== now.hash) return { content: changedText(name, server), isError: true };
       servers.approve(server.name, now);
     }
     if (!opened.value.tools.some((one) => one.tool === tool))

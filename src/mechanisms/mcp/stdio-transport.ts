@@ -132,13 +132,9 @@ function within(promise: Promise<void>, ms: number): Promise<boolean> {
   });
 }
 
-/** The last lines that it printed beside the protocol. */
-const tail = (text: string): string =>
-  text
-    .trim()
-    .split("\n")
-    .slice(-3)
-    .map((line) => line.trim())
-    .filter((line) => line !== "")
-    .join(" · ")
-    .slice(-400);
+/** Of what it printed beside the protocol: the lines that name an error, else the last ones. */
+function tail(text: string): string {
+  const lines = text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));
+  const errors = lines.filter((line) => /error/i.test(line));
+  return (errors.length > 0 ? errors.slice(0, 2) : lines.slice(-3)).join(" · ").slice(-400);
+}
