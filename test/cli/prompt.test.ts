@@ -39,7 +39,7 @@ const sent = (): string => {
   const messages = server.log().requests.at(-1)!.body.messages as { role: string; content: unknown }[];
   const { content } = messages.findLast(({ role }) => role === "user")!;
   const texts = typeof content === "string" ? [content] : (content as { text: string }[]).map(({ text }) => text);
-  return texts.join("").replace(/<note from="holdfast">\nToday is [^<]*<\/note>\n?/, "");
+  return texts.join("").replace(/\n?<note from="holdfast">\nToday is [^<]*<\/note>/, "");
 };
 const requests = (): number => server.log().requests.length;
 const contexts = async () => JSON.parse((await here(["contexts", "ls", "--json"], opts)).stdout);

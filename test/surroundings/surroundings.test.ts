@@ -5,7 +5,7 @@ import { type House, openHouse } from "../house.ts";
 let house: House;
 afterEach(() => house.close());
 
-it("an agent is told the day and the branch before its first input, and again when one of them changed; the system prompt stays", async () => {
+it("an agent is told the day and the branch with its first input, and again when one of them changed; the system prompt stays", async () => {
   house = await openHouse(() => ({ text: "ok" }), { surroundings: true });
   const git = (...args: string[]) => execFileSync("git", args, { cwd: house.root });
   git("init", "-q", "-b", "main");

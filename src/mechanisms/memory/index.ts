@@ -32,7 +32,7 @@ export function createMemory(opts: MemoryOptions | undefined): Mechanism {
     const { text, shown } = newsFor(all, turn, textOf(input.content));
     if (text === undefined) return input;
     await turn.append([{ type: "memory.shown", data: { memories: shown } }], { durability: "deferred" });
-    return { ...input, content: [{ type: "text", text: noteText("memory", text) }, ...input.content] };
+    return { ...input, content: [...input.content, { type: "text", text: noteText("memory", text) }] };
   }
 
   return defineMechanism({

@@ -31,14 +31,14 @@ export function createSurroundings({ tell = false }: { tell?: boolean | undefine
     events,
     fold: slice,
     seams: {
-      /** Before what is asked, in the same message. */
+      /** Behind what is asked, in the same message. */
       async input(input, turn) {
         if (!tell) return input;
         const now = surroundingsOf(turn.root);
         const last = own(turn.slice<Said>("surroundings"), turn.agent);
         if (last?.day === now.day && last.branch === now.branch) return input;
         await turn.append([{ type: "surroundings.said", data: now }], { durability: "deferred" });
-        return { ...input, content: [{ type: "text", text: noteText("holdfast", saidOf(now)) }, ...input.content] };
+        return { ...input, content: [...input.content, { type: "text", text: noteText("holdfast", saidOf(now)) }] };
       },
     },
   });
