@@ -1,9 +1,10 @@
 // What calls of a server's tools bring, and what is said when they do not.
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, test } from "vitest";
+import { connect as openConnection } from "../../src/mechanisms/mcp/connection.ts";
 import { call, connect, type Desk, openDesk } from "./desk.ts";
 
 let desk: Desk;
-afterEach(() => desk.close());
+afterEach(() => desk?.close());
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -109,7 +110,7 @@ describe("a server that does not answer", () => {
     expect([desk.last(2), desk.last(3), desk.last(4)]).toEqual([
       "mcp__fake__die failed: the MCP server fake (settings) is not there: exit code 3: fake server is here · out of memory. Its effect is unknown: look before you repeat it. The next call starts it again; if that fails too, go on without it and say so.",
       "fine {}",
-      'mcp__fake__hang failed: the MCP server fake (settings) did not answer within 0.3 s. Its effect is unknown: look before you repeat it. "timeout" of the server, in milliseconds, allows more.',
+      'mcp__fake__hang failed: the MCP server fake (settings) did not answer within 0.3 s (it said: fake server is here). Its effect is unknown: look before you repeat it. "timeout" of the server, in milliseconds, allows more.',
     ]);
     await expect.poll(() => desk.seen("fake").at(-1)).toBe("notifications/cancelled");
   });
@@ -191,4 +192,22 @@ describe("a description that changes", () => {
         .description;
     expect([desk.last(4), described(3), described(4)]).toEqual(['pay {"n":1}', "Pays.", "Pays in gold."]);
   });
+});
+
+test("a program that does not answer the first message is given up, with what it printed", async () => {
+  const server = {
+    name: "mute",
+    source: "test",
+    repository: false,
+    timeoutMs: 5000,
+    transport: {
+      kind: "stdio" as const,
+      command: "/bin/sh",
+      args: ["-c", "echo fetching >&2; exec sleep 100"],
+      env: {},
+    },
+  };
+  const house = { root: "/", env: { PATH: process.env.PATH ?? "" }, version: "1" };
+  const outcome = await openConnection(server, { house, elicit: async () => ({ action: "decline" }), connectMs: 500 });
+  expect(outcome).toEqual({ kind: "timeout", ms: 500, said: "fetching" });
 });

@@ -18,8 +18,11 @@ export function withoutResult(
         return `${what} failed: ${outcome.says}`;
       case "ended":
         return `${what} failed: ${where} is not there: ${outcome.says}.${look} The next call starts it again; if that fails too, go on without it and say so.`;
-      case "timeout":
-        return `${what} failed: ${where} did not answer within ${server.timeoutMs / 1000} s.${look} "timeout" of the server, in milliseconds, allows more.`;
+      case "timeout": {
+        const printed = outcome.said === undefined ? "" : ` (it said: ${outcome.said})`;
+        const more = outcome.ms === server.timeoutMs ? ' "timeout" of the server, in milliseconds, allows more.' : "";
+        return `${what} failed: ${where} did not answer within ${outcome.ms / 1000} s${printed}.${look}${more}`;
+      }
       case "aborted":
         return `${what} was interrupted; the server was told.${look}`;
       case "login":

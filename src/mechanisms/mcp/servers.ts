@@ -95,7 +95,7 @@ export function createServers(
       await pause(ms, signal);
       if (signal.aborted) return { kind: "aborted" };
       outcome = await once(server, slot, signal);
-      if (outcome.kind !== "ended" && outcome.kind !== "timeout") break;
+      if (outcome.kind !== "ended") break;
     }
     if (outcome.kind === "done") {
       Object.assign(slot, { connected: outcome.value, failures: 0, retryAt: 0 });
