@@ -115,6 +115,20 @@ describe("a server that does not answer", () => {
     await expect.poll(() => desk.seen("fake").at(-1)).toBe("notifications/cancelled");
   });
 
+  it("is tried three times more, then left alone for a while, which the model is told", async () => {
+    const tools = [{ name: "die" }, { name: "fine" }];
+    const again = call("mcp__fake__fine");
+    desk = await openDesk([connect("fake"), call("mcp__fake__die"), again, again, { text: "ok" }], {
+      fake: { tools, does: { die: { exit: 3, last: true } } },
+    });
+    await desk.go();
+    expect([desk.last(3), desk.last(4)]).toEqual([
+      expect.stringMatching(/^mcp__fake__fine failed: .* is not there: exit code 7\. The next call/),
+      expect.stringMatching(/is not there: exit code 7\. It is tried again in \d s: go on without it, or wait\.$/),
+    ]);
+    expect(desk.seen("fake").filter((line) => line.startsWith("start"))).toHaveLength(4);
+  });
+
   it("and cannot be started is a result, with what it said last", async () => {
     desk = await openDesk(
       [connect("fake"), { text: "ok" }],

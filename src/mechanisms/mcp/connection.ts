@@ -14,8 +14,8 @@ export type Outcome<T> =
   | { kind: "done"; value: T }
   /** The server answered with an error, or not as the protocol wants. */
   | { kind: "error"; says: string }
-  /** The connection ended. */
-  | { kind: "ended"; says: string }
+  /** The connection ended, or there is none. `pauseMs`: it was tried in vain, and is not tried before. */
+  | { kind: "ended"; says: string; pauseMs?: number }
   /** `said`: what its process printed meanwhile. */
   | { kind: "timeout"; ms: number; said?: string | undefined }
   | { kind: "aborted" }
