@@ -1,9 +1,10 @@
 // What calls of a server's tools bring, and what is said when they do not.
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, test } from "vitest";
+import { connect as openConnection } from "../../src/mechanisms/mcp/connection.ts";
 import { call, connect, type Desk, openDesk } from "./desk.ts";
 
 let desk: Desk;
-afterEach(() => desk.close());
+afterEach(() => desk?.close());
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -109,9 +110,23 @@ describe("a server that does not answer", () => {
     expect([desk.last(2), desk.last(3), desk.last(4)]).toEqual([
       "mcp__fake__die failed: the MCP server fake (settings) is not there: exit code 3: fake server is here · out of memory. Its effect is unknown: look before you repeat it. The next call starts it again; if that fails too, go on without it and say so.",
       "fine {}",
-      'mcp__fake__hang failed: the MCP server fake (settings) did not answer within 0.3 s. Its effect is unknown: look before you repeat it. "timeout" of the server, in milliseconds, allows more.',
+      'mcp__fake__hang failed: the MCP server fake (settings) did not answer within 0.3 s (it said: fake server is here). Its effect is unknown: look before you repeat it. "timeout" of the server, in milliseconds, allows more.',
     ]);
     await expect.poll(() => desk.seen("fake").at(-1)).toBe("notifications/cancelled");
+  });
+
+  it("is tried three times more, then left alone for a while, which the model is told", async () => {
+    const tools = [{ name: "die" }, { name: "fine" }];
+    const again = call("mcp__fake__fine");
+    desk = await openDesk([connect("fake"), call("mcp__fake__die"), again, again, { text: "ok" }], {
+      fake: { tools, does: { die: { exit: 3, last: true } } },
+    });
+    await desk.go();
+    expect([desk.last(3), desk.last(4)]).toEqual([
+      expect.stringMatching(/^mcp__fake__fine failed: .* is not there: exit code 7\. The next call/),
+      expect.stringMatching(/is not there: exit code 7\. It is tried again in \d s: go on without it, or wait\.$/),
+    ]);
+    expect(desk.seen("fake").filter((line) => line.startsWith("start"))).toHaveLength(4);
   });
 
   it("and cannot be started is a result, with what it said last", async () => {
@@ -191,4 +206,22 @@ describe("a description that changes", () => {
         .description;
     expect([desk.last(4), described(3), described(4)]).toEqual(['pay {"n":1}', "Pays.", "Pays in gold."]);
   });
+});
+
+test("a program that does not answer the first message is given up, with what it printed", async () => {
+  const server = {
+    name: "mute",
+    source: "test",
+    repository: false,
+    timeoutMs: 5000,
+    transport: {
+      kind: "stdio" as const,
+      command: "/bin/sh",
+      args: ["-c", "echo fetching >&2; exec sleep 100"],
+      env: {},
+    },
+  };
+  const house = { root: "/", env: { PATH: process.env.PATH ?? "" }, version: "1" };
+  const outcome = await openConnection(server, { house, elicit: async () => ({ action: "decline" }), connectMs: 500 });
+  expect(outcome).toEqual({ kind: "timeout", ms: 500, said: "fetching" });
 });

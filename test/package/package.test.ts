@@ -170,6 +170,7 @@ describe("the package in a program", () => {
       "docs/library.md model.ts": "",
       "docs/library.md store.ts": "1\n",
       "docs/library.md tool.ts": "tea costs 3 €\n",
+      "docs/mcp.md 1": "",
       "docs/templates.md 1": expect.stringMatching(/name: 'context\.topic',[\s\S]*Review dates for everybody\./),
       "docs/tools.md 1": "",
       "docs/workflows.md 1": expect.stringMatching(/^done They flow\.\nessay · done · [\s\S]*write done/),

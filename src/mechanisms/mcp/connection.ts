@@ -14,9 +14,10 @@ export type Outcome<T> =
   | { kind: "done"; value: T }
   /** The server answered with an error, or not as the protocol wants. */
   | { kind: "error"; says: string }
-  /** The connection ended. */
-  | { kind: "ended"; says: string }
-  | { kind: "timeout" }
+  /** The connection ended, or there is none. `pauseMs`: it was tried in vain, and is not tried before. */
+  | { kind: "ended"; says: string; pauseMs?: number }
+  /** `said`: what its process printed meanwhile. */
+  | { kind: "timeout"; ms: number; said?: string | undefined }
   | { kind: "aborted" }
   /** A person has to log in. */
   | { kind: "login" };
@@ -49,9 +50,10 @@ export interface ConnectOptions {
   /** Tokens of the user, for servers that want them. */
   authProvider?: Mcp.OAuthClientProvider | undefined;
   signal?: AbortSignal;
+  /** So long it may take; default: a minute and a half, for programs from a registry are fetched at their first start. */
+  connectMs?: number;
 }
 
-/** Programs from a registry are fetched at their first start. */
 const CONNECT_MS = 90_000;
 
 export async function connect(server: McpServer, opts: ConnectOptions): Promise<Outcome<ServerConnection>> {
@@ -79,11 +81,12 @@ export async function connect(server: McpServer, opts: ConnectOptions): Promise<
   client.onclose = () => {
     ended ??= (over as Partial<StdioTransport>).ended ?? "the connection was closed";
   };
-  const outcome = async <T>(work: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>> => {
+  const outcome = async <T>(work: Promise<T>, signal?: AbortSignal, ms = server.timeoutMs): Promise<Outcome<T>> => {
     try {
       return { kind: "done", value: await work };
     } catch (error) {
-      return failed(mcp, error, { signal, ended: () => (over as Partial<StdioTransport>).ended ?? ended });
+      const { said, ended: how = ended } = over as Partial<StdioTransport>;
+      return failed(mcp, error, { signal, ended: how, said, ms });
     }
   };
   const asked = ({ signal, onProgress }: Asking) => ({
@@ -95,8 +98,8 @@ export async function connect(server: McpServer, opts: ConnectOptions): Promise<
         [message ?? "", total === undefined ? `${progress}` : `${progress}/${total}`].filter(Boolean).join(" "),
       ),
   });
-  const connecting = AbortSignal.any([AbortSignal.timeout(CONNECT_MS), ...(opts.signal ? [opts.signal] : [])]);
-  const connected = await outcome(client.connect(over, { signal: connecting, timeout: CONNECT_MS }), opts.signal);
+  const { signal, connectMs = CONNECT_MS } = opts;
+  const connected = await outcome(client.connect(over, { signal, timeout: connectMs }), signal, connectMs);
   if (connected.kind !== "done") {
     await client.close().catch(() => undefined);
     await over.close().catch(() => undefined);
@@ -162,18 +165,22 @@ async function openTransport(
 function failed(
   mcp: typeof Mcp,
   error: unknown,
-  { signal, ended }: { signal: AbortSignal | undefined; ended: () => string | undefined },
+  {
+    signal,
+    ended,
+    said,
+    ms,
+  }: { signal: AbortSignal | undefined; ended: string | undefined; said: string | undefined; ms: number },
 ): Exclude<Outcome<never>, { kind: "done" }> {
   if (signal?.aborted) return { kind: "aborted" };
   const all = [...causes(error)];
   const wantsLogin = (one: unknown) =>
     mcp.UnauthorizedError.isInstance(one) || (mcp.SdkHttpError.isInstance(one) && one.status === 401);
   if (all.some(wantsLogin)) return { kind: "login" };
-  const gone = ended();
-  if (gone !== undefined) return { kind: "ended", says: gone };
+  if (ended !== undefined) return { kind: "ended", says: ended };
   if (mcp.ProtocolError.isInstance(error)) return { kind: "error", says: messageOf(error) };
   if (!mcp.SdkError.isInstance(error)) return { kind: "ended", says: causeText(all) };
-  if (error.code === mcp.SdkErrorCode.RequestTimeout) return { kind: "timeout" };
+  if (error.code === mcp.SdkErrorCode.RequestTimeout) return { kind: "timeout", ms, said };
   if (ENDED.has(error.code)) return { kind: "ended", says: causeText(all) };
   return { kind: "error", says: messageOf(error) };
 }

@@ -16,10 +16,18 @@ export function withoutResult(
     switch (outcome.kind) {
       case "error":
         return `${what} failed: ${outcome.says}`;
-      case "ended":
-        return `${what} failed: ${where} is not there: ${outcome.says}.${look} The next call starts it again; if that fails too, go on without it and say so.`;
-      case "timeout":
-        return `${what} failed: ${where} did not answer within ${server.timeoutMs / 1000} s.${look} "timeout" of the server, in milliseconds, allows more.`;
+      case "ended": {
+        const again =
+          outcome.pauseMs === undefined
+            ? "The next call starts it again; if that fails too, go on without it and say so."
+            : `It is tried again in ${Math.ceil(outcome.pauseMs / 1000)} s: go on without it, or wait.`;
+        return `${what} failed: ${where} is not there: ${outcome.says}.${look} ${again}`;
+      }
+      case "timeout": {
+        const printed = outcome.said === undefined ? "" : ` (it said: ${outcome.said})`;
+        const more = outcome.ms === server.timeoutMs ? ' "timeout" of the server, in milliseconds, allows more.' : "";
+        return `${what} failed: ${where} did not answer within ${outcome.ms / 1000} s${printed}.${look}${more}`;
+      }
       case "aborted":
         return `${what} was interrupted; the server was told.${look}`;
       case "login":

@@ -95,7 +95,7 @@ export function createServers(
       await pause(ms, signal);
       if (signal.aborted) return { kind: "aborted" };
       outcome = await once(server, slot, signal);
-      if (outcome.kind !== "ended" && outcome.kind !== "timeout") break;
+      if (outcome.kind !== "ended") break;
     }
     if (outcome.kind === "done") {
       Object.assign(slot, { connected: outcome.value, failures: 0, retryAt: 0 });
@@ -115,8 +115,7 @@ export function createServers(
       if (slot.connected && slot.connected.connection.ended === undefined)
         return { kind: "done", value: slot.connected };
       const waits = slot.retryAt - Date.now();
-      if (waits > 0 && !isAsked)
-        return { kind: "ended", says: `${slot.says} (it is tried again in ${Math.ceil(waits / 1000)} s)` };
+      if (waits > 0 && !isAsked) return { kind: "ended", says: slot.says, pauseMs: waits };
       slot.opening ??= opened(server, slot, signal).finally(() => {
         delete slot.opening;
       });

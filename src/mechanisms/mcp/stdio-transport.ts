@@ -30,6 +30,8 @@ interface Framing {
 export interface StdioTransport extends Transport {
   /** How the process ended and what it said last, once it has ended by itself. */
   readonly ended: string | undefined;
+  /** What it printed last beside the protocol. */
+  readonly said: string | undefined;
 }
 
 export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeMessage }: Framing): StdioTransport {
@@ -70,6 +72,9 @@ export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeM
   const transport: StdioTransport = {
     get ended() {
       return ended;
+    },
+    get said() {
+      return lastWords.trim() === "" ? undefined : tail(lastWords);
     },
     async start() {
       const [command, ...args] = of.command;
