@@ -1,9 +1,11 @@
 // Which MCP servers there are: of the command line, of the user's settings, of the project's `.mcp.json` as it was approved.
+
 import { resolve } from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { readTextFile } from "../ledger/text-file.ts";
 import type { McpServer } from "../mechanisms/mcp/port.ts";
 import type { ReadServers } from "../mechanisms/mcp/server-config.ts";
+import type { Plugin } from "../plugins/plugin.ts";
 import { MCP_FILE } from "../settings/files.ts";
 import type { LoadedSettings } from "../settings/load.ts";
 
@@ -16,9 +18,14 @@ export interface McpFlags {
 export async function mcpServers(
   { settings, mcp }: Pick<LoadedSettings, "settings" | "mcp">,
   { mcpConfig = [], strictMcpConfig = false }: McpFlags,
+  plugins: readonly Pick<Plugin, "name" | "root" | "mcp">[] = [],
 ): Promise<ReadServers> {
+  const ofPlugins = strictMcpConfig
+    ? []
+    : plugins.flatMap(({ name, root, mcp: text }) => (text ? [{ name, root, text }] : []));
   const ofUser = Object.keys(settings.mcpServers).length > 0 ? settings.mcpServers : undefined;
-  if (mcpConfig.length === 0 && (strictMcpConfig || (!ofUser && !mcp))) return { servers: [], warnings: [] };
+  if (mcpConfig.length === 0 && (strictMcpConfig || (!ofUser && !mcp && ofPlugins.length === 0)))
+    return { servers: [], warnings: [] };
   const { readServers, readServersText } = await import("../mechanisms/mcp/server-config.ts");
   const { env } = process;
   const read = mcpConfig.map((given) =>
@@ -26,6 +33,10 @@ export async function mcpServers(
   );
   if (!strictMcpConfig && ofUser) read.push(readServers(ofUser, { shown: "settings", repository: false, env }));
   if (!strictMcpConfig && mcp) read.push(readServersText(mcp.text, { shown: MCP_FILE, repository: true, env }));
+  for (const { name, root, text } of ofPlugins)
+    read.push(
+      readServersText(text, { shown: `plugin ${name}`, repository: true, env: { ...env, CLAUDE_PLUGIN_ROOT: root } }),
+    );
   const servers: McpServer[] = [];
   const warnings = read.flatMap((one) => one.warnings);
   for (const server of read.flatMap((one) => one.servers)) {

@@ -1,4 +1,6 @@
 // Opening a harness from flags and settings: the same for a prompt and for a workflow.
+
+import { HOOK_EVENTS } from "../claude-code/hook-events.ts";
 import type { FileKeeper } from "../contexts/file-keeper.ts";
 import { requestLine } from "../front/presentation/command-line.ts";
 import type { Screen } from "../front/text/screen.ts";
@@ -8,6 +10,7 @@ import type { Mechanism } from "../loop/seams.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import type { Budget } from "../mechanisms/budget/events.ts";
 import { unknownPrice } from "../mechanisms/budget/index.ts";
+import type { HookConfig } from "../mechanisms/hooks/config.ts";
 import { costUsd } from "../models/catalogue.ts";
 import { type Model, noUsage } from "../models/model.ts";
 import { modelSpec as specOf } from "../models/model-spec.ts";
@@ -17,11 +20,13 @@ import { agentPlaces } from "./agent-places.ts";
 import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import { type McpFlags, mcpServers } from "./mcp-servers.ts";
 import { type OpenState, openChosenModel } from "./open.ts";
+import { agentsOf, hooksOf, skillsOf, usedPlugins } from "./plugins.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
 import { approvesSkill, skillPlaces } from "./skill-places.ts";
 
 /** What only some commands have: whether a team may be built, and how the answer is given. */
 interface Doors extends McpFlags {
+  pluginDir?: string[];
   stay?: boolean;
   outputFormat?: string;
 }
@@ -45,15 +50,17 @@ export async function openHarness(
   const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const approvals = approvalsOf(flags, screen);
-  const mcp = await mcpServers(settings, flags);
-  settings.says.push(...mcp.warnings);
+  const { plugins, says } = await usedPlugins(flags.pluginDir ?? [], { trust: settings.trust, trustFlag: flags.trust });
+  const { hooks, says: ofHooks } = await hooksOf(plugins);
+  const mcp = await mcpServers(settings, flags, plugins);
+  settings.says.push(...says, ...ofHooks, ...mcp.warnings);
   const harness = createHarness({
     model,
     store,
     root: project.root,
     jobsDir,
     permissions: settings.permissions,
-    hooks: chosen.hooks,
+    hooks: plugins.length === 0 ? chosen.hooks : joined(chosen.hooks, hooks),
     sandbox: settings.sandbox,
     env: chosen.env,
     files: keepersIn(`${project.stateDir}/files`),
@@ -66,11 +73,11 @@ export async function openHarness(
     instructions: { ...settingsPlaces(), trusted: settings.trusted },
     memory: { dir: `${project.stateDir}/memory` },
     skills: {
-      places: skillPlaces(project.root, settings),
+      places: [...skillPlaces(project.root, settings), ...skillsOf(plugins)],
       isApproved: approvesSkill((kind, hash) => settings.trust.approves(project.root, kind, hash)),
     },
     mcp,
-    agents: { places: agentPlaces(project.root, settings) },
+    agents: { places: [...agentPlaces(project.root, settings), ...agentsOf(plugins)] },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,
     systemPrompt: flags.systemPrompt,
@@ -88,6 +95,13 @@ export async function openHarness(
     asksHere: approvals.onAsk !== undefined,
     servers: mcp.servers.map(({ name }) => name),
   };
+}
+
+/** Those of settings first. */
+function joined(first: HookConfig, more: HookConfig): HookConfig {
+  const all: HookConfig = { ...first };
+  for (const event of HOOK_EVENTS) if (more[event]) all[event] = [...(first[event] ?? []), ...more[event]];
+  return all;
 }
 
 /** One keeper for each tree: a process may go on with contexts that were started in several. */

@@ -3,6 +3,7 @@
 
 /** What is there: `{context}` in a rule is replaced by it. */
 export interface World {
+  plugin: string;
   project: string;
   context: string;
   /** One that may be removed. */
@@ -136,6 +137,16 @@ export const REWRITES: Rewrite[] = [
     printed: /^(holdfast memory (?:show|forget)) NAME/,
     becomes: "holdfast memory add ports x && $1 ports",
     why: "something that is remembered",
+  },
+  {
+    printed: /^(holdfast plugins add) (?:DIR|\.\.\/team-plugin)/,
+    becomes: "$1 {plugin}",
+    why: "a plugin of this machine",
+  },
+  {
+    printed: /^(holdfast plugins remove) (?:PLUGIN|team-plugin)/,
+    becomes: "holdfast plugins add {plugin} && $1 team-plugin",
+    why: "one that was added",
   },
   { printed: /^(holdfast memory add) NAME TEXT …/, becomes: '$1 ports "on 4010"', why: "any text" },
   { printed: /^(holdfast memory (?:accept|reject)) PROPOSAL/, becomes: "holdfast memory inbox", why: "nothing waits" },

@@ -39,6 +39,7 @@ export function openPlace(): { place: Place; close(): void } {
   git("commit", "-qm", "all");
   fs.writeFileSync(at("bin/holdfast"), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, { mode: 0o755 });
   fs.cpSync("examples/skills", at(".claude", "skills"), { recursive: true });
+  fs.cpSync("examples/skills", at("team-plugin", "skills"), { recursive: true });
   const env = { HOME: home, XDG_STATE_HOME: at("state") };
   const place = { cwd, state: home, env, path: `${at("bin")}:${process.env.PATH}` };
   return { place, close: () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }) };
@@ -102,6 +103,7 @@ export async function makeWorld(place: Place): Promise<World> {
     job: job.jobId,
     requests,
     schedule: scheduleId,
+    plugin: `${home}/team-plugin`,
     board: `${home}/board`,
     tasks: `${home}/tasks`,
     gone: known.find(({ folders }) => folders[0]?.path === `${home}/gone`)!.id.slice(0, 8),

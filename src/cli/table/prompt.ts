@@ -25,7 +25,7 @@ const WRAPPERS = {
   systemPromptFile: text("FILE", "--system-prompt, from a file"),
   appendSystemPromptFile: text("FILE", "--append-system-prompt, from a file"),
   agents: idle("JSON", "definitions of agents; files in .claude/agents do it"),
-  pluginDir: idle("DIR", "a plugin"),
+  pluginDir: texts("DIR", "use the plugin in DIR; with --trust as it is now"),
   effort: idle("LEVEL", "how hard the model thinks"),
   thinking: idle("MODE", "whether the model thinks"),
   thinkingDisplay: idle("MODE", "whether thinking is shown"),

@@ -1,8 +1,9 @@
-// The tables of what agents work on and with: tasks, team, worker, agents, cron, workflow, jobs.
+// The tables of what agents work on and with: tasks, team, worker, cron, workflow, jobs.
 
 import { type Command, verb } from "../command.ts";
-import { choice, count, text, texts, toggle } from "../flag.ts";
-import { JSON_TOO, OF_CONTEXT, PLACE, POLICY, WORK } from "../flags.ts";
+import { count, text, texts, toggle } from "../flag.ts";
+import { JSON_TOO, OF_CONTEXT, PLACE, WORK } from "../flags.ts";
+import { KNOWLEDGE_COMMANDS } from "./knowledge.ts";
 import { WORKTREES } from "./worktrees.ts";
 
 const LOOK = { ...JSON_TOO, ...PLACE };
@@ -11,10 +12,7 @@ const tasks = () => import("../commands/tasks.ts");
 const team = () => import("../commands/team.ts");
 const cron = () => import("../commands/cron.ts");
 const workflow = () => import("../commands/workflow.ts");
-const mcp = () => import("../commands/mcp.ts");
 const jobs = () => import("../commands/jobs.ts");
-const agents = () => import("../commands/agents.ts");
-const memory = () => import("../commands/memory.ts");
 
 const FIELDS = "FIELD is description, blockedBy (task_1,task_2), priority (low, normal, high), labels (a,b)";
 
@@ -160,126 +158,6 @@ const WORKER: Command = {
   },
 };
 
-const AGENTS: Command = {
-  help: "types of agents: built-in, .holdfast/agents, .claude/agents, your own",
-  also: ["agent"],
-  bare: "ls",
-  verbs: {
-    ls: verb({
-      words: "",
-      help: "what there is, and from where; mistakes by file and line",
-      flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags) => (await agents()).ls(flags),
-    }),
-    show: verb({
-      words: "AGENT",
-      help: "one of them, with its instructions",
-      flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags, [name]) => (await agents()).show(flags, name),
-    }),
-  },
-};
-
-const SKILLS: Command = {
-  help: "skills and commands: .claude/skills, .claude/commands, .agents/skills, your own; type /NAME in a prompt",
-  also: ["skill", "commands"],
-  bare: "ls",
-  verbs: {
-    ls: verb({
-      words: "",
-      help: "what there is, and from where; mistakes by file and line",
-      flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags) => (await import("../commands/skills.ts")).ls(flags),
-    }),
-    show: verb({
-      words: "SKILL",
-      help: "one of them, with its text and the commands it runs",
-      flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags, [name]) => (await import("../commands/skills.ts")).show(flags, name!),
-    }),
-  },
-};
-
-const MEMORY: Command = {
-  help: "what is remembered of this project, in every context and worktree; what models propose",
-  also: ["memories"],
-  bare: "ls",
-  verbs: {
-    ls: verb({ words: "", help: "what is remembered", flags: LOOK, run: async (flags) => (await memory()).ls(flags) }),
-    show: verb({
-      words: "NAME",
-      help: "one of them: its text, who said it, and where",
-      flags: LOOK,
-      run: async (flags, [name]) => (await memory()).show(flags, name),
-    }),
-    add: verb({
-      words: "NAME TEXT …",
-      help: "remember something, or something else under that name",
-      flags: {
-        type: choice("TYPE", ["user", "feedback", "project", "reference"] as const, "what it is about"),
-        description: text("LINE", "what it says in one line"),
-        ...LOOK,
-      },
-      run: async (flags, [name, ...words]) => (await memory()).add(flags, name, words),
-    }),
-    forget: verb({
-      words: "NAME",
-      help: "no later context is told of it",
-      flags: LOOK,
-      run: async (flags, [name]) => (await memory()).forget(flags, name),
-    }),
-    inbox: verb({
-      words: "",
-      help: "what models propose, as changes",
-      flags: LOOK,
-      run: async (flags) => (await memory()).inbox(flags),
-    }),
-    accept: verb({
-      words: "PROPOSAL",
-      help: "remember, or forget, what it says",
-      flags: LOOK,
-      run: async (flags, [id]) => (await memory()).accept(flags, id),
-    }),
-    reject: verb({
-      words: "PROPOSAL",
-      help: "drop it",
-      flags: LOOK,
-      run: async (flags, [id]) => (await memory()).reject(flags, id),
-    }),
-  },
-};
-
-const MCP: Command = {
-  help: "MCP servers: .mcp.json, mcpServers of your settings",
-  bare: "ls",
-  verbs: {
-    ls: verb({
-      words: "",
-      help: "which there are, and from where",
-      flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags) => (await mcp()).ls(flags),
-    }),
-    show: verb({
-      words: "SERVER",
-      help: "connect one: its tools, what it says about itself",
-      flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags, [name]) => (await mcp()).show(flags, name),
-    }),
-    login: verb({
-      words: "SERVER",
-      help: "to one over HTTP, by way of your browser",
-      flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags, [name]) => (await mcp()).login(flags, name),
-    }),
-    logout: verb({
-      words: "SERVER",
-      help: "forget what the login gave",
-      flags: { trust: POLICY.trust, ...LOOK },
-      run: async (flags, [name]) => (await mcp()).logout(flags, name),
-    }),
-  },
-};
-
 const CRON: Command = {
   help: "what is scheduled",
   also: ["crons", "schedule", "schedules"],
@@ -382,10 +260,7 @@ export const WORK_COMMANDS: Readonly<Record<string, Command>> = {
   team: TEAM,
   worktrees: WORKTREES,
   worker: WORKER,
-  agents: AGENTS,
-  skills: SKILLS,
-  memory: MEMORY,
-  mcp: MCP,
+  ...KNOWLEDGE_COMMANDS,
   cron: CRON,
   workflow: WORKFLOW,
   jobs: JOBS,

@@ -5,7 +5,7 @@ import type { McpState } from "./events.ts";
 import { createFindTool } from "./find-mcp-tools.ts";
 import { createOffering } from "./offering.ts";
 import type { McpHouse, McpServer } from "./port.ts";
-import { type Agreed, callKey } from "./server-tool.ts";
+import { type Agreed, serverCallKey } from "./server-tool.ts";
 import { createServers, isRecorded, recorded } from "./servers.ts";
 
 const ALLOWED: Verdict = { decision: "allow" };
@@ -65,7 +65,7 @@ export function createMcpRoom(all: readonly McpServer[], house: McpHouse): McpRo
       const entry = tool.name.startsWith("mcp__") ? offering.find(stateOf(turn), tool.name) : undefined;
       const now = entry && servers.changed(entry.server.name, entry.definition.tool);
       if (!entry || !now) return ALLOWED;
-      agreed.set(callKey(turn, call), now.hash);
+      agreed.set(serverCallKey(turn, call), now.hash);
       const says = now.description.replaceAll(/\s+/g, " ").slice(0, 300);
       const reason = `the MCP server ${entry.server.name} describes ${tool.name} in another way than when it was first used here; now: ${says}`;
       return { decision: "ask", code: "tool", firm: true, reason };

@@ -10,7 +10,7 @@ import type { Servers } from "./servers.ts";
 /** Which change a person was asked about, by call. */
 export type Agreed = Map<string, string>;
 
-export const callKey = ({ context, agent }: Turn, { id }: CallPart): string => `${context} ${agent} ${id}`;
+export const serverCallKey = ({ context, agent }: Turn, { id }: CallPart): string => `${context} ${agent} ${id}`;
 
 export function createServerTool(
   name: string,
@@ -26,7 +26,8 @@ export function createServerTool(
     const { connection } = opened.value;
     const now = opened.value.changed.get(tool);
     if (now) {
-      if (agreed.get(callKey(turn, call)) !== now.hash) return { content: changedText(name, server), isError: true };
+      if (agreed.get(serverCallKey(turn, call)) !== now.hash)
+        return { content: changedText(name, server), isError: true };
       servers.approve(server.name, now);
     }
     if (!opened.value.tools.some((one) => one.tool === tool))

@@ -1,0 +1,140 @@
+// Which plugins are used: those that were added, those of --plugin-dir; each only as it was trusted.
+import fs from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { HookEvent } from "../claude-code/hook-events.ts";
+import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { isRecord } from "../ledger/guards.ts";
+import type { HookConfig } from "../mechanisms/hooks/config.ts";
+import type { SkillPlace } from "../mechanisms/skills/catalogue.ts";
+import { type Plugin, readPlugin } from "../plugins/plugin.ts";
+import type { Trust } from "../settings/trust.ts";
+
+export interface UsedPlugins {
+  plugins: Plugin[];
+  /** One line for each that is not used, or not whole. */
+  says: string[];
+}
+
+/** Under which trust keeps the hash of all that a plugin holds. */
+const KIND = "plugin";
+
+/** Contract: a plugin that is new, changed or unreadable leaves the others as they are. Reads nothing where none is chosen. */
+export async function usedPlugins(
+  given: readonly string[],
+  { trust, trustFlag }: { trust: Trust; trustFlag: boolean },
+): Promise<UsedPlugins> {
+  const used: UsedPlugins = { plugins: [], says: [] };
+  for (const dir of new Set([...given.map((one) => resolve(one)), ...addedPlugins(trust)])) {
+    try {
+      const plugin = readPlugin(dir);
+      if (trustFlag && given.some((one) => resolve(one) === dir))
+        await trust.grant(plugin.root, { [KIND]: plugin.hash });
+      if (!trust.approves(plugin.root, KIND, plugin.hash))
+        used.says.push(
+          `plugin ${plugin.name}: not used: it is new or has changed since it was trusted; look at ${dir}, then run \`holdfast plugins add ${dir}\``,
+        );
+      else if (used.plugins.some(({ name }) => name === plugin.name))
+        used.says.push(`plugin ${plugin.name} of ${dir}: not used: another one has that name`);
+      else used.plugins.push(plugin);
+    } catch (error) {
+      used.says.push(`plugin not used: ${messageOf(error)}`);
+    }
+  }
+  return used;
+}
+
+const listFile = (trust: Trust): string => join(dirname(trust.file), "plugins.json");
+
+export function addedPlugins(trust: Trust): string[] {
+  const file = listFile(trust);
+  if (!fs.existsSync(file)) return [];
+  const value: unknown = JSON.parse(fs.readFileSync(file, "utf8"));
+  const dirs = isRecord(value) && Array.isArray(value.dirs) ? value.dirs : [];
+  return dirs.filter((dir) => typeof dir === "string");
+}
+
+/** Trusts it as it is, and uses it from now on. */
+export async function addPlugin(dir: string, trust: Trust): Promise<Plugin> {
+  const plugin = readPlugin(resolve(dir));
+  await trust.grant(plugin.root, { [KIND]: plugin.hash });
+  keep(trust, [...new Set([...addedPlugins(trust), plugin.root])]);
+  return plugin;
+}
+
+export async function removePlugin(named: string, trust: Trust): Promise<string> {
+  const dirs = addedPlugins(trust);
+  const nameOf = (dir: string): string | undefined => {
+    try {
+      return readPlugin(dir).name;
+    } catch {
+      return undefined; // it may be gone
+    }
+  };
+  const found = dirs.find((dir) => dir === resolve(named) || nameOf(dir) === named);
+  if (found === undefined)
+    throw new HoldfastError("not_found", `no plugin ${named} was added: see \`holdfast plugins\``);
+  keep(
+    trust,
+    dirs.filter((dir) => dir !== found),
+  );
+  await trust.revoke(found).catch(() => false);
+  return found;
+}
+
+function keep(trust: Trust, dirs: readonly string[]): void {
+  const file = listFile(trust);
+  const fresh = `${file}.${process.pid}.tmp`;
+  fs.writeFileSync(fresh, `${JSON.stringify({ version: 1, dirs }, null, 2)}\n`, { mode: 0o600, flush: true });
+  fs.renameSync(fresh, file);
+}
+
+export const skillsOf = (plugins: readonly Plugin[]): SkillPlace[] =>
+  plugins.flatMap(({ name, root, skills, commands }) => {
+    const place = (dir: string, kind: "skill" | "command") => ({
+      dir,
+      shown: `plugin ${name}`,
+      kind,
+      pluginRoot: root,
+      prefix: name,
+    });
+    return [...skills.map((dir) => place(dir, "skill")), ...commands.map((dir) => place(dir, "command"))];
+  });
+
+export const agentsOf = (plugins: readonly Plugin[]) =>
+  plugins.flatMap(({ name, agents }) => agents.map((dir) => ({ dir, shown: `plugin ${name}`, repository: true })));
+
+/** Checked as settings are; their commands know where their plugin lies. */
+export async function hooksOf(plugins: readonly Plugin[]): Promise<{ hooks: HookConfig; says: string[] }> {
+  const hooks: HookConfig = {};
+  const says: string[] = [];
+  for (const { name, root, hooks: given } of plugins) {
+    if (given === undefined) continue;
+    const { checkSettings } = await import("../settings/check.ts");
+    const { value, problems, warnings } = checkSettings(
+      JSON.stringify({ hooks: given }),
+      `plugin ${name}`,
+      true,
+      () => undefined,
+    );
+    says.push(...problems, ...warnings);
+    for (const [event, groups] of Object.entries(value.hooks ?? {})) {
+      const of = groups.map((group) => ({
+        ...group,
+        source: `plugin ${name}`,
+        hooks: group.hooks.map((hook) => ({
+          ...hook,
+          command: hook.args
+            ? inPlugin(hook.command, root)
+            : `export CLAUDE_PLUGIN_ROOT=${quoted(root)}; ${hook.command}`,
+          ...(hook.args && { args: hook.args.map((arg) => inPlugin(arg, root)) }),
+        })),
+      }));
+      const key = event as HookEvent;
+      hooks[key] = [...(hooks[key] ?? []), ...of];
+    }
+  }
+  return { hooks, says };
+}
+
+const inPlugin = (text: string, root: string): string => text.replaceAll(/\$\{?CLAUDE_PLUGIN_ROOT\}?/g, () => root);
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
