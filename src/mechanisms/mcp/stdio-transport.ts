@@ -37,9 +37,13 @@ export interface StdioTransport extends Transport {
 export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeMessage }: Framing): StdioTransport {
   const buffer = new ReadBuffer({ maxBufferSize: MOST_BYTES });
   let child: ChildProcess | undefined;
-  let ended: string | undefined;
+  let exit: string | undefined;
   let lastWords = "";
   let exited: Promise<void> = Promise.resolve();
+  /** All that it said has been read. */
+  let closed: Promise<void> = Promise.resolve();
+  const endOf = (): string | undefined =>
+    exit === undefined ? undefined : `${exit}${lastWords.trim() === "" ? "" : `: ${tail(lastWords)}`}`;
 
   const read = (chunk: Buffer) => {
     try {
@@ -71,7 +75,7 @@ export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeM
 
   const transport: StdioTransport = {
     get ended() {
-      return ended;
+      return endOf();
     },
     get said() {
       return lastWords.trim() === "" ? undefined : tail(lastWords);
@@ -89,11 +93,16 @@ export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeM
       exited = new Promise((resolve) => {
         started.once("exit", (code, by) => {
           (started.stdio[3] as Writable).destroy(); // the watcher ends what the server has left
-          ended = `${by === null ? `exit code ${code}` : by}${lastWords.trim() === "" ? "" : `: ${tail(lastWords)}`}`;
+          exit = by ?? `exit code ${code}`;
           resolve();
         });
       });
-      started.once("close", () => transport.onclose?.());
+      closed = new Promise((resolve) => {
+        started.once("close", () => {
+          transport.onclose?.();
+          resolve();
+        });
+      });
       started.stderr!.on("data", (chunk) => {
         lastWords = (lastWords + chunk).slice(-LAST_WORDS);
       });
@@ -102,12 +111,13 @@ export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeM
       for (const stream of started.stdio) (stream as unknown as { unref?: () => void } | null)?.unref?.();
       started.unref(); // a server keeps no process
     },
-    send: (message) =>
-      new Promise((resolve, reject) => {
-        const { stdin } = child ?? {};
-        if (!stdin?.writable) return reject(new Error(`the server has ended${ended ? ` (${ended})` : ""}`));
-        stdin.write(serializeMessage(message), (error) => (error ? reject(new Error(messageOf(error))) : resolve()));
-      }),
+    async send(message) {
+      const { stdin } = child ?? {};
+      const failed = stdin?.writable ? await written(stdin, serializeMessage(message)) : "the server has ended";
+      if (failed === undefined) return;
+      await within(closed, GRACE_MS); // how it ended, and its last words, say more than a broken pipe
+      throw new Error(endOf() ?? failed);
+    },
     async close() {
       if (!child) return;
       child.stdin?.end();
@@ -125,6 +135,12 @@ export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeM
   };
   return transport;
 }
+
+/** What went wrong; undefined when it was taken. */
+const written = (to: Writable, text: string): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    to.write(text, (error) => resolve(error ? messageOf(error) : undefined));
+  });
 
 /** Contract: true when it came in time. Its timer keeps the process: what is being closed is waited for. */
 function within(promise: Promise<void>, ms: number): Promise<boolean> {
