@@ -45,7 +45,7 @@ export async function usedPlugins(
 
 const listFile = (trust: Trust): string => join(dirname(trust.file), "plugins.json");
 
-export function addedPlugins(trust: Trust): string[] {
+function addedPlugins(trust: Trust): string[] {
   const file = listFile(trust);
   if (!fs.existsSync(file)) return [];
   const value: unknown = JSON.parse(fs.readFileSync(file, "utf8"));
