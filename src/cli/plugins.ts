@@ -48,9 +48,14 @@ const listFile = (trust: Trust): string => join(dirname(trust.file), "plugins.js
 function addedPlugins(trust: Trust): string[] {
   const file = listFile(trust);
   if (!fs.existsSync(file)) return [];
-  const value: unknown = JSON.parse(fs.readFileSync(file, "utf8"));
-  const dirs = isRecord(value) && Array.isArray(value.dirs) ? value.dirs : [];
-  return dirs.filter((dir) => typeof dir === "string");
+  try {
+    const value: unknown = JSON.parse(fs.readFileSync(file, "utf8"));
+    if (!isRecord(value) || !Array.isArray(value.dirs)) throw new Error("it has no list");
+    return value.dirs.filter((dir) => typeof dir === "string");
+  } catch (error) {
+    const todo = "move it away, and add your plugins again";
+    throw new HoldfastError("invalid", `${file} is damaged (${messageOf(error)}): ${todo}`, { cause: error });
+  }
 }
 
 /** Trusts it as it is, and uses it from now on. */

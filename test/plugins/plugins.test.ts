@@ -45,7 +45,7 @@ function setUp() {
   const ask = (words: string, ...more: string[]) =>
     cli("-p", words, "--model", "openai-compatible/mock", "--permission-mode", "bypass", ...more);
   const sent = () => JSON.stringify(server.log().requests.at(-1)!.body);
-  return { plugin, cli, ask, sent };
+  return { plugin, state, cli, ask, sent };
 }
 
 it("brings skills, commands, agents, hooks and servers once it is added; a changed file takes all of it away until it is trusted again", async () => {
@@ -83,7 +83,7 @@ it("brings skills, commands, agents, hooks and servers once it is added; a chang
 });
 
 it("by --plugin-dir counts for the run, and only with --trust the first time; what is no plugin is one line", async () => {
-  const { plugin, cli, ask, sent } = setUp();
+  const { plugin, state, cli, ask, sent } = setUp();
   const first = await ask("hello", "--plugin-dir", plugin);
   expect([first.stderr.includes("plugin team: not used"), sent().includes("team:hi")]).toEqual([true, false]);
   await ask("hello", "--plugin-dir", plugin, "--trust");
@@ -101,4 +101,6 @@ it("by --plugin-dir counts for the run, and only with --trust the first time; wh
     JSON.stringify({ name: "team", skills: "../../etc" }),
   );
   expect((await cli("plugins", "add", plugin)).stderr).toContain("outside of the plugin");
+  fs.writeFileSync(path.join(state, "holdfast", "plugins.json"), "{");
+  expect((await ask("hello")).stderr).toMatch(/plugins\.json is damaged .*: move it away/);
 });
