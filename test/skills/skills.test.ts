@@ -193,7 +193,7 @@ describe("hostile skills", () => {
     fs.symlinkSync("/etc/passwd", path.join(house.root, ".claude/skills/out/SKILL.md"));
     await go();
     const system = body(0).messages[0]!.content;
-    expect(system.match(/^- \S+:/gm)).toEqual(["- bomb:", "- good:"]);
+    expect(system.match(/^- \S+:/gm)).toEqual(["- bomb:", "- good:", "- path:"]); // by its folder, where its name is none
     expect(system).not.toContain("root:");
   });
 });

@@ -48,15 +48,15 @@ export function readSkill(text: string, at: SkillFile): ReadSkill {
         : undefined;
   };
   const given = kind === "skill" ? text_("name") : undefined;
-  const name = `${at.prefix === undefined ? "" : `${at.prefix}:`}${given ?? at.name}`;
-  if (/[\s<>/\\]/.test(name) || name.length > 130)
-    return {
-      problems: [
-        `${line("name")}: ${JSON.stringify(name)} cannot be a skill's name: use letters, digits and -; it is left out`,
-      ],
-    };
-  if (given !== undefined)
+  const isUsable = given !== undefined && isName(given);
+  const bare = isUsable ? given : at.name;
+  const name = `${at.prefix === undefined ? "" : `${at.prefix}:`}${bare}`;
+  if (!isName(name))
+    return { problems: [`${source}: ${JSON.stringify(name)} cannot be a skill's name: rename it; it is left out`] };
+  if (isUsable)
     problems.push(...wrongName(given, basename(dirname(at.file))).map((says) => `${line("name")}: ${says}`));
+  else if (given !== undefined)
+    problems.push(`${line("name")}: ${JSON.stringify(given)} cannot be typed as /name: it is called ${bare}`);
   const description = text_("description") ?? firstLine(body);
   if (kind === "skill" && values.description === undefined)
     problems.push(`${source}: description is missing: its first line stands for it`);
@@ -82,6 +82,9 @@ export function readSkill(text: string, at: SkillFile): ReadSkill {
   };
   return { skill, problems };
 }
+
+/** What can be typed behind a slash, and is no path. */
+const isName = (name: string): boolean => !/[\s<>/\\]/.test(name) && name !== "" && name.length <= 130;
 
 /** The rules of agentskills.io. */
 function wrongName(name: string, folder: string): string[] {
