@@ -22,7 +22,7 @@ if (process.argv.includes("--if-stale") && fs.existsSync(stamp)) {
 }
 
 const { rolldown } = await import("rolldown");
-const shellFile = await import("../src/mechanisms/jobs/shell-file.ts");
+const shellFile = await import("../src/file-access/shell-file.ts");
 const { toolSchemas } = await import("./tool-schemas.mjs");
 const version = JSON.stringify(JSON.parse(fs.readFileSync(at("package.json"), "utf8")).version);
 const fresh = at(`dist.${process.pid}`);
@@ -105,7 +105,7 @@ const asFunction = {
   },
 };
 
-/** Shell programs are files in src; in the bundles their text stands where they are loaded (src/mechanisms/jobs/shell-file.ts). */
+/** Shell programs are files in src; in the bundles their text stands where they are loaded (src/file-access/shell-file.ts). */
 const shellPrograms = {
   name: "shell-programs",
   transform(code, id) {

@@ -4,6 +4,7 @@ import { closeSync, constants, lstatSync, openSync, readFileSync, rmSync, statSy
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
+import { shellLine, shellText } from "../../file-access/shell-file.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { commandEnvironment } from "./environment.ts";
@@ -13,7 +14,6 @@ import { leadsAsBefore } from "./linked.ts";
 import { KEPT_BYTES } from "./output.ts";
 import { childrenOf, pidNamespace, unreachedFrom } from "./process.ts";
 import { type Enclosure, JOBS_SEEN } from "./sandbox.ts";
-import { shellLine, shellText } from "./shell-file.ts";
 import { jobMessage, readSupervisorMessage } from "./supervisor-messages.ts";
 
 /** What must not be there and is made in the background this often ends whatever runs there. */

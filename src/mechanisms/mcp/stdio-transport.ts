@@ -2,14 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { JSONRPCMessage, ReadBuffer, Transport } from "@modelcontextprotocol/client";
+import { shellText } from "../../file-access/shell-file.ts";
 import { messageOf } from "../../ledger/error.ts";
-
-/**
- * Descriptor 3 is a pipe that nobody writes to: it ends when the harness does, also by kill -9. Then the watcher, which belongs to the
- * server's own process group, ends that group. The server takes the place of the shell, so that what is signalled is the server.
- */
-const WATCHED = `( trap '' TERM; read -r _ <&3; kill -TERM 0; sleep 1; kill -KILL 0 ) >/dev/null 2>&1 </dev/null &
-exec "$@" 3<&-`;
 
 const LAST_WORDS = 2000;
 const GRACE_MS = 1500;
@@ -82,12 +76,16 @@ export function createStdioTransport(of: ServerProcess, { ReadBuffer, serializeM
     },
     async start() {
       const [command, ...args] = of.command;
-      const started = spawn("/bin/sh", ["-c", WATCHED, "mcp-server", command!, ...args], {
-        cwd: of.cwd,
-        env: of.env,
-        detached: true, // a process group of its own
-        stdio: ["pipe", "pipe", "pipe", "pipe"],
-      });
+      const started = spawn(
+        "/bin/sh",
+        ["-c", shellText(import.meta.url, "./watched.sh"), "mcp-server", command!, ...args],
+        {
+          cwd: of.cwd,
+          env: of.env,
+          detached: true, // a process group of its own
+          stdio: ["pipe", "pipe", "pipe", "pipe"],
+        },
+      );
       child = started;
       await new Promise<void>((resolve, reject) => started.once("spawn", resolve).once("error", reject));
       exited = new Promise((resolve) => {
