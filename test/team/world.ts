@@ -34,7 +34,8 @@ export function seenIn({ body }: ScriptRequest): Seen {
     last: rest
       .slice(rest.findLastIndex((m, i) => i < at && m.role !== "user") + 1, at + 1)
       .map(textOf)
-      .join("\n"),
+      .join("\n")
+      .replaceAll(/\n?<note from="holdfast">\nToday is [^<]*<\/note>/g, ""),
     all: rest.map(textOf).join("\n"),
     since: rest.slice(at + 1).filter((m) => m.role === "assistant").length,
   };
