@@ -11,7 +11,6 @@ import { describeWithheld, type LoadedSettings, loadSettings } from "../settings
 import { openTrust, type Trust } from "../settings/trust.ts";
 import { parseRule } from "../shell-policy/rules.ts";
 import type { PlaceFlags, PolicyFlags } from "./flags.ts";
-import { skillPieces } from "./skill-places.ts";
 import { withheldFiles } from "./withheld-files.ts";
 
 export interface OpenSettings extends LoadedSettings {
@@ -41,7 +40,7 @@ export async function openSettings(
     trust,
     trustFlag: flags.trust,
     ...((flags.trust || showsPieces) && {
-      morePieces: () => skillPieces(project.root),
+      morePieces: async () => (await import("./skill-pieces.ts")).skillPieces(project.root),
     }),
     commandLine: {
       permissions: {

@@ -1,7 +1,7 @@
 // Where skills and commands stand, in their order: the project's only when it is trusted; and what of theirs can run.
 import { join } from "node:path";
-import { createSkillCatalogue, type SkillPlace } from "../mechanisms/skills/catalogue.ts";
-import { commandsIn, type Skill } from "../mechanisms/skills/skill.ts";
+import type { SkillPlace } from "../mechanisms/skills/catalogue.ts";
+import type { Skill } from "../mechanisms/skills/skill.ts";
 import { settingsPlaces } from "../settings/files.ts";
 import { pieceOf, type TrustedPiece } from "../settings/repository.ts";
 
@@ -27,21 +27,13 @@ export function skillPlaces(root: string, { trusted }: { trusted: boolean }): Sk
 export const ofRepository = (root: string): SkillPlace[] =>
   FOLDERS.map(([shown, kind]) => ({ dir: join(root, shown), shown, kind, repository: { root } }));
 
-/** The project's skills that run commands: each is trusted as it is. */
-export async function skillPieces(root: string): Promise<TrustedPiece[]> {
-  const skills = await createSkillCatalogue(ofRepository(root)).list();
-  return skills.flatMap((skill) => {
-    const commands = commandsIn(skill.body);
-    return commands.length > 0 ? [pieceFor(skill, commands)] : [];
-  });
-}
-
-const pieceFor = (skill: Skill, commands: string[]): TrustedPiece =>
+/** A skill that runs commands is trusted as it is. */
+export const skillPiece = (skill: Skill, commands: string[]): TrustedPiece =>
   pieceOf({ name: "skill", what: "commands", file: skill.source, content: skill.hash, shows: commands });
 
 export const approvesSkill =
   (approves: (kind: string, hash: string) => boolean) =>
   (skill: Skill): boolean => {
-    const { kind, hash } = pieceFor(skill, []);
+    const { kind, hash } = skillPiece(skill, []);
     return approves(kind, hash);
   };

@@ -5,7 +5,6 @@ import { describeWithheld } from "../../settings/load.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { openSettings, trustOf } from "../settings.ts";
-import { skillPieces } from "../skill-places.ts";
 import { withheldFiles } from "../withheld-files.ts";
 
 type Look = PlaceFlags & JsonToo;
@@ -35,7 +34,7 @@ async function say(flags: Look, { trust }: { trust: boolean }): Promise<number> 
     process.stdout.write(asLines(shows));
   }
   if (!open.trusted)
-    for (const { file, shows } of await skillPieces(project.root))
+    for (const { file, shows } of await (await import("../skill-pieces.ts")).skillPieces(project.root))
       process.stdout.write(`  ✗ ${escaped(file)} would run\n${asLines(shows)}`);
   for (const line of describeWithheld(open, withheldFiles(project.root))) process.stdout.write(`  ${escaped(line)}\n`);
   return 0;
