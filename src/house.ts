@@ -1,6 +1,7 @@
 // What the mechanisms of one harness share: made once from its options. A mechanism says in its own options what it takes of it.
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { once } from "./file-access/secret-names.ts";
 import type { HarnessOptions } from "./harness-options.ts";
 import type { Catalogue } from "./mechanisms/agents/catalogue.ts";
 import { agentTypeOf, modesOf } from "./mechanisms/agents/index.ts";
@@ -61,6 +62,7 @@ export function openHouse(opts: HouseOptions) {
   const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root });
   const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
   const port: HookPort = {};
+  const hide = once(() => redactor(process.env)); // only who writes transcripts for hooks asks
   const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => port.fire?.(...event);
   return {
     root,
@@ -75,7 +77,11 @@ export function openHouse(opts: HouseOptions) {
     permissionMode: () => mode,
     agentType: agentTypeOf,
     matchesRule: (rule: string, name: string, input: unknown, at: string) => fitsRule(rule, at, { name, input }),
-    transcripts: opts.recorded && { recorded: opts.recorded, version: VERSION, hide: redactor(process.env) },
+    transcripts: opts.recorded && {
+      recorded: opts.recorded,
+      version: VERSION,
+      hide: (text: string) => hide()?.(text) ?? text,
+    },
     home: permissions?.home ?? homedir(),
     policy: { ...permissions?.policy, mode },
     sandboxed: sandbox !== undefined,

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
-import { SYSTEM_SECRETS } from "../../file-access/secret-names.ts";
+import { once, SYSTEM_SECRETS } from "../../file-access/secret-names.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { cachesIn, freshHome } from "./fresh-home.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
@@ -98,13 +98,13 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   const alwaysWritten = ["/tmp", ...(home === undefined ? [] : [home, realOr(home)])]; // the context's own
   const searched = opts.searched ?? process.env.PATH ?? "";
   const toolsOf = home === undefined ? () => [] : createTools(home);
-  // A /proc that is read-only would keep the commands from having one of their own.
-  const always = [
+  // A /proc that is read-only would keep the commands from having one of their own. Looked up for the first command: many a run has none.
+  const always = once(() => [
     ...[bwrap, "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--ro-bind", "/", "/", "--dev-bind", "/proc", "/proc", "--dev", "/dev"],
     ...["--tmpfs", "/run", ...hidden(...HIDDEN)],
     ...SYSTEM_SECRETS.flatMap(maskBeginning),
-  ];
+  ]);
   const each = [
     ...[bwrap, "--unshare-user", "--unshare-pid", "--die-with-parent", "--cap-drop", "ALL"],
     // Settings of the kernel belong to root, and so does a command of root, even without rights.
@@ -207,7 +207,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
         : gitConfigView([home, opts.xdg?.config], join(kept, "git"), trees);
     const all = [...layers, ...config.layers];
     const outer = [
-      ...always,
+      ...always(),
       ...(network ? resolver() : ["--unshare-net"]),
       ...layered(all),
       ...["--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR"],
