@@ -32,6 +32,7 @@ import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.
 import { openHarness } from "./open-harness.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
 import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
+import type { OpenSettings } from "./settings.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { skillPlaces } from "./skill-places.ts";
 import { begunWith, type Started, startOf } from "./start.ts";
@@ -110,6 +111,7 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         mode,
         permissions: settings.permissions,
         trusted: settings.trusted,
+        settings,
         state,
         answer: schema?.read,
         says: [...elsewhere, ...started.says(mode)],
@@ -158,6 +160,7 @@ interface Work {
   answer: AnswerSchema["read"] | undefined;
   /** About the context that is gone on with: said once it is held. */
   says: string[];
+  settings: OpenSettings;
   /** How it was started, where the ledger does not know that yet. */
   record: ReturnType<Started["record"]>;
 }
@@ -243,6 +246,10 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const code = farewell(results.at(-1), run, { harness, flags, interrupted });
   if (refused && !isSaid)
     process.stderr.write(`${nothingBy({ ...refused, flags: advice.get(refused.callId) ?? refused.flags })}\n`);
+  if (work.settings.settings.memory.extract && results.some(({ rounds }) => rounds > 0)) {
+    const { extractAfter } = await import("./commands/memory-reading.ts");
+    await extractAfter(flags, { ...work, id: run.context });
+  }
   if (flags.stay && hasMadeWorktrees(run.taken.agent.turn)) {
     const { worktreesLeft } = await import("./worktrees-left.ts");
     for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);

@@ -97,7 +97,7 @@ export async function chosenContext(
 ): Promise<ContextInfo | undefined> {
   if (flags.resume) return findContext(store, flags.resume, flags).catch(sayNewest);
   if (flags.resume === undefined && !flags.continue) return undefined;
-  const all = await listContexts(store);
+  const all = (await listContexts(store)).filter(({ aside }) => !aside);
   const here = all.filter((c) => isIn(project, c));
   const newest = (flags.continue ? undefined : here.find(isOpen)) ?? here[0];
   if (newest) return newest;

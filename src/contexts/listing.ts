@@ -21,6 +21,8 @@ export interface ContextInfo {
   /** The last checkpoint that was made. */
   checkpoint?: { name: string; at: number };
   forkOf?: ForkOrigin;
+  /** Work beside conversations: nobody means it who says "the last one". */
+  aside?: boolean;
 }
 
 export interface ForkOrigin {
@@ -44,6 +46,8 @@ export interface Summary {
   agents?: string[];
   /** Agents of the loop with an open turn. */
   busy?: string[];
+  /** Work beside conversations, such as reading one for memory. */
+  aside?: boolean;
   /** Its import has not ended. */
   importing?: boolean | null;
 }
@@ -79,6 +83,7 @@ async function describeContext(store: Store, entry: LedgerSummary): Promise<Cont
     rounds: (summary.rounds ?? 0) + rounds,
     ...(heldBy ? { heldBy } : {}),
     ...(typeof summary.ttlMs === "number" ? { ttlMs: summary.ttlMs } : {}),
+    ...(summary.aside ? { aside: true } : {}),
     ...(summary.checkpoint ? { checkpoint: summary.checkpoint } : {}),
     ...(summary.forkOf ? { forkOf: summary.forkOf } : {}),
   };

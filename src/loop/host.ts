@@ -56,6 +56,8 @@ export interface NewContextOptions {
   facts?: NewAgent["events"];
   /** What whoever begins it says of it, not its agent. */
   said?: (context: string) => EventInput[];
+  /** Work beside conversations: `-c` does not go on with it. */
+  aside?: boolean;
 }
 
 export interface NewAgent {
@@ -175,11 +177,19 @@ export function createHost(opts: HostOptions): Host {
 
 async function beginContext(
   { store, codec, version }: { store: Store; codec: Codec; version: string },
-  { id, root, title, facts = [], said = () => [] }: NewContextOptions,
+  { id, root, title, facts = [], said = () => [], aside }: NewContextOptions,
 ): Promise<string> {
   const context = id ?? newId("ctx");
   const first = [...said(context), ...facts.map((fact) => ({ ...fact, actor: LEAD }))];
-  const made = newContext({ id: context, title, root, author: "user", version, facts: first });
+  const made = newContext({
+    id: context,
+    title,
+    root,
+    author: "user",
+    version,
+    facts: first,
+    ...(aside && { summary: { aside } }),
+  });
   const fresh = id === undefined ? {} : { expect: { [CONFIG]: 0 } };
   await store.append([{ ...made, ...fresh, events: made.events.map((e) => codec.encode(e)) }]);
   crashPoint("context.created");

@@ -56,6 +56,10 @@ export function mergeSettings(layers: readonly Layer[], home: string): { setting
     maxRounds: roundsOf(layers, warnings),
     budget: budgetOf(layers, warnings),
     worktree: { link: [...new Set(layers.flatMap(({ value }) => value.worktree?.link ?? []))] },
+    memory: {
+      extract: firstOf(own, (value) => value.memory?.extract) ?? false,
+      maxTokens: firstOf(own, (value) => value.memory?.maxTokens),
+    },
     contexts: { ttlMs: timeOf(firstOf(layers, (value) => value.contexts?.ttl) ?? "") },
     disableAllHooks,
   };

@@ -105,6 +105,22 @@ const workParts = () => ({
     .describe(
       "What all agents of a context may spend together: tokens, US dollars, model calls. A repository can only lower it.",
     ),
+  memory: z
+    .strictObject({
+      extract: z
+        .boolean()
+        .optional()
+        .describe(
+          "After each `holdfast -p`, let the model read what was said and propose what is worth remembering. Costs model calls; default: false.",
+        ),
+      maxTokens: z
+        .int("give a whole number above 0")
+        .min(1, "give a whole number above 0")
+        .optional()
+        .describe("What one such reading may cost."),
+    })
+    .optional()
+    .describe("What is remembered of a project. Not from a repository."),
   worktree: z
     .strictObject({
       link: texts(

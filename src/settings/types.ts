@@ -31,6 +31,7 @@ export interface SettingsFile {
   maxRounds?: number;
   budget?: { tokens?: number; usd?: number; rounds?: number };
   contexts?: { ttl?: string };
+  memory?: { extract?: boolean; maxTokens?: number };
   worktree?: { link?: string[] };
   disableAllHooks?: boolean;
 }
@@ -96,6 +97,8 @@ export interface Settings {
   budget: { tokens?: number; usd?: number; rounds?: number };
   /** How long contexts are kept that do not say so themselves. */
   contexts: { ttlMs?: number };
+  /** `extract`: a model reads each conversation for what is worth remembering. */
+  memory: { extract: boolean; maxTokens?: number };
   /** Folders below the project, as they were written. */
   worktree: { link: string[] };
   disableAllHooks: boolean;

@@ -34,6 +34,8 @@ export interface ModelServer {
   /** Lets one paused request, or all, go on. */
   release(arrival?: number): void;
   reset(): void;
+  /** Resolves once nobody is connected, or after that time: what a killed process had sent is in the log then. */
+  untilAlone(mostMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -85,12 +87,20 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
     paused: pauses.next,
     release: pauses.release,
     reset,
+    untilAlone: (mostMs) => untilAlone(server, mostMs),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+async function untilAlone(server: http.Server, mostMs: number): Promise<void> {
+  const end = performance.now() + mostMs;
+  const connections = () =>
+    new Promise<number>((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
+  while (performance.now() < end && (await connections()) > 0) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 /** Of `/__control`. */

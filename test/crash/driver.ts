@@ -143,6 +143,8 @@ export async function openWorld(script: Script, door: Door = {}): Promise<World>
     async run(args, way) {
       const running = start(args, way);
       await Promise.all([way?.meanwhile?.(running, world), running.ended]);
+      // What it sent before it was killed may be read only now; it belongs to this run.
+      await server.untilAlone(5_000);
       return running.ended;
     },
     look: async () => joined(await Promise.all(ledgersIn(state).map(lookAt))),

@@ -85,6 +85,7 @@ describe("what a repository says", () => {
       mcpServers: {},
       budget: {},
       contexts: {},
+      memory: { extract: false },
       worktree: { link: [] },
       disableAllHooks: false,
     });

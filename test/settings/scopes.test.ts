@@ -16,6 +16,7 @@ const NOTHING: Settings = {
   mcpServers: {},
   budget: {},
   contexts: {},
+  memory: { extract: false },
   worktree: { link: [] },
   disableAllHooks: false,
 };

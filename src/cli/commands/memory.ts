@@ -68,14 +68,7 @@ export async function inbox(flags: Look): Promise<number> {
   }));
   if (flags.json) print(JSON.stringify(waiting));
   else if (waiting.length === 0) print("Nothing waits.");
-  else
-    for (const one of waiting)
-      print(
-        `${one.id}\n${changeOf(
-          one,
-          all.find(({ name }) => name === one.name),
-        )}\n`,
-      );
+  else for (const one of waiting) print(`${one.id}\n${changeOf(one, all)}\n`);
   return 0;
 }
 
@@ -92,10 +85,16 @@ export async function reject(flags: Look, id: string): Promise<number> {
 }
 
 /** As a diff: what is remembered now, and what would be. */
-function changeOf({ name, text, forgets, from }: Proposal, old: Memory | undefined): string {
+function changeOf(proposal: Proposal, all: readonly Memory[]): string {
+  const { name, text, forgets, from, replaces = [] } = proposal;
   const lines = (mark: string, of: string) => of.split("\n").map((line) => `${mark} ${printable(line)}`);
-  const after = forgets ? [] : lines("+", text);
-  return [`  ${printable(name)}${whereOf(from)}`, ...(old ? lines("-", old.text) : []), ...after].join("\n");
+  const gone = all.filter((one) => one.name === name || replaces.some((other) => other.name === one.name));
+  const also = replaces.length === 0 ? "" : `, in place of ${replaces.map((one) => one.name).join(", ")}`;
+  return [
+    `  ${printable(name)}${printable(also)}${whereOf(from)}`,
+    ...gone.flatMap((one) => lines("-", one.text)),
+    ...(forgets ? [] : lines("+", text)),
+  ].join("\n");
 }
 
 function described({ name, description, type, text, from, at }: Memory): string {
@@ -108,9 +107,12 @@ function described({ name, description, type, text, from, at }: Memory): string 
   return `${[...lines, `said by: ${from.said}${whereOf(from)}`].map((line) => printable(line)).join("\n")}\n\n${printable(text)}`;
 }
 
-const whereOf = ({ context, branch, seq }: Memory["from"]): string => {
-  const parts = [context && `in ${context}`, seq !== undefined && `event ${seq}`, branch && `on ${branch}`].filter(
-    Boolean,
-  );
+const whereOf = ({ context, branch, seq, reader }: Memory["from"]): string => {
+  const parts = [
+    context && `in ${context}`,
+    seq !== undefined && `event ${seq}`,
+    branch && `on ${branch}`,
+    reader && `read by ${reader}`,
+  ].filter(Boolean);
   return parts.length === 0 ? "" : `, ${parts.join(", ")}`;
 };

@@ -1,11 +1,19 @@
 // The tables of what agents know and are: agents, skills, memory, MCP servers, plugins.
 import { type Command, verb } from "../command.ts";
-import { choice, text } from "../flag.ts";
-import { JSON_TOO, PLACE, POLICY } from "../flags.ts";
+import { choice, count, text } from "../flag.ts";
+import { JSON_TOO, PLACE, POLICY, WORK } from "../flags.ts";
 
 const LOOK = { ...JSON_TOO, ...PLACE };
 const agents = () => import("../commands/agents.ts");
 const memory = () => import("../commands/memory.ts");
+const reading = () => import("../commands/memory-reading.ts");
+const READ = {
+  model: WORK.model,
+  maxTokens: count("N", "stop when so many are read or written by the model (100000)", { spellings: ["max-tokens"] }),
+  settings: POLICY.settings,
+  quiet: WORK.quiet,
+  ...LOOK,
+};
 const mcp = () => import("../commands/mcp.ts");
 const plugins = () => import("../commands/plugins.ts");
 
@@ -94,6 +102,18 @@ const MEMORY: Command = {
       help: "drop it",
       flags: LOOK,
       run: async (flags, [id]) => (await memory()).reject(flags, id),
+    }),
+    extract: verb({
+      words: "[CONTEXT]",
+      help: "let a model read what was said, and propose what is worth remembering (costs model calls)",
+      flags: READ,
+      run: async (flags, [given]) => (await reading()).extract(flags, given),
+    }),
+    consolidate: verb({
+      words: "",
+      help: "let a model read what is remembered, and propose how to say it in less (costs model calls)",
+      flags: READ,
+      run: async (flags) => (await reading()).consolidate(flags),
     }),
   },
 };

@@ -16,6 +16,8 @@ const from = () =>
     /** The input that has these words, or the call that proposed it. */
     seq: z.number().optional(),
     branch: z.string().optional(),
+    /** The context that read that one, where a model proposed it by reading. */
+    reader: z.string().optional(),
   });
 
 const memory = () => ({
@@ -30,10 +32,25 @@ export const memoryEvents = {
   /** New, or in place of one of that name. */
   "memory.kept": { v: 1, schema: () => z.object(memory()) },
   "memory.forgotten": { v: 1, schema: () => z.object({ name: z.string(), from: from() }) },
-  /** Waits for a person. `forgets`: it would take one away. */
-  "memory.proposed": { v: 1, schema: () => z.object({ id: z.string(), ...memory(), forgets: z.boolean().optional() }) },
+  /** Waits for a person. `forgets`: it would take one away. `replaces`: these go with it, as they were then. */
+  "memory.proposed": {
+    v: 1,
+    schema: () =>
+      z.object({
+        id: z.string(),
+        ...memory(),
+        forgets: z.boolean().optional(),
+        replaces: z.array(z.object({ name: z.string(), at: z.number() })).optional(),
+      }),
+  },
   "memory.accepted": { v: 1, schema: () => z.object({ id: z.string() }) },
   "memory.rejected": { v: 1, schema: () => z.object({ id: z.string() }) },
+  /** The context `reader` reads `source` (a context, or memory itself) from behind `after` to `to`. */
+  "memory.reading": {
+    v: 1,
+    schema: () => z.object({ reader: z.string(), source: z.string(), after: z.number(), to: z.number() }),
+  },
+  "memory.read": { v: 1, schema: () => z.object({ reader: z.string(), source: z.string() }) },
 } satisfies EventDefs;
 
 let codec: Codec | undefined;

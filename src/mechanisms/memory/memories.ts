@@ -6,7 +6,7 @@ import { knownFact } from "../../ledger/guards.ts";
 import { newId } from "../../ledger/id.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import { own } from "../../ledger/own.ts";
-import type { EventInput, Store } from "../../ledger/store.ts";
+import type { EventInput, Seq, Store } from "../../ledger/store.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { MEMORY_LEDGER, memoryCodec, memoryEvents } from "./events.ts";
 
@@ -20,28 +20,43 @@ export interface Memory extends Kept {
 export interface Proposal extends Memory {
   id: string;
   forgets?: boolean;
+  replaces?: { name: string; at: number }[];
 }
 
 export type Provenance = Kept["from"];
 export type NewMemory = Omit<Kept, "from">;
 
+/** How far a context, or memory itself, was read for what is worth remembering. */
+export interface MemoryReading {
+  reader: string;
+  after: Seq;
+  to: Seq;
+  ended: boolean;
+}
+
 interface MemoryState {
   memories: Record<string, Memory>;
   inbox: Record<string, Proposal>;
+  /** By what is read. */
+  readings: Record<string, MemoryReading>;
+  /** The event that last changed what is remembered. */
+  changed: Seq;
 }
 
 const slice: Slice<MemoryState> = {
-  version: 1,
-  initial: () => ({ memories: {}, inbox: {} }),
+  version: 2,
+  initial: () => ({ memories: {}, inbox: {}, readings: {}, changed: 0 }),
   apply(state, event) {
     if (!(event.type in memoryEvents)) return state;
     const { type, data, at } = knownFact<typeof memoryEvents>(event);
     switch (type) {
       case "memory.kept":
         state.memories[data.name] = { ...data, at };
+        state.changed = event.seq;
         break;
       case "memory.forgotten":
         delete state.memories[data.name];
+        state.changed = event.seq;
         break;
       case "memory.proposed":
         state.inbox[data.id] = { ...data, at };
@@ -50,6 +65,14 @@ const slice: Slice<MemoryState> = {
       case "memory.rejected":
         delete state.inbox[data.id];
         break;
+      case "memory.reading":
+        state.readings[data.source] = { reader: data.reader, after: data.after, to: data.to, ended: false };
+        break;
+      case "memory.read": {
+        const reading = own(state.readings, data.source);
+        if (reading?.reader === data.reader) reading.ended = true;
+        break;
+      }
     }
     return state;
   },
@@ -61,13 +84,27 @@ export interface Memories {
   /** The oldest first. */
   list(): Promise<Memory[]>;
   inbox(): Promise<Proposal[]>;
-  /** Contract: once for one `id`, however often it is tried. */
-  keep(memory: NewMemory, from: Provenance, id?: string): Promise<Memory>;
+  /** Contract: once for one `id`, however often it is tried. What it replaces goes in the same transaction. */
+  keep(memory: NewMemory & { replaces?: string[] }, from: Provenance, id?: string): Promise<Memory>;
   forget(name: string, from: Provenance, id?: string): Promise<Memory>;
-  propose(memory: NewMemory & { forgets?: boolean }, from: Provenance, id?: string): Promise<Proposal>;
-  /** What it says becomes memory in the same transaction. */
+  propose(
+    memory: NewMemory & { forgets?: boolean; replaces?: string[] },
+    from: Provenance,
+    id?: string,
+  ): Promise<Proposal>;
+  /** What it says becomes memory in the same transaction. Contract: `conflict` where something that it replaces has changed. */
   accept(id: string, from: Provenance): Promise<Proposal>;
   reject(id: string): Promise<Proposal>;
+  readonly readings: Readings;
+}
+
+export interface Readings {
+  of(source: string): Promise<MemoryReading | undefined>;
+  /** The event that last changed what is remembered. */
+  changed(): Promise<Seq>;
+  /** Contract: one at a time for one source; the one that has not ended, where there is one. */
+  begin(source: string, reading: Omit<MemoryReading, "ended">): Promise<MemoryReading>;
+  end(source: string, reader: string): Promise<void>;
 }
 
 export async function openMemories(store: Store): Promise<Memories> {
@@ -110,25 +147,30 @@ export async function openMemories(store: Store): Promise<Memories> {
       await ledger.catchUp();
       return Object.values(state().inbox).sort((a, b) => a.at - b.at);
     },
-    async keep(memory, from, id) {
+    async keep({ replaces = [], ...memory }, from, id) {
       checkMemory(memory);
-      await decide(() => [{ type: "memory.kept", data: { ...memory, from } }], id);
+      await decide((at) => {
+        const gone = replaces.filter((name) => name !== memory.name).map((name) => named(at, name));
+        return [{ type: "memory.kept", data: { ...memory, from } }, ...gone.map(({ name }) => forgotten(name, from))];
+      }, id);
       return named(state(), memory.name);
     },
     async forget(name, from, id) {
       let was: Memory | undefined;
       await decide((at) => {
         was = named(at, name);
-        return [{ type: "memory.forgotten", data: { name, from } }];
+        return [forgotten(name, from)];
       }, id);
       return was ?? { name, description: "", type: "user", text: "", from, at: 0 };
     },
-    async propose(memory, from, id) {
+    async propose({ replaces = [], ...memory }, from, id) {
       checkMemory(memory);
       const data = { id: newId("mem"), ...memory, from };
       await decide((at) => {
         if (memory.forgets) named(at, memory.name);
-        return [{ type: "memory.proposed", data }];
+        const gone = replaces.filter((name) => name !== memory.name).map((name) => named(at, name));
+        const also = gone.length > 0 && { replaces: gone.map(({ name, at }) => ({ name, at })) };
+        return [{ type: "memory.proposed", data: { ...data, ...also } }];
       }, id);
       return own(state().inbox, data.id) ?? { ...data, at: 0 };
     },
@@ -136,11 +178,12 @@ export async function openMemories(store: Store): Promise<Memories> {
       let taken: Proposal | undefined;
       await decide((at) => {
         taken = proposed(at, id);
-        const { name, description, type, text, from: origin } = taken;
+        const { name, description, type, text, from: origin, replaces = [] } = taken;
         const effect = taken.forgets
-          ? { type: "memory.forgotten", data: { name, from } }
+          ? forgotten(name, from)
           : { type: "memory.kept", data: { name, description, type, text, from: origin } };
-        return [effect, { type: "memory.accepted", data: { id: taken.id } }];
+        const gone = replaces.flatMap((one) => (isAsItWas(at, one) ? [forgotten(one.name, from)] : []));
+        return [effect, ...gone, { type: "memory.accepted", data: { id: taken.id } }];
       });
       if (!taken) throw new HoldfastError("not_found", `no proposal is ${id}`);
       return taken;
@@ -154,7 +197,45 @@ export async function openMemories(store: Store): Promise<Memories> {
       if (!taken) throw new HoldfastError("not_found", `no proposal is ${id}`);
       return taken;
     },
+    readings: {
+      async of(source) {
+        await ledger.catchUp();
+        return own(state().readings, source);
+      },
+      async changed() {
+        await ledger.catchUp();
+        return state().changed;
+      },
+      async begin(source, { reader, after, to }) {
+        await decide((at) => {
+          const open = own(at.readings, source)?.ended === false;
+          return open ? [] : [{ type: "memory.reading", data: { reader, source, after, to } }];
+        });
+        return own(state().readings, source)!;
+      },
+      async end(source, reader) {
+        await decide((at) => {
+          const reading = own(at.readings, source);
+          return reading?.reader === reader && !reading.ended
+            ? [{ type: "memory.read", data: { reader, source } }]
+            : [];
+        });
+      },
+    },
   };
+}
+
+const forgotten = (name: string, from: Provenance) => ({ type: "memory.forgotten", data: { name, from } });
+
+/** False: it is gone already. */
+function isAsItWas(state: MemoryState, { name, at }: { name: string; at: number }): boolean {
+  const now = own(state.memories, name);
+  if (now && now.at !== at)
+    throw new HoldfastError(
+      "conflict",
+      `${name} has changed since this was proposed: reject it, or forget ${name} first`,
+    );
+  return now !== undefined;
 }
 
 const LONGEST_TEXT = 10_000;

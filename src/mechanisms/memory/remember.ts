@@ -15,13 +15,14 @@ interface Remembered {
   type?: NewMemory["type"];
   words?: string;
   text?: string;
+  replaces?: string[];
 }
 
 export const createRememberTool = (open: Open, changed: (memories: Memories) => Promise<void>): Tool<Remembered> =>
   defineTool<Remembered>({
     name: "remember",
     description:
-      "Keep something for all later work in this project. words: exactly as the user said it, kept at once; text: in your words, kept when the user accepts it.",
+      "Keep something for all later work in this project. words: exactly as the user said it, kept at once; text: in your words, kept when the user accepts it. replaces: names that go when it is kept.",
     schema: () =>
       z.strictObject({
         name: z.string(),
@@ -29,12 +30,13 @@ export const createRememberTool = (open: Open, changed: (memories: Memories) => 
         type: z.enum(MEMORY_TYPES).optional(),
         words: z.string().optional(),
         text: z.string().optional(),
+        replaces: z.array(z.string()).optional(),
       }),
     effect: "internal",
     async execute(run) {
-      const { name, description, type = "user", words, text } = run.input;
+      const { name, description, type = "user", words, text, replaces = [] } = run.input;
       const seq = words === undefined ? undefined : saidAt(run, words);
-      const memory = { name, description, type, text: words ?? text ?? "" };
+      const memory = { name, description, type, text: words ?? text ?? "", replaces };
       const memories = await open();
       if (seq === undefined) {
         const { id } = await memories.propose(memory, fromOf(run, { said: "model" }), keyOf(run));
@@ -45,7 +47,8 @@ export const createRememberTool = (open: Open, changed: (memories: Memories) => 
       }
       const { at } = await memories.keep(memory, fromOf(run, { said: "user", seq }), keyOf(run));
       await changed(memories);
-      return { content: `Remembered: ${name}.`, events: [knows(name, at)] };
+      const gone = replaces.filter((one) => one !== name);
+      return { content: `Remembered: ${name}.`, events: [knows(name, at), ...gone.map((one) => knows(one, GONE))] };
     },
   });
 
@@ -87,6 +90,8 @@ const knows = (name: string, at: number) => ({ type: "memory.shown", data: { mem
 const keyOf = ({ turn, call }: ToolRun): string => `${turn.context}/${turn.agent}/${call.id}`;
 
 function fromOf({ turn }: ToolRun, said: Pick<Provenance, "said" | "seq">): Provenance {
+  const reads = own(turn.slice<MemorySlice>("memory"), turn.agent)?.reads;
+  if (reads) return { said: "model", context: reads.source, seq: reads.to, reader: turn.context };
   const branch = currentBranch(turn.root);
   return { ...said, context: turn.context, agent: turn.agent, ...(branch !== undefined && { branch }) };
 }

@@ -12,6 +12,8 @@ export const shownEvents = {
     v: 1,
     schema: () => z.object({ memories: z.array(z.object({ name: z.string(), at: z.number() })) }),
   },
+  /** This agent is to read `source` up to there, for what is worth remembering. */
+  "memory.asked": { v: 1, schema: () => z.object({ source: z.string(), to: z.number() }) },
 } satisfies EventDefs;
 
 /** In place of a time: it knows that this is forgotten. */
@@ -22,6 +24,8 @@ interface OfAgent {
   shown: Record<string, { at: number; seq: number }>;
   /** What a person said to it, the last of it. */
   said: { seq: number; text: string }[];
+  /** What it was asked to read. */
+  reads?: { source: string; to: number };
 }
 
 export type MemorySlice = Record<string, OfAgent>;
@@ -30,14 +34,15 @@ const MOST_SAID = 30;
 const LONGEST_SAID = 4000;
 
 export const memorySlice: MechanismSlice<MemorySlice> = {
-  version: 1,
+  version: 2,
   types: ["input.received", ...Object.keys(shownEvents)],
   timelines: {
     restored: (state, { to }) =>
       Object.fromEntries(
-        Object.entries(state).map(([agent, { shown, said }]) => [
+        Object.entries(state).map(([agent, { shown, said, ...rest }]) => [
           agent,
           {
+            ...rest,
             shown: Object.fromEntries(Object.entries(shown).filter(([, { seq }]) => seq <= to)),
             said: said.filter(({ seq }) => seq <= to),
           },
@@ -53,6 +58,10 @@ export const memorySlice: MechanismSlice<MemorySlice> = {
       const { said } = agentIn(state, agent);
       said.push({ seq: event.seq, text: textOf(content).slice(0, LONGEST_SAID) });
       if (said.length > MOST_SAID) said.shift();
+      return state;
+    }
+    if (event.type === "memory.asked") {
+      agentIn(state, event.actor).reads = event.data as { source: string; to: number };
       return state;
     }
     const { memories } = event.data as { memories: { name: string; at: number }[] };
