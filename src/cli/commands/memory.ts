@@ -1,5 +1,5 @@
 // `holdfast memory ls|show|add|forget|inbox|accept|reject`: what the project remembers, and what models propose.
-import { oneLine, printable } from "../../front/presentation/printable.ts";
+import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { writeMemoryFiles } from "../../mechanisms/memory/files.ts";
 import { type Memories, type Memory, openMemories, type Proposal } from "../../mechanisms/memory/memories.ts";
@@ -91,11 +91,12 @@ export async function reject(flags: Look, id: string): Promise<number> {
   return 0;
 }
 
-/** As a diff: what is remembered now, and what would be. */
-function changeOf({ name, text, forgets, from }: Proposal, old: Memory | undefined): string {
-  const lines = (mark: string, of: string) => of.split("\n").map((line) => `${mark} ${printable(line)}`);
+/** As a diff: what is remembered now, and what would be. Whoever accepts it sees all of it, also what hides. */
+function changeOf({ name, description, text, forgets, from }: Proposal, old: Memory | undefined): string {
+  const lines = (mark: string, of: string) => of.split("\n").map((line) => `${mark} ${escaped(line)}`);
   const after = forgets ? [] : lines("+", text);
-  return [`  ${printable(name)}${whereOf(from)}`, ...(old ? lines("-", old.text) : []), ...after].join("\n");
+  const says = forgets || description === "" ? [] : [`  described as: ${escaped(description)}`];
+  return [`  ${escaped(name)}${whereOf(from)}`, ...says, ...(old ? lines("-", old.text) : []), ...after].join("\n");
 }
 
 function described({ name, description, type, text, from, at }: Memory): string {
