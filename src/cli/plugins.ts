@@ -7,7 +7,7 @@ import { isRecord } from "../ledger/guards.ts";
 import type { HookConfig } from "../mechanisms/hooks/config.ts";
 import type { SkillPlace } from "../mechanisms/skills/catalogue.ts";
 import { type Plugin, readPlugin } from "../plugins/plugin.ts";
-import type { Trust } from "../settings/trust.ts";
+import { openTrust, type Trust } from "../settings/trust.ts";
 
 export interface UsedPlugins {
   plugins: Plugin[];
@@ -17,6 +17,9 @@ export interface UsedPlugins {
 
 /** Under which trust keeps the hash of all that a plugin holds. */
 const KIND = "plugin";
+
+/** Beside that of projects: who uses a plugin has not said that its folder is a project whose configuration counts, and the other way round. */
+const ofPlugins = (trust: Trust): Trust => openTrust(join(dirname(trust.file), "plugin-trust.json"));
 
 /** Contract: a plugin that is new, changed or unreadable leaves the others as they are. Reads nothing where none is chosen. */
 export async function usedPlugins(
@@ -28,8 +31,8 @@ export async function usedPlugins(
     try {
       const plugin = readPlugin(dir);
       if (trustFlag && given.some((one) => resolve(one) === dir))
-        await trust.grant(plugin.root, { [KIND]: plugin.hash });
-      if (!trust.approves(plugin.root, KIND, plugin.hash))
+        await ofPlugins(trust).grant(plugin.root, { [KIND]: plugin.hash });
+      if (!ofPlugins(trust).approves(plugin.root, KIND, plugin.hash))
         used.says.push(
           `plugin ${plugin.name}: not used: it is new or has changed since it was trusted; look at ${dir}, then run \`holdfast plugins add ${dir}\``,
         );
@@ -61,7 +64,7 @@ function addedPlugins(trust: Trust): string[] {
 /** Trusts it as it is, and uses it from now on. */
 export async function addPlugin(dir: string, trust: Trust): Promise<Plugin> {
   const plugin = readPlugin(resolve(dir));
-  await trust.grant(plugin.root, { [KIND]: plugin.hash });
+  await ofPlugins(trust).grant(plugin.root, { [KIND]: plugin.hash });
   keep(trust, [...new Set([...addedPlugins(trust), plugin.root])]);
   return plugin;
 }
@@ -82,7 +85,9 @@ export async function removePlugin(named: string, trust: Trust): Promise<string>
     trust,
     dirs.filter((dir) => dir !== found),
   );
-  await trust.revoke(found).catch(() => false);
+  await ofPlugins(trust)
+    .revoke(found)
+    .catch(() => false);
   return found;
 }
 
@@ -94,19 +99,22 @@ function keep(trust: Trust, dirs: readonly string[]): void {
 }
 
 export const skillsOf = (plugins: readonly Plugin[]): SkillPlace[] =>
-  plugins.flatMap(({ name, root, skills, commands }) => {
+  plugins.flatMap(({ name, root, skills, commands, has }) => {
     const place = (dir: string, kind: "skill" | "command") => ({
       dir,
       shown: `plugin ${name}`,
       kind,
       pluginRoot: root,
       prefix: name,
+      isTrusted: has,
     });
     return [...skills.map((dir) => place(dir, "skill")), ...commands.map((dir) => place(dir, "command"))];
   });
 
 export const agentsOf = (plugins: readonly Plugin[]) =>
-  plugins.flatMap(({ name, agents }) => agents.map((dir) => ({ dir, shown: `plugin ${name}`, repository: true })));
+  plugins.flatMap(({ name, agents, has }) =>
+    agents.map((dir) => ({ dir, shown: `plugin ${name}`, repository: true, isTrusted: has })),
+  );
 
 /** Checked as settings are; their commands know where their plugin lies. */
 export async function hooksOf(plugins: readonly Plugin[]): Promise<{ hooks: HookConfig; says: string[] }> {

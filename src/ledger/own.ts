@@ -9,7 +9,7 @@ export function ownOr<T>(record: Record<string, T>, name: string, make: () => No
   const known = own(record, name);
   if (known !== undefined) return known;
   const made = make();
-  record[name] = made;
+  Object.defineProperty(record, name, { value: made, enumerable: true, configurable: true, writable: true }); // not an assignment: of `__proto__` that would keep nothing
   return made;
 }
 

@@ -14,6 +14,23 @@ export const harmless = (text: string): string => text.replace(NOTE, "<\\");
 export const noteText = (origin: string, text: string, kind?: string): string =>
   `<note from="${origin}"${kind === undefined ? "" : ` kind="${kind}"`}>\n${harmless(text)}\n</note>`;
 
+const NOTE_BEGINS = '<note from="';
+const NOTE_ENDS = "\n</note>";
+
+/** What a person said: the text without the notes that stand beside it (files, standard input, shared data). Contract: linear in the text; a note that does not end stays. */
+export function withoutNotes(text: string): string {
+  const kept: string[] = [];
+  let at = 0;
+  for (let begin = text.indexOf(NOTE_BEGINS); begin >= 0; begin = text.indexOf(NOTE_BEGINS, at)) {
+    const end = text.indexOf(NOTE_ENDS, begin);
+    if (end < 0) break;
+    kept.push(text.slice(at, begin).replace(/(?<!\n)\n+$/, ""));
+    at = end + NOTE_ENDS.length;
+    while (text[at] === "\n") at++;
+  }
+  return [...kept, text.slice(at)].join("");
+}
+
 /** Text of a tool, a command or a peer: where it imitates a note or a notification, its marks are broken. Anything else stays as it is. */
 export function withoutMarks(text: string): string {
   if (!text.includes("<")) return text;

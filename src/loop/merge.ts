@@ -67,6 +67,13 @@ function isStricter(a: Verdict, b: Verdict): boolean {
   return STRICTNESS[a.decision] > STRICTNESS[b.decision];
 }
 
+/** What only a person may answer says all that there is to answer: a yes to one reason is none to another. */
+function withBoth(first: Verdict, other: Verdict): Verdict {
+  if (first.decision !== "ask" || other.decision !== "ask" || !first.firm || !other.firm) return first;
+  const about = [first.about, other.about].filter((one) => one !== undefined).join(" ");
+  return { ...first, reason: `${first.reason}; ${other.reason}`, ...(about !== "" && { about }) };
+}
+
 type Mechanisms = readonly Mechanism[];
 
 const attachedAt = <K extends keyof Seams>(mechanisms: Mechanisms, name: K): Seams[K][] =>
@@ -154,7 +161,7 @@ function mergeCalls(mechanisms: Mechanisms): Pick<Merged, "gate" | "ask" | "tool
         for (const gate of gates) {
           const answer = await gate.judge?.(call);
           if (answer && "grants" in answer) Object.assign(grants, answer.grants);
-          if (answer && isStricter(answer, verdict)) verdict = answer;
+          if (answer) verdict = isStricter(answer, verdict) ? answer : withBoth(verdict, answer);
         }
       } catch (error) {
         verdict = { decision: "deny", code: "failed", reason: `a gate failed: ${messageOf(error)}` };

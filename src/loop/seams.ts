@@ -226,7 +226,7 @@ export type VerdictCode =
   | "unanswered" // it needs a person's yes, and nobody is there to ask
   | "failed"; // a gate failed
 
-/** `firm`: only a person may answer. `grants` hold once the call is allowed. `rules`: each of them would have allowed it, the narrowest first. */
+/** `firm`: only a person may answer. `grants` hold once the call is allowed. `rules`: each of them would have allowed it, the narrowest first. `about`: stands for what a person is shown beside the call; a yes to another holds no more. */
 export type Asked = {
   decision: "ask";
   code: VerdictCode;
@@ -234,6 +234,7 @@ export type Asked = {
   firm?: boolean;
   grants?: Grants;
   rules?: string[];
+  about?: string;
 };
 type Denied = { decision: "deny"; code: VerdictCode; reason: string };
 export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;

@@ -1,7 +1,7 @@
 // Finding things by words: those that share most of them come first, rare words count more.
 
 const WORDS = /[\p{L}\p{N}]+/gu;
-const wordsIn = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [];
+export const wordsIn = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [];
 
 /** What is looked through: its name counts twice. */
 export interface Searched {

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openProject } from "../../src/contexts/index.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
-import { approvalsSlice } from "../../src/mechanisms/approvals/events.ts";
+import { approvalsSlice, isSameQuestion } from "../../src/mechanisms/approvals/events.ts";
 import { keptRules, whoAnswers } from "../../src/mechanisms/approvals/index.ts";
 import { runCli, startCli } from "../cli/cli.ts";
 import { scratch } from "../turn.ts";
@@ -248,4 +248,15 @@ test("a rule is kept only if it was shown, and holds only for whoever gave it, w
   }
   expect(state.rules.length).toBe(3);
   expect(keptRules({ slice: <T>() => state as T })).toEqual(["Bash(a *)"]);
+});
+
+test("a yes holds for what was shown beside the call, and not for what a server says in its place later", () => {
+  const shown = { tool: "mcp__a__pay", input: {}, cwd: "/p", root: "/p", code: "tool" as const, about: "v1" };
+  const request = { ...shown, requestId: "apr_1", agent: "lead", callId: "c1", reason: "", firm: true, askedAt: 0 };
+  const { about: _, ...before } = shown;
+  expect([shown, { ...shown, about: "v2" }, before].map((one) => isSameQuestion(request, one))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

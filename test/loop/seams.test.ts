@@ -35,6 +35,11 @@ describe("seam gate", () => {
       [firm, ask],
     ])
       expect((await mergeSeams(order).gate(call)).verdict).toMatchObject({ code: "secret", firm: true });
+    const other = judge("other", { decision: "ask", code: "tool", reason: "it changed", firm: true, about: "v2" });
+    expect((await mergeSeams([firm, ask, other]).gate(call)).verdict).toEqual({
+      ...{ decision: "ask", code: "secret", firm: true, about: "v2" },
+      reason: "a key; it changed", // whoever answers has seen both
+    });
   });
 
   it("refuses when a gate throws", async () => {

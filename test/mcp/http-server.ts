@@ -1,4 +1,4 @@
-// An MCP server over HTTP for tests: streamable at /mcp, the older way at /sse, and behind a login at /private, with its own authorization server.
+// An MCP server over HTTP for tests: streamable at /mcp, the older way at /sse, behind a login at /private, with its own authorization server, and without end at /endless/….
 import { createHash, randomUUID } from "node:crypto";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,6 +25,18 @@ function answer({ id, method, params }: { id?: number; method: string; params?: 
   if (method === "tools/list") return reply({ tools: TOOLS });
   if (method === "tools/call") return reply({ content: [{ type: "text", text: JSON.stringify(params!.arguments) }] });
   return { jsonrpc: "2.0", id, error: { code: -32601, message: `no ${method} here` } };
+}
+
+/** More than anybody reads, of that kind: `json` or `event-stream`. */
+function endless(response: http.ServerResponse, kind: string): void {
+  response.writeHead(200, { "content-type": kind === "json" ? "application/json" : "text/event-stream" });
+  const [piece, most] = [Buffer.alloc(1 << 20, kind === "json" ? " " : "data:xxxxxxxxxx\n"), 100];
+  let count = 0;
+  const more = (): void => {
+    while (count++ < most) if (!response.write(piece)) return void response.once("drain", more);
+    response.end();
+  };
+  more();
 }
 
 async function bodyOf(request: http.IncomingMessage): Promise<string> {
@@ -93,6 +105,7 @@ export async function startHttpServer(): Promise<HttpServer> {
       stream = response;
       return undefined;
     }
+    if (url.pathname.startsWith("/endless")) return endless(response, url.pathname.slice("/endless/".length));
     if (request.method !== "POST") return json({}, 405);
     const message = JSON.parse(await bodyOf(request));
     if (message.id === undefined) return response.writeHead(202).end();

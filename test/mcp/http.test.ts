@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/mechanisms/mcp/connection.ts";
 import type { McpServer } from "../../src/mechanisms/mcp/port.ts";
 import { runCli, startCli } from "../cli/cli.ts";
 import { tempDir } from "../house.ts";
@@ -54,6 +55,19 @@ describe("servers over HTTP", () => {
     expect(http.requests.includes("POST /mcp Bearer mine")).toBe(true);
     expect(http.requests.some((line) => line.includes("/register"))).toBe(false);
     await desk.close();
+  });
+
+  it("whose answer, or whose event, has no end are given up", { timeout: 60_000 }, async () => {
+    const house = { root: "/", env: {}, version: "1", encloseServer: undefined };
+    const opened = async (kind: "http" | "sse", of: string) =>
+      connect(serverAt("endless", kind, `${http.url}/endless/${of}`), {
+        house,
+        elicit: async () => ({ action: "decline" }),
+        connectMs: 50_000,
+      });
+    const says = expect.stringContaining("it sent more than 64 MB without an end");
+    expect(await opened("http", "json")).toEqual({ kind: "ended", says });
+    expect(await opened("sse", "event-stream")).toEqual({ kind: "ended", says });
   });
 
   it("get the tokens of a login, which a file of mode 600 keeps, until a logout", { timeout: 60_000 }, async () => {

@@ -1,5 +1,6 @@
 // `.mcp.json` as it is found in the wild: kinds of servers, variables, and one line for what is wrong in a file.
 import { expect, test } from "vitest";
+import { toolName } from "../../src/mechanisms/mcp/names.ts";
 import { readServersText } from "../../src/mechanisms/mcp/server-config.ts";
 
 const read = (mcpServers: object, env = {}) =>
@@ -90,4 +91,19 @@ test("a file that is no JSON, or has no servers, is one line; an empty object is
     { servers: [], warnings: ['x.json: no MCP server of it is used: "mcpServers" is missing'] },
     { servers: [], warnings: ['x.json: no MCP server of it is used: "mcpServers" is missing'] },
   ]);
+});
+
+test("no server has a name that a rule for another one speaks of too", () => {
+  const { servers } = read({
+    docs__evil: { command: "x" },
+    docs_: { command: "x" },
+    __docs__: { command: "x" },
+    "a..b": { command: "x" },
+  });
+  expect(servers.map(({ name }) => [name, toolName(name, "_run")])).toEqual([
+    ["docs_evil", "mcp__docs_evil___run"],
+    ["docs", "mcp__docs___run"],
+    ["a_b", "mcp__a_b___run"],
+  ]);
+  expect(toolName("docs__evil", "run")).toBe("mcp__docs_evil__run"); // also of a program that names its servers itself
 });

@@ -49,11 +49,14 @@ function setUp() {
 }
 
 it("brings skills, commands, agents, hooks and servers once it is added; a changed file takes all of it away until it is trusted again", async () => {
-  const { plugin, cli, ask, sent } = setUp();
+  const { plugin, state, cli, ask, sent } = setUp();
   const added = await cli("plugins", "add", plugin);
   expect([added.code, added.stdout]).toEqual([
     0,
     "Added, and trusted as it is now: team (skills, commands, agents, hooks, MCP servers)\n",
+  ]);
+  expect(fs.readdirSync(path.join(state, "holdfast")).filter((name) => /trust.*\.json$/.test(name))).toEqual([
+    "plugin-trust.json", // its folder is no trusted project
   ]);
   await ask("/team:tabs");
   expect(sent()).toContain(`In ${plugin}. ran`);

@@ -45,10 +45,11 @@ function setUp() {
   const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
   const ask = (...words: string[]) =>
     runCli(["-p", "--model", "openai-compatible/mock", ...words], { cwd, state, env });
-  const trust = () => runCli(["trust", "add"], { cwd, state, env });
+  const cli = (...words: string[]) => runCli(words, { cwd, state, env });
+  const trust = () => cli("trust", "add");
   const sent = () => JSON.stringify(server.log().requests.at(-1)!.body);
   const runs = () => (fs.existsSync(canary) ? fs.readFileSync(canary, "utf8").length / 2 : 0);
-  return { cwd, ask, trust, sent, runs };
+  return { cwd, ask, cli, trust, sent, runs };
 }
 
 const WORDS = ["agents-word", "rule-word", "command-word", "skill-word", "big-word", "agent-word"];
@@ -82,4 +83,19 @@ it("has no authority after that: no file of the machine comes along, its command
   fs.appendFileSync(path.join(cwd, ".claude/commands/evil.md"), "more\n");
   const changed = await ask("/evil now", "--permission-mode", "bypassPermissions");
   expect([runs(), changed.stderr.includes("has changed since it was trusted")]).toEqual([1, true]);
+});
+
+it("cannot hide what a person accepts for memory, nor a memory's description", async () => {
+  const { ask, cli } = setUp();
+  const hidden = [..."evil"].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join("");
+  const input = { name: "nice", description: "Deploy with --force", text: `It is blue.${hidden}` };
+  script = [{ calls: [{ name: "remember", input }] }];
+  await ask("hello");
+  const { stdout } = await cli("memory", "inbox");
+  expect(stdout.split("\n").slice(2)).toEqual([
+    "  described as: Deploy with --force",
+    "+ It is blue.\\u{e0065}\\u{e0076}\\u{e0069}\\u{e006c}",
+    "",
+    "",
+  ]);
 });

@@ -1,5 +1,5 @@
 // `holdfast memory ls|show|add|forget|inbox|accept|reject`: what the project remembers, and what models propose.
-import { oneLine, printable } from "../../front/presentation/printable.ts";
+import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { writeMemoryFiles } from "../../mechanisms/memory/files.ts";
 import { type Memories, type Memory, openMemories, type Proposal } from "../../mechanisms/memory/memories.ts";
@@ -84,17 +84,21 @@ export async function reject(flags: Look, id: string): Promise<number> {
   return 0;
 }
 
-/** As a diff: what is remembered now, and what would be. */
+/** As a diff: what is remembered now, and what would be. Whoever accepts it sees all of it, also what hides. */
 function changeOf(proposal: Proposal, all: readonly Memory[]): string {
-  const { name, text, forgets, from, replaces = [] } = proposal;
-  const lines = (mark: string, of: string) => of.split("\n").map((line) => `${mark} ${printable(line)}`);
+  const { name, description, text, forgets, from, replaces = [] } = proposal;
+  const lines = (mark: string, of: string) => of.split("
+").map((line) => `${mark} ${escaped(line)}`);
   const gone = all.filter((one) => one.name === name || replaces.some((other) => other.name === one.name));
   const also = replaces.length === 0 ? "" : `, in place of ${replaces.map((one) => one.name).join(", ")}`;
+  const says = forgets || description === "" ? [] : [`  described as: ${escaped(description)}`];
   return [
-    `  ${printable(name)}${printable(also)}${whereOf(from)}`,
+    `  ${escaped(name)}${escaped(also)}${whereOf(from)}`,
+    ...says,
     ...gone.flatMap((one) => lines("-", one.text)),
     ...(forgets ? [] : lines("+", text)),
-  ].join("\n");
+  ].join("
+");
 }
 
 function described({ name, description, type, text, from, at }: Memory): string {

@@ -18,7 +18,7 @@ export interface Shown {
 }
 
 export function describeRequest({ request, change, style = PLAIN }: Shown): string[] {
-  const text = change && change.diff !== "" ? diffBody(change.diff).join("\n") : contentOf(request.input);
+  const text = change && change.diff !== "" ? diffBody(change.diff).join("\n") : contentOf(request);
   const lines = escaped(collapsed(text)).split("\n");
   const mixed = lookalikes(text).slice(0, 3);
   return [
@@ -28,9 +28,12 @@ export function describeRequest({ request, change, style = PLAIN }: Shown): stri
     ...(mixed.length > 0
       ? [`  ${style.yellow(`letters of several alphabets in one word: ${mixed.map(spelt).join(", ")}`)}`]
       : []),
-    `  why: ${request.firm ? "protected: " : ""}${escaped(request.reason)}`,
+    ...asLines(`why: ${request.firm ? "protected: " : ""}${escaped(collapsed(request.reason))}`),
   ];
 }
+
+/** What a server says may stand in a reason: no line of it can pass for one of ours. */
+const asLines = (text: string): string[] => text.split("\n").map((line, i) => `  ${i === 0 ? line : `│ ${line}`}`);
 
 /** What it is, and where: of a change the file itself, whatever link leads to it. */
 function headOf({ tool, input, cwd }: ApprovalRequest, change: ChangePreview | undefined, style: Style): string[] {
@@ -42,10 +45,10 @@ function headOf({ tool, input, cwd }: ApprovalRequest, change: ChangePreview | u
   return [`  ${style.bold(tool)} ${path}${change.isNew ? " (a new file)" : ""} in ${escaped(cwd)}`, ...leads, ...same];
 }
 
-/** A command as it is; other arguments one by one, texts of several lines below their name. */
-function contentOf(input: unknown): string {
+/** A command of ours as it is; arguments of any other tool one by one, also one that is called so, texts of several lines below their name. */
+function contentOf({ tool, input }: ApprovalRequest): string {
   const { command }: { command?: unknown } = input ?? {};
-  if (typeof command === "string") return command;
+  if (tool === "bash" && typeof command === "string") return command;
   if (typeof input !== "object" || input === null) return JSON.stringify(input) ?? "";
   return Object.entries(input)
     .map(([key, value]) => {

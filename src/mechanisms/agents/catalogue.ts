@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { definitionFiles } from "../../definitions/definition-files.ts";
+import { readBrought } from "../../file-access/brought-file.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type AgentDefinition, BUILT_IN, findDefinition } from "./definition.ts";
@@ -13,8 +14,12 @@ export interface AgentPlace {
   dir: string;
   /** How people know it: inside the project, relative to it. */
   shown: string;
-  /** Comes with the project. */
+  /** Comes with the project, or with a plugin. */
   repository: boolean;
+  /** Nothing is read that leads out of this folder. */
+  root?: string;
+  /** Of a plugin: whether this is a file of it as it was trusted. */
+  isTrusted?: (bytes: Uint8Array) => boolean;
 }
 
 export interface CatalogueOptions {
@@ -121,7 +126,10 @@ function createPlaceReader(tell: (problems: readonly string[]) => void): ReadPla
     return found;
   };
 
-  async function read({ dir, shown, repository }: AgentPlace, name: string): Promise<ReadDefinition | undefined> {
+  async function read(
+    { dir, shown, repository, root, isTrusted }: AgentPlace,
+    name: string,
+  ): Promise<ReadDefinition | undefined> {
     const file = path.join(dir, name);
     const source = path.join(shown, name);
     try {
@@ -131,8 +139,10 @@ function createPlaceReader(tell: (problems: readonly string[]) => void): ReadPla
       if (cached?.stamp !== stamp) {
         if (!stat.isFile()) throw new Error("it is not a file");
         if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+        const bytes = root === undefined ? fs.readFileSync(file) : readBrought(file, { root, shown: source });
+        if (isTrusted && !isTrusted(bytes)) throw new Error("it has changed since the plugin was trusted");
         const { readDefinition } = await import("./read-definition.ts");
-        cached = { stamp, read: readDefinition(fs.readFileSync(file, "utf8"), source, { repository }) };
+        cached = { stamp, read: readDefinition(bytes.toString("utf8"), source, { repository }) };
         cache.set(file, cached);
       }
       tell(cached.read.problems);

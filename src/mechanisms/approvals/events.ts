@@ -26,6 +26,8 @@ export const approvalEvents = {
         firm: z.boolean(),
         /** Each of them would have allowed it: what may be kept instead of a yes for this once. */
         rules: z.array(z.string()).optional(),
+        /** Stands for what was shown beside the call. */
+        about: z.string().optional(),
       }),
   },
   "approval.answered": {
@@ -59,6 +61,7 @@ export interface ApprovalRequest {
   firm: boolean;
   /** The narrowest first. */
   rules?: string[];
+  about?: string;
   askedAt: number;
   /** The project's folder was moved there since: what was shown names a place that is no longer the project's. Nobody can answer it any more. */
   movedTo?: string;
@@ -78,6 +81,7 @@ export interface Question {
   cwd: string;
   root: string;
   code: VerdictCode;
+  about?: string;
 }
 
 /** Contract: a request that does not say all of it is none for any question, and so is one from before the folder was moved. */
@@ -87,6 +91,7 @@ export const isSameQuestion = (request: ApprovalRequest, question: Question): bo
   request.cwd === question.cwd &&
   request.root === question.root &&
   request.code === question.code &&
+  request.about === question.about &&
   JSON.stringify(request.input) === JSON.stringify(question.input);
 
 export interface ApprovalAnswer {

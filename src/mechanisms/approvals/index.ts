@@ -78,7 +78,14 @@ async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions & Ports)
   for (;;) {
     const { requests, remembered } = stateOf(turn);
     // The folders themselves, not what leads to them: a link may be put in their place while somebody thinks.
-    const question: Question = { tool: tool.name, input, ...placeOf(turn), code: asked.code };
+    const { code, about } = asked;
+    const question: Question = {
+      tool: tool.name,
+      input,
+      ...placeOf(turn),
+      code,
+      ...(about !== undefined && { about }),
+    };
     if (!asked.firm && remembered.some((r) => isSameQuestion(r, question))) return { decision: "allow" };
     // A hook may rewrite the input, a call before it may change the directory: an answer holds for what was shown.
     const known = Object.values(requests).find(

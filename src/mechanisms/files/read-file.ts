@@ -1,6 +1,7 @@
 // The tool read_file: text by lines, images and documents as model content, the whole of bounded outputs, results that left the view.
 import { basename } from "node:path";
 import * as z from "zod";
+import { MAX_IMAGE_BYTES, mediaTypeOf } from "../../file-access/media-type.ts";
 import { readResult } from "../../file-access/kept-results.ts";
 import { nearbyNames } from "../../file-access/nearby-names.ts";
 import { displayPath, resolvePath } from "../../file-access/paths.ts";
@@ -14,7 +15,6 @@ const MAX_LINES = 2_000;
 const MAX_BYTES = 50_000;
 const MAX_LINE_CHARS = 2_000;
 const MAX_FILE_BYTES = 64 << 20;
-const MAX_IMAGE_BYTES = 3_750_000;
 const MAX_DOCUMENT_BYTES = 20 << 20;
 
 interface ReadInput {
@@ -108,17 +108,6 @@ function showMedia(path: string, bytes: Buffer, mediaType: string): ToolOutput {
       isDocument ? { type: "document", mediaType, data, name: basename(path) } : { type: "image", mediaType, data },
     ],
   };
-}
-
-/** By content: a name may lie. */
-function mediaTypeOf(bytes: Buffer): string | undefined {
-  const head = bytes.toString("latin1", 0, 12);
-  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif";
-  if (head.startsWith("RIFF") && head.startsWith("WEBP", 8)) return "image/webp";
-  if (head.startsWith("%PDF-")) return "application/pdf";
-  return undefined;
 }
 
 const isBinary = (bytes: Buffer): boolean => bytes.subarray(0, 8_192).includes(0);

@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { definitionFiles } from "../../definitions/definition-files.ts";
+import { realPath } from "../../file-access/paths.ts";
 
 export interface InstructionsPlace {
   file: string;
@@ -52,13 +53,19 @@ export function projectPlaces(root: string, main: string): InstructionsPlace[] {
   ].map((place) => ({ ...place, shown: relative(root, place.file) }));
 }
 
-/** Of a worktree that git made: the tree that it belongs to. Undefined: it is none. */
+/** Of a worktree that git made: the tree that it belongs to. Undefined: it is none. A file `.git` may come with any archive: only what points back is believed. */
 export function mainTreeOf(root: string): string | undefined {
   const link = join(topOf(root), ".git");
   if (!lstatSync(link, { throwIfNoEntry: false })?.isFile()) return undefined;
-  const gitDir = /^gitdir: (.+)\/\.git\/worktrees\/[^/]+\s*$/.exec(readFileSync(link, "utf8").slice(0, 4096))?.[1];
-  return gitDir !== undefined && existsSync(gitDir) ? gitDir : undefined;
+  const [, own, main] = /^gitdir: ((.+)\/\.git\/worktrees\/[^/]+?)\s*$/.exec(beginningOf(link)) ?? [];
+  if (own === undefined || main === undefined) return undefined;
+  const back = join(own, "gitdir");
+  if (!lstatSync(back, { throwIfNoEntry: false })?.isFile()) return undefined;
+  return realPath(beginningOf(back).trim()) === realPath(link) ? main : undefined;
 }
+
+/** As much as a path can have. */
+const beginningOf = (file: string): string => readFileSync(file, "utf8").slice(0, 4096);
 
 /** The top of the repository that a folder lies in; without one the folder itself. */
 export function topOf(folder: string): string {

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import fs from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { isSecretIn } from "../../file-access/brought-file.ts";
 import { isInside, realPath } from "../../file-access/paths.ts";
 import { hold, readHeld, release } from "../../file-access/safe-open.ts";
 import { isSecret } from "../../file-access/secret-names.ts";
@@ -86,7 +87,8 @@ async function readOne(
   try {
     const found = within === undefined ? readOwn(file) : readWithin(file, shown, within);
     if (!found) return undefined;
-    if (isImport && isSecret(found.real.split("/").slice(1))) return { why: "it is a place of secrets" };
+    const isHidden = isImport ? isSecret(found.real.split("/").slice(1)) : isSecretBelow(found.real, within);
+    if (isHidden) return { why: "it is a place of secrets" };
     if (!isUtf8(found.content)) return { why: "it is not text in UTF-8" };
     const whole = found.content
       .toString("utf8")
@@ -103,6 +105,10 @@ async function readOne(
     return { why: messageOf(error) };
   }
 }
+
+/** `AGENTS.md` may be a link: what it leads to is asked about, as if it were read by a tool. A person's own file is a person's word. */
+const isSecretBelow = (real: string, within: readonly string[] = []): boolean =>
+  within.some((root) => isInside(root, real) && isSecretIn(root, real));
 
 type Found = { real: string; content: Buffer } | undefined;
 

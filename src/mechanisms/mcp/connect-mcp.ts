@@ -4,7 +4,7 @@ import { inside } from "../../loop/marks.ts";
 import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../../loop/seams.ts";
 import { nearestName } from "../../text/similarity.ts";
 import type { McpState } from "./events.ts";
-import { shownText } from "./offer.ts";
+import { shownName, shownText } from "./offer.ts";
 import type { Offering } from "./offering.ts";
 import { withoutResult } from "./outcome-text.ts";
 import { type Connected, isRecorded, recorded, type Servers } from "./servers.ts";
@@ -45,10 +45,12 @@ function connectedText(connected: Connected, offering: Offering, state: McpState
       : `Connected to ${name}. Offered from the next round on: ${ours.join(", ") || "no tools"}.`,
   ];
   for (const { tool, taken } of collisions.filter((one) => one.server === name))
-    lines.push(`Not offered: ${tool}, because ${taken.server} has ${taken.tool}, which would have the same name.`);
+    lines.push(
+      `Not offered: ${shownName(tool)}, because ${taken.server} has ${shownName(taken.tool)}, which would have the same name.`,
+    );
   for (const tool of changed.keys())
     lines.push(
-      `${tool} is described in another way than when it was first used here: a call of it asks a person first.`,
+      `${shownName(tool)} is described in another way than when it was first used here: a call of it asks a person first.`,
     );
   const { instructions } = connection;
   if (instructions?.trim())

@@ -2,6 +2,7 @@
 import { pathToFileURL } from "node:url";
 import type * as Mcp from "@modelcontextprotocol/client";
 import { messageOf } from "../../ledger/error.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import type { Elicitation, Elicited } from "./elicitation.ts";
 import { definitionsOf, type ToolDefinition } from "./offer.ts";
 import type { McpHouse, McpServer } from "./port.ts";
@@ -155,6 +156,7 @@ async function openTransport(
   const hasOwn = Object.keys(headers).some((header) => header.toLowerCase() === "authorization");
   const options = {
     requestInit: { headers },
+    fetch: boundedFetch(),
     ...(!hasOwn && opts.authProvider && { authProvider: opts.authProvider }),
   };
   return transport.kind === "http"

@@ -1,5 +1,6 @@
 // A question of a server to the person: shown as a request for approval; a yes fills in what the form proposes.
 import type { Turn } from "../../loop/seams.ts";
+import { cutText } from "../../text/cut.ts";
 import type { McpHouse, McpServer } from "./port.ts";
 
 export interface Elicitation {
@@ -21,17 +22,22 @@ export interface Asker {
   tell: (says: string) => void;
 }
 
+/** A question is short: what does not fit is not asked, and a long one pushes out of sight what a yes means. */
+const LONGEST_QUESTION = 2000;
+
 export async function elicit(
   asked: Elicitation,
   { server, asker, askPerson }: { server: McpServer; asker: Asker | undefined; askPerson: McpHouse["askPerson"] },
 ): Promise<Elicited> {
   const decline = (why: string): Elicited => {
-    asker?.tell(`${server.name} asked: ${JSON.stringify(asked.message)}; declined: ${why}`);
+    asker?.tell(`${server.name} asked: ${JSON.stringify(cutText(asked.message, LONGEST_QUESTION))}; declined: ${why}`);
     return { action: "decline" };
   };
   if (!asker || !askPerson) return decline("there is no one to ask");
   const content = asked.mode === "url" ? {} : proposed(asked.requestedSchema ?? {});
   if (typeof content === "string") return decline(`it wants ${content} to be typed, and an approval is yes or no`);
+  if (asked.message.length + JSON.stringify(content).length > LONGEST_QUESTION)
+    return decline(`the question and what it proposes have more than ${LONGEST_QUESTION} characters`);
   const input = {
     server: server.name,
     message: asked.message,
@@ -41,7 +47,12 @@ export async function elicit(
   const name = `mcp__${server.name}`;
   const answer = await askPerson(
     { call: { type: "call", id: `${callId}.ask`, name, input }, tool: { ...QUESTION, name }, input, turn },
-    { decision: "ask", code: "tool", firm: true, reason: `the MCP server ${server.name} asks: ${asked.message}` },
+    {
+      decision: "ask",
+      code: "tool",
+      firm: true,
+      reason: `the MCP server ${server.name} asks: ${asked.message.replaceAll(/\s+/g, " ")}`,
+    },
   );
   if (!answer) return decline("there is no one to ask");
   if (answer.decision === "deny") return decline(answer.reason);

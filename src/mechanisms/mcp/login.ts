@@ -11,6 +11,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import type { McpServer, OAuthClient } from "./port.ts";
 
 interface Kept {
@@ -141,7 +142,7 @@ export async function loginTo(
     };
     const provider = providerOf(file, server, { redirectUrl: back.url, state, onRedirect });
     const kind = server.transport.kind === "sse" ? mcp.SSEClientTransport : mcp.StreamableHTTPClientTransport;
-    const transport = new kind(url, { authProvider: provider });
+    const transport = new kind(url, { authProvider: provider, fetch: boundedFetch() });
     const client = new mcp.Client({ name: "holdfast", version }, { versionNegotiation: { mode: "auto" } });
     try {
       await client.connect(transport, { signal });

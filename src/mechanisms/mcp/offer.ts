@@ -2,6 +2,7 @@
 import { nameBlob } from "../../ledger/checksum.ts";
 import { withoutMarks } from "../../loop/marks.ts";
 import { cutText } from "../../text/cut.ts";
+import { visible } from "../../text/visible.ts";
 
 /** A tool as a model is shown it. */
 export interface ToolDefinition {
@@ -26,11 +27,13 @@ export interface ListedTool {
 const LONGEST_DESCRIPTION = 2000;
 const LONGEST_SCHEMA = 24_000;
 const MOST_TOOLS = 2000;
+const LONGEST_NAME = 128;
 
 export const definitionsOf = (listed: readonly ListedTool[]): ToolDefinition[] =>
   listed.slice(0, MOST_TOOLS).map(definitionOf);
 
-function definitionOf({ name, description = "", inputSchema, annotations }: ListedTool): ToolDefinition {
+function definitionOf({ name, description = "", inputSchema: given, annotations }: ListedTool): ToolDefinition {
+  const inputSchema = shallow(given, DEEPEST);
   return {
     tool: name,
     description: shownText(description),
@@ -40,8 +43,21 @@ function definitionOf({ name, description = "", inputSchema, annotations }: List
   };
 }
 
+const DEEPEST = 64;
+
+/** What is deeper is neither shown nor hashed: nobody describes arguments so, and whoever walks through it would fall. */
+function shallow(value: unknown, levels: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (levels === 0) return {};
+  if (Array.isArray(value)) return value.map((one) => shallow(one, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shallow(one, levels - 1)]));
+}
+
 /** Text of a server, for a model: data, at most 2 kB. */
 export const shownText = (text: string): string => withoutMarks(cutText(text, LONGEST_DESCRIPTION));
+
+/** A name that a server gave, in a line of ours. */
+export const shownName = (name: string): string => visible(cutText(name, LONGEST_NAME));
 
 /** Contract: what the order of keys does not change. */
 export const definitionHash = (value: unknown): string => nameBlob(Buffer.from(JSON.stringify(sorted(value)) ?? ""));

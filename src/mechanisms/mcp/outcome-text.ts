@@ -1,4 +1,5 @@
 // What the model reads of a request to a server: its result, or in one line what became of it and what to do.
+import { MAX_IMAGE_BYTES, mediaTypeOf } from "../../file-access/media-type.ts";
 import type { ToolOutput } from "../../loop/seams.ts";
 import type { Content } from "../../models/model.ts";
 import type { Outcome, ServerResult } from "./connection.ts";
@@ -51,7 +52,14 @@ export function outputOf(
   return { content: whole, ...(isError === true && { isError }) };
 }
 
-const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+/** Contract: only what providers take, called what it is: one that they refuse would be refused with every later request of the conversation. */
+function imageOf(data: string): Content | undefined {
+  if (data.length > MAX_IMAGE_BYTES * 1.4) return undefined;
+  const bytes = Buffer.from(data, "base64");
+  const mediaType = mediaTypeOf(bytes);
+  if (!mediaType?.startsWith("image/") || bytes.length > MAX_IMAGE_BYTES) return undefined;
+  return { type: "image", mediaType, data: bytes.toString("base64") };
+}
 
 function partOf(block: NonNullable<ServerResult["content"]>[number]): Content {
   const text = (says: string): Content => ({ type: "text", text: says });
@@ -59,9 +67,7 @@ function partOf(block: NonNullable<ServerResult["content"]>[number]): Content {
     case "text":
       return text(block.text);
     case "image":
-      return IMAGES.has(block.mimeType)
-        ? { type: "image", mediaType: block.mimeType, data: block.data }
-        : text(`[an image of type ${block.mimeType}, which cannot be shown]`);
+      return imageOf(block.data) ?? text(`[an image of type ${block.mimeType}, which cannot be shown]`);
     case "audio":
       return text(`[audio of type ${block.mimeType}, which cannot be shown]`);
     case "resource_link":

@@ -38,7 +38,7 @@ export function openPins(file: string): Pins {
       const tools = listed.map((definition) => {
         const known = own(of, definition.tool);
         if (known === undefined) {
-          of[definition.tool] = definition;
+          keep(of, definition);
           isNew = true;
         } else if (known.hash !== definition.hash) changed.push(definition);
         return known ?? definition;
@@ -48,8 +48,15 @@ export function openPins(file: string): Pins {
     },
     approve(server, definition) {
       const kept = read();
-      ownOr(kept, server, () => ({}))[definition.tool] = definition;
+      keep(
+        ownOr(kept, server, () => ({})),
+        definition,
+      );
       write(kept);
     },
   };
 }
+
+/** Whatever a server calls its tool: an assignment to `__proto__` would keep nothing. */
+const keep = (of: Record<string, ToolDefinition>, value: ToolDefinition): void =>
+  void Object.defineProperty(of, value.tool, { value, enumerable: true, configurable: true, writable: true });

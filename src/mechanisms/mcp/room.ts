@@ -3,6 +3,7 @@ import type { GateCall, Input, Tool, Turn, Verdict } from "../../loop/seams.ts";
 import { createConnectTool } from "./connect-mcp.ts";
 import type { McpState } from "./events.ts";
 import { createFindTool } from "./find-mcp-tools.ts";
+import { shownName, type ToolDefinition } from "./offer.ts";
 import { createOffering } from "./offering.ts";
 import type { McpHouse, McpServer } from "./port.ts";
 import { type Agreed, serverCallKey } from "./server-tool.ts";
@@ -37,7 +38,7 @@ export function createMcpRoom(all: readonly McpServer[], house: McpHouse): McpRo
     const change = `${server} ${tool} ${hash}`;
     if (told.has(change)) return;
     told.add(change);
-    const text = `the MCP server ${server} describes ${tool} in another way than before: it is not shown to the model until you agree`;
+    const text = `the MCP server ${server} describes ${shownName(tool)} in another way than before: it is not shown to the model until you agree`;
     turn.emit({ type: "status", text });
   }
 
@@ -66,10 +67,21 @@ export function createMcpRoom(all: readonly McpServer[], house: McpHouse): McpRo
       const now = entry && servers.changed(entry.server.name, entry.definition.tool);
       if (!entry || !now) return ALLOWED;
       agreed.set(serverCallKey(turn, call), now.hash);
-      const says = now.description.replaceAll(/\s+/g, " ").slice(0, 300);
-      const reason = `the MCP server ${entry.server.name} describes ${tool.name} in another way than when it was first used here; now: ${says}`;
-      return { decision: "ask", code: "tool", firm: true, reason };
+      const reason = `the MCP server ${entry.server.name} describes ${tool.name} in another way than when it was first used here; ${newWords(now, entry.definition)}`;
+      return { decision: "ask", code: "tool", firm: true, reason, about: now.hash };
     },
     close: () => servers.close(),
   };
+}
+
+/** All that is new and that a model would be shown: whoever agrees has seen it. */
+function newWords(now: ToolDefinition, before: ToolDefinition): string {
+  const schema = JSON.stringify(now.schema);
+  return [
+    `now: ${now.description.replaceAll(/\s+/g, " ")}`,
+    ...(schema === JSON.stringify(before.schema) ? [] : [`its arguments: ${schema}`]),
+    ...(now.readOnly === before.readOnly
+      ? []
+      : [now.readOnly ? "it says that it changes nothing" : "it may change things"]),
+  ].join("; ");
 }

@@ -1,6 +1,6 @@
 // `.mcp.json` and its like: which servers a text names, with variables filled in, and what is wrong with it.
 import { messageOf } from "../../ledger/error.ts";
-import { cleanName } from "./names.ts";
+import { cleanServerName } from "./names.ts";
 import type { McpServer, OAuthClient, ServerTransport } from "./port.ts";
 
 export interface ServerPlace {
@@ -46,7 +46,7 @@ export function readServers(named: Record<string, unknown>, place: ServerPlace):
   const says: string[] = [];
   const servers: McpServer[] = [];
   for (const [given, value] of Object.entries(named).slice(0, MOST_SERVERS)) {
-    const name = cleanName(given);
+    const name = cleanServerName(given);
     const entry = asObject(value);
     const missing = new Set<string>();
     const fill = (text: string) => filled(text, place.env, missing);

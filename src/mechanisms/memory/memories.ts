@@ -244,7 +244,7 @@ const LONGEST_LINE = 300;
 function checkMemory({ name, description, text }: NewMemory): void {
   const wrong =
     (/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u.test(name) ? undefined : "a name is letters, digits, - and _, at most 64") ??
-    (description.length <= LONGEST_LINE && !description.includes("\n")
+    (description.length <= LONGEST_LINE && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(description)
       ? undefined
       : `a description is one line of at most ${LONGEST_LINE} characters`) ??
     (text.trim() !== "" && text.length <= LONGEST_TEXT ? undefined : `a text has 1 to ${LONGEST_TEXT} characters`);

@@ -3,6 +3,8 @@ import * as z from "zod";
 import { currentBranch } from "../../file-access/git-branch.ts";
 import { own } from "../../ledger/own.ts";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
+import { cutText } from "../../text/cut.ts";
+import { wordsIn } from "../../text/word-search.ts";
 import { MEMORY_TYPES } from "./events.ts";
 import type { Memories, NewMemory, Provenance } from "./memories.ts";
 import { GONE, type MemorySlice } from "./shown.ts";
@@ -38,14 +40,25 @@ export const createRememberTool = (open: Open, changed: (memories: Memories) => 
       const seq = words === undefined ? undefined : saidAt(run, words);
       const memory = { name, description, type, text: words ?? text ?? "", replaces };
       const memories = await open();
-      if (seq === undefined) {
+      const taken = (await memories.list()).filter((one) => one.name === name || replaces.includes(one.name));
+      const other = words === undefined ? undefined : taken.find((one) => !isAbout(words, one));
+      if (seq === undefined || other) {
         const { id } = await memories.propose(memory, fromOf(run, { said: "model" }), keyOf(run));
-        const why = words === undefined ? "" : "These are not words of the user. ";
+        const why =
+          words === undefined
+            ? ""
+            : seq === undefined
+              ? NOT_SAID
+              : `There is a memory ${other?.name}, which these words do not speak of. `;
         return {
           content: `${why}Proposed as ${id}: it is remembered when the user accepts it (holdfast memory accept ${id}).`,
         };
       }
-      const { at } = await memories.keep(memory, fromOf(run, { said: "user", seq }), keyOf(run));
+      const { at } = await memories.keep(
+        { ...memory, description: beginning(memory.text) },
+        fromOf(run, { said: "user", seq }),
+        keyOf(run),
+      );
       await changed(memories);
       const gone = replaces.filter((one) => one !== name);
       return { content: `Remembered: ${name}.`, events: [knows(name, at), ...gone.map((one) => knows(one, GONE))] };
@@ -65,12 +78,12 @@ export const createForgetTool = (
       const { name, words } = run.input;
       const seq = words === undefined ? undefined : saidAt(run, words);
       const memories = await open();
-      if (seq !== undefined) {
+      const old = (await memories.list()).find((one) => one.name === name);
+      if (words !== undefined && seq !== undefined && (!old || isAbout(words, old))) {
         await memories.forget(name, fromOf(run, { said: "user", seq }), keyOf(run));
         await changed(memories);
         return { content: `Forgotten: ${name}.`, events: [knows(name, GONE)] };
       }
-      const old = (await memories.list()).find((one) => one.name === name);
       const memory = {
         name,
         description: old?.description ?? "",
@@ -96,12 +109,36 @@ function fromOf({ turn }: ToolRun, said: Pick<Provenance, "said" | "seq">): Prov
   return { ...said, context: turn.context, agent: turn.agent, ...(branch !== undefined && { branch }) };
 }
 
-/** The input of a person that has these words; the longest of them are said in one. */
+/** The input of a person that has these words, none of them cut in two. */
 function saidAt({ turn }: ToolRun, words: string): number | undefined {
   const wanted = plain(words);
   if (wanted === "") return undefined;
   const said = own(turn.slice<MemorySlice>("memory"), turn.agent)?.said ?? [];
-  return said.findLast(({ text }) => plain(text).includes(wanted))?.seq;
+  return said.findLast(({ text }) => hasWords(plain(text), wanted))?.seq;
 }
 
+function hasWords(text: string, wanted: string): boolean {
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
+    const end = at + wanted.length;
+    if (!isWithin(text.slice(at - 1, at + 1)) && !isWithin(text.slice(end - 1, end + 1))) return true;
+  }
+  return false;
+}
+
+/** Two characters of one word. */
+const isWithin = (two: string): boolean => /^[\p{L}\p{N}]{2}$/u.test(two);
+
 const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+
+const NOT_SAID = "These are not words of the user. ";
+const LONGEST_DESCRIPTION = 200;
+
+/** A description says what is shown of a long memory: of a person's words it is a person's too. */
+const beginning = (words: string): string => cutText(plain(words), LONGEST_DESCRIPTION);
+
+/** Whether a person's words speak of that memory: by a word of its name, or by two of its text. Any word of theirs would else take away any memory. */
+function isAbout(words: string, { name, text }: Pick<NewMemory, "name" | "text">): boolean {
+  const said = new Set(wordsIn(words));
+  const shared = new Set(wordsIn(text).filter((word) => word.length > 3 && said.has(word)));
+  return shared.size > 1 || wordsIn(name).some((word) => said.has(word));
+}

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import { ownOr } from "../../ledger/own.ts";
+import { withoutNotes } from "../../loop/marks.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import type { Content } from "../../models/model.ts";
 import { textOf } from "../../models/model.ts";
@@ -22,7 +23,7 @@ export const GONE = 0;
 interface OfAgent {
   /** By name: when the memory that it was shown was kept, and the event that says so. */
   shown: Record<string, { at: number; seq: number }>;
-  /** What a person said to it, the last of it. */
+  /** What a person said to it, the last of it: not what was piped in beside the words, nor the files that they name. */
   said: { seq: number; text: string }[];
   /** What it was asked to read. */
   reads?: { source: string; to: number };
@@ -56,7 +57,7 @@ export const memorySlice: MechanismSlice<MemorySlice> = {
       const { agent, content, origin } = event.data as { agent: string; content: Content[]; origin: string };
       if (origin !== "user") return state;
       const { said } = agentIn(state, agent);
-      said.push({ seq: event.seq, text: textOf(content).slice(0, LONGEST_SAID) });
+      said.push({ seq: event.seq, text: withoutNotes(textOf(content)).slice(0, LONGEST_SAID) });
       if (said.length > MOST_SAID) said.shift();
       return state;
     }

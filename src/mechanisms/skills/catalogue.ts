@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { definitionFiles } from "../../definitions/definition-files.ts";
+import { readBrought } from "../../file-access/brought-file.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { ReadSkill, SkillFile } from "./read-skill.ts";
 import type { Skill } from "./skill.ts";
@@ -16,6 +17,8 @@ export interface SkillPlace {
   repository?: { root: string };
   pluginRoot?: string;
   prefix?: string;
+  /** Of a plugin: whether this is a file of it as it was trusted. */
+  isTrusted?: (bytes: Uint8Array) => boolean;
 }
 
 export interface SkillCatalogue {
@@ -49,10 +52,10 @@ export function createSkillCatalogue(places: readonly SkillPlace[]): SkillCatalo
       if (cached?.stamp !== stamp) {
         if (!stat.isFile()) throw new Error("it is not a file");
         if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1024} kB`);
-        if (place.repository && !staysIn(at.file, place.repository.root))
-          throw new Error("it leads out of the project");
+        const bytes = bytesOf(at, place);
+        if (place.isTrusted && !place.isTrusted(bytes)) throw new Error("it has changed since the plugin was trusted");
         const { readSkill } = await import("./read-skill.ts");
-        cached = { stamp, read: readSkill(fs.readFileSync(at.file, "utf8"), at) };
+        cached = { stamp, read: readSkill(bytes.toString("utf8"), at) };
         cache.set(at.file, cached);
       }
       tell(cached.read.problems);
@@ -88,8 +91,9 @@ export function createSkillCatalogue(places: readonly SkillPlace[]): SkillCatalo
   };
 }
 
-/** A link out of the project would bring a file of the machine into the conversation. */
-const staysIn = (file: string, root: string): boolean => fs.realpathSync(file).startsWith(`${fs.realpathSync(root)}/`);
+/** A link out of the project, or to its secrets, would bring a file into the conversation that nobody was asked about. */
+const bytesOf = ({ file, source }: SkillFile, { repository }: SkillPlace): Buffer =>
+  repository ? readBrought(file, { root: repository.root, shown: source }) : fs.readFileSync(file);
 
 function filesOf({ dir, shown, kind, repository, pluginRoot, prefix }: SkillPlace): SkillFile[] {
   const names = kind === "command" ? definitionFiles(dir).files : skillFiles(dir);

@@ -1,5 +1,6 @@
 // Skills and commands: what there is stands in the system prompt, the text of one comes by `load_skill` or by a person's `/name`.
 import { own } from "../../ledger/own.ts";
+import { inside, withoutMarks, withoutNotes } from "../../loop/marks.ts";
 import { defineMechanism, type Input, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { nearestName } from "../../text/similarity.ts";
@@ -50,7 +51,10 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     await turn.append([{ type: "skill.loaded", data: { name: skill.name, source, hash, by: "person" } }], {
       durability: "deferred",
     });
-    const element = { type: "text" as const, text: `<skill name="${skill.name}">\n${text}\n</skill>` };
+    const element = {
+      type: "text" as const,
+      text: `<skill name="${skill.name}">\n${inside("skill", withoutMarks(text))}\n</skill>`,
+    };
     return { ...input, content: [...input.content, element] };
   }
 
@@ -94,16 +98,14 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
 }
 
 /** What a person typed: what was piped in, or is told beside it, stands in notes, and nothing in them can end one. */
-const typedIn = ({ content }: Input): string => textOf(content).replaceAll(NOTES, "");
-
-const NOTES = /\n*<note from="[^"]*"[^>]*>\n[\s\S]*?\n<\/note>\n*/g;
+const typedIn = ({ content }: Input): string => withoutNotes(textOf(content));
 
 /** Contract: every description is whole; what does not fit stands by its name, and what not even fits so is counted. */
 function catalogueText(all: readonly Skill[]): string {
   const skills = all.filter(({ onlyByPerson }) => !onlyByPerson);
   if (skills.length === 0) return "";
   const lines = taken(
-    skills.map(({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, " ")}`),
+    skills.map(({ name, description }) => `- ${name}: ${withoutMarks(description.replaceAll(/\s+/g, " "))}`),
     MOST_CHARS,
   );
   const rest = skills.filter((_, i) => !lines.has(i)).map(({ name }) => name);

@@ -1,5 +1,6 @@
 // `load_skill`: a skill by its name, or which ones there are for some words.
 import * as z from "zod";
+import { inside } from "../../loop/marks.ts";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { byWords } from "../../text/word-search.ts";
@@ -37,7 +38,7 @@ export function createLoadSkillTool(skills: () => Promise<Skill[]>, isApproved: 
     const { name, source, hash } = skill;
     const text = await bring(skill, input.arguments ?? "", { turn, id: call.id, isApproved });
     return {
-      content: `<skill name="${name}">\n${text}\n</skill>`,
+      content: `<skill name="${name}">\n${inside("skill", text)}\n</skill>`,
       display: `${name} (${source})`,
       events: [{ type: "skill.loaded", data: { name, source, hash, by: "model", callId: call.id } }],
     };

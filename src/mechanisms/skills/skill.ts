@@ -34,7 +34,7 @@ function wordsOf(text: string): string[] {
 }
 
 /** `` !`command` ``, at the beginning of a line or behind a blank; and blocks that begin with ```` ```! ````. */
-const COMMAND = /(?<=^|\s)!`([^`\n]+)`|^```!\n([\s\S]*?)^```[ \t]*$/gm;
+const COMMAND = /(?<=^|\s)!`([^`\n]+)`|^```!\n((?:(?!```)[^\n]*\n)*)```[ \t]*$/gm;
 
 export const commandsIn = (text: string): string[] => [...text.matchAll(COMMAND)].map(commandOf);
 
