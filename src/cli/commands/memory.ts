@@ -87,8 +87,7 @@ export async function reject(flags: Look, id: string): Promise<number> {
 /** As a diff: what is remembered now, and what would be. Whoever accepts it sees all of it, also what hides. */
 function changeOf(proposal: Proposal, all: readonly Memory[]): string {
   const { name, description, text, forgets, from, replaces = [] } = proposal;
-  const lines = (mark: string, of: string) => of.split("
-").map((line) => `${mark} ${escaped(line)}`);
+  const lines = (mark: string, of: string) => of.split("\n").map((line) => `${mark} ${escaped(line)}`);
   const gone = all.filter((one) => one.name === name || replaces.some((other) => other.name === one.name));
   const also = replaces.length === 0 ? "" : `, in place of ${replaces.map((one) => one.name).join(", ")}`;
   const says = forgets || description === "" ? [] : [`  described as: ${escaped(description)}`];
@@ -97,8 +96,7 @@ function changeOf(proposal: Proposal, all: readonly Memory[]): string {
     ...says,
     ...gone.flatMap((one) => lines("-", one.text)),
     ...(forgets ? [] : lines("+", text)),
-  ].join("
-");
+  ].join("\n");
 }
 
 function described({ name, description, type, text, from, at }: Memory): string {
