@@ -1,9 +1,11 @@
 // Running a workflow: what is ready runs, bounded; everything durable as it happens; nothing finished is done again.
+
 import { isDeepStrictEqual } from "node:util";
 import type { Context } from "../contexts/context.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import type { AgentRunner } from "../hub/port.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { sameJson } from "../ledger/same-json.ts";
 import { createSlots } from "../ledger/slots.ts";
 import type { Fence } from "../ledger/store.ts";
 import { didYouMean, quotedSource } from "../templates/source.ts";
@@ -88,7 +90,7 @@ async function finishedAs(opts: WorkflowRunOptions, inputs: Record<string, unkno
   const { workflow, context, repeat = [] } = opts;
   const before = await readHeader(context);
   if (!before || repeat.length > 0) return undefined;
-  if (JSON.stringify(before) !== JSON.stringify(headerOf(workflow, inputs, before.startedAt))) return undefined;
+  if (!sameJson(before, headerOf(workflow, inputs, before.startedAt))) return undefined;
   // Who did the last of it may have died before saying so.
   if ((await context.agents())[AUTHOR]?.status === "running") return undefined;
   const status = await workflowStatus(context);
@@ -106,7 +108,7 @@ async function open(
   const declared = (await runtimeOf(context).record("workflow")) !== undefined;
   if (!before) await saveHeader(context, header, inputs);
   // Also where an older Holdfast began: whose its keys are has to be said.
-  else if (!declared || JSON.stringify(before) !== JSON.stringify(header)) await saveHeader(context, header, {});
+  else if (!declared || !sameJson(before, header)) await saveHeader(context, header, {});
   const ids = workflow.phases.map((one) => one.id);
   const records = await readRecords(context, ids);
   await finishSettling(context, workflow.phases, records);
