@@ -29,8 +29,8 @@ function table(): string {
 }
 
 function row(event: HookEvent): string {
-  const { when, blocks = "–", failsClosed, beside, matches, tells = [] } = ruleOf(event);
-  const late = beside ? "–²" : failsClosed ? "blocks" : "reported";
+  const { when, blocks = "–", failsClosed, inBackground, matches, tells = [] } = ruleOf(event);
+  const late = inBackground ? "–²" : failsClosed ? "blocks" : "reported";
   const matcher = matches === undefined ? "–" : matches === "tool" ? "tool" : `\`${matches}\``;
   const fields = tells.length === 0 ? "–" : tells.map((field) => `\`${field}\``).join(", ");
   return `| \`${event}\` | ${when} | ${blocks} | ${late} | ${matcher} | ${fields} |`;

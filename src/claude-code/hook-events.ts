@@ -9,9 +9,9 @@ interface RuleParts {
   /** No answer in time, or a throw of a function, counts as a block. */
   failsClosed?: true;
   /** Plain output is text for the model. */
-  speaks?: true;
+  textIsContext?: true;
   /** Nobody waits for its hooks; what they say comes with the next round. */
-  beside?: true;
+  inBackground?: true;
   /** Seconds. */
   timeout?: number;
   /** What its hooks are told beside what all are told: the names of the fields. */
@@ -36,7 +36,7 @@ const EVENTS = {
       "the prompt is not taken, and a turn that began for it ends with the reason before any model call (exit code 4), whatever other hooks have said",
     tells: ["prompt"],
     failsClosed: true,
-    speaks: true,
+    textIsContext: true,
     timeout: 30,
   },
   PreToolUse: {
@@ -90,7 +90,12 @@ const EVENTS = {
     tells: REPLY,
     matches: "agent_type",
   },
-  SessionStart: { when: "a process takes the lead", tells: ["source", "model"], matches: "source", speaks: true },
+  SessionStart: {
+    when: "a process takes the lead",
+    tells: ["source", "model"],
+    matches: "source",
+    textIsContext: true,
+  },
   SessionEnd: { when: "a process leaves the lead", tells: ["reason"], matches: "reason", timeout: 10 },
   PreCompact: {
     when: "the conversation no longer fits and is to be made smaller",
@@ -102,13 +107,13 @@ const EVENTS = {
   PostModelSwitch: {
     when: "a fallback took over",
     tells: ["from_model", "to_model", "requested_model", "source"],
-    beside: true,
+    inBackground: true,
   },
   Notification: {
     when: "a call waits for a person (`permission_prompt`); the lead has waited a minute for input (`idle_prompt`: `--stay`, stream-json)",
     tells: ["message", "notification_type"],
     matches: "notification_type",
-    beside: true,
+    inBackground: true,
   },
   CwdChanged: {
     when: "before the next model call, when the agent's directory is another",

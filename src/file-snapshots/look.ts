@@ -1,4 +1,4 @@
-// One look at the root as a whole: in slices between which others run, within a budget, new content going into the store.
+// One scan of the whole project folder for a snapshot: in slices, so that other work runs in between, within a budget; new contents go into the store.
 
 import fs from "node:fs";
 import path from "node:path";

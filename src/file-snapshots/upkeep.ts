@@ -1,4 +1,4 @@
-// What happens to kept objects behind a save: copying borrowed ones, compressing, throwing away what no mark needs.
+// Maintenance of the snapshot store after a save: copying objects that are borrowed from the project's git, packing, removing what no checkpoint needs.
 import fs from "node:fs";
 import path from "node:path";
 import { crashPoint } from "../ledger/crash-point.ts";

@@ -63,7 +63,7 @@ export async function runWorkflow(opts: WorkflowRunOptions): Promise<WorkflowRun
   for (const id of opts.repeat ?? []) known(workflow, id);
   const finished = await finishedAs(opts, inputs);
   if (finished) return finished;
-  // Before anybody is said to work on it: whoever finds it interrupted must find what to go on with.
+  // Saved before the run counts as begun: whoever finds it interrupted needs the header to go on.
   if (!(await readHeader(opts.context))) await saveHeader(opts.context, headerOf(workflow, inputs, now()), inputs);
   const work = await opts.context.begin({ agent: AUTHOR, ...(opts.wait && { wait: opts.wait }) });
   const own = new AbortController();
@@ -91,7 +91,7 @@ async function finishedAs(opts: WorkflowRunOptions, inputs: Record<string, unkno
   const before = await readHeader(context);
   if (!before || repeat.length > 0) return undefined;
   if (!sameJson(before, headerOf(workflow, inputs, before.startedAt))) return undefined;
-  // Who did the last of it may have died before saying so.
+  // The process that finished the last phase may have died before it recorded the end.
   if ((await context.agents())[AUTHOR]?.status === "running") return undefined;
   const status = await workflowStatus(context);
   return status?.state === "done" ? status : undefined;
@@ -107,7 +107,7 @@ async function open(
   const header = headerOf(workflow, inputs, before?.startedAt ?? now());
   const declared = (await runtimeOf(context).record("workflow")) !== undefined;
   if (!before) await saveHeader(context, header, inputs);
-  // Also where an older Holdfast began: whose its keys are has to be said.
+  // Also for a run that an older Holdfast began, which did not record who may write which key.
   else if (!declared || !sameJson(before, header)) await saveHeader(context, header, {});
   const ids = workflow.phases.map((one) => one.id);
   const records = await readRecords(context, ids);
@@ -125,7 +125,7 @@ async function open(
       try {
         onProgress?.(progress);
       } catch {
-        // Who only looks on does not stop the work.
+        // An observer that throws does not stop the run.
       }
     },
     ...(opts.ask && { ask: opts.ask }),

@@ -94,7 +94,7 @@ export const inStore = (
     return 0;
   });
 
-/** Of a path the end tells most. */
+/** A path cut to `width` characters at its beginning: its end says most. */
 function ending(path: string, width: number): string {
   const shown = oneLine(path, 4_000);
   return shown.length <= width ? shown : `…${shown.slice(1 - width)}`;
@@ -140,7 +140,7 @@ async function showOne(store: Store, flags: Look, where: Where & { id: string })
   return ledger.problems.length > 0 ? 1 : 0;
 }
 
-/** The raw facts before any damage. */
+/** The events as they are stored, up to the first that is damaged. */
 async function eventsOf(store: Store, info: ContextInfo, ledger: Ledger): Promise<unknown[]> {
   const events: unknown[] = [];
   for await (const event of store.read(info.id, { upTo: ledger.state.seq })) events.push(event);

@@ -30,7 +30,7 @@ export interface TakeOver {
   merge(name: string, opts: MergeOptions): Promise<MergedTree>;
 }
 
-/** What does the work is loaded when it is first asked. */
+/** The functions are loaded at their first call. */
 export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktrees & TakeOver {
   const place = { dir, root, link };
   const making = () => import("./make.ts");
@@ -83,7 +83,7 @@ interface WorktreesSlice {
   used: boolean;
 }
 
-/** Whether an agent of that one's context has made any. */
+/** Whether any agent of the same context has made a worktree. */
 export const hasMadeWorktrees = (agent: Pick<AgentView, "slice">): boolean =>
   agent.slice<WorktreesSlice | undefined>("worktrees")?.used ?? false;
 
