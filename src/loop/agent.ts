@@ -178,7 +178,7 @@ const asContent = (said: Content[] | string): Content[] =>
 async function recordInput(
   ledger: Ledger,
   agent: string,
-  input: { content: Content[] | string; origin: string; facts: (inputId: string) => Omit<EventInput, "actor">[] },
+  input: { content: Content[] | string; origin: string; facts: FactsOf },
 ): Promise<void> {
   const data = { inputId: newId("inp"), agent, content: asContent(input.content), origin: input.origin };
   const event = { type: "input.received", actor: input.origin, data };
