@@ -14,7 +14,7 @@ type Ended = Extract<FactBlock, { kind: "ended" }>;
 /** From here on it is said how long something took. */
 const LONG_MS = 1_000;
 
-/** Their results are shown by other facts, or say nothing that their title does not. */
+/** Tools whose results are not shown: other events show them, or the title says it all. */
 const SHOWN_ELSEWHERE = new Set(["todo_write", "schedule_cron", "task", "send_message", "submit_plan"]);
 const READS = new Set(["read_file"]);
 
