@@ -54,14 +54,14 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createInstructions(opts.instructions), // system, intake: AGENTS.md, CLAUDE.md and their like; those of folders when an agent comes there
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
-    createRecovery({ ...house, fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
+    createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
     createBudget({ budget: opts.budget }), // model: what all agents of the context may spend together
-    compaction(house), // context: shrinks what the model sees when it no longer fits
+    compaction(), // context: shrinks what the model sees when it no longer fits
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
     createSkills(opts.skills), // input, system, tools: load_skill, and /name of a person
     createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
-    createApprovals({ ...opts.approvals, ...house }), // ask: durable requests, answered by a person
+    createApprovals(opts.approvals), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob
     createRedaction(process.env), // tool: known secrets do not come back in results
     createTodo(), // tool, intake: todo_write and its reminder

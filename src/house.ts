@@ -7,7 +7,7 @@ import type { Catalogue } from "./mechanisms/agents/catalogue.ts";
 import { agentTypeOf, modesOf } from "./mechanisms/agents/index.ts";
 import { askingPerson, keptRules } from "./mechanisms/approvals/index.ts";
 import { cancellingAll } from "./mechanisms/cron/schedules.ts";
-import type { HookPort, HooksOptions } from "./mechanisms/hooks/index.ts";
+import type { HooksOptions } from "./mechanisms/hooks/index.ts";
 import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
 import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
 import { createSandbox } from "./mechanisms/jobs/sandbox.ts";
@@ -54,6 +54,13 @@ export const HANDING_IN = [
   "answer_shutdown",
 ];
 
+/** Tools that need no yes: those that only read what agents share, and the embedding program's own. */
+const trustedTools = ({ permissions, tools = [] }: HouseOptions): string[] => [
+  ...SHARED_READS,
+  ...(permissions?.trustedTools ?? []),
+  ...tools.map((tool) => tool.name),
+];
+
 export function openHouse(opts: HouseOptions) {
   const { sandbox, permissions, board, root, agentsIn } = opts;
   const mode = opts.permissionMode ?? permissions?.policy?.mode ?? "default";
@@ -61,17 +68,18 @@ export function openHouse(opts: HouseOptions) {
   const env = { ...commandEnvironment(process.env), ...opts.env };
   const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root });
   const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
-  const port: HookPort = {};
+  /** What the sandboxes of commands and of MCP servers have in common. */
+  const walls = sandbox && {
+    ...sandbox,
+    readable: [...(sandbox.readable ?? []), ...treesDir],
+    searched: env.PATH,
+  };
   const hide = once(() => redactor(process.env)); // only who writes transcripts for hooks asks
-  const fire = async (...event: Parameters<NonNullable<HookPort["fire"]>>) => port.fire?.(...event);
   return {
     root,
     version: VERSION,
     board,
     agentsIn,
-    /** The user's hooks; nothing happens before they are there. */
-    fire,
-    port,
     stateDir,
     env,
     permissionMode: () => mode,
@@ -89,38 +97,25 @@ export function openHouse(opts: HouseOptions) {
     readable: [opts.jobsDir, join(stateDir, "hooks"), ...treesDir],
     modesOf,
     keptRules,
-    trustedTools: [
-      ...SHARED_READS,
-      ...(permissions?.trustedTools ?? []),
-      ...(opts.tools ?? []).map((tool) => tool.name),
-    ],
+    trustedTools: trustedTools(opts),
     worktrees,
     /** Where one works on a task: its worktree. */
     placeOf: worktrees?.placeOf,
     place: placeFor(worktrees?.placeOf),
     enter: entering,
-    isolate: worktrees && isolateIn(worktrees, fire),
+    isolate: worktrees && isolateIn(worktrees),
     jobsIn: (dir: string) => jobsIn(opts.jobsDir, dir),
     mostAgents: opts.subagents?.maxAgents,
     define: opts.catalogue?.define,
     leaving: cancellingAll,
     /** Whoever is there is asked what an MCP server wants to know. */
-    askPerson: askingPerson({ ...opts.approvals, fire }),
+    askPerson: askingPerson(opts.approvals ?? {}),
     encloseServer:
-      sandbox &&
+      walls &&
       (async (server: string) => {
         const { serverEnclosure } = await import("./mechanisms/jobs/server-enclosure.ts");
-        return serverEnclosure(
-          { ...sandbox, readable: [...(sandbox.readable ?? []), ...treesDir], searched: env.PATH },
-          server,
-        );
+        return serverEnclosure(walls, server);
       }),
-    sandbox:
-      sandbox &&
-      createSandbox(sandbox.bwrap, {
-        ...sandbox,
-        readable: [...(sandbox.readable ?? []), ...treesDir],
-        searched: env.PATH,
-      }),
+    sandbox: walls && createSandbox(walls.bwrap, walls),
   };
 }

@@ -56,6 +56,7 @@ export {
   type Gate,
   type GateCall,
   type Grants,
+  type Heard,
   type Input,
   type Mechanism,
   type ModelCall,

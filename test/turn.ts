@@ -16,6 +16,8 @@ export interface TestTurn extends Turn {
   signal: AbortSignal;
   readonly events: StoredEvent[];
   readonly progress: Progress[];
+  /** What mechanisms announced, such as events of hooks. */
+  readonly announced: [event: string, payload: unknown][];
   readonly blobs: Map<string, Uint8Array>;
   /** Runs a call as the loop does: schema, intent, effect, and what it says becomes durable. */
   call(name: string, input: unknown, opts?: { signal?: AbortSignal; grants?: Grants }): Promise<ToolOutput>;
@@ -69,6 +71,11 @@ export function testTurn(
   };
   const turn: TestTurn = {
     runInside: async () => ({ content: "not here", isError: true }),
+    announce: async (event, payload) => {
+      turn.announced.push([event, payload]);
+      return { context: [] };
+    },
+    announced: [],
     context: opts.context ?? "ctx_test",
     agent: opts.agent ?? "lead",
     root: opts.root,

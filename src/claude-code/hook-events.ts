@@ -1,50 +1,136 @@
 // The one list of hook events, and what a hook is in settings: Claude's names, what each event makes of its hooks, which are not fired yet.
 
-/** What an event makes of its hooks. */
-export interface EventRule {
+/** What an event makes of its hooks, and how it is described. The table in docs/hooks.md and the schema of settings are written from it. */
+interface RuleParts {
   /** A matcher is compared with this; without one every hook of the event runs. */
   matches?: "tool" | string;
-  /** Exit 2 counts as a block. */
-  blocks?: true;
+  /** Exit 2 counts as a block; this is what becomes of it, for people. */
+  blocks?: string;
   /** No answer in time, or a throw of a function, counts as a block. */
   failsClosed?: true;
   /** Plain output is text for the model. */
-  speaks?: true;
+  textIsContext?: true;
   /** Nobody waits for its hooks; what they say comes with the next round. */
-  beside?: true;
+  inBackground?: true;
   /** Seconds. */
   timeout?: number;
-  /** Claude Code has it, and nothing here fires it yet: why, for people. */
-  never?: string;
+  /** What its hooks are told beside what all are told: the names of the fields. */
+  tells?: readonly string[];
 }
 
+export type EventRule =
+  /** When it happens, for people. */
+  | (RuleParts & { when: string; never?: undefined })
+  /** Claude Code has it, and nothing here fires it yet: why, for people. */
+  | (RuleParts & { when?: undefined; never: string });
+
+const CALL = ["tool_name", "tool_input", "tool_use_id"] as const;
+const TASK = ["task_id", "task_subject", "task_description", "teammate_name"] as const;
+const TREE = ["name", "worktree_path", "branch"] as const;
+const REPLY = ["stop_hook_active", "last_assistant_message"] as const;
+
 const EVENTS = {
-  UserPromptSubmit: { blocks: true, failsClosed: true, speaks: true, timeout: 30 },
+  UserPromptSubmit: {
+    when: "an input of origin `user` is taken",
+    blocks:
+      "the prompt is not taken, and a turn that began for it ends with the reason before any model call (exit code 4), whatever other hooks have said",
+    tells: ["prompt"],
+    failsClosed: true,
+    textIsContext: true,
+    timeout: 30,
+  },
+  PreToolUse: {
+    when: "before a call",
+    blocks: "the call is refused, the model reads why",
+    tells: CALL,
+    matches: "tool",
+    failsClosed: true,
+  },
+  PermissionRequest: {
+    when: 'a call needs a yes; `decision: {behavior: "deny"}` refuses, exit 2 means nothing, and late it is left to the next (a person)',
+    tells: CALL,
+    matches: "tool",
+  },
+  PermissionDenied: {
+    when: "the mode or the policy refused a call, or nobody was there to allow it; not for rules, hooks and people. `retry: true` tells the model that it may try again",
+    tells: [...CALL, "reason"],
+    matches: "tool",
+  },
+  PostToolUse: {
+    when: "after a call",
+    blocks: "the reason stands beside the result as feedback",
+    tells: [...CALL, "tool_response", "duration_ms"],
+    matches: "tool",
+  },
+  PostToolUseFailure: {
+    when: "after a call that failed",
+    blocks: "the reason stands beside the result as feedback",
+    tells: [...CALL, "tool_response", "error", "is_interrupt", "duration_ms"],
+    matches: "tool",
+  },
+  PostToolBatch: {
+    when: "all calls of a reply have their results",
+    blocks: "the turn ends with the reason",
+    tells: ["tool_calls"],
+  },
+  Stop: {
+    when: "a reply of the lead asks for nothing",
+    blocks: "the turn goes on with the reason, 8 times at most (`CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`)",
+    tells: REPLY,
+  },
+  StopFailure: {
+    when: "the turn ends because no model answers",
+    tells: ["error", "error_details", "last_assistant_message"],
+    matches: "error",
+  },
+  SubagentStart: { when: "the first turn of another agent than the lead", matches: "agent_type" },
+  SubagentStop: {
+    when: "a reply of another agent than the lead asks for nothing",
+    blocks: "as for `Stop`",
+    tells: REPLY,
+    matches: "agent_type",
+  },
+  SessionStart: {
+    when: "a process takes the lead",
+    tells: ["source", "model"],
+    matches: "source",
+    textIsContext: true,
+  },
+  SessionEnd: { when: "a process leaves the lead", tells: ["reason"], matches: "reason", timeout: 10 },
+  PreCompact: {
+    when: "the conversation no longer fits and is to be made smaller",
+    blocks: "everything stays as it is: the turn ends with the reason",
+    tells: ["trigger", "custom_instructions"],
+    matches: "trigger",
+  },
+  PostCompact: { when: "it was made smaller", tells: ["trigger", "compact_summary"], matches: "trigger" },
+  PostModelSwitch: {
+    when: "a fallback took over",
+    tells: ["from_model", "to_model", "requested_model", "source"],
+    inBackground: true,
+  },
+  Notification: {
+    when: "a call waits for a person (`permission_prompt`); the lead has waited a minute for input (`idle_prompt`: `--stay`, stream-json)",
+    tells: ["message", "notification_type"],
+    matches: "notification_type",
+    inBackground: true,
+  },
+  CwdChanged: {
+    when: "before the next model call, when the agent's directory is another",
+    tells: ["old_cwd", "new_cwd"],
+  },
+  TaskCreated: { when: "before a task is made", blocks: "the call is refused", tells: TASK, failsClosed: true },
+  TaskCompleted: { when: "before a task is completed", blocks: "the call is refused", tells: TASK, failsClosed: true },
+  TeammateIdle: {
+    when: "a teammate has nothing left",
+    blocks: "it goes on with the reason",
+    tells: ["teammate_name", "team_name"],
+  },
+  WorktreeCreate: { when: "a worktree was made, by a tool or for an agent with `isolation: worktree`", tells: TREE },
+  WorktreeRemove: { when: "a worktree was removed", tells: TREE },
   UserPromptExpansion: { matches: "command_name", never: "no mechanism fires it yet" },
-  PreToolUse: { matches: "tool", blocks: true, failsClosed: true },
-  PermissionRequest: { matches: "tool" },
-  PermissionDenied: { matches: "tool" },
-  PostToolUse: { matches: "tool", blocks: true },
-  PostToolUseFailure: { matches: "tool", blocks: true },
-  PostToolBatch: { blocks: true },
-  Stop: { blocks: true },
-  StopFailure: { matches: "error" },
-  SubagentStart: { matches: "agent_type" },
-  SubagentStop: { matches: "agent_type", blocks: true },
-  SessionStart: { matches: "source", speaks: true },
-  SessionEnd: { matches: "reason", timeout: 10 },
   Setup: { matches: "trigger", never: "there is no --init and no --maintenance" },
-  PreCompact: { matches: "trigger", blocks: true },
-  PostCompact: { matches: "trigger" },
   PreModelSwitch: { never: "a model changes only when it does not answer, and nobody chooses then" },
-  PostModelSwitch: { beside: true },
-  Notification: { matches: "notification_type", beside: true },
-  TaskCreated: { blocks: true, failsClosed: true },
-  TaskCompleted: { blocks: true, failsClosed: true },
-  TeammateIdle: { blocks: true },
-  WorktreeCreate: {},
-  WorktreeRemove: {},
-  CwdChanged: {},
   ConfigChange: { matches: "source", never: "settings are read once, at the start" },
   InstructionsLoaded: { matches: "load_reason", never: "no mechanism fires it yet" },
   FileChanged: { never: "files are not watched" },
@@ -52,11 +138,23 @@ const EVENTS = {
   Elicitation: { never: "questions of MCP servers are approvals" },
   ElicitationResult: { never: "questions of MCP servers are approvals" },
   MessageDisplay: { never: "text is shown as it comes" },
-} satisfies Record<string, EventRule>;
+} as const satisfies Record<string, EventRule>;
 
 export type HookEvent = keyof typeof EVENTS;
 
+/** Those that something here fires. */
+export type FiredEvent = {
+  [E in HookEvent]: (typeof EVENTS)[E] extends { when: string } ? E : never;
+}[HookEvent];
+
+/** The names of what hooks of that event are told beside what all are told. */
+export type FieldOf<E extends FiredEvent> = (typeof EVENTS)[E] extends { tells: readonly (infer F extends string)[] }
+  ? F
+  : never;
+
 export const HOOK_EVENTS = Object.keys(EVENTS) as HookEvent[];
+
+export const isHookEvent = (name: string): name is HookEvent => Object.hasOwn(EVENTS, name);
 
 export const ruleOf = (event: HookEvent): EventRule => EVENTS[event];
 

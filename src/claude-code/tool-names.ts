@@ -1,4 +1,5 @@
 // The one table between our tool names and those that existing scripts know (stream-json, hooks, rules).
+import { isRecord } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 
 interface Names {
@@ -101,9 +102,6 @@ function reverse({ keys = {}, each = {}, values = {} }: Renaming): Renaming {
 }
 
 const invert = (table: Record<string, string>) => Object.fromEntries(Object.entries(table).map(([a, b]) => [b, a]));
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Of Claude Code, for which there is no tool here: rules name them all the same. */
 const NO_TOOL_HERE = "LS NotebookEdit NotebookRead SlashCommand WebSearch".split(" ");

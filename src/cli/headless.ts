@@ -23,6 +23,7 @@ import { createSkillCatalogue } from "../mechanisms/skills/catalogue.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
 import { driveRun, type RunResult, titleOf } from "../run-result.ts";
+import { counted } from "../text/counted.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
 import { howToGoOn, nothingLeft, sayWaiting, sayWithheld } from "./going-on.ts";
@@ -389,5 +390,3 @@ function leftBehind(
   }
   return lines;
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

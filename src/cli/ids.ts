@@ -1,4 +1,4 @@
-// What a part of an id means, wherever one is typed: enough of it, and only one that has it. The prefix that all ids of a kind have says nothing.
+// Finding what an id, or a part of one, stands for: at least four characters beyond the prefix (`ctx_`), and only one match.
 
 /** Fewer characters say too little to be a part of an id. */
 const ENOUGH = 4;
@@ -13,7 +13,7 @@ export interface IdKind<T> {
 const bodyOf = (id: string, prefix: string): string =>
   (id.startsWith(prefix) ? id.slice(prefix.length) : id).toLowerCase();
 
-/** Too little to mean one, whatever there is. */
+/** Contract: true also where only one id would match. */
 export const isTooShort = (given: string, prefix: string): boolean => bodyOf(given, prefix).length < ENOUGH;
 
 type Fits<T> = (one: T) => boolean;
@@ -31,7 +31,7 @@ function partly<T>({ prefix, idOf }: IdKind<T>, given: string, how: "startsWith"
   return isTooShort(given, prefix) ? () => false : (one) => bodyOf(idOf(one), prefix)[how](body);
 }
 
-/** Those that the given whole id, or the given part of one, may mean: more than one tells nothing apart. */
+/** What the given id matches: whole, else at its beginning, else anywhere. More than one: it is ambiguous. */
 export function idsMeant<T>(all: readonly T[], given: string, kind: IdKind<T>): T[] {
   for (const fits of [isId, beginsId, isInId]) {
     const found = all.filter(fits(kind, given));

@@ -29,7 +29,7 @@ export async function mcpServers(
   const { readServers, readServersText } = await import("../mechanisms/mcp/server-config.ts");
   const { env } = process;
   const read = mcpConfig.map((given) =>
-    readServersText(textOf(given), { shown: shownOf(given), repository: false, env }),
+    readServersText(configText(given), { shown: shownOf(given), repository: false, env }),
   );
   if (!strictMcpConfig && ofUser) read.push(readServers(ofUser, { shown: "settings", repository: false, env }));
   if (!strictMcpConfig && mcp) read.push(readServersText(mcp.text, { shown: MCP_FILE, repository: true, env }));
@@ -52,7 +52,7 @@ export async function mcpServers(
 const isJson = (given: string): boolean => given.trim().startsWith("{");
 const shownOf = (given: string): string => (isJson(given) ? "--mcp-config" : given);
 
-function textOf(given: string): string {
+function configText(given: string): string {
   if (isJson(given)) return given;
   try {
     return readTextFile(resolve(given));

@@ -31,18 +31,23 @@ interface Doors extends McpFlags {
   outputFormat?: string;
 }
 
+interface OpenedHarness {
+  harness: Harness;
+  model: Model;
+  settings: OpenSettings;
+  /** The model as it was chosen, to go on with. */
+  modelSpec?: string;
+  /** Approvals are asked for at this terminal. */
+  asksHere: boolean;
+  /** Names of the MCP servers. */
+  servers: string[];
+}
+
 export async function openHarness(
   flags: WorkFlags & Doors,
   { project, store, jobsDir, expiry }: OpenState,
   { screen, mechanisms }: { screen: Screen; mechanisms?: Mechanism[] },
-): Promise<{
-  harness: Harness;
-  model: Model;
-  settings: OpenSettings;
-  modelSpec?: string;
-  asksHere: boolean;
-  servers: string[];
-}> {
+): Promise<OpenedHarness> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
   if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;

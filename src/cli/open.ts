@@ -51,7 +51,7 @@ export async function openState(flags: Opening): Promise<OpenState> {
   return { project, store, jobsDir: `${project.stateDir}/jobs`, expiry };
 }
 
-/** Contexts whose time has passed go with the commands that run anyway: a few at the end of each. */
+/** Removes a few expired contexts at the end of a command. */
 async function sweep(store: Store, { ttlMs }: OpenState["expiry"], { quiet, dryRun }: Opening): Promise<void> {
   if (dryRun) return;
   const gone = await sweepExpired(store, ttlMs === undefined ? {} : { defaultTtlMs: ttlMs });
@@ -115,7 +115,7 @@ const isOpen = ({ status }: ContextInfo): boolean => ["interrupted", "paused", "
 /** Started in the folder of the command, by whatever path leads to it now. */
 export const isIn = (project: Project, { root }: ContextInfo): boolean => [...pathsOf(project), ""].includes(root);
 
-/** Whoever gave words in place of an id meant the newest. */
+/** Adds how to go on with the newest context, for who gave a prompt where an id belongs. */
 function sayNewest(error: unknown): never {
   if (!isHoldfastError(error, "not_found") || error.detail !== undefined) throw error; // one that is elsewhere was meant
   throw new HoldfastError("not_found", `${error.message}; \`holdfast -p -c "…"\` goes on with the newest`);

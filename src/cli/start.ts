@@ -1,4 +1,5 @@
 // Going on as a context was started: what is remembered, what of it is taken up, what is said about the rest. Memory never widens.
+
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
@@ -10,6 +11,7 @@ import { type GivenIn, type Remembered, readStart, type Start, startedEvent } fr
 import { resumeLine, shellWord } from "../front/presentation/command-line.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { thisHolder } from "../ledger/holder.ts";
+import { sameJson } from "../ledger/same-json.ts";
 import type { EventInput } from "../ledger/store.ts";
 import type { LoadedSettings } from "../settings/load.ts";
 import { isEscalating } from "../settings/repository.ts";
@@ -49,7 +51,7 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
         if (rules.length > 0) whole[kind] = rules;
       }
       const start = withModels(whole, (spec) => modelFrom(root, spec));
-      const isKnown = taken && Object.keys(taken.left).length === 0 && same(start, remembered.start);
+      const isKnown = taken && Object.keys(taken.left).length === 0 && sameJson(start, remembered.start);
       if (isKnown || Object.keys(start).length === 0) return undefined;
       return (id) => startedEvent(start, { ...placeOf(state.project), ledger: id, trust: trustHash(settings) });
     },
@@ -216,9 +218,6 @@ function trustHash({ trusted, executables }: Pick<LoadedSettings, "trusted" | "e
     .update(JSON.stringify([trusted, pieces]))
     .digest("hex");
 }
-
-const same = (a: Start, b: Start): boolean =>
-  JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort());
 
 interface Saying {
   context: ContextInfo;

@@ -3,6 +3,7 @@
 import { commandLine } from "../front/presentation/command-line.ts";
 import { oneLine } from "../front/presentation/printable.ts";
 import { openWorktrees } from "../mechanisms/worktrees/index.ts";
+import { counted } from "../text/counted.ts";
 import type { PlaceFlags } from "./flags.ts";
 import type { OpenState } from "./open.ts";
 
@@ -16,10 +17,7 @@ export async function worktreesLeft({ project }: OpenState, flags: PlaceFlags): 
     .catch(() => []);
   const held = all.flatMap(({ name, ahead, state }) => {
     const changes = state ? state.staged + state.unstaged + state.untracked : 0;
-    const what = [
-      ...(ahead > 0 ? [`${ahead} ${ahead === 1 ? "commit" : "commits"}`] : []),
-      ...(changes > 0 ? [`${changes} uncommitted`] : []),
-    ];
+    const what = [...(ahead > 0 ? [counted(ahead, "commit")] : []), ...(changes > 0 ? [`${changes} uncommitted`] : [])];
     return what.length > 0 ? [{ name, changes, text: `${oneLine(name, 41)}: ${what.join(", ")}` }] : [];
   });
   if (held.length === 0) return [];

@@ -1,6 +1,9 @@
 // The light fold of a context: for every key the list of what happened to it, as references. It never holds a value.
+import type { Fact } from "../ledger/events.ts";
 import type { Slice } from "../ledger/fold.ts";
+import { isRecord, knownFact } from "../ledger/guards.ts";
 import type { Seq, StoredEvent } from "../ledger/store.ts";
+import type { contextEvents } from "./events.ts";
 import type { FileMark } from "./file-keeper.ts";
 import type { ForkOrigin } from "./listing.ts";
 import { type JsonType, previewOf, type ValueFacts } from "./values.ts";
@@ -186,10 +189,13 @@ function lastUpTo<T extends { seq: Seq }>(list: T[], at: Seq, wanted: (one: T) =
   return undefined;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each case reads what its writer put there
-type Data = any;
+type Known = Fact<typeof contextEvents>;
 
-const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) => void> = {
+type Cases = {
+  [T in Known["type"]]?: (state: FoldState, event: StoredEvent, data: Extract<Known, { type: T }>["data"]) => void;
+};
+
+const CASES: Cases = {
   "context.created"(state, event, data) {
     state.title = data.title;
     state.root = data.root;
@@ -205,7 +211,7 @@ const CASES: Record<string, (state: FoldState, event: StoredEvent, data: Data) =
     const { schemas, ...rest } = data;
     const kept = Object.entries({ ...state.config, ...rest }).filter(([, value]) => value !== null);
     state.config = Object.fromEntries(kept) as unknown as Config;
-    if (!schemas) return;
+    if (!isRecord(schemas)) return;
     for (const key of Object.keys(schemas)) state.schemaAt.set(key, event.seq);
     // Joined, not assigned one by one: a key may be named as what every object inherits.
     const joined = Object.entries({ ...state.config.schemas, ...schemas }).filter(([, schema]) => schema !== null);
@@ -311,7 +317,8 @@ export const contextSlice = {
 } satisfies Slice<FoldState>;
 
 function applyEvent(state: FoldState, event: StoredEvent): void {
-  CASES[event.type]?.(state, event, event.data);
+  const { type, data } = knownFact<typeof contextEvents>(event);
+  CASES[type]?.(state, event, data as never); // its own: both are found by the type
   for (const entity of event.touches) {
     if (entity === "ctx:config") state.versions.config = event.seq;
     else if (entity === "ctx:quota") state.versions.quota = event.seq;

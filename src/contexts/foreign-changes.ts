@@ -107,8 +107,7 @@ const CLOSES: Record<string, (data: Data) => string> = {
   "work.ended": ({ agent }) => `work ${agent}`,
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: each case reads what its writer put there
-type Data = any;
+type Data = Record<string, unknown>;
 
 /** A job that runs on behind a call is not one: people go on working beside it. */
 async function windows({ store, id, state }: ContextLedger): Promise<Window[]> {
@@ -116,7 +115,8 @@ async function windows({ store, id, state }: ContextLedger): Promise<Window[]> {
   const found: Window[] = [];
   const types = [...Object.keys(OPENS), ...Object.keys(CLOSES)];
   for await (const { type, actor, at, data: stored } of store.read(id, { types })) {
-    const data: Data = isRecord(stored) && "$spill" in stored ? stored.value : stored;
+    const read = isRecord(stored) && "$spill" in stored ? stored.value : stored;
+    const data: Data = isRecord(read) ? read : {};
     const opens = OPENS[type]?.(data);
     if (opens !== undefined) {
       const window = { from: at - SLACK_MS, to: at + CUT_OFF_MS };

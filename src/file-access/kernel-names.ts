@@ -1,4 +1,4 @@
-// What the kernel says of an open file: where it is, whatever path led to it. Linux, with /proc; elsewhere there is no such word.
+// Where an open file really is, whatever path led to it: asked of the kernel through /proc. Linux only.
 import { closeSync, openSync, readlinkSync } from "node:fs";
 
 /** Holds an object without opening it, so that neither a pipe nor a device notices. */

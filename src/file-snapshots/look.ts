@@ -1,4 +1,4 @@
-// One look at the root as a whole: in slices between which others run, within a budget, new content going into the store.
+// One scan of the whole project folder for a snapshot: in slices, so that other work runs in between, within a budget; new contents go into the store.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -22,18 +22,18 @@ interface Seen {
 }
 
 export interface Looker {
-  /** Contract: past the budget with what it has. `keep`: new content is put into the store, or borrowed. */
+  /** Contract: when the budget is used up it returns what it has so far. `keep`: new content is stored, or noted where the project's git has it. */
   look(opts: { budgetMs: number; keep: boolean; signal?: AbortSignal }): Promise<Seen>;
-  /** Puts the content of these objects from files that still have it; gives the ones it found. */
+  /** Stores these objects anew from files that still have their content; returns those that it found. */
   rescue(lost: Set<Oid>): Set<Oid>;
-  /** How many files changed since the memory was stored. */
+  /** How many files changed since the stat cache was written. */
   readonly unstored: number;
   store(): Promise<void>;
 }
 
 export interface LookerOptions {
   root: string;
-  /** Where the memory lies; not looked at when it is inside the root. */
+  /** The folder of the stat cache; left out of the scan when it is inside the root. */
   dir: string;
   store: ObjectStore;
   maxFileBytes: number;

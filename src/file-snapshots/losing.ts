@@ -37,7 +37,7 @@ export function losingIn({ root, plan, mark, markedAt, now }: LosingInput): Losi
   const lost: Losing[] = [];
   for (const path of [...plan.remove, ...plan.write, ...plan.modes]) {
     const entry = now.get(path);
-    if (!entry) continue; // what is gone is not lost when it comes back
+    if (!entry) continue; // the path is gone already: a restore overwrites nothing
     if (entry.kind === "dir") {
       // A folder goes with what is in it; an empty one stands for itself.
       const made = goes.has(path) && !full.has(path) ? changeOf(root, path) : undefined;
@@ -54,7 +54,7 @@ export function losingIn({ root, plan, mark, markedAt, now }: LosingInput): Losi
 
 const contentOf = ({ kind, oid }: TreeEntry): string => `${kind} ${oid}`;
 
-/** Of the outermost folder above it that the mark does not have. */
+/** The time of the outermost folder above it that the checkpoint does not have. */
 function folderChange(root: string, path: RawPath, mark: Entries): number | undefined {
   let outermost: RawPath | undefined;
   for (let dir = parentOf(path); dir !== ""; dir = parentOf(dir)) if (mark.get(dir)?.kind !== "dir") outermost = dir;
@@ -65,7 +65,7 @@ function changeOf(root: string, path: RawPath): number | undefined {
   return fs.lstatSync(atSystem(`${rawOf(root)}/${path}`), { throwIfNoEntry: false })?.ctimeMs;
 }
 
-/** Of these paths, those that are now as the mark has them. */
+/** Which of these paths are now exactly as the checkpoint has them. */
 export function changedIn(
   mark: Entries,
   manifest: Manifest,

@@ -23,25 +23,25 @@ import { AT, NUMBERS, type ReadChunk } from "./reader.ts";
 export interface ObjectStore {
   readonly gitDir: string;
   readonly packDir: string;
-  /** Grows when other packs than the ones this process wrote are there, or some are gone. */
+  /** Counts up when another process added packs, or objects are gone. */
   readonly generation: number;
   /** Looks again at what is there. Contract: called under the lock before a save. */
   refresh(): void;
-  /** Kept here, or borrowed from the project and about to be copied. */
+  /** Stored here, or in the project's own git store and noted for copying. */
   has(oid: Oid): boolean;
   owns(oid: Oid): boolean;
   /** `oid` where the caller has hashed it. */
   put(type: ObjectType, content: Uint8Array, oid?: Oid): Oid;
   /** The files of a chunk, their entries ready to be written. */
   putRead(chunk: ReadChunk): void;
-  /** Room of a chunk that is written by now. */
+  /** The buffer of a chunk that was written, to be used again; undefined where there is none. */
   spare(): ArrayBuffer | undefined;
   /** What was put becomes durable. Contract: awaited before anybody is told its name. */
   flush(): Promise<void>;
-  /** Names of objects that stay where they are for now. */
+  /** Objects that the project's own git store has, and that are not copied here yet. */
   readonly borrowed: Iterable<Oid> & Pick<ReadonlySet<Oid>, "has" | "size">;
   borrow(oids: Iterable<Oid>): void;
-  /** Forgets the borrowed ones that are kept here by now, and `lost`. */
+  /** Drops from that list what is stored here by now, and `lost`. */
   settle(lost: Iterable<Oid>): void;
   /** Which of these the project's own store has. */
   borrowable(oids: Oid[], objects: string, signal?: AbortSignal): Promise<Set<Oid>>;

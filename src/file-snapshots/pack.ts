@@ -1,4 +1,4 @@
-// Packs as this house writes them: objects in, one pack with its index out, whole or not at all.
+// Writing git packs: objects in, one pack with its index out, whole or not at all.
 import { createHash, hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";

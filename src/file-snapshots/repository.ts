@@ -33,13 +33,13 @@ function gitDirAt(top: string): string | undefined {
   const stat = fs.lstatSync(file, { throwIfNoEntry: false });
   if (stat?.isDirectory()) return fs.existsSync(path.join(file, "HEAD")) ? file : undefined;
   if (!stat?.isFile()) return undefined;
-  const target = /^gitdir:\s*(.+)$/m.exec(textOf(file) ?? "")?.[1]?.trim();
+  const target = /^gitdir:\s*(.+)$/m.exec(smallFile(file) ?? "")?.[1]?.trim();
   const gitDir = target && path.resolve(top, target);
   return gitDir && fs.existsSync(path.join(gitDir, "HEAD")) ? gitDir : undefined;
 }
 
 function commonDir(gitDir: string): string {
-  const text = textOf(path.join(gitDir, "commondir"))?.trim();
+  const text = smallFile(path.join(gitDir, "commondir"))?.trim();
   return text ? path.resolve(gitDir, text) : gitDir;
 }
 
@@ -52,7 +52,7 @@ function objectsOf(common: string): string | undefined {
     const dir = fs.realpathSync(path.join(common, "objects"));
     const stat = fs.statSync(dir);
     const mine = process.getuid === undefined || stat.uid === process.getuid() || process.getuid() === 0;
-    const other = /^\s*objectformat\s*=\s*"?(?!"?sha1)/im.test(textOf(path.join(common, "config")) ?? "");
+    const other = /^\s*objectformat\s*=\s*"?(?!"?sha1)/im.test(smallFile(path.join(common, "config")) ?? "");
     return stat.isDirectory() && mine && !other ? dir : undefined;
   } catch {
     return undefined;
@@ -97,7 +97,7 @@ export function ignoreText(file: string | Buffer): string | undefined {
   }
 }
 
-function textOf(file: string): string | undefined {
+function smallFile(file: string): string | undefined {
   try {
     return fs.statSync(file).size < 1_000_000 ? fs.readFileSync(file, "utf8") : undefined;
   } catch {

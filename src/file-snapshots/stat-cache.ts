@@ -1,4 +1,4 @@
-// The memory of the last look at the root between processes: without it everything is read again, and nothing else is lost.
+// The stat cache: what the last scan of the root found, kept between processes. Without it everything is read again, and nothing else is lost.
 import fs from "node:fs";
 import path from "node:path";
 import type { RawPath } from "./names.ts";
@@ -13,7 +13,7 @@ type KeptDir = [name: RawPath, mode: number, files: Kept[], links: Kept[], dirs:
 /** 1: trees of folders of which not everything was kept. */
 const VERSION = 2;
 
-/** Contract: what cannot be read is an empty memory. */
+/** Contract: a cache that cannot be read counts as empty. */
 export function loadLook(dir: string, root: string): DirNode {
   try {
     const kept = JSON.parse(fs.readFileSync(path.join(dir, "look.json"), "latin1")) as {
@@ -38,7 +38,7 @@ export async function storeLook(dir: string, root: string, top: DirNode): Promis
   await fs.promises.rename(fresh, file);
 }
 
-/** A tree speaks for its folder only where all that is in it stands here too: what is left out may be gone by the next look, and nothing would tell. */
+/** The tree of a folder is kept only where every entry of the folder is kept too: an entry that was left out could vanish before the next scan, and nothing would show it. */
 function pack(name: RawPath, dir: DirNode): KeptDir {
   const kept: KeptDir = [name, dir.mode, [], [], [], dir.tree ?? ""];
   for (const [child, node] of dir.children) {

@@ -108,7 +108,7 @@ export function countUp(top: DirNode): {
   return { files, bytes, modes, odd };
 }
 
-/** Past so many it says nothing: it would be larger than what it speaks of. */
+/** With more entries than this the times are left out: the list would be larger than what it describes. */
 const MOST_CHANGED = 20_000;
 
 /** What was changed since then, and when. Not `since` itself: two contexts in an unchanged folder have one mark, written once. */

@@ -1,4 +1,4 @@
-// What happens to kept objects behind a save: copying borrowed ones, compressing, throwing away what no mark needs.
+// Maintenance of the snapshot store after a save: copying objects that are borrowed from the project's git, packing, removing what no checkpoint needs.
 import fs from "node:fs";
 import path from "node:path";
 import { crashPoint } from "../ledger/crash-point.ts";
@@ -51,7 +51,7 @@ export async function upkeep(store: ObjectStore, opts: Upkeep): Promise<void> {
     const copy = () => copyIn(store, [...there], { root: opts.root, alternates, compress: false, background: true });
     let failed = false;
     await copy().catch(async () => {
-      // One of them is damaged or went meanwhile, and none came: without those it goes.
+      // One of them is damaged or was removed meanwhile, so that nothing was copied: try again without those.
       await store.read([...there], (oid, content) => void (content ?? there.delete(oid)));
       await copy().catch(() => {
         failed = true;
@@ -116,7 +116,7 @@ export async function throwAway(
         .filter((p) => fresh.has(p.name))
         .flatMap((p) => p.oids),
     );
-    // The same objects give the same pack: then it is an old one that stays.
+    // The same objects give a pack of the same name: it counts as an old one, and stays.
     for (const { name, oids } of old) {
       const only = oids.some((oid) => wanted.has(oid) && !copied.has(oid));
       if (!only) drop(store, name);

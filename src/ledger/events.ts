@@ -16,12 +16,12 @@ interface SchemaError {
 }
 
 export interface EventDef {
-  /** Current schema version; older data passes through `upcast`. */
+  /** Current schema version. Contract: above 1 there is a step in `upcast` from every older one. */
   v: number;
   /** Built on first use, so that start-up pays only for the events of this run. */
   schema: () => EventSchema;
-  /** Contract: gives data of the current version; asked only for older data. */
-  upcast?: (data: unknown, v: number) => unknown;
+  /** What makes data of the next version out of data of version N: `{ 1: (data) => …, 2: (data) => … }`. A new version adds a step, and no step ever changes. */
+  upcast?: Readonly<Record<number, (data: unknown) => unknown>>;
 }
 
 export type EventDefs = Record<string, EventDef>;
@@ -78,6 +78,7 @@ export function createCodec(groups: EventGroup[]): Codec {
     const types = Object.keys(events);
     for (const [type, def] of Object.entries(events)) {
       if (defs.has(type)) throw new HoldfastError("invalid", `event type ${type} is defined twice`);
+      checkSteps(type, def);
       defs.set(type, { ...def, checks: 0, ...(extension && { extension: { ...extension, types } }) });
     }
   }
@@ -99,13 +100,35 @@ export function createCodec(groups: EventGroup[]): Codec {
       if (event.v > def.v) {
         return { ok: false, event, problem: "newer", reason: `${event.type} version ${event.v} (known: ${def.v})` };
       }
-      const data = event.v < def.v && def.upcast ? def.upcast(event.data, event.v) : event.data;
-      const parsed = check(def, data);
+      const parsed = check(def, upcast(def, event));
       if (!parsed.success) return { ok: false, event, problem: "invalid", reason: explain(parsed.error) };
       return { ok: true, event: { ...event, v: def.v, data: parsed.data } };
     },
     extensionOf: (type) => defs.get(type)?.extension,
   };
+}
+
+/** An old ledger must not be met by a version that nobody thought of. */
+function checkSteps(type: string, { v, upcast = {} }: EventDef): void {
+  for (let from = 1; from < v; from++)
+    if (!upcast[from])
+      throw new HoldfastError(
+        "invalid",
+        `event type ${type} has version ${v} and no upcast from version ${from}: add it`,
+      );
+  const beyond = Object.keys(upcast).filter((from) => !(Number(from) >= 1 && Number(from) < v));
+  if (beyond.length > 0)
+    throw new HoldfastError(
+      "invalid",
+      `event type ${type} has an upcast from version ${beyond[0]}, and is version ${v}`,
+    );
+}
+
+/** Step by step, from the version it was written in to that of now. */
+function upcast(def: EventDef, event: StoredEvent): unknown {
+  let { data } = event;
+  for (let from = event.v; from < def.v; from++) data = def.upcast?.[from]?.(data);
+  return data;
 }
 
 /** `path: reason; path: reason`, as users and models read it. */

@@ -120,7 +120,7 @@ async function untilChanged(ledger: Ledger, condition: () => boolean, signal: Ab
 /** What its turns show, under its lease; `signal` is that of the turn that runs. */
 function turnOf(
   { ledger, lease, name, model, onProgress }: AgentOptions,
-  { signal, runInside }: { signal: () => AbortSignal; runInside: Turn["runInside"] },
+  { signal, runInside, announce }: { signal: () => AbortSignal } & Pick<Turn, "runInside" | "announce">,
 ): Turn {
   const own: Omit<Turn, keyof AgentView> = {
     model,
@@ -140,6 +140,7 @@ function turnOf(
     durable: () => ledger.durable(lease),
     blob: (hash) => ledger.store.blob(hash),
     runInside,
+    announce,
     emit: (progress) => onProgress?.(progress),
   };
   return Object.defineProperties(viewOf(ledger, name) as Turn, Object.getOwnPropertyDescriptors(own));
@@ -173,6 +174,19 @@ async function firstOf(signal: AbortSignal, waits: (until: AbortSignal) => Promi
 const asContent = (said: Content[] | string): Content[] =>
   typeof said === "string" ? [{ type: "text", text: said }] : said;
 
+/** Contract: durable when it resolves, together with `facts`, which are told the input's id. Needs no lease. */
+async function recordInput(
+  ledger: Ledger,
+  agent: string,
+  input: { content: Content[] | string; origin: string; facts: FactsOf },
+): Promise<void> {
+  const data = { inputId: newId("inp"), agent, content: asContent(input.content), origin: input.origin };
+  const event = { type: "input.received", actor: input.origin, data };
+  const own = input.facts(data.inputId).map((fact) => ({ ...fact, actor: agent }));
+  await ledger.append([event, ...own], summaryOf(ledger, agent, [event]));
+  crashPoint("input.durable");
+}
+
 export function createAgent(opts: AgentOptions): AgentHandle {
   const { ledger, name, seams } = opts;
   const heldSince = Date.now();
@@ -185,6 +199,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   const turn: Turn = turnOf(opts, {
     signal: () => abort.signal,
     runInside: (tool, input, id) => runInside({ turn, seams, heldSince, modelCalls }, tool, input, id),
+    announce: (event, payload) => seams.announced(event, payload, turn),
   });
 
   async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
@@ -204,13 +219,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   return {
     turn,
     modelCalls,
-    async send(content, origin = "user", facts = () => []) {
-      const data = { inputId: newId("inp"), agent: name, content: asContent(content), origin };
-      const event = { type: "input.received", actor: origin, data };
-      const own = facts(data.inputId).map((fact) => ({ ...fact, actor: name }));
-      await ledger.append([event, ...own], summaryOf(ledger, name, [event]));
-      crashPoint("input.durable");
-    },
+    send: (content, origin = "user", facts = () => []) => recordInput(ledger, name, { content, origin, facts }),
     hasWork,
     async reopen(cause = "resume") {
       const facts = hasWork() ? [] : reopening(state(), cause);

@@ -1,4 +1,4 @@
-// What a host has to look at next: the ledgers that have rung since its last look, or everything.
+// What a host has to look at next: the ledgers that changed since its last look, or all of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seq } from "../ledger/store.ts";
 

@@ -7,6 +7,7 @@ import type {
   Asked,
   GateCall,
   Grants,
+  Heard,
   Input,
   Mechanism,
   ModelCall,
@@ -36,6 +37,7 @@ export interface Merged {
   refused(call: GateCall, refusal: { code: VerdictCode; reason: string }): Promise<Note[]>;
   stop(turn: Turn, reply: Reply): Promise<Note[]>;
   tools(turn: Turn): Tool[];
+  announced(event: string, payload: Readonly<Record<string, unknown>>, turn: Turn): Promise<Heard>;
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;
   /** Whether any mechanism has something for the idle agent. */
@@ -200,9 +202,20 @@ function mergeCalls(mechanisms: Mechanisms): Pick<Merged, "gate" | "ask" | "tool
 }
 
 /** An agent while a process holds it, and what it is idle for. */
-function mergeLife(mechanisms: Mechanisms): Pick<Merged, "start" | "end" | "wants" | "outstanding" | "idle" | "wake"> {
+function mergeLife(
+  mechanisms: Mechanisms,
+): Pick<Merged, "announced" | "start" | "end" | "wants" | "outstanding" | "idle" | "wake"> {
   const wakes = mechanisms.flatMap((m) => (m.wake ? [m.wake] : []));
   return {
+    async announced(event, payload, turn) {
+      const heard: Heard = { context: [] };
+      for (const m of mechanisms) {
+        const says = await m.announced?.(event, payload, turn);
+        heard.context.push(...(says?.context ?? []));
+        if (says?.blocked !== undefined) heard.blocked ??= says.blocked;
+      }
+      return heard;
+    },
     async start(turn) {
       const notes: Note[] = [];
       for (const m of mechanisms) {

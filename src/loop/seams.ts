@@ -37,8 +37,18 @@ export interface Turn {
    * of the transcript. Contract: an output whatever happens; its facts are the caller's to record. `id` names it for who is asked.
    */
   runInside(name: string, input: unknown, id: string): Promise<ToolOutput>;
+  /** Tells every mechanism that listens (`announced`) what happens here, by a name. Contract: `blocked` where one of them objects; who asks decides what that means. */
+  announce(event: string, payload: Readonly<Record<string, unknown>>): Promise<Heard>;
   /** For observers only: what is not a fact (deltas, progress). */
   emit(progress: Progress): void;
+}
+
+/** What those who listen say to an announcement. */
+export interface Heard {
+  /** Why it shall not be. */
+  blocked?: string;
+  /** What the model may be told. */
+  context: string[];
 }
 
 /** What can be seen of an agent without holding it. */
@@ -318,6 +328,8 @@ export interface Mechanism {
    * ignored.
    */
   refused?: (call: GateCall, refusal: { code: VerdictCode; reason: string }) => Promise<Note[]>;
+  /** Contract: told what another mechanism announces. The first `blocked` in the order of the harness counts; a throw is the announcer's. */
+  announced?: (event: string, payload: Readonly<Record<string, unknown>>, turn: Turn) => Promise<Heard>;
   /** Contract: false keeps a tool from that agent; the pool of one agent stays the same between rounds unless a fact changed. */
   offers?: (tool: Tool, turn: Turn) => boolean;
   /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */

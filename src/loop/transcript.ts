@@ -141,26 +141,18 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
     case "input.received":
       agent.queue.push({ inputId: data.inputId, content: data.content, origin: data.origin });
       break;
-    case "input.taken":
-    case "input.blocked": {
-      const at = agent.queue.findIndex((q) => q.inputId === data.inputId);
-      const [taken] = at < 0 ? [] : agent.queue.splice(at, 1);
-      if (!taken || type === "input.blocked") break;
+    case "input.blocked":
+      unqueue(agent, data.inputId);
+      break;
+    case "input.taken": {
+      const taken = unqueue(agent, data.inputId);
+      if (!taken) break;
       addUser(agent, data.content ?? taken.content);
       if (agent.turn) agent.turn.toAnswer = true;
       break;
     }
     case "turn.started":
-      agent.turn = {
-        turnId: data.turnId,
-        startedAt: when,
-        cause: data.cause,
-        rounds: 0,
-        toAnswer: data.cause !== "input",
-        text: "",
-        answered: false,
-        from: agent.items.length,
-      };
+      beginTurn(agent, data, when);
       break;
     case "note.added":
       addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }]);
@@ -187,20 +179,31 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       applyResult(agent, data);
       break;
     case "turn.ended":
-      agent.lastTurn = {
-        turnId: data.turnId,
-        reason: data.reason,
-        text: data.text,
-        error: data.error,
-        ...(data.limit !== undefined && { limit: data.limit }),
-        rounds: agent.turn?.rounds ?? 0,
-      };
-      agent.turn = undefined;
+      endTurn(agent, data);
       break;
   }
 }
 
-function applyReply(agent: AgentState, data: Extract<Known, { type: "reply.received" }>["data"]): void {
+type DataOf<T extends Known["type"]> = Extract<Known, { type: T }>["data"];
+
+/** An input that waits no longer; undefined when it did not. */
+function unqueue({ queue }: AgentState, inputId: string): AgentState["queue"][number] | undefined {
+  const at = queue.findIndex((one) => one.inputId === inputId);
+  return at < 0 ? undefined : queue.splice(at, 1)[0];
+}
+
+function beginTurn(agent: AgentState, { turnId, cause }: DataOf<"turn.started">, startedAt: number): void {
+  const toAnswer = cause !== "input";
+  agent.turn = { turnId, startedAt, cause, rounds: 0, toAnswer, text: "", answered: false, from: agent.items.length };
+}
+
+function endTurn(agent: AgentState, { turnId, reason, text, error, limit }: DataOf<"turn.ended">): void {
+  const rounds = agent.turn?.rounds ?? 0;
+  agent.lastTurn = { turnId, reason, text, error, ...(limit !== undefined && { limit }), rounds };
+  agent.turn = undefined;
+}
+
+function applyReply(agent: AgentState, data: DataOf<"reply.received">): void {
   const parts: ReplyPart[] = data.parts;
   agent.usage = addUsage(agent.usage, data.usage);
   agent.usageByModel[data.model] = addUsage(own(agent.usageByModel, data.model) ?? noUsage(), data.usage);

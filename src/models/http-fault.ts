@@ -1,4 +1,4 @@
-// What a connection that fails means: the weather, which passes, or something that stays wrong until a person mends it.
+// What a failed connection means: trouble that passes and is retried, or a mistake (address, certificate, proxy) that a person has to mend.
 import type { NamedProxy } from "./http-transport.ts";
 
 export interface ConnectionFault {

@@ -87,7 +87,7 @@ export function createOpenAIResponsesReading(
     item.wire = wire;
     item.settled = true;
     item.args = wire.arguments || item.args;
-    const whole = textOf(wire);
+    const whole = itemText(wire);
     if (item.text === "") say(item, whole);
     else item.text = whole || item.text;
   };
@@ -179,7 +179,7 @@ export function createOpenAIResponsesReading(
 
 const BETWEEN_SECTIONS = "\n\n";
 
-function textOf({ type, content, summary }: WireItem): string {
+function itemText({ type, content, summary }: WireItem): string {
   const texts = (list: WireText[] | null | undefined) => (list ?? []).map((part) => part.text ?? part.refusal ?? "");
   if (type !== "reasoning") return texts(content).join("");
   return texts(summary?.length ? summary : content).join(BETWEEN_SECTIONS);

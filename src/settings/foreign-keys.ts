@@ -1,4 +1,5 @@
 // Keys that only Claude Code has: in settings that were written for it, and of its sandbox in any file. They do nothing here, and each is said.
+import { isRecord } from "../ledger/guards.ts";
 import { nearestName } from "../text/similarity.ts";
 import type { JsonPath } from "./json-places.ts";
 import { quoted } from "./quoted.ts";
@@ -49,8 +50,5 @@ export function leaveHookKeys(hook: unknown, path: JsonPath, known: readonly str
   for (const key of Object.keys(asObject(hook)))
     if (!known.includes(key)) warn([...path, key], `${quoted(key)} of a hook has no effect: Holdfast does not know it`);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const asObject = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

@@ -45,7 +45,7 @@ export interface LoadOptions extends SettingsPlaces {
 export interface LoadedSettings {
   settings: Settings;
   trusted: boolean;
-  /** What was not used because it is not trusted or changed. */
+  /** What is not used: it was never trusted, or changed since it was. */
   withheld: WithheldPiece[];
   /** One line each: what a file says and may not, with its place. */
   warnings: string[];
@@ -53,7 +53,7 @@ export interface LoadedSettings {
   files: { file: string; scope: SettingsScope; state: "used" | "absent" | "not trusted" }[];
   /** The project's executable configuration; give `{ [kind]: hash }` to `trust.grant` to approve a piece. */
   executables: ExecutablePiece[];
-  /** The rules that tighten, of what was named on the command line. */
+  /** The deny and ask rules of settings that were named on the command line. */
   givenRules: { deny: string[]; ask: string[] };
   /** The project's `.mcp.json`, as it was approved. */
   mcp?: { file: string; text: string };

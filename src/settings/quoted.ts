@@ -1,6 +1,6 @@
-// Text of a file inside a message.
+// Quoting a piece of a file in a message: short, on one line, without control characters.
 
-/** One short line, whatever it holds. */
+/** Contract: one line of at most 60 characters between backticks, whatever the text holds. */
 export function quoted(text: string): string {
   const flat = JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
     .slice(1, -1)

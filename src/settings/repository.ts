@@ -1,6 +1,8 @@
 // What a repository may say: it can tighten; what it can execute or allow is bound to the content that the user approved.
+
 import { createHash } from "node:crypto";
 import type { PermissionMode } from "../claude-code/permission-modes.ts";
+import { isRecord } from "../ledger/guards.ts";
 import type { CheckedFile } from "./check.ts";
 import type { SettingsPlace } from "./files.ts";
 import { quoted } from "./quoted.ts";
@@ -136,8 +138,6 @@ export const withheldPieces = (pieces: readonly ExecutablePiece[], entry: TrustE
 /** The same content gives the same text, however it is laid out. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );
 }

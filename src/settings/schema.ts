@@ -64,9 +64,10 @@ function parts(object: typeof z.strictObject, anyHook = false) {
       .describe("Empty or `*`: all. Names with | or , between: exactly these. Anything else: a regular expression."),
     hooks: z.array(anyHook ? (hook.optional() as unknown as typeof hook) : hook),
   });
+  const groupList = z.array(group);
   const groups = (event: HookEvent) => {
-    const { never } = ruleOf(event);
-    return never === undefined ? z.array(group).optional() : z.array(group).optional().describe(`Not run: ${never}.`);
+    const { when, never } = ruleOf(event);
+    return groupList.optional().describe(never === undefined ? `When: ${when}.` : `Not run: ${never}.`);
   };
   const events = Object.fromEntries(HOOK_EVENTS.map((event) => [event, groups(event)]));
   const hooks = object(events as Record<HookEvent, z.ZodOptional<z.ZodArray<typeof group>>>);

@@ -1,7 +1,8 @@
 // The YAML between two lines of --- at the top of a Markdown template: about the prompt, never part of it.
+
 import * as yaml from "yaml";
 import { messageOf } from "../ledger/error.ts";
-import { isObject } from "./json.ts";
+import { isRecord } from "../ledger/guards.ts";
 import { problem, type Source } from "./source.ts";
 
 /** What the front matter says, and where the text after it begins. */
@@ -26,6 +27,6 @@ export function splitFrontMatter(source: Source): { front: Record<string, unknow
   } catch (cause) {
     throw problem(source, start, `the front matter cannot be read: ${messageOf(cause)}`, advice, { cause });
   }
-  if (!isObject(front)) throw problem(source, start, "the front matter is not a map of names to values", advice);
+  if (!isRecord(front)) throw problem(source, start, "the front matter is not a map of names to values", advice);
   return { front, body: close.lastIndex };
 }

@@ -1,13 +1,12 @@
-// How values are read and written: ownValue data properties only, nothing of theirs is ever called.
+// How values are read and written: own data properties only, nothing of theirs is ever called.
 
+import { isRecord } from "../ledger/guards.ts";
 /** Called with what is wrong; throws. */
 export type JsonFault = (code: "invalid" | "limit", what: string) => never;
 
 const DEEPEST = 256;
 
 export const isList = (value: unknown): value is unknown[] => Array.isArray(value);
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What a property holds; undefined for one that is inherited, absent or computed by a getter. */
 export function ownValue(container: object, key: string | number): unknown {
@@ -17,7 +16,7 @@ export function ownValue(container: object, key: string | number): unknown {
 /** Where one step of a path leads: a number into a list, a name into an object. */
 export function stepInto(holder: unknown, key: string | number): unknown {
   if (typeof key === "number") return isList(holder) ? ownValue(holder, key) : undefined;
-  return isObject(holder) ? ownValue(holder, key) : undefined;
+  return isRecord(holder) ? ownValue(holder, key) : undefined;
 }
 
 export function kindOf(value: unknown): string {

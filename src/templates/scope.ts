@@ -1,7 +1,8 @@
 // What a path means: names given by loops and <let>, then the values; and the text of an expression.
+import { isRecord } from "../ledger/guards.ts";
 import type { Condition } from "./control.ts";
 import { type Expression, type Filter, type Path, pathName } from "./expression.ts";
-import { isList, isObject, type JsonFault, kindOf, ownValue, stableJson, stepInto } from "./json.ts";
+import { isList, type JsonFault, kindOf, ownValue, stableJson, stepInto } from "./json.ts";
 import { didYouMean, problem, quotedSource, type Source } from "./source.ts";
 
 export interface TemplateScope {
@@ -46,7 +47,7 @@ export function need(source: Source, path: Path, scope: TemplateScope, at = path
   const holds = isList(found.holder) ? ` with ${found.holder.length} entries` : "";
   const guess = typeof key === "string" ? didYouMean(key, namesOf(found.holder, scope, found.missing)) : "";
   const why =
-    found.missing === 0 || (isObject(found.holder) && typeof key === "string")
+    found.missing === 0 || (isRecord(found.holder) && typeof key === "string")
       ? guess
       : ` (${pathName(above)} is ${kindOf(found.holder)}${holds})`;
   const what = `there is no variable ${path.name}${why}`;
@@ -56,7 +57,7 @@ export function need(source: Source, path: Path, scope: TemplateScope, at = path
 
 function* namesOf(holder: unknown, scope: TemplateScope, depth: number): Generator<string> {
   if (depth > 0) {
-    if (isObject(holder)) yield* Object.keys(holder);
+    if (isRecord(holder)) yield* Object.keys(holder);
     return;
   }
   for (let at: TemplateScope | undefined = scope; at; at = at.above) yield* at.names.keys();
@@ -69,7 +70,7 @@ export function holds(condition: Condition, scope: TemplateScope): boolean {
   if (condition.equals !== undefined) {
     return ["string", "number", "boolean"].includes(typeof value) && String(value) === condition.equals;
   }
-  const empty = isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+  const empty = isList(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
   return (Boolean(value) && !empty) !== condition.not;
 }
 
@@ -116,7 +117,7 @@ function faultAt(source: Source, { at, path }: Expression): JsonFault {
 }
 
 export function checkedValues(source: Source, values: unknown): object {
-  if (isObject(values)) return values;
+  if (isRecord(values)) return values;
   throw problem(
     source,
     0,

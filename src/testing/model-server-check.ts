@@ -2,8 +2,7 @@
 import { isModels } from "./model-server-responses.ts";
 import type { ScriptRequest } from "./model-server-script.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: a provider's request as it came
-type Body = any;
+type Body = ScriptRequest["body"];
 
 /** Contract: empty when the transcript is valid. */
 export function problemsOf(api: ScriptRequest["api"], body: Body): string[] {

@@ -1,4 +1,5 @@
 // How providers behind the Chat Completions wire differ: what each sends with a reply, and which requests it answers with an error.
+import { sameJson } from "../ledger/same-json.ts";
 import type { ScriptRequest } from "./model-server-script.ts";
 
 export type ProviderName = "mistral" | "deepseek" | "gemini" | "openrouter" | "gpt-5-gateway";
@@ -20,8 +21,7 @@ interface Refusal {
   param?: string;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a provider's request as it came
-type Message = any;
+type Message = ScriptRequest["body"];
 
 const repliesIn = ({ body }: ScriptRequest): Message[] =>
   body.messages.filter((message: Message) => message.role === "assistant");
@@ -80,9 +80,7 @@ const PROVIDERS: Record<ProviderName, Provider> = {
     refuses: (request) =>
       firstProblem(request, (reply, round) => {
         const whole = [{ ...DETAIL, text: thoughtOf(round), signature: signatureOf(round) }];
-        return JSON.stringify(reply.reasoning_details) === JSON.stringify(whole)
-          ? undefined
-          : "invalid signature in thinking block";
+        return sameJson(reply.reasoning_details, whole) ? undefined : "invalid signature in thinking block";
       }),
   },
   "gpt-5-gateway": {

@@ -3,8 +3,7 @@
 import { argumentsOf, named, pieces, reasoningOf, usageOf } from "./model-server-pieces.ts";
 import type { ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: a provider's request as it came
-type Body = any;
+type Body = ScriptRequest["body"];
 
 const MODELS_OWN = ["reasoning", "function_call"];
 

@@ -68,6 +68,12 @@ const tests: ConformanceTests = {
       { ledger: "ctx/b", head: 2, summary: null },
     ]);
     expect(listed.every((one) => one.createdAt >= before && one.updatedAt >= one.createdAt)).toEqual(true);
+    const names = ["1", "2", "3", "4", "5", "6"].map((n) => `order/${n}`);
+    for (const ledger of names) await store.append([{ ledger, events: [event(1)], summary: {} }]);
+    const ordered = (await collect(store.list({ prefix: "order/" }))).sort((a, b) => a.updatedAt - b.updatedAt);
+    expect(ordered.map(({ ledger }) => ledger)).toEqual(names);
+    expect(new Set(ordered.map(({ updatedAt }) => updatedAt)).size).toEqual(names.length); // also within a millisecond
+    for (const ledger of names) await store.remove(ledger);
     await store.remove("ctx/a");
     await store.remove("never was");
     expect([await store.head("ctx/a"), await all(store, "ctx/a"), (await collect(store.list())).length]).toEqual([

@@ -2,6 +2,7 @@
 
 import type { AgentAnswer } from "../hub/port.ts";
 import { type ErrorCode, isHoldfastError, messageOf } from "../ledger/error.ts";
+import { counted } from "../text/counted.ts";
 import { callAgent } from "./agents.ts";
 import { holdsOn, rootOf } from "./condition.ts";
 import type { Phase } from "./definition.ts";
@@ -174,6 +175,6 @@ async function judgeLoop(
   else if (until.exhausted === "fail") {
     record.state = "failed";
     record.exhausted = true;
-    record.error = `${until.text} does not hold after ${until.max} ${until.max === 1 ? "round" : "rounds"}: look at what it gave, or retry for as many more`;
+    record.error = `${until.text} does not hold after ${counted(until.max, "round")}: look at what it gave, or retry for as many more`;
   }
 }

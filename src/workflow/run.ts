@@ -1,9 +1,11 @@
 // Running a workflow: what is ready runs, bounded; everything durable as it happens; nothing finished is done again.
+
 import { isDeepStrictEqual } from "node:util";
 import type { Context } from "../contexts/context.ts";
 import { runtimeOf } from "../contexts/runtime.ts";
 import type { AgentRunner } from "../hub/port.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
+import { sameJson } from "../ledger/same-json.ts";
 import { createSlots } from "../ledger/slots.ts";
 import type { Fence } from "../ledger/store.ts";
 import { didYouMean, quotedSource } from "../templates/source.ts";
@@ -61,7 +63,7 @@ export async function runWorkflow(opts: WorkflowRunOptions): Promise<WorkflowRun
   for (const id of opts.repeat ?? []) known(workflow, id);
   const finished = await finishedAs(opts, inputs);
   if (finished) return finished;
-  // Before anybody is said to work on it: whoever finds it interrupted must find what to go on with.
+  // Saved before the run counts as begun: whoever finds it interrupted needs the header to go on.
   if (!(await readHeader(opts.context))) await saveHeader(opts.context, headerOf(workflow, inputs, now()), inputs);
   const work = await opts.context.begin({ agent: AUTHOR, ...(opts.wait && { wait: opts.wait }) });
   const own = new AbortController();
@@ -88,8 +90,8 @@ async function finishedAs(opts: WorkflowRunOptions, inputs: Record<string, unkno
   const { workflow, context, repeat = [] } = opts;
   const before = await readHeader(context);
   if (!before || repeat.length > 0) return undefined;
-  if (JSON.stringify(before) !== JSON.stringify(headerOf(workflow, inputs, before.startedAt))) return undefined;
-  // Who did the last of it may have died before saying so.
+  if (!sameJson(before, headerOf(workflow, inputs, before.startedAt))) return undefined;
+  // The process that finished the last phase may have died before it recorded the end.
   if ((await context.agents())[AUTHOR]?.status === "running") return undefined;
   const status = await workflowStatus(context);
   return status?.state === "done" ? status : undefined;
@@ -105,8 +107,8 @@ async function open(
   const header = headerOf(workflow, inputs, before?.startedAt ?? now());
   const declared = (await runtimeOf(context).record("workflow")) !== undefined;
   if (!before) await saveHeader(context, header, inputs);
-  // Also where an older Holdfast began: whose its keys are has to be said.
-  else if (!declared || JSON.stringify(before) !== JSON.stringify(header)) await saveHeader(context, header, {});
+  // Also for a run that an older Holdfast began, which did not record who may write which key.
+  else if (!declared || !sameJson(before, header)) await saveHeader(context, header, {});
   const ids = workflow.phases.map((one) => one.id);
   const records = await readRecords(context, ids);
   await finishSettling(context, workflow.phases, records);
@@ -123,7 +125,7 @@ async function open(
       try {
         onProgress?.(progress);
       } catch {
-        // Who only looks on does not stop the work.
+        // An observer that throws does not stop the run.
       }
     },
     ...(opts.ask && { ask: opts.ask }),

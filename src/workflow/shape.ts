@@ -1,5 +1,7 @@
 // The shape of a workflow as it is written: which keys there are and of what kind, each mistake with its place.
+
 import * as z from "zod";
+import { isRecord } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import { didYouMean, quotedSource } from "../templates/source.ts";
 import type { PhaseSpec, WorkflowSpec } from "./definition.ts";
@@ -70,8 +72,6 @@ function shape() {
     phases: z.array(phase).min(1, "there is no phase"),
   });
 }
-
-const isRecord = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** Reports what is wrong with the shape; undefined when something is. */
 export function readShape(value: unknown, places: Places): WorkflowSpec | undefined {

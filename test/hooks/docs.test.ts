@@ -41,7 +41,7 @@ it("the last answer, out of a transcript", async () => {
   const command = block("sh")
     .replace(/ +#.*$/m, "")
     .trim();
-  const { dir, hooks, turn, read, clean } = fireHooks({
+  const { dir, hooks, seams, turn, read, clean } = fireHooks({
     hooks: { Notification: [{ hooks: [{ type: "command", command: `{ ${command}; } > answer` }] }] },
   });
   const line = (type: string, text: string) => JSON.stringify({ type, message: { content: [{ type: "text", text }] } });
@@ -49,7 +49,7 @@ it("the last answer, out of a transcript", async () => {
     path.join(dir, "t.jsonl"),
     `${line("assistant", "first")}\n${line("assistant", "last")}\n${line("user", "x")}\n`,
   );
-  await hooks.fire("Notification", { transcript_path: path.join(dir, "t.jsonl") }, turn);
+  await seams.announced("Notification", { transcript_path: path.join(dir, "t.jsonl") }, turn);
   await hooks.end!(turn, "exit");
   expect(read("answer")).toBe("last\n");
   clean();

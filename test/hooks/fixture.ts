@@ -12,7 +12,7 @@ import { multiEditTool } from "../../src/mechanisms/files/multi-edit.ts";
 import { readFileTool } from "../../src/mechanisms/files/read-file.ts";
 import { writeFileTool } from "../../src/mechanisms/files/write-file.ts";
 import type { HookConfig } from "../../src/mechanisms/hooks/config.ts";
-import { createHooks, type Hooks, type HooksOptions } from "../../src/mechanisms/hooks/index.ts";
+import { createHooks, type HooksOptions } from "../../src/mechanisms/hooks/index.ts";
 import type { RunResult } from "../../src/run-result.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse, tempDir, toolOf } from "../house.ts";
@@ -78,7 +78,7 @@ const POOL: Tool[] = [writeFileTool, readFileTool, multiEditTool, toolOf("look",
 /** Hooks on a turn of their own. */
 export function fireHooks(more: Partial<HooksOptions>, opts: { agent?: string } = {}) {
   const dir = tempDir("hooks");
-  const hooks: Hooks = createHooks({ root: dir, env: ENV, stateDir: path.join(dir, "state"), ...more });
+  const hooks = createHooks({ root: dir, env: ENV, stateDir: path.join(dir, "state"), ...more });
   const turn = testTurn([hooks], { root: dir, ...opts });
   const seams = mergeSeams([hooks]);
   let calls = 0;

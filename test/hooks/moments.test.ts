@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { defineMechanism } from "../../src/loop/seams.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import type { ScriptRound } from "../../src/testing/model-server-script.ts";
 import { KEYS } from "../environment.ts";
@@ -68,6 +69,38 @@ describe("a batch of calls", () => {
     house = await openHookHouse([bash("echo one"), { text: "never" }]);
     const result = await house.run("go", { hooks: on("PostToolBatch", ["echo enough >&2; exit 2"]) });
     expect(result).toMatchObject({ reason: "blocked", error: "a hook ended the turn: enough", rounds: 1 });
+  });
+});
+
+describe("an event that a mechanism of one's own announces", () => {
+  it("reaches the hooks for it, and whoever else listens; what no hook is for reaches only these", async () => {
+    house = await openHookHouse([{ text: "done" }]);
+    const heard: unknown[] = [];
+    const announcer = defineMechanism({
+      name: "announcer",
+      async start(turn) {
+        heard.push(
+          await turn.announce("PreCompact", { trigger: "manual" }),
+          await turn.announce("Weather", { sky: "blue" }),
+        );
+        return [];
+      },
+    });
+    const listener = defineMechanism({
+      name: "listener",
+      announced: async (event, payload) => ({ blocked: "not now", context: [`${event} ${JSON.stringify(payload)}`] }),
+    });
+    await house.run("go", {
+      hooks: on("PreCompact", [`${keeps("told")}; echo never >&2; exit 2`]),
+      before: [announcer, listener],
+    });
+    expect({ heard, told: told("told") }).toEqual({
+      heard: [
+        { blocked: "never", context: ['PreCompact {"trigger":"manual"}'] },
+        { blocked: "not now", context: ['Weather {"sky":"blue"}'] },
+      ],
+      told: [{ event: "PreCompact", cwd: "", trigger: "manual" }],
+    });
   });
 });
 

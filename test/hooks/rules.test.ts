@@ -37,18 +37,18 @@ describe("matchers", () => {
   });
 
   it("compare with what the event is about", async () => {
-    const { hooks, turn, ran } = fired({
+    const { seams, turn, ran } = fired({
       hooks: {
         ...on("PreCompact", ["exit 0"], "auto"),
         ...on("StopFailure", ["exit 0"], "rate_.*"),
         ...on("TaskCreated", ["exit 0"], "anything at all"),
       },
     });
-    await hooks.fire("PreCompact", { trigger: "manual" }, turn);
-    await hooks.fire("PreCompact", { trigger: "auto" }, turn);
-    await hooks.fire("StopFailure", { error: "rate_limit" }, turn);
-    await hooks.fire("StopFailure", { error: "unknown" }, turn);
-    await hooks.fire("TaskCreated", {}, turn);
+    await seams.announced("PreCompact", { trigger: "manual" }, turn);
+    await seams.announced("PreCompact", { trigger: "auto" }, turn);
+    await seams.announced("StopFailure", { error: "rate_limit" }, turn);
+    await seams.announced("StopFailure", { error: "unknown" }, turn);
+    await seams.announced("TaskCreated", {}, turn);
     expect(ran().map((r) => (r as { event: string }).event)).toEqual(["PreCompact", "StopFailure", "TaskCreated"]);
   });
 
@@ -132,8 +132,8 @@ const FIRED = HOOK_EVENTS.filter((event) => ruleOf(event).never === undefined);
 describe("an exit code, event by event", () => {
   it.each(FIRED)("on %s", async (event) => {
     const ends = async (hook: string | CommandHook) => {
-      const { hooks, turn } = fired({ hooks: on(event, [hook]) });
-      return (await hooks.fire(event, {}, turn)).blocked;
+      const { seams, turn } = fired({ hooks: on(event, [hook]) });
+      return (await seams.announced(event, {}, turn)).blocked;
     };
     const ended = {
       0: await ends("exit 0"),
@@ -221,8 +221,8 @@ describe("words that are no answer", () => {
   });
 
   it("block nothing where nothing can be blocked", async () => {
-    const { hooks, turn } = fired({ hooks: on("Notification", [json({ decision: "block", reason: "no" })]) });
-    expect(await hooks.fire("Notification", {}, turn)).toEqual({ context: [] });
+    const { seams, turn } = fired({ hooks: on("Notification", [json({ decision: "block", reason: "no" })]) });
+    expect(await seams.announced("Notification", {}, turn)).toEqual({ context: [] });
   });
 });
 
@@ -244,10 +244,10 @@ describe("results that a hook replaces", () => {
 
 describe("configuration", () => {
   it("without hooks lets everything by as it is", async () => {
-    const { hooks, turn, gate, tool, input, ran } = fired({ hooks: { Stop: [] } });
+    const { hooks, seams, turn, gate, tool, input, ran } = fired({ hooks: { Stop: [] } });
     const output = { content: "as it was" };
     expect({
-      fired: await hooks.fire("PreCompact", {}, turn),
+      fired: await seams.announced("PreCompact", {}, turn),
       input: await input("Do it"),
       gate: await gate("bash", { command: "ls" }),
       tool: await tool("bash", { command: "ls" }, output),

@@ -25,7 +25,7 @@ const wordEvents: EventDefs = {
   "word.said": {
     v: 2,
     schema: () => z.object({ word: z.string() }),
-    upcast: (data) => ({ word: (data as { w: string }).w }),
+    upcast: { 1: (data) => ({ word: (data as { w: string }).w }) },
   },
 };
 const codec = createCodec([{ events: wordEvents }]);
@@ -150,6 +150,23 @@ describe("an open ledger", () => {
       [{ seq: 2, kind: "newer", reason: "word.said version 3 (known: 2)" }],
     ]);
     await expect(ledger.append([say("x")])).rejects.toMatchObject({ code: "upgrade" });
+  });
+
+  it("upcasts step by step, and refuses a version that has no step from an older one, or a step from none", () => {
+    const said = (v: number, upcast: NonNullable<EventDefs[string]["upcast"]>) =>
+      createCodec([{ events: { "word.said": { v, schema: () => z.object({ words: z.array(z.string()) }), upcast } } }]);
+    const word = (data: unknown) => ({ word: (data as { w: string }).w });
+    const list = (data: unknown) => ({ words: [(data as { word: string }).word] });
+    const stored = { id: "e", seq: 1, at: 1, actor: "a", touches: [], type: "word.said" };
+    const { decode } = said(3, { 1: word, 2: list });
+    expect([
+      decode({ ...stored, v: 1, data: { w: "old" } }),
+      decode({ ...stored, v: 2, data: { word: "old" } }),
+    ]).toEqual([1, 2].map(() => ({ ok: true, event: { ...stored, v: 3, data: { words: ["old"] } } })));
+    expect(() => said(3, { 1: word })).toThrow(
+      "event type word.said has version 3 and no upcast from version 2: add it",
+    );
+    expect(() => said(1, { 1: word })).toThrow("event type word.said has an upcast from version 1, and is version 1");
   });
 
   it("keeps data that fails its schema raw, reports it, and goes on", async () => {

@@ -8,7 +8,7 @@ import { createMemory, openMemoryStore } from "./memory-store.ts";
 it("is made of the package's exports alone", () => {
   const text = readFileSync(join(import.meta.dirname, "memory-store.ts"), "utf8");
   const imports = [...text.matchAll(/from "([^"]+)"/g)].map((match) => match[1]);
-  expect(imports).toEqual(["node:crypto", "../../src/index.ts"]);
+  expect(imports).toEqual(["node:crypto", "node:util", "../../src/index.ts"]);
 });
 
 storeConformance(

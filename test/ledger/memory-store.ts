@@ -1,5 +1,6 @@
 // A store as somebody outside would write one: in memory, from what the package exports and nothing else.
 import { createHash, randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import {
   type AppendOptions,
   blobHash,
@@ -44,6 +45,7 @@ export const createMemory = (): Memory => ({
   watchers: new Set(),
 });
 
+const plain = (data: unknown) => JSON.parse(JSON.stringify(data ?? null));
 const copy = <T>(value: T): T => structuredClone(value);
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 const isObject = (value: unknown): value is object =>
@@ -66,6 +68,10 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
     ...{ events: [], versions: new Map(), named: new Set(), snapshots: new Map() },
   });
 
+  /** Listings are in this order: behind all others, also within a millisecond or when the clock was set back. */
+  const nextUpdate = (at: number): number =>
+    [...ledgers.values()].reduce((latest, { updatedAt }) => Math.max(latest, updatedAt + 1), at);
+
   /** The stored events when every id is known; undefined when none is. */
   function recorded(writes: Write[]): StoredEvent[] | undefined {
     const ids = writes.flatMap(({ ledger, events }) => events.map(({ id }) => id && `${ledger}\n${id}`));
@@ -75,7 +81,7 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
       events.map((event) => [event, ledgers.get(ledger)?.events.find((one) => one.id === event.id)] as const),
     );
     const old = known.flatMap(([event, one]) => (one ? [{ event, one }] : []));
-    if (old.some(({ event, one }) => JSON.stringify(event.data) !== JSON.stringify(one.data)))
+    if (old.some(({ event, one }) => !isDeepStrictEqual(plain(event.data), one.data)))
       fail("id_reused", "the id is recorded with other data");
     if (old.length > 0 && old.length < known.length) fail("id_reused", "a batch is wholly new or wholly old");
     return old.length > 0 ? old.map(({ one }) => copy(one)) : undefined;
@@ -101,7 +107,7 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
   function put(entry: Entry, { events, summary }: Write, at: number): StoredEvent[] {
     const stored = events.map((event: EventInput) => {
       const { id = randomUUID(), type, actor, v = 1, touches = [], at: given = at } = event;
-      const data = JSON.parse(JSON.stringify(event.data ?? null));
+      const data = plain(event.data);
       const one: StoredEvent = { seq: entry.events.length + 1, id, at: given, type, v, actor, touches, data };
       one.sum = sumOf(entry, one);
       entry.events.push(one);
@@ -111,7 +117,8 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
     });
     if (summary !== undefined)
       entry.summary = isObject(entry.summary) && isObject(summary) ? { ...entry.summary, ...summary } : copy(summary);
-    Object.assign(entry, { head: entry.events.length, updatedAt: at });
+    entry.head = entry.events.length;
+    entry.updatedAt = summary === undefined ? Math.max(entry.updatedAt, at) : nextUpdate(at);
     return copy(stored);
   }
 

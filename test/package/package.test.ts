@@ -20,7 +20,7 @@ let examples: Example[];
 beforeAll(() => {
   packed = installPacked(dir);
   examples = writeExamples(packed);
-});
+}, 600_000); // the compiler may have to make the types first
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
 
 /** Of a program in the folder, or in another, whatever its end. */

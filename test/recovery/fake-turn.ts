@@ -34,11 +34,10 @@ export function createFakeTurn(mechanism: Mechanism, model: Model, past: FakeTur
     agent: "lead",
     root: "/tmp",
     cwd: "/tmp",
-    get state(): never {
-      throw new Error("not needed here");
-    },
+    state: {} as never, // of the turn that runs, nothing is asked here
     slice: <T>(name: string) => state.slices[name] as T,
     runInside: async () => ({ content: "not here", isError: true }),
+    announce: async () => ({ context: [] }),
     durable: async () => {},
     model,
     signal: abort.signal,

@@ -279,14 +279,13 @@ test("files that could not be written leave a worktree that the next call goes o
 });
 
 test("a subagent that is to have a tree of its own gets one, and the same one when asked again", async () => {
-  const { root, at, worktrees, says } = await setUp();
-  const told: unknown[] = [];
-  const isolate = isolateIn(worktrees, async (event, payload) => told.push([event, payload]));
+  const { root, at, worktrees, says, turn } = await setUp();
+  const isolate = isolateIn(worktrees);
   const wanted = { context: "ctx_01abcdefgh", agent: "General Purpose.1", root };
-  const { root: tree } = await isolate({ ...wanted, turn: {} as never });
+  const { root: tree } = await isolate({ ...wanted, turn });
   expect(tree).toBe(at("general-purpose-1-abcdefgh"));
   const name = "general-purpose-1-abcdefgh";
-  expect(told).toEqual([["WorktreeCreate", { name, worktree_path: tree, branch: `holdfast/${name}` }]]);
+  expect(turn.announced).toEqual([["WorktreeCreate", { name, worktree_path: tree, branch: `holdfast/${name}` }]]);
   expect([await isolate(wanted), git(tree, "rev-parse", "--abbrev-ref", "HEAD")]).toEqual([
     { root: tree },
     "holdfast/general-purpose-1-abcdefgh",
@@ -296,12 +295,11 @@ test("a subagent that is to have a tree of its own gets one, and the same one wh
 });
 
 test("hooks are told of it", async () => {
-  const told: unknown[] = [];
-  const { at, says } = await setUp({ fire: async (event, payload) => told.push([event, payload]) });
+  const { at, says, turn } = await setUp();
   await says("create_worktree", { name: "api" });
   await says("remove_worktree", { name: "api" });
   const payload = { name: "api", worktree_path: at("api"), branch: "holdfast/api" };
-  expect(told).toEqual([
+  expect(turn.announced).toEqual([
     ["WorktreeCreate", payload],
     ["WorktreeRemove", payload],
   ]);

@@ -80,7 +80,7 @@ function fileDiff(path: string, before?: FileVersion, after?: FileVersion): Pick
   if (sides.some(({ content, bytes }) => !content && bytes > MAX_BYTES)) return said(`too long to show, ${sizes}`);
   if (sides.some(({ content }) => !content)) return said("its content is damaged");
   if (sides.some(({ content }) => content && isBinary(content))) return said(`binary, ${sizes}`);
-  const [old, fresh] = [textOf(before), textOf(after)];
+  const [old, fresh] = [contentOf(before), contentOf(after)];
   if (old === fresh) return mode ? { why: mode } : said(before?.kind === after?.kind ? "the same" : "link or file");
   const body = hunks(old, fresh);
   if (body === undefined) return said("only line ends differ");
@@ -92,7 +92,7 @@ const modes = (before: FileVersion, after: FileVersion): string =>
   `mode ${before.mode.toString(8)} → ${after.mode.toString(8)}`;
 
 /** Of a link: where it leads, as one line. */
-const textOf = (side: FileVersion | undefined): string =>
+const contentOf = (side: FileVersion | undefined): string =>
   side?.content ? (side.kind === "link" ? "link to " : "") + Buffer.from(side.content).toString("utf8") : "";
 
 function valueDiff({ before, after, old, new: fresh }: DataChange): string | undefined {

@@ -1,4 +1,5 @@
 // `holdfast contexts data|resumable|export|import|gc|rm`: what is shared, what can be taken up, moving and removing.
+
 import type { ContextInfo } from "../../contexts/listing.ts";
 import type { Contexts } from "../../contexts/open.ts";
 import { oneLine, printable } from "../../front/presentation/printable.ts";
@@ -6,6 +7,7 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { forgetHookFiles } from "../../mechanisms/hooks/transcript-places.ts";
 import { settingsPlaces } from "../../settings/files.ts";
 import { loadSettings } from "../../settings/load.ts";
+import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { findContext, projectOf } from "../open.ts";
 import { trustOf } from "../settings.ts";
@@ -71,7 +73,7 @@ export const STORE_VERBS = {
     for (const { id, reason } of report.kept) process.stdout.write(`kept  ${id}: ${oneLine(reason)}\n`);
     const { length } = report.removed;
     process.stdout.write(
-      `${flags.dryRun ? "would go: " : ""}${length} ${length === 1 ? "context" : "contexts"} and ${report.blobs} values that nothing names, ${report.bytes} bytes\n`,
+      `${flags.dryRun ? "would go: " : ""}${counted(length, "context")} and ${report.blobs} values that nothing names, ${report.bytes} bytes\n`,
     );
   },
   async rm(contexts: Contexts, flags: Flags, [given]: [string, ...string[]]) {
@@ -86,7 +88,7 @@ export const STORE_VERBS = {
 
 /** It cannot be taken back: a person is asked, and a script says that it means it. */
 async function isMeant({ id, title, rounds, status }: ContextInfo): Promise<boolean> {
-  const what = `${id} (${oneLine(title, 60)}; ${rounds} ${rounds === 1 ? "round" : "rounds"}, ${status})`;
+  const what = `${id} (${oneLine(title, 60)}; ${counted(rounds, "round")}, ${status})`;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new HoldfastError(
       "invalid",

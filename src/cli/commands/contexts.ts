@@ -6,9 +6,11 @@ import type { Contexts } from "../../contexts/open.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { age, listing, oneLine, printable } from "../../front/presentation/printable.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
+import { sameJson } from "../../ledger/same-json.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/repair.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
 import { contextState } from "../../loop/agent.ts";
+import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, isIn, withState } from "../open.ts";
@@ -59,7 +61,7 @@ function printList(all: Listed[], flags: Look): number {
   const plans = all.reduce((sum, { plansWaiting = 0 }) => sum + plansWaiting, 0);
   if (plans > 0)
     process.stderr.write(
-      `${plans} plan${plans === 1 ? " waits" : "s wait"} for your answer: ${commandLine(["team", "plans"], flags)}\n`,
+      `${counted(plans, "plan waits", "plans wait")} for your answer: ${commandLine(["team", "plans"], flags)}\n`,
     );
   const open = all.find(isResumable);
   if (open) process.stderr.write(`Take up ${open.id} with: ${resumeLine(open, flags)}\n`);
@@ -92,7 +94,7 @@ export const inStore = (
     return 0;
   });
 
-/** Of a path the end tells most. */
+/** A path cut to `width` characters at its beginning: its end says most. */
 function ending(path: string, width: number): string {
   const shown = oneLine(path, 4_000);
   return shown.length <= width ? shown : `…${shown.slice(1 - width)}`;
@@ -138,7 +140,7 @@ async function showOne(store: Store, flags: Look, where: Where & { id: string })
   return ledger.problems.length > 0 ? 1 : 0;
 }
 
-/** The raw facts before any damage. */
+/** The events as they are stored, up to the first that is damaged. */
 async function eventsOf(store: Store, info: ContextInfo, ledger: Ledger): Promise<unknown[]> {
   const events: unknown[] = [];
   for await (const event of store.read(info.id, { upTo: ledger.state.seq })) events.push(event);
@@ -178,7 +180,7 @@ async function refold(store: Store, context: string, where: Where): Promise<Dama
   const wrong: Damage[] = usual.problems
     .filter((p) => p.kind !== "damaged")
     .map((p) => ({ ledger: context, seq: p.seq, what: `${p.kind}: ${p.reason}` }));
-  if (usual.problems.length === 0 && JSON.stringify(usual.state) !== JSON.stringify(again.state)) {
+  if (usual.problems.length === 0 && !sameJson(usual.state, again.state)) {
     wrong.push({ ledger: context, seq: usual.state.seq, what: "the snapshot differs from what the events say" });
   }
   return wrong;
@@ -187,7 +189,7 @@ async function refold(store: Store, context: string, where: Where): Promise<Dama
 function report(flags: JsonToo, found: { damage: Damage[]; [more: string]: unknown }): number {
   if (flags.json) process.stdout.write(`${JSON.stringify(found)}\n`);
   else if (found.damage.length === 0)
-    process.stdout.write(`sound: ${counted(found)} read again, every checksum right\n`);
+    process.stdout.write(`sound: ${amounts(found)} read again, every checksum right\n`);
   else {
     say(found.damage);
     const then = "What is proven opens. `holdfast contexts verify --repair` builds the store anew from it and from";
@@ -196,10 +198,9 @@ function report(flags: JsonToo, found: { damage: Damage[]; [more: string]: unkno
   return found.damage.length > 0 ? 1 : 0;
 }
 
-/** `3 contexts with 120 events and 14 values`, as far as the store counts them. */
-function counted({ ledgers, events, blobs }: Record<string, unknown>): string {
-  const many = (count: unknown, what: string) =>
-    typeof count === "number" ? [`${count} ${what}${count === 1 ? "" : "s"}`] : [];
+/** `3 ledgers, 120 events, 14 kept values`, as far as the store counts them. */
+function amounts({ ledgers, events, blobs }: Record<string, unknown>): string {
+  const many = (count: unknown, what: string) => (typeof count === "number" ? [counted(count, what)] : []);
   return [...many(ledgers, "ledger"), ...many(events, "event"), ...many(blobs, "kept value")].join(", ");
 }
 

@@ -12,6 +12,7 @@ import { shownOwner, type Task } from "../../mechanisms/tasks/port.ts";
 import { type ComparedTree, type ListedTree, openWorktrees } from "../../mechanisms/worktrees/index.ts";
 import { branchOf, stateLines } from "../../mechanisms/worktrees/port.ts";
 import { whoUses } from "../../mechanisms/worktrees/remove-worktree.ts";
+import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { type OpenState, withState } from "../open.ts";
@@ -49,7 +50,6 @@ function sayRefusal(error: unknown): never {
 
 const say = (text: string): void => void process.stdout.write(`${printable(text)}\n`);
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
-const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 /** How to type it, wherever one is. */
 const command = ({ flags, state }: Desk, ...words: string[]): string =>
@@ -99,7 +99,7 @@ function heldBy(tree: ListedTree): string {
   if (tree.problem !== undefined) return oneLine(tree.problem, 120);
   const parts = [
     ...(tree.ahead + tree.behind > 0 ? [`${tree.ahead} ahead, ${tree.behind} behind`] : []),
-    ...(dirty(tree) > 0 ? [`${plural(dirty(tree), "change")} uncommitted`] : []),
+    ...(dirty(tree) > 0 ? [`${counted(dirty(tree), "change")} uncommitted`] : []),
     ...(tree.state?.operation ? [`a ${tree.state.operation} is going on`] : []),
     ...(tree.state?.kept === undefined
       ? []
@@ -165,7 +165,7 @@ async function merge(desk: Desk, name: string): Promise<void> {
   if (done.committed) say(`Committed what was uncommitted on ${done.branch} (${done.committed.slice(0, 10)})`);
   if (done.commits === 0) return say(`Nothing to merge: ${done.into} has all of ${done.branch}`);
   say(
-    `Merged ${plural(done.commits, "commit")} of ${done.branch} (${plural(done.files, "file")}) into ${done.into}, now at ${done.head.slice(0, 10)}`,
+    `Merged ${counted(done.commits, "commit")} of ${done.branch} (${counted(done.files, "file")}) into ${done.into}, now at ${done.head.slice(0, 10)}`,
   );
   process.stderr.write(`The worktree stays. Remove it with: ${command(desk, "rm", name)}\n`);
 }

@@ -1,8 +1,9 @@
 // What is going on right now, in one line: how long, what runs and its last line, tokens and cost.
 
 import { fitted } from "../../text/columns.ts";
+import { counted } from "../../text/counted.ts";
 import type { FactBlock, LiveBlock } from "./blocks.ts";
-import { counted, elapsed } from "./format.ts";
+import { elapsed } from "./format.ts";
 
 export interface Activity {
   /** Contract: told of everything, in order. */

@@ -1,8 +1,9 @@
 // The last words of a run: which context it was, what it took, and what was refused with what would have allowed it.
 
 import { fitted } from "../../text/columns.ts";
+import { counted } from "../../text/counted.ts";
 import type { Advice, Refusal } from "./blocks.ts";
-import { counted, duration } from "./format.ts";
+import { duration } from "./format.ts";
 
 export interface Closing {
   context: string;

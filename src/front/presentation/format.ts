@@ -23,5 +23,3 @@ export function money(usd: number | undefined): string {
   if (usd === undefined) return "cost unknown";
   return `$${usd === 0 ? "0" : usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
-
-export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;

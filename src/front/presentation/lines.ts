@@ -1,5 +1,7 @@
 // Blocks as lines of text, for whatever takes lines: standard error, a log, `contexts show`.
+
 import { fitted } from "../../text/columns.ts";
+import { counted } from "../../text/counted.ts";
 import type { CallBlock, FactBlock, OutputBlock } from "./blocks.ts";
 import { duration } from "./format.ts";
 import type { Style } from "./style.ts";
@@ -145,6 +147,6 @@ function excerpt(output: OutputBlock, from: "start" | "end", shown: typeof SHOWN
   if (lines.length <= most + 1 && total === lines.length) return lines;
   const left = total - most;
   return from === "start"
-    ? [...lines.slice(0, most), `… ${left} more line${left === 1 ? "" : "s"}`]
-    : [`… ${left} line${left === 1 ? "" : "s"} before`, ...lines.slice(-most)];
+    ? [...lines.slice(0, most), `… ${counted(left, "more line")}`]
+    : [`… ${counted(left, "line")} before`, ...lines.slice(-most)];
 }

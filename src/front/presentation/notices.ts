@@ -1,7 +1,9 @@
 // What happens beside the calls, one line each in people's words: jobs that end, reminders, retries, teammates and their plans.
+
 import { describeEnd } from "../../mechanisms/jobs/bash.ts";
+import { counted } from "../../text/counted.ts";
 import type { FactBlock } from "./blocks.ts";
-import { counted, duration } from "./format.ts";
+import { duration } from "./format.ts";
 import type { ShownFact } from "./presenter.ts";
 import { oneLine } from "./printable.ts";
 

@@ -1,4 +1,6 @@
 // Facts of a ledger as people see them. Keeps what later facts refer to (which command a job is, whose work a subagent does); reads and writes nothing.
+
+import { isDeepStrictEqual } from "node:util";
 import type { Fact } from "../../ledger/events.ts";
 import type { StoredEvent } from "../../ledger/store.ts";
 import type { loopEvents } from "../../loop/events.ts";
@@ -13,8 +15,9 @@ import type { SubagentsState, subagentEvents } from "../../mechanisms/subagents/
 import type { teamEvents } from "../../mechanisms/team/events.ts";
 import type { TodoState, todoEvents } from "../../mechanisms/todo/index.ts";
 import { type Content, textOf } from "../../models/model.ts";
+import { counted } from "../../text/counted.ts";
 import type { CallBlock, FactBlock } from "./blocks.ts";
-import { counted, duration } from "./format.ts";
+import { duration } from "./format.ts";
 import { noticeOf, type RememberedNotices } from "./notices.ts";
 import { oneLine, printable } from "./printable.ts";
 import { endOf } from "./results.ts";
@@ -110,7 +113,7 @@ export function createPresenter(): Presenter {
         return [finished(known(agent, data.callId, data.name), data)];
       case "todo.written": {
         const items = data.todos.map((todo) => printable(todo.content));
-        const isNew = JSON.stringify([...items].sort()) !== JSON.stringify([...(todos.get(agent) ?? [])].sort());
+        const isNew = !isDeepStrictEqual(items.toSorted(), todos.get(agent)?.toSorted() ?? []);
         todos.set(agent, items);
         const shown = data.todos.map((todo) => ({ ...todo, content: oneLine(printable(todo.content), 200) }));
         return [{ kind: "todos", agent, todos: shown, isNew }];

@@ -20,13 +20,13 @@ export interface Refused extends Advice {
 
 export interface Refusals {
   event(event: HarnessEvent): void;
-  /** What the last turn came to nothing by: it ended on this refused call, and none of its calls had acted. Undefined: it did come to something. */
+  /** The refused call on which the last turn ended, where none of its calls had acted. Undefined: the turn did something. */
   cameToNothing(): Refused | undefined;
   /** Calls of the lead that nobody could be asked about, and that no single rule would have allowed. */
   unadvised(): { callId: string; tool: string; input: unknown }[];
 }
 
-/** Of the lead: what others were refused, they say themselves. */
+/** Of the lead only: other agents report their refusals themselves. */
 export function watchRefusals(): Refusals {
   const begun = new Set<string>();
   const inputs = new Map<string, unknown>();

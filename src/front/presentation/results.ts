@@ -1,10 +1,11 @@
 // What a person sees of a call's result: the beginning of what went well, the end of what failed, the diff of an edit, why it was refused.
+
 import type { Fact } from "../../ledger/events.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { describeRan } from "../../mechanisms/jobs/bash.ts";
 import { textOf } from "../../models/model.ts";
+import { counted } from "../../text/counted.ts";
 import type { Advice, CallBlock, FactBlock, OutputBlock } from "./blocks.ts";
-import { counted } from "./format.ts";
 import { oneLine, printable } from "./printable.ts";
 
 type Finished = Extract<Fact<typeof loopEvents>, { type: "tool.finished" }>["data"];
@@ -13,7 +14,7 @@ type Ended = Extract<FactBlock, { kind: "ended" }>;
 /** From here on it is said how long something took. */
 const LONG_MS = 1_000;
 
-/** Their results are shown by other facts, or say nothing that their title does not. */
+/** Tools whose results are not shown: other events show them, or the title says it all. */
 const SHOWN_ELSEWHERE = new Set(["todo_write", "schedule_cron", "task", "send_message", "submit_plan"]);
 const READS = new Set(["read_file"]);
 

@@ -1,5 +1,8 @@
 // What a call is about, in one line: the command, the path, the pattern; of other tools the arguments by name.
+
+import { isRecord } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
+import { counted } from "../../text/counted.ts";
 import { oneLine, printable } from "./printable.ts";
 
 type Input = Record<string, unknown>;
@@ -27,13 +30,10 @@ const TITLES: Record<string, (input: Input) => string> = {
 export const callTitle = (tool: string, input: unknown): string =>
   oneLine((own(TITLES, tool) ?? named)(isRecord(input) ? input : {}), 200);
 
-const isRecord = (value: unknown): value is Input =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** A command of several lines by its first, and how many follow. */
 function firstLine(command: string): string {
   const [first = "", ...more] = printable(command).trim().split("\n");
-  return more.length === 0 ? first : `${first} … (${more.length} more line${more.length === 1 ? "" : "s"})`;
+  return more.length === 0 ? first : `${first} … (${counted(more.length, "more line")})`;
 }
 
 /** The first text bare, everything else by its name. */

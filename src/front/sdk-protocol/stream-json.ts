@@ -95,7 +95,7 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
         break;
       case "turn.ended":
         if (actor !== LEAD) break;
-        live?.end(); // of a reply that never became whole
+        live?.end(); // a reply was begun and never finished
         if (said.stopReason === "refusal")
           system("model_refusal_no_fallback", { original_model: model, request_id: null, content: data.error ?? "" });
         break;
@@ -154,7 +154,7 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
       }
       case "input.taken":
         if (actor !== LEAD) break;
-        isWoken = false; // somebody's words: from here on it is their turn
+        isWoken = false; // a person's input: the turn is theirs from here on
         said.origin = undefined;
         break;
       case "input.blocked":

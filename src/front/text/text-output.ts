@@ -48,7 +48,7 @@ export interface Output {
 }
 
 interface LastWords {
-  /** By refusals, the last turn came to nothing. */
+  /** The last turn did nothing because its calls were refused. */
   changedNothing: boolean;
   /** What would have allowed a call of the lead, by its id, where its result does not say. */
   advice: ReadonlyMap<string, string[]>;

@@ -5,6 +5,7 @@ import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { claudeModel } from "../../models/catalogue.ts";
 import type { Model } from "../../models/model.ts";
+import { counted } from "../../text/counted.ts";
 import { type AgentsState, agentEvents, agentLine, agentsSlice } from "./events.ts";
 import { leaves } from "./tool-list.ts";
 
@@ -59,13 +60,9 @@ export function createAgents({ openModel, always = [] }: AgentsOptions = {}): Me
         if (!own) return next(call);
         const rounds = turn.state.turn?.rounds ?? 0;
         if (own.maxRounds !== undefined && rounds >= own.maxRounds)
-          throw new HoldfastError(
-            "limit",
-            `stopped after ${rounds} ${rounds === 1 ? "round" : "rounds"}, the maxTurns of ${own.type}`,
-            {
-              detail: { limit: "rounds" },
-            },
-          );
+          throw new HoldfastError("limit", `stopped after ${counted(rounds, "round")}, the maxTurns of ${own.type}`, {
+            detail: { limit: "rounds" },
+          });
         const spec = specFor(own.model, turn);
         if (spec === undefined || spec === turn.model.id) return next(call);
         let model: Model;

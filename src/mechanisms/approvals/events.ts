@@ -5,6 +5,7 @@ import type { contextEvents } from "../../contexts/events.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
+import { sameJson } from "../../ledger/same-json.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import type { VerdictCode } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
@@ -92,7 +93,7 @@ export const isSameQuestion = (request: ApprovalRequest, question: Question): bo
   request.root === question.root &&
   request.code === question.code &&
   request.about === question.about &&
-  JSON.stringify(request.input) === JSON.stringify(question.input);
+  sameJson(request.input, question.input);
 
 export interface ApprovalAnswer {
   decision: "allow" | "deny";

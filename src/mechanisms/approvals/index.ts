@@ -13,6 +13,7 @@ import {
   type Mechanism,
   type Turn,
 } from "../../loop/seams.ts";
+import { fireHook } from "../hooks/port.ts";
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -31,14 +32,7 @@ export interface ApprovalsOptions {
   onAsk?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer | undefined>;
 }
 
-/** Told that a person is waited for; never waited for itself. */
-type FireNotification = (event: "Notification", payload: Record<string, unknown>, turn: Turn) => Promise<unknown>;
-
-interface Ports {
-  fire?: FireNotification;
-}
-
-export function createApprovals(opts: ApprovalsOptions & Ports = {}): Mechanism {
+export function createApprovals(opts: ApprovalsOptions = {}): Mechanism {
   return defineMechanism({
     name: "approvals",
     events: approvalEvents,
@@ -49,7 +43,7 @@ export function createApprovals(opts: ApprovalsOptions & Ports = {}): Mechanism 
 
 /** The same question to a person, for what is no call of a model. Contract: undefined when nobody can be asked. */
 export const askingPerson =
-  (opts: ApprovalsOptions & Ports) =>
+  (opts: ApprovalsOptions) =>
   (call: GateCall, asked: Asked): Promise<Answer | undefined> =>
     ask(call, asked, opts);
 
@@ -73,7 +67,7 @@ export const whoAnswers = (): Omit<KeptRule, "rule"> => ({
 
 const stateOf = (turn: Pick<Turn, "slice">): ApprovalsState => turn.slice<ApprovalsState>("approvals");
 
-async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions & Ports): Promise<Answer | undefined> {
+async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promise<Answer | undefined> {
   const { turn, tool, input } = call;
   for (;;) {
     const { requests, remembered } = stateOf(turn);
@@ -98,7 +92,7 @@ async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions & Ports)
     const text = `waiting for approval; see it with: holdfast approve show ${request.requestId}`;
     turn.emit({ type: "status", text, recorded: true });
     const message = `Holdfast needs your permission to use ${toClaude(tool.name, input).name}`;
-    await opts.fire?.("Notification", { message, notification_type: "permission_prompt" }, turn);
+    await fireHook(turn, "Notification", { message, notification_type: "permission_prompt" });
     const answer = toAnswer(await answered(turn, request, opts));
     const now = placeOf(turn);
     if (answer.decision === "deny" || (now.cwd === question.cwd && now.root === question.root)) return answer;

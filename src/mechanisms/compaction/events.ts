@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
-import { knownFact } from "../../ledger/guards.ts";
+import { isRecord, knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
 
@@ -15,10 +15,13 @@ export const compactionEvents = {
         masks: z.array(z.object({ call: z.string(), line: z.string() })),
         bytes: z.number(),
       }),
-    upcast: (data: unknown, v: number) => {
-      const { calls = [], bytes } = data as { calls?: string[]; bytes: number };
-      // Version 1 named a position among the items, which meant others after a restore: those results are shown again, and left out anew when they must.
-      return { masks: v < 2 ? [] : calls.map((call) => ({ call, line: "" })), bytes };
+    upcast: {
+      // It named a position among the items, which meant others after a restore: those results are shown again, and left out anew when they must.
+      1: (data: unknown) => (isRecord(data) ? { calls: [], bytes: data.bytes } : data),
+      2: (data: unknown) =>
+        isRecord(data) && Array.isArray(data.calls)
+          ? { masks: data.calls.map((call) => ({ call, line: "" })), bytes: data.bytes }
+          : data,
     },
   },
 } satisfies EventDefs;

@@ -3,24 +3,18 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { own } from "../../ledger/own.ts";
 import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";
 import type { Item } from "../../models/model.ts";
+import { fireHook } from "../hooks/port.ts";
 import { type CompactionState, compactionEvents, compactionSlice, type Masks } from "./events.ts";
 import { lineFor, lineSize, withLine } from "./line.ts";
 
-/** The user's hooks around it. Contract: `blocked` of PreCompact keeps everything as it is. */
-type FireCompact = (
-  event: "PreCompact" | "PostCompact",
-  payload: Record<string, unknown>,
-  turn: Turn,
-) => Promise<{ blocked?: string } | undefined>;
-
-export function compaction({ fire = async () => undefined }: { fire?: FireCompact } = {}): Mechanism {
+export function compaction(): Mechanism {
   return defineMechanism({
     name: "compaction",
     events: compactionEvents,
     fold: compactionSlice,
     seams: {
       async context(items, turn, opts) {
-        if (opts.overflow) await maskMore(items, turn, { ...opts, fire });
+        if (opts.overflow) await maskMore(items, turn, opts);
         const masks = masksOf(turn);
         if (masks === NONE) return items;
         return items.map((item) => {
@@ -41,11 +35,7 @@ const masksOf = (turn: Turn): Masks => own(turn.slice<CompactionState>("compacti
  * Decides, and records, that all results before the last reply are masked: those after it the model has not seen yet. Each time at least
  * one more, and each shorter than before: so it may be asked for as often as a conversation overflows.
  */
-async function maskMore(
-  items: readonly Item[],
-  turn: Turn,
-  { tools, fire }: ViewOptions & { fire: FireCompact },
-): Promise<void> {
+async function maskMore(items: readonly Item[], turn: Turn, { tools }: ViewOptions): Promise<void> {
   const masked = masksOf(turn);
   const lastReply = items.findLastIndex((item) => item.kind === "reply");
   const readable = tools.some(({ name }) => name === "read_file");
@@ -59,14 +49,14 @@ async function maskMore(
     bytes += lineSize(item.content);
   }
   if (masks.length === 0) return;
-  const held = await fire("PreCompact", { trigger: "auto", custom_instructions: null }, turn);
-  if (held?.blocked !== undefined)
+  const { blocked } = await fireHook(turn, "PreCompact", { trigger: "auto", custom_instructions: null });
+  if (blocked !== undefined)
     throw new HoldfastError(
       "refused",
-      `the conversation no longer fits, and a PreCompact hook keeps it as it is: ${held.blocked}`,
+      `the conversation no longer fits, and a PreCompact hook keeps it as it is: ${blocked}`,
     );
   await turn.append([{ type: "context.elided", data: { masks, bytes } }]);
   const what = masks.length === 1 ? "one old tool result was" : `${masks.length} old tool results were`;
   turn.emit({ type: "status", text: `the conversation no longer fits: ${what} left out`, recorded: true });
-  await fire("PostCompact", { trigger: "auto", compact_summary: `${what} left out` }, turn);
+  await fireHook(turn, "PostCompact", { trigger: "auto", compact_summary: `${what} left out` });
 }

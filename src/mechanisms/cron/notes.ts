@@ -1,6 +1,8 @@
 // What the model is told when a schedule fires: the words of whoever set it, marked as such, and how late they come.
+
 import { withoutMarks } from "../../loop/marks.ts";
 import type { Note } from "../../loop/seams.ts";
+import { counted } from "../../text/counted.ts";
 import type { ScheduleState } from "./events.ts";
 import { type FiringOutcome, GRACE_MS, jitterOf } from "./firing.ts";
 import { showTime } from "./zone.ts";
@@ -13,7 +15,7 @@ export function firingNotes(schedule: ScheduleState, outcome: FiringOutcome, now
     const next = outcome.say[i + 1] ?? outcome.next;
     return {
       origin: "cron",
-      text: textOf(schedule, { due, skipped, now, isLast: next === null }),
+      text: firingText(schedule, { due, skipped, now, isLast: next === null }),
       events: [{ id: firingId(scheduleId, due), type: "cron.fired", data: { scheduleId, due, skipped, next } }],
     };
   });
@@ -28,14 +30,14 @@ interface Firing {
   isLast: boolean;
 }
 
-function textOf(schedule: ScheduleState, { due, skipped, now, isLast }: Firing): string {
+function firingText(schedule: ScheduleState, { due, skipped, now, isLast }: Firing): string {
   const { scheduleId, zone, prompt, by } = schedule;
   const late = now - due - jitterOf(schedule);
   const facts = [
     `schedule ${scheduleId}, set by ${by} on ${showTime(schedule.createdAt, zone)}`,
     `due ${showTime(due, zone)}`,
     ...(late > GRACE_MS ? [`${duration(late)} late: nothing ran then, or the clock was changed`] : []),
-    ...(skipped > 0 ? [`${skipped} earlier due ${skipped === 1 ? "time was" : "times were"} passed over`] : []),
+    ...(skipped > 0 ? [`${counted(skipped, "earlier due time was", "earlier due times were")} passed over`] : []),
     ...(isLast && schedule.expression !== undefined ? ["it has ended: schedule it again if it is still wanted"] : []),
   ];
   return `[Scheduled] ${withoutMarks(prompt)}\n(${facts.join("; ")})`;

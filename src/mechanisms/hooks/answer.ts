@@ -96,13 +96,13 @@ function exited(event: HookEvent, { code, stdout, stderr }: Extract<HookEnd, { k
     return unusable(`exit code ${code}${todo}${stderr.trim() === "" ? "" : `: ${stderr.trim()}`}`);
   }
   const text = stdout.trim();
-  const { speaks } = ruleOf(event);
-  if (!text.startsWith("{")) return speaks && text !== "" ? { outcome: "ok", context: text } : { outcome: "ok" };
+  const { textIsContext } = ruleOf(event);
+  if (!text.startsWith("{")) return textIsContext && text !== "" ? { outcome: "ok", context: text } : { outcome: "ok" };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return speaks ? { outcome: "ok", context: text } : unusable("its output begins like JSON and is none");
+    return textIsContext ? { outcome: "ok", context: text } : unusable("its output begins like JSON and is none");
   }
   const output = readOutput(value);
   return "wrong" in output ? unusable(output.wrong) : said(event, output.says);

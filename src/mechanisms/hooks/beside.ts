@@ -1,4 +1,4 @@
-// Hooks that nobody waits for: they refuse nothing, what they say comes with the next round, and some wake the agent.
+// Hooks that run in the background: they can refuse nothing, what they say comes with the next round, and some wake the agent.
 import type { EventInput } from "../../ledger/store.ts";
 import type { Turn } from "../../loop/seams.ts";
 import type { Bounded } from "./fired.ts";

@@ -42,7 +42,7 @@ export interface Firing {
 type Chosen = { handler: Handler; unsure: boolean };
 
 /** Nobody waits for it. */
-const isBeside = ({ handler }: Chosen): boolean => handler.async ?? ruleOf(handler.event).beside ?? false;
+const isBeside = ({ handler }: Chosen): boolean => handler.async ?? ruleOf(handler.event).inBackground ?? false;
 
 const SHOWN_CHARS = 80;
 const NO_TURN_TO_END = new Set<HookEvent>(["UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd"]);

@@ -1,13 +1,13 @@
 // Hooks: the user's commands and the embedding program's functions, at the seams of the loop. Without hooks all goes by as it is.
 
-import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
+import { type HookEvent, isHookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { LEAD } from "../../loop/agent.ts";
 import { harmless } from "../../loop/marks.ts";
-import { defineMechanism, type Mechanism, type Note, type Seams, type Turn } from "../../loop/seams.ts";
+import { defineMechanism, type Heard, type Mechanism, type Note, type Seams, type Turn } from "../../loop/seams.ts";
 import { betweenRounds } from "./between-rounds.ts";
 import { callSeams, type FireEvent, refusals } from "./call-seams.ts";
 import { hookEvents, hooksSlice } from "./events.ts";
-import { NOTHING_SAID } from "./fired.ts";
+import { type Fired, NOTHING_SAID } from "./fired.ts";
 import { createFiring, type MatchesRule } from "./firing.ts";
 import { type HandlerOptions, handlersOf } from "./handlers.ts";
 import { forgetTranscript, longTextDir, transcriptPaths } from "./transcript-places.ts";
@@ -28,24 +28,6 @@ export interface HooksOptions extends HandlerOptions {
   /** Reads the `if` of a hook. */
   matchesRule?: MatchesRule;
   now?: () => number;
-  /** Where other mechanisms find `fire`. */
-  port?: HookPort;
-}
-
-/** Empty until hooks are there. */
-export interface HookPort {
-  fire?: FireHook;
-}
-
-/** How other mechanisms fire an event of theirs. Contract: `blocked` where a hook refused; nothing said without hooks. */
-type FireHook = (
-  event: HookEvent,
-  payload: Record<string, unknown>,
-  turn: Turn,
-) => Promise<{ blocked?: string; context: string[] }>;
-
-export interface Hooks extends Mechanism {
-  fire: FireHook;
 }
 
 const hookNote = (text: string): Note => ({ origin: "hook", text: harmless(text) });
@@ -59,7 +41,7 @@ const neverText = (event: HookEvent): string[] => {
 const SESSION_END = "other";
 const IDLE_AFTER_MS = 60_000;
 
-export function createHooks(opts: HooksOptions): Hooks {
+export function createHooks(opts: HooksOptions): Mechanism {
   const handlers = handlersOf(opts);
   const facts = { name: "hooks", events: hookEvents, fold: hooksSlice }; // a past with hooks stays readable without them
   const { permissionMode = () => "default", now = Date.now, idleAfterMs = IDLE_AFTER_MS, matchesRule, stateDir } = opts;
@@ -84,47 +66,44 @@ export function createHooks(opts: HooksOptions): Hooks {
     intake: async (turn) => [...(await between.intake(turn)), ...firing.late(turn).map(hookNote)],
   };
 
-  const hooks: Hooks = {
-    ...defineMechanism({
-      ...facts,
-      seams,
-      async start(turn) {
-        if (handlers.length === 0) {
-          if (turn.agent === LEAD) forgetTranscript(stateDir, turn.context); // no hook wants it any more
-          return [];
-        }
-        between.begin(turn);
-        for (const says of turn.agent === LEAD ? silent : []) turn.emit({ type: "status", text: says });
-        const context = await toldOfStart(turn, fire);
-        return context.map(hookNote);
-      },
-      async end(turn) {
-        if (handlers.length === 0) return;
-        between.end(turn);
-        await firing.end(turn);
-        // Without the turn's signal: whether or not the last turn was interrupted.
-        if (turn.agent === LEAD) await firing.fire("SessionEnd", { reason: SESSION_END }, turn);
-        await turn.append([]); // the lease goes next: what waits becomes durable now
-      },
-      refused: refusals(fire, has),
-      async idle(turn) {
-        between.idle(turn);
-      },
-      wake: (turn, signal) => firing.untilSaid(turn, signal),
-    }),
-    fire: forOthers(fire),
-  };
-  if (opts.port) opts.port.fire = hooks.fire;
-  return hooks;
+  return defineMechanism({
+    ...facts,
+    seams,
+    async start(turn) {
+      if (handlers.length === 0) {
+        if (turn.agent === LEAD) forgetTranscript(stateDir, turn.context); // no hook wants it any more
+        return [];
+      }
+      between.begin(turn);
+      for (const says of turn.agent === LEAD ? silent : []) turn.emit({ type: "status", text: says });
+      const context = await toldOfStart(turn, fire);
+      return context.map(hookNote);
+    },
+    async end(turn) {
+      if (handlers.length === 0) return;
+      between.end(turn);
+      await firing.end(turn);
+      // Without the turn's signal: whether or not the last turn was interrupted.
+      if (turn.agent === LEAD) await firing.fire("SessionEnd", { reason: SESSION_END }, turn);
+      await turn.append([]); // the lease goes next: what waits becomes durable now
+    },
+    refused: refusals(fire, has),
+    async idle(turn) {
+      between.idle(turn);
+    },
+    announced: async (event, payload, turn) =>
+      isHookEvent(event) ? heardOf(await fire(event, payload, turn)) : UNHEARD,
+    wake: (turn, signal) => firing.untilSaid(turn, signal),
+  });
 }
 
-const forOthers =
-  (fire: FireEvent): FireHook =>
-  async (event, payload, turn) => {
-    const { decision, reason = "", context, stop } = await fire(event, payload, turn);
-    const blocked = stop ?? (decision === "deny" ? reason : undefined);
-    return { ...(blocked === undefined ? {} : { blocked: harmless(blocked) }), context: context.map(harmless) };
-  };
+const UNHEARD: Heard = { context: [] };
+
+/** What hooks say to an event that another mechanism fires. */
+function heardOf({ decision, reason = "", context, stop }: Fired): Heard {
+  const blocked = stop ?? (decision === "deny" ? reason : undefined);
+  return { ...(blocked === undefined ? {} : { blocked: harmless(blocked) }), context: context.map(harmless) };
+}
 
 /** What hooks say to the start of an agent: of the lead in every process, of others once. */
 async function toldOfStart(turn: Turn, fire: FireEvent): Promise<string[]> {

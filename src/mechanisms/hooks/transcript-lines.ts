@@ -1,8 +1,10 @@
 // The shape of a transcript as scripts for Claude Code read it: one event of the ledger, one line. Pure.
+
 import { createHash } from "node:crypto";
 import { callIdOf } from "../../claude-code/call-shape.ts";
 import type { contextEvents } from "../../contexts/events.ts";
 import { isRecord, knownFact } from "../../ledger/guards.ts";
+import { sameJson } from "../../ledger/same-json.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
@@ -118,7 +120,7 @@ export function closeOpen(event: StoredEvent, text: string, at: TranscriptState,
 
 /** The prompt as it was typed stays one text; what hooks added stands beside it. */
 function promptOf(received: Content[], taken: Content[]): { content: unknown; notes: string[] } {
-  const same = received.length > 0 && received.every((part, i) => JSON.stringify(part) === JSON.stringify(taken[i]));
+  const same = received.length > 0 && received.every((part, i) => sameJson(part, taken[i]));
   const [typed, more] = same ? [received, taken.slice(received.length)] : [taken, []];
   const [first] = typed;
   const notes = more.flatMap((part) => (part.type === "text" ? [part.text] : []));

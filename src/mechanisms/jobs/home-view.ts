@@ -37,7 +37,7 @@ function shownTools(home: string): MountLayer[] {
   );
 }
 
-/** Of the home, in a tree that holds it. Where that can be written, with what it takes that none can be moved from under its mask. */
+/** Masks for the secrets of the home, where the project's tree holds the home. In a writable tree their folders are pinned too, so that none can be moved from under its mask. */
 export function secretPlacesIn(
   { tree, isWritable }: { tree: string; isWritable: boolean },
   home: string,
@@ -46,7 +46,7 @@ export function secretPlacesIn(
   if (!isInside(tree, home)) return { unmade: [], layers: [] };
   const named = [...PRIVATE, ...plainSecrets()].map((name) => join(home, name));
   const below = TOOLS.flatMap(([folder]) => secretsBelow(join(home, folder)));
-  // Not every folder that could hold one: those that are there, and those that others share.
+  // Folders that exist, and those that several programs share; not every folder that could hold a secret.
   const parents = [...PRIVATE.map((name) => join(home, name)), ...named.filter(exists), ...below].map(dirname);
   const { unmade, layers } = pinned(tree, isWritable ? [home, ...parents] : [], unsure);
   return { unmade, layers: [...layers, ...[...named, ...below].map((path) => maskAt(realOr(path)))] };

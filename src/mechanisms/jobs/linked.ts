@@ -20,7 +20,7 @@ const MOST_LOOKED_AT = 2_000;
 export const linkAt = (path: string): Link => ({ path, to: readlinkSync(path), real: realOr(path) });
 
 export const leadsAsBefore = ({ path, to, real }: Link): boolean =>
-  realOr(path) === real && (real !== path || textOf(path) === to);
+  realOr(path) === real && (real !== path || linkTarget(path) === to);
 
 /** Where it leads, or would once something is there. */
 export function targetOf({ path, to, real }: Link): string {
@@ -46,7 +46,7 @@ export function linksIn(path: string): { links: Link[]; folders: string[] } {
   return { links, folders };
 }
 
-function textOf(path: string): string | undefined {
+function linkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {

@@ -6,16 +6,16 @@ import type { GitUse } from "./git-use.ts";
 import { exists, guardAt, isDirectory, isFile, isPlain, type MountLayer, pinned, tree } from "./mounts.ts";
 import { GIT_PROTECTED, GIT_UNFINISHED } from "./sandbox-places.ts";
 
-/** What an enclosure is put together with. */
+/** The parts of a sandbox that is being put together. */
 export interface Guarding {
   unsure: ReadonlySet<string>;
-  /** Read-only, or taken away when it comes to be. */
+  /** Makes a path read-only; one that is not there yet is removed if a command makes it. */
   guard(path: string): void;
   layers: MountLayer[];
   unmade: string[];
-  /** Another file in the place of one of these is another enclosure. */
+  /** When the file at this path is replaced, the sandbox is made anew. */
   watch(path: string): void;
-  /** A link that is put back. */
+  /** A link that is restored if a command removes or changes it. */
   keep(path: string): void;
 }
 
@@ -38,7 +38,7 @@ export function guardRepository(root: string, git: GitUse, on: Guarding): string
   if (mayChange && isSure(at)) {
     if (!elsewhere) on.layers.push(tree(at));
     guardInside(at, git, on);
-    // Other worktrees are not this command's: what the repository keeps of them decides whether they live.
+    // Read-only: a command must not change the repository's records of other worktrees.
     const others = join(at, "worktrees");
     if (isSure(others)) on.layers.push(guardAt(others));
     else on.unmade.push(others);
@@ -57,7 +57,7 @@ export function guardRepository(root: string, git: GitUse, on: Guarding): string
 function guardInside(at: string, git: GitUse, on: Guarding): void {
   for (const name of git === "sequence" ? GIT_PROTECTED : [...GIT_PROTECTED, ...GIT_UNFINISHED]) {
     const path = join(at, name);
-    // Its directory could be moved away with it, and another one made.
+    // Its parent folders are pinned: otherwise a command could move one away and make another in its place.
     const above = exists(path) ? pinned(at, [dirname(path)], on.unsure) : { unmade: [], layers: [] };
     on.unmade.push(...above.unmade);
     on.layers.push(...above.layers);
@@ -73,7 +73,7 @@ function gitElsewhere(root: string): { common: string; own: string } | undefined
     const own = dir && realpathSync.native(join(dir.startsWith("/") ? "/" : root, dir));
     if (!own) return undefined;
     const common = /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
-    // The pointer is the repository's word: only what points back is believed.
+    // A repository could name any folder in `.git`: only one whose own record points back here is believed.
     if (common === undefined || readFileSync(join(own, "gitdir"), "utf8").trim() !== join(root, ".git"))
       return undefined;
     return { common, own };

@@ -31,7 +31,7 @@ import { bootId } from "./process.ts";
 import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
 
-/** Nothing of an abort is shown: without a reason of our own an error would be made for each. */
+/** The reason of an abort that nobody sees: without one, an error with a stack would be made for each. */
 const NO_MORE = "no more";
 const PROGRESS_MS = 500;
 const PROGRESS_BYTES = 16_384;
@@ -73,7 +73,7 @@ export function createRunner(opts: RunnerOptions): Runner {
   const prepared = new Set<string>();
   /** Their directories are made, and they are not started yet. */
   const planned = new Map<string, JobMeta>();
-  /** Commands that ended, and what is left around them is about to. */
+  /** Commands that have ended while their supervisor still cleans up behind them. */
   const leaving = new Set<Promise<void>>();
   const seeOff = async ({ ended, over }: Supervised): Promise<void> => {
     let isOver = false;
@@ -250,11 +250,11 @@ function createJob(of: JobParts): Job {
     movedTo() {
       const { dir } = shellEnd(attempt);
       const { root: began } = meta;
-      // It was said where the tree was then.
+      // The shell named the directory as it was called then; the tree may have moved since.
       if (dir === undefined || began === undefined || of.root === undefined || !isInside(began, dir)) return dir;
       return join(of.root, relative(began, dir));
     },
-    // Not now: a model call comes next, and there is time during it.
+    // Removed later, during the next model call: nobody waits for it then.
     remove: of.remove,
   };
 }
@@ -303,7 +303,7 @@ async function removeDir(dir: string): Promise<void> {
   }
 }
 
-/** One that was just handed over may not have come to its first act yet. */
+/** A job that was just given to its supervisor may still be `unstarted`: that is no end. */
 function hasEnded(attempt: string, handedOver: boolean): boolean {
   const { phase } = jobState(attempt);
   return phase !== "running" && !(handedOver && phase === "unstarted");

@@ -136,7 +136,9 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
     });
     child.once("exit", (code) => {
       if (shell === mine) shell = undefined;
-      const problem = code ? (textOf(errors) ?? `the supervisor of commands ended with exit code ${code}`) : undefined;
+      const problem = code
+        ? (fileText(errors) ?? `the supervisor of commands ended with exit code ${code}`)
+        : undefined;
       rmSync(errors, { force: true });
       for (const ends of mine.ends.values()) ends.destroy();
       child.stdout?.removeAllListeners("data").resume(); // workers may outlive it: nobody is left to listen
@@ -214,7 +216,7 @@ export function createSupervisor(dir: string, limits: SupervisorOptions): Superv
       const { worker } = message;
       for (const job of mine.running.values()) {
         if (job.worker !== worker) continue;
-        job.supervised.problem = textOf(join(dir, `.err${mine.tag}.${worker}`)) ?? "its shell ended at once";
+        job.supervised.problem = fileText(join(dir, `.err${mine.tag}.${worker}`)) ?? "its shell ended at once";
         end(mine, job.name, undefined);
         mine.free.push(worker);
       }
@@ -319,7 +321,7 @@ export async function stayFor<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function textOf(path: string): string | undefined {
+function fileText(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").trim() || undefined;
   } catch {

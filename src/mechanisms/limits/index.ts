@@ -1,7 +1,9 @@
 // What stops a turn that goes nowhere: the limit on rounds, and the guard against repeating one call for ever.
+
 import { HoldfastError } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { CallPart, Item } from "../../models/model.ts";
+import { counted } from "../../text/counted.ts";
 
 const WARN_AT = 3;
 const STOP_AT = 6;
@@ -22,7 +24,7 @@ export function limits(opts: { maxRounds?: number } = {}): Mechanism {
         if (opts.maxRounds !== undefined && rounds >= opts.maxRounds) {
           throw new HoldfastError(
             "limit",
-            `stopped after ${rounds} ${rounds === 1 ? "round" : "rounds"}, its limit (--max-rounds, --max-turns); continue with a higher one`,
+            `stopped after ${counted(rounds, "round")}, its limit (--max-rounds, --max-turns); continue with a higher one`,
             { detail: { limit: "rounds" } },
           );
         }

@@ -4,7 +4,7 @@ import { type Model, ModelError } from "../../models/model.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
 import { freshTurn, type RecoveryState, recoveryEvents, recoverySlice, type TurnRecovery } from "./events.ts";
 import { callModel, type RetryPolicy } from "./model-call.ts";
-import { type FireModelHook, tellFailure } from "./model-hooks.ts";
+import { tellFailure } from "./model-hooks.ts";
 
 export interface RecoveryOptions {
   /** Opened only when the models before them stay overloaded or rate-limited. */
@@ -12,8 +12,6 @@ export interface RecoveryOptions {
   backoff?: Partial<Backoff>;
   /** Attempts with one model. */
   maxAttempts?: number;
-  /** The user's hooks: a turn that ends because the model cannot be had, another model. */
-  fire?: FireModelHook;
 }
 
 /** With one model, unless the harness says otherwise. */
@@ -31,10 +29,9 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
     retryAfterCapMs: 30_000,
     longestWaitMs: 10 * 60_000,
     fallbacks: (opts.fallbacks ?? []).map(once),
-    ...(opts.fire && { fire: opts.fire }),
   };
   const told = async (error: ModelError, turn: Turn): Promise<ModelError> => {
-    await tellFailure(error, turn, opts.fire);
+    await tellFailure(error, turn);
     return error;
   };
   return defineMechanism({
@@ -46,7 +43,7 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
         try {
           return await callModel(call, next, policy, pastOf(call.turn));
         } catch (error) {
-          await tellFailure(error, call.turn, opts.fire);
+          await tellFailure(error, call.turn);
           throw error;
         }
       },

@@ -12,7 +12,7 @@ import {
 } from "../../models/model.ts";
 import { type Backoff, delayFor } from "./backoff.ts";
 import type { TurnRecovery } from "./events.ts";
-import { type FireModelHook, tellSwitch } from "./model-hooks.ts";
+import { tellSwitch } from "./model-hooks.ts";
 
 export interface RetryPolicy {
   backoff: Backoff;
@@ -24,7 +24,6 @@ export interface RetryPolicy {
   /** Longer than this nobody waits: the turn ends and says when to come back. */
   longestWaitMs: number;
   fallbacks: (() => Promise<Model>)[];
-  fire?: FireModelHook;
 }
 
 /** A try that makes nothing smaller is repeated once at most. */
@@ -179,7 +178,7 @@ async function switched(call: ModelCall, policy: RetryPolicy, now: Progress, err
     await call.turn.append([{ type: "model.switched", data }]);
     call.turn.emit({ type: "status", text: `${error.message}; going on with ${model.id}`, recorded: true });
     call.turn.emit({ type: "delta", delta: { type: "reset" } });
-    await tellSwitch(now.model.id, model.id, call.turn, policy.fire);
+    await tellSwitch(now.model.id, model.id, call.turn);
     now.model = model;
     now.tried.push(model.id);
     now.attempt = 0;

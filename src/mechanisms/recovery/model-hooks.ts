@@ -1,13 +1,7 @@
 // What the user's hooks are told about models: that a turn ends because none answers, that another one took over. In Claude's words.
 import type { Turn } from "../../loop/seams.ts";
 import { ModelError, type ModelErrorKind } from "../../models/model.ts";
-
-/** Contract: it decides nothing. */
-export type FireModelHook = (
-  event: "StopFailure" | "PostModelSwitch",
-  payload: Record<string, unknown>,
-  turn: Turn,
-) => Promise<unknown>;
+import { fireHook } from "../hooks/port.ts";
 
 /** What is not here is "unknown". */
 const CLAUDES: Partial<Record<ModelErrorKind, string>> = {
@@ -20,18 +14,18 @@ const CLAUDES: Partial<Record<ModelErrorKind, string>> = {
   length: "max_output_tokens",
 };
 
-export async function tellFailure(error: unknown, turn: Turn, fire: FireModelHook | undefined): Promise<void> {
-  if (!fire || !(error instanceof ModelError) || error.kind === "aborted") return;
+export async function tellFailure(error: unknown, turn: Turn): Promise<void> {
+  if (!(error instanceof ModelError) || error.kind === "aborted") return;
   const last = turn.state.turn?.text;
   const payload = {
     error: CLAUDES[error.kind] ?? "unknown",
     error_details: error.message,
     ...(last && { last_assistant_message: last }),
   };
-  await fire("StopFailure", payload, turn);
+  await fireHook(turn, "StopFailure", payload);
 }
 
 /** What Claude Code knows beyond this (cache, prices) is not known here, and left out. */
-export async function tellSwitch(from: string, to: string, turn: Turn, fire: FireModelHook | undefined): Promise<void> {
-  await fire?.("PostModelSwitch", { from_model: from, to_model: to, requested_model: null, source: "auto" }, turn);
+export async function tellSwitch(from: string, to: string, turn: Turn): Promise<void> {
+  await fireHook(turn, "PostModelSwitch", { from_model: from, to_model: to, requested_model: null, source: "auto" });
 }

@@ -1,4 +1,4 @@
-// Bringing a skill: its text filled in, its commands run through the gate, its files named.
+// Preparing a skill for the model: arguments filled in, its commands run as gated tool calls, its files listed.
 import fs from "node:fs";
 import path from "node:path";
 import type { Turn } from "../../loop/seams.ts";

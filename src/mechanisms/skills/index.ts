@@ -39,7 +39,7 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     if (input.origin !== "user") return input;
     const typed = typedIn(input);
     const [, name, args = ""] = NAMED.exec(typed.trim()) ?? [];
-    const skill = name === undefined ? undefined : await invoked(name, turn);
+    const skill = name === undefined ? undefined : skillNamed(name, await read(), turn);
     if (!skill) return input;
     const { source, hash } = skill;
     const wasBegun = own(own(turn.slice<LoadedSkills>("skills"), turn.agent) ?? {}, skill.name)?.begun === typed;
@@ -56,23 +56,6 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
       text: `<skill name="${skill.name}">\n${inside("skill", withoutMarks(text))}\n</skill>`,
     };
     return { ...input, content: [...input.content, element] };
-  }
-
-  async function invoked(name: string, turn: Turn): Promise<Skill | undefined> {
-    const all = (await read()).filter(({ onlyByModel }) => !onlyByModel);
-    const found = all.find((one) => one.name.toLowerCase() === name.toLowerCase());
-    const near = found
-      ? undefined
-      : nearestName(
-          name,
-          all.map((one) => one.name),
-        );
-    if (near !== undefined)
-      turn.emit({
-        type: "status",
-        text: `there is no skill ${name}: did you mean /${near}? The words are sent as they are`,
-      });
-    return found;
   }
 
   return defineMechanism({
@@ -95,6 +78,18 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
       },
     },
   });
+}
+
+/** The skill that a person means; a name that is nearly one is said. */
+function skillNamed(name: string, known: readonly Skill[], turn: Turn): Skill | undefined {
+  const all = known.filter(({ onlyByModel }) => !onlyByModel);
+  const found = all.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  if (found) return found;
+  const names = all.map((one) => one.name);
+  const near = nearestName(name, names);
+  const text = `there is no skill ${name}: did you mean /${near}? The words are sent as they are`;
+  if (near !== undefined) turn.emit({ type: "status", text });
+  return undefined;
 }
 
 /** What a person typed: what was piped in, or is told beside it, stands in notes, and nothing in them can end one. */

@@ -82,7 +82,7 @@ export async function writeTaskFiles(
   opts: { force?: boolean } = {},
 ): Promise<string[]> {
   makeDir(dir, 0o777);
-  const wanted = tasks.map((task) => ({ path: join(dir, `${fileName(task.id)}.json`), text: textOf(task) }));
+  const wanted = tasks.map((task) => ({ path: join(dir, `${fileName(task.id)}.json`), text: taskJson(task) }));
   const there = new Set(await readdir(dir));
   const changed: typeof wanted = [];
   for (const one of wanted) {
@@ -105,7 +105,7 @@ export async function writeTaskFiles(
   return wanted.map(({ path }) => path);
 }
 
-const textOf = ({ unhostedAt: _, ...task }: Task): string => `${JSON.stringify(task, null, 2)}\n`;
+const taskJson = ({ unhostedAt: _, ...task }: Task): string => `${JSON.stringify(task, null, 2)}\n`;
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 

@@ -1,13 +1,7 @@
 // The user's hooks TaskCreated and TaskCompleted: asked before the call, and a block refuses it.
-import type { GateCall, Turn, Verdict } from "../../loop/seams.ts";
+import type { GateCall, Verdict } from "../../loop/seams.ts";
+import { fireHook } from "../hooks/port.ts";
 import type { NewTask, OpenTaskBoard, Task } from "./port.ts";
-
-/** Contract: undefined, or nothing blocked, lets it pass. */
-export type FireTaskHook = (
-  event: "TaskCreated" | "TaskCompleted",
-  payload: Record<string, unknown>,
-  turn: Turn,
-) => Promise<{ blocked?: string } | undefined>;
 
 interface Input extends Partial<NewTask> {
   tasks?: NewTask[];
@@ -17,11 +11,7 @@ interface Input extends Partial<NewTask> {
 
 export const ALLOWED: Verdict = { decision: "allow" };
 
-export async function taskHooks(
-  { tool, input, turn }: GateCall,
-  open: OpenTaskBoard,
-  fire: FireTaskHook,
-): Promise<Verdict> {
+export async function taskHooks({ tool, input, turn }: GateCall, open: OpenTaskBoard): Promise<Verdict> {
   const given = input as Input;
   const ask = async (event: "TaskCreated" | "TaskCompleted", task: Partial<Task>): Promise<Verdict> => {
     const { id, subject, description } = task;
@@ -31,7 +21,7 @@ export async function taskHooks(
       task_description: description ?? "",
       teammate_name: turn.agent,
     };
-    const blocked = (await fire(event, payload, turn))?.blocked;
+    const { blocked } = await fireHook(turn, event, payload);
     return blocked === undefined
       ? ALLOWED
       : { decision: "deny", code: "hook", reason: `blocked by a ${event} hook: ${blocked}` };

@@ -7,7 +7,7 @@ import { createTaskCompleteTool } from "./complete-task.ts";
 import { createTaskCreateTool } from "./create-task.ts";
 import { BOARD_LEDGER } from "./events.ts";
 import { createTaskGetTool } from "./get-task.ts";
-import { ALLOWED, type FireTaskHook, taskHooks } from "./hooks.ts";
+import { ALLOWED, taskHooks } from "./hooks.ts";
 import { createTaskListTool } from "./list-tasks.ts";
 import { backInPlace, placeEvents, placesSlice } from "./places.ts";
 import type { Task } from "./port.ts";
@@ -37,10 +37,9 @@ export interface TasksOptions {
   orphanAfterMs?: number;
   /** Where a task's worktree is; without it a task that has one cannot be claimed. */
   placeOf?: PlaceOf;
-  fire?: FireTaskHook;
 }
 
-export function createTasks({ board, orphanAfterMs, placeOf, fire }: TasksOptions = {}): Mechanism {
+export function createTasks({ board, orphanAfterMs, placeOf }: TasksOptions = {}): Mechanism {
   const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice }; // a past with worktrees stays readable without a board
   if (!board) return defineMechanism({ ...facts, seams: { intake: () => [], gate: { judge: () => ALLOWED } } });
   let sweptAt = 0;
@@ -66,7 +65,7 @@ export function createTasks({ board, orphanAfterMs, placeOf, fire }: TasksOption
     ],
     seams: {
       intake: (turn) => backInPlace(turn, board),
-      gate: { judge: (call) => (fire ? taskHooks(call, open, fire) : ALLOWED) },
+      gate: { judge: (call) => taskHooks(call, open) },
     },
   });
 }

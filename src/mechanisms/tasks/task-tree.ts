@@ -53,7 +53,7 @@ export async function movesFor(task: Task, turn: Actor, placeOf: PlaceOf | undef
   return here && (isMine || here.task === task.id) ? leaving(contextRoot(turn)) : [];
 }
 
-/** The same after a claim: when the worktree is gone the claim is given back. `by` names the giving back. */
+/** `movesFor` after a claim: when the worktree is gone the task is released again, recorded under `CALL/back`. */
 export async function movesOrRelease(
   task: Task,
   opts: { turn: Actor; placeOf?: PlaceOf; board: Pick<TaskBoard, "update">; call?: string },

@@ -8,7 +8,7 @@ import { activeMates, TEAM_SLICE, type Teammate, type TeamState } from "./state.
 import { teamState } from "./talk.ts";
 import { claimed, unfinished } from "./texts.ts";
 
-/** Once when it claims it, and once more when it stops with it in its hands; then it waits to be spoken to. */
+/** How often a teammate is told of one task: when it claims it, and once more if it goes idle with it unfinished. */
 const MOST_ASSIGNED = 2;
 
 /** What a team needs of the board. */
@@ -22,7 +22,7 @@ export interface TeamBoard {
 
 export interface Autonomy {
   board: () => Promise<TeamBoard>;
-  /** The move to where a task is worked on; empty when that is where one is. Contract: throws when it is not there. */
+  /** The facts by which an agent moves to the task's worktree; none where it is there already. Contract: throws when the worktree is gone. */
   place?: (task: Task, turn: Turn) => Promise<{ events: TeamFacts; path?: string }>;
 }
 
@@ -39,11 +39,11 @@ export async function hasTask(
   const fits = fitting(mate, teamState(agent));
   const pending = await opened.list({ status: "pending" });
   const free = pending.filter((task) => opened.openBlockers(task).length === 0);
-  // Given to it by name: also what it was given before.
+  // A task with its name on it is always its own; one without an owner must fit its role.
   return free.some((task) => task.owner === owner || (task.owner === null && fits(task)));
 }
 
-/** Claims for the idle teammate. A claim that is durable on the board and not yet told here is told at the next look. */
+/** Claims a task for the idle teammate. If a crash comes between the claim on the board and the note here, the next call finds the claim and tells of it. */
 export async function takeTask(mate: Teammate, turn: Turn, { board, place }: Autonomy): Promise<Note[]> {
   const opened = await board();
   const by: By = { context: turn.context, agent: turn.agent };

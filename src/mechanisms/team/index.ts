@@ -10,6 +10,7 @@ import {
   type Tool,
   type Turn,
 } from "../../loop/seams.ts";
+import { fireHook } from "../hooks/port.ts";
 import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
 import { teamEvents } from "./events.ts";
 import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
@@ -33,12 +34,6 @@ export interface TeamOptions {
   mostAgents?: number;
   /** What else ends with a teammate that shuts down, in the same append. */
   leaving?: MateToolsOptions["leaving"];
-  /** The user's hook TeammateIdle. Contract: undefined, or nothing blocked, lets it be idle. */
-  fire?: (
-    event: "TeammateIdle",
-    payload: Record<string, unknown>,
-    turn: Turn,
-  ) => Promise<{ blocked?: string } | undefined>;
 }
 
 /** A hook that keeps a teammate at work is believed so often in a row. */
@@ -95,7 +90,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
       if (mate.unreported.length > 0) return true;
       return mate.gate === "open" && autonomy !== undefined && hasTask(mate, agent, autonomy);
     },
-    idle: (turn) => reportIdle(turn, opts.fire),
+    idle: reportIdle,
     wake: (turn, signal) => turn.until(() => inboxOf(turn).length > 0, signal).catch(() => undefined),
   });
 }
@@ -125,7 +120,7 @@ function outstandingOf(agent: AgentView): Outstanding[] {
 }
 
 /** What an idle teammate did is told to the lead, unless a hook keeps it at work; and the lead, that nobody is left. */
-async function reportIdle(turn: Turn, fire: TeamOptions["fire"]): Promise<void> {
+async function reportIdle(turn: Turn): Promise<void> {
   if (isOver(turn))
     await turn.append([{ type: "team.over", data: {} }], {
       wake: [teamWake(turn.context, null)],
@@ -133,12 +128,12 @@ async function reportIdle(turn: Turn, fire: TeamOptions["fire"]): Promise<void> 
   const mate = mateOf(turn);
   if (mate?.status !== "active" || mate.unreported.length === 0) return;
   const { context, agent: name } = turn;
-  const held = await fire?.("TeammateIdle", { teammate_name: name, team_name: context }, turn);
-  if (held?.blocked !== undefined && (mate.held ?? 0) < MOST_HELD) {
-    const content = [{ type: "text", text: held.blocked }];
+  const { blocked } = await fireHook(turn, "TeammateIdle", { teammate_name: name, team_name: context });
+  if (blocked !== undefined && (mate.held ?? 0) < MOST_HELD) {
+    const content = [{ type: "text", text: blocked }];
     const input = { inputId: newId("inp"), agent: name, content, origin: "hook" };
     await turn.append([
-      { type: "team.held", data: { reason: held.blocked } },
+      { type: "team.held", data: { reason: blocked } },
       { type: "input.received", data: input },
     ]);
     return;

@@ -2,7 +2,8 @@
 import * as z from "zod";
 import { refused } from "../../file-access/refused.ts";
 import { messageOf } from "../../ledger/error.ts";
-import { defineTool, type Tool, type ToolOutput, type ToolRun, type Turn } from "../../loop/seams.ts";
+import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../../loop/seams.ts";
+import { fireHook } from "../hooks/port.ts";
 import { actorOf, type OpenTaskBoard, ownerOf, shownOwner, type Task } from "../tasks/port.ts";
 import { checkWorktreeName, type Made, type MakePlan, type Worktrees } from "./port.ts";
 
@@ -10,14 +11,7 @@ export interface CreateWorktreePorts {
   board?: OpenTaskBoard;
   /** Facts by which an agent goes to the worktree of the task that it is at work on. */
   enter?: (task: Task, path: string) => NonNullable<ToolOutput["events"]>;
-  fire?: FireHook;
 }
-
-export type FireHook = (
-  event: "WorktreeCreate" | "WorktreeRemove",
-  payload: Record<string, unknown>,
-  turn: Turn,
-) => Promise<unknown>;
 
 interface Input {
   name: string;
@@ -34,7 +28,7 @@ export function createWorktreeTool(worktrees: Worktrees, ports: CreateWorktreePo
   const report = async (run: Run, made: Made): Promise<ToolOutput> => {
     const { name, path, branch, commit, task } = intentOf(run);
     const bound = task === undefined ? undefined : await bind(run, task, ports);
-    await ports.fire?.("WorktreeCreate", { name, worktree_path: path, branch }, run.turn);
+    await fireHook(run.turn, "WorktreeCreate", { name, worktree_path: path, branch });
     const lines = [
       `created the worktree ${name} in ${path}`,
       `branch ${branch} at ${commit.slice(0, 10)}`,

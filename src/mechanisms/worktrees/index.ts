@@ -2,9 +2,10 @@
 import * as z from "zod";
 import { type AgentView, defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import { unchanged } from "../../loop/timelines.ts";
+import { fireHook } from "../hooks/port.ts";
 import type { Isolate } from "../subagents/port.ts";
 import type { ComparedTree } from "./compare.ts";
-import { type CreateWorktreePorts, createWorktreeTool, type FireHook } from "./create-worktree.ts";
+import { type CreateWorktreePorts, createWorktreeTool } from "./create-worktree.ts";
 import { keepWorktreeTool } from "./keep-worktree.ts";
 import type { ListedTree } from "./list.ts";
 import type { MergedTree, MergeOptions } from "./merge.ts";
@@ -29,7 +30,7 @@ export interface TakeOver {
   merge(name: string, opts: MergeOptions): Promise<MergedTree>;
 }
 
-/** What does the work is loaded when it is first asked. */
+/** The functions are loaded at their first call. */
 export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktrees & TakeOver {
   const place = { dir, root, link };
   const making = () => import("./make.ts");
@@ -55,7 +56,7 @@ export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktre
 
 /** A tree for a subagent that is to have its own; after its end it is there for review. */
 export const isolateIn =
-  (worktrees: Worktrees, fire?: FireHook): Isolate =>
+  (worktrees: Worktrees): Isolate =>
   async ({ context, agent, root, turn }) => {
     const name = `${agent}-${context.slice(-8)}`.toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
     const fitting = name
@@ -64,7 +65,7 @@ export const isolateIn =
       .replace(/^[^a-z0-9]+/, "");
     const path = await worktrees.ensure(fitting, { from: root, mark: `${context}/${agent}` });
     const made = { name: fitting, worktree_path: path, branch: branchOf(fitting) };
-    if (turn) await fire?.("WorktreeCreate", made, turn);
+    if (turn) await fireHook(turn, "WorktreeCreate", made);
     return { root: path };
   };
 
@@ -82,7 +83,7 @@ interface WorktreesSlice {
   used: boolean;
 }
 
-/** Whether an agent of that one's context has made any. */
+/** Whether any agent of the same context has made a worktree. */
 export const hasMadeWorktrees = (agent: Pick<AgentView, "slice">): boolean =>
   agent.slice<WorktreesSlice | undefined>("worktrees")?.used ?? false;
 

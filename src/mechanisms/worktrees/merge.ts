@@ -1,8 +1,10 @@
 // Taking a worktree's branch over into the project's tree: only where nothing of the user's can be lost, and whole or not at all.
+
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { refused } from "../../file-access/refused.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
+import { counted } from "../../text/counted.ts";
 import { baseOf } from "./compare.ts";
 import { openDir, type WorktreePlace } from "./make.ts";
 import { branchOf, checkWorktreeName, stateLines } from "./port.ts";
@@ -165,9 +167,7 @@ async function checkUntouched(
   const entries = await entriesIn(git, place);
   const staged = entries.filter((entry) => entry[0] !== "?" && entry[2] !== ".").length;
   if (staged > 0)
-    throw refused(
-      `${staged} staged ${staged === 1 ? "change" : "changes"} in ${main.top}: commit or unstage what is staged first`,
-    );
+    throw refused(`${counted(staged, "staged change")} in ${main.top}: commit or unstage what is staged first`);
   const hidden = (await git(["ls-files", "-v", "-z"], place)).split("\0").filter((entry) => /^[a-zS] /.test(entry));
   const changed = new Set([...entries.map(pathIn), ...hidden.map((entry) => entry.slice(2))]);
   const kept = new Set((await git(["ls-files", "-z"], place)).split("\0"));
@@ -181,7 +181,7 @@ async function checkUntouched(
       .map(({ path }) => path)
       .join(", ") + (lost.length > NAMED ? ", …" : "");
   throw refused(
-    `${branch} changes ${lost.length} ${lost.length === 1 ? "file that you have" : "files that you have"} in ${main.top} and that ${lost.length === 1 ? "is" : "are"} not committed (${names}): commit, stash or move ${lost.length === 1 ? "it" : "them"} first`,
+    `${branch} changes ${counted(lost.length, "file")} that you have in ${main.top} and that ${lost.length === 1 ? "is" : "are"} not committed (${names}): commit, stash or move ${lost.length === 1 ? "it" : "them"} first`,
   );
 }
 
@@ -267,7 +267,7 @@ async function commitOf(
 
 function conflicting(main: WorktreeRepository, branch: string, names: string[]) {
   const shown = names.slice(0, NAMED).join(", ") + (names.length > NAMED ? ", …" : "");
-  const many = names.length === 1 ? "1 file" : `${names.length} files`;
+  const many = counted(names.length, "file");
   return refused(
     `${branch} and the project's tree both changed ${many} (${shown}), and git cannot join that by itself: nothing was merged. Do it ${byHand(main, branch)}`,
   );

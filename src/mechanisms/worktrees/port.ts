@@ -1,5 +1,7 @@
 // The port between the worktree tools and the worktrees: what one is, and what can be asked of them.
+
 import { refused } from "../../file-access/refused.ts";
+import { counted } from "../../text/counted.ts";
 
 /** The intent of a creation: enough for another process to tell whether it was begun, and to finish it. */
 export interface MakePlan {
@@ -101,8 +103,6 @@ export function checkWorktreeName(name: string): void {
 
 export const branchOf = (name: string): string => `holdfast/${name}`;
 
-const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
-
 /** `2 staged, 1 untracked file; 3 commits in no other branch` */
 export function stateLines(state: WorktreeState): string[] {
   const { staged, unstaged, untracked, unmerged } = state;
@@ -112,8 +112,8 @@ export function stateLines(state: WorktreeState): string[] {
     ...(untracked > 0 ? [`${untracked} untracked`] : []),
   ];
   return [
-    ...(changes.length > 0 ? [`${changes.join(", ")} (${plural(staged + unstaged + untracked, "change")})`] : []),
-    ...(unmerged > 0 ? [`${plural(unmerged, "commit")} in no other branch and no remote`] : []),
+    ...(changes.length > 0 ? [`${changes.join(", ")} (${counted(staged + unstaged + untracked, "change")})`] : []),
+    ...(unmerged > 0 ? [`${counted(unmerged, "commit")} in no other branch and no remote`] : []),
     ...(state.operation ? [`a ${state.operation} is going on`] : []),
     ...(state.lockedBy === undefined ? [] : [`git holds it locked${state.lockedBy ? `: ${state.lockedBy}` : ""}`]),
   ];

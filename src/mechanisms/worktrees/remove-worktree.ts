@@ -1,8 +1,10 @@
 // The tool remove_worktree: refuses with the counts when anything would be lost or disturbed; the branch stays.
+
 import * as z from "zod";
 import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../../loop/seams.ts";
+import { counted } from "../../text/counted.ts";
+import { fireHook } from "../hooks/port.ts";
 import { actorOf, type By, type OpenTaskBoard, ownerOf, shownOwner } from "../tasks/port.ts";
-import type { FireHook } from "./create-worktree.ts";
 import type { Removal, RemovalPlan, WorktreeState, Worktrees } from "./port.ts";
 
 export interface RemoveWorktreePorts {
@@ -11,7 +13,6 @@ export interface RemoveWorktreePorts {
   jobsIn?: (dir: string) => number;
   /** Agents of all contexts whose tree it is, as `CONTEXT/AGENT`. */
   agentsIn?: (dir: string) => Promise<string[]>;
-  fire?: FireHook;
 }
 
 interface Input {
@@ -34,7 +35,7 @@ export function removeWorktreeTool(worktrees: Worktrees, ports: RemoveWorktreePo
   const report = async (run: Run, state?: WorktreeState): Promise<ToolOutput> => {
     const { name, path, branch, head } = planOf(run);
     const freed = await unbind(run, ports);
-    await ports.fire?.("WorktreeRemove", { name, worktree_path: path, branch }, run.turn);
+    await fireHook(run.turn, "WorktreeRemove", { name, worktree_path: path, branch });
     const { ignoredFolders = [], ignoredFiles = [] } = state ?? {};
     const folders = ignoredFolders.slice(0, FOLDERS).join(" ") + (ignoredFolders.length > FOLDERS ? " …" : "");
     const lines = [
@@ -82,7 +83,7 @@ export async function whoUses(
         `${who(task.owner)} ${who(task.owner) === "you" ? "work" : "works"} there on ${task.id}: complete or release it first`,
     ),
     ...agents.map((agent) => `${who(agent)} ${who(agent) === "you" ? "are" : "is"} in it`),
-    ...(jobs > 0 ? [`${jobs} running ${jobs === 1 ? "job" : "jobs"} in it: see ${seen}`] : []),
+    ...(jobs > 0 ? [`${counted(jobs, "running job")} in it: see ${seen}`] : []),
   ];
 }
 

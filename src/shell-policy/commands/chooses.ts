@@ -1,4 +1,4 @@
-// The flags by which any program is told what to run, or from whom to take what it runs: a rule for the program does not mean them.
+// Flags that tell a program what other program to run, or where to download it from: an allow rule for the program does not cover them.
 import type { Field } from "../shell/field.ts";
 import { flagOf } from "./prose.ts";
 
