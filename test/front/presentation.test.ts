@@ -313,7 +313,7 @@ describe("a question", () => {
       "  mcp__ops__run in /p",
       "  │ command: ls",
       "  │ host: prod",
-      "  │ then:",
+      "  │ next:",
       "  │ rm",
       "  │   why: you asked",
       "  why: protected: the MCP server ops says:",
