@@ -3,8 +3,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
-import { openMemories } from "../../src/mechanisms/memory/memories.ts";
 import { noteText } from "../../src/loop/marks.ts";
+import { openMemories } from "../../src/mechanisms/memory/memories.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse, tempDir } from "../house.ts";
 

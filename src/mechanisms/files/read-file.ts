@@ -1,8 +1,8 @@
 // The tool read_file: text by lines, images and documents as model content, the whole of bounded outputs, results that left the view.
 import { basename } from "node:path";
 import * as z from "zod";
-import { MAX_IMAGE_BYTES, mediaTypeOf } from "../../file-access/media-type.ts";
 import { readResult } from "../../file-access/kept-results.ts";
+import { MAX_IMAGE_BYTES, mediaTypeOf } from "../../file-access/media-type.ts";
 import { nearbyNames } from "../../file-access/nearby-names.ts";
 import { displayPath, resolvePath } from "../../file-access/paths.ts";
 import { permitOf } from "../../file-access/permit.ts";
