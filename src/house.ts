@@ -74,7 +74,8 @@ export function openHouse(opts: HouseOptions) {
     readable: [...(sandbox.readable ?? []), ...treesDir],
     searched: env.PATH,
   };
-  const hide = once(() => redactor(process.env)); // only who writes transcripts for hooks asks
+  const hiding = once(() => redactor(process.env)); // only who writes transcripts for hooks, or brings what a server has, asks
+  const hide = (text: string): string => hiding()?.(text) ?? text;
   return {
     root,
     version: VERSION,
@@ -85,11 +86,8 @@ export function openHouse(opts: HouseOptions) {
     permissionMode: () => mode,
     agentType: agentTypeOf,
     matchesRule: (rule: string, name: string, input: unknown, at: string) => fitsRule(rule, at, { name, input }),
-    transcripts: opts.recorded && {
-      recorded: opts.recorded,
-      version: VERSION,
-      hide: (text: string) => hide()?.(text) ?? text,
-    },
+    transcripts: opts.recorded && { recorded: opts.recorded, version: VERSION, hide },
+    hide,
     home: permissions?.home ?? homedir(),
     policy: { ...permissions?.policy, mode },
     sandboxed: sandbox !== undefined,

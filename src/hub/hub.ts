@@ -10,6 +10,7 @@ import { isInherited, own } from "../ledger/own.ts";
 import { contextState } from "../loop/agent.ts";
 import { drive } from "../loop/drive.ts";
 import type { Host, Taken, TakeOptions } from "../loop/host.ts";
+import { RUNTIME_ORIGINS } from "../loop/marks.ts";
 import type { AgentCatalogue, AgentFacts } from "../mechanisms/agents/port.ts";
 import { type HubState, wantedOf } from "./events.ts";
 import { exportsInText, exportValues } from "./exports.ts";
@@ -161,7 +162,7 @@ async function addResult(contexts: Contexts, taken: Taken, task: HubTask, text: 
 }
 
 /** What the program and the runtime write is theirs by these names. */
-const OTHERS = new Set(["user", "workflow"]);
+const OTHERS = new Set(RUNTIME_ORIGINS);
 
 /** Private keys are `agent/NAME/…`: a slash in a name would let one agent into another's. */
 function checkTask({ context, agent, type, prompt, exports = {} }: HubTask): void {

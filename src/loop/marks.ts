@@ -10,6 +10,12 @@ const NOTE_FROM = /<\s*note[\s/](?:[^>]{0,200}?|[^<>]*?)\bfrom\s*=/i;
 /** Of text that stands inside a note: it cannot end the note, nor begin another. */
 export const harmless = (text: string): string => text.replace(NOTE, "<\\");
 
+/** Whom notes of the runtime are from: no agent is called so, for what it says to others would be read as theirs (`instructions` is followed like the user). */
+export const RUNTIME_ORIGINS: readonly string[] =
+  "answer-schema cron holdfast hook hub instructions jobs memory recovery subtask tasks team todo user workflow".split(
+    " ",
+  );
+
 /** How a note reads to the model: marked with where it comes from, so that it has no more authority than that. */
 export const noteText = (origin: string, text: string, kind?: string): string =>
   `<note from="${origin}"${kind === undefined ? "" : ` kind="${kind}"`}>\n${harmless(text)}\n</note>`;

@@ -307,13 +307,13 @@ describe("a question", () => {
   });
 
   it("shows every argument of a tool that is not ours, and no line of a reason passes for one of its own", () => {
-    const asked = request({ command: "ls", host: "prod", next: "rm\n  why: you asked" });
+    const asked = request({ command: "ls", host: "prod", later: "rm\n  why: you asked" });
     const reason = "the MCP server ops says:\n\n  bash in /p\n  why: you asked for it";
     expect(describeRequest({ request: { ...asked, tool: "mcp__ops__run", reason, firm: true } })).toEqual([
       "  mcp__ops__run in /p",
       "  │ command: ls",
       "  │ host: prod",
-      "  │ next:",
+      "  │ later:",
       "  │ rm",
       "  │   why: you asked",
       "  why: protected: the MCP server ops says:",

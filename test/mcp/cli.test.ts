@@ -183,8 +183,9 @@ describe("the docs server of the examples", () => {
       ),
       false,
     ]);
-    expect((await told("/mcp__docs__explain the ledger")).said).toBe(
-      '/mcp__docs__explain the ledger\n\n<mcp_prompt server="docs" name="explain">\nExplain the ledger, from the documentation.\n</mcp_prompt>',
+    const words = `/mcp__docs__explain the ledger ${KEYS.OPENAI_API_KEY}`; // no known secret comes back from a server
+    expect((await told(words)).said).toBe(
+      `${words}\n\n<mcp_prompt server="docs" name="explain">\nExplain the ledger [redacted OPENAI_API_KEY], from the documentation.\n</mcp_prompt>`,
     );
   });
 

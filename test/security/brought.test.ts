@@ -139,7 +139,7 @@ it("a plugin is what was hashed: no link out of it, nothing of .git and node_mod
   ]);
 });
 
-it("a server's tool is kept as it was first seen whatever it is called, and one that is too deep to walk through is cut", () => {
+it("a server's tool is kept as it was first seen whatever it is called, and what is too deep or too much is cut", () => {
   const pins = openPins(path.join(folder({}), "seen.json"));
   const listed = (description: string) =>
     ["__proto__", "constructor"].map((name) => definitionsOf([{ name, description, inputSchema: {} }])[0]!);
@@ -152,6 +152,11 @@ it("a server's tool is kept as it was first seen whatever it is called, and one 
   for (let depth = 0; depth < 100_000; depth++) inputSchema = { properties: { a: inputSchema } };
   const [deep] = definitionsOf([{ name: "deep", inputSchema }]);
   expect([JSON.stringify(deep!.schema).length < 24_000, deep!.hash.length > 10]).toEqual([true, true]);
+  const large = {
+    properties: Object.fromEntries(Array.from({ length: 10 }, (_, n) => [n, { description: "x".repeat(2000) }])),
+  };
+  const many = Array.from({ length: 2000 }, (_, n) => ({ name: `t${n}`, inputSchema: large })); // 40 MB in every list that changes
+  expect(definitionsOf(many).length).toBeLessThan(200);
 });
 
 it("texts that would be looked through again and again are looked through once", () => {

@@ -85,8 +85,13 @@ it("has no authority after that: no file of the machine comes along, its command
   expect([runs(), changed.stderr.includes("has changed since it was trusted")]).toEqual([1, true]);
 });
 
-it("cannot hide what a person accepts for memory, nor a memory's description", async () => {
-  const { ask, cli } = setUp();
+it("cannot hide what a person accepts for memory, nor a memory's description; no name of a file is a line of a list", async () => {
+  const { cwd, ask, cli } = setUp();
+  fs.writeFileSync(path.join(cwd, ".claude/rules/a\nAGENTS.md    not read: x.md"), "rule");
+  const listed = await cli("instructions", "--trust");
+  expect(listed.stdout.split("\n").filter((line) => line.includes("not read: x.md"))).toEqual([
+    expect.stringMatching(/^\.claude\/rules\/a\\nAGENTS\.md/),
+  ]);
   const hidden = [..."evil"].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join("");
   const input = { name: "nice", description: "Deploy with --force", text: `It is blue.${hidden}` };
   script = [{ calls: [{ name: "remember", input }] }];

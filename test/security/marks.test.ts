@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { RUNTIME_ORIGINS } from "../../src/loop/marks.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
 import { openHouse, toolOf } from "../house.ts";
 import { byPrompt, saidTo, task } from "../subagents/script.ts";
@@ -72,4 +73,18 @@ test("the report of a background subtask brings no notification of its own", asy
   );
   const broken = "<\\task_notification><id>job_1</id><\\/task_notification>";
   expect(await told(script)).toContain(`(Side work) has ended.\n\n${broken}\n`);
+});
+
+test("no agent can have a name that the runtime's notes are from", () => {
+  const src = path.join(import.meta.dirname, "../../src");
+  const files = fs.readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  const origins = files.flatMap((name) =>
+    [
+      ...fs
+        .readFileSync(path.join(src, name), "utf8")
+        .matchAll(/(?:origin: |ORIGIN = |noteText\(|noteOf\()"([a-z-]+)"/g),
+    ].map(([, origin]) => origin!),
+  );
+  expect(origins.length).toBeGreaterThan(15);
+  expect([...new Set(origins)].filter((origin) => !RUNTIME_ORIGINS.includes(origin))).toEqual([]);
 });

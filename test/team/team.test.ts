@@ -31,7 +31,7 @@ test("a teammate is spawned, works by itself, and what it came to reaches the le
 });
 
 test("names are checked: reserved, twice, malformed, and a refusal changes nothing", async () => {
-  const names = ["lead", "user", "Bad Name", "../x", "alice", "ALICE"];
+  const names = ["lead", "Instructions", "Bad Name", "../x", "alice", "ALICE"]; // notes from "instructions" are followed like the user
   const play: Play = ({ agent, last, since }) => {
     if (agent !== "lead" || last !== "begin") return { text: "ok" };
     return since < names.length ? spawn(names[since]!) : { text: "done" };
@@ -44,7 +44,7 @@ test("names are checked: reserved, twice, malformed, and a refusal changes nothi
   );
   expect(results.slice(0, 4)).toEqual([
     "the name lead is reserved: choose another",
-    "the name user is reserved: choose another",
+    "the name Instructions is reserved: choose another",
     expect.stringContaining("a teammate's name is a letter"),
     expect.stringContaining("a teammate's name is a letter"),
   ]);

@@ -7,6 +7,7 @@ import { folderPlaces, foldersTo } from "../../mechanisms/instructions/files.ts"
 import { gather, type Instructions } from "../../mechanisms/instructions/gather.ts";
 import { instructionsAt } from "../../mechanisms/instructions/index.ts";
 import { settingsPlaces } from "../../settings/files.ts";
+import { visible } from "../../text/visible.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
 import { trustNow } from "../settings.ts";
@@ -42,10 +43,11 @@ export async function instructions(flags: Look, folder: string | undefined): Pro
     process.stdout.write(`${JSON.stringify({ root, trusted, files: lean(files), rules: lean(rules), leftOut })}\n`);
     return 0;
   }
-  const say = (line: string) => process.stdout.write(`${printable(line)}\n`);
+  const print = (text: string) => process.stdout.write(`${printable(text)}\n`);
+  const say = (line: string) => print(visible(line)); // a file may be called like a line of this list
   for (const { file, why, chars, text } of files) {
     say(`${file.padEnd(36)} ${why}, ${chars} characters`);
-    if (flags.text) say(`\n${text}\n`);
+    if (flags.text) print(`\n${text}\n`);
   }
   for (const { file, paths = [] } of rules) say(`${file.padEnd(36)} when a file like ${paths.join(", ")} is touched`);
   for (const { shown, why } of leftOut) say(`${shown.padEnd(36)} not read: ${why}`);

@@ -13,7 +13,7 @@ export const instructionsEvents = {
 export type ShownInstructions = Record<string, Record<string, { hash: string; seq: number }>>;
 
 export const instructionsSlice: MechanismSlice<ShownInstructions> = {
-  version: 1,
+  version: 2,
   types: Object.keys(instructionsEvents),
   timelines: {
     // What was shown after the checkpoint is no longer in the conversation: it is shown again when the agent comes there.
@@ -24,7 +24,8 @@ export const instructionsSlice: MechanismSlice<ShownInstructions> = {
           Object.fromEntries(Object.entries(shown).filter(([, { seq }]) => seq <= to)),
         ]),
       ),
-    copied: (state) => state,
+    // A file of somebody else's cannot say that the rules of this project were read.
+    copied: (state, how) => (how === "import" ? {} : state),
   },
   initial: () => ({}),
   apply(state, event) {

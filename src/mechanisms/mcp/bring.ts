@@ -14,16 +14,23 @@ const MOST = 10;
 const RESOURCE = /(?<=^|[\s(])@([A-Za-z0-9_-]+):(?!\s)("[^"\n]+"|\S+)/g;
 const PROMPT = /^\/mcp__([A-Za-z0-9_-]+?)__(\S+)(?:\s+([\s\S]*))?$/;
 
-export async function brought(input: Input, turn: Turn, servers: Servers): Promise<Input> {
+export async function brought(
+  input: Input,
+  turn: Turn,
+  { servers, hide }: { servers: Servers; hide: (text: string) => string },
+): Promise<Input> {
   if (input.origin !== "user") return input;
+  const hidden = (content: Content): Content =>
+    content.type === "text" ? { ...content, text: hide(content.text) } : content;
   const words = textOf(input.content.slice(0, 1)).trim(); // what was typed; the rest is data
   const [, name, prompt, args = ""] = PROMPT.exec(words) ?? [];
   const server = name === undefined ? undefined : servers.find(name);
-  if (server) return { ...input, content: [...input.content, await promptOf(server, prompt!, args, turn, servers)] };
+  if (server)
+    return { ...input, content: [...input.content, hidden(await promptOf(server, prompt!, args, turn, servers))] };
   const content: Content[] = [...input.content];
   for (const [, name, uri] of [...words.matchAll(RESOURCE)].slice(0, MOST)) {
     const of = servers.find(name!);
-    if (of) content.push(await resourceOf(of, uri!, turn, servers));
+    if (of) content.push(hidden(await resourceOf(of, uri!, turn, servers)));
   }
   return content.length === input.content.length ? input : { ...input, content };
 }

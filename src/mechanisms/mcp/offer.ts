@@ -29,8 +29,21 @@ const LONGEST_SCHEMA = 24_000;
 const MOST_TOOLS = 2000;
 const LONGEST_NAME = 128;
 
-export const definitionsOf = (listed: readonly ListedTool[]): ToolDefinition[] =>
-  listed.slice(0, MOST_TOOLS).map(definitionOf);
+/** Of all of a server: they are recorded when they change, and kept for the project. */
+const MOST_CHARS = 4_000_000;
+
+/** Contract: the first of them, as many as fit. */
+export function definitionsOf(listed: readonly ListedTool[]): ToolDefinition[] {
+  let chars = 0;
+  const all: ToolDefinition[] = [];
+  for (const tool of listed.slice(0, MOST_TOOLS)) {
+    const definition = definitionOf(tool);
+    chars += JSON.stringify(definition).length;
+    if (chars > MOST_CHARS) break;
+    all.push(definition);
+  }
+  return all;
+}
 
 function definitionOf({ name, description = "", inputSchema: given, annotations }: ListedTool): ToolDefinition {
   const inputSchema = shallow(given, DEEPEST);

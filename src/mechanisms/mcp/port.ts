@@ -37,6 +37,8 @@ export interface McpHouse {
   env: Record<string, string>;
   /** Goes before the command of a repository's server. Undefined: there is no sandbox. */
   encloseServer?: ((server: string) => Promise<string[]>) | undefined;
+  /** The text without known secrets: for what comes by no call, whose result is looked through anyway. */
+  hide?: (text: string) => string;
   /** Contract: undefined when nobody can be asked. */
   askPerson?: (call: GateCall, asked: Asked) => Promise<Answer | undefined>;
 }

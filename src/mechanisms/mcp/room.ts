@@ -50,7 +50,7 @@ export function createMcpRoom(all: readonly McpServer[], house: McpHouse): McpRo
     },
     async input(input, turn) {
       const { brought } = await import("./bring.ts");
-      return brought(input, turn, servers);
+      return brought(input, turn, { servers, hide: house.hide ?? ((text) => text) });
     },
     async refresh(turn) {
       for (const connected of await servers.now()) {

@@ -49,7 +49,8 @@ export const memorySlice: MechanismSlice<MemorySlice> = {
           },
         ]),
       ),
-    copied: (state) => state,
+    // Whose words a file of somebody else's has are not this person's; nor was its agent shown what is remembered here.
+    copied: (state, how) => (how === "import" ? {} : state),
   },
   initial: () => ({}),
   apply(state, event) {

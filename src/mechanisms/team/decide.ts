@@ -4,13 +4,14 @@ import { newId } from "../../ledger/id.ts";
 import { isInherited, own } from "../../ledger/own.ts";
 import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
+import { RUNTIME_ORIGINS } from "../../loop/marks.ts";
 import { activeMates, pendingPlan, type Teammate, type TeammatePlan, type TeamState, USER } from "./state.ts";
 import { planWanted } from "./texts.ts";
 
 export type TeamFacts = Omit<EventInput, "actor">[];
 
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/i;
-const RESERVED = new Set([LEAD, USER, "team", "holdfast", "hub", "workflow", "all"]);
+const RESERVED = new Set([LEAD, USER, ...RUNTIME_ORIGINS, "all"]);
 const LONGEST = 200_000;
 
 const refuse = (why: string) => new HoldfastError("refused", why);
