@@ -43,7 +43,9 @@ describe("the rehearsal model works off requests", () => {
     put("README.md", "# Hi\n");
     const english = await say("List Markdown files, then connect to the docs MCP server and search for agent loop");
     const japanese = await say("docs の MCP サーバーに接続して agent loop を検索して");
+    const short = await say("docs の MCP に接続して agent loop を検索して");
     expect([english.calls.flat().map(([name]) => name), japanese.calls]).toEqual([["glob"], []]);
+    expect([short.calls, short.text]).toEqual([japanese.calls, japanese.text]);
     expect([english.text, japanese.text]).toEqual([
       "1 Markdown file:\n- README.md\n\nMCP server docs: none is configured here. Nothing was done about it.",
       "MCP サーバー docs: ここには設定されていません。これについては何もしていません。",
