@@ -35,19 +35,16 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   const say = phrasesIn(asked.at(-1)?.lang);
   const roster = readRoster(happened, now.made);
   const told = (meanwhile: boolean) => notesText(say, now.notes, { meanwhile, mates: roster.mates });
-  if (now.latest === "note" || asked.length === 0) {
-    return { text: told(false) || (now.notes.length > 0 ? say("nothingToDo") : help(say)), calls: [] };
-  }
+  const isAsked = now.asked && asked.length > 0;
+  if (!isAsked && now.notes.length > 0) return { text: told(false) || say("nothingToDo"), calls: [] };
   const intents = asked.flatMap((one) => one.intents);
   const { unknown } = asked.find((one) => one.unknown !== undefined) ?? {};
-  const refusal = help(say);
   const passedOver = now.passedOver.map((text) => say("passedOver", { text }));
-  if (intents.length === 0) return { text: paragraphs([refusal, ...passedOver, told(true)]), calls: [] };
+  if (intents.length === 0) return { text: paragraphs([help(say), ...passedOver, told(true)]), calls: [] };
 
   const next = advance(planFor(stageFor(say, tools, roster, rememberedIn(happened)), intents), now.made);
   if ("calls" in next) return next;
-  const named = unknown === undefined ? [] : [say("notUnderstood", { part: unknown })];
-  const refused = unknown === undefined ? [] : [...named, refusal];
+  const refused = unknown === undefined ? [] : [say("notUnderstood", { part: unknown }), help(say)];
   const answer = paragraphs([next.text, ...refused, ...passedOver]);
   const isGiven = now.answers.some((given) => given.includes(answer));
   return { text: paragraphs(isGiven ? [told(true), say("nothingLeft")] : [answer, told(true)]), calls: [] };
