@@ -92,18 +92,10 @@ function hear(now: Transcript, heard: Heard): Transcript {
 function resultOf(item: ResultItem | undefined): CallResult {
   if (!item) return NO_RESULT;
   const { name, content, isError, exitCode } = item;
-  const text = withoutReminder(textOf(content));
+  const text = textOf(content);
   // One line in brackets stands for a list that was left out to save room, which must not be taken for an empty one.
   const leftOut = /^(?:glob|grep)$/.test(name) && /^\[[^\n]*\]$/.test(text.trim());
   return { text, isError: isError || leftOut, ...(exitCode !== undefined && { exitCode }) };
-}
-
-/** A reminder that a mechanism put at the end of a result is no part of what the tool said. */
-function withoutReminder(text: string): string {
-  const trimmed = text.trimEnd();
-  const tag = /<\/([\w-]*reminder)>$/.exec(trimmed.slice(-40))?.[1];
-  const start = tag ? trimmed.lastIndexOf(`<${tag}`) : -1;
-  return start < 0 ? text : trimmed.slice(0, start);
 }
 
 /** What was said, and the notes beside it. */
