@@ -13,7 +13,7 @@ const skill: GrammarRule = {
 const SERVER = raw`(?<server>[\w-]+)`;
 const CONNECT = "(?:接続|つな|繋)";
 const SERVER_EN = [
-  raw`${SERVER}\s+MCP\s+server`,
+  raw`(?<![\w-])(?!(?:the|an?|my|your|this|that)\s)${SERVER}\s+MCP\s+server`,
   raw`MCP\s+server\s+(?:(?:named|called)\s+)?${SERVER}`,
   raw`connect\s+to\s+(?:the\s+)?${SERVER}\s+(?:over|via|with|through|by)\s+MCP`,
 ];
