@@ -38,7 +38,7 @@ export interface Stage {
 export const paragraphs = (parts: string[]): string => parts.filter((part) => part !== "").join("\n\n");
 
 /** One section of several. */
-export const joined = (sections: Section[], between = "\n\n"): Section => ({
+export const joinedSections = (sections: Section[], between = "\n\n"): Section => ({
   text: sections.flatMap(({ text }) => text || []).join(between),
   ok: sections.every(({ ok }) => ok),
 });

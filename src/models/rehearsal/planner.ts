@@ -4,7 +4,7 @@ import { notesText } from "./notes.ts";
 import { describePhrase, linesIn, phrasesIn, type Say } from "./phrases.ts";
 import {
   advance,
-  joined,
+  joinedSections,
   type PlannedCall,
   paragraphs,
   type Section,
@@ -72,7 +72,7 @@ function* planFor(stage: Stage, intents: Intent[]): Step {
   // One section each so far: what has none was not done.
   const left = work.slice(sections.length).map((intent) => describePhrase(say, intent));
   if (left.length > 0) sections.push({ text: say("stopped", { what: left.join("; ") }), ok: false });
-  return joined(sections);
+  return joinedSections(sections);
 }
 
 /** Group by group, up to a change that failed: nothing that follows can be relied on. A failed look does no harm. */

@@ -90,7 +90,7 @@ function read(text: string): Request {
   const before: Before = {};
   for (const clause of clauses) {
     const found = readClause(clause, before);
-    if (!found) return { lang, intents: joinTeams(intents), unknown: shortened(clause.raw(clause.text)) };
+    if (!found) return { lang, intents: joinTeams(intents), unknown: quotation(clause.raw(clause.text)) };
     const [first] = found;
     const last = intents.at(-1);
     if (last?.kind === "server" && last.query === undefined && first?.kind === "search" && first.path === undefined) {
@@ -102,11 +102,11 @@ function read(text: string): Request {
     if (file && "path" in file) before.file = file.path;
     before.team ||= found.some((i) => i.kind === "team");
   }
-  return intents.length > 0 ? { lang, intents: joinTeams(intents) } : { lang, intents, unknown: shortened(text) };
+  return intents.length > 0 ? { lang, intents: joinTeams(intents) } : { lang, intents, unknown: quotation(text) };
 }
 
 /** What somebody wrote, quoted in an answer. */
-export const shortened = (text: string): string => (text.length > 200 ? `${text.trim().slice(0, 200)}…` : text.trim());
+export const quotation = (text: string): string => (text.length > 200 ? `${text.trim().slice(0, 200)}…` : text.trim());
 
 /** "Read it and sum it up": one read does both. */
 const isRepeatedRead = (intent: Intent, last: Intent | undefined): boolean =>

@@ -6,7 +6,7 @@ import {
   advance,
   attempt,
   call,
-  joined,
+  joinedSections,
   type PlannedCall,
   paragraphs,
   type Section,
@@ -14,7 +14,7 @@ import {
   type Step,
   together,
 } from "./plan.ts";
-import { isContinuation, shortened, understand } from "./request.ts";
+import { isContinuation, quotation, understand } from "./request.ts";
 import { firstLine, foundIn, linesOf } from "./steps/results.ts";
 import { ownWork, workOn } from "./steps/task.ts";
 import {
@@ -110,7 +110,7 @@ export function teammateReply(request: Asked, stageFor: (say: Say) => Stage): { 
 function* inTurn(stage: Stage, jobs: Job[]): Step {
   const sections: Section[] = [];
   for (const job of jobs) sections.push(yield* (STEPS[job.kind] as (stage: Stage, job: Job) => Step)(stage, job));
-  return joined(sections);
+  return joinedSections(sections);
 }
 
 type JobOf<Kind extends Job["kind"]> = Extract<Job, { kind: Kind }>;
@@ -150,7 +150,7 @@ function* goAhead(stage: Stage, { approved, prompt }: JobOf<"go">): Step {
 function* answerMessage(stage: Stage, { from, text, waits }: JobOf<"message">): Step {
   const intents = waits ? undefined : ownWork(text);
   const done = intents && (yield* stage.planFor(intents));
-  const content = done?.text || stage.say("gotMessage", { text: shortened(text), waits });
+  const content = done?.text || stage.say("gotMessage", { text: quotation(text), waits });
   return yield* attempt(stage, "send_message", { to: from, content });
 }
 

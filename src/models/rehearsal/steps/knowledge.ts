@@ -1,5 +1,5 @@
 // Steps with what is known beyond the conversation: search with an MCP server, load a skill, remember the user's words, say what is remembered.
-import { attempt, joined, type Section, type Stage, type Step } from "../plan.ts";
+import { attempt, joinedSections, type Section, type Stage, type Step } from "../plan.ts";
 import type { IntentOf } from "../request.ts";
 import { fenced, linesOf } from "./results.ts";
 
@@ -14,7 +14,7 @@ export function* connectServer(stage: Stage, { server, query }: IntentOf<"server
   const found = yield* attempt(stage, `mcp__${server}__search`, { query }, (text) =>
     [say("serverFound", { query, server }), fenced(text.trimEnd().split("\n").slice(0, FOUND_SHOWN))].join("\n"),
   );
-  return joined([connected, found]);
+  return joinedSections([connected, found]);
 }
 
 export function* loadSkill(stage: Stage, { name }: IntentOf<"skill">): Step {

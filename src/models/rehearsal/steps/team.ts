@@ -1,5 +1,5 @@
 // Steps of a lead: set up a team, each part of which needs the one before; answer plans, ask for shutdown, pass a message on.
-import { attempt, joined, type Section, type Stage, type Step, together } from "../plan.ts";
+import { attempt, joinedSections, type Section, type Stage, type Step, together } from "../plan.ts";
 import type { IntentOf, Team } from "../request.ts";
 import type { PlanRequest } from "../transcript.ts";
 import { firstLine, linesOf } from "./results.ts";
@@ -26,13 +26,13 @@ export function* setUpTeam(stage: Stage, team: Team): Step {
     parts.push(made);
     if (made.ok && team.worktrees) parts.push(yield* createWorktrees(stage, ids));
     // Work that was to be kept apart is not begun in one place.
-    if (!joined(parts).ok) return joined(parts);
+    if (!joinedSections(parts).ok) return joinedSections(parts);
   }
   if (team.mates.length > 0) parts.push(yield* spawnMates(stage, team));
   const spawned = team.mates.map((mate) => mate.name);
   const asked = team.plans?.filter((name) => !spawned.includes(name));
   if (asked && (asked.length > 0 || spawned.length === 0)) parts.push(yield* requestPlans(stage, asked));
-  return joined(parts);
+  return joinedSections(parts);
 }
 
 function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] }> {
@@ -52,7 +52,7 @@ function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] 
 
 /** All in one reply, a line for each. */
 function* allOf(steps: Step[]): Step {
-  return joined(yield* together(steps), "\n");
+  return joinedSections(yield* together(steps), "\n");
 }
 
 /** Likewise, under a heading. */
