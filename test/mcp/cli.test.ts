@@ -188,20 +188,4 @@ describe("the docs server of the examples", () => {
       `${words}\n\n<mcp_prompt server="docs" name="explain">\nExplain the ledger [redacted OPENAI_API_KEY], from the documentation.\n</mcp_prompt>`,
     );
   });
-
-  it("is connected to and searched by the rehearsal model, in both languages", async () => {
-    const docs = { command: "node", args: [path.join(root, "examples/docs-server/server.mjs")] };
-    const given = ["--mcp-config", JSON.stringify({ mcpServers: { docs } }), "--allowedTools", "mcp__docs"];
-    const asked = [
-      "Connect to the docs MCP server and search for agent loop",
-      "docs の MCP サーバーに接続して agent loop を検索して",
-    ];
-    for (const words of asked) {
-      const { code, stdout } = await runCli(["-p", words, "--model", "rehearsal", ...given], opts());
-      expect([code, stdout]).toEqual([
-        0,
-        expect.stringMatching(/mcp__docs__search, mcp__docs__read\.[\s\S]*agent loop[\s\S]*architecture\.md/),
-      ]);
-    }
-  });
 });

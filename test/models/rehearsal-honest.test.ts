@@ -33,7 +33,7 @@ describe("the rehearsal model is honest", () => {
       ["bash", { command: "false" }],
     ]);
     expect(text).toBe(
-      "nothing.md could not be read: nothing.md: no such file\n\n`false` ended with exit code 1.\nIt printed nothing.\n\nStopped there. Not done: Run deploy",
+      "read_file failed: nothing.md: no such file\n\n`false` ended with exit code 1.\nIt printed nothing.\n\nStopped there. Not done: Run deploy",
     );
   });
 
@@ -75,7 +75,7 @@ describe("the rehearsal model is honest", () => {
       "[result elided: glob, 3 kB; call it again if it is needed]", // as older versions put it
     ]) {
       const { text } = await say("list Go files", { glob: () => line });
-      expect(text).toBe(`The Go files could not be listed: ${line}`);
+      expect(text).toBe(`glob failed: ${line}`);
     }
   });
 
@@ -88,7 +88,7 @@ describe("the rehearsal model is honest", () => {
 
   it("uses only tools that are offered", async () => {
     const { calls, text } = await say("list Go files", {});
-    expect([calls, text]).toEqual([[], "The Go files could not be listed: The tool glob is not available here."]);
+    expect([calls, text]).toEqual([[], "glob failed: The tool glob is not available here."]);
   });
 
   it("counts the rest that a tool cut off", async () => {

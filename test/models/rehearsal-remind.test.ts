@@ -34,6 +34,6 @@ describe("the rehearsal model sets reminders", () => {
 
   it("reports a time that the scheduler does not understand", async () => {
     const { text } = await play([user("remind me of tea at 25:00")], tools);
-    expect(text).toBe('No reminder was set (tea): cannot schedule "at 25:00": not understood');
+    expect(text).toBe('schedule_cron failed: cannot schedule "at 25:00": not understood');
   });
 });

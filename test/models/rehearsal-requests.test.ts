@@ -20,6 +20,9 @@ const edit = (path: string, oldText: string, newText: string, all = false): Inte
   all,
 });
 const report: Intent = { kind: "report" };
+const server = (query?: string): Intent => ({ kind: "server", server: "docs", query });
+const skill: Intent = { kind: "skill", name: "code-review" };
+const lastCommit = run("git show --stat HEAD");
 
 const ENGLISH: [string, Intent[]][] = [
   ["Create a todo list for inspecting this repo, then list Python files", [todo("inspecting this repo"), python]],
@@ -82,6 +85,14 @@ const ENGLISH: [string, Intent[]][] = [
   ["in a.txt, replace `foo x` with `bar`", [edit("a.txt", "foo x", "bar")]],
   ["edit a.txt and replace foo with bar", [edit("a.txt", "foo", "bar")]],
   ["change all foo to bar in src/a.ts", [edit("src/a.ts", "foo", "bar", true)]],
+  ["Connect to the docs MCP server and search for agent loop", [server("agent loop")]],
+  ["connect to the MCP server called docs", [server()]],
+  ["connect to docs over MCP, then list Python files", [server(), python]],
+  ["search for MCP", [search("MCP")]],
+  ["Load the code-review skill and review the last commit", [skill, lastCommit]],
+  ["I prefer tabs. Remember that.", [{ kind: "remember", words: "I prefer tabs" }]],
+  ["remember that I prefer tabs", [{ kind: "remember", words: "I prefer tabs" }]],
+  ["What do you remember?", [{ kind: "recall" }]],
 ];
 
 const JAPANESE: [string, Intent[]][] = [
@@ -129,6 +140,12 @@ const JAPANESE: [string, Intent[]][] = [
   ["a.mdとメモ.txtとb.mdを読んで", [read("a.md"), read("メモ.txt"), read("b.md")]],
   ["ファイルa.txtを読んで", [read("a.txt")]],
   ["「やあ」という内容のb.txtを作成して", [write("b.txt", "やあ\n")]],
+  ["docs の MCP サーバーに接続して agent loop を検索して", [server("agent loop")]],
+  ["docs の MCP サーバーに接続して", [server()]],
+  ["docs という MCP に接続して、agent loop を検索して", [server("agent loop")]],
+  ["code-review スキルを読み込んで、最後のコミットをレビューして", [skill, lastCommit]],
+  ["タブが好きです。覚えておいて。", [{ kind: "remember", words: "タブが好きです" }]],
+  ["何を覚えている？", [{ kind: "recall" }]],
   ["docs/の中のa.mdを読んで", [read("docs/"), read("a.md")]],
 ];
 
@@ -142,6 +159,7 @@ describe("understanding a request", () => {
     "run the tests",
     "list large files",
     "find the bug",
+    "connect to the MCP server",
     "Don't run npm install",
     "run npm install but don't read README.md",
     "npm install を実行しないで",

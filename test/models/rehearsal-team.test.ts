@@ -114,7 +114,7 @@ describe("the rehearsal model leads a team", () => {
       ["create_task"],
       ["create_worktree", "create_worktree"],
     ]);
-    expect(text).toContain("- The worktree task-1 was not created: this is no git repository");
+    expect(text).toContain("Worktrees:\n- create_worktree failed: this is no git repository\n");
     expect(text).toContain("Stopped there. Not done: Run x");
   });
 

@@ -43,7 +43,9 @@ describe("the rehearsal model works off requests", () => {
     put("README.md", "# Hi\n");
     const english = await say("List Markdown files, then connect to the docs MCP server and search for agent loop");
     const japanese = await say("docs の MCP サーバーに接続して agent loop を検索して");
+    const short = await say("docs の MCP に接続して agent loop を検索して");
     expect([english.calls.flat().map(([name]) => name), japanese.calls]).toEqual([["glob"], []]);
+    expect([short.calls, short.text]).toEqual([japanese.calls, japanese.text]);
     expect([english.text, japanese.text]).toEqual([
       "1 Markdown file:\n- README.md\n\nMCP server docs: none is configured here. Nothing was done about it.",
       "MCP サーバー docs: ここには設定されていません。これについては何もしていません。",
@@ -105,7 +107,7 @@ describe("the rehearsal model works off requests", () => {
     put("README.md", "# Hi\n");
     const first = await say("npm install をバックグラウンドで実行して、README.md を読み続けて");
     const done =
-      "<task_notification>\n<id>job_7</id>\n<status>failed</status>\n<exit_code>2</exit_code>\n<tail>\nno such package\n</tail>\n</task_notification>";
+      '<task_notification>\n<id>job_7</id>\n<status>failed</status>\n<exit_code>2</exit_code>\n<output path="job:job_7" chars="15">no such package\n</output>\n</task_notification>';
     const second = await play([...first.items, note("jobs", done)]);
     expect([second.calls, second.text]).toEqual([
       [],
@@ -129,7 +131,10 @@ describe("the rehearsal model works off requests", () => {
         content: [{ type: "text", text: "[Background job job_9 started]" }],
         isError: false,
       },
-      note("jobs", '<task_notification id="job_9" status="completed" exit_code="0">ok</task_notification>'),
+      note(
+        "jobs",
+        "<task_notification>\n<id>job_9</id>\n<status>completed</status>\n<exit_code>0</exit_code>\n</task_notification>",
+      ),
     ];
     expect((await play(items)).text).toBe(
       "`x` runs in the background: [Background job job_9 started]\n\nBackground job job_9 completed (exit code 0).",

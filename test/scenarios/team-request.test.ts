@@ -1,14 +1,11 @@
 // Request 3 of the specification, offline, as a user sees it: tasks, worktrees, plans before claims, approval from another terminal.
-import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
-import { openProject } from "../../src/contexts/project.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { expect, test } from "vitest";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { runCli, startCli } from "../cli/cli.ts";
-import { scratch } from "../turn.ts";
+import { openScenario } from "./project.ts";
 
 const REQUESTS = {
   English:
@@ -17,34 +14,6 @@ const REQUESTS = {
     "タスクを2つ作り、それぞれにワークツリーを作って、alice と bob を起動してください。タスクを取る前に計画を提出するよう頼んでください。",
 };
 
-async function setUp() {
-  const cwd = scratch(onTestFinished);
-  const state = scratch(onTestFinished);
-  fs.writeFileSync(path.join(cwd, "main.py"), "print('hi')\n");
-  fs.writeFileSync(path.join(cwd, "test_main.py"), "def test(): pass\n");
-  const git = (...args: string[]) =>
-    execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd, encoding: "utf8" });
-  git("init", "-q");
-  git("add", ".");
-  git("commit", "-qm", "first");
-  const project = openProject({ cwd, state: path.join(state, "holdfast") });
-  const store = await openSqliteStore(project.ledgerFile);
-  onTestFinished(() => store.close());
-  const opts = { cwd, state };
-  const json = async (...args: string[]) => JSON.parse((await runCli([...args, "--json"], opts)).stdout);
-  const context = async () => {
-    for await (const { ledger } of store.list()) if (ledger.startsWith("ctx_")) return ledger;
-    return undefined;
-  };
-  const events = async () => {
-    const id = await context();
-    const all: StoredEvent[] = [];
-    if (id) for await (const event of store.read(id)) all.push(event);
-    return all;
-  };
-  return { opts, git, json, context, events, worktrees: path.join(project.stateDir, "worktrees") };
-}
-
 const FLAGS = ["--stay", "--permission-mode", "acceptEdits"];
 const data = <T>(event: StoredEvent) => event.data as T;
 
@@ -52,7 +21,10 @@ for (const [language, request] of Object.entries(REQUESTS)) {
   test(`${language}: nobody acts before approval; who is approved works in its own worktree; kill -9 between changes nothing`, {
     timeout: 90_000,
   }, async () => {
-    const { opts, git, json, context, events, worktrees } = await setUp();
+    const { opts, git, json, context, events, worktrees } = await openScenario({
+      "main.py": "print('hi')\n",
+      "test_main.py": "def test(): pass\n",
+    });
     let running = startCli(["-p", request, ...FLAGS], opts);
     const until = async (holds: () => Promise<boolean>) => {
       for (const from = Date.now(); !(await holds()); await sleep(50)) {

@@ -3,7 +3,7 @@ import { linesIn, type Say } from "./phrases.ts";
 import { fenced, linesOf } from "./steps/results.ts";
 import { readTeamNote, type TranscriptNote } from "./transcript.ts";
 
-const NOTIFICATION = /<task_notification\b([^<>]*)>([\s\S]*?)<\/task_notification>/g;
+const NOTIFICATION = /<task_notification>([\s\S]*?)<\/task_notification>/g;
 const TAIL_LINES = 5;
 /** They advise or remind the agent itself; nobody waits to hear of them. */
 const ADVICE = new Set(["memory", "hook", "holdfast", "todo", "recovery", "hub", "skills"]);
@@ -19,7 +19,7 @@ interface NoteOptions {
 
 export function notesText(say: Say, notes: readonly TranscriptNote[], { meanwhile, mates }: NoteOptions): string {
   const parts = notes.flatMap((note) => {
-    const jobs = [...note.text.matchAll(NOTIFICATION)].map(([, facts = "", body = ""]) => jobText(say, facts, body));
+    const jobs = [...note.text.matchAll(NOTIFICATION)].map(([, body = ""]) => jobText(say, body));
     if (jobs.length > 0) return jobs;
     return meanwhile && ADVICE.has(note.from) ? [] : noteText(say, note, mates);
   });
@@ -43,14 +43,14 @@ function noteText(say: Say, note: TranscriptNote, mates: readonly string[]): str
 /** In the order of the phrases for them. */
 const STATUSES = ["completed", "failed", "killed", "timeout", "unknown"];
 
-function jobText(say: Say, attributes: string, body: string): string {
+function jobText(say: Say, body: string): string {
   // The command and its output are not the harness speaking: no fact is read from them.
-  const facts = `${attributes}\n${body.replace(/<(?:command|output|tail)\b[\s\S]*/i, "")}`;
-  const field = (name: string) => new RegExp(`(?:<${name}>|\\b${name}=")([\\w-]+)`).exec(facts)?.[1];
+  const [facts = ""] = body.split(/<(?:command|output)\b/);
+  const field = (name: string) => new RegExp(`<${name}>([\\w-]+)`).exec(facts)?.[1];
   const status = field("status") ?? "unknown";
   const ended = linesIn(say, "statuses")[STATUSES.indexOf(status)] ?? status;
-  const values = { id: field("id") ?? "?", status: ended, code: field("exit_code") };
-  const tail = /<(tail|output)\b[^<>]*>([\s\S]*?)<\/\1>/i.exec(body)?.[2] ?? "";
-  const lines = linesOf(tail).slice(-TAIL_LINES);
-  return [say("job", values), ...(lines.length > 0 ? [fenced(lines)] : [])].join("\n");
+  const heading = say("job", { id: field("id") ?? "?", status: ended, code: field("exit_code") });
+  const output = /<output\b[^<>]*>([\s\S]*)<\/output>/.exec(body)?.[1] ?? "";
+  const lines = linesOf(output).slice(-TAIL_LINES);
+  return [heading, ...(lines.length > 0 ? [fenced(lines)] : [])].join("\n");
 }

@@ -37,9 +37,10 @@ export interface Stage {
 
 export const paragraphs = (parts: string[]): string => parts.filter((part) => part !== "").join("\n\n");
 
-export const joinedPlan = (sections: Section[]): Section => ({
-  text: paragraphs(sections.map((section) => section.text)),
-  ok: sections.every((section) => section.ok),
+/** One section of several. */
+export const joinedSections = (sections: Section[], between = "\n\n"): Section => ({
+  text: sections.flatMap(({ text }) => text || []).join(between),
+  ok: sections.every(({ ok }) => ok),
 });
 
 export function advance(plan: Step, made: readonly MadeCall[]): Ask | Section {
@@ -58,9 +59,10 @@ export function advance(plan: Step, made: readonly MadeCall[]): Ask | Section {
   return at.value;
 }
 
-/** Makes one call. A tool that is not on offer is a failure like any other. */
-export function* call({ say, tools }: Stage, name: string, input: Record<string, unknown>): Step<CallResult> {
+/** Makes one call; what is undefined is left out of its input. A tool that is not on offer is a failure like any other. */
+export function* call({ say, tools }: Stage, name: string, given: Record<string, unknown>): Step<CallResult> {
   if (!tools.has(name)) return { text: say("noTool", { name }), isError: true };
+  const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const [result = NO_RESULT] = yield { text: "", calls: [{ name, input }] };
   return result;
 }
@@ -68,12 +70,13 @@ export function* call({ say, tools }: Stage, name: string, input: Record<string,
 /** One call; what it came to in one section. */
 export function* attempt(
   stage: Stage,
-  { name, input }: PlannedCall,
+  name: string,
+  input: Record<string, unknown>,
   done: (text: string) => string = firstLine,
-  failed = (why: string): string => stage.say("failed", { name, why }),
 ): Step {
   const { text, isError } = yield* call(stage, name, input);
-  return isError ? { text: failed(firstLine(text)), ok: false } : { text: done(text), ok: true };
+  if (isError) return { text: stage.say("failed", { name, why: firstLine(text) }), ok: false };
+  return { text: done(text), ok: true };
 }
 
 /** What each step comes to. */

@@ -4,7 +4,7 @@ import { notesText } from "./notes.ts";
 import { describePhrase, linesIn, phrasesIn, type Say } from "./phrases.ts";
 import {
   advance,
-  joinedPlan,
+  joinedSections,
   type PlannedCall,
   paragraphs,
   type Section,
@@ -16,10 +16,9 @@ import { type Intent, type IntentOf, type RequestedWork, understand } from "./re
 import { remind, runCommand, subtask } from "./steps/command.ts";
 import { editFile, listFiles, readFile, searchFor, writeFile } from "./steps/files.ts";
 import { findFramework } from "./steps/framework.ts";
-import { loadSkill, recall, remember } from "./steps/knowledge.ts";
-import { connectServer } from "./steps/server.ts";
+import { connectServer, loadSkill, recall, remember } from "./steps/knowledge.ts";
 import { requestShutdown, reviewPlans, sendMessage, setUpTeam } from "./steps/team.ts";
-import { todoAlone, todoAround } from "./steps/todo.ts";
+import { todoAlone, todoList } from "./steps/todo.ts";
 import { isTeammate, teammateReply } from "./teammate.ts";
 import { happenedIn, type Roster, readRoster, readTranscript, rememberedIn } from "./transcript.ts";
 
@@ -36,19 +35,16 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   const say = phrasesIn(asked.at(-1)?.lang);
   const roster = readRoster(happened, now.made);
   const told = (meanwhile: boolean) => notesText(say, now.notes, { meanwhile, mates: roster.mates });
-  if (now.latest === "note" || asked.length === 0) {
-    return { text: told(false) || (now.notes.length > 0 ? say("nothingToDo") : help(say)), calls: [] };
-  }
+  const isAsked = now.asked && asked.length > 0;
+  if (!isAsked && now.notes.length > 0) return { text: told(false) || say("nothingToDo"), calls: [] };
   const intents = asked.flatMap((one) => one.intents);
   const { unknown } = asked.find((one) => one.unknown !== undefined) ?? {};
-  const refusal = help(say);
   const passedOver = now.passedOver.map((text) => say("passedOver", { text }));
-  if (intents.length === 0) return { text: paragraphs([refusal, ...passedOver, told(true)]), calls: [] };
+  if (intents.length === 0) return { text: paragraphs([help(say), ...passedOver, told(true)]), calls: [] };
 
   const next = advance(planFor(stageFor(say, tools, roster, rememberedIn(happened)), intents), now.made);
   if ("calls" in next) return next;
-  const named = unknown === undefined ? [] : [say("notUnderstood", { part: unknown })];
-  const refused = unknown === undefined ? [] : [...named, refusal];
+  const refused = unknown === undefined ? [] : [say("notUnderstood", { part: unknown }), help(say)];
   const answer = paragraphs([next.text, ...refused, ...passedOver]);
   const isGiven = now.answers.some((given) => given.includes(answer));
   return { text: paragraphs(isGiven ? [told(true), say("nothingLeft")] : [answer, told(true)]), calls: [] };
@@ -64,36 +60,40 @@ function stageFor(say: Say, tools: ReadonlySet<string>, roster: Roster, remember
 
 function* planFor(stage: Stage, intents: Intent[]): Step {
   const { say } = stage;
-  const sections: Section[] = [];
   const work = intents.filter((intent): intent is RequestedWork => intent.kind !== "report");
   const todoAt = work.findIndex((intent) => intent.kind === "todo" && !intent.items);
-  const around = todoAt >= 0 && todoAt < work.length - 1;
-  const stepFor = (intent: RequestedWork) =>
-    (STEPS[intent.kind] as (stage: Stage, intent: Intent) => Step)(stage, intent);
-  const runGroup = (group: RequestedWork[]) =>
-    together(group.map(stepFor), group.map((intent) => `${describePhrase(say, intent)}.`).join("\n"));
-  let goesOn = true;
-  for (const group of groupsOf(around ? work.slice(0, todoAt) : work)) {
-    if (!goesOn) break;
-    const done = yield* runGroup(group);
-    sections.push(...done);
-    goesOn = mayGoOn(group, done);
-  }
-  if (around && goesOn) {
-    const groups = groupsOf(work.slice(todoAt + 1));
-    sections.push(...(yield* todoAround(stage, { groups, runGroup, mayGoOn })));
+  const list = todoAt >= 0 && todoAt < work.length - 1 ? todoList(stage, work.slice(todoAt + 1)) : undefined;
+  const { sections, goesOn } = yield* workOff(stage, list ? work.slice(0, todoAt) : work);
+  if (list && goesOn) {
+    yield* list.moveOn([]);
+    const { sections: done } = yield* workOff(stage, work.slice(todoAt + 1), list.moveOn);
+    sections.push(yield* list.close(done), ...done);
   }
   // One section each so far: what has none was not done.
   const left = work.slice(sections.length).map((intent) => describePhrase(say, intent));
   if (left.length > 0) sections.push({ text: say("stopped", { what: left.join("; ") }), ok: false });
-  return joinedPlan(sections);
+  return joinedSections(sections);
+}
+
+/** Group by group, up to a change that failed: nothing that follows can be relied on. A failed look does no harm. */
+function* workOff(
+  stage: Stage,
+  work: RequestedWork[],
+  moveOn = function* (_: Section[]): Step<void> {},
+): Step<{ sections: Section[]; goesOn: boolean }> {
+  const sections: Section[] = [];
+  const stepFor = (intent: RequestedWork) =>
+    (STEPS[intent.kind] as (stage: Stage, intent: Intent) => Step)(stage, intent);
+  for (const group of groupsOf(work)) {
+    const text = group.map((intent) => `${describePhrase(stage.say, intent)}.`).join("\n");
+    const [, ...done] = yield* together([moveOn(sections), ...group.map(stepFor)], text);
+    sections.push(...done);
+    if (group.some((intent, i) => !done[i]?.ok && CHANGES.includes(intent.kind))) return { sections, goesOn: false };
+  }
+  return { sections, goesOn: true };
 }
 
 const CHANGES: Intent["kind"][] = ["run", "write", "edit", "team", "review", "shutdown", "message"];
-
-/** After a change that failed nothing that follows can be relied on; a failed look does no harm. */
-const mayGoOn = (group: RequestedWork[], sections: Section[]): boolean =>
-  group.every((intent, i) => sections[i]?.ok || !CHANGES.includes(intent.kind));
 
 /** A background command goes out with what follows it; reads go out together. Everything else waits for its turn. */
 function groupsOf(intents: RequestedWork[]): RequestedWork[][] {

@@ -1,6 +1,6 @@
 // Understanding of a request: text in, a list of intents out. Whatever is not understood is named, never guessed.
 
-import { type Clause, clausesOf } from "./clauses.ts";
+import { clausesOf } from "./clauses.ts";
 import { readClause } from "./grammar.ts";
 import { wordsToKeep } from "./rules-knowledge.ts";
 import { joinTeams } from "./rules-team.ts";
@@ -89,8 +89,8 @@ function read(text: string): Request {
   const intents: Intent[] = [];
   const before: Before = {};
   for (const clause of clauses) {
-    const found = wantsMcp(clause) ? serverIn(clause) : readClause(clause, before);
-    if (!found) return { lang, intents: joinTeams(intents), unknown: shown(clause.raw(clause.text)) };
+    const found = readClause(clause, before);
+    if (!found) return { lang, intents: joinTeams(intents), unknown: quotation(clause.raw(clause.text)) };
     const [first] = found;
     const last = intents.at(-1);
     if (last?.kind === "server" && last.query === undefined && first?.kind === "search" && first.path === undefined) {
@@ -102,26 +102,11 @@ function read(text: string): Request {
     if (file && "path" in file) before.file = file.path;
     before.team ||= found.some((i) => i.kind === "team");
   }
-  return intents.length > 0 ? { lang, intents: joinTeams(intents) } : { lang, intents, unknown: shown(text) };
+  return intents.length > 0 ? { lang, intents: joinTeams(intents) } : { lang, intents, unknown: quotation(text) };
 }
 
-/** A server to be connected to, or asked: the word alone may be what is searched for. */
-const wantsMcp = ({ text }: Clause): boolean =>
-  /(?<![A-Za-z])MCP(?![A-Za-z])/i.test(text) && /server|connect|サーバ|接続|つな|繋/i.test(text);
-
-const SERVER_EN =
-  /(?:the\s+)?(?<server>[\w-]+)\s+MCP\s+server|MCP\s+server\s+(?:(?:named|called)\s+)?(?<named>[\w-]+)/i;
-const SERVER_JA =
-  /(?<server>[\w-]+)\s*(?:の|という)?\s*MCP\s*サーバー?(?:.*?(?:接続|つな|繋)[^\s]*?(?:して|し|いで|ぎ)[、,\s]*(?<query>.+?)\s*を\s*(?:検索|探|調べ))?/i;
-
-function serverIn(clause: Clause): Intent[] | undefined {
-  const { server, named, query } = (SERVER_JA.exec(clause.text) ?? SERVER_EN.exec(clause.text))?.groups ?? {};
-  const name = server ?? named;
-  if (name === undefined) return undefined;
-  return [{ kind: "server", server: clause.plain(name), ...(query !== undefined && { query: clause.plain(query) }) }];
-}
-
-const shown = (part: string): string => (part.length > 200 ? `${part.trim().slice(0, 200)}…` : part.trim());
+/** What somebody wrote, quoted in an answer. */
+export const quotation = (text: string): string => (text.length > 200 ? `${text.trim().slice(0, 200)}…` : text.trim());
 
 /** "Read it and sum it up": one read does both. */
 const isRepeatedRead = (intent: Intent, last: Intent | undefined): boolean =>

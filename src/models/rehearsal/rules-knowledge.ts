@@ -1,4 +1,4 @@
-// Rules for skills and for what is remembered.
+// Rules for what is known beyond the conversation: MCP servers, skills, what is remembered.
 import { type GrammarRule, raw } from "./rule.ts";
 
 const SKILL = raw`(?<name>[\w:-]+)`;
@@ -8,6 +8,29 @@ const skill: GrammarRule = {
   en: [raw`^(?:load|use|bring)\s+(?:the\s+)?${SKILL}\s+skill$`, raw`^(?:load|use)\s+(?:the\s+)?skill\s+${SKILL}$`],
   ja: [raw`^${SKILL}\s*(?:の|という)?\s*スキル\s*を\s*(?:読み込|ロード|使)`],
   build: ({ name = "" }, clause) => ({ kind: "skill", name: clause.plain(name) }),
+};
+
+const SERVER = raw`(?<server>[\w-]+)`;
+const CONNECT = "(?:接続|つな|繋)";
+const SERVER_EN = [
+  raw`(?<![\w-])(?!(?:the|an?|my|your|this|that)\s)${SERVER}\s+MCP\s+server`,
+  raw`MCP\s+server\s+(?:(?:named|called)\s+)?${SERVER}`,
+  raw`connect\s+to\s+(?:the\s+)?${SERVER}\s+(?:over|via|with|through|by)\s+MCP`,
+];
+
+/** The word MCP alone may be what is searched for. */
+const server: GrammarRule = {
+  hint: /(?<![a-z])MCP(?![a-z])/i,
+  en: SERVER_EN,
+  ja: [
+    raw`${SERVER}\s*(?:の|という)?\s*MCP\s*(?:サーバー?|(?=に${CONNECT}))(?:.*?${CONNECT}\S*?(?:して|し|いで|ぎ)[、,\s]*(?<query>.+?)\s*を\s*(?:検索|探|調べ))?`,
+    ...SERVER_EN,
+  ],
+  build: ({ server: name = "", query }, clause) => ({
+    kind: "server",
+    server: clause.plain(name),
+    query: query && clause.plain(query),
+  }),
 };
 
 const review: GrammarRule = {
@@ -31,7 +54,7 @@ const recall: GrammarRule = {
   build: () => ({ kind: "recall" }),
 };
 
-export const KNOWLEDGE_RULES: readonly GrammarRule[] = [skill, review, recall, remember];
+export const KNOWLEDGE_RULES: readonly GrammarRule[] = [server, skill, review, recall, remember];
 
 /** "I prefer tabs. Remember that.": what is to be kept stands before, whatever it is. */
 const BEFORE =

@@ -49,7 +49,7 @@ function matesIn(text: string): Mate[] | undefined {
     const found = /^(\S+)(?:\s+as\s+(?:an?\s+|the\s+)?(.{1,60})|\s+\(([^()]{1,60})\))?$/i.exec(part);
     const name = nameOf(found?.[1] ?? "");
     const role = found?.[2] ?? found?.[3];
-    return name === undefined ? undefined : { name, ...(role !== undefined && { role }) };
+    return name === undefined ? undefined : { name, role };
   });
   return mates.every((mate) => mate !== undefined) ? mates : undefined;
 }
@@ -168,8 +168,8 @@ const review: GrammarRule = {
     const isAll = /\b(?:all|both|them|plans)\b|すべて|全て|全部|両方|全員/i.test(object);
     const names = rest === "" ? (isAll ? ["*"] : []) : namesIn(rest);
     if (!names) return undefined;
-    const feedback = why === undefined ? {} : { feedback: clause.plain(why.trim()) };
-    return { kind: "review", names, approve: /^(?:approve|accept|承認)$/i.test(verb), ...feedback };
+    const feedback = why && clause.plain(why.trim());
+    return { kind: "review", names, approve: /^(?:approve|accept|承認)$/i.test(verb), feedback };
   },
 };
 
@@ -183,7 +183,7 @@ const shutdown: GrammarRule = {
   ja: [raw`^(?<who>.+?)(?:を|に|の)\s*(?:終了|シャットダウン|停止|解散)`],
   build({ who = "", why }, clause) {
     const names = whoIn(who);
-    return names && { kind: "shutdown", names, ...(why !== undefined && { reason: clause.plain(why.trim()) }) };
+    return names && { kind: "shutdown", names, reason: why && clause.plain(why.trim()) };
   },
 };
 

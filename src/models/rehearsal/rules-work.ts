@@ -162,7 +162,7 @@ const list: GrammarRule = {
     const label = kinds.map((kind) => kind.label).join(", ");
     const glob = patternFor(kinds);
     if (!glob || !(isNamed || label.includes("*") || (label !== "" && /^list$/i.test(verb)))) return undefined;
-    return { kind: "list", files: { label, pattern: glob, ...(path !== undefined && { path }) } };
+    return { kind: "list", files: { label, pattern: glob, path } };
   },
 };
 
@@ -206,7 +206,7 @@ const search: GrammarRule = {
     if (command) return { kind: "run", command: clause.raw(command), background: false };
     const quoted = pattern(QUOTED).exec(text)?.[0];
     if ((file && !fileIn(clause, file)) || (find && !quoted && /\s/.test(text))) return undefined;
-    return { kind: "search", text: clause.plain(quoted ?? text.trim()), ...(path && { path: clause.plain(path) }) };
+    return { kind: "search", text: clause.plain(quoted ?? text.trim()), path: path && clause.plain(path) };
   },
 };
 

@@ -1,14 +1,6 @@
 // How a reply of the rehearsal model goes out: in a few deltas, stoppable between any two, with an estimate of its usage.
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type Delta,
-  type Finish,
-  type Item,
-  ModelError,
-  type ModelRequest,
-  type Reply,
-  type ReplyPart,
-} from "../model.ts";
+import { type Delta, type Finish, ModelError, type ModelRequest, type Reply, type ReplyPart } from "../model.ts";
 
 export interface Draft {
   reasoning?: string;
@@ -39,7 +31,8 @@ export async function streamReply(
   await emit("reasoning", draft.reasoning ?? "");
   await emit("text", draft.text);
   if (sent.length === 0) await pause(draft.delayMs, to.signal, sent);
-  const first = nextCallNumber(to.request.items);
+  // Each reply and each result is an item: no two calls of a transcript have the same number.
+  const first = to.request.items.length;
   const calls = draft.calls.map((call, i): ReplyPart => ({ type: "call", id: `c${first + i}`, ...call }));
   for (const call of draft.calls) to.onDelta?.({ type: "call", name: call.name });
   if (to.signal.aborted) throw aborted(sent);
@@ -70,17 +63,6 @@ function piecesOf(text: string, count: number): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < characters.length; at += size) pieces.push(characters.slice(at, at + size).join(""));
   return pieces;
-}
-
-function nextCallNumber(items: readonly Item[]): number {
-  let highest = 0;
-  for (const item of items) {
-    if (item.kind !== "reply") continue;
-    for (const part of item.parts) {
-      if (part.type === "call") highest = Math.max(highest, Number(/^c(\d+)$/.exec(part.id)?.[1] ?? 0));
-    }
-  }
-  return highest + 1;
 }
 
 const tokens = (characters: number): number => Math.ceil(characters / 4);

@@ -6,7 +6,7 @@ import {
   advance,
   attempt,
   call,
-  joinedPlan,
+  joinedSections,
   type PlannedCall,
   paragraphs,
   type Section,
@@ -14,7 +14,7 @@ import {
   type Step,
   together,
 } from "./plan.ts";
-import { isContinuation, understand } from "./request.ts";
+import { isContinuation, quotation, understand } from "./request.ts";
 import { firstLine, foundIn, linesOf } from "./steps/results.ts";
 import { ownWork, workOn } from "./steps/task.ts";
 import {
@@ -109,51 +109,37 @@ export function teammateReply(request: Asked, stageFor: (say: Say) => Stage): { 
 
 function* inTurn(stage: Stage, jobs: Job[]): Step {
   const sections: Section[] = [];
-  for (const job of jobs) sections.push(yield* stepOf(stage, job));
-  return joinedPlan(sections);
+  for (const job of jobs) sections.push(yield* (STEPS[job.kind] as (stage: Stage, job: Job) => Step)(stage, job));
+  return joinedSections(sections);
 }
 
-function stepOf(stage: Stage, job: Job): Step {
-  switch (job.kind) {
-    case "plan":
-      return submitPlan(stage, job.feedback);
-    case "go":
-      return goAhead(stage, job);
-    case "task":
-      return workOn(stage, job);
-    case "message":
-      return answerMessage(stage, job);
-    case "shutdown":
-      return leave(stage, job.id);
-  }
-}
+type JobOf<Kind extends Job["kind"]> = Extract<Job, { kind: Kind }>;
+const STEPS: { [Kind in Job["kind"]]: (stage: Stage, job: JobOf<Kind>) => Step } = {
+  plan: submitPlan,
+  go: goAhead,
+  task: workOn,
+  message: answerMessage,
+  shutdown: leave,
+};
 
 const TASKS_SHOWN = 5;
 
 /** Looks and plans; changes nothing. */
-function* submitPlan(stage: Stage, feedback: string | undefined): Step {
+function* submitPlan(stage: Stage, { feedback }: JobOf<"plan">): Step {
   const { say } = stage;
   const [board, files] = yield* together([
     call(stage, "list_tasks", { claimable: true }),
     call(stage, "glob", { pattern: "**/*" }),
   ]);
   const tasks = board.isError ? [] : linesOf(board.text).filter((line) => /^task_\w+ /.test(line));
-  const { found, rest } = foundIn(files.isError ? "" : files.text);
-  const parts = {
-    tasks: tasks
-      .slice(0, TASKS_SHOWN)
-      .map((task) => `   - ${task}`)
-      .join("\n"),
-    files: files.isError ? "" : String(found.length + rest),
-  };
+  const shown = tasks.slice(0, TASKS_SHOWN).map((task) => `   - ${task}`);
+  const parts = { tasks: shown.join("\n"), files: files.isError ? "" : String(foundIn(say, files.text).n) };
   const plan = [...(feedback === undefined ? [] : [say("newPlan", { feedback })]), say("plan", parts)].join("\n");
-  return yield* attempt(stage, { name: "submit_plan", input: { plan } }, (text) =>
-    say("planSubmitted", { said: firstLine(text) }),
-  );
+  return yield* attempt(stage, "submit_plan", { plan }, (text) => say("planSubmitted", { said: firstLine(text) }));
 }
 
 /** The prompt itself is done when it is a request that is understood; otherwise work comes from the board. */
-function* goAhead(stage: Stage, { approved, prompt }: Extract<Job, { kind: "go" }>): Step {
+function* goAhead(stage: Stage, { approved, prompt }: JobOf<"go">): Step {
   const { say } = stage;
   const intents = ownWork(prompt);
   const done = intents ? yield* stage.planFor(intents) : { text: say("ready"), ok: true };
@@ -161,14 +147,13 @@ function* goAhead(stage: Stage, { approved, prompt }: Extract<Job, { kind: "go" 
 }
 
 /** Once, to whoever wrote it. */
-function* answerMessage(stage: Stage, { from, text, waits }: Extract<Job, { kind: "message" }>): Step {
-  const { say } = stage;
+function* answerMessage(stage: Stage, { from, text, waits }: JobOf<"message">): Step {
   const intents = waits ? undefined : ownWork(text);
   const done = intents && (yield* stage.planFor(intents));
-  const quoted = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  const content = done?.text || say("gotMessage", { text: quoted, waits });
-  return yield* attempt(stage, { name: "send_message", input: { to: from, content } });
+  const content = done?.text || stage.say("gotMessage", { text: quotation(text), waits });
+  return yield* attempt(stage, "send_message", { to: from, content });
 }
 
-const leave = (stage: Stage, id: string): Step =>
-  attempt(stage, { name: "answer_shutdown", input: { request_id: id, approve: true } }, () => stage.say("goodbye"));
+function leave(stage: Stage, { id }: JobOf<"shutdown">): Step {
+  return attempt(stage, "answer_shutdown", { request_id: id, approve: true }, () => stage.say("goodbye"));
+}

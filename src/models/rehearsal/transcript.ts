@@ -33,11 +33,11 @@ export interface Transcript {
   answers: string[];
   /** Notes that no answer has spoken of. */
   notes: TranscriptNote[];
-  /** What came after the last answer. */
-  latest: "request" | "continuation" | "note" | "nothing";
+  /** Somebody has spoken since the last answer. */
+  asked: boolean;
 }
 
-const NOTHING: Transcript = { requests: [], passedOver: [], made: [], answers: [], notes: [], latest: "nothing" };
+const NOTHING: Transcript = { requests: [], passedOver: [], made: [], answers: [], notes: [], asked: false };
 
 /** What happened in a transcript, in order. */
 export type Happened =
@@ -71,7 +71,7 @@ export function readTranscript(happened: readonly Happened[]): Transcript {
   for (const one of happened) {
     if (one.kind === "heard") now = hear(now, one);
     else if (one.kind === "made") now = { ...now, made: [...now.made, ...one.made] };
-    else now = { ...now, answers: [...now.answers, one.text], notes: [], latest: "nothing" };
+    else now = { ...now, answers: [...now.answers, one.text], notes: [], asked: false };
   }
   return now;
 }
@@ -81,29 +81,21 @@ type Heard = Extract<Happened, { kind: "heard" }>;
 function hear(now: Transcript, heard: Heard): Transcript {
   const { words, notes } = forLead(heard);
   const next = { ...now, notes: [...now.notes, ...notes] };
-  if (words === "" && notes.length > 0) return { ...next, latest: now.latest === "nothing" ? "note" : now.latest };
-  if (isContinuation(words)) return { ...next, latest: now.latest === "request" ? "request" : "continuation" };
-  if (heard.busy) return { ...next, requests: [...now.requests, words], latest: "request" };
+  if (words === "" && notes.length > 0) return next;
+  if (isContinuation(words)) return { ...next, asked: true };
+  if (heard.busy) return { ...next, requests: [...now.requests, words], asked: true };
   const unanswered = now.answers.length === 0 && now.made.length === 0;
   const passedOver = unanswered ? [...now.passedOver, ...now.requests] : [];
-  return { ...NOTHING, requests: [words], passedOver, notes: next.notes, latest: "request" };
+  return { ...NOTHING, requests: [words], passedOver, notes: next.notes, asked: true };
 }
 
 function resultOf(item: ResultItem | undefined): CallResult {
   if (!item) return NO_RESULT;
   const { name, content, isError, exitCode } = item;
-  const text = withoutReminder(textOf(content));
+  const text = textOf(content);
   // One line in brackets stands for a list that was left out to save room, which must not be taken for an empty one.
   const leftOut = /^(?:glob|grep)$/.test(name) && /^\[[^\n]*\]$/.test(text.trim());
   return { text, isError: isError || leftOut, ...(exitCode !== undefined && { exitCode }) };
-}
-
-/** A reminder that a mechanism put at the end of a result is no part of what the tool said. */
-function withoutReminder(text: string): string {
-  const trimmed = text.trimEnd();
-  const tag = /<\/([\w-]*reminder)>$/.exec(trimmed.slice(-40))?.[1];
-  const start = tag ? trimmed.lastIndexOf(`<${tag}`) : -1;
-  return start < 0 ? text : trimmed.slice(0, start);
 }
 
 /** What was said, and the notes beside it. */

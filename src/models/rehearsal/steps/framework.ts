@@ -27,13 +27,13 @@ const READ_AT_MOST = 3;
 export function* findFramework(stage: Stage): Step {
   const { say } = stage;
   const globbed = yield* call(stage, "glob", { pattern: `**/{${MANIFESTS.join(",")}}` });
-  const manifests = globbed.isError ? [] : nearest(foundIn(globbed.text).found);
+  const manifests = globbed.isError ? [] : nearest(foundIn(say, globbed.text).found);
   const looks = manifests.map((path) => call(stage, "read_file", { path }));
   const search = call(stage, "grep", { pattern: KNOWN.map(signOf).join("|") });
   const [searched, ...read] = yield* together([search, ...looks]);
   const named = evidenceIn(read.flatMap(({ text, isError }, i) => (isError ? [] : linesOf(manifests[i] ?? "", text))));
   const mentioned = evidenceIn(
-    (searched.isError ? [] : foundIn(searched.text).found).map((text) => ({ text, shown: text })),
+    (searched.isError ? [] : foundIn(say, searched.text).found).map((text) => ({ text, shown: text })),
   );
   // Without a word in a manifest, what the files mention most is the best guess there is.
   const answer = named.size > 0 ? named : new Map([...mentioned].slice(0, 1));

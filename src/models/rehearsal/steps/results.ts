@@ -1,4 +1,5 @@
 // Reading of tool results by their form: lines, lists with a remark at the end, numbered lines of a file, how a command ended.
+import type { Say } from "../phrases.ts";
 import type { CallResult } from "../transcript.ts";
 
 export const linesOf = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");
@@ -7,13 +8,21 @@ export const firstLine = (text: string): string => linesOf(text)[0]?.trim() ?? "
 
 const isRemark = (line: string): boolean => /^(?:\[.*\]|\(.*\)|….*)$/.test(line.trim());
 
-/** What glob or grep found, and how many more there are: the tool says that in a last line in brackets. */
-export function foundIn(text: string): { found: string[]; rest: number } {
+interface Found {
+  found: string[];
+  /** How many there are: the tool says in a last line in brackets how many it left out. */
+  n: number;
+  /** The line for those that are not shown. */
+  more: string[];
+}
+
+/** What glob or grep found. */
+export function foundIn(say: Say, text: string, shown = Number.POSITIVE_INFINITY): Found {
   const lines = linesOf(text);
-  const last = lines.at(-1) ?? "";
-  if (!isRemark(last)) return { found: lines, rest: 0 };
-  const count = /\d[\d,]*/.exec(last)?.[0] ?? "0";
-  return { found: lines.slice(0, -1), rest: Number(count.replaceAll(",", "")) };
+  const remark = isRemark(lines.at(-1) ?? "") ? lines.pop() : undefined;
+  const n = lines.length + Number(/\d[\d,]*/.exec(remark ?? "")?.[0].replaceAll(",", "") ?? 0);
+  const hidden = n - Math.min(shown, lines.length);
+  return { found: lines, n, more: hidden > 0 ? [say("more", { n: hidden })] : [] };
 }
 
 const NUMBER = /^\s*\d*\|/;
@@ -37,17 +46,17 @@ interface CommandResult {
 
 /** What a command printed, apart from the lines in brackets that the tool put after it. */
 export function commandResult({ text, isError, exitCode }: CallResult): CommandResult {
-  const output = text.trimEnd().split(/\r?\n/);
-  const own = output.findLastIndex((line) => !/^\[.*\]$/.test(line)) + 1;
-  const last = own < output.length ? output.at(-1) : undefined;
-  const before = printed(output.slice(0, -1));
-  if (!isError && last && /\bjob_\w+/.test(last)) return { placeholder: last, output: before };
-  if (!isError) return { output: printed(output) };
+  const lines = text.trimEnd().split(/\r?\n/);
+  const own = lines.findLastIndex((line) => !/^\[.*\]$/.test(line)) + 1;
+  const last = own < lines.length ? lines.at(-1) : undefined;
+  const before = printed(lines.slice(0, -1));
+  if (!isError)
+    return last && /\bjob_\w+/.test(last) ? { placeholder: last, output: before } : { output: printed(lines) };
   if (exitCode === undefined)
     return last ? { output: before, trouble: last } : { output: [], trouble: firstLine(text) };
-  // Up to the line that names the code: what stands before it is the command's own, whatever it looks like.
-  const code = output.findLastIndex((line, i) => i >= own && line.includes(String(exitCode)));
-  return { output: [...printed(output.slice(0, code < 0 ? own : code)), ...output.slice((code < 0 ? own : code) + 1)] };
+  // Without the line that names the code: what stands before it is the command's own, whatever it looks like.
+  const code = lines.findLastIndex((line, i) => i >= own && line.includes(String(exitCode)));
+  return { output: printed(lines.filter((_, i) => i !== code)) };
 }
 
 const printed = (lines: string[]): string[] => {
@@ -62,11 +71,14 @@ export function fenced(lines: string[]): string {
   return [fence, ...lines, fence].join("\n");
 }
 
-export function byFolder(paths: string[]): string[] {
+/** How many are in which folder; no line when they are all in one, or not all known. */
+export function byFolder(say: Say, paths: string[], n: number): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) {
     const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".";
     counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
-  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([folder, n]) => `${folder} ${n}`);
+  if (n > paths.length || counts.size < 2) return [];
+  const lines = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([folder, count]) => `${folder} ${count}`);
+  return [say("byFolder", { counts: lines.join(", ") })];
 }

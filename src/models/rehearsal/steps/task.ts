@@ -21,35 +21,29 @@ interface Overview {
 }
 
 const overviews = (say: Say): Overview[] =>
-  linesIn(say, "topics").flatMap((topic, i) =>
-    PATTERNS.slice(i, i + 1).map((pattern) => ({ file: `NOTES-${i + 1}.md`, topic, pattern })),
-  );
+  linesIn(say, "topics").map((topic, i) => ({ file: `NOTES-${i + 1}.md`, topic, pattern: PATTERNS[i] ?? "**/*" }));
 
 /** Tasks that can be done without an AI. Contract: as many as asked for, at most as there are topics. */
 export const generalTasks = (say: Say, count: number): { subject: string; description: string }[] =>
   overviews(say)
     .slice(0, count)
-    .map(({ file, topic, pattern }) => ({
-      subject: say("overview", { file, topic }),
-      description: say("overviewMore", { pattern, file }),
-    }));
+    .map((one) => ({ subject: say("overview", { ...one }), description: say("overviewMore", { ...one }) }));
 
 /** The overview that the lead's own subject of a general task asks for; undefined for any other. */
 const overviewIn = (subject: string): Overview | undefined =>
-  (["en", "ja"] as const)
-    .flatMap((lang) =>
-      overviews(phrasesIn(lang)).map((one) => ({ one, text: phrasesIn(lang)("overview", { ...one }) })),
-    )
+  [phrasesIn("en"), phrasesIn("ja")]
+    .flatMap((say) => overviews(say).map((one) => ({ one, text: say("overview", { ...one }) })))
     .find(({ text }) => text === subject.trim())?.one;
 
 export function* workOn(stage: Stage, { id, subject }: ClaimedTask): Step {
   const { say } = stage;
-  const place = { name: "bash", input: { command: "pwd" } };
-  const where = yield* attempt(stage, place, (text) => say("worksIn", { dir: firstLine(text) }));
+  const where = yield* attempt(stage, "bash", { command: "pwd" }, (text) => say("worksIn", { dir: firstLine(text) }));
   const work = yield* theWork(stage, subject);
   if (!work.ok) return yield* giveUp(stage, id, work.text);
-  const complete = { name: "complete_task", input: { task_id: id, note: firstLine(work.text) } };
-  const end = yield* attempt(stage, complete, () => say("taskDone", { id, said: work.text }));
+  const note = firstLine(work.text);
+  const end = yield* attempt(stage, "complete_task", { task_id: id, note }, () =>
+    say("taskDone", { id, said: work.text }),
+  );
   return { text: `${end.text}\n${where.text}`, ok: end.ok };
 }
 
@@ -71,25 +65,25 @@ function* theWork(stage: Stage, subject: string): Step {
 
 function* writeOverview(stage: Stage, { file, topic, pattern }: Overview): Step {
   const { say } = stage;
-  const globbed = yield* attempt(stage, { name: "glob", input: { pattern } }, (text) => text);
+  const globbed = yield* attempt(stage, "glob", { pattern }, (text) => text);
   if (!globbed.ok) return globbed;
-  const { found, rest } = foundIn(globbed.text);
+  const { found, n, more } = foundIn(say, globbed.text);
   // The tool has them by time, which differs from tree to tree.
   const lines = found.sort().map((path) => `- ${path}`);
-  const folders = rest === 0 ? byFolder(found) : [];
-  const content = paragraphs([
-    say("overviewHead", { topic, pattern, n: found.length + rest }),
-    [...lines, ...(rest > 0 ? [say("more", { n: rest })] : [])].join("\n"),
-    folders.length > 1 ? say("byFolder", { counts: folders.join(", ") }) : "",
-  ]);
-  const write = { name: "write_file", input: { path: file, content: `${content}\n` } };
-  return yield* attempt(stage, write, () => say("overviewDone", { file }));
+  const parts = [
+    say("overviewHead", { topic, pattern, n }),
+    [...lines, ...more].join("\n"),
+    ...byFolder(say, found, n),
+  ];
+  const content = `${paragraphs(parts)}\n`;
+  return yield* attempt(stage, "write_file", { path: file, content }, () => say("overviewDone", { file }));
 }
 
 function* giveUp(stage: Stage, id: string, why: string): Step {
-  const release = { name: "update_task", input: { task_id: id, status: "pending", note: firstLine(why) } };
-  const released = yield* attempt(stage, release, () => stage.say("released", { id }));
+  const released = yield* attempt(stage, "update_task", { task_id: id, status: "pending", note: firstLine(why) }, () =>
+    stage.say("released", { id }),
+  );
   const text = `${released.text} ${why}`;
-  const sent = yield* attempt(stage, { name: "send_message", input: { to: "lead", content: text } });
+  const sent = yield* attempt(stage, "send_message", { to: "lead", content: text });
   return { text: sent.ok ? text : `${text}\n${sent.text}`, ok: false };
 }

@@ -1,5 +1,5 @@
 // Steps of a lead: set up a team, each part of which needs the one before; answer plans, ask for shutdown, pass a message on.
-import { attempt, call, joinedPlan, type Section, type Stage, type Step, together } from "../plan.ts";
+import { attempt, joinedSections, type Section, type Stage, type Step, together } from "../plan.ts";
 import type { IntentOf, Team } from "../request.ts";
 import type { PlanRequest } from "../transcript.ts";
 import { firstLine, linesOf } from "./results.ts";
@@ -26,13 +26,13 @@ export function* setUpTeam(stage: Stage, team: Team): Step {
     parts.push(made);
     if (made.ok && team.worktrees) parts.push(yield* createWorktrees(stage, ids));
     // Work that was to be kept apart is not begun in one place.
-    if (!joinedPlan(parts).ok) return joinedPlan(parts);
+    if (!joinedSections(parts).ok) return joinedSections(parts);
   }
   if (team.mates.length > 0) parts.push(yield* spawnMates(stage, team));
   const spawned = team.mates.map((mate) => mate.name);
   const asked = team.plans?.filter((name) => !spawned.includes(name));
   if (asked && (asked.length > 0 || spawned.length === 0)) parts.push(yield* requestPlans(stage, asked));
-  return joinedPlan(parts);
+  return joinedSections(parts);
 }
 
 function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] }> {
@@ -42,47 +42,41 @@ function* createTasks(stage: Stage, team: Team): Step<Section & { ids: string[] 
   const tasks =
     team.subjects?.map((subject) => ({ subject })) ??
     generalTasks(say, team.tasks).map((task, i) => (each[i] ? { ...task, labels: [each[i].name] } : task));
-  const { text, isError } = yield* call(stage, "create_task", { tasks });
-  const lines = linesOf(text).filter((line) => /^task_\w+ /.test(line));
-  if (isError) return { text: say("failed", { name: "create_task", why: firstLine(text) }), ok: false, ids: [] };
+  const made = yield* attempt(stage, "create_task", { tasks }, (text) => text);
+  if (!made.ok) return { ...made, ids: [] };
+  const lines = linesOf(made.text).filter((line) => /^task_\w+ /.test(line));
   const general = team.subjects ? [] : [say("genericTasks")];
-  const ids = lines.map((line) => line.replace(/ .*$/, ""));
-  return { text: [say("tasksMade"), ...lines.map((line) => `- ${line}`), ...general].join("\n"), ok: true, ids };
+  const text = [say("tasksMade"), ...lines.map((line) => `- ${line}`), ...general].join("\n");
+  return { text, ok: true, ids: lines.map((line) => line.replace(/ .*$/, "")) };
 }
 
 /** All in one reply, a line for each. */
 function* allOf(steps: Step[]): Step {
-  const sections = yield* together(steps);
-  return { text: sections.map((section) => section.text).join("\n"), ok: sections.every((section) => section.ok) };
+  return joinedSections(yield* together(steps), "\n");
 }
 
-const item = (text: string): string => `- ${firstLine(text)}`;
+/** Likewise, under a heading. */
+function* listOf(heading: string, steps: Step[]): Step {
+  const { text, ok } = yield* allOf(steps);
+  return { text: `${heading}\n${text.replace(/^/gm, "- ")}`, ok };
+}
 
-function* createWorktrees(stage: Stage, ids: string[]): Step {
-  const { say } = stage;
-  const made = yield* allOf(
-    ids.map((id) => {
-      const name = id.replace("_", "-");
-      const failed = (why: string) => item(say("worktreeFailed", { name, why }));
-      return attempt(stage, { name: "create_worktree", input: { name, task_id: id } }, item, failed);
-    }),
+const createWorktrees = (stage: Stage, ids: string[]): Step =>
+  listOf(
+    stage.say("worktreesMade"),
+    ids.map((id) => attempt(stage, "create_worktree", { name: id.replace("_", "-"), task_id: id })),
   );
-  return { text: `${say("worktreesMade")}\n${made.text}`, ok: made.ok };
-}
 
 function* spawnMates(stage: Stage, { mates, plans: planning }: Team): Step {
   const { say } = stage;
   const isPlanning = (name: string) => planning?.length === 0 || planning?.includes(name) === true;
-  const made = yield* together(
-    mates.map(({ name, role = ROLE }) => {
-      const plans = isPlanning(name);
-      const input = { name, role, prompt: say("matePrompt", { plans }), ...(plans && { require_plan: true }) };
-      return attempt(stage, { name: "spawn_teammate", input }, item);
-    }),
-  );
-  const isAwaited = mates.some((mate, i) => made[i]?.ok && isPlanning(mate.name));
-  const lines = [say("matesMade"), ...made.map(({ text }) => text), ...(isAwaited ? [say("plansAwaited")] : [])];
-  return { text: lines.join("\n"), ok: made.every(({ ok }) => ok) };
+  const spawned = mates.map(({ name, role = ROLE }) => {
+    const plans = isPlanning(name);
+    const prompt = say("matePrompt", { plans });
+    return attempt(stage, "spawn_teammate", { name, role, prompt, require_plan: plans || undefined });
+  });
+  const { text, ok } = yield* listOf(say("matesMade"), spawned);
+  return { text: ok && mates.some(({ name }) => isPlanning(name)) ? `${text}\n${say("plansAwaited")}` : text, ok };
 }
 
 /** No names: everyone. */
@@ -92,14 +86,14 @@ function* forEach(stage: Stage, names: string[], step: (name: string) => Step): 
 }
 
 const requestPlans = (stage: Stage, names: string[]): Step =>
-  forEach(stage, names, (name) => attempt(stage, { name: "request_plan", input: { name } }));
+  forEach(stage, names, (name) => attempt(stage, "request_plan", { name }));
 
 export const requestShutdown = (stage: Stage, { names, reason }: IntentOf<"shutdown">): Step =>
-  forEach(stage, names, (name) => {
-    const input = { name, ...(reason !== undefined && { reason }) };
-    const done = (text: string) => stage.say("shutdownAsked", { name, said: firstLine(text) });
-    return attempt(stage, { name: "request_shutdown", input }, done);
-  });
+  forEach(stage, names, (name) =>
+    attempt(stage, "request_shutdown", { name, reason }, (text) =>
+      stage.say("shutdownAsked", { name, said: firstLine(text) }),
+    ),
+  );
 
 export function* reviewPlans(stage: Stage, { names, approve, feedback }: IntentOf<"review">): Step {
   const { say } = stage;
@@ -108,12 +102,9 @@ export function* reviewPlans(stage: Stage, { names, approve, feedback }: IntentO
   // A rejection without a reason helps nobody: the next plan would be the same.
   if (!approve && feedback === undefined)
     return { text: say("feedbackWanted", { name: chosen.plans.map(({ name }) => name).join(", ") }), ok: false };
-  return yield* allOf(
-    chosen.plans.map(({ id, name }) => {
-      const input = { request_id: id, approve, ...(feedback !== undefined && { feedback }) };
-      return attempt(stage, { name: "review_plan", input }, () => say("reviewed", { name, id, approve }));
-    }),
-  );
+  const answer = ({ id, name }: PlanRequest) =>
+    attempt(stage, "review_plan", { request_id: id, approve, feedback }, () => say("reviewed", { name, id, approve }));
+  return yield* allOf(chosen.plans.map(answer));
 }
 
 /** By name or by request id. Contract: nothing is decided when one of those named has no plan, or when it is unclear whose is meant. */
@@ -130,4 +121,4 @@ function choose({ say, roster: { plans } }: Stage, names: string[]): { plans: Pl
 }
 
 export const sendMessage = (stage: Stage, { to, content }: IntentOf<"message">): Step =>
-  attempt(stage, { name: "send_message", input: { to, content } });
+  attempt(stage, "send_message", { to, content });
