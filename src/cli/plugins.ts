@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { HookEvent } from "../claude-code/hook-events.ts";
+import { changeFile } from "../ledger/change-file.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { HookConfig } from "../mechanisms/hooks/config.ts";
@@ -47,9 +48,12 @@ const listFile = (trust: Trust): string => join(dirname(trust.file), "plugins.js
 
 function addedPlugins(trust: Trust): string[] {
   const file = listFile(trust);
-  if (!fs.existsSync(file)) return [];
+  return fs.existsSync(file) ? listIn(fs.readFileSync(file, "utf8"), file) : [];
+}
+
+function listIn(text: string, file: string): string[] {
   try {
-    const value: unknown = JSON.parse(fs.readFileSync(file, "utf8"));
+    const value: unknown = JSON.parse(text);
     if (!isRecord(value) || !Array.isArray(value.dirs)) throw new Error("it has no list");
     return value.dirs.filter((dir) => typeof dir === "string");
   } catch (error) {
@@ -62,7 +66,7 @@ function addedPlugins(trust: Trust): string[] {
 export async function addPlugin(dir: string, trust: Trust): Promise<Plugin> {
   const plugin = readPlugin(resolve(dir));
   await trust.grant(plugin.root, { [KIND]: plugin.hash });
-  keep(trust, [...new Set([...addedPlugins(trust), plugin.root])]);
+  await changeList(trust, (dirs) => [...new Set([...dirs, plugin.root])]);
   return plugin;
 }
 
@@ -78,20 +82,18 @@ export async function removePlugin(named: string, trust: Trust): Promise<string>
   const found = dirs.find((dir) => dir === resolve(named) || nameOf(dir) === named);
   if (found === undefined)
     throw new HoldfastError("not_found", `no plugin ${named} was added: see \`holdfast plugins\``);
-  keep(
-    trust,
-    dirs.filter((dir) => dir !== found),
-  );
+  await changeList(trust, (now) => now.filter((dir) => dir !== found));
   await trust.revoke(found).catch(() => false);
   return found;
 }
 
-function keep(trust: Trust, dirs: readonly string[]): void {
+const changeList = (trust: Trust, edit: (dirs: string[]) => string[]): Promise<void> => {
   const file = listFile(trust);
-  const fresh = `${file}.${process.pid}.tmp`;
-  fs.writeFileSync(fresh, `${JSON.stringify({ version: 1, dirs }, null, 2)}\n`, { mode: 0o600, flush: true });
-  fs.renameSync(fresh, file);
-}
+  return changeFile(file, (text) => {
+    const dirs = edit(text === undefined ? [] : listIn(text, file));
+    return `${JSON.stringify({ version: 1, dirs }, null, 2)}\n`;
+  });
+};
 
 export const skillsOf = (plugins: readonly Plugin[]): SkillPlace[] =>
   plugins.flatMap(({ name, root, skills, commands }) => {

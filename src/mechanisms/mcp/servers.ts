@@ -26,7 +26,7 @@ export interface Servers {
   now(): Promise<Connected[]>;
   /** What that tool says now, where nobody has agreed to it. */
   changed(server: string, tool: string): ToolDefinition | undefined;
-  approve(server: string, definition: ToolDefinition): void;
+  approve(server: string, definition: ToolDefinition): Promise<void>;
   /** While `work` runs, questions of that server go to this call. */
   asking<T>(server: string, asker: Asker, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export function createServers(
   async function offerOf(connection: ServerConnection): Promise<Outcome<Connected>> {
     const listed = await connection.tools();
     if (listed.kind !== "done") return listed;
-    const { tools, changed } = kept().shown(connection.server.name, listed.value);
+    const { tools, changed } = await kept().shown(connection.server.name, listed.value);
     const hash = definitionHash(tools);
     return {
       kind: "done",
@@ -134,8 +134,8 @@ export function createServers(
       return live;
     },
     changed: (server, tool) => slots.get(server)?.connected?.changed.get(tool),
-    approve(server, definition) {
-      kept().approve(server, definition);
+    async approve(server, definition) {
+      await kept().approve(server, definition);
       const slot = slots.get(server);
       if (!slot?.connected) return;
       const tools = slot.connected.tools.map((one) => (one.tool === definition.tool ? definition : one));
