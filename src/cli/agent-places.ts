@@ -21,7 +21,7 @@ function ownPlaces(): string[] {
 }
 
 /** In the home directory the project's folders are the person's own. */
-function ofRepository(root: string): AgentPlace[] {
+export function ofRepository(root: string): AgentPlace[] {
   const own = ownPlaces();
   return IN_PROJECT.map((shown) => ({ dir: join(root, shown), shown, repository: true })).filter(
     ({ dir }) => !own.includes(dir),

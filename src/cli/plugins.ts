@@ -1,4 +1,4 @@
-// Which plugins are used: those that were added, those of --plugin-dir; each only as it was trusted.
+// Which plugins are used: those that were added, those of settings, those of --plugin-dir; each only as it was trusted.
 import fs from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { HookEvent } from "../claude-code/hook-events.ts";
@@ -8,10 +8,13 @@ import { isRecord } from "../ledger/guards.ts";
 import type { HookConfig } from "../mechanisms/hooks/config.ts";
 import type { SkillPlace } from "../mechanisms/skills/catalogue.ts";
 import { type Plugin, readPlugin } from "../plugins/plugin.ts";
+import { pieceOf, type TrustedPiece } from "../settings/repository.ts";
 import type { Trust } from "../settings/trust.ts";
+import type { NamedPlugin } from "../settings/types.ts";
 
 export interface UsedPlugins {
-  plugins: Plugin[];
+  /** `by`: the settings that name it. */
+  plugins: (Plugin & { by?: string })[];
   /** One line for each that is not used, or not whole. */
   says: string[];
 }
@@ -19,26 +22,68 @@ export interface UsedPlugins {
 /** Under which trust keeps the hash of all that a plugin holds. */
 const KIND = "plugin";
 
+interface Choosing {
+  trust: Trust;
+  trustFlag: boolean;
+  /** Of the start of a context that is gone on with. */
+  kept?: readonly string[];
+  /** By settings. */
+  named?: readonly NamedPlugin[];
+  /** The project: what its own settings name is trusted with it, as it is then. */
+  root?: string;
+}
+
+/** A plugin that the project's own settings name, as a piece of what the project can run. */
+const pieceOfPlugin = ({ name, hash, ...has }: Plugin, dir: string): TrustedPiece =>
+  pieceOf({ name: KIND, what: "plugin", file: dir, content: hash, shows: [`${name}: ${partsOf(has).join(", ")}`] });
+
+/** Those that can be read: what is wrong with the others is said where they would be used. */
+export const pluginPieces = (dirs: readonly string[]): TrustedPiece[] =>
+  dirs.flatMap((dir) => {
+    try {
+      return [pieceOfPlugin(readPlugin(dir), dir)];
+    } catch {
+      return [];
+    }
+  });
+
+/** What is in it, in a person's words. */
+export const partsOf = (plugin: Omit<Plugin, "name" | "hash">): string[] =>
+  [
+    plugin.skills.length > 0 && "skills",
+    plugin.commands.length > 0 && "commands",
+    plugin.agents.length > 0 && "agents",
+    plugin.hooks !== undefined && "hooks",
+    plugin.mcp !== undefined && "MCP servers",
+  ].filter((one) => one !== false);
+
 /** Contract: a plugin that is new, changed or unreadable leaves the others as they are. Reads nothing where none is chosen. */
 export async function usedPlugins(
   given: readonly string[],
-  { trust, trustFlag }: { trust: Trust; trustFlag: boolean },
+  { trust, trustFlag, kept = [], named = [], root }: Choosing,
 ): Promise<UsedPlugins> {
   const used: UsedPlugins = { plugins: [], says: [] };
-  for (const dir of new Set([...given.map((one) => resolve(one)), ...addedPlugins(trust)])) {
+  const asked = given.map((one) => resolve(one));
+  for (const dir of new Set([...asked, ...kept, ...named.map((one) => one.dir), ...addedPlugins(trust)])) {
+    const by = named.find((one) => one.dir === dir);
     try {
       const plugin = readPlugin(dir);
-      if (trustFlag && given.some((one) => resolve(one) === dir))
-        await trust.grant(plugin.root, { [KIND]: plugin.hash });
-      if (!trust.approves(plugin.root, KIND, plugin.hash))
+      if (trustFlag && (by || asked.includes(dir))) await trust.grant(plugin.root, { [KIND]: plugin.hash });
+      const piece = pieceOfPlugin(plugin, dir);
+      const isOfProject = by?.repository === true && root !== undefined;
+      const isApproved =
+        trust.approves(plugin.root, KIND, plugin.hash) || (isOfProject && trust.approves(root, piece.kind, piece.hash));
+      if (!isApproved) {
+        const where = by ? ` (named in ${by.source})` : "";
+        const next = isOfProject ? "holdfast trust add" : `holdfast plugins add ${dir}`;
         used.says.push(
-          `plugin ${plugin.name}: not used: it is new or has changed since it was trusted; look at ${dir}, then run \`holdfast plugins add ${dir}\``,
+          `plugin ${plugin.name}${where}: not used: it is new or has changed since it was trusted; look at ${dir}, then run \`${next}\``,
         );
-      else if (used.plugins.some(({ name }) => name === plugin.name))
+      } else if (used.plugins.some(({ name }) => name === plugin.name))
         used.says.push(`plugin ${plugin.name} of ${dir}: not used: another one has that name`);
-      else used.plugins.push(plugin);
+      else used.plugins.push({ ...plugin, ...(by && { by: by.source }) });
     } catch (error) {
-      used.says.push(`plugin not used: ${messageOf(error)}`);
+      used.says.push(`plugin not used${by ? ` (named in ${by.source})` : ""}: ${messageOf(error)}`);
     }
   }
   return used;
@@ -108,7 +153,9 @@ export const skillsOf = (plugins: readonly Plugin[]): SkillPlace[] =>
   });
 
 export const agentsOf = (plugins: readonly Plugin[]) =>
-  plugins.flatMap(({ name, agents }) => agents.map((dir) => ({ dir, shown: `plugin ${name}`, repository: true })));
+  plugins.flatMap(({ name, agents }) =>
+    agents.map((dir) => ({ dir, shown: `plugin ${name}`, repository: true, approved: true })),
+  );
 
 /** Checked as settings are; their commands know where their plugin lies. */
 export async function hooksOf(plugins: readonly Plugin[]): Promise<{ hooks: HookConfig; says: string[] }> {

@@ -15,6 +15,8 @@ export interface AgentPlace {
   shown: string;
   /** Comes with the project. */
   repository: boolean;
+  /** Somebody approved all of it as it is: a plugin's. */
+  approved?: boolean;
 }
 
 export interface CatalogueOptions {
@@ -27,6 +29,8 @@ export interface CatalogueOptions {
 export interface Catalogue extends AgentCatalogue {
   /** Everything about one. Throws as `about`. */
   definition(type: string): Promise<AgentDefinition>;
+  /** Everything about all of them, in the order of precedence. */
+  definitions(): Promise<AgentDefinition[]>;
 }
 
 const MAX_BYTES = 256 * 1024;
@@ -80,6 +84,7 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
     list: async () => (await all()).map(typeOf),
     about: async (type) => typeOf(await definition(type)),
     definition,
+    definitions: all,
     define: async (agent, type) => factsOf(agent, await definition(type)),
     problems() {
       const now = fresh;
@@ -121,7 +126,10 @@ function createPlaceReader(tell: (problems: readonly string[]) => void): ReadPla
     return found;
   };
 
-  async function read({ dir, shown, repository }: AgentPlace, name: string): Promise<ReadDefinition | undefined> {
+  async function read(
+    { dir, shown, repository, approved }: AgentPlace,
+    name: string,
+  ): Promise<ReadDefinition | undefined> {
     const file = path.join(dir, name);
     const source = path.join(shown, name);
     try {
@@ -132,7 +140,10 @@ function createPlaceReader(tell: (problems: readonly string[]) => void): ReadPla
         if (!stat.isFile()) throw new Error("it is not a file");
         if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
         const { readDefinition } = await import("./read-definition.ts");
-        cached = { stamp, read: readDefinition(fs.readFileSync(file, "utf8"), source, { repository }) };
+        const read = readDefinition(fs.readFileSync(file, "utf8"), source, { repository });
+        if (read.definition && repository) read.definition.repository = true;
+        if (read.definition && approved) read.definition.approved = true;
+        cached = { stamp, read };
         cache.set(file, cached);
       }
       tell(cached.read.problems);
@@ -162,8 +173,9 @@ const typeOf = ({ name, description, source, isolation, background }: AgentDefin
 });
 
 function factsOf(agent: string, definition: AgentDefinition): AgentFacts {
-  const { name: type, instructions, tools, disallowedTools, model, permissionMode, maxRounds } = definition;
-  const optional = { tools, disallowedTools, model, permissionMode, maxRounds };
+  const { name: type, instructions, tools, disallowedTools, model, permissionMode, maxRounds, skills } = definition;
+  const mcpServers = definition.mcpServers?.flatMap((one) => (typeof one === "string" ? [one] : Object.keys(one)));
+  const optional = { tools, disallowedTools, model, permissionMode, maxRounds, skills, mcpServers };
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
   return [{ type: "agent.defined", data: { agent, type, instructions, ...given } }];
 }

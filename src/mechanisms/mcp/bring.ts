@@ -8,13 +8,18 @@ import { resourceText, withoutResult } from "./outcome-text.ts";
 import type { McpServer } from "./port.ts";
 import type { Servers } from "./servers.ts";
 
+/** Those that the agent sees. */
+interface Seen extends Pick<Servers, "open"> {
+  find(name: string): McpServer | undefined;
+}
+
 const LONGEST = 100_000;
 const MOST = 10;
 /** At the beginning of a word: `@docs:docs://guide`. */
 const RESOURCE = /(?<=^|[\s(])@([A-Za-z0-9_-]+):(?!\s)("[^"\n]+"|\S+)/g;
 const PROMPT = /^\/mcp__([A-Za-z0-9_-]+?)__(\S+)(?:\s+([\s\S]*))?$/;
 
-export async function brought(input: Input, turn: Turn, servers: Servers): Promise<Input> {
+export async function brought(input: Input, turn: Turn, servers: Seen): Promise<Input> {
   if (input.origin !== "user") return input;
   const words = textOf(input.content.slice(0, 1)).trim(); // what was typed; the rest is data
   const [, name, prompt, args = ""] = PROMPT.exec(words) ?? [];
@@ -35,7 +40,7 @@ const failure = (...of: Parameters<typeof withoutResult>): Content => {
   return noteOf("holdfast", withoutMarks(content as string));
 };
 
-async function resourceOf(server: McpServer, given: string, turn: Turn, servers: Servers): Promise<Content> {
+async function resourceOf(server: McpServer, given: string, turn: Turn, servers: Seen): Promise<Content> {
   const { signal } = turn;
   const opened = await servers.open(server, { signal, isAsked: true });
   const bare = given.replaceAll('"', "");
@@ -52,13 +57,7 @@ async function resourceOf(server: McpServer, given: string, turn: Turn, servers:
 }
 
 /** Words stand for the arguments in the order in which the prompt names them; the last takes the rest. */
-async function promptOf(
-  server: McpServer,
-  name: string,
-  words: string,
-  turn: Turn,
-  servers: Servers,
-): Promise<Content> {
+async function promptOf(server: McpServer, name: string, words: string, turn: Turn, servers: Seen): Promise<Content> {
   const { signal } = turn;
   const what = `/mcp__${server.name}__${name}`;
   const opened = await servers.open(server, { signal, isAsked: true });

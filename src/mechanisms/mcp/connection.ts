@@ -151,6 +151,11 @@ async function openTransport(
     const command = [...walls, transport.command, ...transport.args];
     return createStdioTransport({ command, env: { ...env, ...transport.env }, cwd: root }, mcp);
   }
+  if (transport.kind === "sdk") {
+    const [ours, theirs] = mcp.InMemoryTransport.createLinkedPair();
+    await transport.server.connect(theirs);
+    return ours;
+  }
   const { url, headers } = transport;
   const hasOwn = Object.keys(headers).some((header) => header.toLowerCase() === "authorization");
   const options = {

@@ -11,7 +11,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { changeFile } from "../../ledger/change-file.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
-import type { McpServer, OAuthClient } from "./port.ts";
+import { addressOf, type McpServer, type OAuthClient } from "./port.ts";
 
 interface Kept {
   tokens?: StoredOAuthTokens | undefined;
@@ -22,9 +22,10 @@ interface Kept {
   scope?: string | undefined;
 }
 
-const urlOf = ({ transport }: McpServer): string => {
-  if (transport.kind === "stdio") throw new HoldfastError("invalid", "a stdio server has no login: give it env");
-  return transport.url;
+const urlOf = (server: McpServer): string => {
+  const url = addressOf(server);
+  if (url === undefined) throw new HoldfastError("invalid", "only a server over HTTP has a login: give this one env");
+  return url;
 };
 
 /** By address: whoever takes the name of a server does not get its tokens. */
@@ -46,7 +47,7 @@ const change = (file: string, edit: (kept: Kept) => Kept): Promise<void> =>
   changeFile(file, () => JSON.stringify(edit(read(file))));
 
 export const isLoggedIn = (server: McpServer, stateDir: string): boolean =>
-  server.transport.kind !== "stdio" && read(fileOf(server, stateDir)).tokens !== undefined;
+  addressOf(server) !== undefined && read(fileOf(server, stateDir)).tokens !== undefined;
 
 /** Contract: true when there was something to forget. */
 export function forgetLogin(server: McpServer, stateDir: string): boolean {
@@ -72,7 +73,11 @@ const NOWHERE = "http://127.0.0.1/callback";
 function providerOf(
   file: string,
   { transport }: McpServer,
-  { redirectUrl, onRedirect, state }: { redirectUrl: string; onRedirect: (url: URL) => void | Promise<void>; state?: string },
+  {
+    redirectUrl,
+    onRedirect,
+    state,
+  }: { redirectUrl: string; onRedirect: (url: URL) => void | Promise<void>; state?: string },
 ): OAuthClientProvider {
   let verifier = "";
   const { oauth } = transport as { oauth?: OAuthClient };
@@ -158,8 +163,7 @@ export async function loginTo(
   }
 }
 
-const portOf = ({ transport }: McpServer): number =>
-  transport.kind === "stdio" ? 0 : (transport.oauth?.callbackPort ?? 0);
+const portOf = ({ transport }: McpServer): number => ("oauth" in transport ? (transport.oauth?.callbackPort ?? 0) : 0);
 
 /** Where the browser comes back to. Only an address with our own `state` counts. */
 async function listenForCallback(state: string, wanted: number, signal: AbortSignal) {

@@ -1,6 +1,7 @@
 // Skills and commands: what there is stands in the system prompt, the text of one comes by `load_skill` or by a person's `/name`.
 import { own } from "../../ledger/own.ts";
-import { defineMechanism, type Input, type Mechanism, type Turn } from "../../loop/seams.ts";
+import { withoutMarks } from "../../loop/marks.ts";
+import { defineMechanism, type Input, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { bring, type IsApproved } from "./bring.ts";
@@ -14,6 +15,8 @@ export interface SkillsOptions {
   places: readonly SkillPlace[];
   isApproved?: IsApproved;
   catalogue?: SkillCatalogue;
+  /** Those that the type of an agent gives it at its start. */
+  skillsFor?: (turn: Pick<Turn, "agent" | "slice">) => { type: string; names: readonly string[] } | undefined;
 }
 
 const MOST_CHARS = 12_000;
@@ -40,18 +43,39 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     const [, name, args = ""] = NAMED.exec(typed.trim()) ?? [];
     const skill = name === undefined ? undefined : await invoked(name, turn);
     if (!skill) return input;
-    const { source, hash } = skill;
-    const wasBegun = own(own(turn.slice<LoadedSkills>("skills"), turn.agent) ?? {}, skill.name)?.begun === typed;
+    const { text, fact } = await loaded(skill, { turn, args, prompt: typed });
+    await turn.append([fact], { durability: "deferred" });
+    return { ...input, content: [...input.content, { type: "text", text }] };
+  }
+
+  /** `prompt`: what it is loaded for; its commands run once for that. */
+  async function loaded(skill: Skill, { turn, args, prompt }: { turn: Turn; args: string; prompt: string }) {
+    const { name, source, hash } = skill;
+    const wasBegun = own(own(turn.slice<LoadedSkills>("skills"), turn.agent) ?? {}, name)?.begun === prompt;
     const runs = commandsIn(skill.body).length > 0;
-    if (runs && !wasBegun)
-      await turn.append([{ type: "skill.begun", data: { name: skill.name, hash, prompt: typed } }]);
-    turn.emit({ type: "status", text: `skill ${skill.name} (${source})` });
-    const text = await bring(skill, args, { turn, id: `/${skill.name}`, isApproved, wasBegun });
-    await turn.append([{ type: "skill.loaded", data: { name: skill.name, source, hash, by: "person" } }], {
-      durability: "deferred",
-    });
-    const element = { type: "text" as const, text: `<skill name="${skill.name}">\n${text}\n</skill>` };
-    return { ...input, content: [...input.content, element] };
+    if (runs && !wasBegun) await turn.append([{ type: "skill.begun", data: { name, hash, prompt } }]);
+    turn.emit({ type: "status", text: `skill ${name} (${source})` });
+    const text = await bring(skill, args, { turn, id: `/${name}`, isApproved, wasBegun });
+    const fact = { type: "skill.loaded", data: { name, source, hash, by: "person" } };
+    return { text: `<skill name="${name}">\n${text}\n</skill>`, fact };
+  }
+
+  /** The skills that the type of an agent gives it, once, before its first request. */
+  async function given(turn: Turn): Promise<Note[]> {
+    const wanted = opts?.skillsFor?.(turn);
+    if (!wanted || !turn.state.turn || turn.state.rounds > 0) return [];
+    const has = own(turn.slice<LoadedSkills>("skills"), turn.agent) ?? {};
+    const all = (await read()).filter(({ onlyByPerson }) => !onlyByPerson);
+    const notes: Note[] = [];
+    for (const name of new Set(wanted.names)) {
+      const skill = all.find((one) => one.name.toLowerCase() === name.toLowerCase());
+      if (!skill) turn.emit({ type: "status", text: missingText(wanted.type, name, all) });
+      if (!skill || own(has, skill.name)?.agent !== undefined) continue;
+      const { text, fact } = await loaded(skill, { turn, args: "", prompt: `agent ${wanted.type}` });
+      const data = { ...fact.data, agent: wanted.type };
+      notes.push({ origin: "skills", text: withoutMarks(text), events: [{ ...fact, data }] });
+    }
+    return notes;
   }
 
   async function invoked(name: string, turn: Turn): Promise<Skill | undefined> {
@@ -82,6 +106,7 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     },
     seams: {
       input: (input, turn) => (opts ? expanded(input, turn) : Promise.resolve(input)),
+      intake: given,
       async system(turn) {
         if (!opts) return "";
         const turnId = turn.state.turn?.turnId;
@@ -91,6 +116,14 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
       },
     },
   });
+}
+
+function missingText(type: string, name: string, all: readonly Skill[]): string {
+  const near = nearestName(
+    name,
+    all.map((one) => one.name),
+  );
+  return `agent ${type}: there is no skill ${name}${near ? `: did you mean ${near}?` : ", and it begins without (`holdfast skills`)"}`;
 }
 
 /** What a person typed: what was piped in, or is told beside it, stands in notes, and nothing in them can end one. */
