@@ -51,7 +51,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
   const house = openHouse(opts);
   return [
     identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt }), // system: who the agent is, where it works
-    createInstructions(opts.instructions), // system, intake: AGENTS.md, CLAUDE.md and their like; those of folders when an agent comes there
+    createInstructions(opts.instructions && { ...opts.instructions, fire: house.fire }), // system, intake: AGENTS.md, CLAUDE.md and their like; those of folders when an agent comes there
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
     createRecovery({ ...house, fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation

@@ -20,7 +20,7 @@ export interface EventRule {
 
 const EVENTS = {
   UserPromptSubmit: { blocks: true, failsClosed: true, speaks: true, timeout: 30 },
-  UserPromptExpansion: { matches: "command_name", never: "no mechanism fires it yet" },
+  UserPromptExpansion: { matches: "command_name", blocks: true, failsClosed: true, speaks: true, timeout: 30 },
   PreToolUse: { matches: "tool", blocks: true, failsClosed: true },
   PermissionRequest: { matches: "tool" },
   PermissionDenied: { matches: "tool" },
@@ -46,11 +46,11 @@ const EVENTS = {
   WorktreeRemove: {},
   CwdChanged: {},
   ConfigChange: { matches: "source", never: "settings are read once, at the start" },
-  InstructionsLoaded: { matches: "load_reason", never: "no mechanism fires it yet" },
+  InstructionsLoaded: { matches: "load_reason", beside: true },
   FileChanged: { never: "files are not watched" },
   DirectoryAdded: { never: "directories are given at the start" },
-  Elicitation: { never: "questions of MCP servers are approvals" },
-  ElicitationResult: { never: "questions of MCP servers are approvals" },
+  Elicitation: { matches: "mcp_server_name", blocks: true, failsClosed: true },
+  ElicitationResult: { matches: "mcp_server_name", blocks: true, failsClosed: true },
   MessageDisplay: { never: "text is shown as it comes" },
 } satisfies Record<string, EventRule>;
 

@@ -35,7 +35,7 @@ interface Choosing {
 
 /** A plugin that the project's own settings name, as a piece of what the project can run. */
 const pieceOfPlugin = ({ name, hash, ...has }: Plugin, dir: string): TrustedPiece =>
-  pieceOf({ name: KIND, what: "plugin", file: dir, content: hash, shows: [`${name}: ${partsOf(has).join(", ")}`] });
+  pieceOf({ name: KIND, what: "plugin", file: dir, content: hash, shows: [`${name}: ${bringsOf(has).join(", ")}`] });
 
 /** Those that can be read: what is wrong with the others is said where they would be used. */
 export const pluginPieces = (dirs: readonly string[]): TrustedPiece[] =>
@@ -48,7 +48,7 @@ export const pluginPieces = (dirs: readonly string[]): TrustedPiece[] =>
   });
 
 /** What is in it, in a person's words. */
-export const partsOf = (plugin: Omit<Plugin, "name" | "hash">): string[] =>
+export const bringsOf = (plugin: Omit<Plugin, "name" | "hash">): string[] =>
   [
     plugin.skills.length > 0 && "skills",
     plugin.commands.length > 0 && "commands",

@@ -63,6 +63,7 @@ describe("holdfast agents", () => {
       description: "of the repository",
       instructions: "Work as told.",
       source: ".claude/agents/theirs.md",
+      repository: true,
     });
     expect((await cli("agents", "show", "Explore")).stdout).toContain("permissionMode: plan");
     const slip = await cli("agents", "show", "thiers");

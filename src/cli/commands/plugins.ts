@@ -3,7 +3,7 @@ import { printable } from "../../front/presentation/printable.ts";
 import { describeWithheld } from "../../settings/load.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
-import { addPlugin, partsOf, removePlugin, usedPlugins } from "../plugins.ts";
+import { addPlugin, bringsOf, removePlugin, usedPlugins } from "../plugins.ts";
 import { trustNow, trustOf } from "../settings.ts";
 
 type Look = PlaceFlags & JsonToo;
@@ -35,7 +35,7 @@ export async function ls(flags: Look): Promise<number> {
 
 export async function add(flags: Look, dir: string): Promise<number> {
   const plugin = await addPlugin(dir, trustOf(flags, await projectOf(flags)));
-  const has = partsOf(plugin);
+  const has = bringsOf(plugin);
   if (flags.json) process.stdout.write(`${JSON.stringify({ name: plugin.name, root: plugin.root, has })}\n`);
   else print(`Added, and trusted as it is now: ${plugin.name} (${has.join(", ") || "nothing in it"})`);
   return 0;

@@ -5,12 +5,13 @@ import { type Content, textOf } from "../../models/model.ts";
 import { cutText } from "../../text/cut.ts";
 import { cleanName } from "./names.ts";
 import { resourceText, withoutResult } from "./outcome-text.ts";
-import type { McpServer } from "./port.ts";
+import type { McpHouse, McpServer } from "./port.ts";
 import type { Servers } from "./servers.ts";
 
 /** Those that the agent sees. */
 interface Seen extends Pick<Servers, "open"> {
   find(name: string): McpServer | undefined;
+  fire: McpHouse["fire"];
 }
 
 const LONGEST = 100_000;
@@ -19,12 +20,18 @@ const MOST = 10;
 const RESOURCE = /(?<=^|[\s(])@([A-Za-z0-9_-]+):(?!\s)("[^"\n]+"|\S+)/g;
 const PROMPT = /^\/mcp__([A-Za-z0-9_-]+?)__(\S+)(?:\s+([\s\S]*))?$/;
 
-export async function brought(input: Input, turn: Turn, servers: Seen): Promise<Input> {
+export async function brought(input: Input, turn: Turn, servers: Seen): Promise<Input | { block: string }> {
   if (input.origin !== "user") return input;
   const words = textOf(input.content.slice(0, 1)).trim(); // what was typed; the rest is data
   const [, name, prompt, args = ""] = PROMPT.exec(words) ?? [];
   const server = name === undefined ? undefined : servers.find(name);
-  if (server) return { ...input, content: [...input.content, await promptOf(server, prompt!, args, turn, servers)] };
+  if (server) {
+    const about = { command_name: `mcp__${name}__${prompt}`, command_args: args, command_source: "mcp", prompt: words };
+    const told = await servers.fire?.("UserPromptExpansion", { expansion_type: "mcp_prompt", ...about }, turn);
+    if (told?.blocked !== undefined) return { block: `blocked by a UserPromptExpansion hook: ${told.blocked}` };
+    const notes = (told?.context ?? []).map((one) => noteOf("hook", one));
+    return { ...input, content: [...input.content, await promptOf(server, prompt!, args, turn, servers), ...notes] };
+  }
   const content: Content[] = [...input.content];
   for (const [, name, uri] of [...words.matchAll(RESOURCE)].slice(0, MOST)) {
     const of = servers.find(name!);

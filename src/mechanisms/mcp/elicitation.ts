@@ -23,13 +23,23 @@ export interface Asker {
 
 export async function elicit(
   asked: Elicitation,
-  { server, asker, askPerson }: { server: McpServer; asker: Asker | undefined; askPerson: McpHouse["askPerson"] },
+  {
+    server,
+    asker,
+    askPerson,
+    fire,
+  }: Pick<McpHouse, "askPerson" | "fire"> & { server: McpServer; asker: Asker | undefined },
 ): Promise<Elicited> {
+  const about = { mcp_server_name: server.name, mode: asked.mode ?? "form" };
   const decline = (why: string): Elicited => {
     asker?.tell(`${server.name} asked: ${JSON.stringify(asked.message)}; declined: ${why}`);
     return { action: "decline" };
   };
-  if (!asker || !askPerson) return decline("there is no one to ask");
+  if (!asker) return decline("there is no one to ask");
+  const question = { message: asked.message, url: asked.url, requested_schema: asked.requestedSchema };
+  const told = await fire?.("Elicitation", { ...about, ...question }, asker.turn);
+  if (told?.blocked !== undefined) return decline(`a hook said no: ${told.blocked}`);
+  if (!askPerson) return decline("there is no one to ask");
   const content = asked.mode === "url" ? {} : proposed(asked.requestedSchema ?? {});
   if (typeof content === "string") return decline(`it wants ${content} to be typed, and an approval is yes or no`);
   const input = {
@@ -45,7 +55,9 @@ export async function elicit(
   );
   if (!answer) return decline("there is no one to ask");
   if (answer.decision === "deny") return decline(answer.reason);
-  return asked.mode === "url" ? { action: "accept" } : { action: "accept", content };
+  const accepted: Elicited = { action: "accept", ...(asked.mode !== "url" && { content }) };
+  const after = await fire?.("ElicitationResult", { ...about, ...accepted }, turn);
+  return after?.blocked === undefined ? accepted : decline(`a hook said no: ${after.blocked}`);
 }
 
 /** Stands for the question where a tool would: it is never run. */

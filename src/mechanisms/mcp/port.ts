@@ -58,6 +58,12 @@ export interface McpHouse {
   encloseServer?: ((server: string) => Promise<string[]>) | undefined;
   /** Contract: undefined when nobody can be asked. */
   askPerson?: (call: GateCall, asked: Asked) => Promise<Answer | undefined>;
+  /** The user's hooks: before a prompt of a server is fetched, before its question is put, before an answer is sent. */
+  fire?: (
+    event: "UserPromptExpansion" | "Elicitation" | "ElicitationResult",
+    payload: Record<string, unknown>,
+    turn: Turn,
+  ) => Promise<{ blocked?: string; context: string[] } | undefined>;
   /** The servers that an agent is to see, and the type of agent that says so; undefined: all that are configured. */
   serversFor?: (turn: Pick<Turn, "agent" | "slice">) => { type: string; names: readonly string[] } | undefined;
   /** Those that a type of agent brings itself. */

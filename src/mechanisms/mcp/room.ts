@@ -17,7 +17,7 @@ export interface McpRoom {
   tools(turn: Turn): Tool[];
   /** The line of the system prompt. */
   names(turn: Turn): string;
-  input(input: Input, turn: Turn): Promise<Input>;
+  input(input: Input, turn: Turn): Promise<Input | { block: string }>;
   /** A list that changed is recorded before the round that is to show it. */
   refresh(turn: Turn): Promise<void>;
   judge(call: GateCall): Verdict;
@@ -70,7 +70,7 @@ export function createMcpRoom(
     async input(input, turn) {
       const { brought } = await import("./bring.ts");
       const find = (name: string) => sight.of(turn).find((one) => one.name === name);
-      return brought(input, turn, { open: servers.open, find });
+      return brought(input, turn, { open: servers.open, find, fire: house.fire });
     },
     async refresh(turn) {
       const seen = new Set(sight.of(turn).map(({ name }) => name));

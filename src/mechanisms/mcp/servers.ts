@@ -82,7 +82,7 @@ export function createServers(
     const authProvider = await login?.(server);
     const made = await connect(server, {
       house,
-      elicit: (asked) => elicit(asked, { server, asker: slot.askers.at(-1), askPerson: house.askPerson }),
+      elicit: (asked) => elicit(asked, { server, asker: slot.askers.at(-1), ...house }),
       authProvider,
       signal,
     });

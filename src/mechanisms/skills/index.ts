@@ -1,6 +1,6 @@
 // Skills and commands: what there is stands in the system prompt, the text of one comes by `load_skill` or by a person's `/name`.
 import { own } from "../../ledger/own.ts";
-import { withoutMarks } from "../../loop/marks.ts";
+import { noteText, withoutMarks } from "../../loop/marks.ts";
 import { defineMechanism, type Input, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { nearestName } from "../../text/similarity.ts";
@@ -15,9 +15,17 @@ export interface SkillsOptions {
   places: readonly SkillPlace[];
   isApproved?: IsApproved;
   catalogue?: SkillCatalogue;
+  /** The user's hooks, before what was typed is made into more. */
+  fire?: FireExpansion;
   /** Those that the type of an agent gives it at its start. */
   skillsFor?: (turn: Pick<Turn, "agent" | "slice">) => { type: string; names: readonly string[] } | undefined;
 }
+
+type FireExpansion = (
+  event: "UserPromptExpansion",
+  payload: Record<string, unknown>,
+  turn: Turn,
+) => Promise<{ blocked?: string; context: string[] } | undefined>;
 
 const MOST_CHARS = 12_000;
 const MOST_NAMES_CHARS = 3_000;
@@ -37,15 +45,18 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
   const hasSkills = () => known.some(({ onlyByPerson }) => !onlyByPerson);
 
   /** A person's `/name words`: the skill's text stands behind what was typed. */
-  async function expanded(input: Input, turn: Turn): Promise<Input> {
+  async function expanded(input: Input, turn: Turn): Promise<Input | { block: string }> {
     if (input.origin !== "user") return input;
     const typed = typedIn(input);
     const [, name, args = ""] = NAMED.exec(typed.trim()) ?? [];
     const skill = name === undefined ? undefined : await invoked(name, turn);
     if (!skill) return input;
+    const told = await opts?.fire?.("UserPromptExpansion", expansionOf(skill, { args, prompt: typed }), turn);
+    if (told?.blocked !== undefined) return { block: `blocked by a UserPromptExpansion hook: ${told.blocked}` };
+    const notes = (told?.context ?? []).map((one) => ({ type: "text" as const, text: noteText("hook", one) }));
     const { text, fact } = await loaded(skill, { turn, args, prompt: typed });
     await turn.append([fact], { durability: "deferred" });
-    return { ...input, content: [...input.content, { type: "text", text }] };
+    return { ...input, content: [...input.content, { type: "text", text }, ...notes] };
   }
 
   /** `prompt`: what it is loaded for; its commands run once for that. */
@@ -117,6 +128,15 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     },
   });
 }
+
+/** As hooks are told it. */
+const expansionOf = (skill: Skill, { args, prompt }: { args: string; prompt: string }) => ({
+  expansion_type: "slash_command",
+  command_name: skill.name,
+  command_args: args,
+  command_source: skill.repository ? "project" : skill.pluginRoot === undefined ? "user" : "plugin",
+  prompt,
+});
 
 function missingText(type: string, name: string, all: readonly Skill[]): string {
   const near = nearestName(
