@@ -167,7 +167,7 @@ describe("a server of the user", () => {
       true,
       expect.stringContaining("MCP servers: given (connect_mcp)"),
     ]);
-    expect(kept).toMatch(/was started with --mcp-config …, which is not taken up \(a file of servers counts only/);
+    expect(kept).toMatch(/was started with --mcp-config '…', which is not taken up \(a file of servers counts only/);
     fs.writeFileSync(file, of("other")); // as an agent could have done
     const changed = await goOn();
     expect([

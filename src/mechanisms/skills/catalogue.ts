@@ -52,7 +52,7 @@ export function createSkillCatalogue(places: readonly SkillPlace[]): SkillCatalo
         if (place.repository && !staysIn(at.file, place.repository.root))
           throw new Error("it leads out of the project");
         const { readSkill } = await import("./read-skill.ts");
-        cached = { stamp, read: readSkill(fs.readFileSync(at.file, "utf8"), at) };
+        cached = { stamp, read: await readSkill(fs.readFileSync(at.file, "utf8"), at) };
         cache.set(at.file, cached);
       }
       tell(cached.read.problems);

@@ -41,6 +41,12 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     known = await catalogue.list();
     return known;
   };
+  /** Once for each turn. */
+  const readAt = async (turn: Turn) => {
+    const turnId = turn.state.turn?.turnId;
+    if (!readFor.has(turn) || readFor.get(turn) !== turnId) await read();
+    readFor.set(turn, turnId);
+  };
   const tool = createLoadSkillTool(read, isApproved);
   const hasSkills = () => known.some(({ onlyByPerson }) => !onlyByPerson);
 
@@ -111,8 +117,8 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     events: skillsEvents,
     fold: skillsSlice,
     tools: () => (hasSkills() ? [tool] : []),
-    async start() {
-      if (opts) await read();
+    async start(turn) {
+      if (opts) await readAt(turn);
       return [];
     },
     seams: {
@@ -120,9 +126,7 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
       intake: given,
       async system(turn) {
         if (!opts) return "";
-        const turnId = turn.state.turn?.turnId;
-        if (!readFor.has(turn) || readFor.get(turn) !== turnId) await read();
-        readFor.set(turn, turnId);
+        await readAt(turn);
         return catalogueText(known);
       },
     },
