@@ -59,7 +59,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     compaction(), // context: shrinks what the model sees when it no longer fits
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
-    createSkills(opts.skills), // input, system, tools: load_skill, and /name of a person
+    createSkills(opts.skills && { ...house, ...opts.skills }), // input, intake, system, tools: load_skill, /name of a person, what a type of agent is given
     createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
     createApprovals(opts.approvals), // ask: durable requests, answered by a person
     createOutputBound(), // tool: one bound on all output, the whole kept as a blob

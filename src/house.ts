@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { once } from "./file-access/secret-names.ts";
 import type { HarnessOptions } from "./harness-options.ts";
 import type { Catalogue } from "./mechanisms/agents/catalogue.ts";
-import { agentTypeOf, modesOf } from "./mechanisms/agents/index.ts";
+import { agentTypeOf, modesOf, serversFor, skillsFor } from "./mechanisms/agents/index.ts";
 import { askingPerson, keptRules } from "./mechanisms/approvals/index.ts";
 import { cancellingAll } from "./mechanisms/cron/schedules.ts";
 import type { HooksOptions } from "./mechanisms/hooks/index.ts";
@@ -105,6 +105,15 @@ export function openHouse(opts: HouseOptions) {
     jobsIn: (dir: string) => jobsIn(opts.jobsDir, dir),
     mostAgents: opts.subagents?.maxAgents,
     define: opts.catalogue?.define,
+    /** What the type of an agent gives it. */
+    skillsFor,
+    serversFor,
+    serversOfType: async (type: string) => {
+      const definition = opts.mcp?.strict ? undefined : await opts.catalogue?.definition(type).catch(() => undefined);
+      if (!definition) return { servers: [], warnings: [] }; // its file is gone: its names may still be configured
+      const { agentServers } = await import("./mechanisms/mcp/agent-servers.ts");
+      return agentServers(definition, { env: process.env, isApproved: opts.mcp?.isApproved });
+    },
     leaving: cancellingAll,
     /** Whoever is there is asked what an MCP server wants to know. */
     askPerson: askingPerson(opts.approvals ?? {}),

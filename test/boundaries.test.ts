@@ -20,7 +20,15 @@ const MAY_IMPORT: Record<string, string[]> = {
   loop: ["ledger", "contexts", "models/model.ts"],
   "file-access": ["ledger", "text", "loop", "models/model.ts"],
   "claude-code": ["ledger", "loop", "file-access"],
-  settings: ["ledger/error.ts", "ledger/events.ts", "ledger/guards.ts", "ledger/make-dir.ts", "claude-code", "text"],
+  settings: [
+    "ledger/error.ts",
+    "ledger/events.ts",
+    "ledger/guards.ts",
+    "ledger/make-dir.ts",
+    "ledger/change-file.ts",
+    "claude-code",
+    "text",
+  ],
   "shell-policy": ["ledger", "text", "file-access", "claude-code"],
   templates: ["ledger", "text"],
   mechanisms: [

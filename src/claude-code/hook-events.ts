@@ -27,6 +27,10 @@ export type EventRule =
 const CALL = ["tool_name", "tool_input", "tool_use_id"] as const;
 const TASK = ["task_id", "task_subject", "task_description", "teammate_name"] as const;
 const TREE = ["name", "worktree_path", "branch"] as const;
+const INSTRUCTIONS = ["file_path", "memory_type", "load_reason", "globs", "parent_file_path"] as const;
+const SERVER = ["mcp_server_name", "mode"] as const;
+const ELICITATION = [...SERVER, "message", "url", "requested_schema"] as const;
+const ELICITATION_RESULT = [...SERVER, "action", "content"] as const;
 const REPLY = ["stop_hook_active", "last_assistant_message"] as const;
 
 const EVENTS = {
@@ -128,15 +132,40 @@ const EVENTS = {
   },
   WorktreeCreate: { when: "a worktree was made, by a tool or for an agent with `isolation: worktree`", tells: TREE },
   WorktreeRemove: { when: "a worktree was removed", tells: TREE },
-  UserPromptExpansion: { matches: "command_name", never: "no mechanism fires it yet" },
+  UserPromptExpansion: {
+    when: "`/name` of a skill or command, or `/mcp__server__prompt`, before its text is fetched",
+    blocks: "the prompt is not taken, as by `UserPromptSubmit`",
+    tells: ["expansion_type", "command_name", "command_args", "command_source", "prompt"],
+    matches: "command_name",
+    failsClosed: true,
+    textIsContext: true,
+    timeout: 30,
+  },
+  InstructionsLoaded: {
+    when: "a file of instructions is read for an agent, or has changed; each once",
+    tells: INSTRUCTIONS,
+    matches: "load_reason",
+    inBackground: true,
+  },
+  Elicitation: {
+    when: "an MCP server asks the person",
+    blocks: "the question is declined, the model reads why. No hook answers in a person's place",
+    tells: ELICITATION,
+    matches: "mcp_server_name",
+    failsClosed: true,
+  },
+  ElicitationResult: {
+    when: "before a person's yes is sent to the MCP server that asked",
+    blocks: "the question is declined, the model reads why",
+    tells: ELICITATION_RESULT,
+    matches: "mcp_server_name",
+    failsClosed: true,
+  },
   Setup: { matches: "trigger", never: "there is no --init and no --maintenance" },
   PreModelSwitch: { never: "a model changes only when it does not answer, and nobody chooses then" },
   ConfigChange: { matches: "source", never: "settings are read once, at the start" },
-  InstructionsLoaded: { matches: "load_reason", never: "no mechanism fires it yet" },
   FileChanged: { never: "files are not watched" },
   DirectoryAdded: { never: "directories are given at the start" },
-  Elicitation: { never: "questions of MCP servers are approvals" },
-  ElicitationResult: { never: "questions of MCP servers are approvals" },
   MessageDisplay: { never: "text is shown as it comes" },
 } as const satisfies Record<string, EventRule>;
 

@@ -8,12 +8,12 @@ const IN_PROJECT = [".holdfast/agents", ".claude/agents"];
 
 export function agentPlaces(root: string, { trusted }: { trusted: boolean }): AgentPlace[] {
   const ofUser = ownPlaces().map((dir) => ({ dir, shown: dir, repository: false }));
-  return [...(trusted ? ofRepository(root) : []), ...ofUser];
+  return [...(trusted ? projectAgentPlaces(root) : []), ...ofUser];
 }
 
 /** What of the project's would be used if it were trusted, as a person would name it. */
 export const withheldAgents = (root: string): string[] =>
-  ofRepository(root).flatMap(({ dir, shown }) => (existsSync(dir) ? [shown] : []));
+  projectAgentPlaces(root).flatMap(({ dir, shown }) => (existsSync(dir) ? [shown] : []));
 
 function ownPlaces(): string[] {
   const { home, configHome } = settingsPlaces();
@@ -21,7 +21,7 @@ function ownPlaces(): string[] {
 }
 
 /** In the home directory the project's folders are the person's own. */
-function ofRepository(root: string): AgentPlace[] {
+export function projectAgentPlaces(root: string): AgentPlace[] {
   const own = ownPlaces();
   return IN_PROJECT.map((shown) => ({ dir: join(root, shown), shown, repository: true, root })).filter(
     ({ dir }) => !own.includes(dir),

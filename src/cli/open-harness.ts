@@ -16,6 +16,7 @@ import { type Model, noUsage } from "../models/model.ts";
 import { modelSpec as specOf } from "../models/model-spec.ts";
 import { defaultModelSpec } from "../models/open-model.ts";
 import { settingsPlaces } from "../settings/files.ts";
+import { mcpPiece } from "../settings/repository.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import { type McpFlags, mcpServers } from "./mcp-servers.ts";
@@ -27,6 +28,7 @@ import { approvesSkill, skillPlaces } from "./skill-places.ts";
 /** What only some commands have: whether a team may be built, and how the answer is given. */
 interface Doors extends McpFlags {
   pluginDir?: string[];
+  keptPluginDirs?: readonly string[];
   stay?: boolean;
   outputFormat?: string;
 }
@@ -55,7 +57,12 @@ export async function openHarness(
   const model = await openChosenModel(spec, env);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const approvals = approvalsOf(flags, screen);
-  const { plugins, says } = await usedPlugins(flags.pluginDir ?? [], { trust: settings.trust, trustFlag: flags.trust });
+  const { root } = project;
+  const { plugins, says } = await usedPlugins(flags.pluginDir ?? [], {
+    ...{ trust: settings.trust, trustFlag: flags.trust, root },
+    kept: flags.keptPluginDirs ?? [],
+    named: chosen.plugins,
+  });
   const { hooks, says: ofHooks } = await hooksOf(plugins);
   const mcp = await mcpServers(settings, flags, plugins);
   settings.says.push(...says, ...ofHooks, ...mcp.warnings);
@@ -81,7 +88,14 @@ export async function openHarness(
       places: [...skillPlaces(project.root, settings), ...skillsOf(plugins)],
       isApproved: approvesSkill((kind, hash) => settings.trust.approves(project.root, kind, hash)),
     },
-    mcp,
+    mcp: {
+      servers: mcp.servers,
+      strict: flags.strictMcpConfig ?? false,
+      isApproved: (source, text) => {
+        const { kind, hash } = mcpPiece(source, text);
+        return settings.trust.approves(root, kind, hash);
+      },
+    },
     agents: { places: [...agentPlaces(project.root, settings), ...agentsOf(plugins)] },
     openModel: (spec) => openChosenModel(spec, env),
     appendSystemPrompt: flags.appendSystemPrompt,

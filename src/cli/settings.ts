@@ -40,7 +40,7 @@ export async function openSettings(
     trust,
     trustFlag: flags.trust,
     ...((flags.trust || showsPieces) && {
-      morePieces: async () => (await import("./skill-pieces.ts")).skillPieces(project.root),
+      morePieces: async (plugins) => (await import("./project-pieces.ts")).projectPieces(project.root, plugins),
     }),
     commandLine: {
       permissions: {

@@ -16,11 +16,13 @@ import type { EventInput } from "../ledger/store.ts";
 import type { LoadedSettings } from "../settings/load.ts";
 import { isEscalating } from "../settings/repository.ts";
 import type { WorkFlags } from "./flags.ts";
+import type { McpFlags } from "./mcp-servers.ts";
 import type { OpenState } from "./open.ts";
+import { givenServers, type KeptConfig, unchangedFiles } from "./remembered-servers.ts";
 import { trustNow } from "./settings.ts";
 
 /** The type of a lead is chosen with a prompt only. */
-type Given = WorkFlags & { agent?: string; stay?: boolean };
+type Given = WorkFlags & McpFlags & { agent?: string; stay?: boolean; pluginDir?: string[]; keptPluginDirs?: string[] };
 
 export interface Started<F extends Given = Given> {
   /** What was given now, and what is taken up of what was given before. */
@@ -40,7 +42,11 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
   const merged: Start = { ...(taken && withModels(taken.start, (spec) => modelIn(root, spec))), ...given };
   if (taken?.start.deny) merged.deny = [...new Set([...taken.start.deny, ...(given.deny ?? [])])];
   return {
-    flags: withStart(flags, merged),
+    flags: {
+      ...withStart(flags, merged),
+      ...(taken && !given.mcpConfig && { keptMcpConfig: taken.servers }),
+      ...(taken?.start.pluginDirs && !given.pluginDirs && { keptPluginDirs: taken.start.pluginDirs }),
+    },
     says: (mode) => (context && taken ? saysOf({ context, taken, given, flags, mode }) : []),
     record({ modelSpec, settings }) {
       if (context && Object.keys(given).length === 0) return undefined;
@@ -82,6 +88,9 @@ function givenStart(flags: Given, root: string): Start {
     allow,
     deny,
     directories,
+    pluginDirs: (flags.pluginDir ?? []).map((dir) => path.resolve(dir)),
+    mcpConfig: givenServers(flags.mcpConfig),
+    strictMcpConfig: flags.strictMcpConfig || undefined,
   };
   const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isGiven(value)));
@@ -112,7 +121,7 @@ const withModels = (start: Start, change: (spec: string) => string): Start => ({
 /** The type of an agent is chosen once, and stands in the ledger. */
 const withStart = <F extends Given>(
   flags: F,
-  { agent: _, settings: __, directories, permissionMode, ...start }: Start,
+  { agent: _, settings: __, mcpConfig: ___, pluginDirs: ____, directories, permissionMode, ...start }: Start,
 ): F => ({
   ...flags,
   ...start,
@@ -120,11 +129,16 @@ const withStart = <F extends Given>(
   ...(isPermissionMode(permissionMode) && { permissionMode }),
 });
 
-interface Taken {
+interface TakenStart {
   start: Start;
   /** What is not taken up. */
   left: Start;
   why?: string;
+}
+
+interface Taken extends TakenStart {
+  /** MCP servers of files that say what they said then. */
+  servers: KeptConfig[];
 }
 
 async function takenUp(
@@ -133,29 +147,45 @@ async function takenUp(
 ): Promise<Taken> {
   const { settings, approvals: _, ...start } = remembered.start; // who answers is a matter of each run; older versions recorded it
   const kept = { ...remembered, start };
-  const taken = await takenUpOf(kept, { flags, state, context });
+  const taken = withServers(await takenUpOf(kept, { flags, state, context }));
   if (!settings || flags.settings !== undefined) return taken;
+  const why = taken.why ?? "of what they say only deny and ask rules are kept";
+  return { ...taken, left: { ...taken.left, settings }, why };
+}
+
+/** Servers of files that changed, and of JSON, are not taken up. */
+function withServers(taken: TakenStart): Taken {
+  const { mcpConfig, ...start } = taken.start;
+  if (!mcpConfig) return { ...taken, servers: [] };
+  const { kept, changed } = unchangedFiles(mcpConfig);
+  const files = mcpConfig.files.filter((one) => !changed.includes(one));
+  const left = changed.length > 0 || mcpConfig.json;
   return {
-    ...taken,
-    left: { ...taken.left, settings },
-    why: taken.why ?? "of what they say only deny and ask rules are kept",
+    start: { ...start, ...(files.length > 0 && { mcpConfig: { files, json: false } }) },
+    servers: kept,
+    left: { ...taken.left, ...(left && { mcpConfig: { files: changed, json: mcpConfig.json } }) },
+    ...((taken.why ?? left) && { why: taken.why ?? SERVERS_LEFT }),
   };
 }
+
+const SERVERS_LEFT =
+  "a file of servers counts only while it says what it said then, and JSON, which may hold keys, is not kept";
 
 async function takenUpOf(
   { start, given, imported }: Remembered,
   { flags, state, context }: { flags: Given; state: OpenState; context: string },
-): Promise<Taken> {
+): Promise<TakenStart> {
   const escalation = escalationIn(start);
   const now = { ...placeOf(state.project), ledger: context };
   const strange = imported ? "it came in with an import" : foreignTo(given, now);
   if (strange) {
-    const { model, fallbackModels, deny, ask, permissionMode } = start;
+    const { model, fallbackModels, deny, ask, permissionMode, strictMcpConfig } = start;
     const narrow: Start = {
       ...(model && !plays(model) && { model }),
       ...(fallbackModels && !fallbackModels.some(plays) && { fallbackModels }),
       ...(deny && { deny }),
       ...(ask && { ask }),
+      ...(strictMcpConfig && { strictMcpConfig }),
       ...(permissionMode && !escalation.permissionMode && { permissionMode }),
     };
     return { start: knownMode(narrow), left: escalation, why: strange };
@@ -176,9 +206,15 @@ function knownMode(start: Start): Start {
 }
 
 /** Everything that lets more happen unasked, or in more places. */
-function escalationIn({ permissionMode, allow, directories }: Start): Start {
+function escalationIn({ permissionMode, allow, directories, pluginDirs, mcpConfig }: Start): Start {
   const loose = permissionMode !== undefined && isEscalating(permissionMode);
-  return { ...(loose && { permissionMode }), ...(allow && { allow }), ...(directories && { directories }) };
+  return {
+    ...(loose && { permissionMode }),
+    ...(allow && { allow }),
+    ...(directories && { directories }),
+    ...(pluginDirs && { pluginDirs }),
+    ...(mcpConfig && { mcpConfig }),
+  };
 }
 
 type Place = Omit<GivenIn, "trust">;
@@ -253,10 +289,14 @@ function flagsText(start: Start): string {
     ["--allowedTools", rules(start.allow)],
     ["--disallowedTools", rules(start.deny)],
     ...(start.directories ?? []).map((dir): [string, string] => ["--add-dir", dir]),
+    ...(start.pluginDirs ?? []).map((dir): [string, string] => ["--plugin-dir", dir]),
+    ...(start.mcpConfig?.files ?? []).map(({ file }): [string, string] => ["--mcp-config", file]),
+    ["--mcp-config", start.mcpConfig?.json ? "…" : undefined],
     ["--max-rounds", start.maxRounds?.toString()],
     ["--append-system-prompt", start.appendSystemPrompt],
     ["--system-prompt", start.systemPrompt],
     ["--settings", start.settings ? "…" : start.ask && JSON.stringify({ permissions: { ask: start.ask } })],
   ];
-  return words.flatMap(([flag, value]) => (value === undefined ? [] : [flag, shellWord(value)])).join(" ");
+  const given = words.flatMap(([flag, value]) => (value === undefined ? [] : [flag, shellWord(value)]));
+  return [...given, ...(start.strictMcpConfig ? ["--strict-mcp-config"] : [])].join(" ");
 }

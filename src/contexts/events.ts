@@ -88,6 +88,9 @@ export const contextEvents = {
         allow: names,
         deny: names,
         ask: names,
+        pluginDirs: names,
+        mcpConfig: optional(object({ files: array(object({ file: string, hash: string })), json: boolean })),
+        strictMcpConfig: optional(boolean),
         directories: names,
         given: object({
           ledger: string,

@@ -21,6 +21,11 @@ export interface Start {
   ask?: string[];
   /** Absolute. */
   directories?: string[];
+  /** Absolute. What they hold is trusted by its content, then and now. */
+  pluginDirs?: string[];
+  /** MCP servers were given by --mcp-config: files by their place and the hash of their text. Of JSON only that there was some: it may hold keys. */
+  mcpConfig?: { files: { file: string; hash: string }[]; json: boolean };
+  strictMcpConfig?: boolean;
 }
 
 /** Where and by whom it was given: what widens is taken up only where all of it is the same. */

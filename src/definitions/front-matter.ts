@@ -1,5 +1,6 @@
 // Reading front matter as people write it: YAML; where it is none, line by line, since many descriptions are plain text with colons and examples.
 import { isMap, isScalar, type ParsedNode, parseDocument } from "yaml";
+import { splitFront } from "./plain-front-matter.ts";
 
 type Values = Record<string, { value: unknown; line: number }>;
 
@@ -17,19 +18,14 @@ export interface Unreadable {
   says: string;
 }
 
-const FRONT = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m;
-
 /** `keys`: those that count; `texts`: of these, whose value may be any text. */
 export function readFrontMatter(
   text: string,
   { keys, texts }: { keys: readonly string[]; texts: readonly string[] },
 ): FrontMatter | Unreadable {
-  const front = FRONT.exec(text);
-  const inside = front?.[1];
-  if (!front || inside === undefined || front.index > 0)
-    return { line: 1, says: "there is no front matter: begin with ---, name, description, ---" };
-  const body = text.slice(front[0].length);
-  const whole = inside.replaceAll("\r\n", "\n");
+  const front = splitFront(text);
+  if (!front) return { line: 1, says: "there is no front matter: begin with ---, name, description, ---" };
+  const { inside: whole, body } = front;
   const read = parse(whole);
   if (typeof read !== "string") return { values: read, body, guessed: [] };
   const { chunks, guessed } = byLine(whole, keys);

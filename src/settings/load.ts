@@ -13,7 +13,7 @@ import {
   settingsFiles,
   userFile,
 } from "./files.ts";
-import { type Layer, mergeSettings } from "./merge.ts";
+import { type Layer, mergeSettings, pluginsOf } from "./merge.ts";
 import {
   type ExecutablePiece,
   executablePieces,
@@ -38,8 +38,8 @@ export interface LoadOptions extends SettingsPlaces {
   /** A file, or JSON itself, that was named on the command line: below what the command line says, above every other file. */
   given?: string;
   checkRule?: CheckRule;
-  /** What else of the project can run, beyond its settings. Asked for where pieces are shown or trusted. */
-  morePieces?: () => Promise<TrustedPiece[]>;
+  /** What else of the project can run, beyond its settings; `plugins`: the folders that those name. Asked for where pieces are shown or trusted. */
+  morePieces?: (plugins: readonly string[]) => Promise<TrustedPiece[]>;
 }
 
 export interface LoadedSettings {
@@ -75,7 +75,7 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
   const pieces = [
     ...read.flatMap(({ place, checked }) => (place.repository ? executablePieces(checked.value, place) : [])),
     ...(mcp ? [mcpPiece(MCP_FILE, mcp.text)] : []),
-    ...(trusted ? ((await opts.morePieces?.()) ?? []) : []),
+    ...(trusted ? ((await opts.morePieces?.(pluginsIn(read, opts.home))) ?? []) : []),
   ];
   const findPieces = () => pieces.map((piece) => judged(piece, entry));
   let executables = findPieces();
@@ -112,6 +112,15 @@ export async function loadSettings(opts: LoadOptions): Promise<LoadedSettings> {
     ...(mcp && executables.some((piece) => piece.file === MCP_FILE && piece.approved) ? { mcp } : {}),
   };
 }
+
+/** Of the project's own settings. */
+const pluginsIn = (read: readonly { place: SettingsPlace; checked: CheckedFile }[], home: string): string[] =>
+  pluginsOf(
+    read.flatMap(({ place, checked }) =>
+      place.repository ? [{ value: checked.value, base: place.base, source: place.shown, repository: true }] : [],
+    ),
+    home,
+  ).map(({ dir }) => dir);
 
 interface Approved {
   executables: readonly ExecutablePiece[];

@@ -6,6 +6,7 @@ import { HoldfastError } from "../ledger/error.ts";
 import { quoted } from "./quoted.ts";
 import { tightens } from "./repository.ts";
 import {
+  type NamedPlugin,
   type Settings,
   type SettingsFile,
   type SettingsScope,
@@ -52,6 +53,7 @@ export function mergeSettings(layers: readonly Layer[], home: string): { setting
     env: byName(layers, (value) => value.env),
     providers: byName(layers, (value) => value.providers),
     mcpServers: byName(layers, (value) => value.mcpServers),
+    plugins: pluginsOf(layers, home),
     proxy: firstOf(layers, (value) => value.proxy),
     maxRounds: roundsOf(layers, warnings),
     budget: budgetOf(layers, warnings),
@@ -85,9 +87,21 @@ function directories(
   home: string,
   pick: (value: SettingsFile) => string[] | undefined,
 ): string[] {
-  const absolute = (dir: string, base: string) =>
-    dir === "~" || dir.startsWith("~/") ? path.join(home, dir.slice(1)) : path.resolve(base, dir);
-  return [...new Set(layers.flatMap(({ value, base }) => (pick(value) ?? []).map((dir) => absolute(dir, base))))];
+  return [...new Set(layers.flatMap(({ value, base }) => (pick(value) ?? []).map((dir) => absolute(dir, base, home))))];
+}
+
+const absolute = (dir: string, base: string, home: string): string =>
+  dir === "~" || dir.startsWith("~/") ? path.join(home, dir.slice(1)) : path.resolve(base, dir);
+
+/** Each folder once, by the highest scope that names it. */
+export function pluginsOf(layers: readonly Pick<Layer, "value" | "base" | "source" | "repository">[], home: string) {
+  const all = new Map<string, NamedPlugin>();
+  for (const { value, base, source, repository } of layers)
+    for (const given of value.plugins ?? []) {
+      const dir = absolute(given, base, home);
+      if (!all.has(dir)) all.set(dir, { dir, source, repository });
+    }
+  return [...all.values()];
 }
 
 /** Whole entries: an endpoint of one scope never goes with the key of another. */

@@ -167,6 +167,9 @@ export const settingsSchema = () =>
         .record(z.string(), z.unknown())
         .optional()
         .describe("MCP servers by name, as in `.mcp.json`. Not from a repository: that has `.mcp.json`."),
+      plugins: texts(
+        "Folders of plugins to use, relative to the project, or in your own settings to your home. Each counts only as you approved its content.",
+      ),
       ...workParts(),
       disableAllHooks: z
         .boolean()

@@ -1,9 +1,7 @@
 // Which projects the user trusts, and which content of their executable configuration: one file in the state directory.
-import { randomBytes } from "node:crypto";
 import fs from "node:fs";
-import path from "node:path";
+import { changeFile } from "../ledger/change-file.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
-import { makeDir } from "../ledger/make-dir.ts";
 import { isAbsent, realSettingsPath } from "./files.ts";
 
 export interface TrustEntry {
@@ -28,8 +26,6 @@ export interface Trust {
 type Projects = Map<string, TrustEntry>;
 
 const VERSION = 1;
-/** How long a writer waits for another one. */
-const WAIT_MS = 10_000;
 
 export function openTrust(file: string): Trust {
   const entry = (root: string) => readProjects(file).get(realSettingsPath(root));
@@ -97,55 +93,9 @@ function whole(entry: TrustEntry): TrustEntry {
   return { trustedAt: entry.trustedAt, executables: Object.fromEntries(pieces) };
 }
 
-/** One writer at a time. The lock is SQLite's on an empty file beside it: the kernel takes it back from a process that is killed. */
-async function change(file: string, edit: (projects: Projects) => void): Promise<void> {
-  const { DatabaseSync } = await import("node:sqlite");
-  const lockFile = `${file}.lock`;
-  let lock: InstanceType<typeof DatabaseSync> | undefined;
-  try {
-    makeDir(path.dirname(file));
-    fs.closeSync(fs.openSync(lockFile, "a", 0o600));
-    lock = new DatabaseSync(lockFile, { timeout: WAIT_MS });
-    lock.exec("BEGIN EXCLUSIVE");
+const change = (file: string, edit: (projects: Projects) => void): Promise<void> =>
+  changeFile(file, () => {
     const projects = readProjects(file);
     edit(projects);
-    sweep(file);
-    write(file, projects);
-  } catch (error) {
-    if (error instanceof HoldfastError) throw error;
-    const locked = error instanceof Error && "errcode" in error && error.errcode === 5;
-    throw locked
-      ? new HoldfastError("busy", `${lockFile} stayed locked: end the holdfast that holds it, and try again`)
-      : new HoldfastError("disk", `${file} could not be written (${messageOf(error)}): trust is as it was`, {
-          cause: error,
-        });
-  } finally {
-    lock?.close();
-  }
-}
-
-const LEFTOVER = /^\.[0-9]+-[0-9a-f]{12}\.tmp$/;
-
-/** What killed writers left. Under the lock nobody else is writing. */
-function sweep(file: string): void {
-  const name = path.basename(file);
-  for (const found of fs.readdirSync(path.dirname(file))) {
-    if (found.startsWith(name) && LEFTOVER.test(found.slice(name.length)))
-      fs.rmSync(path.join(path.dirname(file), found), { force: true });
-  }
-}
-
-function write(file: string, projects: Projects): void {
-  const fresh = `${file}.${process.pid}-${randomBytes(6).toString("hex")}.tmp`;
-  const content = { version: VERSION, projects: Object.fromEntries(projects) };
-  try {
-    fs.writeFileSync(fresh, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
-    fs.renameSync(fresh, file);
-  } catch (error) {
-    fs.rmSync(fresh, { force: true });
-    throw error;
-  }
-  const folder = fs.openSync(path.dirname(file), "r");
-  fs.fsyncSync(folder);
-  fs.closeSync(folder);
-}
+    return `${JSON.stringify({ version: VERSION, projects: Object.fromEntries(projects) }, null, 2)}\n`;
+  });

@@ -28,6 +28,8 @@ export interface SettingsFile {
   proxy?: string;
   /** As `.mcp.json` has it. */
   mcpServers?: Record<string, unknown>;
+  /** Folders. */
+  plugins?: string[];
   maxRounds?: number;
   budget?: { tokens?: number; usd?: number; rounds?: number };
   contexts?: { ttl?: string };
@@ -69,6 +71,13 @@ export interface SourcedHooks extends HookGroup {
   scope: SettingsScope;
 }
 
+export interface NamedPlugin {
+  dir: string;
+  /** The file that names it. */
+  source: string;
+  repository: boolean;
+}
+
 /** What all scopes together say. */
 export interface Settings {
   permissions: {
@@ -92,6 +101,8 @@ export interface Settings {
   proxy?: string;
   /** By name, as they were written: whoever connects them looks at each. */
   mcpServers: Record<string, unknown>;
+  /** Absolute folders; each is used only as its content was approved. */
+  plugins: NamedPlugin[];
   maxRounds?: number;
   /** What all agents of a context may spend together. */
   budget: { tokens?: number; usd?: number; rounds?: number };

@@ -30,7 +30,7 @@ const cli = (...args: string[]) =>
 
 describe("holdfast agents", () => {
   it("lists built-in and the user's own, the project's only when it is trusted, and says what is wrong by file and line", async () => {
-    put(path.join(cwd, ".claude/agents/theirs.md"), "name: theirs\ndescription: of the repository\nskills: x");
+    put(path.join(cwd, ".claude/agents/theirs.md"), "name: theirs\ndescription: of the repository\neffort: x");
     put(path.join(cwd, ".claude/agents/twice.md"), "name: theirs\ndescription: again");
     put(path.join(state, ".claude/agents/own.md"), "name: own\ndescription: of: the user\ntools: Read, WebSearch");
     const before = await cli("agents", "ls", "--json");
@@ -52,7 +52,7 @@ describe("holdfast agents", () => {
     const after = await cli("agents", "ls", "--json", "--trust");
     expect(names(after.stdout)).toEqual(["theirs", "own", "general-purpose", "code-reviewer", "explorer", "planner"]);
     expect(after.stderr.split("\n")).toEqual([
-      "holdfast: .claude/agents/theirs.md:4: skills is not supported yet: it has no effect",
+      "holdfast: .claude/agents/theirs.md:4: effort is not supported yet: it has no effect",
       "holdfast: .claude/agents/twice.md: .claude/agents/theirs.md is named theirs too, and is the one that is used: rename one",
       "holdfast: tools that are not here, and that agents do without: WebSearch (own)",
       "",
@@ -63,6 +63,7 @@ describe("holdfast agents", () => {
       description: "of the repository",
       instructions: "Work as told.",
       source: ".claude/agents/theirs.md",
+      repository: true,
     });
     expect((await cli("agents", "show", "Explore")).stdout).toContain("permissionMode: plan");
     const slip = await cli("agents", "show", "thiers");
@@ -74,7 +75,7 @@ describe("holdfast agents", () => {
     expect([code, stdout.split("\n").filter((line) => line.includes(" agents "))]).toEqual([
       0,
       [
-        expect.stringMatching(/^! agents {5}\.claude\/agents\/theirs\.md:4: skills is not supported yet/),
+        expect.stringMatching(/^! agents {5}\.claude\/agents\/theirs\.md:4: effort is not supported yet/),
         expect.stringMatching(/^! agents {5}\.claude\/agents\/twice\.md: /),
         expect.stringMatching(/^! agents {5}tools that are not here/),
       ],

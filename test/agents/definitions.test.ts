@@ -118,11 +118,11 @@ describe("a definition", () => {
 
   it("says what is not supported yet, and what is not known, by file and line", () => {
     const { definition, problems, missingTools } = read(
-      file("name: a\ndescription: b\nskills: x\nmemory: user\nfoo: 1\ntools: Read, LS, SendMessage"),
+      file("name: a\ndescription: b\neffort: x\nmemory: user\nfoo: 1\ntools: Read, LS, SendMessage"),
     );
     expect([definition?.name, missingTools]).toEqual(["a", ["LS"]]);
     expect(problems).toEqual([
-      ".claude/agents/x.md:4: skills is not supported yet: it has no effect",
+      ".claude/agents/x.md:4: effort is not supported yet: it has no effect",
       ".claude/agents/x.md:5: memory is not supported yet: it has no effect",
       ".claude/agents/x.md:6: foo is not known: it has no effect",
     ]);

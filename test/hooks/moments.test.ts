@@ -273,3 +273,59 @@ describe("a hook in the background", () => {
     clean();
   });
 });
+
+describe("what is read for an agent", () => {
+  it("is told file by file, each once, with why; a `/name` before its text is fetched, and a block ends it", async () => {
+    const readSub = { calls: [{ name: "read_file", input: { path: "sub/a.txt" } }] };
+    house = await openHookHouse([readSub, { text: "done" }, { text: "hi" }]);
+    const put = (file: string, text: string) => {
+      fs.mkdirSync(path.dirname(path.join(house.root, file)), { recursive: true });
+      fs.writeFileSync(path.join(house.root, file), text);
+    };
+    put("CLAUDE.md", "Be kind. See @more.md\n");
+    put("more.md", "More.\n");
+    put("CLAUDE.local.md", "Mine.\n");
+    put("sub/CLAUDE.md", "Of sub.\n");
+    put("sub/a.txt", "a\n");
+    put(".claude/commands/hi.md", "Say hi to $1.\n");
+    const home = path.join(house.root, "home");
+    put("home/.claude/CLAUDE.md", "Everywhere.\n");
+    const at = (file: string) => path.join(house.root, file);
+    const options = {
+      instructions: { home, configHome: path.join(home, ".config"), trusted: true },
+      skills: { places: [{ dir: at(".claude/commands"), shown: ".claude/commands", kind: "command" as const }] },
+    };
+    const hooks = {
+      ...on("InstructionsLoaded", [keeps("loaded")]),
+      ...on("UserPromptExpansion", [`${keeps("typed")}; echo mind`]),
+    };
+    const { context } = await house.run("go", { hooks, ...options });
+    const loaded = (file: string, memory_type: string, load_reason: string, more = {}) => ({
+      ...{ event: "InstructionsLoaded", cwd: "", file_path: at(file), memory_type, load_reason },
+      ...more,
+    });
+    const wanted = [
+      loaded("home/.claude/CLAUDE.md", "User", "session_start"),
+      loaded("CLAUDE.md", "Project", "session_start"),
+      loaded("more.md", "Project", "include", { parent_file_path: at("CLAUDE.md") }),
+      loaded("CLAUDE.local.md", "Local", "session_start"),
+      loaded("sub/CLAUDE.md", "Project", "nested_traversal"),
+    ];
+    const sorted = (all: unknown[]) => all.map((one) => JSON.stringify(one)).sort();
+    expect(sorted(told("loaded"))).toEqual(sorted(wanted)); // nobody waits for them: in any order
+    await house.run("/hi Ada", { hooks, ...options, context });
+    expect(told("typed")).toEqual([
+      {
+        ...{ event: "UserPromptExpansion", cwd: "", expansion_type: "slash_command" },
+        ...{ command_name: "hi", command_args: "Ada", command_source: "user", prompt: "/hi Ada" },
+      },
+    ]);
+    const last = house.messages(2).at(-1)!.content;
+    expect([last.includes("Say hi to Ada."), last.includes('<note from="hook">\nmind\n</note>')]).toEqual([true, true]);
+    const no = { ...on("UserPromptExpansion", ["echo not that >&2; exit 2"]) };
+    expect(await house.run("/hi Ada", { hooks: no, ...options, context })).toMatchObject({
+      reason: "blocked",
+      error: "blocked by a UserPromptExpansion hook: not that",
+    });
+  });
+});

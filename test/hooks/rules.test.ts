@@ -125,8 +125,12 @@ describe("answers to PreToolUse", () => {
 const BLOCKS: HookEvent[] = [
   ...(["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch"] as const),
   ...(["Stop", "SubagentStop", "PreCompact", "TaskCreated", "TaskCompleted", "TeammateIdle"] as const),
+  ...(["UserPromptExpansion", "Elicitation", "ElicitationResult"] as const),
 ];
-const REFUSES_LATE: HookEvent[] = ["UserPromptSubmit", "PreToolUse", "TaskCreated", "TaskCompleted"];
+const REFUSES_LATE: HookEvent[] = [
+  ...(["UserPromptSubmit", "PreToolUse", "TaskCreated", "TaskCompleted"] as const),
+  ...(["UserPromptExpansion", "Elicitation", "ElicitationResult"] as const),
+];
 const FIRED = HOOK_EVENTS.filter((event) => ruleOf(event).never === undefined);
 
 describe("an exit code, event by event", () => {

@@ -102,6 +102,50 @@ describe("results", () => {
     ]);
     expect(asked).toEqual(["the MCP server fake asks: Which?"]);
   });
+
+  it("are told to hooks before the person is asked and before a yes is sent; a hook that says no declines, and none says yes", async () => {
+    const ask = (message: string) => ({ ask: { method: "elicitation/create", params: { message, requestedSchema } } });
+    const requestedSchema = { type: "object", properties: { sure: { type: "boolean" } } };
+    const does = { fine: ask("Fine?"), before: ask("Before?"), after: ask("After?") };
+    const told: unknown[] = [];
+    const asked: string[] = [];
+    const run = async ({ session_id, transcript_path, cwd, permission_mode, ...rest }: Record<string, unknown>) => {
+      told.push(rest);
+      if (rest.message === "Before?" || asked.at(-1)?.endsWith("After?"))
+        return { decision: "block" as const, reason: `not ${rest.hook_event_name}` };
+      return undefined;
+    };
+    desk = await openDesk(
+      [connect("fake"), ...Object.keys(does).map((name) => call(`mcp__fake__${name}`)), { text: "ok" }],
+      { fake: { tools: Object.keys(does).map((name) => ({ name })), does } },
+      {
+        inProcessHooks: (["Elicitation", "ElicitationResult"] as const).map((event) => ({
+          event,
+          matcher: "fake",
+          run,
+        })),
+        approvals: {
+          onAsk: async ({ reason }) => {
+            asked.push(reason);
+            return { decision: "allow", from: "test" };
+          },
+        },
+      },
+    );
+    await desk.go();
+    expect([2, 3, 4].map((n) => desk.last(n))).toEqual([
+      '{"action":"accept","content":{"sure":true}}',
+      '{"action":"decline"}\n(fake asked: "Before?"; declined: a hook said no: not Elicitation)',
+      '{"action":"decline"}\n(fake asked: "After?"; declined: a hook said no: not ElicitationResult)',
+    ]);
+    const about = { mcp_server_name: "fake", mode: "form" };
+    const question = (message: string) => ({
+      ...{ hook_event_name: "Elicitation", ...about, message },
+      requested_schema: requestedSchema,
+    });
+    const yes = { hook_event_name: "ElicitationResult", ...about, action: "accept", content: { sure: true } };
+    expect([told, asked.length]).toEqual([[question("Fine?"), yes, question("Before?"), question("After?"), yes], 2]);
+  });
 });
 
 describe("a server that does not answer", () => {

@@ -100,6 +100,38 @@ describe("a server of the project", () => {
   });
 });
 
+describe("a server that an agent of the project brings", () => {
+  it("is shown by trust and starts behind walls once it is trusted, connected when the agent begins; changed, it is not used", async () => {
+    plan(["env"], { env: { env: true } });
+    const file = path.join(cwd, ".claude/agents/helper.md");
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    const write = (args: string) =>
+      fs.writeFileSync(
+        file,
+        `---\nname: helper\ndescription: Helps.\nmcpServers:\n  - desk:\n      command: node\n      args: [${args}]\n---\nYou help.\n`,
+      );
+    write("server.mjs, plan.json, log");
+    const untrusted = await runCli(["trust"], opts());
+    expect(untrusted.stdout).toContain('"command": "node"');
+    script = [calling("mcp__desk__env"), { text: "ok" }];
+    const { code, stderr } = await ask("--agent", "helper", "--trust", "--allowedTools", "mcp__desk__*");
+    const seen = JSON.parse(results().at(-1)!) as Record<string, string>;
+    const walls = sandboxFor(state, cwd) !== undefined;
+    expect([
+      code,
+      stderr.includes("MCP"),
+      requests().at(-2)!.messages[0]!.content.includes("MCP servers: desk"),
+    ]).toEqual([0, false, true]);
+    const kept = fs.globSync(path.join(state, "**/private/mcp/desk/home"));
+    expect([Object.keys(seen).filter((name) => /KEY|TOKEN|URL/.test(name)), kept.length]).toEqual([[], walls ? 1 : 0]);
+    write("evil.mjs");
+    const changed = await ask("--agent", "helper");
+    expect(changed.stderr).toContain(".claude/agents/helper.md: MCP servers not used: new or changed since trust");
+    expect(requests().at(-1)!.messages[0]!.content).not.toContain("MCP servers");
+    fs.rmSync(path.join(cwd, ".claude"), { recursive: true });
+  });
+});
+
 describe("a server of the user", () => {
   const config = path.join(state, ".config/holdfast/settings.json");
 
@@ -120,6 +152,37 @@ describe("a server of the user", () => {
       true,
     ]);
     expect(requests().at(-1)!.messages[0]!.content).toContain("MCP servers: given (connect_mcp)");
+  });
+
+  it("of --mcp-config is there again when the context is gone on with, as long as its file says the same; JSON is not kept", async () => {
+    const file = path.join(cwd, "servers.json");
+    const of = (name: string) => JSON.stringify({ mcpServers: { [name]: FAKE } });
+    const system = () => String(requests().at(-1)!.messages[0]!.content);
+    const goOn = async (...more: string[]) => (await runCli(["-p", "go", "-c", ...more], opts())).stderr;
+    fs.writeFileSync(file, of("given"));
+    await ask("--mcp-config", "servers.json", "--mcp-config", of("json"), "--strict-mcp-config");
+    expect(system()).toContain("MCP servers: given, json (connect_mcp)");
+    const kept = await goOn();
+    expect([kept.includes(`--mcp-config ${file} --strict-mcp-config`), system()]).toEqual([
+      true,
+      expect.stringContaining("MCP servers: given (connect_mcp)"),
+    ]);
+    expect(kept).toMatch(/was started with --mcp-config '…', which is not taken up \(a file of servers counts only/);
+    fs.writeFileSync(file, of("other")); // as an agent could have done
+    const changed = await goOn();
+    expect([
+      changed.includes(`--mcp-config ${file}`),
+      changed.includes("not taken up"),
+      /MCP servers/.test(system()),
+    ]).toEqual([true, true, false]);
+    const copied = await goOn("--fork-session");
+    expect([
+      copied.includes("not taken up (it was given to the context that this is a copy of)"),
+      /MCP servers/.test(system()),
+    ]).toEqual([true, false]);
+    await goOn("--mcp-config", "servers.json");
+    expect(system()).toContain("MCP servers: other (connect_mcp)");
+    fs.rmSync(file);
   });
 
   it("dies with a kill -9 of the harness in the middle of a call; the call is never sent again, and what it did is called unknown", async () => {

@@ -10,6 +10,8 @@ export interface Plan {
   tools: { name: string; description?: string; inputSchema?: object; annotations?: object }[];
   instructions?: string;
   does?: Record<string, object>;
+  /** It answers `initialize` once that file is there. */
+  answersAt?: string;
 }
 
 export interface Desk extends House {
@@ -29,6 +31,7 @@ export async function openDesk(
   script: Script,
   plans: Record<string, Plan>,
   more: Partial<HarnessOptions> & { server?: Partial<McpServer> } = {},
+  mcp: { startWaitMs?: number } = {},
 ): Promise<Desk> {
   const dir = tempDir("mcp");
   const { server: overrides, ...options } = more;
@@ -51,7 +54,7 @@ export async function openDesk(
       ...overrides,
     };
   });
-  const house = await openHouse(script, { mcp: { servers }, ...options });
+  const house = await openHouse(script, { mcp: { servers, ...mcp }, ...options });
   type Body = { messages: { role: string; content: unknown }[]; tools: { function: { name: string } }[] };
   const body = (n: number) => house.server.log().requests[n]!.body as Body;
   return {

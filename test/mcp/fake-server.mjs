@@ -55,12 +55,16 @@ async function call({ name, arguments: given = {}, _meta = {} }) {
 }
 
 const METHODS = {
-  initialize: ({ protocolVersion }) => ({
-    protocolVersion,
-    capabilities: { tools: { listChanged: true } },
-    serverInfo: { name: "fake", version: "1" },
-    ...(plan().instructions && { instructions: plan().instructions }),
-  }),
+  async initialize({ protocolVersion }) {
+    const { answersAt, instructions } = plan();
+    while (answersAt && !fs.existsSync(answersAt)) await new Promise((resolve) => setTimeout(resolve, 20));
+    return {
+      protocolVersion,
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name: "fake", version: "1" },
+      ...(instructions && { instructions }),
+    };
+  },
   ping: () => ({}),
   "tools/list": () => ({ tools: plan().tools.map((tool) => ({ inputSchema: DEFAULTS, ...tool })) }),
   "tools/call": call,

@@ -45,7 +45,7 @@ function setUp() {
   const ask = (words: string, ...more: string[]) =>
     cli("-p", words, "--model", "openai-compatible/mock", "--permission-mode", "bypass", ...more);
   const sent = () => JSON.stringify(server.log().requests.at(-1)!.body);
-  return { plugin, state, cli, ask, sent };
+  return { plugin, state, cwd, cli, ask, sent };
 }
 
 it("brings skills, commands, agents, hooks and servers once it is added; a changed file takes all of it away until it is trusted again", async () => {
@@ -106,4 +106,40 @@ it("by --plugin-dir counts for the run, and only with --trust the first time; wh
   expect((await cli("plugins", "add", plugin)).stderr).toContain("outside of the plugin");
   fs.writeFileSync(path.join(state, "holdfast", "plugins.json"), "{");
   expect((await ask("hello")).stderr).toMatch(/plugins\.json is damaged .*: move it away/);
+});
+
+it("that settings name is used as it was trusted: the project's with the project, the user's own like any other; -c goes on with --plugin-dir", async () => {
+  const { plugin, state, cwd, cli, ask, sent } = setUp();
+  const put = (file: string, value: object) => {
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, JSON.stringify(value));
+  };
+  const inProject = path.join(cwd, "tools/team");
+  fs.cpSync(plugin, inProject, { recursive: true });
+  put(path.join(cwd, ".holdfast/settings.json"), { plugins: ["tools/team", "tools/gone"] });
+  const before = await ask("hello", "--plugin-dir", plugin, "--trust");
+  // Two of one name: the one of the flag goes first.
+  expect([
+    sent().includes("team:hi"),
+    before.stderr.includes("not used (named in .holdfast/settings.json): there is no folder"),
+  ]).toEqual([true, true]);
+  await cli("-p", "more", "-c");
+  expect(sent()).toContain("team:hi");
+  await ask("/team:tabs");
+  expect(sent()).toContain(`In ${inProject}. ran`);
+  const listed = await cli("plugins");
+  expect(listed.stdout).toBe(`team                 Ours.  (${inProject}, named in .holdfast/settings.json)\n`);
+  fs.appendFileSync(path.join(inProject, "commands/hi.md"), "more\n");
+  const changed = await ask("hello");
+  expect([
+    sent().includes("team:hi"),
+    /plugin team \(named in \.holdfast\/settings\.json\): not used: .*`holdfast trust add`/.test(changed.stderr),
+  ]).toEqual([false, true]);
+  expect((await cli("trust", "add")).stdout).toContain(`✓ plugin ${inProject}\n`);
+  await ask("hello");
+  expect(sent()).toContain("team:hi");
+  await cli("trust", "remove");
+  put(path.join(state, ".config/holdfast/settings.json"), { plugins: [plugin] });
+  await ask("/team:tabs");
+  expect(sent()).toContain(`In ${plugin}. ran`);
 });

@@ -139,13 +139,13 @@ it("a plugin is what was hashed: no link out of it, nothing of .git and node_mod
   ]);
 });
 
-it("a server's tool is kept as it was first seen whatever it is called, and what is too deep or too much is cut", () => {
+it("a server's tool is kept as it was first seen whatever it is called, and what is too deep or too much is cut", async () => {
   const pins = openPins(path.join(folder({}), "seen.json"));
   const listed = (description: string) =>
     ["__proto__", "constructor"].map((name) => definitionsOf([{ name, description, inputSchema: {} }])[0]!);
   for (const server of ["docs", "__proto__"]) {
-    pins.shown(server, listed("first"));
-    const { tools, changed } = pins.shown(server, listed("other"));
+    await pins.shown(server, listed("first"));
+    const { tools, changed } = await pins.shown(server, listed("other"));
     expect([tools.map(({ description }) => description), changed.length]).toEqual([["first", "first"], 2]);
   }
   let inputSchema: object = {};

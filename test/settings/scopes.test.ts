@@ -14,6 +14,7 @@ const NOTHING: Settings = {
   env: {},
   providers: {},
   mcpServers: {},
+  plugins: [],
   budget: {},
   contexts: {},
   memory: { extract: false },

@@ -6,7 +6,7 @@ import { serverEnclosure } from "../../mechanisms/jobs/server-enclosure.ts";
 import { forgetLogin, isLoggedIn, keptLogin, loginTo } from "../../mechanisms/mcp/login.ts";
 import { toolName } from "../../mechanisms/mcp/names.ts";
 import { withoutResult } from "../../mechanisms/mcp/outcome-text.ts";
-import type { McpServer } from "../../mechanisms/mcp/port.ts";
+import { addressOf, type McpServer } from "../../mechanisms/mcp/port.ts";
 import { type Connected, createServers } from "../../mechanisms/mcp/servers.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { VERSION } from "../../version.ts";
@@ -24,7 +24,7 @@ export async function ls(flags: Look): Promise<number> {
     kind: server.transport.kind,
     where: whereOf(server),
     source: server.source,
-    ...(server.transport.kind !== "stdio" && { loggedIn: isLoggedIn(server, stateDir) }),
+    ...(addressOf(server) !== undefined && { loggedIn: isLoggedIn(server, stateDir) }),
   }));
   if (flags.json) process.stdout.write(`${JSON.stringify(rows)}\n`);
   else
@@ -41,7 +41,7 @@ export async function show(flags: Look, wanted: string): Promise<number> {
   const { servers, house } = await opened(flags);
   const server = find(servers, wanted);
   const pool = createServers([server], house, async (one) =>
-    one.transport.kind === "stdio" ? undefined : keptLogin(one, house.stateDir),
+    addressOf(one) === undefined ? undefined : keptLogin(one, house.stateDir),
   );
   try {
     const outcome = await pool.open(server, { signal: AbortSignal.timeout(120_000) });
@@ -105,8 +105,9 @@ function find(servers: readonly McpServer[], wanted: string): McpServer {
   throw new HoldfastError("not_found", `there is no MCP server ${wanted}: ${next}`);
 }
 
-const whereOf = ({ transport }: McpServer): string =>
-  transport.kind === "stdio" ? [transport.command, ...transport.args].join(" ") : transport.url;
+const whereOf = (server: McpServer): string =>
+  addressOf(server) ??
+  (server.transport.kind === "stdio" ? [server.transport.command, ...server.transport.args].join(" ") : "");
 
 const aboutOf = (server: McpServer, { connection, tools, changed }: Connected) => ({
   name: server.name,

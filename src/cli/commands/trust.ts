@@ -34,7 +34,7 @@ async function say(flags: Look, { trust }: { trust: boolean }): Promise<number> 
     process.stdout.write(asLines(shows));
   }
   if (!open.trusted)
-    for (const { file, shows } of await (await import("../skill-pieces.ts")).skillPieces(project.root))
+    for (const { file, shows } of await (await import("../project-pieces.ts")).projectPieces(project.root, []))
       process.stdout.write(`  ✗ ${escaped(file)} would run\n${asLines(shows)}`);
   for (const line of describeWithheld(open, withheldFiles(project.root))) process.stdout.write(`  ${escaped(line)}\n`);
   return 0;

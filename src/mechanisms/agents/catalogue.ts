@@ -32,6 +32,8 @@ export interface CatalogueOptions {
 export interface Catalogue extends AgentCatalogue {
   /** Everything about one. Throws as `about`. */
   definition(type: string): Promise<AgentDefinition>;
+  /** Everything about all of them, in the order of precedence. */
+  definitions(): Promise<AgentDefinition[]>;
 }
 
 const MAX_BYTES = 256 * 1024;
@@ -85,6 +87,7 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
     list: async () => (await all()).map(typeOf),
     about: async (type) => typeOf(await definition(type)),
     definition,
+    definitions: all,
     define: async (agent, type) => factsOf(agent, await definition(type)),
     problems() {
       const now = fresh;
@@ -142,7 +145,10 @@ function createPlaceReader(tell: (problems: readonly string[]) => void): ReadPla
         const bytes = root === undefined ? fs.readFileSync(file) : readBrought(file, { root, shown: source });
         if (isTrusted && !isTrusted(bytes)) throw new Error("it has changed since the plugin was trusted");
         const { readDefinition } = await import("./read-definition.ts");
-        cached = { stamp, read: readDefinition(bytes.toString("utf8"), source, { repository }) };
+        const read = readDefinition(bytes.toString("utf8"), source, { repository });
+        if (read.definition && repository) read.definition.repository = true;
+        if (read.definition && isTrusted) read.definition.approved = true;
+        cached = { stamp, read };
         cache.set(file, cached);
       }
       tell(cached.read.problems);
@@ -172,8 +178,9 @@ const typeOf = ({ name, description, source, isolation, background }: AgentDefin
 });
 
 function factsOf(agent: string, definition: AgentDefinition): AgentFacts {
-  const { name: type, instructions, tools, disallowedTools, model, permissionMode, maxRounds } = definition;
-  const optional = { tools, disallowedTools, model, permissionMode, maxRounds };
+  const { name: type, instructions, tools, disallowedTools, model, permissionMode, maxRounds, skills } = definition;
+  const mcpServers = definition.mcpServers?.flatMap((one) => (typeof one === "string" ? [one] : Object.keys(one)));
+  const optional = { tools, disallowedTools, model, permissionMode, maxRounds, skills, mcpServers };
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
   return [{ type: "agent.defined", data: { agent, type, instructions, ...given } }];
 }

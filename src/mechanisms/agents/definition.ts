@@ -22,6 +22,14 @@ export interface AgentDefinition {
   isolation?: "worktree";
   background?: boolean;
   color?: string;
+  /** Whose text it is given at its start. */
+  skills?: string[];
+  /** The MCP servers it sees: names of configured ones, or its own by name as `.mcp.json` has them; undefined: its caller's. */
+  mcpServers?: (string | Record<string, unknown>)[];
+  /** Comes with the project, or with a plugin. */
+  repository?: boolean;
+  /** Somebody approved all that it came with, as it is: a plugin. */
+  approved?: boolean;
 }
 
 const READS = [...fileTools(isReader), "bash", "todo_write", "list_tasks", "get_task"];

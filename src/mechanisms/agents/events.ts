@@ -16,6 +16,9 @@ export interface DefinedAgent {
   model?: string;
   permissionMode?: PermissionMode;
   maxRounds?: number;
+  skills?: string[];
+  /** Names alone: what a server runs is looked up, and trusted, where it is connected. */
+  mcpServers?: string[];
 }
 
 export const agentEvents = {
@@ -31,6 +34,8 @@ export const agentEvents = {
         model: z.string().optional(),
         permissionMode: z.enum(PERMISSION_MODES).optional(),
         maxRounds: z.number().optional(),
+        skills: z.array(z.string()).optional(),
+        mcpServers: z.array(z.string()).optional(),
       }),
   },
 } satisfies EventDefs;

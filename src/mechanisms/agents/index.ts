@@ -24,6 +24,18 @@ const lineFor = ({ agent, slice }: OfAgent) => agentLine(slice<AgentsState>("age
 export const modesOf = (turn: OfAgent): PermissionMode[] =>
   lineFor(turn).flatMap(({ permissionMode }) => permissionMode ?? []);
 
+/** The MCP servers that the agent is to see, and whose definition says so: its own, or that of the nearest it works for. */
+export const serversFor = (turn: OfAgent): { type: string; names: readonly string[] } | undefined => {
+  const { type, mcpServers: names } = lineFor(turn).find(({ mcpServers }) => mcpServers !== undefined) ?? {};
+  return type !== undefined && names !== undefined ? { type, names } : undefined;
+};
+
+/** The skills that its own definition gives it. */
+export const skillsFor = ({ agent, slice }: OfAgent): { type: string; names: readonly string[] } | undefined => {
+  const { type, skills: names } = slice<AgentsState>("agents")?.[agent] ?? {};
+  return type !== undefined && names !== undefined ? { type, names } : undefined;
+};
+
 /** What hooks know an agent as. */
 export const agentTypeOf = ({ agent, slice }: OfAgent): string | undefined =>
   slice<AgentsState>("agents")?.[agent]?.type;

@@ -17,7 +17,7 @@ export interface ReadDefinition {
 }
 
 /** Known to Claude Code and of no effect here yet. */
-const LATER = new Set(["skills", "mcpServers", "hooks", "memory", "effort", "initialPrompt"]);
+const LATER = new Set(["hooks", "memory", "effort", "initialPrompt"]);
 /** Dots stand between letters: `powershell-5.1-expert`. */
 const NAME = /^(?=.{1,64}$)[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/;
 
@@ -104,7 +104,29 @@ const FIELDS: Record<string, Take> = {
   color(into, value) {
     if (typeof value === "string") into.color = value;
   },
+  skills(into, value) {
+    if (value === null) return;
+    const names = namesIn(value);
+    if (names === undefined) return "skills must be names with commas between, or a list of names";
+    into.skills = names;
+  },
+  mcpServers(into, value) {
+    if (value === null) return;
+    const entries = namesIn(value) ?? (isNamed(value) ? [value] : value);
+    if (!Array.isArray(entries) || !entries.every((one) => typeof one === "string" || isNamed(one)))
+      return "mcpServers must be a list of names, or of servers by name as .mcp.json has them";
+    into.mcpServers = entries;
+  },
 };
+
+/** Names with commas between, or a list. */
+function namesIn(value: unknown): string[] | undefined {
+  const entries: unknown = typeof value === "string" ? value.split(",") : value;
+  return isNames(entries) ? entries.map((one) => one.trim()).filter((one) => one !== "") : undefined;
+}
+
+const isNamed = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isNames = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((entry) => typeof entry === "string");

@@ -45,7 +45,9 @@ type Chosen = { handler: Handler; unsure: boolean };
 const isBeside = ({ handler }: Chosen): boolean => handler.async ?? ruleOf(handler.event).inBackground ?? false;
 
 const SHOWN_CHARS = 80;
-const NO_TURN_TO_END = new Set<HookEvent>(["UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd"]);
+const NO_TURN_TO_END = new Set<HookEvent>([
+  ...(["UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop", "SessionEnd"] as const),
+]);
 
 export function createFiring(opts: FiringOptions): Firing {
   const { handlers, dir, permissionMode, agentType, now, matchesRule, transcripts } = opts;

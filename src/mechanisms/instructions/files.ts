@@ -10,6 +10,8 @@ export interface InstructionsPlace {
   shown: string;
   /** Why it is read, in a person's words. */
   why: string;
+  /** The file that imports it. */
+  importedBy?: string;
   /** Of a rule: what its paths are relative to; none: the project that is worked in. */
   base?: string;
 }
@@ -21,7 +23,7 @@ export interface UserPlaces {
 
 /** Within one folder the later ones are nearer to the person: rules of a team, then a person's own. */
 const IN_FOLDER = ["AGENTS.md", "CLAUDE.md", join(".claude", "CLAUDE.md")];
-const OWN_IN_FOLDER = "CLAUDE.local.md";
+export const OWN_IN_FOLDER = "CLAUDE.local.md";
 const RULES = join(".claude", "rules");
 
 export function userPlaces({ home, configHome }: UserPlaces): InstructionsPlace[] {

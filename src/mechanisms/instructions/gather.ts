@@ -19,6 +19,8 @@ export interface Instructions {
   why: string;
   text: string;
   hash: string;
+  /** The real path of the file that imports it. */
+  importedBy?: string;
   /** A rule: only for these paths, relative to the folder that its `.claude` lies in. */
   paths?: string[];
   base?: string;
@@ -74,13 +76,13 @@ function importOf(name: string, from: Instructions, { home, within }: GatherOpti
   const file = name.startsWith("~/") ? join(home, name.slice(2)) : resolve(dirname(from.file), name);
   const near = within !== undefined && isInside(within[0], file);
   const shown = near ? join(dirname(from.shown), relative(dirname(from.file), file)) : withTilde(file, home);
-  return { file, shown, why: `imported by ${from.shown}` };
+  return { file, shown, why: `imported by ${from.shown}`, importedBy: from.file };
 }
 
 type Read = { read: Instructions } | { why: string } | undefined;
 
 async function readOne(
-  { file, shown, why, base }: InstructionsPlace,
+  { file, shown, why, base, importedBy }: InstructionsPlace,
   { within }: GatherOptions,
   { isImport }: { isImport: boolean },
 ): Promise<Read> {
@@ -99,7 +101,15 @@ async function readOne(
     const { text, paths } = read;
     const hash = hashOf(Buffer.from(text.trim()));
     return {
-      read: { file: found.real, shown, why, text: text.trim(), hash, ...(paths && { paths, base: base ?? "" }) },
+      read: {
+        file: found.real,
+        shown,
+        why,
+        text: text.trim(),
+        hash,
+        ...(importedBy && { importedBy }),
+        ...(paths && { paths, base: base ?? "" }),
+      },
     };
   } catch (error) {
     return { why: messageOf(error) };

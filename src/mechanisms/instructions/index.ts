@@ -1,13 +1,23 @@
 // The user's and the project's instructions: in the system prompt, and those of folders when the agent comes into them.
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isInside, realPath } from "../../file-access/paths.ts";
 import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
 import { own } from "../../ledger/own.ts";
 import { inside, withoutMarks } from "../../loop/marks.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
+import { fireHook } from "../hooks/port.ts";
 import { instructionsEvents, instructionsSlice, type ShownInstructions } from "./events.ts";
-import { folderPlaces, foldersTo, mainTreeOf, projectPlaces, topOf, type UserPlaces, userPlaces } from "./files.ts";
+import {
+  folderPlaces,
+  foldersTo,
+  mainTreeOf,
+  OWN_IN_FOLDER,
+  projectPlaces,
+  topOf,
+  type UserPlaces,
+  userPlaces,
+} from "./files.ts";
 import { type Gathered, gather, type Instructions, isFor } from "./gather.ts";
 
 export interface InstructionsOptions extends UserPlaces {
@@ -46,12 +56,27 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
   const atStart = new WeakMap<Turn, { turnId: string | undefined; read: Awaited<ReturnType<typeof instructionsAt>> }>();
   /** By agent: how far what it touched was looked at. */
   const looked = new WeakMap<Turn, string>();
+  /** By agent: of which file which text hooks were told of. */
+  const told = new WeakMap<Turn, Map<string, string>>();
+
+  /** Each text of a file once for each agent of this process. */
+  async function tell(loaded: readonly Instructions[], reason: (one: Instructions) => string, turn: Turn) {
+    if (!opts) return;
+    const known = told.get(turn) ?? new Map<string, string>();
+    told.set(turn, known);
+    for (const one of loaded.filter(({ file, hash }) => known.get(file) !== hash)) {
+      known.set(one.file, one.hash);
+      await fireHook(turn, "InstructionsLoaded", payloadOf(one, reason(one), opts));
+    }
+  }
+
   async function startOf(turn: Turn, places: InstructionsOptions) {
     const turnId = turn.state.turn?.turnId;
     const known = atStart.get(turn);
     if (known && known.turnId === turnId) return known.read;
     const read = await instructionsAt(turn.root, contextRoot(turn), places);
     atStart.set(turn, { turnId, read });
+    await tell(read.loaded, ({ importedBy }) => (importedBy === undefined ? "session_start" : "include"), turn);
     return read;
   }
 
@@ -86,7 +111,9 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
       },
       async intake(turn): Promise<Note[]> {
         if (!opts?.trusted || !turn.state.turn) return []; // nobody is woken for it
-        return (await nearer(turn, opts)).map((one) => ({
+        const near = await nearer(turn, opts);
+        await tell(near, ({ paths }) => (paths === undefined ? "nested_traversal" : "path_glob_match"), turn);
+        return near.map((one) => ({
           origin: "instructions",
           text: `Rules of the project, ${one.paths ? `for ${one.paths.join(", ")}` : one.why}, from ${one.shown}: follow them there.\n\n${withoutMarks(one.text)}`,
           events: [{ type: "instructions.shown", data: { file: one.shown, hash: one.hash } }],
@@ -95,6 +122,18 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
     },
   });
 }
+
+/** As hooks are told it. */
+const payloadOf = ({ file, paths, importedBy }: Instructions, reason: string, { home, configHome }: UserPlaces) => ({
+  file_path: file,
+  memory_type: memoryType(file, [join(home, ".claude"), join(home, ".holdfast"), join(configHome, "holdfast")]),
+  load_reason: reason,
+  ...(paths && { globs: paths }),
+  ...(importedBy !== undefined && { parent_file_path: importedBy }),
+});
+
+const memoryType = (file: string, ofUser: readonly string[]): "User" | "Local" | "Project" =>
+  ofUser.some((dir) => isInside(realPath(dir), file)) ? "User" : basename(file) === OWN_IN_FOLDER ? "Local" : "Project";
 
 const asElement = ({ shown, text }: Instructions): string =>
   `<instructions file="${shown.replaceAll('"', "'")}">\n${inside("instructions", withoutMarks(text))}\n</instructions>`;

@@ -3,10 +3,16 @@ import { inside, noteText, withoutMarks } from "../../loop/marks.ts";
 import type { Input, Turn } from "../../loop/seams.ts";
 import { type Content, textOf } from "../../models/model.ts";
 import { cutText } from "../../text/cut.ts";
+import { fireHook } from "../hooks/port.ts";
 import { cleanName } from "./names.ts";
 import { resourceText, withoutResult } from "./outcome-text.ts";
 import type { McpServer } from "./port.ts";
 import type { Servers } from "./servers.ts";
+
+/** Those that the agent sees. */
+interface Seen extends Pick<Servers, "open"> {
+  find(name: string): McpServer | undefined;
+}
 
 const LONGEST = 100_000;
 const MOST = 10;
@@ -14,19 +20,31 @@ const MOST = 10;
 const RESOURCE = /(?<=^|[\s(])@([A-Za-z0-9_-]+):(?!\s)("[^"\n]+"|\S+)/g;
 const PROMPT = /^\/mcp__([A-Za-z0-9_-]+?)__(\S+)(?:\s+([\s\S]*))?$/;
 
+interface Bringing {
+  servers: Seen;
+  /** What is secret does not come with it. */
+  hide: (text: string) => string;
+}
+
 export async function brought(
   input: Input,
   turn: Turn,
-  { servers, hide }: { servers: Servers; hide: (text: string) => string },
-): Promise<Input> {
+  { servers, hide }: Bringing,
+): Promise<Input | { block: string }> {
   if (input.origin !== "user") return input;
   const hidden = (content: Content): Content =>
     content.type === "text" ? { ...content, text: hide(content.text) } : content;
   const words = textOf(input.content.slice(0, 1)).trim(); // what was typed; the rest is data
   const [, name, prompt, args = ""] = PROMPT.exec(words) ?? [];
   const server = name === undefined ? undefined : servers.find(name);
-  if (server)
-    return { ...input, content: [...input.content, hidden(await promptOf(server, prompt!, args, turn, servers))] };
+  if (server) {
+    const about = { command_name: `mcp__${name}__${prompt}`, command_args: args, command_source: "mcp", prompt: words };
+    const told = await fireHook(turn, "UserPromptExpansion", { expansion_type: "mcp_prompt", ...about });
+    if (told.blocked !== undefined) return { block: `blocked by a UserPromptExpansion hook: ${told.blocked}` };
+    const notes = (told.context ?? []).map((one) => noteOf("hook", one));
+    const text = hidden(await promptOf(server, prompt!, args, turn, servers));
+    return { ...input, content: [...input.content, text, ...notes] };
+  }
   const content: Content[] = [...input.content];
   for (const [, name, uri] of [...words.matchAll(RESOURCE)].slice(0, MOST)) {
     const of = servers.find(name!);
@@ -42,7 +60,7 @@ const failure = (...of: Parameters<typeof withoutResult>): Content => {
   return noteOf("holdfast", withoutMarks(content as string));
 };
 
-async function resourceOf(server: McpServer, given: string, turn: Turn, servers: Servers): Promise<Content> {
+async function resourceOf(server: McpServer, given: string, turn: Turn, servers: Seen): Promise<Content> {
   const { signal } = turn;
   const opened = await servers.open(server, { signal, isAsked: true });
   const bare = given.replaceAll('"', "");
@@ -59,13 +77,7 @@ async function resourceOf(server: McpServer, given: string, turn: Turn, servers:
 }
 
 /** Words stand for the arguments in the order in which the prompt names them; the last takes the rest. */
-async function promptOf(
-  server: McpServer,
-  name: string,
-  words: string,
-  turn: Turn,
-  servers: Servers,
-): Promise<Content> {
+async function promptOf(server: McpServer, name: string, words: string, turn: Turn, servers: Seen): Promise<Content> {
   const { signal } = turn;
   const what = `/mcp__${server.name}__${name}`;
   const opened = await servers.open(server, { signal, isAsked: true });

@@ -8,19 +8,21 @@ import { shownName, shownText } from "./offer.ts";
 import type { Offering } from "./offering.ts";
 import { withoutResult } from "./outcome-text.ts";
 import { type Connected, isRecorded, recorded, type Servers } from "./servers.ts";
+import type { Sight } from "./sight.ts";
 
-export function createConnectTool(servers: Servers, offering: Offering): Tool<{ name: string }> {
+export function createConnectTool(servers: Servers, offering: Offering, sight: Sight): Tool<{ name: string }> {
   async function execute({ input, turn, signal }: ToolRun & { input: { name: string } }): Promise<ToolOutput> {
-    const server = servers.find(input.name);
+    const seen = sight.of(turn);
+    const server = seen.find(({ name }) => name === input.name);
     if (!server) {
-      const names = servers.all.map(({ name }) => name);
+      const names = seen.map(({ name }) => name);
       const near = nearestName(input.name, names);
       const known = near ? `Did you mean ${near}?` : `Servers: ${names.join(", ")}.`;
       return { content: `There is no MCP server ${input.name}. ${known}`, isError: true };
     }
     const opened = await servers.open(server, { signal, isAsked: true });
     if (opened.kind !== "done") return withoutResult(server, opened, { what: "connect_mcp" });
-    const state = turn.slice<McpState>("mcp");
+    const state = sight.state(turn);
     const events = isRecorded(state, opened.value) ? [] : [recorded(opened.value)];
     return { content: connectedText(opened.value, offering, state), events };
   }

@@ -57,6 +57,9 @@ export interface ConnectOptions {
 
 const CONNECT_MS = 90_000;
 
+/** `npx` asks its registry whether there is something newer. Where that is out of reach it takes what it has, but only after all its tries: 70 s by npm's own settings. */
+const NPM_PATIENCE = { npm_config_fetch_retry_mintimeout: "500", npm_config_fetch_retry_maxtimeout: "2000" };
+
 export async function connect(server: McpServer, opts: ConnectOptions): Promise<Outcome<ServerConnection>> {
   const mcp = await import("@modelcontextprotocol/client");
   const { transport } = server;
@@ -150,7 +153,13 @@ async function openTransport(
   if (transport.kind === "stdio") {
     const walls = repository ? ((await encloseServer?.(name)) ?? []) : [];
     const command = [...walls, transport.command, ...transport.args];
-    return createStdioTransport({ command, env: { ...env, ...transport.env }, cwd: root }, mcp);
+    const patience = repository ? NPM_PATIENCE : {};
+    return createStdioTransport({ command, env: { ...patience, ...env, ...transport.env }, cwd: root }, mcp);
+  }
+  if (transport.kind === "sdk") {
+    const [ours, theirs] = mcp.InMemoryTransport.createLinkedPair();
+    await transport.server.connect(theirs);
+    return ours;
   }
   const { url, headers } = transport;
   const hasOwn = Object.keys(headers).some((header) => header.toLowerCase() === "authorization");

@@ -1,6 +1,7 @@
 // A question of a server to the person: shown as a request for approval; a yes fills in what the form proposes.
 import type { Turn } from "../../loop/seams.ts";
 import { cutText } from "../../text/cut.ts";
+import { fireHook } from "../hooks/port.ts";
 import type { McpHouse, McpServer } from "./port.ts";
 
 export interface Elicitation {
@@ -27,13 +28,18 @@ const LONGEST_QUESTION = 2000;
 
 export async function elicit(
   asked: Elicitation,
-  { server, asker, askPerson }: { server: McpServer; asker: Asker | undefined; askPerson: McpHouse["askPerson"] },
+  { server, asker, askPerson }: Pick<McpHouse, "askPerson"> & { server: McpServer; asker: Asker | undefined },
 ): Promise<Elicited> {
+  const about = { mcp_server_name: server.name, mode: asked.mode ?? "form" };
   const decline = (why: string): Elicited => {
     asker?.tell(`${server.name} asked: ${JSON.stringify(cutText(asked.message, LONGEST_QUESTION))}; declined: ${why}`);
     return { action: "decline" };
   };
-  if (!asker || !askPerson) return decline("there is no one to ask");
+  if (!asker) return decline("there is no one to ask");
+  const question = { message: asked.message, url: asked.url, requested_schema: asked.requestedSchema };
+  const told = await fireHook(asker.turn, "Elicitation", { ...about, ...question });
+  if (told.blocked !== undefined) return decline(`a hook said no: ${told.blocked}`);
+  if (!askPerson) return decline("there is no one to ask");
   const content = asked.mode === "url" ? {} : proposed(asked.requestedSchema ?? {});
   if (typeof content === "string") return decline(`it wants ${content} to be typed, and an approval is yes or no`);
   if (asked.message.length + JSON.stringify(content).length > LONGEST_QUESTION)
@@ -56,7 +62,9 @@ export async function elicit(
   );
   if (!answer) return decline("there is no one to ask");
   if (answer.decision === "deny") return decline(answer.reason);
-  return asked.mode === "url" ? { action: "accept" } : { action: "accept", content };
+  const accepted: Elicited = { action: "accept", ...(asked.mode !== "url" && { content }) };
+  const after = await fireHook(turn, "ElicitationResult", { ...about, ...accepted });
+  return after.blocked === undefined ? accepted : decline(`a hook said no: ${after.blocked}`);
 }
 
 /** Stands for the question where a tool would: it is never run. */

@@ -3,15 +3,15 @@ import * as z from "zod";
 import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
 import { cutText } from "../../text/cut.ts";
 import { byWords } from "../../text/word-search.ts";
-import type { McpState } from "./events.ts";
 import type { Offering } from "./offering.ts";
+import type { Sight } from "./sight.ts";
 
 const MOST_FOUND = 8;
 const LONGEST_DESCRIPTION = 300;
 
-export function createFindTool(offering: Offering): Tool<{ query: string }> {
+export function createFindTool(offering: Offering, sight: Sight): Tool<{ query: string }> {
   async function execute({ input, turn }: ToolRun & { input: { query: string } }) {
-    const { entries } = offering.known(turn.slice<McpState>("mcp"));
+    const { entries } = offering.known(sight.state(turn));
     const all = entries.map(({ name, definition }) => ({ name, description: definition.description }));
     const exact = all.filter(({ name }) => name === input.query.trim());
     const hits = (exact.length > 0 ? exact : byWords(all, input.query)).slice(0, MOST_FOUND);

@@ -9,10 +9,10 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
+import { changeFile } from "../../ledger/change-file.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
-import { makeDir } from "../../ledger/make-dir.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
-import type { McpServer, OAuthClient } from "./port.ts";
+import { addressOf, type McpServer, type OAuthClient } from "./port.ts";
 
 interface Kept {
   tokens?: StoredOAuthTokens | undefined;
@@ -23,9 +23,10 @@ interface Kept {
   scope?: string | undefined;
 }
 
-const urlOf = ({ transport }: McpServer): string => {
-  if (transport.kind === "stdio") throw new HoldfastError("invalid", "a stdio server has no login: give it env");
-  return transport.url;
+const urlOf = (server: McpServer): string => {
+  const url = addressOf(server);
+  if (url === undefined) throw new HoldfastError("invalid", "only a server over HTTP has a login: give this one env");
+  return url;
 };
 
 /** By address: whoever takes the name of a server does not get its tokens. */
@@ -42,15 +43,12 @@ function read(file: string): Kept {
   }
 }
 
-function write(file: string, kept: Kept): void {
-  makeDir(path.dirname(file));
-  const fresh = `${file}.${process.pid}`;
-  fs.writeFileSync(fresh, JSON.stringify(kept), { mode: 0o600 });
-  fs.renameSync(fresh, file);
-}
+/** Several processes may renew tokens at once. */
+const change = (file: string, edit: (kept: Kept) => Kept): Promise<void> =>
+  changeFile(file, () => JSON.stringify(edit(read(file))));
 
 export const isLoggedIn = (server: McpServer, stateDir: string): boolean =>
-  server.transport.kind !== "stdio" && read(fileOf(server, stateDir)).tokens !== undefined;
+  addressOf(server) !== undefined && read(fileOf(server, stateDir)).tokens !== undefined;
 
 /** Contract: true when there was something to forget. */
 export function forgetLogin(server: McpServer, stateDir: string): boolean {
@@ -66,7 +64,7 @@ export function keptLogin(server: McpServer, stateDir: string): OAuthClientProvi
   if (read(file).tokens === undefined) return undefined;
   const onRedirect = (url: URL) => {
     const scope = url.searchParams.get("scope") ?? undefined;
-    write(file, { ...read(file), scope });
+    return change(file, (kept) => ({ ...kept, scope }));
   };
   return providerOf(file, server, { redirectUrl: NOWHERE, onRedirect });
 }
@@ -76,7 +74,11 @@ const NOWHERE = "http://127.0.0.1/callback";
 function providerOf(
   file: string,
   { transport }: McpServer,
-  { redirectUrl, onRedirect, state }: { redirectUrl: string; onRedirect: (url: URL) => void; state?: string },
+  {
+    redirectUrl,
+    onRedirect,
+    state,
+  }: { redirectUrl: string; onRedirect: (url: URL) => void | Promise<void>; state?: string },
 ): OAuthClientProvider {
   let verifier = "";
   const { oauth } = transport as { oauth?: OAuthClient };
@@ -95,23 +97,24 @@ function providerOf(
     },
     ...(state !== undefined && { state: () => state }),
     clientInformation: () => known ?? read(file).client,
-    saveClientInformation: (client) => write(file, { ...read(file), client }),
+    saveClientInformation: (client) => change(file, (kept) => ({ ...kept, client })),
     tokens: () => read(file).tokens,
-    saveTokens: (tokens) => write(file, { ...read(file), tokens }),
-    saveDiscoveryState: (discovery) => write(file, { ...read(file), discovery }),
+    saveTokens: (tokens) => change(file, (kept) => ({ ...kept, tokens })),
+    saveDiscoveryState: (discovery) => change(file, (kept) => ({ ...kept, discovery })),
     discoveryState: () => read(file).discovery,
     redirectToAuthorization: onRedirect,
     saveCodeVerifier(code) {
       verifier = code;
     },
     codeVerifier: () => verifier,
-    invalidateCredentials(scope) {
-      const { client, tokens, discovery } = read(file);
-      if (scope === "all") write(file, {});
-      if (scope === "client") write(file, { tokens, discovery });
-      if (scope === "tokens") write(file, { client, discovery });
-      if (scope === "discovery") write(file, { client, tokens });
-    },
+    invalidateCredentials: (scope) =>
+      change(file, (kept) => {
+        const { client, tokens, discovery } = kept;
+        if (scope === "all") return {};
+        if (scope === "client") return { tokens, discovery };
+        if (scope === "tokens") return { client, discovery };
+        return scope === "discovery" ? { client, tokens } : kept;
+      }),
   };
 }
 
@@ -132,7 +135,7 @@ export async function loginTo(
   const url = new URL(urlOf(server));
   const file = fileOf(server, stateDir);
   const before = read(file);
-  write(file, {}); // another port, another registration; and tokens that are there would be used
+  await change(file, () => ({})); // another port, another registration; and tokens that are there would be used
   const state = randomBytes(16).toString("hex");
   const back = await listenForCallback(state, portOf(server), signal);
   try {
@@ -153,7 +156,7 @@ export async function loginTo(
     }
     await transport.finishAuth(await back.parameters);
   } catch (error) {
-    write(file, before);
+    await change(file, () => before);
     if (error instanceof HoldfastError) throw error;
     throw new HoldfastError("invalid", `the login to ${server.name} failed: ${messageOf(error)}`, { cause: error });
   } finally {
@@ -161,8 +164,7 @@ export async function loginTo(
   }
 }
 
-const portOf = ({ transport }: McpServer): number =>
-  transport.kind === "stdio" ? 0 : (transport.oauth?.callbackPort ?? 0);
+const portOf = ({ transport }: McpServer): number => ("oauth" in transport ? (transport.oauth?.callbackPort ?? 0) : 0);
 
 /** Where the browser comes back to. Only an address with our own `state` counts. */
 async function listenForCallback(state: string, wanted: number, signal: AbortSignal) {

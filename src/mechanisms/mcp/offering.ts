@@ -42,7 +42,7 @@ export interface Offering {
 export function createOffering(servers: Servers, agreed: Agreed): Offering {
   const parsed = new Map<string, ToolDefinition[]>();
   const made = new Map<string, Tool>();
-  let last: { of: McpState["servers"]; hashes: string; known: Known } | undefined;
+  const seen = new WeakMap<McpState["servers"], { hashes: string; known: Known }>();
 
   const definitions = ({ hash, tools }: { hash: string; tools: string }): ToolDefinition[] => {
     const all = parsed.get(hash) ?? (JSON.parse(tools) as ToolDefinition[]);
@@ -54,7 +54,7 @@ export function createOffering(servers: Servers, agreed: Agreed): Offering {
     const byName = new Map<string, Entry>();
     const collisions: Collision[] = [];
     for (const [name, tools] of all) {
-      const server = servers.find(name);
+      const server = servers.all().find((one) => one.name === name);
       if (!server) continue; // no longer configured: nobody could call it
       for (const definition of tools) {
         const offered = toolName(name, definition.tool);
@@ -75,13 +75,11 @@ export function createOffering(servers: Servers, agreed: Agreed): Offering {
     const hashes = Object.values(all)
       .map(({ hash }) => hash)
       .join();
-    if (last?.of === all && last.hashes === hashes) return last.known;
-    last = {
-      of: all,
-      hashes,
-      known: listed(Object.entries(all).map(([name, of]) => [name, definitions(of)] as const)),
-    };
-    return last.known;
+    const before = seen.get(all);
+    if (before?.hashes === hashes) return before.known;
+    const now = listed(Object.entries(all).map(([name, of]) => [name, definitions(of)] as const));
+    seen.set(all, { hashes, known: now });
+    return now;
   }
 
   function toolOf({ name, server, definition }: Entry): Tool {

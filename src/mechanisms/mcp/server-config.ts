@@ -1,19 +1,13 @@
 // `.mcp.json` and its like: which servers a text names, with variables filled in, and what is wrong with it.
 import { messageOf } from "../../ledger/error.ts";
 import { cleanServerName } from "./names.ts";
-import type { McpServer, OAuthClient, ServerTransport } from "./port.ts";
+import type { McpServer, OAuthClient, ReadServers, ServerTransport } from "./port.ts";
 
 export interface ServerPlace {
   /** How people know the file. */
   shown: string;
   repository: boolean;
   env: NodeJS.ProcessEnv;
-}
-
-export interface ReadServers {
-  servers: McpServer[];
-  /** At most one line: what of that file is not used, or not whole. */
-  warnings: string[];
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;

@@ -28,7 +28,7 @@ export function createServerTool(
     if (now) {
       if (agreed.get(serverCallKey(turn, call)) !== now.hash)
         return { content: changedText(name, server), isError: true };
-      servers.approve(server.name, now);
+      await servers.approve(server.name, now);
     }
     if (!opened.value.tools.some((one) => one.tool === tool))
       return { content: `Not run: the MCP server ${server.name} no longer has ${tool}.`, isError: true };

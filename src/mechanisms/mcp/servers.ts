@@ -1,5 +1,6 @@
 // The servers of one harness: connected when they are needed, again when they ended, with a pause that grows; what each offers now.
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { own } from "../../ledger/own.ts";
 import type { ConnectOptions, Outcome, ServerConnection } from "./connection.ts";
 import type { Asker } from "./elicitation.ts";
@@ -18,21 +19,23 @@ export interface Connected {
 }
 
 export interface Servers {
-  readonly all: readonly McpServer[];
-  find(name: string): McpServer | undefined;
+  all(): readonly McpServer[];
+  /** One more. Contract: undefined when it is used; where another has its name, where that is configured. */
+  add(server: McpServer): string | undefined;
   /** Connects where it is not. `isAsked`: a pause after failures does not hold it back. */
   open(server: McpServer, opts: { signal: AbortSignal; isAsked?: boolean }): Promise<Outcome<Connected>>;
   /** Those that are connected, with what they offer now. Contract: asks only a server that said that it changed. */
   now(): Promise<Connected[]>;
   /** What that tool says now, where nobody has agreed to it. */
   changed(server: string, tool: string): ToolDefinition | undefined;
-  approve(server: string, definition: ToolDefinition): void;
+  approve(server: string, definition: ToolDefinition): Promise<void>;
   /** While `work` runs, questions of that server go to this call. */
   asking<T>(server: string, asker: Asker, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 interface Slot {
+  server: McpServer;
   connected?: Connected;
   opening?: Promise<Outcome<Connected>>;
   failures: number;
@@ -47,13 +50,14 @@ const LONGEST_PAUSE_MS = 60_000;
 
 /** `login`: tokens of the user for a server, where there are any. */
 export function createServers(
-  all: readonly McpServer[],
+  configured: readonly McpServer[],
   house: McpHouse,
   login?: (server: McpServer) => Promise<ConnectOptions["authProvider"]>,
 ): Servers {
-  const slots = new Map(
-    all.map(({ name }): [string, Slot] => [name, { failures: 0, retryAt: 0, says: "", askers: [] }]),
-  );
+  const slotFor = (server: McpServer): Slot => ({ server, failures: 0, retryAt: 0, says: "", askers: [] });
+  const slots = new Map(configured.map((server) => [server.name, slotFor(server)]));
+  /** What is still being connected ends with us. */
+  const closing = new AbortController();
   let pins: Pins | undefined;
   let isClosed = false;
   const kept = () => {
@@ -64,7 +68,7 @@ export function createServers(
   async function offerOf(connection: ServerConnection): Promise<Outcome<Connected>> {
     const listed = await connection.tools();
     if (listed.kind !== "done") return listed;
-    const { tools, changed } = kept().shown(connection.server.name, listed.value);
+    const { tools, changed } = await kept().shown(connection.server.name, listed.value);
     const hash = definitionHash(tools);
     return {
       kind: "done",
@@ -78,7 +82,7 @@ export function createServers(
     const authProvider = await login?.(server);
     const made = await connect(server, {
       house,
-      elicit: (asked) => elicit(asked, { server, asker: slot.askers.at(-1), askPerson: house.askPerson }),
+      elicit: (asked) => elicit(asked, { server, asker: slot.askers.at(-1), ...house }),
       authProvider,
       signal,
     });
@@ -108,15 +112,20 @@ export function createServers(
   }
 
   return {
-    all,
-    find: (name) => all.find((one) => one.name === name),
+    all: () => [...slots.values()].map(({ server }) => server),
+    add(server) {
+      const taken = slots.get(server.name)?.server;
+      if (taken) return isDeepStrictEqual(taken, server) ? undefined : taken.source;
+      slots.set(server.name, slotFor(server));
+      return undefined;
+    },
     async open(server, { signal, isAsked = false }) {
       const slot = slots.get(server.name)!;
       if (slot.connected && slot.connected.connection.ended === undefined)
         return { kind: "done", value: slot.connected };
       const waits = slot.retryAt - Date.now();
       if (waits > 0 && !isAsked) return { kind: "ended", says: slot.says, pauseMs: waits };
-      slot.opening ??= opened(server, slot, signal).finally(() => {
+      slot.opening ??= opened(server, slot, AbortSignal.any([signal, closing.signal])).finally(() => {
         delete slot.opening;
       });
       return slot.opening;
@@ -134,8 +143,8 @@ export function createServers(
       return live;
     },
     changed: (server, tool) => slots.get(server)?.connected?.changed.get(tool),
-    approve(server, definition) {
-      kept().approve(server, definition);
+    async approve(server, definition) {
+      await kept().approve(server, definition);
       const slot = slots.get(server);
       if (!slot?.connected) return;
       const tools = slot.connected.tools.map((one) => (one.tool === definition.tool ? definition : one));
@@ -153,6 +162,8 @@ export function createServers(
     },
     async close() {
       isClosed = true;
+      closing.abort();
+      await Promise.allSettled([...slots.values()].map(({ opening }) => opening));
       await Promise.all([...slots.values()].map(({ connected }) => connected?.connection.close()));
     },
   };

@@ -55,7 +55,7 @@ export function createSkillCatalogue(places: readonly SkillPlace[]): SkillCatalo
         const bytes = bytesOf(at, place);
         if (place.isTrusted && !place.isTrusted(bytes)) throw new Error("it has changed since the plugin was trusted");
         const { readSkill } = await import("./read-skill.ts");
-        cached = { stamp, read: readSkill(bytes.toString("utf8"), at) };
+        cached = { stamp, read: await readSkill(bytes.toString("utf8"), at) };
         cache.set(at.file, cached);
       }
       tell(cached.read.problems);

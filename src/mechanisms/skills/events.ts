@@ -6,7 +6,7 @@ import { ownOr } from "../../ledger/own.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export const skillsEvents = {
-  /** `by`: a model's call, or a person's `/name`. Its text stands in the result or in the input beside it. */
+  /** `by`: a model's call, or a person's `/name`; `agent`: the type of agent whose definition names it. Its text stands in the result or in the input beside it. */
   "skill.loaded": {
     v: 1,
     schema: () =>
@@ -16,6 +16,7 @@ export const skillsEvents = {
         hash: z.string(),
         by: z.enum(["model", "person"]),
         callId: z.string().optional(),
+        agent: z.string().optional(),
       }),
   },
   /** Its commands run now, for what a person typed. */
@@ -25,7 +26,7 @@ export const skillsEvents = {
 /** By agent, then by name. `begun`: its commands run, for that prompt; an earlier process may have been gone before it ended. */
 export type LoadedSkills = Record<
   string,
-  Record<string, { hash: string; seq: number; callId?: string; begun?: string }>
+  Record<string, { hash: string; seq: number; callId?: string; begun?: string; agent?: string }>
 >;
 
 export const skillsSlice: MechanismSlice<LoadedSkills> = {
@@ -45,9 +46,13 @@ export const skillsSlice: MechanismSlice<LoadedSkills> = {
   apply(state, event) {
     const { type, data } = knownFact<typeof skillsEvents>(event);
     const { name, hash } = data;
-    const more =
-      type === "skill.begun" ? { begun: data.prompt } : data.callId === undefined ? {} : { callId: data.callId };
+    const more = type === "skill.begun" ? { begun: data.prompt } : loadedBy(data);
     ownOr(state, event.actor, () => ({}))[name] = { hash, seq: event.seq, ...more };
     return state;
   },
 };
+
+const loadedBy = ({ callId, agent }: { callId?: string | undefined; agent?: string | undefined }) => ({
+  ...(callId !== undefined && { callId }),
+  ...(agent !== undefined && { agent }),
+});

@@ -1,9 +1,10 @@
 // Skills and commands: what there is stands in the system prompt, the text of one comes by `load_skill` or by a person's `/name`.
 import { own } from "../../ledger/own.ts";
-import { inside, withoutMarks, withoutNotes } from "../../loop/marks.ts";
-import { defineMechanism, type Input, type Mechanism, type Turn } from "../../loop/seams.ts";
+import { inside, noteText, withoutMarks, withoutNotes } from "../../loop/marks.ts";
+import { defineMechanism, type Input, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { nearestName } from "../../text/similarity.ts";
+import { fireHook } from "../hooks/port.ts";
 import { bring, type IsApproved } from "./bring.ts";
 import { createSkillCatalogue, type SkillCatalogue, type SkillPlace } from "./catalogue.ts";
 import { type LoadedSkills, skillsEvents, skillsSlice } from "./events.ts";
@@ -15,6 +16,8 @@ export interface SkillsOptions {
   places: readonly SkillPlace[];
   isApproved?: IsApproved;
   catalogue?: SkillCatalogue;
+  /** Those that the type of an agent gives it at its start. */
+  skillsFor?: (turn: Pick<Turn, "agent" | "slice">) => { type: string; names: readonly string[] } | undefined;
 }
 
 const MOST_CHARS = 12_000;
@@ -31,31 +34,58 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     known = await catalogue.list();
     return known;
   };
+  /** Once for each turn. */
+  const readAt = async (turn: Turn) => {
+    const turnId = turn.state.turn?.turnId;
+    if (!readFor.has(turn) || readFor.get(turn) !== turnId) await read();
+    readFor.set(turn, turnId);
+  };
   const tool = createLoadSkillTool(read, isApproved);
   const hasSkills = () => known.some(({ onlyByPerson }) => !onlyByPerson);
 
   /** A person's `/name words`: the skill's text stands behind what was typed. */
-  async function expanded(input: Input, turn: Turn): Promise<Input> {
+  async function expanded(input: Input, turn: Turn): Promise<Input | { block: string }> {
     if (input.origin !== "user") return input;
     const typed = typedIn(input);
     const [, name, args = ""] = NAMED.exec(typed.trim()) ?? [];
     const skill = name === undefined ? undefined : skillNamed(name, await read(), turn);
     if (!skill) return input;
-    const { source, hash } = skill;
-    const wasBegun = own(own(turn.slice<LoadedSkills>("skills"), turn.agent) ?? {}, skill.name)?.begun === typed;
+    const told = await fireHook(turn, "UserPromptExpansion", expansionOf(skill, { args, prompt: typed }));
+    if (told.blocked !== undefined) return { block: `blocked by a UserPromptExpansion hook: ${told.blocked}` };
+    const notes = (told.context ?? []).map((one) => ({ type: "text" as const, text: noteText("hook", one) }));
+    const { text, fact } = await loaded(skill, { turn, args, prompt: typed });
+    await turn.append([fact], { durability: "deferred" });
+    return { ...input, content: [...input.content, { type: "text", text }, ...notes] };
+  }
+
+  /** `prompt`: what it is loaded for; its commands run once for that. */
+  async function loaded(skill: Skill, { turn, args, prompt }: { turn: Turn; args: string; prompt: string }) {
+    const { name, source, hash } = skill;
+    const wasBegun = own(own(turn.slice<LoadedSkills>("skills"), turn.agent) ?? {}, name)?.begun === prompt;
     const runs = commandsIn(skill.body).length > 0;
-    if (runs && !wasBegun)
-      await turn.append([{ type: "skill.begun", data: { name: skill.name, hash, prompt: typed } }]);
-    turn.emit({ type: "status", text: `skill ${skill.name} (${source})` });
-    const text = await bring(skill, args, { turn, id: `/${skill.name}`, isApproved, wasBegun });
-    await turn.append([{ type: "skill.loaded", data: { name: skill.name, source, hash, by: "person" } }], {
-      durability: "deferred",
-    });
-    const element = {
-      type: "text" as const,
-      text: `<skill name="${skill.name}">\n${inside("skill", withoutMarks(text))}\n</skill>`,
-    };
-    return { ...input, content: [...input.content, element] };
+    if (runs && !wasBegun) await turn.append([{ type: "skill.begun", data: { name, hash, prompt } }]);
+    turn.emit({ type: "status", text: `skill ${name} (${source})` });
+    const text = await bring(skill, args, { turn, id: `/${name}`, isApproved, wasBegun });
+    const fact = { type: "skill.loaded", data: { name, source, hash, by: "person" } };
+    return { text: `<skill name="${name}">\n${inside("skill", withoutMarks(text))}\n</skill>`, fact };
+  }
+
+  /** The skills that the type of an agent gives it, once, before its first request. */
+  async function given(turn: Turn): Promise<Note[]> {
+    const wanted = opts?.skillsFor?.(turn);
+    if (!wanted || !turn.state.turn || turn.state.rounds > 0) return [];
+    const has = own(turn.slice<LoadedSkills>("skills"), turn.agent) ?? {};
+    const all = (await read()).filter(({ onlyByPerson }) => !onlyByPerson);
+    const notes: Note[] = [];
+    for (const name of new Set(wanted.names)) {
+      const skill = all.find((one) => one.name.toLowerCase() === name.toLowerCase());
+      if (!skill) turn.emit({ type: "status", text: missingText(wanted.type, name, all) });
+      if (!skill || own(has, skill.name)?.agent !== undefined) continue;
+      const { text, fact } = await loaded(skill, { turn, args: "", prompt: `agent ${wanted.type}` });
+      const data = { ...fact.data, agent: wanted.type };
+      notes.push({ origin: "skills", text: withoutMarks(text), events: [{ ...fact, data }] });
+    }
+    return notes;
   }
 
   return defineMechanism({
@@ -63,17 +93,16 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     events: skillsEvents,
     fold: skillsSlice,
     tools: () => (hasSkills() ? [tool] : []),
-    async start() {
-      if (opts) await read();
+    async start(turn) {
+      if (opts) await readAt(turn);
       return [];
     },
     seams: {
       input: (input, turn) => (opts ? expanded(input, turn) : Promise.resolve(input)),
+      intake: given,
       async system(turn) {
         if (!opts) return "";
-        const turnId = turn.state.turn?.turnId;
-        if (!readFor.has(turn) || readFor.get(turn) !== turnId) await read();
-        readFor.set(turn, turnId);
+        await readAt(turn);
         return catalogueText(known);
       },
     },
@@ -90,6 +119,23 @@ function skillNamed(name: string, known: readonly Skill[], turn: Turn): Skill | 
   const text = `there is no skill ${name}: did you mean /${near}? The words are sent as they are`;
   if (near !== undefined) turn.emit({ type: "status", text });
   return undefined;
+}
+
+/** As hooks are told it. */
+const expansionOf = (skill: Skill, { args, prompt }: { args: string; prompt: string }) => ({
+  expansion_type: "slash_command",
+  command_name: skill.name,
+  command_args: args,
+  command_source: skill.repository ? "project" : skill.pluginRoot === undefined ? "user" : "plugin",
+  prompt,
+});
+
+function missingText(type: string, name: string, all: readonly Skill[]): string {
+  const near = nearestName(
+    name,
+    all.map((one) => one.name),
+  );
+  return `agent ${type}: there is no skill ${name}${near ? `: did you mean ${near}?` : ", and it begins without (`holdfast skills`)"}`;
 }
 
 /** What a person typed: what was piped in, or is told beside it, stands in notes, and nothing in them can end one. */

@@ -1,6 +1,6 @@
 // Reading one skill or command: Markdown with front matter. What breaks the published rules is said; the skill is used all the same.
 import { basename, dirname } from "node:path";
-import { readFrontMatter } from "../../definitions/front-matter.ts";
+import { plainFrontMatter } from "../../definitions/plain-front-matter.ts";
 import { hashOf } from "../../file-access/seen-files.ts";
 import type { Skill } from "./skill.ts";
 
@@ -29,12 +29,10 @@ const KEYS = [
 const TEXTS = ["description", "argument-hint", "allowed-tools", "compatibility"];
 const LONGEST_DESCRIPTION = 1024;
 
-export function readSkill(text: string, at: SkillFile): ReadSkill {
+export async function readSkill(text: string, at: SkillFile): Promise<ReadSkill> {
   const { source, kind, repository } = at;
   const whole = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
-  const front = whole.startsWith("---")
-    ? readFrontMatter(whole, { keys: KEYS, texts: TEXTS })
-    : { values: {}, body: whole, guessed: [] };
+  const front = whole.startsWith("---") ? await frontOf(whole) : { values: {}, body: whole, guessed: [] };
   if ("says" in front) return { problems: [`${source}:${front.line}: ${front.says}; it is left out`] };
   const { values, body } = front;
   const problems: string[] = [];
@@ -82,6 +80,11 @@ export function readSkill(text: string, at: SkillFile): ReadSkill {
   };
   return { skill, problems };
 }
+
+/** YAML is loaded for the first that needs it. */
+const frontOf = async (text: string) =>
+  plainFrontMatter(text) ??
+  (await import("../../definitions/front-matter.ts")).readFrontMatter(text, { keys: KEYS, texts: TEXTS });
 
 /** What can be typed behind a slash, and is no path. */
 const isName = (name: string): boolean => !/[\s<>/\\]/.test(name) && name !== "" && name.length <= 130;
