@@ -36,6 +36,11 @@ async function train() {
   const project = path.join(work, "project");
   fs.mkdirSync(project);
   fs.writeFileSync(path.join(project, "a.txt"), "a line\n".repeat(40));
+  fs.mkdirSync(path.join(work, ".claude/skills/one"), { recursive: true });
+  fs.writeFileSync(
+    path.join(work, ".claude/skills/one/SKILL.md"),
+    "---\nname: one\ndescription: A skill.\n---\nDo it.\n",
+  );
   spawnSync("git", ["init", "-q"], { cwd: project, env: { PATH: process.env.PATH, HOME: work } });
   process.chdir(project);
   for (const name of Object.keys(process.env)) if (/proxy/i.test(name)) delete process.env[name];

@@ -162,7 +162,7 @@ test.runIf(LONG)(
     const offline = Date.now() - again;
 
     // It changes files, and waits for one that nobody writes to.
-    execFileSync("mkfifo", [path.join(cwd, "pipe")]);
+    execFileSync("bash", ["-c", "mkfifo pipe"], { cwd });
     calls = [call("mcp__filesystem__edit_file", { path: "pipe", edits: [{ oldText: "in flight", newText: "x" }] })];
     const { child, exited } = startCli(["-p", "go", "-c", ...given], opts(NOWHERE));
     await expect.poll(() => calls.length, { timeout: 600_000 }).toBe(0);
