@@ -86,6 +86,7 @@ describe("what a repository says", () => {
       budget: {},
       contexts: {},
       memory: { extract: false },
+      plugins: [],
       worktree: { link: [] },
       disableAllHooks: false,
     });
