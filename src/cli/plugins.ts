@@ -2,7 +2,6 @@
 import fs from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { HookEvent } from "../claude-code/hook-events.ts";
-import { changeFile } from "../ledger/change-file.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { HookConfig } from "../mechanisms/hooks/config.ts";
@@ -137,9 +136,10 @@ export async function removePlugin(named: string, trust: Trust): Promise<string>
   return found;
 }
 
-const changeList = (trust: Trust, edit: (dirs: string[]) => string[]): Promise<void> => {
+const changeList = async (trust: Trust, edit: (dirs: string[]) => string[]): Promise<void> => {
+  const { changeFile } = await import("../ledger/change-file.ts");
   const file = listFile(trust);
-  return changeFile(file, (text) => {
+  await changeFile(file, (text) => {
     const dirs = edit(text === undefined ? [] : listIn(text, file));
     return `${JSON.stringify({ version: 1, dirs }, null, 2)}\n`;
   });

@@ -1,6 +1,5 @@
 // Which projects the user trusts, and which content of their executable configuration: one file in the state directory.
 import fs from "node:fs";
-import { changeFile } from "../ledger/change-file.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { isAbsent, realSettingsPath } from "./files.ts";
 
@@ -93,9 +92,11 @@ function whole(entry: TrustEntry): TrustEntry {
   return { trustedAt: entry.trustedAt, executables: Object.fromEntries(pieces) };
 }
 
-const change = (file: string, edit: (projects: Projects) => void): Promise<void> =>
-  changeFile(file, () => {
+async function change(file: string, edit: (projects: Projects) => void): Promise<void> {
+  const { changeFile } = await import("../ledger/change-file.ts"); // most runs only ask
+  await changeFile(file, () => {
     const projects = readProjects(file);
     edit(projects);
     return `${JSON.stringify({ version: VERSION, projects: Object.fromEntries(projects) }, null, 2)}\n`;
   });
+}
