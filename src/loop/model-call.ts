@@ -21,10 +21,11 @@ export async function modelCall(agent: Agent): Promise<ModelCall> {
 async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {
   const { turn, seams } = agent;
   const { system, tools } = await partsOf(agent);
+  const keeps = overflow ? seams.tools(turn).flatMap((tool) => (tool.keepsResults ? [tool.name] : [])) : [];
   return {
     system,
     tools,
-    items: await seams.context(turn.state.items, turn, { overflow, tools }),
+    items: await seams.context(turn.state.items, turn, { overflow, tools, keeps }),
     maxOutputTokens: Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens),
   };
 }

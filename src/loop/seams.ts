@@ -131,6 +131,8 @@ export interface Tool<I = any> {
   effect: Effect;
   /** Neighbouring calls of such tools run together. Contract: only with effect `internal`. Reads always do. */
   parallel?: boolean;
+  /** Its results hold for all that follows: whoever makes room takes them last. */
+  keepsResults?: boolean;
   /** Contract: no effect yet. What it returns is durable before `execute` begins. */
   intend?: (run: ToolRun & { input: I }) => Promise<unknown>;
   /** Contract: on abort return what happened so far as an error result; a throw becomes an error result. Output is not bounded here. */
@@ -263,6 +265,8 @@ export interface ViewOptions {
   overflow: boolean;
   /** What the agent is offered in this call. */
   tools: readonly ToolSpec[];
+  /** Where less is asked for: the tools whose results go last. */
+  keeps?: readonly string[];
 }
 
 export interface Seams {

@@ -123,3 +123,15 @@ test("what an older version left out by call is shown as that version put it", a
   const before = result("c1", "[result elided: read_file, 12 kB; call it again if it is needed]");
   expect(await view(items)).toEqual([user("go"), call("c1"), before, call("c2"), long("c2")]);
 });
+
+test("results that hold for all that follows go last, and only when nothing else is left", async () => {
+  const { turn } = setUp();
+  const mechanism = compaction();
+  const items = [user("go"), call("c1"), long("c1"), call("c2"), { ...long("c2"), name: "load_skill" }, call("c3")];
+  const view = () =>
+    mechanism.seams!.context!(items, turn, { overflow: true, tools: [readFile], keeps: ["load_skill"] });
+  expect((await view())[4]).toBe(items[4]);
+  expect(turn.events).toEqual([elided("c1")]);
+  await view();
+  expect(turn.events.length).toBe(2);
+});

@@ -87,7 +87,6 @@ describe("what a repository says", () => {
       budget: {},
       contexts: {},
       memory: { extract: false },
-      plugins: [],
       worktree: { link: [] },
       disableAllHooks: false,
     });

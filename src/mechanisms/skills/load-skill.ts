@@ -50,6 +50,7 @@ export function createLoadSkillTool(skills: () => Promise<Skill[]>, isApproved: 
     schema: () =>
       z.strictObject({ name: z.string().optional(), query: z.string().optional(), arguments: z.string().optional() }),
     effect: "reconcile",
+    keepsResults: true,
     execute: load,
     /** Reading it again does nothing twice; its commands might. */
     async reconcile({ input }) {
