@@ -11,6 +11,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // Files share a process: a test leaves nothing behind that the next one would see.
+    isolate: false,
     maxWorkers: 2,
   },
 });

@@ -61,7 +61,6 @@ run(
   path.join(root, "node_modules/.bin/vitest"),
   [
     "run",
-    ...(fast ? ["--no-isolate"] : []),
     "--reporter=default",
     "--reporter=json",
     `--outputFile.json=${out}`,

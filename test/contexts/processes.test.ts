@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const child = (name: string) => join(import.meta.dirname, "children", `${name}.ts`);
 const PROCESSES = 8;
 /** What is published of it (docs/contexts.md) is measured with 500. */
-const TIMES = LONG ? 500 : 160;
+const TIMES = LONG ? 500 : 80;
 
 let world: World;
 beforeEach(async () => {

@@ -94,7 +94,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   fc.record({ op: fc.constant("fork" as const), name }),
 );
 const step = fc.record({ door: fc.constantFrom(0, 1), which: fc.nat({ max: 3 }), op });
-const RUNS = process.env.HOLDFAST_LONG ? 500 : 60;
+const RUNS = process.env.HOLDFAST_LONG ? 500 : 30;
 
 describe("any interleaving over two processes", () => {
   it("folds to what a plain model holds, on every timeline", async () => {

@@ -10,7 +10,7 @@ import { all } from "../../src/testing/store-conformance-steps.ts";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-calls-"));
 const traced = spawnSync("strace", ["-o", "/dev/null", "true"]).status === 0;
 const script = join(import.meta.dirname, "children", "appender.ts");
-const STEP = process.env.HOLDFAST_LONG ? 1 : 5;
+const STEP = process.env.HOLDFAST_LONG ? 1 : 9;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

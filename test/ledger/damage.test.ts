@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { applyFault, judge, judgeRepair, makeFault, makeState, type Truth } from "./faults.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-damage-"));
-const FAULTS = process.env.HOLDFAST_LONG ? 300 : 40;
+const FAULTS = process.env.HOLDFAST_LONG ? 300 : 20;
 let truth: Truth;
 
 beforeAll(async () => {

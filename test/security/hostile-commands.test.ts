@@ -28,7 +28,7 @@ const attacks: Attack[] = ["corpus.jsonl", "corpus-extra.jsonl"]
   )
   .map((line) => JSON.parse(line))
   .filter((one: Attack) => one.kind === "attack" && !USES_UP.test(one.command) && !one.command.includes("\0"));
-const chosen = LONG ? attacks : attacks.filter((_, i) => i % 12 === 0);
+const chosen = LONG ? attacks : attacks.filter((_, i) => i % 24 === 0);
 
 test(`${chosen.length} hostile commands leave every canary outside as it was`, { timeout: 1_200_000 }, async () => {
   const base = scratch(onTestFinished);
