@@ -34,7 +34,7 @@ const own = (plan: object) => {
 
 it("connects the servers that its type names or brings when it begins; it sees those alone, those it starts see them too, and nobody else what it brings", async () => {
   const { args, command } = own({ tools: [{ name: "query" }] });
-  const servers = ["docs", { db: { command, args } }, "dcos"];
+  const servers = ["docs", { db_: { command, args } }, "dcos"];
   desk = await openDesk(
     inOrder([
       task("helper"),
@@ -65,7 +65,7 @@ it("connects the servers that its type names or brings when it begins; it sees t
   const defined = (await desk.events(context)).find(({ type }) => type === "agent.defined");
   expect(defined!.data).toEqual({
     ...{ agent: "lead.c1", type: "helper", instructions: "You help." },
-    mcpServers: ["docs", "db", "dcos"], // no command, no variable: what runs is looked up where it is connected
+    mcpServers: ["docs", "db_", "dcos"], // no command, no variable: what runs is looked up where it is connected
   });
 });
 

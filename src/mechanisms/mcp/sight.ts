@@ -2,7 +2,7 @@
 import type { Turn } from "../../loop/seams.ts";
 import { nearestName } from "../../text/similarity.ts";
 import type { McpState } from "./events.ts";
-import { cleanName } from "./names.ts";
+import { cleanServerName } from "./names.ts";
 import type { McpHouse, McpServer } from "./port.ts";
 import type { Servers } from "./servers.ts";
 
@@ -29,7 +29,7 @@ export function createSight(servers: Servers, house: Pick<McpHouse, "serversFor"
     const named = house.serversFor?.(turn);
     if (!named) return configured;
     const known = [...configured, ...(brought.get(named.type) ?? [])];
-    const wanted = [...new Set(named.names.map(cleanName))];
+    const wanted = [...new Set(named.names.map(cleanServerName))];
     return wanted.flatMap((name) => known.find((one) => one.name === name) ?? []);
   }
 
@@ -61,7 +61,9 @@ export function createSight(servers: Servers, house: Pick<McpHouse, "serversFor"
       });
       brought.set(named.type, added);
       const names = of(turn).map(({ name }) => name);
-      const missing = named.names.filter((name) => !names.includes(cleanName(name)) && !isIn(own, name, warnings));
+      const missing = named.names.filter(
+        (name) => !names.includes(cleanServerName(name)) && !isIn(own, name, warnings),
+      );
       for (const name of missing) says.push(missingText(named.type, name, configured));
       return says;
     },
@@ -70,7 +72,7 @@ export function createSight(servers: Servers, house: Pick<McpHouse, "serversFor"
 
 /** What it brings and is not used was said by itself. */
 const isIn = (own: readonly McpServer[], name: string, warnings: readonly string[]): boolean =>
-  own.some((one) => one.name === cleanName(name)) || warnings.length > 0;
+  own.some((one) => one.name === cleanServerName(name)) || warnings.length > 0;
 
 function missingText(type: string, name: string, configured: readonly McpServer[]): string {
   const names = configured.map((one) => one.name);
