@@ -9,7 +9,7 @@ import { LEAD } from "../../loop/agent.ts";
 import { drive } from "../../loop/drive.ts";
 import type { loopEvents, TurnEndReason } from "../../loop/events.ts";
 import type { Host } from "../../loop/host.ts";
-import { inside } from "../../loop/marks.ts";
+import { inside, withoutNotes } from "../../loop/marks.ts";
 import { textOf } from "../../models/model.ts";
 import { MEMORY_LEDGER } from "./events.ts";
 import type { Memories, Memory } from "./memories.ts";
@@ -139,7 +139,7 @@ async function saidIn(
     to = seq;
     if (type === "input.received" && data.agent === LEAD && data.origin === "user") {
       asked = true;
-      lines.push(`Person: ${textOf(data.content).slice(0, LONGEST_INPUT)}`);
+      lines.push(`Person: ${withoutNotes(textOf(data.content)).slice(0, LONGEST_INPUT)}`);
     }
     if (type === "reply.received" && actor === LEAD) {
       const text = data.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
