@@ -64,14 +64,7 @@ const skipped = fast ? SLOW.map((pattern) => `--exclude=${pattern}`) : [];
 const env = { HOLDFAST_LONG: long ? "1" : "" };
 run(
   path.join(root, "node_modules/.bin/vitest"),
-  [
-    "run",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${out}`,
-    ...skipped,
-    ...only,
-  ],
+  ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${out}`, ...skipped, ...only],
   env,
 );
 const report = fs.existsSync(out)
