@@ -76,10 +76,7 @@ export const createRememberTool = (open: Open, changed: Changed): Tool<Remembere
     },
   });
 
-export const createForgetTool = (
-  open: Open,
-  changed: Changed,
-): Tool<{ name: string; words?: string }> =>
+export const createForgetTool = (open: Open, changed: Changed): Tool<{ name: string; words?: string }> =>
   defineTool<{ name: string; words?: string }>({
     name: "forget",
     description: "Take away something remembered. words: how the user said so; without it the user is asked to accept.",

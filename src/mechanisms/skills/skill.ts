@@ -96,7 +96,7 @@ function inCommand(command: string, given: Given): string {
   if (asked.length === 0) return command;
   const plain = command
     .replaceAll(/\$ARGUMENTS\[(\d{1,3})\]/g, (_, n: string) => `\${${Number(n) + 1}}`)
-    .replaceAll(/\$\{CLAUDE_(SKILL_DIR|PLUGIN_ROOT)\}/g, "${$1}"); // a command that sets a variable of that beginning is asked about
+    .replaceAll(/\$\{CLAUDE_(SKILL_DIR|PLUGIN_ROOT)\}/g, (_, name: string) => `\${${name}}`); // setting one that begins so is asked about
   if (asked.some(([, , , variable]) => variable === undefined)) given.isUsed = true;
   const set = (name: string, value: string | undefined) => (value === undefined ? [] : [`${name}=${quoted(value)}`]);
   const isNamed = (variable: string) => asked.some(([, , , one]) => one === variable);
