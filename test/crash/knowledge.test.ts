@@ -54,7 +54,8 @@ it("what was said beside an input is said again, and a skill's command not run a
     fs.mkdirSync(path.dirname(path.join(world.dir, file)), { recursive: true });
     fs.writeFileSync(path.join(world.dir, file), text);
   };
-  const command = (name: string) => `!\`echo ${name} $1 >> effects.log; echo said by ${name}\``;
+  const folder = "$(basename $" + "{CLAUDE_SKILL_DIR})";
+  const command = (name: string) => `!\`echo ${folder} $1 >> effects.log; echo said by ${name}\``;
   for (const name of ["deploy", "start"])
     write(`.claude/skills/${name}/SKILL.md`, `---\nname: ${name}\ndescription: x\n---\nOf it: ${command(name)}\n`);
   write(".claude/agents/worker.md", "---\nname: worker\ndescription: x\nskills: [start]\n---\nWork.\n");
@@ -72,7 +73,7 @@ it("what was said beside an input is said again, and a skill's command not run a
     memory: count("- ports: The API runs on 4010."),
     day: count("Today is "),
     deploy: count("said by deploy\\n"),
-    start: count("[may have run, outcome unknown: `ARGUMENTS=''; set -- ; echo start"),
+    start: count("[may have run, outcome unknown: `ARGUMENTS=''; "),
   }).toEqual({ memory: 1, day: 1, deploy: 1, start: 1 });
 });
 
