@@ -75,7 +75,8 @@ async function round(agent: Agent): Promise<void> {
 }
 
 /**
- * Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail, in one append. An input that is
+ * Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail. An input and what was said with
+ * it are one append; the next one, and the notes, see both. An input that is
  * blocked is answered by its refusal; it ends a turn that has nothing else to answer, and notes that came beside it wait for the next one.
  */
 async function takeIn(agent: Agent): Promise<void> {
@@ -83,21 +84,24 @@ async function takeIn(agent: Agent): Promise<void> {
   const facts: Facts = [];
   let blocked: string | undefined;
   let { toAnswer } = openTurn(turn.state);
-  for (const { inputId, content, origin } of turn.state.queue) {
+  let isTaken = false;
+  for (const { inputId, content, origin } of [...turn.state.queue]) {
     const result = await seams.input({ content, origin }, turn);
     if ("block" in result) {
       blocked = result.block;
       facts.push({ type: "input.blocked", data: { inputId, reason: blocked } });
     } else {
       const changed = result.content === content ? {} : { content: result.content };
-      facts.push({ type: "input.taken", data: { inputId, ...changed } });
+      const taken = { type: "input.taken", data: { inputId, ...changed } };
+      await turn.append([...(result.events ?? []), taken], { durability: "deferred" });
       toAnswer = true;
+      isTaken = true;
     }
   }
   const refusal = toAnswer ? undefined : blocked;
   for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note));
   if (refusal === undefined) facts.push(...(await firstParts(agent)));
-  if (facts.length > 0) await turn.append(facts);
+  if (facts.length > 0 || isTaken) await turn.append(facts); // with the inputs, which are deferred
   if (refusal !== undefined) throw new HoldfastError("refused", refusal);
 }
 

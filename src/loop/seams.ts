@@ -165,7 +165,16 @@ export const noteFacts = ({ origin, kind, text, events = [] }: Note): Omit<Event
 export interface Input {
   content: Content[];
   origin: string;
+  /** What is true once the input is taken in as it says here, and not before: recorded with that in one transaction. */
+  events?: Omit<EventInput, "actor">[];
 }
+
+/** The input with a text behind it, and what is true once that is in the conversation. */
+export const saying = (input: Input, text: string, fact: Omit<EventInput, "actor">): Input => ({
+  ...input,
+  content: [...input.content, { type: "text", text }],
+  events: [...(input.events ?? []), fact],
+});
 
 export interface ModelCall {
   readonly model: Model;

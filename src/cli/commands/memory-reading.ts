@@ -20,7 +20,7 @@ const MOST_ROUNDS = 8;
 const FAILED = 1;
 const LIMIT = 3;
 
-type Done = Extract<ReadResult, { kind: "read" }> & { source: string };
+type Done = Omit<Extract<ReadResult, { kind: "read" }>, "resumed"> & { source: string };
 
 export const extract = (flags: Flags, given?: string): Promise<number> =>
   withState(flags, async (state) => {
@@ -74,22 +74,26 @@ async function readAll(
   const done: Done[] = [];
   let tokens = flags.maxTokens ?? MOST_TOKENS;
   let left = 0;
-  for (const source of sources) {
-    if (tokens <= 0) {
-      left++;
-      continue;
-    }
+  /** Contract: true where an earlier process had begun what was read: there may be more since. */
+  const readOne = async (source: Source): Promise<boolean> => {
     const budget = { tokens, rounds: MOST_ROUNDS };
     const harness = createHarness({ model, store, root: project.root, jobsDir, budget, memory: { dir } });
     try {
       const result = await source.read({ host: harness.host, store, memories, root: project.root });
       say(flags, source, result);
-      if (result.kind !== "read") continue;
-      tokens -= result.tokens;
-      done.push({ ...result, source: source.id });
+      if (result.kind !== "read") return false;
+      const { resumed, ...read } = result;
+      tokens -= read.tokens;
+      done.push({ ...read, source: source.id });
+      return resumed && read.ended === "done";
     } finally {
       await harness.close();
     }
+  };
+  for (const source of sources) {
+    let isMore = true;
+    while (isMore && tokens > 0) isMore = await readOne(source);
+    if (isMore) left++;
   }
   return closing(flags, done, left);
 }

@@ -1,7 +1,7 @@
 // `holdfast memory ls|show|add|forget|inbox|accept|reject`: what the project remembers, and what models propose.
 import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";
-import { HoldfastError } from "../../ledger/error.ts";
-import { writeMemoryFiles } from "../../mechanisms/memory/files.ts";
+import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { followMemory } from "../../mechanisms/memory/files.ts";
 import { type Memories, type Memory, openMemories, type Proposal } from "../../mechanisms/memory/memories.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { withState } from "../open.ts";
@@ -10,11 +10,14 @@ type Look = PlaceFlags & JsonToo;
 
 const PERSON = { said: "person" } as const;
 
-const withMemories = <T>(flags: Look, work: (memories: Memories) => Promise<T>, { changes = false } = {}): Promise<T> =>
+/** The files for reading follow, also what a killed process left behind; where they cannot, what is in the ledger counts all the same. */
+const withMemories = <T>(flags: Look, work: (memories: Memories) => Promise<T>): Promise<T> =>
   withState(flags, async ({ store, project }) => {
     const memories = await openMemories(store);
     const done = await work(memories);
-    if (changes) writeMemoryFiles(`${project.stateDir}/memory`, await memories.list());
+    await followMemory(`${project.stateDir}/memory`, memories).catch((error: unknown) => {
+      process.stderr.write(`holdfast: memory is kept, but not its files: ${oneLine(messageOf(error), 300)}\n`);
+    });
     return done;
   });
 
@@ -50,13 +53,13 @@ export async function add(
   const text = words.join(" ");
   const { type = "user", description = text.replaceAll(/\s+/g, " ").slice(0, 200) } = flags;
   const memory = { name, description, type, text };
-  const kept = await withMemories(flags, (memories) => memories.keep(memory, PERSON), { changes: true });
+  const kept = await withMemories(flags, (memories) => memories.keep(memory, PERSON));
   print(flags.json ? JSON.stringify(kept) : `Remembered: ${printable(name)}`);
   return 0;
 }
 
 export async function forget(flags: Look, name: string): Promise<number> {
-  await withMemories(flags, (memories) => memories.forget(name, PERSON), { changes: true });
+  await withMemories(flags, (memories) => memories.forget(name, PERSON));
   print(flags.json ? JSON.stringify({ forgotten: name }) : `Forgotten: ${printable(name)}`);
   return 0;
 }
@@ -73,7 +76,7 @@ export async function inbox(flags: Look): Promise<number> {
 }
 
 export async function accept(flags: Look, id: string): Promise<number> {
-  const taken = await withMemories(flags, (memories) => memories.accept(id, PERSON), { changes: true });
+  const taken = await withMemories(flags, (memories) => memories.accept(id, PERSON));
   print(flags.json ? JSON.stringify(taken) : `${taken.forgets ? "Forgotten" : "Remembered"}: ${printable(taken.name)}`);
   return 0;
 }

@@ -1,7 +1,8 @@
 // What a project remembers, beside a person's input where it is new to the agent or has to do with it; never in the system prompt.
+import { messageOf } from "../../ledger/error.ts";
 import { own } from "../../ledger/own.ts";
 import { noteText } from "../../loop/marks.ts";
-import { defineMechanism, type Input, type Mechanism, type Turn } from "../../loop/seams.ts";
+import { defineMechanism, type Input, type Mechanism, saying, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { byWords } from "../../text/word-search.ts";
 import type { Memories, Memory } from "./memories.ts";
@@ -21,18 +22,24 @@ const MOST_LINES = 60;
 const MOST_WHOLE = 5;
 
 export function createMemory(opts: MemoryOptions | undefined): Mechanism {
-  const changed = async (memories: Memories): Promise<void> => {
+  /** What is remembered is in the ledger: files that cannot be written take nothing away from it. */
+  const changed = async (turn: Turn, memories: Memories): Promise<void> => {
     if (opts?.dir === undefined) return;
-    const { writeMemoryFiles } = await import("./files.ts");
-    writeMemoryFiles(opts.dir, await memories.list());
+    const { followMemory } = await import("./files.ts");
+    await followMemory(opts.dir, memories).catch((error: unknown) => {
+      turn.emit({ type: "status", text: `memory is kept, but not its files: ${messageOf(error)}` });
+    });
   };
+  let isCompared = false;
 
   async function attached(input: Input, turn: Turn, memories: Memories): Promise<Input> {
+    if (!isCompared) await changed(turn, memories); // a process that was killed may have left them behind
+    isCompared = true;
     const all = await memories.list();
     const { text, shown } = newsFor(all, turn, textOf(input.content));
     if (text === undefined) return input;
-    await turn.append([{ type: "memory.shown", data: { memories: shown } }], { durability: "deferred" });
-    return { ...input, content: [...input.content, { type: "text", text: noteText("memory", text) }] };
+    const fact = { type: "memory.shown", data: { memories: shown } };
+    return saying(input, noteText("memory", text), fact);
   }
 
   return defineMechanism({

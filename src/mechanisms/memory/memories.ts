@@ -80,10 +80,14 @@ const slice: Slice<MemoryState> = {
 
 const stateIn = (state: State): MemoryState => state.slices.memory as MemoryState;
 
+export type Recorded = { kind: "kept"; at: number } | { kind: "forgotten" } | { kind: "proposed"; id: string };
+
 export interface Memories {
   /** The oldest first. */
   list(): Promise<Memory[]>;
   inbox(): Promise<Proposal[]>;
+  /** What was recorded under that `id`, if anything. */
+  recorded(id: string): Promise<Recorded | undefined>;
   /** Contract: once for one `id`, however often it is tried. What it replaces goes in the same transaction. */
   keep(memory: NewMemory & { replaces?: string[] }, from: Provenance, id?: string): Promise<Memory>;
   forget(name: string, from: Provenance, id?: string): Promise<Memory>;
@@ -117,11 +121,24 @@ export async function openMemories(store: Store): Promise<Memories> {
   const state = () => stateIn(ledger.state);
   const decide = async (decide: (state: MemoryState) => Omit<EventInput, "actor">[], id?: string) => {
     const actor = "memory";
-    await ledger.decide(
+    const events = await ledger.decide(
       (at) => ({ events: decide(stateIn(at)).map((event) => ({ ...event, actor })) }),
       id === undefined ? {} : { id },
     );
     await ledger.saveSnapshot();
+    return events.map((event) => knownFact<typeof memoryEvents>(event));
+  };
+  /** What was recorded, which for an `id` may have been before: what has happened since changes nothing about it. */
+  const outcomeOf = ([first]: readonly MemoryFact[]): Recorded | undefined => {
+    switch (first?.type) {
+      case "memory.kept":
+        return { kind: "kept", at: first.at };
+      case "memory.forgotten":
+        return { kind: "forgotten" };
+      case "memory.proposed":
+        return { kind: "proposed", id: first.data.id };
+    }
+    return undefined;
   };
   const named = (at: MemoryState, name: string): Memory => {
     const found = own(at.memories, name);
@@ -139,6 +156,7 @@ export async function openMemories(store: Store): Promise<Memories> {
     );
   };
   return {
+    recorded: async (id) => outcomeOf(await decide(() => [], id)),
     async list() {
       await ledger.catchUp();
       return Object.values(state().memories).sort((a, b) => a.at - b.at);
@@ -149,11 +167,11 @@ export async function openMemories(store: Store): Promise<Memories> {
     },
     async keep({ replaces = [], ...memory }, from, id) {
       checkMemory(memory);
-      await decide((at) => {
+      const [kept] = await decide((at) => {
         const gone = replaces.filter((name) => name !== memory.name).map((name) => named(at, name));
         return [{ type: "memory.kept", data: { ...memory, from } }, ...gone.map(({ name }) => forgotten(name, from))];
       }, id);
-      return named(state(), memory.name);
+      return { ...memory, from, at: kept!.at };
     },
     async forget(name, from, id) {
       let was: Memory | undefined;
@@ -166,13 +184,13 @@ export async function openMemories(store: Store): Promise<Memories> {
     async propose({ replaces = [], ...memory }, from, id) {
       checkMemory(memory);
       const data = { id: newId("mem"), ...memory, from };
-      await decide((at) => {
+      const [recorded] = await decide((at) => {
         if (memory.forgets) named(at, memory.name);
         const gone = replaces.filter((name) => name !== memory.name).map((name) => named(at, name));
         const also = gone.length > 0 && { replaces: gone.map(({ name, at }) => ({ name, at })) };
         return [{ type: "memory.proposed", data: { ...data, ...also } }];
       }, id);
-      return own(state().inbox, data.id) ?? { ...data, at: 0 };
+      return { ...data, ...(recorded?.type === "memory.proposed" && recorded.data), at: recorded!.at };
     },
     async accept(id, from) {
       let taken: Proposal | undefined;
@@ -244,6 +262,7 @@ const LONGEST_LINE = 300;
 function checkMemory({ name, description, text }: NewMemory): void {
   const wrong =
     (/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u.test(name) ? undefined : "a name is letters, digits, - and _, at most 64") ??
+    (/^memory$/i.test(name) ? "memory is the name of the list itself: choose another one" : undefined) ??
     (description.length <= LONGEST_LINE && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(description)
       ? undefined
       : `a description is one line of at most ${LONGEST_LINE} characters`) ??

@@ -2,7 +2,8 @@
 import * as z from "zod";
 import { currentBranch } from "../../file-access/git-branch.ts";
 import { own } from "../../ledger/own.ts";
-import { defineTool, type Tool, type ToolRun } from "../../loop/seams.ts";
+import { durableCall } from "../../loop/durable-call.ts";
+import { defineTool, type Tool, type ToolRun, type Turn } from "../../loop/seams.ts";
 import { cutText } from "../../text/cut.ts";
 import { wordsIn } from "../../text/word-search.ts";
 import { MEMORY_TYPES } from "./events.ts";
@@ -10,6 +11,8 @@ import type { Memories, NewMemory, Provenance } from "./memories.ts";
 import { GONE, type MemorySlice } from "./shown.ts";
 
 type Open = () => Promise<Memories>;
+/** The files for people follow. */
+type Changed = (turn: Turn, memories: Memories) => Promise<void>;
 
 interface Remembered {
   name: string;
@@ -20,7 +23,7 @@ interface Remembered {
   replaces?: string[];
 }
 
-export const createRememberTool = (open: Open, changed: (memories: Memories) => Promise<void>): Tool<Remembered> =>
+export const createRememberTool = (open: Open, changed: Changed): Tool<Remembered> =>
   defineTool<Remembered>({
     name: "remember",
     description:
@@ -39,36 +42,41 @@ export const createRememberTool = (open: Open, changed: (memories: Memories) => 
       const { name, description, type = "user", words, text, replaces = [] } = run.input;
       const seq = words === undefined ? undefined : saidAt(run, words);
       const memory = { name, description, type, text: words ?? text ?? "", replaces };
+      const key = await keyOf(run);
       const memories = await open();
+      const gone = replaces.filter((one) => one !== name);
+      const kept = ({ at }: { at: number }) => ({
+        content: `Remembered: ${name}.`,
+        events: [knows(name, at), ...gone.map((one) => knows(one, GONE))],
+      });
+      const before = await memories.recorded(key);
+      if (before?.kind === "kept") {
+        await changed(run.turn, memories);
+        return kept(before);
+      }
       const taken = (await memories.list()).filter((one) => one.name === name || replaces.includes(one.name));
       const other = words === undefined ? undefined : taken.find((one) => !isAbout(words, one));
-      if (seq === undefined || other) {
-        const { id } = await memories.propose(memory, fromOf(run, { said: "model" }), keyOf(run));
+      if (seq === undefined || other || before) {
+        const { id } =
+          before?.kind === "proposed" ? before : await memories.propose(memory, fromOf(run, { said: "model" }), key);
         const why =
           words === undefined
             ? ""
             : seq === undefined
               ? NOT_SAID
-              : `There is a memory ${other?.name}, which these words do not speak of. `;
+              : `There is a memory${other ? ` ${other.name}` : ""}, which these words do not speak of. `;
         return {
           content: `${why}Proposed as ${id}: it is remembered when the user accepts it (holdfast memory accept ${id}).`,
         };
       }
-      const { at } = await memories.keep(
-        { ...memory, description: beginning(memory.text) },
-        fromOf(run, { said: "user", seq }),
-        keyOf(run),
-      );
-      await changed(memories);
-      const gone = replaces.filter((one) => one !== name);
-      return { content: `Remembered: ${name}.`, events: [knows(name, at), ...gone.map((one) => knows(one, GONE))] };
+      const now = { ...memory, description: beginning(memory.text) };
+      const done = await memories.keep(now, fromOf(run, { said: "user", seq }), key);
+      await changed(run.turn, memories);
+      return kept(done);
     },
   });
 
-export const createForgetTool = (
-  open: Open,
-  changed: (memories: Memories) => Promise<void>,
-): Tool<{ name: string; words?: string }> =>
+export const createForgetTool = (open: Open, changed: Changed): Tool<{ name: string; words?: string }> =>
   defineTool<{ name: string; words?: string }>({
     name: "forget",
     description: "Take away something remembered. words: how the user said so; without it the user is asked to accept.",
@@ -77,12 +85,19 @@ export const createForgetTool = (
     async execute(run) {
       const { name, words } = run.input;
       const seq = words === undefined ? undefined : saidAt(run, words);
+      const key = await keyOf(run);
       const memories = await open();
+      const forgot = async () => {
+        await changed(run.turn, memories);
+        return { content: `Forgotten: ${name}.`, events: [knows(name, GONE)] };
+      };
+      const before = await memories.recorded(key);
+      if (before?.kind === "forgotten") return forgot();
+      if (before?.kind === "proposed") return asked(before.id);
       const old = (await memories.list()).find((one) => one.name === name);
       if (words !== undefined && seq !== undefined && (!old || isAbout(words, old))) {
-        await memories.forget(name, fromOf(run, { said: "user", seq }), keyOf(run));
-        await changed(memories);
-        return { content: `Forgotten: ${name}.`, events: [knows(name, GONE)] };
+        await memories.forget(name, fromOf(run, { said: "user", seq }), key);
+        return forgot();
       }
       const memory = {
         name,
@@ -91,16 +106,21 @@ export const createForgetTool = (
         text: old?.text ?? "-",
         forgets: true,
       } as const;
-      const { id } = await memories.propose(memory, fromOf(run, { said: "model" }), keyOf(run));
-      return { content: `Proposed as ${id}: it is forgotten when the user accepts it (holdfast memory accept ${id}).` };
+      const { id } = await memories.propose(memory, fromOf(run, { said: "model" }), key);
+      return asked(id);
     },
   });
+
+const asked = (id: string) => ({
+  content: `Proposed as ${id}: it is forgotten when the user accepts it (holdfast memory accept ${id}).`,
+});
 
 /** Whoever says it knows it. */
 const knows = (name: string, at: number) => ({ type: "memory.shown", data: { memories: [{ name, at }] } });
 
-/** One call is done once. */
-const keyOf = ({ turn, call }: ToolRun): string => `${turn.context}/${turn.agent}/${call.id}`;
+/** One call is done once, and what it did before a crash is its answer: what is remembered now may be its own doing. */
+const keyOf = async (run: ToolRun): Promise<string> =>
+  `${run.turn.context}/${run.turn.agent}/${await durableCall(run)}`;
 
 function fromOf({ turn }: ToolRun, said: Pick<Provenance, "said" | "seq">): Provenance {
   const reads = own(turn.slice<MemorySlice>("memory"), turn.agent)?.reads;

@@ -22,23 +22,35 @@ const MOST_FILES = 40;
 
 export async function bring(skill: Skill, args: string, how: Bringing): Promise<string> {
   const pieces = filledIn(skill, args);
-  const why = whyNotRun(skill, pieces, how);
-  if (why !== undefined) how.turn.emit({ type: "status", text: `/${skill.name}: its commands were not run: ${why}` });
-  const text = why === undefined ? await withOutputs(pieces, skill, how) : withoutOutputs(pieces, why);
+  const without = whyWithout(skill, pieces, how);
+  if (without) how.turn.emit({ type: "status", text: `/${skill.name}: ${without.all}` });
+  const text = without ? withoutOutputs(pieces, without) : await withOutputs(pieces, skill, how);
   const files = skill.folder === undefined ? [] : filesIn(skill.folder);
   const beside = files.length === 0 ? "" : `\n\nIts files, in ${skill.folder}: ${files.join(", ")}`;
   return `${text}${beside}`;
 }
 
-function whyNotRun(skill: Skill, pieces: readonly Piece[], { isApproved, wasBegun }: Bringing): string | undefined {
-  if (!pieces.some((piece) => "run" in piece)) return undefined;
-  if (wasBegun) return "they were begun before, by a process that is gone, and what came of them is not known";
-  if (!skill.repository || isApproved(skill)) return undefined;
-  return `${skill.source} is new or has changed since it was trusted (\`holdfast skills show ${skill.name}\`, then \`holdfast trust add\`)`;
+/** What stands in place of each output, and what is said of all of them. */
+interface Without {
+  each: string;
+  all: string;
 }
 
-const withoutOutputs = (pieces: readonly Piece[], why: string): string =>
-  `${pieces.map((piece) => ("run" in piece ? `[not run: \`${piece.run}\`]` : piece.text)).join("")}\n\n(Its commands were not run: ${why}.)`;
+function whyWithout(skill: Skill, pieces: readonly Piece[], { isApproved, wasBegun }: Bringing): Without | undefined {
+  if (!pieces.some((piece) => "run" in piece)) return undefined;
+  if (wasBegun) {
+    const all =
+      "its commands were begun by a process that is gone and are not run again; what came of them is not known: look before you repeat one";
+    return { each: "may have run, outcome unknown", all };
+  }
+  if (!skill.repository || isApproved(skill)) return undefined;
+  const todo = `\`holdfast skills show ${skill.name}\`, then \`holdfast trust add\``;
+  const all = `its commands were not run: ${skill.source} is new or has changed since it was trusted (${todo})`;
+  return { each: "not run", all };
+}
+
+const withoutOutputs = (pieces: readonly Piece[], { each, all }: Without): string =>
+  `${pieces.map((piece) => ("run" in piece ? `[${each}: \`${piece.run}\`]` : piece.text)).join("")}\n\n(Note: ${all}.)`;
 
 async function withOutputs(pieces: readonly Piece[], skill: Skill, { turn, id }: Bringing): Promise<string> {
   const texts: string[] = [];

@@ -1,7 +1,7 @@
 // Skills and commands: what there is stands in the system prompt, the text of one comes by `load_skill` or by a person's `/name`.
 import { own } from "../../ledger/own.ts";
 import { inside, noteText, withoutMarks, withoutNotes } from "../../loop/marks.ts";
-import { defineMechanism, type Input, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
+import { defineMechanism, type Input, type Mechanism, type Note, saying, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { fireHook } from "../hooks/port.ts";
@@ -54,8 +54,8 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     if (told.blocked !== undefined) return { block: `blocked by a UserPromptExpansion hook: ${told.blocked}` };
     const notes = (told.context ?? []).map((one) => ({ type: "text" as const, text: noteText("hook", one) }));
     const { text, fact } = await loaded(skill, { turn, args, prompt: typed });
-    await turn.append([fact], { durability: "deferred" });
-    return { ...input, content: [...input.content, { type: "text", text }, ...notes] };
+    const brought = saying(input, text, fact);
+    return { ...brought, content: [...brought.content, ...notes] };
   }
 
   /** `prompt`: what it is loaded for; its commands run once for that. */

@@ -94,13 +94,16 @@ function inCommand(command: string, given: Given): string {
   const { words, args, folder, pluginRoot, argumentNames } = given;
   const asked = [...command.matchAll(placesOf(given))];
   if (asked.length === 0) return command;
-  const plain = command.replaceAll(/\$ARGUMENTS\[(\d{1,3})\]/g, (_, n: string) => `\${${Number(n) + 1}}`);
+  const plain = command
+    .replaceAll(/\$ARGUMENTS\[(\d{1,3})\]/g, (_, n: string) => `\${${Number(n) + 1}}`)
+    .replaceAll(/\$\{CLAUDE_(SKILL_DIR|PLUGIN_ROOT)\}/g, (_, name: string) => `\${${name}}`); // setting one that begins so is asked about
   if (asked.some(([, , , variable]) => variable === undefined)) given.isUsed = true;
   const set = (name: string, value: string | undefined) => (value === undefined ? [] : [`${name}=${quoted(value)}`]);
+  const isNamed = (variable: string) => asked.some(([, , , one]) => one === variable);
   const values = [
     ...set("ARGUMENTS", args),
-    ...set("CLAUDE_SKILL_DIR", folder),
-    ...set("CLAUDE_PLUGIN_ROOT", pluginRoot),
+    ...set("SKILL_DIR", isNamed("CLAUDE_SKILL_DIR") ? folder : undefined),
+    ...set("PLUGIN_ROOT", isNamed("CLAUDE_PLUGIN_ROOT") ? pluginRoot : undefined),
     ...argumentNames.flatMap((name, i) => set(name, words[i] ?? "")),
     `set -- ${words.map(quoted).join(" ")}`,
   ];

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";
 import { noteText } from "../../loop/marks.ts";
-import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
+import { defineMechanism, type Mechanism, saying } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { type Surroundings, saidOf, surroundingsOf } from "./day-and-branch.ts";
 
@@ -37,8 +37,7 @@ export function createSurroundings({ tell = false }: { tell?: boolean | undefine
         const now = surroundingsOf(turn.root);
         const last = own(turn.slice<Said>("surroundings"), turn.agent);
         if (last?.day === now.day && last.branch === now.branch) return input;
-        await turn.append([{ type: "surroundings.said", data: now }], { durability: "deferred" });
-        return { ...input, content: [...input.content, { type: "text", text: noteText("holdfast", saidOf(now)) }] };
+        return saying(input, noteText("holdfast", saidOf(now)), { type: "surroundings.said", data: now });
       },
     },
   });

@@ -1,5 +1,5 @@
 // The port between the task tools and the board: what a task is, who acts on it, what can be asked of the board.
-import { createHash } from "node:crypto";
+import { durableCall } from "../../loop/durable-call.ts";
 import type { ToolRun } from "../../loop/seams.ts";
 
 export const TASK_STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
@@ -115,16 +115,9 @@ export function shownOwner(owner: string, context?: string): string {
   return context !== undefined && owner.startsWith(`${context}/`) ? owner.slice(context.length + 1) : owner;
 }
 
-/**
- * Who acts in this call. Contract: what the agent has said is durable when it resolves, or a crash could lose the call and keep what it did.
- * The name of the call holds its input as the model gave it: a hook may rewrite it otherwise the second time, and in a context
- * that lost its end (a repair) the same number may come to mean another call.
- */
-export async function actorOf({ turn, call }: ToolRun): Promise<By> {
-  await turn.append([]);
-  const input = createHash("sha256")
-    .update(JSON.stringify([call.name, call.input]))
-    .digest("hex")
-    .slice(0, 12);
-  return { context: turn.context, agent: turn.agent, call: `${call.id}-${input}` };
-}
+/** Who acts in this call. Contract: that of `durableCall`. */
+export const actorOf = async (run: ToolRun): Promise<By> => ({
+  context: run.turn.context,
+  agent: run.turn.agent,
+  call: await durableCall(run),
+});
