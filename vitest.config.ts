@@ -11,8 +11,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",
-    // Files share a process: a test leaves nothing behind that the next one would see.
-    isolate: false,
     maxWorkers: 2,
   },
 });

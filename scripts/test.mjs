@@ -64,7 +64,15 @@ const skipped = fast ? SLOW.map((pattern) => `--exclude=${pattern}`) : [];
 const env = { HOLDFAST_LONG: long ? "1" : "" };
 run(
   path.join(root, "node_modules/.bin/vitest"),
-  ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${out}`, ...skipped, ...only],
+  [
+    "run",
+    ...(fast ? ["--no-isolate"] : []),
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${out}`,
+    ...skipped,
+    ...only,
+  ],
   env,
 );
 const report = fs.existsSync(out)

@@ -149,7 +149,9 @@ async function takenUp(
   const kept = { ...remembered, start };
   const taken = withServers(await takenUpOf(kept, { flags, state, context }));
   if (!settings || flags.settings !== undefined) return taken;
-  const why = taken.why ?? "of what they say only deny and ask rules are kept";
+  const why = [...(taken.why === undefined ? [] : [taken.why]), "of settings only deny and ask rules are kept"].join(
+    "; ",
+  );
   return { ...taken, left: { ...taken.left, settings }, why };
 }
 

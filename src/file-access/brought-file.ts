@@ -1,8 +1,7 @@
 // A file that a repository or a plugin brings along: whatever links lead to it, it lies inside of that, and it is no place of secrets.
-import { relative } from "node:path";
 import { isInside, realPath } from "./paths.ts";
 import { hold, readHeld, release } from "./safe-open.ts";
-import { isSecret } from "./secret-names.ts";
+import { isSecretIn } from "./secret-names.ts";
 
 /** Contract: one opening, what was judged is what is read; throws with the reason in a few words. */
 export function readBrought(file: string, { root, shown }: { root: string; shown: string }): Buffer {
@@ -18,6 +17,3 @@ export function readBrought(file: string, { root, shown }: { root: string; shown
     release(held);
   }
 }
-
-/** By its names below the root: where the project itself lies says nothing. */
-export const isSecretIn = (root: string, real: string): boolean => isSecret(relative(root, real).split("/"));

@@ -1,4 +1,5 @@
 // The names whose content is a secret: never read without a person. Pure.
+import { relative } from "node:path";
 import { matchesComponent } from "../text/glob.ts";
 
 export interface Hit {
@@ -163,3 +164,6 @@ export function find(table: Entry[], parts: readonly string[], same: Same): Hit 
 }
 
 const isPart = (part: string | undefined, name: string, same: Same): boolean => part !== undefined && same(part, name);
+
+/** By its names below the root: where the project itself lies says nothing. */
+export const isSecretIn = (root: string, real: string): boolean => isSecret(relative(root, real).split("/"));

@@ -26,8 +26,8 @@ async function loadedBy(args: string[]): Promise<number> {
 test.each([
   ["--version", 30],
   ["--help", 30],
-  ["tasks ls", 180],
-  ["contexts ls", 175],
+  ["tasks ls", 184],
+  ["contexts ls", 176],
   ["agents ls", 175],
   ["permissions check git-status", 222],
   ["-p hello --model rehearsal", 403], // 18 of them keep files, beside the model's answer: an early end may come before them

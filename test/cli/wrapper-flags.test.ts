@@ -125,7 +125,7 @@ test("a session is begun once, gone on with by its id, and copied where that is 
     /as it was started: --model openai-compatible\/mock --disallowedTools 'Bash\(ls \*\)' --system-prompt 'You are a parrot\.' --settings '\{"permissions":\{"ask":\["Bash\(pwd\)"\]\}\}'/,
   );
   expect(gone.stderr).toMatch(
-    /was started with --settings '…', which is not taken up \(of what they say only deny and ask rules are kept\)/,
+    /was started with --mcp-config '…' --settings '…', which is not taken up \(a file of servers .*; of settings only deny and ask rules are kept\)/,
   );
   const wrong = [
     ["-p", "x", "--session-id", "mine"],

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { definitionFiles } from "../../definitions/definition-files.ts";
-import { readBrought } from "../../file-access/brought-file.ts";
+import type { readBrought } from "../../file-access/brought-file.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type AgentDefinition, BUILT_IN, findDefinition } from "./definition.ts";
@@ -97,6 +97,10 @@ export function createAgentCatalogue({ places = [], definitions = [] }: Catalogu
   };
 }
 
+/** Loaded only where a repository brings agents. */
+const brought = async (...file: Parameters<typeof readBrought>): Promise<Buffer> =>
+  (await import("../../file-access/brought-file.ts")).readBrought(...file);
+
 type ReadPlace = (place: AgentPlace, missing: Map<string, string[]>) => Promise<AgentDefinition[]>;
 
 /** Each file is read once until it changes. `missing`: by tool, who names one that is not here. */
@@ -142,7 +146,7 @@ function createPlaceReader(tell: (problems: readonly string[]) => void): ReadPla
       if (cached?.stamp !== stamp) {
         if (!stat.isFile()) throw new Error("it is not a file");
         if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-        const bytes = root === undefined ? fs.readFileSync(file) : readBrought(file, { root, shown: source });
+        const bytes = root === undefined ? fs.readFileSync(file) : await brought(file, { root, shown: source });
         if (isTrusted && !isTrusted(bytes)) throw new Error("it has changed since the plugin was trusted");
         const { readDefinition } = await import("./read-definition.ts");
         const read = readDefinition(bytes.toString("utf8"), source, { repository });

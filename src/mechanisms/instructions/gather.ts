@@ -2,10 +2,9 @@
 import { isUtf8 } from "node:buffer";
 import fs from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { isSecretIn } from "../../file-access/brought-file.ts";
 import { isInside, realPath } from "../../file-access/paths.ts";
 import { hold, readHeld, release } from "../../file-access/safe-open.ts";
-import { isSecret } from "../../file-access/secret-names.ts";
+import { isSecret, isSecretIn } from "../../file-access/secret-names.ts";
 import { hashOf } from "../../file-access/seen-files.ts";
 import { messageOf } from "../../ledger/error.ts";
 import { pathMatcher } from "../../text/glob.ts";

@@ -2,7 +2,6 @@
 import fs from "node:fs";
 import path from "node:path";
 import { definitionFiles } from "../../definitions/definition-files.ts";
-import { readBrought } from "../../file-access/brought-file.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { ReadSkill, SkillFile } from "./read-skill.ts";
 import type { Skill } from "./skill.ts";
@@ -52,7 +51,7 @@ export function createSkillCatalogue(places: readonly SkillPlace[]): SkillCatalo
       if (cached?.stamp !== stamp) {
         if (!stat.isFile()) throw new Error("it is not a file");
         if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1024} kB`);
-        const bytes = bytesOf(at, place);
+        const bytes = await bytesOf(at, place);
         if (place.isTrusted && !place.isTrusted(bytes)) throw new Error("it has changed since the plugin was trusted");
         const { readSkill } = await import("./read-skill.ts");
         cached = { stamp, read: await readSkill(bytes.toString("utf8"), at) };
@@ -92,8 +91,11 @@ export function createSkillCatalogue(places: readonly SkillPlace[]): SkillCatalo
 }
 
 /** A link out of the project, or to its secrets, would bring a file into the conversation that nobody was asked about. */
-const bytesOf = ({ file, source }: SkillFile, { repository }: SkillPlace): Buffer =>
-  repository ? readBrought(file, { root: repository.root, shown: source }) : fs.readFileSync(file);
+async function bytesOf({ file, source }: SkillFile, { repository }: SkillPlace): Promise<Buffer> {
+  if (!repository) return fs.readFileSync(file);
+  const { readBrought } = await import("../../file-access/brought-file.ts");
+  return readBrought(file, { root: repository.root, shown: source });
+}
 
 function filesOf({ dir, shown, kind, repository, pluginRoot, prefix }: SkillPlace): SkillFile[] {
   const names = kind === "command" ? definitionFiles(dir).files : skillFiles(dir);
