@@ -245,7 +245,7 @@ async function world() {
   };
 }
 
-const RUNS = process.env.HOLDFAST_LONG ? 400 : 12;
+const RUNS = process.env.HOLDFAST_LONG ? 400 : 16;
 
 it("no work of a person is lost without force, with force it is in a named checkpoint, and nobody is asked without need", async () => {
   const runs = (numRuns: number) =>
