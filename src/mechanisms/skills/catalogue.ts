@@ -102,8 +102,8 @@ function filesOf({ dir, shown, kind, repository, pluginRoot, prefix }: SkillPlac
   return names.map((name) => {
     const parts = name.split("/");
     return {
-      file: path.join(dir, name),
-      source: path.join(shown, name),
+      file: `${dir}/${name}`,
+      source: `${shown}/${name}`,
       kind,
       name: kind === "command" ? parts.join(":").replace(/\.md$/, "") : parts.at(-2)!,
       repository: repository !== undefined,
@@ -119,10 +119,8 @@ const DEEPEST = 3;
 /** Every folder that holds SKILL.md; what is below one belongs to it. */
 function skillFiles(dir: string, below = "", depth = 0): string[] {
   return foldersIn(path.join(dir, below)).flatMap((folder) => {
-    const at = path.join(below, folder);
-    const file = ["SKILL.md", "skill.md"]
-      .map((name) => path.join(at, name))
-      .find((one) => fs.existsSync(path.join(dir, one)));
+    const at = below === "" ? folder : `${below}/${folder}`;
+    const file = [`${at}/SKILL.md`, `${at}/skill.md`].find((one) => fs.existsSync(`${dir}/${one}`));
     if (file !== undefined) return [file];
     return depth < DEEPEST ? skillFiles(dir, at, depth + 1) : [];
   });

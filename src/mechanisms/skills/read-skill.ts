@@ -63,13 +63,18 @@ export async function readSkill(text: string, at: SkillFile): Promise<ReadSkill>
       `${line("description")}: ${description.length} characters, more than the ${LONGEST_DESCRIPTION} that other programs take`,
     );
   const hint = text_("argument-hint");
+  let hash: string | undefined;
   const skill: Skill = {
     name,
     description,
     source,
     ...(kind === "skill" && { folder: dirname(at.file) }),
     body: body.trim(),
-    hash: hashOf(Buffer.from(text)),
+    /** Asked for only where it is loaded, or trusted. */
+    get hash() {
+      hash ??= hashOf(Buffer.from(text));
+      return hash;
+    },
     repository,
     ...(hint !== undefined && { argumentHint: hint }),
     argumentNames: listOf(values.arguments?.value).filter((one) => /^[A-Za-z_]\w*$/.test(one)),
