@@ -9,7 +9,7 @@ const write = (name: string) => ({ calls: [{ name: "write_file", input: { path: 
 const ROUNDS = [
   { text: "Looking **first**, slowly.", chunks: 8, delay_ms: 80, ...write("a.txt") },
   write("a.txt"),
-  write("b.txt"),
+  { ...write("b.txt"), delay_ms: 400 }, // long enough for the line that says what goes on
   { calls: [{ name: "bash", input: { command: "./work.sh" } }] },
   { text: "# Done\n\nAs you said.", chunks: 5, delay_ms: 60 },
   write("c.txt"),
