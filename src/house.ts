@@ -11,6 +11,7 @@ import type { HooksOptions } from "./mechanisms/hooks/index.ts";
 import { commandEnvironment } from "./mechanisms/jobs/environment.ts";
 import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
 import { createSandbox } from "./mechanisms/jobs/sandbox.ts";
+import type { ReadServers } from "./mechanisms/mcp/port.ts";
 import type { Memories } from "./mechanisms/memory/memories.ts";
 import { redactor } from "./mechanisms/redaction/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
@@ -61,6 +62,14 @@ const trustedTools = ({ permissions, tools = [] }: HouseOptions): string[] => [
   ...tools.map((tool) => tool.name),
 ];
 
+/** The MCP servers that a type of agent brings itself. */
+async function serversOfType(type: string, { mcp, catalogue }: HouseOptions): Promise<ReadServers> {
+  const definition = mcp?.strict ? undefined : await catalogue?.definition(type).catch(() => undefined);
+  if (!definition) return { servers: [], warnings: [] }; // its file is gone: its names may still be configured
+  const { agentServers } = await import("./mechanisms/mcp/agent-servers.ts");
+  return agentServers(definition, { env: process.env, isApproved: mcp?.isApproved });
+}
+
 export function openHouse(opts: HouseOptions) {
   const { sandbox, permissions, board, root, agentsIn } = opts;
   const mode = opts.permissionMode ?? permissions?.policy?.mode ?? "default";
@@ -108,12 +117,7 @@ export function openHouse(opts: HouseOptions) {
     /** What the type of an agent gives it. */
     skillsFor,
     serversFor,
-    serversOfType: async (type: string) => {
-      const definition = opts.mcp?.strict ? undefined : await opts.catalogue?.definition(type).catch(() => undefined);
-      if (!definition) return { servers: [], warnings: [] }; // its file is gone: its names may still be configured
-      const { agentServers } = await import("./mechanisms/mcp/agent-servers.ts");
-      return agentServers(definition, { env: process.env, isApproved: opts.mcp?.isApproved });
-    },
+    serversOfType: (type: string) => serversOfType(type, opts),
     leaving: cancellingAll,
     /** Whoever is there is asked what an MCP server wants to know. */
     askPerson: askingPerson(opts.approvals ?? {}),

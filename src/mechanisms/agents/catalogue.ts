@@ -150,8 +150,7 @@ function createPlaceReader(tell: (problems: readonly string[]) => void): ReadPla
         if (isTrusted && !isTrusted(bytes)) throw new Error("it has changed since the plugin was trusted");
         const { readDefinition } = await import("./read-definition.ts");
         const read = readDefinition(bytes.toString("utf8"), source, { repository });
-        if (read.definition && repository) read.definition.repository = true;
-        if (read.definition && isTrusted) read.definition.approved = true;
+        Object.assign(read.definition ?? {}, repository && { repository }, isTrusted && { approved: true });
         cached = { stamp, read };
         cache.set(file, cached);
       }

@@ -51,16 +51,11 @@ export async function instructionsAt(
   };
 }
 
-export function createInstructions(opts: InstructionsOptions | undefined): Mechanism {
-  /** By agent: as its running turn began. What changes on disk is seen by the next one. */
-  const atStart = new WeakMap<Turn, { turnId: string | undefined; read: Awaited<ReturnType<typeof instructionsAt>> }>();
-  /** By agent: how far what it touched was looked at. */
-  const looked = new WeakMap<Turn, string>();
-  /** By agent: of which file which text hooks were told of. */
+/** Tells hooks of each text of a file, once for each agent of this process. */
+function createTelling(opts: InstructionsOptions | undefined) {
+  /** By agent: of which file which text they were told of. */
   const told = new WeakMap<Turn, Map<string, string>>();
-
-  /** Each text of a file once for each agent of this process. */
-  async function tell(loaded: readonly Instructions[], reason: (one: Instructions) => string, turn: Turn) {
+  return async (loaded: readonly Instructions[], reason: (one: Instructions) => string, turn: Turn): Promise<void> => {
     if (!opts) return;
     const known = told.get(turn) ?? new Map<string, string>();
     told.set(turn, known);
@@ -68,7 +63,15 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
       known.set(one.file, one.hash);
       await fireHook(turn, "InstructionsLoaded", payloadOf(one, reason(one), opts));
     }
-  }
+  };
+}
+
+export function createInstructions(opts: InstructionsOptions | undefined): Mechanism {
+  /** By agent: as its running turn began. What changes on disk is seen by the next one. */
+  const atStart = new WeakMap<Turn, { turnId: string | undefined; read: Awaited<ReturnType<typeof instructionsAt>> }>();
+  /** By agent: how far what it touched was looked at. */
+  const looked = new WeakMap<Turn, string>();
+  const tell = createTelling(opts);
 
   async function startOf(turn: Turn, places: InstructionsOptions) {
     const turnId = turn.state.turn?.turnId;
