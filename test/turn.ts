@@ -146,7 +146,7 @@ export function testTurn(
 }
 
 function emptyState(cwd: string): AgentState {
-  const none = { items: [], pending: [], queue: [], denials: [], rounds: 0, calls: 0 };
+  const none = { items: [], pending: [], queue: [], denials: [], rounds: 0, said: 0, calls: 0 };
   return { name: "lead", cwd, ...none, usage: noUsage(), usageByModel: {} };
 }
 

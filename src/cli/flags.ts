@@ -73,6 +73,7 @@ export const WORK = {
     spellings: ["max-rounds", { name: "max-turns", hidden: true }],
   }),
   maxBudgetUsd: dollars("X", "stop when all agents of the context together have cost so much (exit code 3)"),
+  contextWindow: count("TOKENS", "how much the model can read at once, where that is not known or should be less"),
   appendSystemPrompt: text("TEXT", "added to the system prompt"),
   systemPrompt: text("TEXT", "in place of who the agent is told to be"),
   quiet: toggle("only the answer", { short: "q" }),

@@ -54,7 +54,7 @@ export async function openHarness(
   const { modelEnv: env, settings: chosen } = settings;
   if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;
   const spec = flags.model ?? (chosen.model && specOf(chosen.model));
-  const model = await openChosenModel(spec, env);
+  const model = withWindow(await openChosenModel(spec, env), flags.contextWindow);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const approvals = approvalsOf(flags, screen);
   const { root } = project;
@@ -115,6 +115,9 @@ export async function openHarness(
     servers: mcp.servers.map(({ name }) => name),
   };
 }
+
+const withWindow = (model: Model, contextTokens: number | undefined): Model =>
+  contextTokens === undefined ? model : { ...model, limits: { ...model.limits, contextTokens } };
 
 /** Those of settings first. */
 function joined(first: HookConfig, more: HookConfig): HookConfig {

@@ -80,6 +80,8 @@ export const loopEvents = {
         askedAt: z.number().optional(),
       }),
   },
+  /** A call beside the conversation: what it was for, and what it used. */
+  "reply.aside": { v: 1, schema: () => z.object({ model: z.string(), usage: usage(), for: z.string() }) },
   "tool.started": {
     v: 1,
     schema: () =>

@@ -37,6 +37,7 @@ export interface Merged {
   refused(call: GateCall, refusal: { code: VerdictCode; reason: string }): Promise<Note[]>;
   stop(turn: Turn, reply: Reply): Promise<Note[]>;
   tools(turn: Turn): Tool[];
+  carry(turn: Turn): string[];
   announced(event: string, payload: Readonly<Record<string, unknown>>, turn: Turn): Promise<Heard>;
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;
@@ -93,7 +94,7 @@ export const mergeSeams = (mechanisms: readonly Mechanism[]): Merged => ({
 /** A round: what is taken in, what the model is shown and asked, what comes behind its reply. */
 function mergeRounds(
   mechanisms: Mechanisms,
-): Pick<Merged, "input" | "intake" | "context" | "system" | "model" | "stop" | "tools"> {
+): Pick<Merged, "input" | "intake" | "context" | "system" | "model" | "stop" | "tools" | "carry"> {
   const inputs = attachedAt(mechanisms, "input");
   const intakes = attachedAt(mechanisms, "intake");
   const contexts = attachedAt(mechanisms, "context");
@@ -132,6 +133,7 @@ function mergeRounds(
       }
       return blocks;
     },
+    carry: (turn) => mechanisms.flatMap((m) => m.carry?.(turn) || []),
     model: around(attachedAt(mechanisms, "model")),
     async stop(turn, reply) {
       const notes: Note[] = [];

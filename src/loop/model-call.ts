@@ -1,8 +1,10 @@
 // What the model is asked: the request as the seams put it together, and once more when it was too long.
-import type { ModelRequest } from "../models/model.ts";
+import type { ModelRequest, Reply } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
+import { timed } from "./model-calls.ts";
 import { partsOf } from "./request-parts.ts";
 import type { ModelCall } from "./seams.ts";
+import { toolSpecs } from "./tool-specs.ts";
 
 const FIRST_OUTPUT_TOKENS = 16_000;
 
@@ -20,12 +22,21 @@ export async function modelCall(agent: Agent): Promise<ModelCall> {
 
 async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {
   const { turn, seams } = agent;
-  const { system, tools } = await partsOf(agent);
-  const keeps = overflow ? seams.tools(turn).flatMap((tool) => (tool.keepsResults ? [tool.name] : [])) : [];
-  return {
-    system,
-    tools,
-    items: await seams.context(turn.state.items, turn, { overflow, tools, keeps }),
-    maxOutputTokens: Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens),
-  };
+  const parts = await partsOf(agent);
+  const maxOutputTokens = Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens);
+  const items = await seams.context(turn.state.items, turn, {
+    ...{ overflow, ...parts },
+    keeps: () => seams.tools(turn).flatMap((tool) => (tool.keepsResults ? [tool.name] : [])),
+    carry: () => seams.carry(turn),
+    ask: (items) => askAside(agent, { ...parts, items, maxOutputTokens }),
+  });
+  // What is left out of the view may bring a tool with it: both change in one request.
+  const { system, tools } = toolSpecs(seams.tools(turn)) === parts.tools ? parts : await partsOf(agent);
+  return { system, tools, items, maxOutputTokens };
+}
+
+/** One call beside the conversation. Contract: nothing of it is shown, and it is not made smaller. */
+function askAside({ turn, seams, modelCalls }: Agent, request: ModelRequest): Promise<Reply> {
+  const call: ModelCall = { model: turn.model, request, turn, signal: turn.signal, shrink: async () => undefined };
+  return seams.model(call, ({ model, request, signal }) => timed(modelCalls, () => model.reply(request, { signal })));
 }

@@ -22,7 +22,10 @@ export function applyMoved(state: ContextState, move: RootMove, note: (origin: s
     }
     // The transcript speaks of the old path: whoever reads on must know.
     if (agent.items.length > 0)
-      agent.items.push({ kind: "user", content: [{ type: "text", text: note("holdfast", movedText(move)) }] });
+      agent.items.push({
+        ...{ kind: "user", note: true, n: ++agent.said },
+        content: [{ type: "text", text: note("holdfast", movedText(move)) }],
+      });
   }
   for (const marks of Object.values(state.marks ?? {}))
     for (const mark of Object.values(marks)) {

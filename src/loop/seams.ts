@@ -274,8 +274,13 @@ export interface ViewOptions {
   overflow: boolean;
   /** What the agent is offered in this call. */
   tools: readonly ToolSpec[];
-  /** Where less is asked for: the tools whose results go last. */
-  keeps?: readonly string[];
+  system: readonly string[];
+  /** The tools whose results go last where room is made. */
+  keeps: () => readonly string[];
+  /** What mechanisms have that must not go with the past. */
+  carry: () => string[];
+  /** Asks the model beside the conversation, with what its requests carry otherwise. What that used is for the asker to record (`reply.aside`). */
+  ask: (items: readonly Item[]) => Promise<Reply>;
 }
 
 export interface Seams {
@@ -343,6 +348,8 @@ export interface Mechanism {
   refused?: (call: GateCall, refusal: { code: VerdictCode; reason: string }) => Promise<Note[]>;
   /** Contract: told what another mechanism announces. The first `blocked` in the order of the harness counts; a throw is the announcer's. */
   announced?: (event: string, payload: Readonly<Record<string, unknown>>, turn: Turn) => Promise<Heard>;
+  /** What of its slice the model has to know when the past is out of its view, in a few lines; "": nothing. Contract: from the fold alone. */
+  carry?: (turn: Turn) => string;
   /** Contract: false keeps a tool from that agent; the pool of one agent stays the same between rounds unless a fact changed. */
   offers?: (tool: Tool, turn: Turn) => boolean;
   /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */

@@ -59,6 +59,8 @@ export interface AgentState {
   };
   lastTurn?: { turnId: string; reason: string; text: string; error?: string; limit?: TurnLimit; rounds: number };
   rounds: number;
+  /** How often something was said to it. */
+  said: number;
   usage: Usage;
   usageByModel: Record<string, Usage>;
   /** How many calls this agent has made: their ids are c1, c2, … */
@@ -97,7 +99,7 @@ type Known = Fact<KnownEvents>;
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 5,
+  version: 6,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
@@ -118,6 +120,7 @@ export const transcript: Slice<ContextState> = {
         pending: [],
         queue: [],
         rounds: 0,
+        said: 0,
         usage: noUsage(),
         usageByModel: {},
         calls: 0,
@@ -155,7 +158,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       beginTurn(agent, data, when);
       break;
     case "note.added":
-      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }]);
+      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }], { note: true });
       break;
     case "request.changed":
       agent.sent = {
@@ -166,6 +169,9 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       break;
     case "reply.received":
       applyReply(agent, data);
+      break;
+    case "reply.aside":
+      addUsed(agent, data);
       break;
     case "tool.started": {
       const pending = agent.pending.find((p) => p.call.id === data.callId);
@@ -205,8 +211,7 @@ function endTurn(agent: AgentState, { turnId, reason, text, error, limit }: Data
 
 function applyReply(agent: AgentState, data: DataOf<"reply.received">): void {
   const parts: ReplyPart[] = data.parts;
-  agent.usage = addUsage(agent.usage, data.usage);
-  agent.usageByModel[data.model] = addUsage(own(agent.usageByModel, data.model) ?? noUsage(), data.usage);
+  addUsed(agent, data);
   agent.rounds++;
   if (agent.turn) {
     const text = textOf(parts);
@@ -217,12 +222,17 @@ function applyReply(agent: AgentState, data: DataOf<"reply.received">): void {
     agent.turn.refused = data.finish === "refused" && agent.turn.answered;
   }
   if (parts.length === 0) return; // nothing to show: an empty assistant message is not valid on the wire
-  agent.items.push({ kind: "reply", model: data.model, parts });
+  agent.items.push({ kind: "reply", model: data.model, parts, n: agent.rounds });
   for (const part of parts) {
     if (part.type !== "call") continue;
     agent.calls++;
     agent.pending.push({ call: part, ...(data.askedAt !== undefined && { askedAt: data.askedAt }) });
   }
+}
+
+function addUsed(agent: AgentState, { model, usage }: { model: string; usage: Usage }): void {
+  agent.usage = addUsage(agent.usage, usage);
+  agent.usageByModel[model] = addUsage(own(agent.usageByModel, model) ?? noUsage(), usage);
 }
 
 function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finished" }>["data"]): void {
@@ -243,8 +253,8 @@ function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finis
   });
 }
 
-function addUser(agent: AgentState, content: Content[]): void {
-  agent.items.push({ kind: "user", content });
+function addUser(agent: AgentState, content: Content[], more: { note?: true } = {}): void {
+  agent.items.push({ kind: "user", content, n: ++agent.said, ...more });
   if (agent.turn) agent.turn.answered = false;
 }
 

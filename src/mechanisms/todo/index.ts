@@ -83,6 +83,10 @@ export function createTodo(): Mechanism {
     events: todoEvents,
     fold: slice,
     tools: [createTodoWriteTool(todosOf)],
+    carry: (turn) => {
+      const open = todosOf(turn).filter(({ status }) => status !== "completed");
+      return open.length === 0 ? "" : `Open todos:\n${showTodos(open)}`;
+    },
     seams: {
       intake(turn) {
         const list = turn.slice<TodoState>("todo").lists[turn.agent];

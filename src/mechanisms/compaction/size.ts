@@ -1,0 +1,68 @@
+// How large a request is, in tokens: by what the provider counted for the last one, and by characters before there was one.
+import type { Item, ReplyPart, ToolSpec } from "../../models/model.ts";
+
+/** Items never change: each is measured once. */
+const measured = new WeakMap<Item, number>();
+
+export function sizeOf(item: Item): number {
+  let size = measured.get(item);
+  if (size === undefined) {
+    size = item.kind === "reply" ? item.parts.reduce((sum, part) => sum + partSize(part), 20) : contentWeight(item);
+    measured.set(item, size);
+  }
+  return size;
+}
+
+const partSize = (part: ReplyPart): number =>
+  part.type === "call" ? part.name.length + weigh(JSON.stringify(part.input ?? {})) + 40 : weigh(part.text) + 10;
+
+/** Of a picture or a document, whatever its bytes: about what providers count. */
+const PICTURE = 6_000;
+
+const contentWeight = ({ content }: Exclude<Item, { kind: "reply" }>): number =>
+  content.reduce((sum, part) => sum + (part.type === "text" ? weigh(part.text) : PICTURE), 20);
+
+/** Characters outside of Latin are a token each, or nearly: they weigh as much as four others. */
+const weigh = (text: string): number => text.length + 3 * (text.match(/[\u2e80-\uffff]/g)?.length ?? 0);
+
+export const totalOf = (items: readonly Item[]): number => items.reduce((sum, item) => sum + sizeOf(item), 0);
+
+export interface Measure {
+  /** Of the request that shows these items. */
+  tokens(items: readonly Item[]): number;
+  /** Of a text in it. */
+  tokensOf(characters: number): number;
+  /** Of what every request carries: system prompt and tools. */
+  fixed: number;
+}
+
+const GUESS = 0.25;
+const [LEAST, MOST] = [0.1, 1.2];
+
+export interface Carried {
+  system: readonly string[];
+  tools: readonly ToolSpec[];
+}
+
+/** `last`: what was counted for the request that showed `seen`, its reply included. Contract: within bounds, however odd the count is. */
+export function measureBy(carried: Carried, last: { seen: readonly Item[]; tokens: number } | undefined): Measure {
+  const fixed = carried.system.reduce((sum, text) => sum + text.length, 0) + toolsSize(carried.tools);
+  const seen = last ? fixed + totalOf(last.seen) : 0;
+  const ratio = last && seen > 0 ? Math.min(MOST, Math.max(LEAST, last.tokens / seen)) : GUESS;
+  return {
+    tokens: (items) => Math.round((fixed + totalOf(items)) * ratio),
+    tokensOf: (characters) => characters * ratio,
+    fixed: fixed * ratio,
+  };
+}
+
+const sized = new WeakMap<readonly ToolSpec[], number>();
+
+function toolsSize(tools: readonly ToolSpec[]): number {
+  let size = sized.get(tools);
+  if (size === undefined) {
+    size = JSON.stringify(tools).length;
+    sized.set(tools, size);
+  }
+  return size;
+}

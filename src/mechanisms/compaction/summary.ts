@@ -1,0 +1,73 @@
+// What the model says of rounds that go: asked on what it sees already, so that the call is cached; from the originals, once, and bounded.
+import { noteText } from "../../loop/marks.ts";
+import type { Turn, ViewOptions } from "../../loop/seams.ts";
+import { addUsage, type Item, type Reply, textOf } from "../../models/model.ts";
+import { cutText } from "../../text/cut.ts";
+import type { Segment } from "./events.ts";
+
+type Wanted = Pick<Segment, "from" | "to">;
+
+/** Characters. */
+const LONGEST = 8_000;
+
+/**
+ * Asks, and records what came and what it used in one append. Contract: `view` is what the last request showed, so that all before the
+ * question is cached; whatever the model makes of the question, the conversation goes on.
+ */
+export async function summarise(
+  turn: Turn,
+  { ask }: ViewOptions,
+  { view, wanted, focus }: { view: readonly Item[]; wanted: Wanted; focus?: string | undefined },
+): Promise<Segment> {
+  const question = [...view, said(questionFor(wanted, focus))];
+  const first = await ask(question);
+  const again = hasCalls(first) ? await ask([...question, ...refused(first)]) : undefined;
+  const reply = again ?? first;
+  const usage = again ? addUsage(first.usage, again.usage) : first.usage;
+  const segment = { ...wanted, text: shownText(wanted, reply) };
+  await turn.append([
+    { type: "reply.aside", data: { model: reply.model, usage, for: "summary" } },
+    { type: "context.summarised", data: segment },
+  ]);
+  return segment;
+}
+
+const said = (text: string): Item => ({ kind: "user", content: [{ type: "text", text }], note: true });
+
+const questionFor = ({ from, to }: Wanted, focus: string | undefined): string =>
+  noteText(
+    "compaction",
+    `Rounds r${from} to r${to} of this conversation (your replies, counted from the first) will be left out to make room; they stay within reach of recall. ` +
+      `Say in at most 400 words what someone who goes on must know of them: what was found, what was decided and why, what failed, what is open. ` +
+      `Names, paths, numbers and error texts exactly. Answer with that text alone and call no tool.${focus === undefined ? "" : ` Above all: ${focus}`}`,
+  );
+
+const hasCalls = ({ parts }: Reply): boolean => parts.some(({ type }) => type === "call");
+
+/** A call is answered once, and not run. */
+const refused = (reply: Reply): Item[] => [
+  { kind: "reply", model: reply.model, parts: reply.parts },
+  ...reply.parts.flatMap((part): Item[] =>
+    part.type === "call"
+      ? [
+          {
+            kind: "result",
+            callId: part.id,
+            name: part.name,
+            isError: true,
+            content: [{ type: "text", text: "Not now: answer with the text alone." }],
+          },
+        ]
+      : [],
+  ),
+];
+
+/** "" where it said nothing of use. */
+function shownText({ from, to }: Wanted, { parts, finish }: Reply): string {
+  const text = textOf(parts).trim();
+  if (text === "" || finish === "refused") return "";
+  return noteText(
+    "compaction",
+    `Rounds r${from} to r${to} are left out here; you said of them:\n${cutText(text, LONGEST)}`,
+  );
+}
