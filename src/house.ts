@@ -40,12 +40,15 @@ const SHARED_READS = [
   "find_mcp_tools",
   "list_tasks",
   "get_task",
+  "recall",
   "context_list",
   "context_read",
 ];
 
 /** By them agents hand in their part: a definition's list of tools does not take them away. */
 export const HANDING_IN = [
+  "recall",
+  "compact",
   "context_list",
   "context_read",
   "export_to_context",

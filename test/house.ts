@@ -35,11 +35,15 @@ export const tempDir = (name = "holdfast"): string =>
 
 export async function openHouse(
   script: Script,
-  more: Partial<HarnessOptions> & { api?: "openai" | "anthropic"; provider?: ProviderName } = {},
+  more: Partial<HarnessOptions> & {
+    api?: "openai" | "anthropic";
+    provider?: ProviderName;
+    contextTokens?: number;
+  } = {},
 ): Promise<House> {
   const root = tempDir("project");
   const state = tempDir("state");
-  const { api = "openai", provider, ...options } = more;
+  const { api = "openai", provider, contextTokens, ...options } = more;
   const server = await startModelServer({ script, ...(provider && { provider }) });
   enterProduction();
   const env = {
@@ -48,7 +52,7 @@ export async function openHouse(
     ...KEYS,
   };
   const spec = api === "openai" ? `openai-compatible/${provider ?? "mock"}` : "anthropic/mock";
-  const model = await openModel(spec, { env });
+  const model = await openModel(spec, { env, ...(contextTokens && { limits: { contextTokens } }) });
   const store = await openSqliteStore(path.join(state, "ledger.db"));
   const production = productionOptions(state, root);
   const make = (extra: Partial<HarnessOptions> = {}) =>

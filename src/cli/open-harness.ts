@@ -20,7 +20,7 @@ import { mcpPiece } from "../settings/repository.ts";
 import { agentPlaces } from "./agent-places.ts";
 import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import { type McpFlags, mcpServers } from "./mcp-servers.ts";
-import { type OpenState, openChosenModel } from "./open.ts";
+import { type OpenState, openChosenModel, withWindow } from "./open.ts";
 import { agentsOf, hooksOf, skillsOf, usedPlugins } from "./plugins.ts";
 import { type OpenSettings, openSettings } from "./settings.ts";
 import { approvesSkill, skillPlaces } from "./skill-places.ts";
@@ -54,7 +54,9 @@ export async function openHarness(
   const { modelEnv: env, settings: chosen } = settings;
   if (chosen.contexts.ttlMs !== undefined) expiry.ttlMs = chosen.contexts.ttlMs;
   const spec = flags.model ?? (chosen.model && specOf(chosen.model));
-  const model = withWindow(await openChosenModel(spec, env), flags.contextWindow);
+  const open = (wanted: string | undefined) => openChosenModel(wanted, env, chosen.models);
+  const opened = await open(spec);
+  const model = flags.contextWindow === undefined ? opened : withWindow(opened, flags.contextWindow);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const approvals = approvalsOf(flags, screen);
   const { root } = project;
@@ -97,11 +99,11 @@ export async function openHarness(
       },
     },
     agents: { places: [...agentPlaces(project.root, settings), ...agentsOf(plugins)] },
-    openModel: (spec) => openChosenModel(spec, env),
+    openModel: open,
     appendSystemPrompt: flags.appendSystemPrompt,
     systemPrompt: flags.systemPrompt,
     mechanisms,
-    fallbackModels: fallbacks.map((spec) => () => openChosenModel(spec, env)),
+    fallbackModels: fallbacks.map((spec) => () => open(spec)),
   });
   // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
   const byDefault = defaultModelSpec(env);
@@ -115,9 +117,6 @@ export async function openHarness(
     servers: mcp.servers.map(({ name }) => name),
   };
 }
-
-const withWindow = (model: Model, contextTokens: number | undefined): Model =>
-  contextTokens === undefined ? model : { ...model, limits: { ...model.limits, contextTokens } };
 
 /** Those of settings first. */
 function joined(first: HookConfig, more: HookConfig): HookConfig {

@@ -6,6 +6,7 @@ import { sweepExpired } from "../contexts/sweep.ts";
 import { commandLine, resumeLine, shellWord } from "../front/presentation/command-line.ts";
 import { oneLine, printable } from "../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import { own } from "../ledger/own.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
@@ -70,7 +71,23 @@ export async function withState<T>(flags: Opening, work: (state: OpenState) => P
   }
 }
 
-export async function openChosenModel(spec: string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {
+/** `windows`: by `provider/name`, how much a model reads at once. */
+export async function openChosenModel(
+  spec: string | undefined,
+  env: NodeJS.ProcessEnv,
+  windows: Readonly<Record<string, { contextWindow?: number }>> = {},
+): Promise<Model> {
+  const model = await openedModel(spec, env);
+  const contextTokens = own(windows, model.id)?.contextWindow;
+  return contextTokens === undefined ? model : withWindow(model, contextTokens);
+}
+
+export const withWindow = (model: Model, contextTokens: number): Model => ({
+  ...model,
+  limits: { ...model.limits, contextTokens, isAssumed: false },
+});
+
+async function openedModel(spec: string | undefined, env: NodeJS.ProcessEnv): Promise<Model> {
   const chosen = spec ?? defaultModelSpec(env);
   if (chosen === "rehearsal" || chosen.startsWith("rehearsal:")) {
     const { createRehearsal } = await import("../models/rehearsal/index.ts");

@@ -74,13 +74,14 @@ export function begunWith(error: unknown, context: ContextInfo | undefined, flag
 
 /** What the flags say of the start. */
 function givenStart(flags: Given, root: string): Start {
-  const { model, fallbackModels, agent, maxRounds, permissionMode, allow, deny } = flags;
+  const { model, fallbackModels, agent, maxRounds, contextWindow, permissionMode, allow, deny } = flags;
   const directories = flags.addDirs.map((dir) => (dir.startsWith("~") ? dir : path.resolve(root, dir)));
   const all = {
     model: model && absoluteModel(model),
     fallbackModels: fallbackModels.map(absoluteModel),
     agent,
     maxRounds,
+    contextWindow,
     appendSystemPrompt: flags.appendSystemPrompt,
     systemPrompt: flags.systemPrompt,
     settings: flags.settings === undefined ? undefined : true,
@@ -295,6 +296,7 @@ function flagsText(start: Start): string {
     ...(start.mcpConfig?.files ?? []).map(({ file }): [string, string] => ["--mcp-config", file]),
     ["--mcp-config", start.mcpConfig?.json ? "…" : undefined],
     ["--max-rounds", start.maxRounds?.toString()],
+    ["--context-window", start.contextWindow?.toString()],
     ["--append-system-prompt", start.appendSystemPrompt],
     ["--system-prompt", start.systemPrompt],
     ["--settings", start.settings ? "…" : start.ask && JSON.stringify({ permissions: { ask: start.ask } })],

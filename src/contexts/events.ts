@@ -80,6 +80,7 @@ export const contextEvents = {
         fallbackModels: names,
         agent: optional(string),
         maxRounds: optional(number),
+        contextWindow: optional(number),
         approvals: optional(oneOf("deny", "wait")),
         appendSystemPrompt: optional(string),
         systemPrompt: optional(string),

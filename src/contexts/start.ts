@@ -10,6 +10,7 @@ export interface Start {
   fallbackModels?: string[];
   agent?: string;
   maxRounds?: number;
+  contextWindow?: number;
   approvals?: "deny" | "wait";
   appendSystemPrompt?: string;
   systemPrompt?: string;

@@ -52,6 +52,8 @@ export const loopEvents = {
   },
   /** Shown to the model from here on; `content` where a mechanism changed it. */
   "input.taken": { v: 1, schema: () => z.object({ inputId: z.string(), content: content().optional() }) },
+  /** A mechanism answered it: the model is not shown it. */
+  "input.answered": { v: 1, schema: () => z.object({ inputId: z.string(), text: z.string() }) },
   "input.blocked": { v: 1, schema: () => z.object({ inputId: z.string(), reason: z.string() }) },
   "turn.started": { v: 1, schema: () => z.object({ turnId: z.string(), cause: z.enum(["input", "wake", "resume"]) }) },
   "note.added": {

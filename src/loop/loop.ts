@@ -47,6 +47,7 @@ export async function runTurn(agent: Agent): Promise<TurnEndReason> {
 async function round(agent: Agent): Promise<void> {
   const { turn, seams } = agent;
   await takeIn(agent);
+  if (openTurn(turn.state).answered) return;
   crashPoint("model.before");
   let reply: Reply;
   try {
@@ -76,7 +77,7 @@ async function round(agent: Agent): Promise<void> {
 
 /**
  * Inputs that wait (steering included) pass seam input, then seam intake adds its notes: all at the tail. An input and what was said with
- * it are one append; the next one, and the notes, see both. An input that is
+ * it are one append; the next one, and the notes, see both. One that a mechanism answers is not shown to the model; one that is
  * blocked is answered by its refusal; it ends a turn that has nothing else to answer, and notes that came beside it wait for the next one.
  */
 async function takeIn(agent: Agent): Promise<void> {
@@ -90,6 +91,10 @@ async function takeIn(agent: Agent): Promise<void> {
     if ("block" in result) {
       blocked = result.block;
       facts.push({ type: "input.blocked", data: { inputId, reason: blocked } });
+    } else if ("answer" in result) {
+      if (result.events.length > 0) await turn.append(result.events);
+      await modelCall(agent); // what the model would see now
+      await turn.append([{ type: "input.answered", data: { inputId, text: result.answer() } }]);
     } else {
       const changed = result.content === content ? {} : { content: result.content };
       const taken = { type: "input.taken", data: { inputId, ...changed } };
@@ -98,6 +103,7 @@ async function takeIn(agent: Agent): Promise<void> {
       isTaken = true;
     }
   }
+  if (openTurn(turn.state).answered) return;
   const refusal = toAnswer ? undefined : blocked;
   for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note));
   if (refusal === undefined) facts.push(...(await firstParts(agent)));
@@ -108,7 +114,7 @@ async function takeIn(agent: Agent): Promise<void> {
 /** The reply asked for nothing: the turn ends unless seam stop has more, or someone spoke meanwhile. */
 async function goesOn(agent: Agent): Promise<boolean> {
   const { turn, seams } = agent;
-  const { from, cutOff, refused } = openTurn(turn.state);
+  const { from, cutOff, refused, rounds } = openTurn(turn.state);
   const last = turn.state.items.slice(from).findLast((item) => item.kind === "reply");
   const reply: Reply = {
     model: last?.model ?? turn.model.id, // a reply of nothing is no item
@@ -116,7 +122,7 @@ async function goesOn(agent: Agent): Promise<boolean> {
     finish: cutOff ? "length" : refused ? "refused" : "stop",
     usage: noUsage(),
   };
-  const notes = await seams.stop(turn, reply);
+  const notes = rounds === 0 ? [] : await seams.stop(turn, reply);
   if (notes.length > 0) {
     await turn.append(notes.flatMap(noteFacts));
     return true;

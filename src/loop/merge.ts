@@ -4,6 +4,7 @@ import type { Item, Reply } from "../models/model.ts";
 import type {
   AgentView,
   Answer,
+  Answered,
   Asked,
   GateCall,
   Grants,
@@ -24,7 +25,7 @@ import type {
 } from "./seams.ts";
 
 export interface Merged {
-  input(input: Input, turn: Turn): Promise<Input | { block: string }>;
+  input(input: Input, turn: Turn): Promise<Input | Answered | { block: string }>;
   intake(turn: Turn): Promise<Note[]>;
   context(items: readonly Item[], turn: Turn, opts: ViewOptions): Promise<readonly Item[]>;
   system(turn: Turn): Promise<string[]>;
@@ -37,6 +38,8 @@ export interface Merged {
   refused(call: GateCall, refusal: { code: VerdictCode; reason: string }): Promise<Note[]>;
   stop(turn: Turn, reply: Reply): Promise<Note[]>;
   tools(turn: Turn): Tool[];
+  /** Whether the agent would be given that tool. */
+  offers(tool: Tool, turn: Turn): boolean;
   carry(turn: Turn): string[];
   announced(event: string, payload: Readonly<Record<string, unknown>>, turn: Turn): Promise<Heard>;
   start(turn: Turn): Promise<Note[]>;
@@ -94,18 +97,19 @@ export const mergeSeams = (mechanisms: readonly Mechanism[]): Merged => ({
 /** A round: what is taken in, what the model is shown and asked, what comes behind its reply. */
 function mergeRounds(
   mechanisms: Mechanisms,
-): Pick<Merged, "input" | "intake" | "context" | "system" | "model" | "stop" | "tools" | "carry"> {
+): Pick<Merged, "input" | "intake" | "context" | "system" | "model" | "stop" | "tools" | "offers" | "carry"> {
   const inputs = attachedAt(mechanisms, "input");
   const intakes = attachedAt(mechanisms, "intake");
   const contexts = attachedAt(mechanisms, "context");
   const systems = attachedAt(mechanisms, "system");
   const stops = attachedAt(mechanisms, "stop");
   const offers = mechanisms.flatMap((m) => (m.offers ? [m.offers] : []));
+  const isOffered = (tool: Tool, turn: Turn) => offers.every((offer) => offer(tool, turn));
   return {
     async input(input, turn) {
       for (const attach of inputs) {
         const result = await attach(input, turn);
-        if ("block" in result) return result;
+        if ("block" in result || "answer" in result) return result;
         input = result;
       }
       return input;
@@ -147,8 +151,9 @@ function mergeRounds(
         if (names.has(tool.name)) throw new HoldfastError("invalid", `two tools are named ${tool.name}: rename one`);
         names.add(tool.name);
       }
-      return offers.length === 0 ? pool : pool.filter((tool) => offers.every((offer) => offer(tool, turn)));
+      return offers.length === 0 ? pool : pool.filter((tool) => isOffered(tool, turn));
     },
+    offers: isOffered,
   };
 }
 

@@ -27,8 +27,9 @@ async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelReque
   const items = await seams.context(turn.state.items, turn, {
     ...{ overflow, ...parts },
     keeps: () => seams.tools(turn).flatMap((tool) => (tool.keepsResults ? [tool.name] : [])),
+    offers: (tool) => seams.offers(tool, turn),
     carry: () => seams.carry(turn),
-    ask: (items) => askAside(agent, { ...parts, items, maxOutputTokens }),
+    ask: (items, signal = turn.signal) => askAside(agent, { ...parts, items, maxOutputTokens }, signal),
   });
   // What is left out of the view may bring a tool with it: both change in one request.
   const { system, tools } = toolSpecs(seams.tools(turn)) === parts.tools ? parts : await partsOf(agent);
@@ -36,7 +37,7 @@ async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelReque
 }
 
 /** One call beside the conversation. Contract: nothing of it is shown, and it is not made smaller. */
-function askAside({ turn, seams, modelCalls }: Agent, request: ModelRequest): Promise<Reply> {
-  const call: ModelCall = { model: turn.model, request, turn, signal: turn.signal, shrink: async () => undefined };
+function askAside({ turn, seams, modelCalls }: Agent, request: ModelRequest, signal: AbortSignal): Promise<Reply> {
+  const call: ModelCall = { model: turn.model, request, turn, signal, shrink: async () => undefined };
   return seams.model(call, ({ model, request, signal }) => timed(modelCalls, () => model.reply(request, { signal })));
 }

@@ -169,6 +169,12 @@ export interface Input {
   events?: Omit<EventInput, "actor">[];
 }
 
+/** An input that is for the runtime: its facts are recorded, what the model sees is made anew, then this is what was asked for. */
+export interface Answered {
+  answer: () => string;
+  events: Omit<EventInput, "actor">[];
+}
+
 /** The input with a text behind it, and what is true once that is in the conversation. */
 export const saying = (input: Input, text: string, fact: Omit<EventInput, "actor">): Input => ({
   ...input,
@@ -277,15 +283,17 @@ export interface ViewOptions {
   system: readonly string[];
   /** The tools whose results go last where room is made. */
   keeps: () => readonly string[];
+  /** Whether the agent would be given that tool. */
+  offers: (tool: Tool) => boolean;
   /** What mechanisms have that must not go with the past. */
   carry: () => string[];
   /** Asks the model beside the conversation, with what its requests carry otherwise. What that used is for the asker to record (`reply.aside`). */
-  ask: (items: readonly Item[]) => Promise<Reply>;
+  ask: (items: readonly Item[], signal?: AbortSignal) => Promise<Reply>;
 }
 
 export interface Seams {
   /** Chain. Contract: a block ends the turn with its reason; a throw blocks. */
-  input: (input: Input, turn: Turn) => Promise<Input | { block: string }>;
+  input: (input: Input, turn: Turn) => Promise<Input | Answered | { block: string }>;
   /** Collect, appended at the tail in order. Contract: empty means nothing to say; a throw is reported and skipped. */
   intake: (turn: Turn) => Promise<Note[]> | Note[];
   /** Chain: the only place that changes what the model sees. Contract: must be the same for the same facts; `overflow` asks to shrink. */

@@ -147,6 +147,10 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
     case "input.blocked":
       unqueue(agent, data.inputId);
       break;
+    case "input.answered":
+      unqueue(agent, data.inputId);
+      if (agent.turn && !agent.turn.toAnswer) Object.assign(agent.turn, { text: data.text, answered: true });
+      break;
     case "input.taken": {
       const taken = unqueue(agent, data.inputId);
       if (!taken) break;

@@ -87,7 +87,13 @@ const FAMILIES: [prefix: string, limits: Limits][] = [
 ];
 
 /** Small enough that every current model takes it. */
-const UNKNOWN: Limits = { contextTokens: 128 * K, outputTokens: 8192, images: false, documents: false };
+const UNKNOWN: Limits = {
+  contextTokens: 128 * K,
+  isAssumed: true,
+  outputTokens: 8192,
+  images: false,
+  documents: false,
+};
 
 /** The current models that a key alone leads to. */
 export const DEFAULT_ANTHROPIC = "anthropic/claude-sonnet-5-5";

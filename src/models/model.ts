@@ -83,6 +83,8 @@ export type Delta =
 
 export interface Limits {
   contextTokens: number;
+  /** Nobody knows it: this much is taken. */
+  isAssumed?: boolean;
   outputTokens: number;
   images: boolean;
   documents: boolean;

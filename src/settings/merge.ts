@@ -54,6 +54,7 @@ export function mergeSettings(layers: readonly Layer[], home: string): { setting
     providers: byName(layers, (value) => value.providers),
     mcpServers: byName(layers, (value) => value.mcpServers),
     plugins: pluginsOf(layers, home),
+    models: byName(layers, (value) => value.models),
     proxy: firstOf(layers, (value) => value.proxy),
     maxRounds: roundsOf(layers, warnings),
     budget: budgetOf(layers, warnings),

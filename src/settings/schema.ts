@@ -163,6 +163,19 @@ export const settingsSchema = () =>
         .optional()
         .describe("Endpoints and keys by the name of the provider. Not from a repository."),
       proxy: address().optional().describe("The proxy for requests to models. Not from a repository."),
+      models: z
+        .record(
+          z.string(),
+          z.strictObject({
+            contextWindow: z
+              .int("give a number of tokens")
+              .min(1_000, "give a number of tokens, 1000 or more")
+              .optional()
+              .describe("How much it can read at once, in tokens: for a model that is not known, or to use less."),
+          }),
+        )
+        .optional()
+        .describe("What is known of models, by `provider/name`. Not from a repository."),
       mcpServers: z
         .record(z.string(), z.unknown())
         .optional()

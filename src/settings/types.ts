@@ -26,6 +26,8 @@ export interface SettingsFile {
   env?: Record<string, string>;
   providers?: Record<string, Provider>;
   proxy?: string;
+  /** By `provider/name`. */
+  models?: Record<string, { contextWindow?: number }>;
   /** As `.mcp.json` has it. */
   mcpServers?: Record<string, unknown>;
   /** Folders. */
@@ -99,6 +101,7 @@ export interface Settings {
   env: Record<string, string>;
   providers: Record<string, Provider>;
   proxy?: string;
+  models: Record<string, { contextWindow?: number }>;
   /** By name, as they were written: whoever connects them looks at each. */
   mcpServers: Record<string, unknown>;
   /** Absolute folders; each is used only as its content was approved. */

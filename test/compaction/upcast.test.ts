@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
+import type { CompactionState } from "../../src/mechanisms/compaction/events.ts";
 import { openHouse } from "../house.ts";
 
 const FIXTURE = path.join(import.meta.dirname, "fixtures/elided-v1.hfctx");
@@ -15,7 +16,8 @@ test("a conversation whose old results an older version left out by position goe
   const contexts = await openContexts({ store: house.store });
   const { id } = await contexts.import(FIXTURE);
   const { state, problems, readOnly } = await house.harness.host.open(id);
-  expect([problems, readOnly, state.slices.compaction]).toEqual([[], undefined, { lead: {} }]);
+  const { all } = (state.slices.compaction as CompactionState).lead!;
+  expect([problems, readOnly, all]).toEqual([[], undefined, [{ seq: 11, masks: [], snips: [] }]]);
   const run = await house.harness.run("and now?", { context: id });
   expect((await run.result).reason).toBe("done");
   const sent = JSON.stringify(house.server.log().requests.at(-1)!.body);

@@ -249,7 +249,7 @@ describe("a conversation that no longer fits", () => {
     const result = await house.run("go", { hooks });
     expect(told("compacted")).toEqual([
       { event: "PreCompact", cwd: "", trigger: "auto", custom_instructions: null },
-      { event: "PostCompact", cwd: "", trigger: "auto", compact_summary: "one old tool result was left out" },
+      { event: "PostCompact", cwd: "", trigger: "auto", compact_summary: "1 old tool result left out" },
     ]);
     expect(result).toMatchObject({ reason: "done", text: "done" });
   });

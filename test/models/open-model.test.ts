@@ -108,5 +108,11 @@ test("a model has the same limits over either of OpenAI's wires", () => {
 });
 
 test("an unknown model has limits that any model takes", () => {
-  expect(limitsOf("x/y")).toEqual({ contextTokens: 128_000, outputTokens: 8192, images: false, documents: false });
+  expect(limitsOf("x/y")).toEqual({
+    contextTokens: 128_000,
+    isAssumed: true,
+    outputTokens: 8192,
+    images: false,
+    documents: false,
+  });
 });

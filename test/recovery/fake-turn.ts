@@ -9,7 +9,7 @@ export interface FakeTurn extends Turn {
   readonly events: { type: string; data: unknown }[];
   readonly progress: Progress[];
   /** A fact of the loop itself, such as the beginning of a turn. */
-  happened(type: string): void;
+  happened(type: string, data?: unknown): void;
   abort(): void;
 }
 
@@ -47,7 +47,7 @@ export function createFakeTurn(mechanism: Mechanism, model: Model, past: FakeTur
     emit: (p) => progress.push(p),
     events,
     progress,
-    happened: (type) => void take(type, {}),
+    happened: (type, data = {}) => void take(type, data),
     abort: () => abort.abort(),
   };
 }

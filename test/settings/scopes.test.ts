@@ -13,6 +13,7 @@ const NOTHING: Settings = {
   sandbox: { readable: [], writable: [] },
   env: {},
   providers: {},
+  models: {},
   mcpServers: {},
   plugins: [],
   budget: {},

@@ -50,7 +50,7 @@ it("a loaded skill and a folder's rules are in every request after them, however
   const second = await again.run("go on", { context: first.context });
   expect((await second.result).reason).toBe("done");
   const sent = house.server.log().requests.map((request) => JSON.stringify(request.body.messages));
-  const elisions = (await house.events(first.context)).filter(({ type }) => type === "context.elided").length;
+  const elisions = (await house.events(first.context)).filter(({ type }) => type === "context.compacted").length;
   expect(elisions).toBeGreaterThanOrEqual(5);
   expect(sent.slice(2).every((one) => one.includes("always tabs, never spaces. always tabs"))).toBe(true);
   expect(sent.slice(3).every((one) => one.includes("rule-of-web"))).toBe(true);

@@ -1,5 +1,6 @@
 // What happens beside the calls, one line each in people's words: jobs that end, reminders, retries, teammates and their plans.
 
+import { compactedText } from "../../mechanisms/compaction/says.ts";
 import { describeEnd } from "../../mechanisms/jobs/bash.ts";
 import { counted } from "../../text/counted.ts";
 import type { FactBlock } from "./blocks.ts";
@@ -59,6 +60,10 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
       return notice(`the reply reached ${data.from} tokens: asking again with ${data.to}`);
     case "context.elided":
       return notice(`the conversation no longer fits: ${counted(data.masks.length, "old tool result")} left out`);
+    case "context.compacted":
+      return notice(compactedText(data));
+    case "context.uncompacted":
+      return notice("what was left out of the model's view is in it again");
     default:
       return teamNotice(fact, notice);
   }

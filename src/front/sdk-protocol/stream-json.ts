@@ -192,8 +192,10 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
         if (!opts.stream && !opts.quiet) for (const text of hookTexts(ran)) process.stderr.write(`holdfast: ${text}\n`);
         break;
       }
-      case "context.elided": {
-        const compact_metadata = { trigger: "auto", pre_tokens: agents.of(actor).promptTokens };
+      case "context.elided":
+      case "context.compacted": {
+        const trigger = "cause" in data && data.cause === "asked" ? "manual" : "auto";
+        const compact_metadata = { trigger, pre_tokens: agents.of(actor).promptTokens };
         system("compact_boundary", { compact_metadata }, actor);
         break;
       }

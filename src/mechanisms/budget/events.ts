@@ -54,8 +54,15 @@ export interface BudgetState {
 type Known = typeof budgetEvents & typeof loopEvents & Pick<typeof contextEvents, "context.configured">;
 
 export const budgetSlice: MechanismSlice<BudgetState> = {
-  version: 1,
-  types: [...Object.keys(budgetEvents), "context.configured", "reply.received", "turn.started", "turn.ended"],
+  version: 2,
+  types: [
+    ...Object.keys(budgetEvents),
+    "context.configured",
+    "reply.received",
+    "reply.aside",
+    "turn.started",
+    "turn.ended",
+  ],
   timelines: {
     // What was spent is spent.
     restored: (state) => ({ ...state, standing: {}, unrecorded: {} }),
@@ -79,9 +86,11 @@ export const budgetSlice: MechanismSlice<BudgetState> = {
         state.unrecorded[actor] = { model: data.model, usage: addUsage(before, data.usage) };
         break;
       }
+      case "reply.aside":
+        addSpent(state, data);
+        break;
       case "reply.received":
-        state.rounds++;
-        state.byModel[data.model] = addUsage(own(state.byModel, data.model) ?? noUsage(), data.usage);
+        addSpent(state, data);
         state.last[actor] = data.usage;
         delete state.standing[actor];
         delete state.unrecorded[actor];
@@ -95,6 +104,11 @@ export const budgetSlice: MechanismSlice<BudgetState> = {
     return state;
   },
 };
+
+function addSpent(state: BudgetState, { model, usage }: { model: string; usage: Usage }): void {
+  state.rounds++;
+  state.byModel[model] = addUsage(own(state.byModel, model) ?? noUsage(), usage);
+}
 
 /** Anybody may write anything into a context's settings: only numbers count. */
 function limitsIn(given: unknown): Budget {

@@ -5,6 +5,7 @@ import { isRecord, knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import type { Seq } from "../../ledger/store.ts";
 import type { loopEvents } from "../../loop/events.ts";
+import type { Turn } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
 /** The results of these calls are shown as this line from here on. By id: an id is never given twice, so that a mask can only mean what the model has seen. */
@@ -55,7 +56,7 @@ export const compactionEvents = {
 export type Cause = (typeof CAUSES)[number];
 export type Segment = z.infer<ReturnType<typeof segment>>;
 export type Snip = z.infer<ReturnType<typeof snip>>;
-type Compacted = z.infer<ReturnType<(typeof compactionEvents)["context.compacted"]["schema"]>>;
+export type Compacted = z.infer<ReturnType<(typeof compactionEvents)["context.compacted"]["schema"]>>;
 
 export interface Epoch extends Pick<Compacted, "masks" | "snips" | "sheet"> {
   seq: Seq;
@@ -63,50 +64,74 @@ export interface Epoch extends Pick<Compacted, "masks" | "snips" | "sheet"> {
   tokens?: number;
 }
 
+/** What is true of an agent now. */
 export interface OfAgent {
   /** The oldest first. */
   epochs: Epoch[];
-  summaries: (Segment & { seq: Seq })[];
-  /** What the last call read and wrote; not there before a first one, and none since an epoch began. */
+  /** Not of other timelines. */
+  summaries: Summary[];
+  /** What the last call read and wrote; not there before a first one, and none since the view changed. */
   used?: number;
   asked?: { focus?: string };
   /** The last epoch was taken back: the next one waits as long as it can. */
   isUndone?: boolean;
 }
 
+type Summary = Segment & { seq: Seq };
+
+interface Kept extends Omit<OfAgent, "epochs"> {
+  /** All that ever began, of every timeline. */
+  all: Epoch[];
+  /** Which of them hold, and since when: a restore goes back to what held then. */
+  holding: { seq: Seq; epochs: number[] }[];
+}
+
 /** By agent. */
-export type CompactionState = Record<string, OfAgent>;
+export type CompactionState = Record<string, Kept>;
 
 type Known = typeof compactionEvents & Pick<typeof loopEvents, "reply.received">;
 
-const none = (): OfAgent => ({ epochs: [], summaries: [] });
+const NONE: OfAgent = { epochs: [], summaries: [] };
+const nothing = (): Kept => ({ all: [], holding: [], summaries: [] });
+
+/** Made once for each change: views are remembered by the list of epochs. */
+const held = new WeakMap<Kept["holding"][number], Epoch[]>();
+
+export function stateOf(turn: Pick<Turn, "slice" | "agent">): OfAgent {
+  const kept = own(turn.slice<CompactionState>("compaction"), turn.agent);
+  if (!kept) return NONE;
+  const { all, holding, ...now } = kept;
+  const last = holding.at(-1);
+  if (!last) return { ...now, epochs: NONE.epochs };
+  const epochs = held.get(last) ?? last.epochs.flatMap((at) => all[at] ?? []);
+  held.set(last, epochs);
+  return { ...now, epochs };
+}
 
 export const compactionSlice: MechanismSlice<CompactionState> = {
   version: 4,
   types: [...Object.keys(compactionEvents), "reply.received"],
   timelines: {
     // What was left out after the checkpoint is in view again, as it was.
-    restored: (state, { to }) =>
+    restored: (state, { to, from }) =>
       Object.fromEntries(
-        Object.entries(state).map(([agent, { epochs, summaries }]) => [
-          agent,
-          {
-            epochs: epochs.filter(({ seq }) => seq <= to),
-            summaries: summaries.filter(({ seq }) => seq <= to),
-          },
-        ]),
+        Object.entries(state).map(([agent, { all, holding, summaries }]) => {
+          const epochs = holding.findLast(({ seq }) => seq <= to)?.epochs ?? [];
+          const back = [...holding, { seq: from + 1, epochs }];
+          return [agent, { all, holding: back, summaries: summaries.filter(({ seq }) => seq <= to) }];
+        }),
       ),
     copied: (state) => state,
   },
   initial: () => ({}),
   apply(state, event) {
     const fact = knownFact<Known>(event);
-    state[fact.actor] = changed(own(state, fact.actor) ?? none(), fact);
+    state[fact.actor] = changed(own(state, fact.actor) ?? nothing(), fact);
     return state;
   },
 };
 
-function changed(mine: OfAgent, fact: ReturnType<typeof knownFact<Known>>): OfAgent {
+function changed(mine: Kept, fact: ReturnType<typeof knownFact<Known>>): Kept {
   const { type, data, seq } = fact;
   switch (type) {
     case "reply.received": {
@@ -118,19 +143,25 @@ function changed(mine: OfAgent, fact: ReturnType<typeof knownFact<Known>>): OfAg
       return { ...mine, asked: data };
     case "context.summarised":
       return { ...mine, summaries: [...mine.summaries, { ...data, seq }] };
-    case "context.uncompacted":
-      return { ...without(mine, "used"), epochs: mine.epochs.slice(0, -1), isUndone: true };
+    case "context.uncompacted": {
+      const epochs = (mine.holding.at(-1)?.epochs ?? []).slice(0, -1);
+      return { ...without(mine, "used"), holding: [...mine.holding, { seq, epochs }], isUndone: true };
+    }
     case "context.elided":
-      return { ...without(mine, "used"), epochs: [...mine.epochs, { seq, masks: data.masks, snips: [] }] };
+      return begun(mine, { seq, masks: data.masks, snips: [] });
     case "context.compacted": {
       const { masks, snips, sheet, tokens } = data;
-      const epoch: Epoch = { seq, masks, snips, ...(sheet && { sheet }), tokens: tokens.after };
-      return { epochs: [...mine.epochs, epoch], summaries: mine.summaries };
+      return begun(mine, { seq, masks, snips, ...(sheet && { sheet }), tokens: tokens.after });
     }
   }
 }
 
-function without<K extends keyof OfAgent>(mine: OfAgent, key: K): Omit<OfAgent, K> {
+function begun({ all, holding, summaries }: Kept, epoch: Epoch): Kept {
+  const epochs = [...(holding.at(-1)?.epochs ?? []), all.length];
+  return { all: [...all, epoch], holding: [...holding, { seq: epoch.seq, epochs }], summaries };
+}
+
+function without<K extends keyof Kept>(mine: Kept, key: K): Omit<Kept, K> {
   const { [key]: _, ...rest } = mine;
   return rest;
 }

@@ -1,9 +1,12 @@
 // What an epoch leaves out: old results as lines first, the oldest first; whole rounds only where that is not enough. Deep, so that it happens rarely.
+import type { Turn, ViewOptions } from "../../loop/seams.ts";
 import { type CallPart, type Item, textOf } from "../../models/model.ts";
-import type { Cause, Epoch, OfAgent, Segment, Snip } from "./events.ts";
+import { type Cause, type Epoch, type OfAgent, type Segment, type Snip, stateOf } from "./events.ts";
 import { contentSize, lineFor, type Result, withLine } from "./line.ts";
+import { recallTool } from "./recall.ts";
 import { callsIn, type Round, roundsOf } from "./rounds.ts";
 import { type Measure, sizeOf } from "./size.ts";
+import { measureOf, roomOf } from "./threshold.ts";
 import { masksOf, snipOf, viewOf } from "./view.ts";
 
 /** Parts of the window that is left beside system prompt and tools. */
@@ -11,6 +14,7 @@ const GOAL = 0.1;
 const ENOUGH = 0.3;
 /** Of a request that did not fit, whatever the window was thought to be. */
 const GOAL_OF_OVERFLOW = 0.4;
+const ENOUGH_OF_OVERFLOW = 0.8;
 /** The last rounds stay whole. */
 const KEPT_ROUNDS = 3;
 
@@ -25,6 +29,14 @@ export interface Planning {
   recalls: boolean;
   /** Characters that the sheet has for what was said: rounds with more of it want a summary. */
   room: number;
+}
+
+export function planningOf(items: readonly Item[], turn: Turn, opts: ViewOptions & { cause: Cause }): Planning {
+  const state = stateOf(turn);
+  const { limits } = turn.model;
+  const measure = measureOf(items, state, opts);
+  const [keeps, recalls, room] = [opts.keeps(), opts.offers(recallTool), roomOf(measure, limits)];
+  return { items, state, window: limits.contextTokens, measure, cause: opts.cause, keeps, recalls, room };
 }
 
 /** What is to go. */
@@ -42,8 +54,10 @@ export function draftEpoch(planning: Planning): Draft | undefined {
   const { items, state, measure } = planning;
   const before = measure.tokens(viewOf(items, state.epochs));
   const { goal, enough } = goalsOf(planning, before);
-  const { masks, saved } = masksFor(planning, before - goal);
+  const results = maskable(planning);
+  const { masks, saved } = asMany(results.others, before - goal, measure);
   const rounds = before - saved > enough || masks.length === 0 ? roundsToGo(planning, masks, goal) : [];
+  if (masks.length === 0 && rounds.length === 0) masks.push(...asMany(results.kept, before - goal, measure).masks);
   if (masks.length === 0 && rounds.length === 0) return undefined;
   const summarise = worthSummary(rounds, planning);
   return { masks, rounds, before, ...(summarise && { summarise }) };
@@ -53,31 +67,39 @@ function goalsOf({ window, measure, cause }: Planning, before: number): { goal: 
   const free = Math.max(0, window - measure.fixed);
   const goal = measure.fixed + GOAL * free;
   const enough = measure.fixed + ENOUGH * free;
-  if (cause !== "overflow") return { goal, enough };
-  const most = measure.fixed + GOAL_OF_OVERFLOW * Math.max(0, before - measure.fixed);
-  return { goal: Math.min(goal, most), enough: Math.min(enough, most) };
+  if (cause === "asked") return { goal: measure.fixed, enough: measure.fixed };
+  if (cause === "window") return { goal, enough };
+  const shown = Math.max(0, before - measure.fixed);
+  return {
+    goal: Math.min(goal, measure.fixed + GOAL_OF_OVERFLOW * shown),
+    enough: Math.min(enough, measure.fixed + ENOUGH_OF_OVERFLOW * shown),
+  };
 }
 
-/** Results that a model call has carried; those that hold for all that follows only where nothing else is left. */
-function masksFor({ items, state, measure, keeps, recalls }: Planning, wanted: number) {
+interface Maskable {
+  call: string;
+  name: string;
+  line: string;
+  /** Characters that its line would be shorter. */
+  size: number;
+}
+
+/** Results that a model call has carried, the oldest first; those that hold for all that follows apart. */
+function maskable({ items, state, keeps, recalls, cause }: Planning): { others: Maskable[]; kept: Maskable[] } {
   const known = masksOf(state.epochs);
   const calls = callsIn(items);
-  // What is before the last reply, a model call has carried.
-  const seen = items.slice(
-    0,
-    Math.max(
-      0,
-      items.findLastIndex(({ kind }) => kind === "reply"),
-    ),
-  );
-  const open = seen.flatMap((item) => {
+  const open = maskableIn(items, cause).flatMap((item) => {
     if (item.kind !== "result" || known.has(item.callId)) return [];
-    return maskable(item, calls.get(item.callId), recalls) ?? [];
+    return withItsLine(item, calls.get(item.callId), recalls) ?? [];
   });
   const isKept = ({ name }: { name: string }) => keeps.includes(name);
+  return { others: open.filter((one) => !isKept(one)), kept: open.filter(isKept) };
+}
+
+function asMany(open: readonly Maskable[], wanted: number, measure: Measure) {
   const masks: Epoch["masks"] = [];
   let saved = 0;
-  for (const { call, line, size } of [...open.filter((one) => !isKept(one)), ...open.filter(isKept)]) {
+  for (const { call, line, size } of open) {
     if (saved >= wanted) break;
     masks.push({ call, line });
     saved += measure.tokensOf(size);
@@ -85,8 +107,18 @@ function masksFor({ items, state, measure, keeps, recalls }: Planning, wanted: n
   return { masks, saved };
 }
 
+/** What is before the last reply, a model call has carried; who only wants room leaves the last rounds alone. */
+function maskableIn(items: readonly Item[], cause: Cause): readonly Item[] {
+  if (cause === "asked")
+    return roundsOf(items)
+      .rounds.slice(0, -KEPT_ROUNDS)
+      .flatMap((round) => round.items);
+  const lastReply = items.findLastIndex(({ kind }) => kind === "reply");
+  return items.slice(0, Math.max(0, lastReply));
+}
+
 /** Undefined: its line would be hardly shorter, and worse to read. */
-function maskable(item: Result, call: CallPart | undefined, recalls: boolean) {
+function withItsLine(item: Result, call: CallPart | undefined, recalls: boolean): Maskable | undefined {
   const line = lineFor(item, { call, recalls });
   if (contentSize(item.content) < 2 * line.length) return undefined;
   return { call: item.callId, name: item.name, line, size: sizeOf(item) - sizeOf(withLine(item, line)) };
@@ -158,17 +190,18 @@ function snipsOf(
   all: readonly Round[],
   { epochs, summary, recalls }: { epochs: OfAgent["epochs"]; summary: Segment | undefined; recalls: boolean },
 ): Snip[] {
-  const isGoing = new Set(going);
+  const numbers = new Set(going.map(({ n }) => n));
+  const isGoing = ({ n }: Round) => numbers.has(n);
   const inSummary = ({ n }: Round) =>
     (summary && n >= summary.from && n <= summary.to) || snipOf(epochs, n)?.isSummary === true;
   const runs: Round[][] = [[]];
   for (const round of all) {
-    if (!isGoing.has(round) && !snipOf(epochs, round.n)) continue;
+    if (!isGoing(round) && !snipOf(epochs, round.n)) continue;
     if (inSummary(round)) runs.push([]);
     else runs.at(-1)!.push(round);
   }
   const references = runs
-    .filter((run) => run.some((round) => isGoing.has(round)))
+    .filter((run) => run.some(isGoing))
     .map((run): Snip => ({ from: run[0]!.n, to: run.at(-1)!.n, text: referenceText(run, recalls) }));
   return summary ? [...references, { ...summary, isSummary: true }] : references;
 }

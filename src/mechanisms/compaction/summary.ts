@@ -7,21 +7,29 @@ import type { Segment } from "./events.ts";
 
 type Wanted = Pick<Segment, "from" | "to">;
 
+interface Question {
+  /** What the last request showed. */
+  view: readonly Item[];
+  wanted: Wanted;
+  focus: string | undefined;
+  signal: AbortSignal | undefined;
+}
+
 /** Characters. */
 const LONGEST = 8_000;
 
 /**
- * Asks, and records what came and what it used in one append. Contract: `view` is what the last request showed, so that all before the
- * question is cached; whatever the model makes of the question, the conversation goes on.
+ * Asks, and records what came and what it used in one append. Contract: all before the question is as the last request had it, so
+ * that it is cached; whatever the model makes of the question, the conversation goes on.
  */
 export async function summarise(
   turn: Turn,
   { ask }: ViewOptions,
-  { view, wanted, focus }: { view: readonly Item[]; wanted: Wanted; focus?: string | undefined },
+  { view, wanted, focus, signal }: Question,
 ): Promise<Segment> {
   const question = [...view, said(questionFor(wanted, focus))];
-  const first = await ask(question);
-  const again = hasCalls(first) ? await ask([...question, ...refused(first)]) : undefined;
+  const first = await ask(question, signal);
+  const again = hasCalls(first) ? await ask([...question, ...refused(first)], signal) : undefined;
   const reply = again ?? first;
   const usage = again ? addUsage(first.usage, again.usage) : first.usage;
   const segment = { ...wanted, text: shownText(wanted, reply) };
