@@ -63,11 +63,12 @@ export function draftEpoch(planning: Planning): Draft | undefined {
   return { masks, rounds, before, ...(summarise && { summarise }) };
 }
 
-function goalsOf({ window, measure, cause }: Planning, before: number): { goal: number; enough: number } {
+function goalsOf({ window, measure, cause, state }: Planning, before: number): { goal: number; enough: number } {
   const free = Math.max(0, window - measure.fixed);
   const goal = measure.fixed + GOAL * free;
   const enough = measure.fixed + ENOUGH * free;
-  if (cause === "asked") return { goal: measure.fixed, enough: measure.fixed };
+  if (cause === "asked")
+    return { goal: measure.fixed, enough: state.asked?.focus === undefined ? goal : measure.fixed };
   if (cause === "window") return { goal, enough };
   const shown = Math.max(0, before - measure.fixed);
   return {
@@ -88,7 +89,7 @@ interface Maskable {
 function maskable({ items, state, keeps, recalls, cause }: Planning): { others: Maskable[]; kept: Maskable[] } {
   const known = masksOf(state.epochs);
   const calls = callsIn(items);
-  const open = maskableIn(items, cause).flatMap((item) => {
+  const open = maskableIn(items, state.epochs, cause).flatMap((item) => {
     if (item.kind !== "result" || known.has(item.callId)) return [];
     return withItsLine(item, calls.get(item.callId), recalls) ?? [];
   });
@@ -108,13 +109,9 @@ function asMany(open: readonly Maskable[], wanted: number, measure: Measure) {
 }
 
 /** What is before the last reply, a model call has carried; who only wants room leaves the last rounds alone. */
-function maskableIn(items: readonly Item[], cause: Cause): readonly Item[] {
-  if (cause === "asked")
-    return roundsOf(items)
-      .rounds.slice(0, -KEPT_ROUNDS)
-      .flatMap((round) => round.items);
-  const lastReply = items.findLastIndex(({ kind }) => kind === "reply");
-  return items.slice(0, Math.max(0, lastReply));
+function maskableIn(items: readonly Item[], epochs: OfAgent["epochs"], cause: Cause): readonly Item[] {
+  const shown = shownRounds(items, epochs);
+  return shown.slice(0, cause === "asked" ? -KEPT_ROUNDS : -1).flatMap((round) => round.items);
 }
 
 /** Undefined: its line would be hardly shorter, and worse to read. */
@@ -169,8 +166,10 @@ export function epochOf(
   { items, state, measure, recalls }: Planning,
   { summary, sheet }: { summary: Segment | undefined; sheet: (hidden: readonly Round[]) => string },
 ): Planned {
-  const { masks, rounds, before } = draft;
+  const { rounds, before } = draft;
   const all = roundsOf(items).rounds;
+  const gone = new Set(callsIn(rounds.flatMap((round) => round.items)).keys());
+  const masks = draft.masks.filter(({ call }) => !gone.has(call));
   const snips = snipsOf(rounds, all, { epochs: state.epochs, summary, recalls });
   const text = sheet(all.filter(({ n }) => snipOf([...state.epochs, { seq: 0, masks, snips }], n)));
   const after = Math.max(rounds.at(-1)?.n ?? 0, lastMasked(all, masks));

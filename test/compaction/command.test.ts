@@ -1,0 +1,78 @@
+// `/compact`, `/compact undo` and the tool `compact`, through the command line.
+import fs from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startModelServer } from "../../src/testing/model-server.ts";
+import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
+import { runCli } from "../cli/cli.ts";
+import { KEYS } from "../environment.ts";
+import { scratch } from "../turn.ts";
+
+const LINES = 200;
+
+async function setUp(script: (request: ScriptRequest) => ScriptRound) {
+  const server = await startModelServer({ script });
+  onTestFinished(() => server.close());
+  const [cwd, state] = [scratch(onTestFinished), scratch(onTestFinished)];
+  for (let n = 0; n < 8; n++) fs.writeFileSync(path.join(cwd, `f${n}.txt`), `line of ${n}\n`.repeat(LINES));
+  const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
+  const run = (...args: string[]) => runCli([...args, "--model", "openai-compatible/mock"], { cwd, state, env });
+  /** Of the request, by their files: which results are shown as lines. */
+  const masked = (at: number): string =>
+    server
+      .log()
+      .requests.at(at)!
+      .body.messages.flatMap(({ content }: { content: string }) => /^\[c\d+ read_file "(f\d)/.exec(content)?.[1] ?? [])
+      .join(" ");
+  return { server, run, masked };
+}
+
+const reads = (n: number): ScriptRound => ({ calls: [{ name: "read_file", input: { path: `f${n}.txt` } }] });
+
+test("a person makes room and takes that back; no model is asked for it", async () => {
+  const { server, run, masked } = await setUp(({ round }) => (round < 6 ? reads(round) : { text: "read" }));
+  await run("-p", "read them");
+  const asked = server.log().requests.length;
+  const boundary = { type: "system", subtype: "compact_boundary", compact_metadata: { trigger: "manual" } };
+  const made = await run("-p", "-c", "/compact", "--output-format", "stream-json", "--verbose");
+  const lines = made.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.find(({ subtype }) => subtype === "compact_boundary")).toMatchObject(boundary);
+  expect(lines.at(-1)).toMatchObject({
+    type: "result",
+    subtype: "success",
+    num_turns: 0,
+    result:
+      "Room was made: 4 old tool results left out. Nothing is lost: recall brings it back, /compact undo shows it again.",
+  });
+  expect(server.log().requests.length).toBe(asked);
+  await run("-p", "-c", "what now?");
+  expect(masked(-1)).toBe("f0 f1 f2 f3");
+  expect((await run("-p", "-c", "/compact undo")).stdout).toBe(
+    "What was left out last is in the model's view again.\n",
+  );
+  await run("-p", "-c", "and now?");
+  expect([masked(-1), server.log().requests.length]).toEqual(["", asked + 2]);
+  const nothing = await run("-p", "-c", "/compact undo");
+  expect([nothing.code, nothing.stdout]).toEqual([0, "Nothing is left out: there is nothing to undo.\n"]);
+  const fresh = await run("-p", "/compact");
+  expect([fresh.code, fresh.stdout]).toEqual([
+    0,
+    "There is nothing to leave out yet: what the model sees stays as it is.\n",
+  ]);
+});
+
+test("the agent makes room itself, and brings back what it needs", async () => {
+  const { run, masked, server } = await setUp(({ round }) => {
+    if (round < 6) return reads(round);
+    if (round === 6) return { calls: [{ name: "compact", input: {} }] };
+    return round === 7 ? { calls: [{ name: "recall", input: { ref: "c2" } }] } : { text: "done" };
+  });
+  const { code, stdout } = await run("-p", "read them", "--context-window", "50000");
+  expect([code, stdout]).toEqual([0, "done\n"]);
+  expect([masked(6), masked(7), masked(8)]).toEqual(["", "f0 f1 f2 f3", "f0 f1 f2 f3"]);
+  expect(server.log().requests.at(-1)!.body.messages.at(-1).content).toContain("|line of 1\n".repeat(3));
+  expect(server.log().invalid).toEqual([]);
+});
