@@ -7,7 +7,7 @@ import { viewOf } from "./view.ts";
 
 /** Parts of the window: when an epoch begins, how much has to come between two of them, and what is too much in any case. */
 const BEGIN = 0.5;
-const GROWN = 0.36;
+const GROWN = 0.4;
 const LATEST = 0.85;
 /** Of the threshold. */
 const NEAR = 0.8;
