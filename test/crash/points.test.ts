@@ -27,6 +27,8 @@ const SAMPLE: [string, string, number][] = [
   ["retried, then another model", "append.committed", 6],
   ["cut off by its limit", "reply.arrived", 2],
   ["too long, then shortened", "append.before-commit", 9],
+  ["room is made", "compaction.planned", 1],
+  ["room is made", "compaction.recorded", 1],
 ];
 
 test.skipIf(LONG)("a kill at a named point loses nothing and repeats nothing", async () => {

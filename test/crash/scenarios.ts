@@ -117,6 +117,18 @@ export const scenarios: Scenario[] = [
     ],
     asksAgain: 1,
   }),
+  one("room is made", bash(""), {
+    setUp: longNotes,
+    rounds: [
+      { calls: [read("notes.txt")] },
+      { calls: [bash(effect(1))], usage: { input: 4_000 } },
+      { calls: [write("new.txt", "fresh\n")] },
+      END,
+    ],
+    effects: ["effect-1"],
+    files: { "new.txt": "fresh\n" },
+    door: { flags: [...flags, "--context-window", "7000"] },
+  }),
   one(
     "external",
     { name: "post_letter", input: { line: "effect-1" } },

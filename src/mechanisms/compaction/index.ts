@@ -1,4 +1,5 @@
 // What the model sees of a long conversation: a view with references, changed rarely and deeply. The ledger keeps all.
+import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";
 import type { Item } from "../../models/model.ts";
@@ -36,8 +37,8 @@ export function compaction(): Mechanism {
   });
 }
 
-/** Less than this is no reason to break what is cached. */
-const WORTH_IT = 0.9;
+/** Of what is shown beside system prompt and tools: less than that is no reason to break what is cached. */
+const WORTH_IT = 0.8;
 
 async function beginEpoch(
   items: readonly Item[],
@@ -51,8 +52,10 @@ async function beginEpoch(
   const sheet = (hidden: Parameters<typeof sheetText>[0]["hidden"]) =>
     sheetText({ hidden, items, carried: opts.carry(), room: planning.room });
   const planned = epochOf(draft, planning, { summary, sheet });
-  const { before, after } = planned.tokens;
-  if (after >= (opts.cause === "window" ? WORTH_IT * before : before)) return;
+  const { tokens } = planned;
+  const { fixed } = planning.measure;
+  const most = opts.cause === "window" ? WORTH_IT : 1;
+  if (tokens.after - fixed >= most * (tokens.before - fixed)) return;
   await record(turn, planned, opts.cause);
 }
 
@@ -69,7 +72,9 @@ async function record(turn: Turn, planned: Planned, cause: Cause): Promise<void>
     );
   }
   const data = { cause, ...planned };
+  crashPoint("compaction.planned");
   await turn.append([{ type: "context.compacted", data }]);
+  crashPoint("compaction.recorded");
   turn.emit({ type: "status", text: compactedText(data), recorded: true });
   const { id, limits } = turn.model;
   if (limits.isAssumed && cause === "window" && stateOf(turn).epochs.length === 1)

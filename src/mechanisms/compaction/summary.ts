@@ -1,4 +1,5 @@
 // What the model says of rounds that go: asked on what it sees already, so that the call is cached; from the originals, once, and bounded.
+import { crashPoint } from "../../ledger/crash-point.ts";
 import { noteText } from "../../loop/marks.ts";
 import type { Turn, ViewOptions } from "../../loop/seams.ts";
 import { addUsage, type Item, type Reply, textOf } from "../../models/model.ts";
@@ -33,10 +34,12 @@ export async function summarise(
   const reply = again ?? first;
   const usage = again ? addUsage(first.usage, again.usage) : first.usage;
   const segment = { ...wanted, text: shownText(wanted, reply) };
+  crashPoint("summary.arrived");
   await turn.append([
     { type: "reply.aside", data: { model: reply.model, usage, for: "summary" } },
     { type: "context.summarised", data: segment },
   ]);
+  crashPoint("summary.recorded");
   return segment;
 }
 
