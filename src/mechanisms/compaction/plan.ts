@@ -3,6 +3,7 @@ import type { Turn, ViewOptions } from "../../loop/seams.ts";
 import { type CallPart, type Item, textOf } from "../../models/model.ts";
 import { type Cause, type Epoch, type OfAgent, type Segment, type Snip, stateOf } from "./events.ts";
 import { contentSize, lineFor, type Result, withLine } from "./line.ts";
+import { previewsFor } from "./preview.ts";
 import { recallTool } from "./recall.ts";
 import { callsIn, type Round, roundsOf } from "./rounds.ts";
 import { type Measure, sizeOf } from "./size.ts";
@@ -15,6 +16,8 @@ const ENOUGH = 0.3;
 /** Of a request that did not fit, whatever the window was thought to be. */
 const GOAL_OF_OVERFLOW = 0.4;
 const ENOUGH_OF_OVERFLOW = 0.8;
+/** What a request may come to. */
+const FULL = 0.85;
 /** The last rounds stay whole. */
 const KEPT_ROUNDS = 3;
 
@@ -58,9 +61,20 @@ export function draftEpoch(planning: Planning): Draft | undefined {
   const { masks, saved } = asMany(results.others, before - goal, measure);
   const rounds = before - saved > enough || masks.length === 0 ? roundsToGo(planning, masks, goal) : [];
   if (masks.length === 0 && rounds.length === 0) masks.push(...asMany(results.kept, before - goal, measure).masks);
+  masks.push(...previewsIfFull(planning, { masks, rounds, before }));
   if (masks.length === 0 && rounds.length === 0) return undefined;
   const summarise = worthSummary(rounds, planning);
   return { masks, rounds, before, ...(summarise && { summarise }) };
+}
+
+/** What no request has carried is touched only where it fits in no other way. */
+function previewsIfFull(planning: Planning, { masks, rounds, before }: Draft): Epoch["masks"] {
+  const { items, state, window, measure, cause } = planning;
+  const isLast = cause === "overflow" && masks.length === 0 && rounds.length === 0;
+  const snips = rounds.map(({ n }) => ({ from: n, to: n, text: "" }));
+  const left = measure.tokens(viewOf(items, [...state.epochs, { seq: 0, masks, snips }]));
+  const most = isLast ? goalsOf(planning, before).goal : FULL * window;
+  return left <= most ? [] : previewsFor(items, left - most, measure);
 }
 
 function goalsOf({ window, measure, cause, state }: Planning, before: number): { goal: number; enough: number } {
