@@ -7,7 +7,7 @@ import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import { modelCall } from "./model-call.ts";
 import { type ModelCalls, timed } from "./model-calls.ts";
-import { firstParts } from "./request-parts.ts";
+import { firstParts, sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { openTurn } from "./transcript.ts";
@@ -48,20 +48,24 @@ async function round(agent: Agent): Promise<void> {
   const { turn, seams } = agent;
   await takeIn(agent);
   crashPoint("model.before");
+  const { call: first, isBuilt } = await modelCall(agent);
+  let sent = first;
+  const how = () => sentAs(agent, sent, !isBuilt(sent.request));
   let reply: Reply;
   try {
-    reply = await seams.model(await modelCall(agent), (call) =>
-      timed(agent.modelCalls, () =>
+    reply = await seams.model(first, (call) => {
+      sent = call;
+      return timed(agent.modelCalls, () =>
         call.model.reply(call.request, {
           signal: call.signal,
           onDelta: (delta) => turn.emit({ type: "delta", delta }),
         }),
-      ),
-    );
+      );
+    });
   } catch (error) {
     if (error instanceof ModelError && error.kind === "aborted") {
       agent.modelCalls.aborted++;
-      await keepPartial(turn, error);
+      await keepPartial(turn, error, how());
     }
     throw error;
   }
@@ -70,7 +74,7 @@ async function round(agent: Agent): Promise<void> {
   const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
   // Durable with the intent of its first effect, or with the results of its reads: in any case before anything is done or asked.
   const asked = calls > turn.state.calls ? { askedAt: Date.now() } : {};
-  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked } }], { durability: "deferred" });
+  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked, ...how() } }], { durability: "deferred" });
   crashPoint("reply.taken");
 }
 
@@ -127,10 +131,10 @@ async function goesOn(agent: Agent): Promise<boolean> {
 }
 
 /** What the user saw before an interrupt stays in the transcript. */
-async function keepPartial(turn: Turn, error: ModelError): Promise<void> {
+async function keepPartial(turn: Turn, error: ModelError, how: ReturnType<typeof sentAs>): Promise<void> {
   const parts = (error.partial ?? []).filter((p) => p.type === "text" && p.text !== "");
   if (parts.length === 0) return;
-  const reply = { model: turn.model.id, parts, finish: "other", usage: noUsage(), interrupted: true };
+  const reply = { model: turn.model.id, parts, finish: "other", usage: noUsage(), interrupted: true, ...how };
   await turn.append([{ type: "reply.received", data: reply }]);
 }
 

@@ -27,6 +27,8 @@ export interface Merged {
   input(input: Input, turn: Turn): Promise<Input | { block: string }>;
   intake(turn: Turn): Promise<Note[]>;
   context(items: readonly Item[], turn: Turn, opts: ViewOptions): Promise<readonly Item[]>;
+  /** The names of those that attach there. */
+  readonly viewers: readonly string[];
   system(turn: Turn): Promise<string[]>;
   model(call: ModelCall, base: (call: ModelCall) => Promise<Reply>): Promise<Reply>;
   gate(call: GateCall): Promise<{ verdict: Verdict; input: unknown }>;
@@ -94,7 +96,7 @@ export const mergeSeams = (mechanisms: readonly Mechanism[]): Merged => ({
 /** A round: what is taken in, what the model is shown and asked, what comes behind its reply. */
 function mergeRounds(
   mechanisms: Mechanisms,
-): Pick<Merged, "input" | "intake" | "context" | "system" | "model" | "stop" | "tools" | "carry"> {
+): Pick<Merged, "input" | "intake" | "context" | "viewers" | "system" | "model" | "stop" | "tools" | "carry"> {
   const inputs = attachedAt(mechanisms, "input");
   const intakes = attachedAt(mechanisms, "intake");
   const contexts = attachedAt(mechanisms, "context");
@@ -125,6 +127,7 @@ function mergeRounds(
       for (const attach of contexts) items = await attach(items, turn, opts);
       return items;
     },
+    viewers: mechanisms.flatMap(({ name, seams }) => (seams?.context ? [name] : [])),
     async system(turn) {
       const blocks: string[] = [];
       for (const attach of systems) {

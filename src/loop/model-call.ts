@@ -8,7 +8,13 @@ import { toolSpecs } from "./tool-specs.ts";
 
 const FIRST_OUTPUT_TOKENS = 16_000;
 
-export async function modelCall(agent: Agent): Promise<ModelCall> {
+interface Asking {
+  call: ModelCall;
+  /** Whether that is what the seams put together last, but for the length of its reply. */
+  isBuilt: (request: ModelRequest) => boolean;
+}
+
+export async function modelCall(agent: Agent): Promise<Asking> {
   const { turn } = agent;
   let request = await buildRequest(agent, false);
   const shrink = async () => {
@@ -17,7 +23,11 @@ export async function modelCall(agent: Agent): Promise<ModelCall> {
     const { items } = request;
     return items.length === before.length && items.every((item, i) => item === before[i]) ? undefined : request;
   };
-  return { model: turn.model, request, turn, signal: turn.signal, shrink };
+  return {
+    call: { model: turn.model, request, turn, signal: turn.signal, shrink },
+    isBuilt: ({ system, tools, items }) =>
+      system === request.system && tools === request.tools && items === request.items,
+  };
 }
 
 async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {

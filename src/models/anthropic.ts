@@ -6,7 +6,7 @@ import { limitsOf } from "./catalogue.ts";
 import { type Body, createGrowingBytes } from "./growing-bytes.ts";
 import { createPost } from "./http-stream.ts";
 import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./model.ts";
-import { moreFields, rememberItems, rememberSystem, rememberTools, replaced, takes } from "./wire-memo.ts";
+import { moreFields, rememberItems, rememberSystem, rememberTools, replaced, takenBy, takes } from "./wire-memo.ts";
 
 const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
 
@@ -29,6 +29,7 @@ export function createAnthropic(opts: AdapterOptions): Model {
   return {
     id,
     limits,
+    wire: () => ({ wire: "anthropic", name: opts.name, ...takenBy(limits), ...(opts.extra && { extra: opts.extra }) }),
     async reply(request, { signal, onDelta }) {
       const reading = createAnthropicReading(id, onDelta);
       await post(body(request), reading, signal);

@@ -88,10 +88,28 @@ export interface Limits {
   documents: boolean;
 }
 
+/** What a model writes requests by, beside what it is asked: with it the same bytes can be made again. */
+export interface WireSettings {
+  wire: "anthropic" | "openai" | "openai-responses";
+  /** The provider's name for the model. */
+  name: string;
+  images: boolean;
+  documents: boolean;
+  /** More fields of the request. */
+  extra?: Record<string, unknown> | undefined;
+  limitField?: "max_tokens" | "max_completion_tokens" | undefined;
+  asksUsage?: boolean | undefined;
+  sealed?: boolean | undefined;
+  /** The reasoning of replies up to that number is not sent: the provider could not open it. */
+  unreadable?: number | undefined;
+}
+
 export interface Model {
   /** `provider/name`. */
   readonly id: string;
   readonly limits: Limits;
+  /** How `request` was written, or would be. Contract: plain JSON. Not there: nobody can tell. */
+  wire?(request: ModelRequest): WireSettings;
   /**
    * Contract: resolves to a whole reply or throws a ModelError; never resolves to a cut stream. On abort it throws
    * with kind `aborted` and, as `partial`, what had streamed.

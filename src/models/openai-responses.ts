@@ -13,7 +13,16 @@ import {
   type ReplyPart,
 } from "./model.ts";
 import { createOpenAIResponsesReading } from "./openai-responses-reading.ts";
-import { moreFields, plainText, rememberItems, rememberSystem, rememberTools, replaced, takes } from "./wire-memo.ts";
+import {
+  moreFields,
+  plainText,
+  rememberItems,
+  rememberSystem,
+  rememberTools,
+  replaced,
+  takenBy,
+  takes,
+} from "./wire-memo.ts";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
@@ -35,6 +44,14 @@ export function createOpenAIResponses(opts: AdapterOptions): Model {
   return {
     id,
     limits,
+    wire: ({ items }) => {
+      const last = items.findLast((item) => item.kind === "reply" && view.unreadable.has(item));
+      return {
+        ...{ wire: "openai-responses", name: opts.name, ...takenBy(limits), sealed },
+        ...(last?.kind === "reply" && last.n !== undefined && { unreadable: last.n }),
+        ...(opts.extra && { extra: opts.extra }),
+      };
+    },
     async reply(request, { signal, onDelta }) {
       const ask = async () => {
         const reading = createOpenAIResponsesReading(id, onDelta);

@@ -10,6 +10,8 @@ export interface LoggedRequest extends ScriptRequest {
   at: number;
   headers: http.IncomingHttpHeaders;
   bytes: number;
+  /** Of its bytes, in hexadecimal. */
+  sha256: string;
   /** The client's port: the same for requests over one connection. */
   clientPort: number;
   /** Arrival of an earlier request with the same body. */
@@ -46,9 +48,9 @@ export function createRequestLog(provider: ProviderName | undefined): RequestLog
       const key = `${round} ${JSON.stringify(first).replaceAll(/,?"cache_control":\{[^}]*\}/g, "")}`;
       const attempt = (attempts.get(key) ?? 0) + 1;
       attempts.set(key, attempt);
-      const hash = createHash("sha256").update(raw).digest("hex");
-      const repeatOf = bodies.get(hash);
-      if (repeatOf === undefined) bodies.set(hash, arrival);
+      const sha256 = createHash("sha256").update(raw).digest("hex");
+      const repeatOf = bodies.get(sha256);
+      if (repeatOf === undefined) bodies.set(sha256, arrival);
       const entry: LoggedRequest = {
         api,
         ...(api === "openai" && provider && { provider }),
@@ -60,6 +62,7 @@ export function createRequestLog(provider: ProviderName | undefined): RequestLog
         at: Date.now(),
         headers: req.headers,
         bytes: Buffer.byteLength(raw),
+        sha256,
         clientPort: req.socket.remotePort ?? 0,
         ...(repeatOf === undefined ? {} : { repeatOf }),
         status: 0,
