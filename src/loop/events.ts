@@ -83,7 +83,14 @@ export const loopEvents = {
   "turn.started": { v: 1, schema: () => z.object({ turnId: z.string(), cause: z.enum(["input", "wake", "resume"]) }) },
   "note.added": {
     v: 1,
-    schema: () => z.object({ origin: z.string(), kind: z.string().regex(/^\w+$/).optional(), text: z.string() }),
+    schema: () =>
+      z.object({
+        origin: z.string(),
+        kind: z.string().regex(/^\w+$/).optional(),
+        text: z.string(),
+        /** Behind results that no request has shown yet. */
+        withResults: z.literal(true).optional(),
+      }),
   },
   /** What requests carry from here on besides the conversation, and its hash. `tools` is JSON. */
   "request.changed": {

@@ -6,7 +6,7 @@ import { ModelError, noUsage, type Reply } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
 import { modelCall } from "./model-call.ts";
-import { type ModelCalls, timed } from "./model-calls.ts";
+import { areUnsent, lastReply, type ModelCalls, timed } from "./model-calls.ts";
 import { firstParts, sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
@@ -50,6 +50,7 @@ async function round(agent: Agent): Promise<void> {
   crashPoint("model.before");
   const { call: first, isBuilt } = await modelCall(agent);
   let sent = first;
+  agent.modelCalls.asked = lastReply(turn.state.items);
   const how = () => sentAs(agent, sent, !isBuilt(sent.request));
   let reply: Reply;
   try {
@@ -74,7 +75,10 @@ async function round(agent: Agent): Promise<void> {
   const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
   // Durable with the intent of its first effect, or with the results of its reads: in any case before anything is done or asked.
   const asked = calls > turn.state.calls ? { askedAt: Date.now() } : {};
-  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked, ...how() } }], { durability: "deferred" });
+  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked, ...how() } }], {
+    durability: "deferred",
+  });
+  agent.modelCalls.received = lastReply(turn.state.items);
   crashPoint("reply.taken");
 }
 
@@ -103,7 +107,8 @@ async function takeIn(agent: Agent): Promise<void> {
     }
   }
   const refusal = toAnswer ? undefined : blocked;
-  for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note));
+  const how = areUnsent(agent.modelCalls, turn.state.items) ? { withResults: true as const } : {};
+  for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note, how));
   if (refusal === undefined) facts.push(...(await firstParts(agent)));
   if (facts.length > 0 || isTaken) await turn.append(facts); // with the inputs, which are deferred
   if (refusal !== undefined) throw new HoldfastError("refused", refusal);
@@ -122,7 +127,7 @@ async function goesOn(agent: Agent): Promise<boolean> {
   };
   const notes = await seams.stop(turn, reply);
   if (notes.length > 0) {
-    await turn.append(notes.flatMap(noteFacts));
+    await turn.append(notes.flatMap((note) => noteFacts(note)));
     return true;
   }
   if (turn.state.queue.length === 0) return false;

@@ -3,8 +3,8 @@ import { nameBlob } from "../ledger/checksum.ts";
 import { sameJson } from "../ledger/same-json.ts";
 import type { EventInput } from "../ledger/store.ts";
 import type { ToolSpec } from "../models/model.ts";
-import type { Agent } from "./loop.ts";
 import type { SentAs } from "./events.ts";
+import type { Agent } from "./loop.ts";
 import type { ModelCall, Turn } from "./seams.ts";
 import { toolSpecs } from "./tool-specs.ts";
 

@@ -158,7 +158,10 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       beginTurn(agent, data, when);
       break;
     case "note.added":
-      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }], { note: true });
+      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }], {
+        note: true,
+        ...(data.withResults && { withResults: true }),
+      });
       break;
     case "request.changed":
       agent.sent = {
@@ -254,7 +257,7 @@ function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finis
   });
 }
 
-function addUser(agent: AgentState, content: Content[], more: { note?: true } = {}): void {
+function addUser(agent: AgentState, content: Content[], more: { note?: true; withResults?: true } = {}): void {
   agent.items.push({ kind: "user", content, n: ++agent.said, ...more });
   if (agent.turn) agent.turn.answered = false;
 }

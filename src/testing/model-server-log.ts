@@ -5,6 +5,7 @@ import { problemsOf } from "./model-server-check.ts";
 import type { ProviderName } from "./model-server-providers.ts";
 import { repliesIn } from "./model-server-responses.ts";
 import type { Fault, ScriptRequest } from "./model-server-script.ts";
+import { createThoughts, type Thoughts } from "./model-server-thinking.ts";
 
 export interface LoggedRequest extends ScriptRequest {
   at: number;
@@ -28,6 +29,7 @@ export interface LoggedRequest extends ScriptRequest {
 
 export interface RequestLog {
   readonly requests: LoggedRequest[];
+  readonly thoughts: Thoughts;
   add(api: ScriptRequest["api"], req: http.IncomingMessage, raw: string): LoggedRequest;
 }
 
@@ -35,8 +37,10 @@ export function createRequestLog(provider: ProviderName | undefined): RequestLog
   const requests: LoggedRequest[] = [];
   const attempts = new Map<string, number>();
   const bodies = new Map<string, number>();
+  const thoughts = createThoughts();
   return {
     requests,
+    thoughts,
     add(api, req, raw) {
       const body = JSON.parse(raw);
       const arrival = requests.length + 1;
@@ -68,7 +72,7 @@ export function createRequestLog(provider: ProviderName | undefined): RequestLog
         status: 0,
         chunksSent: 0,
         delivered: false,
-        problems: problemsOf(api, body),
+        problems: [...problemsOf(api, body), ...thoughts.problems(api, body)],
       };
       requests.push(entry);
       return entry;

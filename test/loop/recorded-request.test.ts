@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { blobHash } from "../../src/ledger/checksum.ts";
-import { defineMechanism } from "../../src/loop/seams.ts";
 import { type RecordedRequest, recordedRequests } from "../../src/loop/recorded-request.ts";
+import { defineMechanism } from "../../src/loop/seams.ts";
 import { compactionViewer } from "../../src/mechanisms/compaction/viewer.ts";
 import { recordedBody } from "../../src/models/recorded-body.ts";
 import { type House, openHouse, toolOf } from "../house.ts";
@@ -25,24 +25,34 @@ const bodies = async (requests: RecordedRequest[]) =>
 
 const received = () => house.server.log().requests.map(({ sha256 }) => sha256);
 
-test.each(["anthropic", "openai"] as const)("every request on the wire %s is made again, byte for byte", async (api) => {
-  let rule = "Use tabs.";
-  const look = toolOf("look", "read", async () => ({ content: "x".repeat(9_000) }));
-  const rules = defineMechanism({ name: "rules", tools: () => [look], seams: { system: () => rule } });
-  const calls = [{ name: "look", input: { at: "ü" } }];
-  house = await openHouse(
-    [{ calls }, { reasoning: { text: "hm", signature: "s1" }, calls }, { text: "one" }, { text: "two" }, { text: "" }, { text: "three" }],
-    { mechanisms: [rules], api },
-  );
-  const run = await house.harness.run("first");
-  await run.result;
-  await run.taken.release();
-  rule = "Use spaces.";
-  const other = await house.again({ mechanisms: [rules] });
-  const second = await other.run("again", { context: run.context });
-  await second.result;
-  await other.close();
-  const requests = await all(run.context);
-  expect(await bodies(requests)).toEqual(received());
-  expect(requests.map(({ doubt }) => doubt)).toEqual(requests.map(() => undefined));
-});
+test.each(["anthropic", "openai"] as const)(
+  "every request on the wire %s is made again, byte for byte",
+  async (api) => {
+    let rule = "Use tabs.";
+    const look = toolOf("look", "read", async () => ({ content: "x".repeat(9_000) }));
+    const rules = defineMechanism({ name: "rules", tools: () => [look], seams: { system: () => rule } });
+    const calls = [{ name: "look", input: { at: "ü" } }];
+    house = await openHouse(
+      [
+        { calls },
+        { reasoning: { text: "hm", signature: "s1" }, calls },
+        { text: "one" },
+        { text: "two" },
+        { text: "" },
+        { text: "three" },
+      ],
+      { mechanisms: [rules], api },
+    );
+    const run = await house.harness.run("first");
+    await run.result;
+    await run.taken.release();
+    rule = "Use spaces.";
+    const other = await house.again({ mechanisms: [rules] });
+    const second = await other.run("again", { context: run.context });
+    await second.result;
+    await other.close();
+    const requests = await all(run.context);
+    expect(await bodies(requests)).toEqual(received());
+    expect(requests.map(({ doubt }) => doubt)).toEqual(requests.map(() => undefined));
+  },
+);
