@@ -107,6 +107,15 @@ export interface WireSettings {
   unreadable?: number | undefined;
 }
 
+/** Whether a conversation looks the same by both: how long a reply may be is no part of it. */
+export const sameWriting = (a: WireSettings | undefined, b: WireSettings | undefined): boolean =>
+  writingOf(a) === writingOf(b);
+
+const writingOf = (wire: WireSettings | undefined): string => {
+  const { limitField: _, asksUsage: __, ...rest } = wire ?? {};
+  return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
 export interface Model {
   /** `provider/name`. */
   readonly id: string;
