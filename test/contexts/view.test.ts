@@ -124,5 +124,5 @@ test("each request is shown again as it was sent: across an epoch, kill -9, a re
       `1 × the tools changed, 1 × the provider had nothing of it any more (holdfast contexts show ${id} --breaks --cwd ${opts.cwd})\n`,
   );
   const wrong = await runCli(["contexts", "show", id, "--view", "8"], opts);
-  expect([wrong.code, wrong.stderr]).toEqual([1, `holdfast: lead of ${id} has 7 replies: give 1 to 7, or next\n`]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, `holdfast: lead of ${id} has 7 replies: give 1 to 7, or next\n`]);
 });
