@@ -34,15 +34,16 @@ async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelReque
   const { turn, seams } = agent;
   const parts = await partsOf(agent);
   const maxOutputTokens = Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens);
+  const unreadable = turn.state.sent?.as?.wire?.unreadable;
   const items = await seams.context(turn.state.items, turn, {
     ...{ overflow, ...parts },
     keeps: () => seams.tools(turn).flatMap((tool) => (tool.keepsResults ? [tool.name] : [])),
     carry: () => seams.carry(turn),
-    ask: (items) => askAside(agent, { ...parts, items, maxOutputTokens }),
+    ask: (items) => askAside(agent, { ...parts, items, maxOutputTokens, unreadable }),
   });
   // What is left out of the view may bring a tool with it: both change in one request.
   const { system, tools } = toolSpecs(seams.tools(turn)) === parts.tools ? parts : await partsOf(agent);
-  return { system, tools, items, maxOutputTokens };
+  return { system, tools, items, maxOutputTokens, unreadable };
 }
 
 /** One call beside the conversation. Contract: nothing of it is shown, and it is not made smaller. */

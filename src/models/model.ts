@@ -56,6 +56,8 @@ export interface ModelRequest {
   tools: readonly ToolSpec[];
   items: readonly Item[];
   maxOutputTokens: number;
+  /** The reasoning of replies up to that number could not be opened by the provider before: it is not sent again. */
+  unreadable?: number | undefined;
 }
 
 export interface Usage {

@@ -53,6 +53,7 @@ export function createOpenAIResponses(opts: AdapterOptions): Model {
       };
     },
     async reply(request, { signal, onDelta }) {
+      for (const item of unreadableIn(request.items, request.unreadable)) view.unreadable.add(item);
       const ask = async () => {
         const reading = createOpenAIResponsesReading(id, onDelta);
         await post(body(request), reading, signal);
@@ -73,6 +74,9 @@ export function createOpenAIResponses(opts: AdapterOptions): Model {
     },
   };
 }
+
+export const unreadableIn = (items: readonly Item[], upTo = 0): Item[] =>
+  upTo === 0 ? [] : items.filter((item) => item.kind === "reply" && (item.n ?? 0) <= upTo);
 
 /** These refuse a request that asks for sealed reasoning. */
 const DOES_NOT_REASON = /^(ft:)?(gpt-3|gpt-4|chatgpt-)|^gpt-[\d.]+-chat/;

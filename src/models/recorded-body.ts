@@ -1,7 +1,7 @@
 // The bytes of a request that was sent once: written by the settings that were recorded with it, whatever model is open now, or none.
 import { limitsOf } from "./catalogue.ts";
 import type { Body } from "./growing-bytes.ts";
-import type { Item, Limits, ModelRequest, WireSettings } from "./model.ts";
+import type { Limits, ModelRequest, WireSettings } from "./model.ts";
 
 /** `id`: as `provider/name`, of the model that was asked. Contract: needs no key and opens nothing. */
 export async function recordedBody(id: string, wire: WireSettings, request: ModelRequest): Promise<Buffer> {
@@ -24,12 +24,9 @@ async function bodyBy(id: string, wire: WireSettings, request: ModelRequest): Pr
       return createOpenAIBody(common)(request, { limitField, asksUsage });
     }
     case "openai-responses": {
-      const { createOpenAIResponsesBody } = await import("./openai-responses.ts");
-      const unreadable = unreadableIn(request.items, wire.unreadable ?? 0);
+      const { createOpenAIResponsesBody, unreadableIn } = await import("./openai-responses.ts");
+      const unreadable = new WeakSet(unreadableIn(request.items, wire.unreadable));
       return createOpenAIResponsesBody({ ...common, sealed: wire.sealed ?? true, unreadable })(request);
     }
   }
 }
-
-const unreadableIn = (items: readonly Item[], upTo: number): WeakSet<Item> =>
-  new WeakSet(items.filter((item) => item.kind === "reply" && (item.n ?? 0) <= upTo));

@@ -3,7 +3,9 @@ import { blobHash } from "../../src/ledger/checksum.ts";
 import { type RecordedRequest, recordedRequests } from "../../src/loop/recorded-request.ts";
 import { defineMechanism } from "../../src/loop/seams.ts";
 import { compactionViewer } from "../../src/mechanisms/compaction/viewer.ts";
+import { openModel } from "../../src/models/open-model.ts";
 import { recordedBody } from "../../src/models/recorded-body.ts";
+import { KEYS } from "../environment.ts";
 import { type House, openHouse, toolOf } from "../house.ts";
 
 let house: House;
@@ -56,3 +58,51 @@ test.each(["anthropic", "openai"] as const)(
     expect(requests.map(({ doubt }) => doubt)).toEqual(requests.map(() => undefined));
   },
 );
+
+test("reasoning that a provider could not open is not sent again by the next process, and the requests are made again without it", async () => {
+  const message = "The encrypted content gAAA could not be verified. Reason: it could not be decrypted or parsed.";
+  const look = toolOf("look", "read", async () => ({ content: "seen" }));
+  const think = (signature: string) => ({ reasoning: { text: "", signature } });
+  const calls = [{ name: "look", input: {} }];
+  house = await openHouse(
+    [
+      { ...think("gAAA"), calls },
+      { ...think("gBBB"), calls, faults: [{ status: 400, message }] },
+      { text: "one" },
+      { text: "two" },
+    ],
+    { tools: [look] },
+  );
+  const model = () => openModel("openai-responses/mock", { env: { OPENAI_BASE_URL: house.server.openaiUrl, ...KEYS } });
+  const first = await house.again({ model: await model() });
+  const { context, result } = await first.run("go");
+  await result;
+  await first.close();
+  const second = await house.again({ model: await model() });
+  await (await second.run("more", { context })).result;
+  await second.close();
+  const { requests } = house.server.log();
+  const sealed = requests.map(({ body }) => body.input.flatMap((item: { id?: string }) => item.id ?? []));
+  expect(sealed).toEqual([[], ["rs_0"], [], ["rs_1"], ["rs_1"]]);
+  expect(await bodies(await all(context))).toEqual(received().filter((_, i) => i !== 1));
+});
+
+test("what a mechanism of another program does to a view, or around the call, is said: such a request may not be what was sent", async () => {
+  const shorter = defineMechanism({ name: "shorter", seams: { context: (items) => items.slice(-1) } });
+  const other = defineMechanism({
+    name: "other",
+    seams: { model: (call, next) => next({ ...call, request: { ...call.request, system: ["Be brief."] } }) },
+  });
+  house = await openHouse([{ text: "one" }, { text: "two" }], { mechanisms: [shorter] });
+  const run = await house.harness.run("go");
+  await run.result;
+  await run.taken.release();
+  const again = await house.again({ mechanisms: [other] });
+  await (await again.run("more", { context: run.context })).result;
+  await again.close();
+  expect((await all(run.context)).map(({ doubt }) => doubt)).toEqual([
+    { kind: "viewed_by", mechanisms: ["shorter"] },
+    { kind: "altered" },
+    { kind: "altered" },
+  ]);
+});
