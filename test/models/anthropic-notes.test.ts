@@ -48,39 +48,3 @@ test("a note behind results stands inside the last of them; behind a person's wo
   const alone = [one, { type: "tool_result", tool_use_id: "c2", content: "two" }, { type: "text", text: "late" }];
   expect(last(note("late", false))).toEqual(alone);
 });
-
-/** Numbers from 0 up to `below`, the same ones for one seed. */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state % below;
-  };
-}
-
-test("whatever comes later, what was sent is sent again as it was: 200 random conversations, each asked anywhere, with failures between", () => {
-  for (let seed = 1; seed <= 200; seed++) {
-    const pick = random(seed);
-    const items: Item[] = [said("begin")];
-    let before = "";
-    let calls = 0;
-    let isUnsent = false;
-    for (let step = 0; step < 12; step++) {
-      // As the loop says it: a note belongs to results as long as no request has shown them.
-      for (let n = pick(3); n > 0; n--)
-        items.push(pick(3) === 0 ? said(`words ${step}`) : note(`note ${step}`, isUnsent));
-      const now = messages(items);
-      expect([seed, now.startsWith(before)]).toEqual([seed, true]);
-      before = now.slice(0, -"]}]".length); // the last message may get more blocks behind it
-      isUnsent = false;
-      if (pick(4) === 0) continue; // no reply came, or an empty one
-      const ids = Array.from({ length: pick(3) }, () => `c${++calls}`);
-      items.push(
-        ids.length > 0 ? reply(...ids) : { kind: "reply", model: "x/y", parts: [{ type: "text", text: "hm" }] },
-      );
-      items.push(...ids.map((id) => result(id, `result ${id}`)));
-      isUnsent = ids.length > 0;
-      if (ids.length === 0) items.push(said(`next ${step}`));
-    }
-  }
-});
