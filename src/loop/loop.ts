@@ -5,9 +5,9 @@ import type { EventInput } from "../ledger/store.ts";
 import { ModelError, noUsage, type Reply } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
-import { modelCall } from "./model-call.ts";
-import { areUnsent, lastReply, type ModelCalls, timed } from "./model-calls.ts";
-import { firstParts, sentAs } from "./request-parts.ts";
+import { asking } from "./model-call.ts";
+import { areUnsent, lastReply, type ModelCalls } from "./model-calls.ts";
+import { firstParts, type sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { openTurn } from "./transcript.ts";
@@ -45,24 +45,13 @@ export async function runTurn(agent: Agent): Promise<TurnEndReason> {
 
 /** One model call: take in what arrived, ask, and record the reply, durable before any effect of it. */
 async function round(agent: Agent): Promise<void> {
-  const { turn, seams } = agent;
+  const { turn } = agent;
   await takeIn(agent);
   crashPoint("model.before");
-  const { call: first, isBuilt } = await modelCall(agent);
-  let sent = first;
-  agent.modelCalls.asked = lastReply(turn.state.items);
-  const how = () => sentAs(agent, sent, !isBuilt(sent.request));
+  const { ask, how } = await asking(agent);
   let reply: Reply;
   try {
-    reply = await seams.model(first, (call) => {
-      sent = call;
-      return timed(agent.modelCalls, () =>
-        call.model.reply(call.request, {
-          signal: call.signal,
-          onDelta: (delta) => turn.emit({ type: "delta", delta }),
-        }),
-      );
-    });
+    reply = await ask();
   } catch (error) {
     if (error instanceof ModelError && error.kind === "aborted") {
       agent.modelCalls.aborted++;

@@ -1,21 +1,22 @@
 // What the model is asked: the request as the seams put it together, and once more when it was too long.
-import type { ModelRequest, Reply } from "../models/model.ts";
+import type { Delta, ModelRequest, Reply } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
-import { timed } from "./model-calls.ts";
-import { partsOf } from "./request-parts.ts";
+import { lastReply, timed } from "./model-calls.ts";
+import { partsOf, sentAs } from "./request-parts.ts";
 import type { ModelCall } from "./seams.ts";
 import { toolSpecs } from "./tool-specs.ts";
 
 const FIRST_OUTPUT_TOKENS = 16_000;
 
 interface Asking {
-  call: ModelCall;
-  /** Whether that is what the seams put together last, but for the length of its reply. */
-  isBuilt: (request: ModelRequest) => boolean;
+  ask(): Promise<Reply>;
+  /** How the last request was sent, whatever came of it; nothing where that is recorded. */
+  how(): ReturnType<typeof sentAs>;
 }
 
-export async function modelCall(agent: Agent): Promise<Asking> {
-  const { turn } = agent;
+/** The model call of a round, ready to be made. */
+export async function asking(agent: Agent): Promise<Asking> {
+  const { turn, seams, modelCalls } = agent;
   let request = await buildRequest(agent, false);
   const shrink = async () => {
     const before = request.items;
@@ -23,12 +24,23 @@ export async function modelCall(agent: Agent): Promise<Asking> {
     const { items } = request;
     return items.length === before.length && items.every((item, i) => item === before[i]) ? undefined : request;
   };
+  const call: ModelCall = { model: turn.model, request, turn, signal: turn.signal, shrink };
+  let sent = call;
+  const onDelta = (delta: Delta) => turn.emit({ type: "delta", delta });
+  modelCalls.asked = lastReply(turn.state.items);
   return {
-    call: { model: turn.model, request, turn, signal: turn.signal, shrink },
-    isBuilt: ({ system, tools, items }) =>
-      system === request.system && tools === request.tools && items === request.items,
+    ask: () =>
+      seams.model(call, (asked) => {
+        sent = asked;
+        return timed(modelCalls, () => asked.model.reply(asked.request, { signal: asked.signal, onDelta }));
+      }),
+    how: () => sentAs(agent, sent, { isAltered: !isSame(sent.request, request) }),
   };
 }
+
+/** But for the length of its reply. */
+const isSame = (a: ModelRequest, b: ModelRequest): boolean =>
+  a.system === b.system && a.tools === b.tools && a.items === b.items;
 
 async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {
   const { turn, seams } = agent;

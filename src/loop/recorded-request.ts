@@ -21,10 +21,10 @@ export interface RecordedRequest {
   /** How it was sent; of one without a reply as the last one was. Not there: the model does not say, or an older Holdfast recorded it. */
   wire?: WireSettings;
   /** Why it may not be what was sent. Not there: it is, byte for byte. */
-  doubt?: Doubt;
+  doubt?: RequestDoubt;
 }
 
-export type Doubt =
+export type RequestDoubt =
   /** An older Holdfast did not record all that a request is made of. */
   | { kind: "unrecorded" }
   /** Mechanisms of an embedding program changed what the model saw. */
@@ -47,7 +47,7 @@ export interface RecordedSource {
   viewers: readonly Viewer[];
 }
 
-export interface Recorded {
+export interface RecordedRound {
   request: RecordedRequest;
   /** Of this agent, and of the context, since its request before this one: why it may look otherwise. */
   since: readonly StoredEvent[];
@@ -61,7 +61,7 @@ export async function* recordedRequests(
   { store, codec, viewers }: RecordedSource,
   context: string,
   { agent, upTo }: { agent: string; upTo?: Seq },
-): AsyncGenerator<Recorded> {
+): AsyncGenerator<RecordedRound> {
   const slices: Slices = Object.fromEntries(viewers.map(({ name, slice }) => [name, slice]));
   const fold = createFold({ transcript, sent: sentSlice, ...slices });
   let state = fold.initial();
@@ -112,7 +112,7 @@ function doubtOf(found: {
   sent: Sent | undefined;
   as: SentAs | undefined;
   viewers: readonly Viewer[];
-}): Doubt | undefined {
+}): RequestDoubt | undefined {
   const { sent, as, viewers } = found;
   if (!as || sent?.system === undefined || sent.tools === undefined) return { kind: "unrecorded" };
   if (as.isAltered) return { kind: "altered" };
@@ -145,10 +145,10 @@ const sentSlice: Slice<Record<string, Sent>> = {
 
 const sentIn = (state: State): Record<string, Sent> => state.slices.sent as Record<string, Sent>;
 
-let lastTools: { text: string; specs: readonly ToolSpec[] } = { text: "[]", specs: [] };
+let lastTools: { json: string; specs: readonly ToolSpec[] } = { json: "[]", specs: [] };
 
 /** Contract: the same list for the same text, as far as the last one goes. */
-function toolsOf(text: string): readonly ToolSpec[] {
-  if (text !== lastTools.text) lastTools = { text, specs: JSON.parse(text) };
+function toolsOf(json: string): readonly ToolSpec[] {
+  if (json !== lastTools.json) lastTools = { json, specs: JSON.parse(json) };
   return lastTools.specs;
 }

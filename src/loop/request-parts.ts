@@ -52,7 +52,11 @@ function changedParts(turn: Turn, parts: RequestParts): Facts {
 }
 
 /** How the reply in `call` was asked for; nothing where the reply before it was asked so too. `isAltered`: with something else than the seams built. */
-export function sentAs({ turn, seams }: Agent, call: ModelCall, isAltered: boolean): { sentAs?: SentAs } {
+export function sentAs(
+  { turn, seams }: Agent,
+  call: ModelCall,
+  { isAltered }: { isAltered: boolean },
+): { sentAs?: SentAs } {
   const wire = call.model.wire?.(call.request);
   const now: SentAs = {
     maxOutputTokens: call.request.maxOutputTokens,

@@ -2,10 +2,10 @@
 import type { Codec } from "../../ledger/events.ts";
 import { isRecord } from "../../ledger/guards.ts";
 import type { Store, StoredEvent } from "../../ledger/store.ts";
-import { type Recorded, type RecordedRequest, recordedRequests } from "../../loop/recorded-request.ts";
+import { type RecordedRequest, type RecordedRound, recordedRequests } from "../../loop/recorded-request.ts";
 import { compactionViewer } from "../../mechanisms/compaction/viewer.ts";
 import { BREAK_CAUSES, type BreakCause } from "../../mechanisms/prompt-cache/port.ts";
-import { type Compared, compareRequests, sizeOf } from "./compare.ts";
+import { type Compared, compareRequests, requestSize } from "./compare.ts";
 
 interface Source {
   store: Pick<Store, "read" | "blob">;
@@ -15,7 +15,7 @@ interface Source {
 }
 
 /** Contract: in the order of its replies, the one that comes next last. */
-export const requestsOf = ({ store, codec, context, agent }: Source): AsyncGenerator<Recorded> =>
+export const requestsOf = ({ store, codec, context, agent }: Source): AsyncGenerator<RecordedRound> =>
   recordedRequests({ store, codec, viewers: [compactionViewer] }, context, { agent });
 
 export interface AskedRound {
@@ -50,7 +50,7 @@ function costOf(
   { reply: { at, usage }, since }: { reply: Answer; since: readonly StoredEvent[] },
 ): Omit<AskedRound, "n" | "at"> {
   const tokens = { cached: usage.cacheRead, fresh: usage.input + usage.cacheWrite };
-  if (!last?.reply) return { bytes: { kept: 0, anew: sizeOf(now) }, tokens, causes: [] };
+  if (!last?.reply) return { bytes: { kept: 0, anew: requestSize(now) }, tokens, causes: [] };
   const compared = compareRequests(last, now);
   const afterMs = at - last.reply.at;
   const { cacheRead, cacheWrite } = last.reply.usage;

@@ -1,7 +1,7 @@
 // How one request differs from another: up to where they are the same, and what was left out, masked, changed and added behind that.
 import type { RecordedRequest } from "../../loop/recorded-request.ts";
 import { type Item, sameWriting, type ToolSpec } from "../../models/model.ts";
-import { type Piece, pieceOf, textBytes } from "./pieces.ts";
+import { type RequestPiece, requestPiece, textBytes } from "./pieces.ts";
 
 export interface Compared {
   /** Set where another model was asked, or the same one with other settings. */
@@ -12,11 +12,11 @@ export interface Compared {
   messages: {
     /** How many at the beginning are the same. */
     same: number;
-    leftOut: Piece[];
+    leftOut: RequestPiece[];
     /** Results that a line stands for, or again the whole: by their sizes. */
-    masked: { piece: Piece; from: number; to: number }[];
-    shownAgain: { piece: Piece; from: number; to: number }[];
-    added: Piece[];
+    masked: { piece: RequestPiece; from: number; to: number }[];
+    shownAgain: { piece: RequestPiece; from: number; to: number }[];
+    added: RequestPiece[];
   };
   /** Of the second request, about: what is the first one's beginning too, in the order in which providers cache (tools, system prompt, messages), and the rest. */
   bytes: { kept: number; anew: number };
@@ -35,7 +35,7 @@ export function compareRequests(from: RecordedRequest, to: RecordedRequest): Com
   return {
     ...(isOther && { model: { from: from.model, to: to.model } }),
     ...{ tools, system, messages },
-    bytes: { kept, anew: sizeOf(to) - kept },
+    bytes: { kept, anew: requestSize(to) - kept },
     isExtension: !isOther && sameTools && sameSystem && messages.same === from.request.items.length,
   };
 }
@@ -52,10 +52,10 @@ function sizeOfTools(tools: readonly ToolSpec[]): number {
 }
 
 const sum = (sizes: readonly number[]): number => sizes.reduce((all, one) => all + one, 0);
-const sizeOfItems = (items: readonly Item[]): number => sum(items.map((item) => pieceOf(item).bytes));
+const sizeOfItems = (items: readonly Item[]): number => sum(items.map((item) => requestPiece(item).bytes));
 
 /** About: of its texts, without what the wire puts around them. */
-export const sizeOf = ({ request: { tools, system, items } }: RecordedRequest): number =>
+export const requestSize = ({ request: { tools, system, items } }: RecordedRequest): number =>
   sizeOfTools(tools) + sum(system.map(textBytes)) + sizeOfItems(items);
 
 /** `same`: how many messages; undefined where the system prompt before them differs already. */
@@ -92,13 +92,13 @@ function comparedItems(from: readonly Item[], to: readonly Item[]): Compared["me
   const before = byRef(from.slice(same));
   const after = byRef(to.slice(same));
   const found: Compared["messages"] = { same, leftOut: [], masked: [], shownAgain: [], added: [] };
-  for (const [key, item] of before) if (!after.has(key)) found.leftOut.push(pieceOf(item));
+  for (const [key, item] of before) if (!after.has(key)) found.leftOut.push(requestPiece(item));
   for (const [key, item] of after) {
     const old = before.get(key);
-    const piece = pieceOf(item);
+    const piece = requestPiece(item);
     if (!old) found.added.push(piece);
     else if (!isSame(old, item)) {
-      const sizes = { piece, from: pieceOf(old).bytes, to: piece.bytes };
+      const sizes = { piece, from: requestPiece(old).bytes, to: piece.bytes };
       (sizes.to < sizes.from ? found.masked : found.shownAgain).push(sizes);
     }
   }
@@ -111,7 +111,7 @@ const isSame = (a: Item, b: Item): boolean => a === b || JSON.stringify(a) === J
 const byRef = (items: readonly Item[]): Map<string, Item> =>
   new Map(
     items.map((item) => {
-      const { ref, about } = pieceOf(item);
+      const { ref, about } = requestPiece(item);
       return [ref === "note" ? `note ${about}` : ref, item];
     }),
   );

@@ -3,7 +3,7 @@
 import type { Content, Item, ReplyPart } from "../../models/model.ts";
 import { oneLine } from "../presentation/printable.ts";
 
-export interface Piece {
+export interface RequestPiece {
   /** `u1`, `r3`, `c7`, as `recall` takes them; `note` of what stands for something else in the view. */
   ref: string;
   kind: "user" | "note" | "reply" | "result";
@@ -16,9 +16,9 @@ export interface Piece {
 const LONGEST = 120;
 
 /** Items never change: each is looked at once. */
-const known = new WeakMap<Item, Piece>();
+const known = new WeakMap<Item, RequestPiece>();
 
-export function pieceOf(item: Item): Piece {
+export function requestPiece(item: Item): RequestPiece {
   let piece = known.get(item);
   if (!piece) {
     const { about, ...name } = named(item);
@@ -30,7 +30,7 @@ export function pieceOf(item: Item): Piece {
 
 const contentOf = (item: Item): unknown => (item.kind === "reply" ? item.parts : item.content);
 
-function named(item: Item): Omit<Piece, "bytes"> {
+function named(item: Item): Omit<RequestPiece, "bytes"> {
   if (item.kind === "reply")
     return { ref: `r${item.n ?? ""}`, kind: "reply", about: item.parts.map(partLine).join(" · ") };
   const about = item.content.map(contentLine).join(" · ");

@@ -1,12 +1,12 @@
 // Requests as a person reads them: one, how two differ, and the breaks of a conversation.
-import type { Doubt, RecordedRequest } from "../../loop/recorded-request.ts";
+import type { RecordedRequest, RequestDoubt } from "../../loop/recorded-request.ts";
 import { BREAK_CAUSES, type BreakCause, type CacheBreaks } from "../../mechanisms/prompt-cache/port.ts";
 import { counted } from "../../text/counted.ts";
 import { duration, tokens } from "../presentation/format.ts";
 import { oneLine } from "../presentation/printable.ts";
 import type { AskedRound } from "./breaks.ts";
-import { type Compared, sizeOf } from "./compare.ts";
-import { type Piece, pieceOf, size, textBytes } from "./pieces.ts";
+import { type Compared, requestSize } from "./compare.ts";
+import { type RequestPiece, requestPiece, size, textBytes } from "./pieces.ts";
 
 const ABOUT = 96;
 
@@ -15,10 +15,10 @@ const nameOf = ({ n, reply }: RecordedRequest): string => (reply ? `r${n}` : `r$
 export function requestLines(recorded: RecordedRequest): string[] {
   const { agent, model, request } = recorded;
   const { system, tools, items, maxOutputTokens } = request;
-  const pieces = items.map(pieceOf);
+  const pieces = items.map(requestPiece);
   const all = (bytes: readonly number[]) => size(bytes.reduce((sum, one) => sum + one, 0));
   return [
-    `${oneLine(agent, 60)}: request of ${nameOf(recorded)} to ${oneLine(model ?? "a model that is not recorded", 80)}, about ${size(sizeOf(recorded))}, at most ${maxOutputTokens} tokens back`,
+    `${oneLine(agent, 60)}: request of ${nameOf(recorded)} to ${oneLine(model ?? "a model that is not recorded", 80)}, about ${size(requestSize(recorded))}, at most ${maxOutputTokens} tokens back`,
     ...doubtLines(recorded.doubt),
     "",
     `System prompt: ${counted(system.length, "block")}, ${all(system.map(textBytes))}`,
@@ -32,12 +32,12 @@ export function requestLines(recorded: RecordedRequest): string[] {
   ];
 }
 
-const KINDS: Record<Piece["kind"], string> = { user: "said", note: "note", reply: "reply", result: "result" };
+const KINDS: Record<RequestPiece["kind"], string> = { user: "said", note: "note", reply: "reply", result: "result" };
 
-const pieceLine = ({ ref, kind, bytes, about }: Piece): string =>
+const pieceLine = ({ ref, kind, bytes, about }: RequestPiece): string =>
   `${ref}  ${KINDS[kind]}, ${size(bytes)}  ${oneLine(about, ABOUT)}`;
 
-export function doubtLines(doubt: Doubt | undefined): string[] {
+export function doubtLines(doubt: RequestDoubt | undefined): string[] {
   if (!doubt) return [];
   if (doubt.kind === "altered") return ["Not exact: a mechanism around the model call sent something else."];
   if (doubt.kind === "viewed_by")
