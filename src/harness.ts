@@ -32,6 +32,7 @@ import { createMcp } from "./mechanisms/mcp/index.ts";
 import { createMemory } from "./mechanisms/memory/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
 import { createPermissions } from "./mechanisms/permissions/index.ts";
+import { promptCache } from "./mechanisms/prompt-cache/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction } from "./mechanisms/redaction/index.ts";
 import { createSkills } from "./mechanisms/skills/index.ts";
@@ -57,6 +58,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
     createBudget({ budget: opts.budget }), // model: what all agents of the context may spend together
     compaction(), // context: shrinks what the model sees when it no longer fits
+    promptCache(), // counts the requests that broke what providers cache, by cause
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
     createSkills(opts.skills && { ...house, ...opts.skills }), // input, intake, system, tools: load_skill, /name of a person, what a type of agent is given

@@ -10,6 +10,8 @@ import type { ModelCalls } from "./loop/model-calls.ts";
 import type { Progress } from "./loop/seams.ts";
 import type { Budget } from "./mechanisms/budget/events.ts";
 import { budgetReached } from "./mechanisms/budget/index.ts";
+import { breaksSince, cacheBreaksIn, type PromptCacheState } from "./mechanisms/prompt-cache/index.ts";
+import type { CacheBreaks } from "./mechanisms/prompt-cache/port.ts";
 import { costUsd } from "./models/catalogue.ts";
 import { addUsage, type Content, noUsage, subtractUsage, type Usage } from "./models/model.ts";
 
@@ -24,6 +26,10 @@ export interface RunResult {
   /** Of all agents of the context. */
   usage: Usage;
   usageByModel: Record<string, Usage>;
+  /** The requests of all agents of the context that a provider's cache could not serve, and why. */
+  cacheBreaks: CacheBreaks;
+  /** Of these the lead's, since this run or the result before it began. */
+  turnCacheBreaks: CacheBreaks;
   /** What the lead alone used, since this run or the result before it began. */
   turnUsageByModel: Record<string, Usage>;
   /** How long the lead's model calls took in that time, in this process. */
@@ -88,6 +94,7 @@ interface Counts {
   rounds: number;
   denials: number;
   usageByModel: Record<string, Usage>;
+  cacheBreaks: CacheBreaks;
   modelCalls: ModelCalls;
 }
 
@@ -97,9 +104,12 @@ export function countsOf(taken: Taken): Counts {
     rounds,
     denials: denials.length,
     usageByModel: { ...usageByModel },
+    cacheBreaks: cacheBreaksIn(cacheState(taken), [LEAD]),
     modelCalls: { ...taken.agent.modelCalls },
   };
 }
+
+const cacheState = ({ agent }: Taken): PromptCacheState | undefined => agent.turn.slice("prompt-cache");
 
 interface Ended {
   context: string;
@@ -128,6 +138,8 @@ export function resultOf({ context, taken, reason, before, durationMs }: Ended):
     rounds,
     usage: Object.values(usageByModel).reduce(addUsage, noUsage()),
     usageByModel,
+    cacheBreaks: cacheBreaksIn(cacheState(taken)),
+    turnCacheBreaks: breaksSince(before.cacheBreaks, cacheBreaksIn(cacheState(taken), [LEAD])),
     turnUsageByModel: usedSince(before.usageByModel, agent.usageByModel),
     modelMs: Math.round(ms - before.modelCalls.ms),
     ...(budget === undefined ? {} : { budget }),

@@ -207,7 +207,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     if (!begun) {
       begun = true;
       const notes = await seams.start(turn);
-      if (notes.length > 0) await turn.append(notes.flatMap(noteFacts));
+      if (notes.length > 0) await turn.append(notes.flatMap((note) => noteFacts(note)));
     }
     const reason = await runTurn({ turn, seams, heldSince, modelCalls });
     await ledger.saveSnapshot();
@@ -234,7 +234,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       if (hasWork()) return advance("input");
       const notes = await seams.intake(turn);
       if (notes.length === 0) return undefined;
-      await turn.append([started("wake"), ...notes.flatMap(noteFacts)]);
+      await turn.append([started("wake"), ...notes.flatMap((note) => noteFacts(note))]);
       return advance("wake");
     },
     idle: () => seams.idle(turn),

@@ -35,6 +35,33 @@ const parts = () =>
 
 const usage = () => z.object({ input: z.number(), output: z.number(), cacheRead: z.number(), cacheWrite: z.number() });
 
+/** What its request had besides the conversation, the system prompt and the tools. */
+const sentAs = () =>
+  z.object({
+    maxOutputTokens: z.number(),
+    /** How its model writes requests; not there for one that does not say. */
+    wire: wire().optional(),
+    /** The mechanisms that made the view. */
+    viewedBy: z.array(z.string()),
+    /** A mechanism around the call sent something else than the view. */
+    isAltered: z.literal(true).optional(),
+  });
+export type SentAs = z.infer<ReturnType<typeof sentAs>>;
+
+/** As `WireSettings` of the models says. */
+const wire = () =>
+  z.object({
+    wire: z.enum(["anthropic", "openai", "openai-responses"]),
+    name: z.string(),
+    images: z.boolean(),
+    documents: z.boolean(),
+    extra: z.record(z.string(), z.unknown()).optional(),
+    limitField: z.enum(["max_tokens", "max_completion_tokens"]).optional(),
+    asksUsage: z.boolean().optional(),
+    sealed: z.boolean().optional(),
+    unreadable: z.number().optional(),
+  });
+
 const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] as const;
 export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 
@@ -58,7 +85,14 @@ export const loopEvents = {
   "turn.started": { v: 1, schema: () => z.object({ turnId: z.string(), cause: z.enum(["input", "wake", "resume"]) }) },
   "note.added": {
     v: 1,
-    schema: () => z.object({ origin: z.string(), kind: z.string().regex(/^\w+$/).optional(), text: z.string() }),
+    schema: () =>
+      z.object({
+        origin: z.string(),
+        kind: z.string().regex(/^\w+$/).optional(),
+        text: z.string(),
+        /** Behind results that no request has shown yet. */
+        withResults: z.literal(true).optional(),
+      }),
   },
   /** What requests carry from here on besides the conversation, and its hash. `tools` is JSON. */
   "request.changed": {
@@ -80,6 +114,8 @@ export const loopEvents = {
         interrupted: z.boolean().optional(),
         /** When its calls were asked for, by the clock of the process that recorded it. */
         askedAt: z.number().optional(),
+        /** How it was asked for, where that is not as for the reply before it. */
+        sentAs: sentAs().optional(),
       }),
   },
   /** A call beside the conversation: what it was for, and what it used. */

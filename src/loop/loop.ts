@@ -5,9 +5,9 @@ import type { EventInput } from "../ledger/store.ts";
 import { ModelError, noUsage, type Reply } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
-import { modelCall } from "./model-call.ts";
-import { type ModelCalls, timed } from "./model-calls.ts";
-import { firstParts } from "./request-parts.ts";
+import { asking, buildRequest } from "./model-call.ts";
+import { areUnsent, lastReply, type ModelCalls } from "./model-calls.ts";
+import { firstParts, type sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { openTurn } from "./transcript.ts";
@@ -45,24 +45,18 @@ export async function runTurn(agent: Agent): Promise<TurnEndReason> {
 
 /** One model call: take in what arrived, ask, and record the reply, durable before any effect of it. */
 async function round(agent: Agent): Promise<void> {
-  const { turn, seams } = agent;
+  const { turn } = agent;
   await takeIn(agent);
   if (openTurn(turn.state).answered) return;
   crashPoint("model.before");
+  const { ask, how } = await asking(agent);
   let reply: Reply;
   try {
-    reply = await seams.model(await modelCall(agent), (call) =>
-      timed(agent.modelCalls, () =>
-        call.model.reply(call.request, {
-          signal: call.signal,
-          onDelta: (delta) => turn.emit({ type: "delta", delta }),
-        }),
-      ),
-    );
+    reply = await ask();
   } catch (error) {
     if (error instanceof ModelError && error.kind === "aborted") {
       agent.modelCalls.aborted++;
-      await keepPartial(turn, error);
+      await keepPartial(turn, error, how());
     }
     throw error;
   }
@@ -71,7 +65,10 @@ async function round(agent: Agent): Promise<void> {
   const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
   // Durable with the intent of its first effect, or with the results of its reads: in any case before anything is done or asked.
   const asked = calls > turn.state.calls ? { askedAt: Date.now() } : {};
-  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked } }], { durability: "deferred" });
+  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked, ...how() } }], {
+    durability: "deferred",
+  });
+  agent.modelCalls.received = lastReply(turn.state.items);
   crashPoint("reply.taken");
 }
 
@@ -93,7 +90,7 @@ async function takeIn(agent: Agent): Promise<void> {
       facts.push({ type: "input.blocked", data: { inputId, reason: blocked } });
     } else if ("answer" in result) {
       if (result.events.length > 0) await turn.append(result.events);
-      await modelCall(agent); // what the model would see now
+      await buildRequest(agent, false); // what the model would see now
       await turn.append([{ type: "input.answered", data: { inputId, text: result.answer() } }]);
     } else {
       const changed = result.content === content ? {} : { content: result.content };
@@ -105,7 +102,8 @@ async function takeIn(agent: Agent): Promise<void> {
   }
   if (openTurn(turn.state).answered) return;
   const refusal = toAnswer ? undefined : blocked;
-  for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note));
+  const how = areUnsent(agent.modelCalls, turn.state.items) ? { withResults: true as const } : {};
+  for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note, how));
   if (refusal === undefined) facts.push(...(await firstParts(agent)));
   if (facts.length > 0 || isTaken) await turn.append(facts); // with the inputs, which are deferred
   if (refusal !== undefined) throw new HoldfastError("refused", refusal);
@@ -124,7 +122,7 @@ async function goesOn(agent: Agent): Promise<boolean> {
   };
   const notes = rounds === 0 ? [] : await seams.stop(turn, reply);
   if (notes.length > 0) {
-    await turn.append(notes.flatMap(noteFacts));
+    await turn.append(notes.flatMap((note) => noteFacts(note)));
     return true;
   }
   if (turn.state.queue.length === 0) return false;
@@ -133,10 +131,10 @@ async function goesOn(agent: Agent): Promise<boolean> {
 }
 
 /** What the user saw before an interrupt stays in the transcript. */
-async function keepPartial(turn: Turn, error: ModelError): Promise<void> {
+async function keepPartial(turn: Turn, error: ModelError, how: ReturnType<typeof sentAs>): Promise<void> {
   const parts = (error.partial ?? []).filter((p) => p.type === "text" && p.text !== "");
   if (parts.length === 0) return;
-  const reply = { model: turn.model.id, parts, finish: "other", usage: noUsage(), interrupted: true };
+  const reply = { model: turn.model.id, parts, finish: "other", usage: noUsage(), interrupted: true, ...how };
   await turn.append([{ type: "reply.received", data: reply }]);
 }
 

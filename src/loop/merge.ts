@@ -28,6 +28,8 @@ export interface Merged {
   input(input: Input, turn: Turn): Promise<Input | Answered | { block: string }>;
   intake(turn: Turn): Promise<Note[]>;
   context(items: readonly Item[], turn: Turn, opts: ViewOptions): Promise<readonly Item[]>;
+  /** The names of those that attach there. */
+  readonly viewers: readonly string[];
   system(turn: Turn): Promise<string[]>;
   model(call: ModelCall, base: (call: ModelCall) => Promise<Reply>): Promise<Reply>;
   gate(call: GateCall): Promise<{ verdict: Verdict; input: unknown }>;
@@ -97,7 +99,10 @@ export const mergeSeams = (mechanisms: readonly Mechanism[]): Merged => ({
 /** A round: what is taken in, what the model is shown and asked, what comes behind its reply. */
 function mergeRounds(
   mechanisms: Mechanisms,
-): Pick<Merged, "input" | "intake" | "context" | "system" | "model" | "stop" | "tools" | "offers" | "carry"> {
+): Pick<
+  Merged,
+  "input" | "intake" | "context" | "viewers" | "system" | "model" | "stop" | "tools" | "offers" | "carry"
+> {
   const inputs = attachedAt(mechanisms, "input");
   const intakes = attachedAt(mechanisms, "intake");
   const contexts = attachedAt(mechanisms, "context");
@@ -129,6 +134,7 @@ function mergeRounds(
       for (const attach of contexts) items = await attach(items, turn, opts);
       return items;
     },
+    viewers: mechanisms.flatMap(({ name, seams }) => (seams?.context ? [name] : [])),
     async system(turn) {
       const blocks: string[] = [];
       for (const attach of systems) {

@@ -1,9 +1,11 @@
 // What a request is made of besides the conversation: recorded when it changes, so that every request can be built again.
 import { nameBlob } from "../ledger/checksum.ts";
+import { sameJson } from "../ledger/same-json.ts";
 import type { EventInput } from "../ledger/store.ts";
 import type { ToolSpec } from "../models/model.ts";
+import type { SentAs } from "./events.ts";
 import type { Agent } from "./loop.ts";
-import type { Turn } from "./seams.ts";
+import type { ModelCall, Turn } from "./seams.ts";
 import { toolSpecs } from "./tool-specs.ts";
 
 type Facts = Omit<EventInput, "actor">[];
@@ -47,6 +49,22 @@ function changedParts(turn: Turn, parts: RequestParts): Facts {
     ...(sent?.tools !== tools.hash && { tools }),
   };
   return Object.keys(data).length === 0 ? [] : [{ type: "request.changed", data }];
+}
+
+/** How the reply in `call` was asked for; nothing where the reply before it was asked so too. `isAltered`: with something else than the seams built. */
+export function sentAs(
+  { turn, seams }: Agent,
+  call: ModelCall,
+  { isAltered }: { isAltered: boolean },
+): { sentAs?: SentAs } {
+  const wire = call.model.wire?.(call.request);
+  const now: SentAs = {
+    maxOutputTokens: call.request.maxOutputTokens,
+    ...(wire && { wire }),
+    viewedBy: [...seams.viewers],
+    ...(isAltered && { isAltered }),
+  };
+  return sameJson(turn.state.sent?.as, now) ? {} : { sentAs: now };
 }
 
 const hashOf = (text: string): string => nameBlob(Buffer.from(text));

@@ -157,8 +157,11 @@ export interface Note {
 }
 
 /** What is recorded of a note that is shown. */
-export const noteFacts = ({ origin, kind, text, events = [] }: Note): Omit<EventInput, "actor">[] => [
-  { type: "note.added", data: { origin, ...(kind !== undefined && { kind }), text } },
+export const noteFacts = (
+  { origin, kind, text, events = [] }: Note,
+  how: { withResults?: true } = {},
+): Omit<EventInput, "actor">[] => [
+  { type: "note.added", data: { origin, ...(kind !== undefined && { kind }), text, ...how } },
   ...events,
 ];
 

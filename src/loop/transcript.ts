@@ -15,7 +15,7 @@ import {
   textOf,
   type Usage,
 } from "../models/model.ts";
-import { loopEvents, type TurnLimit } from "./events.ts";
+import { loopEvents, type SentAs, type TurnLimit } from "./events.ts";
 import { noteText } from "./marks.ts";
 import { applyMoved } from "./moved.ts";
 import { applyRewind, type Marks, REWINDS } from "./rewind.ts";
@@ -65,8 +65,8 @@ export interface AgentState {
   usageByModel: Record<string, Usage>;
   /** How many calls this agent has made: their ids are c1, c2, … */
   calls: number;
-  /** By their hashes: the system prompt and the tools that its requests carry. */
-  sent?: { system?: string; tools?: string };
+  /** By their hashes: the system prompt and the tools that its requests carry. `as`: how the last one was sent. */
+  sent?: { system?: string; tools?: string; as?: SentAs };
   denials: { name: string; callId: string; input: unknown; reason: string }[];
 }
 
@@ -99,7 +99,7 @@ type Known = Fact<KnownEvents>;
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 6,
+  version: 7,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
@@ -162,7 +162,10 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       beginTurn(agent, data, when);
       break;
     case "note.added":
-      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }], { note: true });
+      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }], {
+        note: true,
+        ...(data.withResults && { withResults: true }),
+      });
       break;
     case "request.changed":
       agent.sent = {
@@ -216,6 +219,7 @@ function endTurn(agent: AgentState, { turnId, reason, text, error, limit }: Data
 function applyReply(agent: AgentState, data: DataOf<"reply.received">): void {
   const parts: ReplyPart[] = data.parts;
   addUsed(agent, data);
+  if (data.sentAs) agent.sent = { ...agent.sent, as: data.sentAs };
   agent.rounds++;
   if (agent.turn) {
     const text = textOf(parts);
@@ -257,7 +261,7 @@ function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finis
   });
 }
 
-function addUser(agent: AgentState, content: Content[], more: { note?: true } = {}): void {
+function addUser(agent: AgentState, content: Content[], more: { note?: true; withResults?: true } = {}): void {
   agent.items.push({ kind: "user", content, n: ++agent.said, ...more });
   if (agent.turn) agent.turn.answered = false;
 }

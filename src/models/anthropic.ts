@@ -5,8 +5,8 @@ import { createAnthropicReading } from "./anthropic-reading.ts";
 import { limitsOf } from "./catalogue.ts";
 import { type Body, createGrowingBytes } from "./growing-bytes.ts";
 import { createPost } from "./http-stream.ts";
-import type { Content, Item, Limits, Model, ModelRequest, ReplyPart } from "./model.ts";
-import { moreFields, rememberItems, rememberSystem, rememberTools, replaced, takes } from "./wire-memo.ts";
+import type { Content, Item, Limits, Model, ModelRequest, ReplyPart, ResultItem } from "./model.ts";
+import { moreFields, rememberItems, rememberSystem, rememberTools, replaced, takenBy, takes } from "./wire-memo.ts";
 
 const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
 
@@ -29,6 +29,7 @@ export function createAnthropic(opts: AdapterOptions): Model {
   return {
     id,
     limits,
+    wire: () => ({ wire: "anthropic", name: opts.name, ...takenBy(limits), ...(opts.extra && { extra: opts.extra }) }),
     async reply(request, { signal, onDelta }) {
       const reading = createAnthropicReading(id, onDelta);
       await post(body(request), reading, signal);
@@ -58,13 +59,14 @@ export function createAnthropicBody(opts: {
     return blocks.length > 0 ? `,"system":[${marked(blocks.join(","))}]` : "";
   });
   const blocks = rememberItems((item) => renderItem(item, opts));
-  const bytes = createGrowingBytes((items, from, to) => renderMessages({ items, from, to, blocks, marks: [] }));
+  const joined = (result: ResultItem, notes: string) => renderResult(result, opts, notes);
+  const bytes = createGrowingBytes((items, from, to) => renderMessages({ items, from, to, blocks, joined, marks: [] }));
   return ({ items, maxOutputTokens, ...request }) => {
     // Everything before the marked messages stays as it is from round to round.
     const marks = lastUserMessages(items, blocks);
     const settled = marks.at(-1) ?? 0;
     const middle = bytes(items, settled);
-    const last = renderMessages({ items, from: settled, to: items.length, blocks, marks });
+    const last = renderMessages({ items, from: settled, to: items.length, blocks, joined, marks });
     return {
       head: `${head}${maxOutputTokens}${tools(request.tools)}${system(request.system)},"messages":[`,
       middle: middle.subarray(1),
@@ -79,17 +81,31 @@ interface Range {
   from: number;
   to: number;
   blocks: (item: Item) => string;
+  /** A result with notes inside, behind its own content. */
+  joined: (result: ResultItem, notes: string) => string;
   /** First items of the messages that carry a cache mark. */
   marks: number[];
 }
 
-/** Neighbours of one role become one message, results first. Each message starts with a comma. */
-function renderMessages({ items, from, to, blocks, marks }: Range): string {
+/**
+ * Neighbours of one role become one message, results first. Each message starts with a comma. What the runtime says right behind results
+ * stands inside the last of them: a block of the user's that is no result makes some models drop what they thought before it.
+ */
+function renderMessages({ items, from, to, blocks, joined, marks }: Range): string {
   let out = "";
   let results = "";
+  /** Not yet in `results`: notes may join it. */
+  let last: ResultItem | undefined;
+  let notes = "";
   let said = "";
   let start = from;
+  const closeResult = () => {
+    if (last) results += `,${notes === "" ? blocks(last) : joined(last, notes)}`;
+    last = undefined;
+    notes = "";
+  };
   const closeUser = () => {
+    closeResult();
     const content = results + said;
     if (content === "") return;
     const whole = content.slice(1);
@@ -105,8 +121,11 @@ function renderMessages({ items, from, to, blocks, marks }: Range): string {
       out += `,{"role":"assistant","content":[${wire}]}`;
       continue;
     }
-    if (results === "" && said === "") start = from + at;
-    if (item.kind === "result") results += `,${wire}`;
+    if (results === "" && said === "" && !last) start = from + at;
+    if (item.kind === "result") {
+      closeResult();
+      last = item;
+    } else if (item.withResults && last && said === "") notes += `,${wire}`;
     else said += `,${wire}`;
   }
   closeUser();
@@ -146,11 +165,26 @@ function renderItem(item: Item, view: View): string {
       .filter((block) => block !== "")
       .join(",");
   }
-  const content = item.content.map((c) => renderContent(c, view.limits)).filter((block) => block !== "");
-  if (item.kind === "user") return content.join(",") || JSON.stringify({ type: "text", text: "(empty)" });
-  const only = item.content.length === 1 ? item.content[0] : undefined;
-  const inner = only?.type === "text" ? (only.text === "" ? "" : JSON.stringify(only.text)) : `[${content.join(",")}]`;
-  return `{"type":"tool_result","tool_use_id":${JSON.stringify(item.callId)}${inner === "" ? "" : `,"content":${inner}`}${item.isError ? ',"is_error":true' : ""}}`;
+  if (item.kind === "result") return renderResult(item, view, "");
+  return contentBlocks(item.content, view) || JSON.stringify({ type: "text", text: "(empty)" });
+}
+
+const contentBlocks = (content: readonly Content[], { limits }: View): string =>
+  content
+    .map((c) => renderContent(c, limits))
+    .filter((block) => block !== "")
+    .join(",");
+
+/** `notes`: blocks, each with a comma before it. */
+function renderResult({ callId, content, isError }: ResultItem, view: View, notes: string): string {
+  const only = content.length === 1 && notes === "" ? content[0] : undefined;
+  const inner =
+    only?.type === "text"
+      ? only.text === ""
+        ? ""
+        : JSON.stringify(only.text)
+      : `[${`${contentBlocks(content, view)}${notes}`.replace(/^,/, "")}]`;
+  return `{"type":"tool_result","tool_use_id":${JSON.stringify(callId)}${inner === "" ? "" : `,"content":${inner}`}${isError ? ',"is_error":true' : ""}}`;
 }
 
 function renderPart(part: ReplyPart, own: boolean): string {

@@ -21,8 +21,11 @@ export type CallPart = Extract<ReplyPart, { type: "call" }>;
 
 /** What a model sees of the past, in order. Items never change: adapters may remember how one looks on the wire. */
 export type Item =
-  /** `n`: which of the things said to its agent it is; never given twice. `note`: the runtime says it, not a person or a program. */
-  | { kind: "user"; content: Content[]; n?: number; note?: boolean }
+  /**
+   * `n`: which of the things said to its agent it is; never given twice. `note`: the runtime says it, not a person or a program.
+   * `withResults`: of a note behind results; no request has shown those without it, so that it may stand inside them.
+   */
+  | { kind: "user"; content: Content[]; n?: number; note?: boolean; withResults?: boolean }
   /** `n`: which of its agent's replies it is; never given twice. */
   | { kind: "reply"; model: string; parts: ReplyPart[]; n?: number }
   | ResultItem;
@@ -53,6 +56,8 @@ export interface ModelRequest {
   tools: readonly ToolSpec[];
   items: readonly Item[];
   maxOutputTokens: number;
+  /** The reasoning of replies up to that number could not be opened by the provider before: it is not sent again. */
+  unreadable?: number | undefined;
 }
 
 export interface Usage {
@@ -90,10 +95,37 @@ export interface Limits {
   documents: boolean;
 }
 
+/** What a model writes requests by, beside what it is asked: with it the same bytes can be made again. */
+export interface WireSettings {
+  wire: "anthropic" | "openai" | "openai-responses";
+  /** The provider's name for the model. */
+  name: string;
+  images: boolean;
+  documents: boolean;
+  /** More fields of the request. */
+  extra?: Record<string, unknown> | undefined;
+  limitField?: "max_tokens" | "max_completion_tokens" | undefined;
+  asksUsage?: boolean | undefined;
+  sealed?: boolean | undefined;
+  /** The reasoning of replies up to that number is not sent: the provider could not open it. */
+  unreadable?: number | undefined;
+}
+
+/** Whether a conversation looks the same by both: how long a reply may be is no part of it. */
+export const sameWriting = (a: WireSettings | undefined, b: WireSettings | undefined): boolean =>
+  writingOf(a) === writingOf(b);
+
+const writingOf = (wire: WireSettings | undefined): string => {
+  const { limitField: _, asksUsage: __, ...rest } = wire ?? {};
+  return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
 export interface Model {
   /** `provider/name`. */
   readonly id: string;
   readonly limits: Limits;
+  /** How `request` was written, or would be. Contract: plain JSON. Not there: nobody can tell. */
+  wire?(request: ModelRequest): WireSettings;
   /**
    * Contract: resolves to a whole reply or throws a ModelError; never resolves to a cut stream. On abort it throws
    * with kind `aborted` and, as `partial`, what had streamed.

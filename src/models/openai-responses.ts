@@ -13,7 +13,16 @@ import {
   type ReplyPart,
 } from "./model.ts";
 import { createOpenAIResponsesReading } from "./openai-responses-reading.ts";
-import { moreFields, plainText, rememberItems, rememberSystem, rememberTools, replaced, takes } from "./wire-memo.ts";
+import {
+  moreFields,
+  plainText,
+  rememberItems,
+  rememberSystem,
+  rememberTools,
+  replaced,
+  takenBy,
+  takes,
+} from "./wire-memo.ts";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
@@ -35,7 +44,16 @@ export function createOpenAIResponses(opts: AdapterOptions): Model {
   return {
     id,
     limits,
+    wire: ({ items }) => {
+      const last = items.findLast((item) => item.kind === "reply" && view.unreadable.has(item));
+      return {
+        ...{ wire: "openai-responses", name: opts.name, ...takenBy(limits), sealed },
+        ...(last?.kind === "reply" && last.n !== undefined && { unreadable: last.n }),
+        ...(opts.extra && { extra: opts.extra }),
+      };
+    },
     async reply(request, { signal, onDelta }) {
+      for (const item of unreadableIn(request.items, request.unreadable)) view.unreadable.add(item);
       const ask = async () => {
         const reading = createOpenAIResponsesReading(id, onDelta);
         await post(body(request), reading, signal);
@@ -56,6 +74,9 @@ export function createOpenAIResponses(opts: AdapterOptions): Model {
     },
   };
 }
+
+export const unreadableIn = (items: readonly Item[], upTo = 0): Item[] =>
+  upTo === 0 ? [] : items.filter((item) => item.kind === "reply" && (item.n ?? 0) <= upTo);
 
 /** These refuse a request that asks for sealed reasoning. */
 const DOES_NOT_REASON = /^(ft:)?(gpt-3|gpt-4|chatgpt-)|^gpt-[\d.]+-chat/;

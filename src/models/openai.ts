@@ -24,7 +24,16 @@ import {
   UNSIGNED,
 } from "./openai-provider-data.ts";
 import { createOpenAIReading } from "./openai-reading.ts";
-import { moreFields, plainText, rememberItems, rememberSystem, rememberTools, replaced, takes } from "./wire-memo.ts";
+import {
+  moreFields,
+  plainText,
+  rememberItems,
+  rememberSystem,
+  rememberTools,
+  replaced,
+  takenBy,
+  takes,
+} from "./wire-memo.ts";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
@@ -40,10 +49,8 @@ export function createOpenAI(opts: AdapterOptions): Model {
     env: opts.env,
   });
   const own = isOpenAIs(base);
-  const body = createOpenAIBody({
-    ...{ id, name: opts.name, limits },
-    extra: own && REASONS_WITHOUT_TOOLS.test(opts.name) ? { reasoning_effort: "none", ...opts.extra } : opts.extra,
-  });
+  const extra = own && REASONS_WITHOUT_TOOLS.test(opts.name) ? { reasoning_effort: "none", ...opts.extra } : opts.extra;
+  const body = createOpenAIBody({ ...{ id, name: opts.name, limits }, extra });
   let limitField: LimitField = own ? "max_completion_tokens" : limitFieldOf(opts.name);
   let asksUsage = true;
   /** True: the server does not take what it was asked with, and will be asked otherwise from now on. */
@@ -64,6 +71,10 @@ export function createOpenAI(opts: AdapterOptions): Model {
   return {
     id,
     limits,
+    wire: () => ({
+      ...{ wire: "openai", name: opts.name, ...takenBy(limits), limitField, asksUsage },
+      ...(extra && { extra }),
+    }),
     async reply(request, asked) {
       const sent = limitField;
       for (let left = 2; ; left--) {

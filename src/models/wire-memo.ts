@@ -66,6 +66,9 @@ export function replaced(content: Exclude<Content, { type: "text" }>): string {
 export const takes = (limits: Limits, content: Content): boolean =>
   content.type === "text" || (content.type === "image" ? limits.images : limits.documents);
 
+/** What of a model's limits a request looks otherwise by. */
+export const takenBy = ({ images, documents }: Limits): Pick<Limits, "images" | "documents"> => ({ images, documents });
+
 /** Joins several texts (and lines for what is left out) into one. */
 export const plainText = (contents: readonly Content[]): string =>
   contents.map((c) => (c.type === "text" ? c.text : replaced(c))).join("\n");

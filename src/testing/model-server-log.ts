@@ -5,11 +5,14 @@ import { problemsOf } from "./model-server-check.ts";
 import type { ProviderName } from "./model-server-providers.ts";
 import { repliesIn } from "./model-server-responses.ts";
 import type { Fault, ScriptRequest } from "./model-server-script.ts";
+import { createThoughts, type Thoughts } from "./model-server-thinking.ts";
 
 export interface LoggedRequest extends ScriptRequest {
   at: number;
   headers: http.IncomingHttpHeaders;
   bytes: number;
+  /** Of its bytes, in hexadecimal. */
+  sha256: string;
   /** The client's port: the same for requests over one connection. */
   clientPort: number;
   /** Arrival of an earlier request with the same body. */
@@ -26,6 +29,7 @@ export interface LoggedRequest extends ScriptRequest {
 
 export interface RequestLog {
   readonly requests: LoggedRequest[];
+  readonly thoughts: Thoughts;
   add(api: ScriptRequest["api"], req: http.IncomingMessage, raw: string): LoggedRequest;
 }
 
@@ -33,8 +37,10 @@ export function createRequestLog(provider: ProviderName | undefined): RequestLog
   const requests: LoggedRequest[] = [];
   const attempts = new Map<string, number>();
   const bodies = new Map<string, number>();
+  const thoughts = createThoughts();
   return {
     requests,
+    thoughts,
     add(api, req, raw) {
       const body = JSON.parse(raw);
       const arrival = requests.length + 1;
@@ -46,9 +52,9 @@ export function createRequestLog(provider: ProviderName | undefined): RequestLog
       const key = `${round} ${JSON.stringify(first).replaceAll(/,?"cache_control":\{[^}]*\}/g, "")}`;
       const attempt = (attempts.get(key) ?? 0) + 1;
       attempts.set(key, attempt);
-      const hash = createHash("sha256").update(raw).digest("hex");
-      const repeatOf = bodies.get(hash);
-      if (repeatOf === undefined) bodies.set(hash, arrival);
+      const sha256 = createHash("sha256").update(raw).digest("hex");
+      const repeatOf = bodies.get(sha256);
+      if (repeatOf === undefined) bodies.set(sha256, arrival);
       const entry: LoggedRequest = {
         api,
         ...(api === "openai" && provider && { provider }),
@@ -60,12 +66,13 @@ export function createRequestLog(provider: ProviderName | undefined): RequestLog
         at: Date.now(),
         headers: req.headers,
         bytes: Buffer.byteLength(raw),
+        sha256,
         clientPort: req.socket.remotePort ?? 0,
         ...(repeatOf === undefined ? {} : { repeatOf }),
         status: 0,
         chunksSent: 0,
         delivered: false,
-        problems: problemsOf(api, body),
+        problems: [...problemsOf(api, body), ...thoughts.problems(api, body)],
       };
       requests.push(entry);
       return entry;

@@ -3,6 +3,7 @@ import http from "node:http";
 import { createPauses, createRequestLog, type LoggedRequest, type Pauses } from "./model-server-log.ts";
 import { type ProviderName, providerOf } from "./model-server-providers.ts";
 import type { Fault, Script, ScriptRequest, ScriptRound } from "./model-server-script.ts";
+import type { Thoughts } from "./model-server-thinking.ts";
 import { chunksOf, errorBody, errorChunk, wholeOf } from "./model-server-wire.ts";
 
 export interface ServerLog {
@@ -70,7 +71,8 @@ export async function startModelServer(opts: ModelServerOptions = {}): Promise<M
       const api = API_OF_PATH.find(([end]) => path.endsWith(end))?.[1];
       if (!api || req.method !== "POST")
         return sendJson(res, 404, { error: { message: `no ${req.method} ${path} here` } });
-      answer(asked.add(api, req, raw), res, { script, match: opts.match, pauses }).catch((error) =>
+      const { thoughts } = asked;
+      answer(asked.add(api, req, raw), res, { script, match: opts.match, pauses, thoughts }).catch((error) =>
         sendJson(res, 500, { error: { message: String(error) } }),
       );
     });
@@ -123,9 +125,14 @@ async function listening(server: http.Server, port = 0): Promise<number> {
 interface Scripted extends Pick<ModelServerOptions, "match"> {
   script: Script;
   pauses: Pauses;
+  thoughts: Thoughts;
 }
 
-async function answer(entry: LoggedRequest, res: http.ServerResponse, { script, match = "round", pauses }: Scripted) {
+async function answer(
+  entry: LoggedRequest,
+  res: http.ServerResponse,
+  { script, match = "round", pauses, thoughts }: Scripted,
+) {
   const refusal = providerOf(entry).refuses?.(entry);
   if (refusal) {
     entry.problems.push(refusal.message);
@@ -140,6 +147,7 @@ async function answer(entry: LoggedRequest, res: http.ServerResponse, { script, 
   if (fault) entry.fault = fault;
   if (fault && "status" in fault) return sendError(entry, res, fault);
   entry.status = 200;
+  thoughts.note(entry, round);
   res.on("finish", () => {
     entry.delivered = fault === undefined || "pauseAt" in fault;
   });

@@ -128,3 +128,38 @@ test("transcripts that a provider would refuse are listed", () => {
     "message 3: no content",
   ]);
 });
+
+test("thinking that led to calls is wanted back unchanged while they are answered, and not once a person has spoken", async () => {
+  const thinking = { type: "thinking", thinking: "hm", signature: "signed" };
+  const call = { type: "tool_use", id: "c1", name: "look", input: {} };
+  const server = await startModelServer({
+    script: [
+      { reasoning: { text: "hm", signature: "signed" }, calls: [{ name: "look", input: {} }] },
+      { text: "seen" },
+    ],
+  });
+  const ask = (...messages: object[]) =>
+    fetch(`${server.anthropicUrl}/v1/messages`, {
+      method: "POST",
+      body: JSON.stringify({ model: "mock", messages: [{ role: "user", content: "go" }, ...messages] }),
+    });
+  const note = { type: "text", text: "by the way" };
+  const results = (inside: object[], ...behind: object[]) => {
+    const content = [{ type: "text", text: "ok" }, ...inside];
+    return { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content }, ...behind] };
+  };
+  const assistant = (...content: object[]) => ({ role: "assistant", content });
+  await ask();
+  await ask(assistant(thinking, call), results([note]));
+  await ask(assistant(call), results([note]));
+  await ask(assistant(call), results([], note));
+  await ask(assistant({ ...thinking, thinking: "ha" }, call), results([]));
+  expect(server.log().requests.map(({ problems }) => problems)).toEqual([
+    [],
+    [],
+    ["message 1: the thinking that led to its calls is missing"],
+    [],
+    ["message 1: thinking that was changed"],
+  ]);
+  await server.close();
+});

@@ -9,14 +9,16 @@ import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { sameJson } from "../../ledger/same-json.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/repair.ts";
 import type { Damage, Store } from "../../ledger/store.ts";
-import { contextState } from "../../loop/agent.ts";
+import { contextState, LEAD } from "../../loop/agent.ts";
+import { cacheBreaksIn, type PromptCacheState } from "../../mechanisms/prompt-cache/index.ts";
 import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
-import { ledgerReaders } from "../ledger-readers.ts";
+import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
 import { findContext, isIn, withState } from "../open.ts";
 import { createProgressBar } from "../progress.ts";
 import type { STORE_VERBS } from "./contexts-store.ts";
 import type { TIME_VERBS } from "./contexts-time.ts";
+import type { ViewFlags } from "./contexts-view.ts";
 import { withWaitingPlans } from "./waiting-plans.ts";
 
 type Look = PlaceFlags & JsonToo;
@@ -111,28 +113,43 @@ async function openReadable(store: Store, context: string, where: Where): Promis
   return openLedger({ store, name: context, ...(await ledgerReaders(where)) });
 }
 
-export const show = (flags: Look, id: string): Promise<number> =>
+export const show = (flags: Look & ViewFlags, id: string): Promise<number> =>
   withState(flags, ({ store, project: { root }, jobsDir }) => showOne(store, flags, { id, root, jobsDir }));
 
-async function showOne(store: Store, flags: Look, where: Where & { id: string }): Promise<number> {
+async function showOne(store: Store, flags: Look & ViewFlags, where: Where & { id: string }): Promise<number> {
   const info = await findContext(store, where.id, flags);
   const ledger = await openReadable(store, info.id, where);
+  const [{ asksForView, showView }, { breaksText }] = await Promise.all([
+    import("./contexts-view.ts"),
+    import("../../front/requests/text.ts"),
+  ]);
+  const { agents } = contextState(ledger);
+  if (asksForView(flags)) {
+    const { codec } = await ledgerReaders(where);
+    return showView(flags, { store, codec, context: info.id, agents: Object.keys(agents) });
+  }
+  const breaksOf = (names?: string[]) => cacheBreaksIn(sliceOf<PromptCacheState>(ledger, "prompt-cache"), names);
   if (flags.json) {
-    const { agents } = contextState(ledger);
     process.stdout.write(
-      `${JSON.stringify({ ...info, readOnly: ledger.readOnly?.message ?? null, problems: ledger.problems, agents, slices: ledger.state.slices, events: await eventsOf(store, info, ledger) })}\n`,
+      `${JSON.stringify({ ...info, readOnly: ledger.readOnly?.message ?? null, problems: ledger.problems, agents, cacheBreaks: breaksOf(), slices: ledger.state.slices, events: await eventsOf(store, info, ledger) })}\n`,
     );
     return ledger.problems.length > 0 ? 1 : 0;
   }
   const { pastOf } = await import("../../front/text/past-output.ts");
   process.stdout.write(`${info.id}  ${info.status}  ${oneLine(info.title, 200)}\n${printable(info.root)}\n\n`);
   for await (const line of pastOf(store, ledger, (await ledgerReaders(where)).codec)) process.stdout.write(`${line}\n`);
-  for (const { name, pending, rounds, usage } of Object.values(contextState(ledger).agents)) {
+  for (const { name, pending, rounds, usage } of Object.values(agents)) {
     for (const { call } of pending) process.stdout.write(`${name} … ${oneLine(call.name, 60)} has no result yet\n`);
     const { input, output, cacheRead, cacheWrite } = usage;
     process.stdout.write(
       `\n${printable(name)}: ${rounds} rounds; tokens: ${input} in, ${output} out, ${cacheRead} from cache, ${cacheWrite} to cache\n`,
     );
+    const broken = breaksText(breaksOf([name]));
+    if (broken !== "") {
+      const which = name === LEAD ? [] : ["--agent", name];
+      const line = commandLine(["contexts", "show", info.id, "--breaks", ...which], flags);
+      process.stdout.write(`  ${broken} (${line})\n`);
+    }
   }
   if (isResumable(info)) process.stderr.write(`Take it up again with: ${resumeLine(info, flags)}\n`);
   for (const p of ledger.problems) process.stderr.write(`holdfast: seq ${p.seq}: ${p.kind}: ${p.reason}\n`);

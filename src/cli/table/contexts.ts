@@ -1,6 +1,6 @@
 // The table of `holdfast contexts`: looking at what was done, going back, branching off, moving and removing it.
 import { type Command, verb } from "../command.ts";
-import { text, toggle } from "../flag.ts";
+import { text, texts, toggle } from "../flag.ts";
 import { JSON_TOO, PLACE, RUN } from "../flags.ts";
 
 const LOOK = { ...JSON_TOO, ...PLACE };
@@ -22,8 +22,16 @@ export const CONTEXTS: Command = {
     }),
     show: verb({
       words: "CONTEXT",
-      help: "what happened in one",
-      flags: LOOK,
+      help: "what happened in one; what its model was asked",
+      flags: {
+        view: text("N", "the request of reply N, or of the next one (next); with --json its very bytes"),
+        diff: texts("N M", "how the requests of two replies differ", {
+          alsoTakes: (word) => /^(?:r?\d+|next)$/.test(word),
+        }),
+        breaks: toggle("the requests that broke what providers cache, why, and what that cost"),
+        agent: text("NAME", "whose requests; default: the lead's"),
+        ...LOOK,
+      },
       run: async (flags, [id]) => (await looking()).show(flags, id),
     }),
     resume: verb({

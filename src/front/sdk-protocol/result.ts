@@ -33,12 +33,16 @@ export function resultLine(
     stop_reason: stopReason,
     ...(misfit === undefined ? terminalReason(result) : { terminal_reason: "structured_output_retry_exhausted" }),
     total_cost_usd: models.reduce((sum, [model, usage]) => sum + (costUsd(model, usage) ?? 0), 0),
-    usage: sdkUsage(result.turnUsageByModel),
+    usage: { ...sdkUsage(result.turnUsageByModel), ...cacheBreaks(result.turnCacheBreaks) },
     modelUsage: Object.fromEntries(models.map(([model, usage]) => [model, modelUsage(model, usage)])),
     permission_denials: denials,
     ...(origin && { origin }),
   };
 }
+
+/** Not a field of theirs: the requests that no cache could serve, and why; nothing where there are none. */
+const cacheBreaks = ({ requests, byCause }: RunResult["turnCacheBreaks"]): object =>
+  requests > 0 ? { cache_breaks: { requests, by_cause: byCause } } : {};
 
 function subtypeOf({ reason, budget, limit }: RunResult): string {
   if (reason === "done") return "success";

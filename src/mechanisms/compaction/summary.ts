@@ -43,7 +43,12 @@ export async function summarise(
   return segment;
 }
 
-const said = (text: string): Item => ({ kind: "user", content: [{ type: "text", text }], note: true });
+const said = (text: string): Item => ({
+  kind: "user",
+  content: [{ type: "text", text }],
+  note: true,
+  withResults: true,
+});
 
 const questionFor = ({ from, to }: Wanted, focus: string | undefined): string =>
   noteText(

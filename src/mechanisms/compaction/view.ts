@@ -90,7 +90,7 @@ const made = new WeakMap<object, Item>();
 function textItem(of: { text: string }): Item {
   let item = made.get(of);
   if (!item) {
-    item = { kind: "user", content: [{ type: "text", text: of.text }], note: true };
+    item = { kind: "user", content: [{ type: "text", text: of.text }], note: true, withResults: true };
     made.set(of, item);
   }
   return item;
