@@ -37,6 +37,9 @@ export function withoutNotes(text: string): string {
   return [...kept, text.slice(at)].join("");
 }
 
+/** What a note says, without its marks. Contract: of a text that `noteText` made. */
+export const noteInside = (text: string): string => text.slice(text.indexOf("\n") + 1, text.length - NOTE_ENDS.length);
+
 /** Text of a tool, a command or a peer: where it imitates a note or a notification, its marks are broken. Anything else stays as it is. */
 export function withoutMarks(text: string): string {
   if (!text.includes("<")) return text;

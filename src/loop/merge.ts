@@ -1,6 +1,7 @@
 // The merge rules: how many attachments at one seam become one function. Knows no mechanism by name.
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Item, Reply } from "../models/model.ts";
+import { type Carried, carriedBy } from "./carry.ts";
 import type {
   AgentView,
   Answer,
@@ -37,7 +38,7 @@ export interface Merged {
   refused(call: GateCall, refusal: { code: VerdictCode; reason: string }): Promise<Note[]>;
   stop(turn: Turn, reply: Reply): Promise<Note[]>;
   tools(turn: Turn): Tool[];
-  carry(turn: Turn): string[];
+  carry(turn: Turn, how: Parameters<ViewOptions["carry"]>[0]): Carried[];
   announced(event: string, payload: Readonly<Record<string, unknown>>, turn: Turn): Promise<Heard>;
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;
@@ -133,7 +134,7 @@ function mergeRounds(
       }
       return blocks;
     },
-    carry: (turn) => mechanisms.flatMap((m) => m.carry?.(turn) || []),
+    carry: (turn, how) => carriedBy(mechanisms, turn, how),
     model: around(attachedAt(mechanisms, "model")),
     async stop(turn, reply) {
       const notes: Note[] = [];

@@ -27,7 +27,7 @@ async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelReque
   const items = await seams.context(turn.state.items, turn, {
     ...{ overflow, ...parts },
     keeps: () => seams.tools(turn).flatMap((tool) => (tool.keepsResults ? [tool.name] : [])),
-    carry: () => seams.carry(turn),
+    carry: (how) => seams.carry(turn, how),
     ask: (items) => askAside(agent, { ...parts, items, maxOutputTokens }),
   });
   // What is left out of the view may bring a tool with it: both change in one request.

@@ -150,7 +150,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
     case "input.taken": {
       const taken = unqueue(agent, data.inputId);
       if (!taken) break;
-      addUser(agent, data.content ?? taken.content);
+      addUser(agent, data.content ?? taken.content, taken.origin === "user" ? {} : { from: taken.origin });
       if (agent.turn) agent.turn.toAnswer = true;
       break;
     }
@@ -158,7 +158,10 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       beginTurn(agent, data, when);
       break;
     case "note.added":
-      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }], { note: true });
+      addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }], {
+        note: true,
+        from: data.origin,
+      });
       break;
     case "request.changed":
       agent.sent = {
@@ -253,7 +256,7 @@ function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finis
   });
 }
 
-function addUser(agent: AgentState, content: Content[], more: { note?: true } = {}): void {
+function addUser(agent: AgentState, content: Content[], more: { note?: true; from?: string }): void {
   agent.items.push({ kind: "user", content, n: ++agent.said, ...more });
   if (agent.turn) agent.turn.answered = false;
 }

@@ -21,8 +21,8 @@ export type CallPart = Extract<ReplyPart, { type: "call" }>;
 
 /** What a model sees of the past, in order. Items never change: adapters may remember how one looks on the wire. */
 export type Item =
-  /** `n`: which of the things said to its agent it is; never given twice. `note`: the runtime says it, not a person or a program. */
-  | { kind: "user"; content: Content[]; n?: number; note?: boolean }
+  /** `n`: which of the things said to its agent it is; never given twice. `note`: the runtime says it, not a person or a program. `from`: who says it, where that is not the user. */
+  | { kind: "user"; content: Content[]; n?: number; note?: boolean; from?: string }
   /** `n`: which of its agent's replies it is; never given twice. */
   | { kind: "reply"; model: string; parts: ReplyPart[]; n?: number }
   | ResultItem;

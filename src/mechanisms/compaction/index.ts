@@ -1,6 +1,7 @@
 // What the model sees of a long conversation: a view with references, changed rarely and deeply. The ledger keeps all.
 import { HoldfastError } from "../../ledger/error.ts";
 import { own } from "../../ledger/own.ts";
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";
 import type { Item } from "../../models/model.ts";
 import { counted } from "../../text/counted.ts";
@@ -16,14 +17,15 @@ import {
 } from "./events.ts";
 import { type Draft, draftEpoch, epochOf, type Planned, type Planning } from "./plan.ts";
 import { recallTool } from "./recall.ts";
-import { sheetText } from "./sheet.ts";
+import { type SheetParts, sheetText } from "./sheet.ts";
 import { type Measure, measureBy, sizeOf } from "./size.ts";
 import { summarise } from "./summary.ts";
-import { viewOf } from "./view.ts";
+import { masksOf, viewOf } from "./view.ts";
 
 export function compaction(): Mechanism {
   return defineMechanism({
     name: "compaction",
+    carry: nothing,
     events: compactionEvents,
     fold: compactionSlice,
     tools: (turn) => (stateOf(turn).epochs.length > 0 ? [compactTool, recallTool] : [compactTool]),
@@ -98,8 +100,12 @@ async function beginEpoch(items: readonly Item[], turn: Turn, opts: ViewOptions 
   const draft = draftEpoch(planning);
   if (!draft) return;
   const summary = await summaryFor(draft, planning, { turn, opts });
-  const sheet = (hidden: Parameters<typeof sheetText>[0]["hidden"]) =>
-    sheetText({ hidden, items, carried: opts.carry(), room: planning.room });
+  const masked = [...masksOf(planning.state.epochs).keys(), ...draft.masks.map(({ call }) => call)];
+  const sheet = (hidden: SheetParts["hidden"]) =>
+    sheetText({
+      ...{ hidden, masked, items, turn: turn.state.turn, carry: opts.carry },
+      window: planning.window / planning.measure.tokensOf(1),
+    });
   const planned = epochOf(draft, planning, { summary, sheet });
   const { before, after } = planned.tokens;
   if (opts.cause === "window" ? after > WORTH_IT * before : after >= before) return;
