@@ -158,17 +158,17 @@ function snipsOf(
   all: readonly Round[],
   { epochs, summary, recalls }: { epochs: OfAgent["epochs"]; summary: Segment | undefined; recalls: boolean },
 ): Snip[] {
-  const isGoing = new Set(going);
+  const isGoing = new Set(going.map(({ n }) => n));
   const inSummary = ({ n }: Round) =>
     (summary && n >= summary.from && n <= summary.to) || snipOf(epochs, n)?.isSummary === true;
   const runs: Round[][] = [[]];
   for (const round of all) {
-    if (!isGoing.has(round) && !snipOf(epochs, round.n)) continue;
+    if (!isGoing.has(round.n) && !snipOf(epochs, round.n)) continue;
     if (inSummary(round)) runs.push([]);
     else runs.at(-1)!.push(round);
   }
   const references = runs
-    .filter((run) => run.some((round) => isGoing.has(round)))
+    .filter((run) => run.some((round) => isGoing.has(round.n)))
     .map((run): Snip => ({ from: run[0]!.n, to: run.at(-1)!.n, text: referenceText(run, recalls) }));
   return summary ? [...references, { ...summary, isSummary: true }] : references;
 }
