@@ -1,6 +1,6 @@
 // The state sheet: what must not go with the past, made once when an epoch begins. From the fold alone; no model and no keyword picks anything.
 import type { Carried } from "../../loop/carry.ts";
-import { noteText, RUNTIME_ORIGINS, withoutMarks, withoutNotes } from "../../loop/marks.ts";
+import { noteInside, noteText, RUNTIME_ORIGINS, withoutMarks, withoutNotes, withoutSkills } from "../../loop/marks.ts";
 import type { ViewOptions } from "../../loop/seams.ts";
 import type { AgentState } from "../../loop/transcript.ts";
 import { type Item, textOf } from "../../models/model.ts";
@@ -78,13 +78,17 @@ type UserItem = Extract<Item, { kind: "user" }>;
 
 const isPeer = ({ from }: UserItem): boolean => from !== undefined && !RUNTIME_ORIGINS.includes(from);
 
-/** Of a person or a program, or of another agent, whatever way it came; and what a schedule says, in the words of whoever set it. */
-const isRequest = (item: Item): boolean => item.kind === "user" && (!item.note || isPeer(item) || item.from === "cron");
+/** Whose notes say what somebody wants: a schedule's are the words of whoever set it. */
+const ASKING = new Set(["user", "cron"]);
+
+/** Of a person, a program or another agent, whatever way it came. */
+const isRequest = (item: Item): boolean =>
+  item.kind === "user" && (!item.note || isPeer(item) || ASKING.has(item.from ?? ""));
 
 const isReply = (item: Item): boolean => item.kind === "reply" && textOf(item.parts).trim() !== "";
 
 /** Notes of these speak of a moment that is over, or their mechanisms carry what they said. */
-const PASSING = new Set(["compaction", "instructions", "recovery", "skills", "team", "todo"]);
+const PASSING = new Set(["answer-schema", "compaction", "instructions", "recovery", "skills", "team", "todo"]);
 
 const isLasting = (item: Item): boolean =>
   item.kind === "user" && item.note === true && !isRequest(item) && !PASSING.has(item.from ?? "compaction");
@@ -108,9 +112,8 @@ function listed(head: string, items: readonly Item[], room: number): string {
   const texts = items.map((item) => {
     const text = wordsOf(item);
     const name = `- (${refOf(item)}${fromOf(item)}) `;
-    const short = cutText(text.replaceAll(/\s+/g, " "), SHORT);
-    const isWhole = short.length === text.length;
-    return { whole: `${name}${text}`, short: isWhole ? `${name}${text}` : `${name}${short} …` };
+    const short = cutText(cutText(text, 4 * SHORT).replaceAll(/\s+/g, " "), SHORT);
+    return { whole: `${name}${text}`, short: short.length === text.length ? `${name}${text}` : `${name}${short} …` };
   });
   const rest = (count: number) => `- and ${counted(count, "older one")}: recall finds them by words`;
   return [head, ...fittingTexts(texts, room, rest)].join("\n");
@@ -121,16 +124,22 @@ const fromOf = (item: Item): string =>
 
 /** The words of it: of an input what was typed, without what stands beside. */
 function wordsOf(item: Item): string {
-  if (item.kind === "reply") return textOf(item.parts).trim();
-  const text = textOf(item.content);
-  const words = (item.kind === "user" && !item.note ? withoutNotes(text) : withoutNotes(text) || text).trim();
+  if (item.kind !== "user") return item.kind === "reply" ? textOf(item.parts).trim() : "";
+  const words = item.note ? noteInside(wholeOf(item)) : withoutNotes(wholeOf(item)).trim();
   return words === "" ? "(no words; something stands beside it)" : words;
 }
 
-/** As it was said, byte for byte, where there is room; else its two ends. */
+/** What stands beside the words begins on a line of its own. The text of a skill is carried by itself. */
+const wholeOf = ({ content }: UserItem): string =>
+  content
+    .flatMap((part, i) => (part.type === "text" ? [i === 0 ? part.text : withoutSkills(part.text)] : []))
+    .filter((text) => text !== "")
+    .reduce((whole, text) => (whole === "" ? text : `${whole}\n${text.replace(/^\n/, "")}`), "");
+
+/** As it was said where there is room; else its two ends. */
 function verbatim(item: Item, room: number): string {
   if (item.kind !== "user") return "";
-  const text = textOf(item.content);
+  const text = wholeOf(item);
   const more = item.content.some((part) => part.type !== "text")
     ? [`[pictures or documents: recall ${refOf(item)}]`]
     : [];
