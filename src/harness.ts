@@ -9,6 +9,7 @@ import { HoldfastError } from "./ledger/error.ts";
 import { readFacts } from "./ledger/read-facts.ts";
 import { LEAD } from "./loop/agent.ts";
 import { agentsIn } from "./loop/agents-in.ts";
+import { nothing } from "./loop/carry.ts";
 import { drive } from "./loop/drive.ts";
 import { createHost, type Host, type Taken, type TakeOptions } from "./loop/host.ts";
 import type { Hosting } from "./loop/hosting.ts";
@@ -78,7 +79,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createMcp({ ...house, ...opts.mcp }), // tools, input, intake, system, gate: connect_mcp, the tools of MCP servers, their resources and prompts
     createMemory(opts.memory && opts.memories && { ...opts.memory, open: opts.memories }), // input, tools: remember forget
     createSurroundings({ tell: opts.surroundings }), // input: the day and the branch, where they changed
-    defineMechanism({ name: "own-tools", tools: opts.tools ?? [] }), // the embedding program's tools
+    defineMechanism({ name: "own-tools", tools: opts.tools ?? [], carry: nothing }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
   ];
 }

@@ -42,6 +42,7 @@ export type {
   Write,
 } from "./ledger/store.ts";
 export type { AgentHandle } from "./loop/agent.ts";
+export type { Carried, Carrying } from "./loop/carry.ts";
 export type { TurnEndReason } from "./loop/events.ts";
 export type { Host, NewAgent, NewContextOptions as NewContext, Taken, TakeOptions } from "./loop/host.ts";
 export type { Hosting } from "./loop/hosting.ts";

@@ -95,8 +95,11 @@ export async function executeChange<I extends { path: string }>(run: Run<I>, mak
     temp: tempName(run, intent),
     stat: existing?.stat,
   });
-  return { content: change.said, display: diff, events: markSeen(run.turn, intent.path, intent.after) };
+  return { content: change.said, display: diff, events: markWritten(run, intent) };
 }
+
+const markWritten = ({ turn, call }: ToolRun, { path, after }: ChangeIntent) =>
+  markSeen(turn, path, after, { callId: call.id, how: "wrote" });
 
 /** The plan of this very call, when the file is read once more and found byte for byte as it was planned on. */
 function plannedBefore(run: Run<{ path: string }>): Plan | undefined {
@@ -146,7 +149,7 @@ export function reconcileChange(run: ToolRun): EffectOutcome {
   const existing = readExisting(permit, intent.path, intent.path);
   const now = existing ? hashOf(existing.bytes) : null;
   if (now === intent.after) {
-    const output = { content: intent.said, events: markSeen(run.turn, intent.path, intent.after) };
+    const output = { content: intent.said, events: markWritten(run, intent) };
     return { kind: "finished", output };
   }
   if (now === intent.before) return { kind: "undone" };

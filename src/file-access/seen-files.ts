@@ -2,8 +2,11 @@
 import { hash } from "node:crypto";
 import type { ToolOutput, Turn } from "../loop/seams.ts";
 
-/** By agent, then by real path: the hash, the event that says so, and the input that brought it. */
-export type SeenFiles = Record<string, Record<string, { hash: string; seq: number; inputId?: string }>>;
+/** By agent, then by real path: the hash it saw last, the event that says so, the input that brought it, and the last calls that read and wrote it. */
+export type SeenFiles = Record<
+  string,
+  Record<string, { hash: string; seq: number; inputId?: string; read?: string; wrote?: string }>
+>;
 
 export const SEEN_SLICE = "files";
 
@@ -32,14 +35,21 @@ export interface SeenFile {
 export const seenFacts = (files: readonly SeenFile[], inputId?: string): NonNullable<ToolOutput["events"]> =>
   files.map(({ path, hash }) => ({ type: "file.seen", data: { path, hash, ...(inputId && { inputId }) } }));
 
+/** The call that saw it, and how. */
+export interface SeenBy {
+  callId: string;
+  how: "read" | "wrote";
+}
+
 /** The facts to record with the result; none when the ledger knows already. */
-export function markSeen(turn: Turn, path: string, fileHash: string): NonNullable<ToolOutput["events"]> {
+export function markSeen(turn: Turn, path: string, fileHash: string, by?: SeenBy): NonNullable<ToolOutput["events"]> {
   let seen = fresh.get(turn);
   if (!seen) {
     seen = new Map();
     fresh.set(turn, seen);
   }
   seen.set(path, fileHash);
-  if (turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path]?.hash === fileHash) return [];
-  return seenFacts([{ path, hash: fileHash }]);
+  const known = turn.slice<SeenFiles>(SEEN_SLICE)[turn.agent]?.[path];
+  if (known?.hash === fileHash && (by?.how !== "wrote" || known.wrote !== undefined)) return [];
+  return [{ type: "file.seen", data: { path, hash: fileHash, ...by } }];
 }

@@ -1,6 +1,8 @@
 // The hub's side of the loop: the tools by which agents read and write what they share.
 import * as z from "zod";
 import type { Contexts } from "../contexts/open.ts";
+import { own } from "../ledger/own.ts";
+import type { Carrying } from "../loop/carry.ts";
 import { resultOfError } from "../loop/next-step.ts";
 import {
   defineMechanism,
@@ -12,13 +14,15 @@ import {
   type Turn,
 } from "../loop/seams.ts";
 import { asData, nameAsData } from "../templates/data.ts";
-import { type HubState, hubEvents, hubSlice } from "./events.ts";
+import { fittingTexts } from "../text/fitting.ts";
+import { type HubState, hubEvents, hubSlice, wantedOf } from "./events.ts";
 
 /** Contract: `contexts` is asked for when a tool runs first; without it the mechanism only reads its events. */
 export function createHubMechanism(contexts?: () => Promise<Contexts>): Mechanism {
   let tools: Tool[] | undefined;
   return defineMechanism({
     name: "hub",
+    carry: carryPart,
     events: hubEvents,
     fold: hubSlice,
     tools: (turn) => {
@@ -28,6 +32,22 @@ export function createHubMechanism(contexts?: () => Promise<Contexts>): Mechanis
       return tools;
     },
   });
+}
+
+/** Of the window. */
+const SHARE = 0.04;
+
+/** What is still to be handed in. */
+function carryPart({ agent, slice }: Pick<Turn, "agent" | "slice">, { room }: Pick<Carrying, "room">): string {
+  const assigned = own(slice<HubState>("hub"), agent);
+  const wanted = wantedOf(assigned).map((key) => {
+    const schema = JSON.stringify(assigned?.exports[key] ?? {});
+    return { whole: `- ${nameAsData(key)}: ${schema}`, short: `- ${nameAsData(key)}` };
+  });
+  if (!assigned || wanted.length === 0) return "";
+  const head = "Still to be handed in with export_to_context, each as its JSON Schema says:";
+  const done = assigned.exported.length > 0 ? [`Handed in: ${assigned.exported.map(nameAsData).join(", ")}`] : [];
+  return [head, ...fittingTexts(wanted, room(SHARE), (count) => `- and ${count} more`), ...done].join("\n");
 }
 
 /** It was given a part, or those it gave parts to have exported something. */

@@ -24,18 +24,26 @@ const NOTE_BEGINS = '<note from="';
 const NOTE_ENDS = "\n</note>";
 
 /** What a person said: the text without the notes that stand beside it (files, standard input, shared data). Contract: linear in the text; a note that does not end stays. */
-export function withoutNotes(text: string): string {
+export const withoutNotes = (text: string): string => withoutElements(text, NOTE_BEGINS, NOTE_ENDS);
+
+/** The same of skills, whose text stands beside what a person typed. */
+export const withoutSkills = (text: string): string => withoutElements(text, '<skill name="', "\n</skill>");
+
+function withoutElements(text: string, begins: string, ends: string): string {
   const kept: string[] = [];
   let at = 0;
-  for (let begin = text.indexOf(NOTE_BEGINS); begin >= 0; begin = text.indexOf(NOTE_BEGINS, at)) {
-    const end = text.indexOf(NOTE_ENDS, begin);
+  for (let begin = text.indexOf(begins); begin >= 0; begin = text.indexOf(begins, at)) {
+    const end = text.indexOf(ends, begin);
     if (end < 0) break;
     kept.push(text.slice(at, begin).replace(/(?<!\n)\n+$/, ""));
-    at = end + NOTE_ENDS.length;
+    at = end + ends.length;
     while (text[at] === "\n") at++;
   }
   return [...kept, text.slice(at)].join("");
 }
+
+/** What a note says, without its marks. Contract: of a text that `noteText` made. */
+export const noteInside = (text: string): string => text.slice(text.indexOf("\n") + 1, text.length - NOTE_ENDS.length);
 
 /** Text of a tool, a command or a peer: where it imitates a note or a notification, its marks are broken. Anything else stays as it is. */
 export function withoutMarks(text: string): string {

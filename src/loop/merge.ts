@@ -1,6 +1,7 @@
 // The merge rules: how many attachments at one seam become one function. Knows no mechanism by name.
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Item, Reply } from "../models/model.ts";
+import { type Carried, carriedBy } from "./carry.ts";
 import type {
   AgentView,
   Answer,
@@ -42,7 +43,7 @@ export interface Merged {
   tools(turn: Turn): Tool[];
   /** Whether the agent would be given that tool. */
   offers(tool: Tool, turn: Turn): boolean;
-  carry(turn: Turn): string[];
+  carry(turn: Turn, how: Parameters<ViewOptions["carry"]>[0]): Carried[];
   announced(event: string, payload: Readonly<Record<string, unknown>>, turn: Turn): Promise<Heard>;
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;
@@ -143,7 +144,7 @@ function mergeRounds(
       }
       return blocks;
     },
-    carry: (turn) => mechanisms.flatMap((m) => m.carry?.(turn) || []),
+    carry: (turn, how) => carriedBy(mechanisms, turn, how),
     model: around(attachedAt(mechanisms, "model")),
     async stop(turn, reply) {
       const notes: Note[] = [];

@@ -52,7 +52,7 @@ export async function buildRequest(agent: Agent, overflow: boolean): Promise<Mod
     ...{ overflow, ...parts },
     keeps: () => seams.tools(turn).flatMap((tool) => (tool.keepsResults ? [tool.name] : [])),
     offers: (tool) => seams.offers(tool, turn),
-    carry: () => seams.carry(turn),
+    carry: (how) => seams.carry(turn, how),
     ask: (items, signal = turn.signal) => askAside(agent, { ...parts, items, maxOutputTokens, unreadable }, signal),
   });
   // What is left out of the view may bring a tool with it: both change in one request.

@@ -23,7 +23,7 @@ export function applyMoved(state: ContextState, move: RootMove, note: (origin: s
     // The transcript speaks of the old path: whoever reads on must know.
     if (agent.items.length > 0)
       agent.items.push({
-        ...{ kind: "user", note: true, n: ++agent.said },
+        ...{ kind: "user", note: true, from: "holdfast", n: ++agent.said },
         content: [{ type: "text", text: note("holdfast", movedText(move)) }],
       });
   }

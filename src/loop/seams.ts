@@ -5,6 +5,7 @@ import type { EventDefs } from "../ledger/events.ts";
 import type { Durability } from "../ledger/ledger.ts";
 import type { AppendOptions, EventInput, StoredEvent, WakeInput } from "../ledger/store.ts";
 import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply, ToolSpec } from "../models/model.ts";
+import type { Carried, Carrying } from "./carry.ts";
 import type { MechanismSlice } from "./timelines.ts";
 import type { AgentState } from "./transcript.ts";
 
@@ -288,8 +289,8 @@ export interface ViewOptions {
   keeps: () => readonly string[];
   /** Whether the agent would be given that tool. */
   offers: (tool: Tool) => boolean;
-  /** What mechanisms have that must not go with the past. */
-  carry: () => string[];
+  /** What mechanisms have that must not go with the past; `window`: how many characters it holds, about. */
+  carry: (how: Pick<Carrying, "shows"> & { window: number }) => Carried[];
   /** Asks the model beside the conversation, with what its requests carry otherwise. What that used is for the asker to record (`reply.aside`). */
   ask: (items: readonly Item[], signal?: AbortSignal) => Promise<Reply>;
 }
@@ -359,8 +360,11 @@ export interface Mechanism {
   refused?: (call: GateCall, refusal: { code: VerdictCode; reason: string }) => Promise<Note[]>;
   /** Contract: told what another mechanism announces. The first `blocked` in the order of the harness counts; a throw is the announcer's. */
   announced?: (event: string, payload: Readonly<Record<string, unknown>>, turn: Turn) => Promise<Heard>;
-  /** What of its slice the model has to know when the past is out of its view, in a few lines; "": nothing. Contract: from the fold alone. */
-  carry?: (turn: Turn) => string;
+  /**
+   * What of it the model has to know when the past is out of its view; "": nothing. Contract: from the fold alone, no clock, no longer than
+   * its room. A throw is reported and skipped. One of the house that has nothing says so (`nothing`).
+   */
+  carry?: (turn: Turn, how: Carrying) => string;
   /** Contract: false keeps a tool from that agent; the pool of one agent stays the same between rounds unless a fact changed. */
   offers?: (tool: Tool, turn: Turn) => boolean;
   /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */

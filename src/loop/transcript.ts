@@ -154,7 +154,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
     case "input.taken": {
       const taken = unqueue(agent, data.inputId);
       if (!taken) break;
-      addUser(agent, data.content ?? taken.content);
+      addUser(agent, data.content ?? taken.content, taken.origin === "user" ? {} : { from: taken.origin });
       if (agent.turn) agent.turn.toAnswer = true;
       break;
     }
@@ -164,6 +164,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
     case "note.added":
       addUser(agent, [{ type: "text", text: noteText(data.origin, data.text, data.kind) }], {
         note: true,
+        from: data.origin,
         ...(data.withResults && { withResults: true }),
       });
       break;
@@ -261,7 +262,11 @@ function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finis
   });
 }
 
-function addUser(agent: AgentState, content: Content[], more: { note?: true; withResults?: true } = {}): void {
+function addUser(
+  agent: AgentState,
+  content: Content[],
+  more: { note?: true; from?: string; withResults?: true },
+): void {
   agent.items.push({ kind: "user", content, n: ++agent.said, ...more });
   if (agent.turn) agent.turn.answered = false;
 }

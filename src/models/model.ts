@@ -23,9 +23,10 @@ export type CallPart = Extract<ReplyPart, { type: "call" }>;
 export type Item =
   /**
    * `n`: which of the things said to its agent it is; never given twice. `note`: the runtime says it, not a person or a program.
+   * `from`: who says it, where that is not the user.
    * `withResults`: of a note behind results; no request has shown those without it, so that it may stand inside them.
    */
-  | { kind: "user"; content: Content[]; n?: number; note?: boolean; withResults?: boolean }
+  | { kind: "user"; content: Content[]; n?: number; note?: boolean; from?: string; withResults?: boolean }
   /** `n`: which of its agent's replies it is; never given twice. */
   | { kind: "reply"; model: string; parts: ReplyPart[]; n?: number }
   | ResultItem;

@@ -21,7 +21,9 @@ test("a new file is created with its parents and remembered as seen", async () =
   expect(output).toEqual({
     content: "Created a/b/c.txt (6 bytes)",
     display: "--- /dev/null\n+++ a/b/c.txt\n@@ -0,0 +1,1 @@\n+hello",
-    events: [{ type: "file.seen", data: { path: join(root, "a/b/c.txt"), hash: sha("hello\n") } }],
+    events: [
+      { type: "file.seen", data: { path: join(root, "a/b/c.txt"), hash: sha("hello\n"), callId: "c1", how: "wrote" } },
+    ],
   });
   expect([text("a/b/c.txt"), readdirSync(join(root, "a/b"))]).toEqual(["hello\n", ["c.txt"]]);
   expect((await turn.call("write_file", { path: "a/b/c.txt", content: "again\n" })).isError).toBeUndefined();
@@ -200,7 +202,7 @@ test("after a crash, a write that had happened gives its result and is not repea
   const before = statSync(join(root, "a.txt")).ino;
   expect(await turn.resume("write_file", input, intent)).toEqual({
     content: "Created a.txt (3 bytes)",
-    events: [{ type: "file.seen", data: { path: join(root, "a.txt"), hash: sha("new") } }],
+    events: [{ type: "file.seen", data: { path: join(root, "a.txt"), hash: sha("new"), callId: "c1", how: "wrote" } }],
   });
   expect([turn.reran, statSync(join(root, "a.txt")).ino]).toEqual([false, before]);
 });

@@ -16,7 +16,10 @@ test("lines are numbered at the first one and at every fifth, and the hash is re
   const { root, turn } = setUp();
   const text = `${lines(7)}\n`;
   writeFileSync(join(root, "a.txt"), text);
-  const seen = { type: "file.seen", data: { path: join(root, "a.txt"), hash: hashOf(Buffer.from(text)) } };
+  const seen = {
+    type: "file.seen",
+    data: { path: join(root, "a.txt"), hash: hashOf(Buffer.from(text)), callId: "c1", how: "read" },
+  };
   expect(await turn.call("read_file", { path: "a.txt" })).toEqual({
     content: "1|l1\n|l2\n|l3\n|l4\n5|l5\n|l6\n|l7",
     events: [seen],
@@ -121,5 +124,6 @@ test("a link is remembered by the file it points at", async () => {
   writeFileSync(join(root, "real.txt"), "x");
   symlinkSync("real.txt", join(root, "link.txt"));
   await turn.call("read_file", { path: "link.txt" });
-  expect(turn.events.map((e) => e.data)).toEqual([{ path: join(root, "real.txt"), hash: hashOf(Buffer.from("x")) }]);
+  const seen = { path: join(root, "real.txt"), hash: hashOf(Buffer.from("x")), callId: "c1", how: "read" };
+  expect(turn.events.map((e) => e.data)).toEqual([seen]);
 });

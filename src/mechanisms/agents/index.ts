@@ -2,6 +2,7 @@
 
 import type { PermissionMode } from "../../claude-code/permission-modes.ts";
 import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { claudeModel } from "../../models/catalogue.ts";
 import type { Model } from "../../models/model.ts";
@@ -61,6 +62,7 @@ export function createAgents({ openModel, always = [] }: AgentsOptions = {}): Me
 
   return defineMechanism({
     name: "agents",
+    carry: nothing,
     events: agentEvents,
     fold: agentsSlice,
     offers: (tool, turn) => lineFor(turn).every((defined) => leaves(defined, tool.name, always)),

@@ -5,6 +5,8 @@ import { toClaude } from "../../claude-code/tool-names.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
+import { LEAD } from "../../loop/agent.ts";
+import type { Carrying } from "../../loop/carry.ts";
 import {
   type Answer,
   type Asked,
@@ -13,6 +15,9 @@ import {
   type Mechanism,
   type Turn,
 } from "../../loop/seams.ts";
+import { cutText } from "../../text/cut.ts";
+import { fittingLines } from "../../text/fitting.ts";
+import { visible } from "../../text/visible.ts";
 import { fireHook } from "../hooks/port.ts";
 import {
   type ApprovalAnswer,
@@ -35,10 +40,30 @@ export interface ApprovalsOptions {
 export function createApprovals(opts: ApprovalsOptions = {}): Mechanism {
   return defineMechanism({
     name: "approvals",
+    carry: carryApprovals,
     events: approvalEvents,
     fold: approvalsSlice,
     seams: { ask: (call, asked) => ask(call, asked, opts) },
   });
+}
+
+/** Of the window. */
+const SHARE = 0.02;
+const INPUT_CHARS = 200;
+
+/** What waits for a person's word: the lead knows of everyone's, the others of their own. */
+function carryApprovals(turn: Pick<Turn, "agent" | "slice">, { room }: Pick<Carrying, "room">): string {
+  const open = Object.values(stateOf(turn).requests).filter(
+    ({ agent, answer, movedTo }) =>
+      answer === undefined && movedTo === undefined && (turn.agent === LEAD || agent === turn.agent),
+  );
+  if (open.length === 0) return "";
+  const lines = open.map(
+    ({ requestId, agent, callId, tool, input }) =>
+      `- ${requestId}: ${agent}, ${callId} ${tool} ${visible(cutText(JSON.stringify(input ?? {}), INPUT_CHARS))}`,
+  );
+  const rest = (count: number) => `- and ${count} more`;
+  return ["Calls that wait for a person's approval:", ...fittingLines(lines, room(SHARE), rest)].join("\n");
 }
 
 /** The same question to a person, for what is no call of a model. Contract: undefined when nobody can be asked. */

@@ -1,5 +1,6 @@
 // The budget of a context: one counter for all its agents, in any process; a call reserves before it starts and its reply settles.
 import { HoldfastError } from "../../ledger/error.ts";
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type ModelCall, type Turn } from "../../loop/seams.ts";
 import { costUsd } from "../../models/catalogue.ts";
 import { ModelError, noUsage, type Usage } from "../../models/model.ts";
@@ -25,6 +26,7 @@ export const unknownPrice = (model: string): string =>
 export function createBudget({ budget = {} }: { budget?: Budget } = {}): Mechanism {
   return defineMechanism({
     name: "budget",
+    carry: nothing,
     events: budgetEvents,
     fold: budgetSlice,
     seams: {

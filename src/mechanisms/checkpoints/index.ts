@@ -2,6 +2,7 @@
 import type { FileKeeper } from "../../contexts/file-keeper.ts";
 import { messageOf } from "../../ledger/error.ts";
 import type { Seq } from "../../ledger/store.ts";
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { type ContextState, contextRoot } from "../../loop/transcript.ts";
 import { textOf } from "../../models/model.ts";
@@ -35,6 +36,7 @@ export function createAutomaticCheckpoints({ keeper }: AutomaticCheckpointsOptio
 
   return defineMechanism({
     name: "checkpoints",
+    carry: nothing,
     fold: checkpointsSlice,
     /** The fact that they are kept becomes durable with the intent: an effect without it has not begun. */
     beforeEffect: ({ turn }) => keepOwed(turn),

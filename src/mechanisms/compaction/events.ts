@@ -97,8 +97,11 @@ const nothing = (): Kept => ({ all: [], holding: [], summaries: [] });
 /** Made once for each change: views are remembered by the list of epochs. */
 const held = new WeakMap<Kept["holding"][number], Epoch[]>();
 
-export function stateOf(turn: Pick<Turn, "slice" | "agent">): OfAgent {
-  const kept = own(turn.slice<CompactionState>("compaction"), turn.agent);
+export const stateOf = (turn: Pick<Turn, "slice" | "agent">): OfAgent =>
+  ofAgent(turn.slice<CompactionState>("compaction"), turn.agent);
+
+export function ofAgent(state: CompactionState, agent: string): OfAgent {
+  const kept = own(state, agent);
   if (!kept) return NONE;
   const { all, holding, ...now } = kept;
   const last = holding.at(-1);

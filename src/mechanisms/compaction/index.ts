@@ -1,6 +1,7 @@
 // What the model sees of a long conversation: a view with references, changed rarely and deeply. The ledger keeps all.
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";
 import type { Item } from "../../models/model.ts";
 import { fireHook } from "../hooks/port.ts";
@@ -10,15 +11,16 @@ import { type Cause, compactionEvents, compactionSlice, stateOf } from "./events
 import { draftEpoch, epochOf, type Planned, planningOf } from "./plan.ts";
 import { recallTool } from "./recall.ts";
 import { assumedText, compactedText, leftOut } from "./says.ts";
-import { sheetText } from "./sheet.ts";
+import { type SheetParts, sheetText } from "./sheet.ts";
 import { createSummaries, type Summaries } from "./summaries.ts";
 import { isNear, thresholdOf, tokensNow } from "./threshold.ts";
-import { viewOf } from "./view.ts";
+import { masksOf, viewOf } from "./view.ts";
 
 export function compaction(): Mechanism {
   const summaries = createSummaries();
   return defineMechanism({
     name: "compaction",
+    carry: nothing,
     events: compactionEvents,
     fold: compactionSlice,
     tools: (turn) => (stateOf(turn).epochs.length > 0 ? [compactTool, recallTool] : [compactTool]),
@@ -49,8 +51,12 @@ async function beginEpoch(
   const draft = draftEpoch(planning);
   if (!draft) return;
   const summary = draft.summarise && (await opts.summaries.of(draft.summarise, turn, opts));
-  const sheet = (hidden: Parameters<typeof sheetText>[0]["hidden"]) =>
-    sheetText({ hidden, items, carried: opts.carry(), room: planning.room });
+  const masked = [...masksOf(planning.state.epochs).keys(), ...draft.masks.map(({ call }) => call)];
+  const sheet = (hidden: SheetParts["hidden"]) =>
+    sheetText({
+      ...{ hidden, masked, items, turn: turn.state.turn, carry: opts.carry },
+      window: planning.window / planning.measure.tokensOf(1),
+    });
   const planned = epochOf(draft, planning, { summary, sheet });
   const { tokens } = planned;
   const { fixed } = planning.measure;

@@ -1,12 +1,11 @@
 // How a reader of the ledger gets at what the model saw: the view of the epochs that hold, and nothing decided anew.
-import { own } from "../../ledger/own.ts";
 import type { Viewer } from "../../loop/recorded-request.ts";
 import { acrossTimelines } from "../../loop/timelines.ts";
-import { type CompactionState, compactionSlice } from "./events.ts";
+import { type CompactionState, compactionSlice, ofAgent } from "./events.ts";
 import { viewOf } from "./view.ts";
 
 export const compactionViewer: Viewer<CompactionState> = {
   name: "compaction",
   slice: acrossTimelines(compactionSlice),
-  view: (items, state, agent) => viewOf(items, own(state, agent)?.epochs ?? []),
+  view: (items, state, agent) => viewOf(items, ofAgent(state, agent).epochs),
 };

@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../ledger/error.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
+import { fittingLines } from "../../text/fitting.ts";
 import { cronEvents, cronSlice, type ScheduleState } from "./events.ts";
 import { compile, type NextAfter } from "./expression.ts";
 import { decideFiring, firesAt } from "./firing.ts";
 import { firingId, firingNotes } from "./notes.ts";
+import { showSchedule } from "./plan.ts";
 import { armedAt, nextFiring, schedulesOf, wakeAt } from "./schedules.ts";
 import { createCronTools } from "./tools.ts";
 import { localZone } from "./zone.ts";
@@ -14,6 +16,9 @@ import { localZone } from "./zone.ts";
 const LONGEST_SLEEP_MS = 30_000;
 /** A firing that could not be recorded is not tried again at once. */
 const RETRY_MS = 5_000;
+
+/** Of the window, for what must not go with the past. */
+const SHARE = 0.02;
 
 export interface CronClock {
   /** Wall-clock milliseconds. */
@@ -40,6 +45,12 @@ export function createCron(opts: CronOptions = {}): Mechanism {
   const waiting = new WeakMap<Turn, AbortController>();
   return defineMechanism({
     name: "cron",
+    carry(turn, { room }) {
+      const lines = schedulesOf(turn).map((schedule) => `- ${showSchedule(schedule)}`);
+      if (lines.length === 0) return "";
+      const rest = (count: number) => `- and ${count} more: list_crons`;
+      return ["Your schedules:", ...fittingLines(lines, room(SHARE), rest)].join("\n");
+    },
     events: cronEvents,
     fold: cronSlice,
     tools: createCronTools({ now: clock.now, zone }),

@@ -9,6 +9,7 @@ import type { loopEvents } from "../../loop/events.ts";
 import { type RootMove, relocate } from "../../loop/moved.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
+import { carryFiles } from "./carry.ts";
 import { editFileTool } from "./edit-file.ts";
 import { globTool } from "./glob.ts";
 import { grepTool } from "./grep.ts";
@@ -19,14 +20,22 @@ import { writeFileTool } from "./write-file.ts";
 const fileEvents = {
   "file.seen": {
     v: 1,
-    schema: () => z.object({ path: z.string(), hash: z.string(), inputId: z.string().optional() }),
+    schema: () =>
+      z.object({
+        path: z.string(),
+        hash: z.string(),
+        inputId: z.string().optional(),
+        /** The call that saw it, and how; of older versions not known. */
+        callId: z.string().optional(),
+        how: z.enum(["read", "wrote"]).optional(),
+      }),
   },
 } satisfies EventDefs;
 
 type Known = typeof fileEvents & Pick<typeof loopEvents, "input.blocked"> & Pick<typeof contextEvents, "context.moved">;
 
 const slice: MechanismSlice<SeenFiles> = {
-  version: 4,
+  version: 5,
   types: ["file.seen", "input.blocked", "context.moved"],
   timelines: {
     // What was read after the checkpoint is no longer in the conversation: it must be read again before it is overwritten.
@@ -41,8 +50,18 @@ const slice: MechanismSlice<SeenFiles> = {
     if (type === "context.moved") return relocated(state, data);
     if (type === "input.blocked") return without(state, actor, data.inputId);
     if (type !== "file.seen") return state;
-    const { path, hash, inputId } = data;
-    ownOr(state, actor, () => ({}))[path] = { hash, seq: event.seq, ...(inputId !== undefined && { inputId }) };
+    const { path, hash, inputId, callId, how } = data;
+    const seen = ownOr(state, actor, () => ({}));
+    const known = own(seen, path);
+    const read = how === "read" ? callId : known?.read;
+    const wrote = how === "wrote" ? callId : known?.wrote;
+    seen[path] = {
+      hash,
+      seq: event.seq,
+      ...(inputId !== undefined && { inputId }),
+      ...(read !== undefined && { read }),
+      ...(wrote !== undefined && { wrote }),
+    };
     return state;
   },
 };
@@ -70,6 +89,7 @@ export function createFiles(): Mechanism {
     name: SEEN_SLICE,
     events: fileEvents,
     fold: slice,
+    carry: carryFiles,
     tools: [readFileTool, writeFileTool, editFileTool, multiEditTool, globTool, grepTool],
   });
 }

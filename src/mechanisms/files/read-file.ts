@@ -42,14 +42,21 @@ export const readFileTool = defineTool<ReadInput>({
     const held = hold(permit, asked, { shown: input.path });
     if (!held) return failure(`${input.path} does not exist${nearbyNames(permit, cwd, asked)}`);
     try {
-      return await showHeld(held, { input, turn, name: displayPath(cwd, asked) });
+      return await showHeld(held, { input, turn, callId: run.call.id, name: displayPath(cwd, asked) });
     } finally {
       release(held);
     }
   },
 });
 
-async function showHeld(held: OpenFile, at: { input: ReadInput; turn: Turn; name: string }): Promise<ToolOutput> {
+interface Reading {
+  input: ReadInput;
+  turn: Turn;
+  callId: string;
+  name: string;
+}
+
+async function showHeld(held: OpenFile, at: Reading): Promise<ToolOutput> {
   const { stat } = held;
   const { path } = at.input;
   if (stat.isDirectory()) return failure(`${path} is a directory; list it with glob, path ${path}`);
@@ -61,7 +68,8 @@ async function showHeld(held: OpenFile, at: { input: ReadInput; turn: Turn; name
   const media = mediaTypeOf(bytes);
   if (media) return showMedia(at.name, bytes, media);
   if (isBinary(bytes)) return failure(`${path} is binary (${bytes.length} bytes); look at it with bash (file, xxd)`);
-  return { ...showText(bytes, at.input), events: markSeen(at.turn, held.real, hashOf(bytes)) };
+  const events = markSeen(at.turn, held.real, hashOf(bytes), { callId: at.callId, how: "read" });
+  return { ...showText(bytes, at.input), events };
 }
 
 async function readBlob(turn: Turn, input: ReadInput): Promise<ToolOutput> {

@@ -2,8 +2,11 @@
 
 import { type HookEvent, isHookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { LEAD } from "../../loop/agent.ts";
-import { harmless } from "../../loop/marks.ts";
+import type { Carrying } from "../../loop/carry.ts";
+import { harmless, noteInside } from "../../loop/marks.ts";
 import { defineMechanism, type Heard, type Mechanism, type Note, type Seams, type Turn } from "../../loop/seams.ts";
+import { textOf } from "../../models/model.ts";
+import { fittingTexts } from "../../text/fitting.ts";
 import { betweenRounds } from "./between-rounds.ts";
 import { callSeams, type FireEvent, refusals } from "./call-seams.ts";
 import { hookEvents, hooksSlice } from "./events.ts";
@@ -30,7 +33,8 @@ export interface HooksOptions extends HandlerOptions {
   now?: () => number;
 }
 
-const hookNote = (text: string): Note => ({ origin: "hook", text: harmless(text) });
+const ORIGIN = "hook";
+const hookNote = (text: string): Note => ({ origin: ORIGIN, text: harmless(text) });
 
 const neverText = (event: HookEvent): string[] => {
   const { never } = ruleOf(event);
@@ -68,6 +72,7 @@ export function createHooks(opts: HooksOptions): Mechanism {
 
   return defineMechanism({
     ...facts,
+    carry: carryFirst,
     seams,
     async start(turn) {
       if (handlers.length === 0) {
@@ -95,6 +100,19 @@ export function createHooks(opts: HooksOptions): Mechanism {
       isHookEvent(event) ? heardOf(await fire(event, payload, turn)) : UNHEARD,
     wake: (turn, signal) => firing.untilSaid(turn, signal),
   });
+}
+
+/** Of the window. */
+const SHARE = 0.04;
+
+/** What hooks said before the agent began: later ones spoke of a moment. */
+function carryFirst({ state: { items } }: Pick<Turn, "state">, { room, shows }: Carrying): string {
+  const begun = items.findIndex(({ kind }) => kind === "reply");
+  const texts = items.slice(0, Math.max(0, begun)).flatMap((item) => {
+    if (item.kind !== "user" || !item.note || item.from !== ORIGIN || shows(`u${item.n}`)) return [];
+    return [{ whole: noteInside(textOf(item.content)), short: `A hook said more: recall u${item.n}` }];
+  });
+  return fittingTexts(texts, room(SHARE), (count) => `and ${count} more`).join("\n\n");
 }
 
 const UNHEARD: Heard = { context: [] };

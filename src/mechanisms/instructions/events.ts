@@ -1,19 +1,23 @@
 // Which instructions of folders each agent was shown.
 import * as z from "zod";
 import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { ownOr } from "../../ledger/own.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export const instructionsEvents = {
-  /** Shown to the agent that records it: a file of a folder it came into, as it was then. */
-  "instructions.shown": { v: 1, schema: () => z.object({ file: z.string(), hash: z.string() }) },
+  /** Shown to the agent that records it: a file of a folder it came into, as it was then. `mark`: of the note that shows it. */
+  "instructions.shown": {
+    v: 1,
+    schema: () => z.object({ file: z.string(), hash: z.string(), mark: z.string().optional() }),
+  },
 } satisfies EventDefs;
 
 /** By agent, then by file as people know it. */
-export type ShownInstructions = Record<string, Record<string, { hash: string; seq: number }>>;
+export type ShownInstructions = Record<string, Record<string, { hash: string; seq: number; mark?: string }>>;
 
 export const instructionsSlice: MechanismSlice<ShownInstructions> = {
-  version: 2,
+  version: 3,
   types: Object.keys(instructionsEvents),
   timelines: {
     // What was shown after the checkpoint is no longer in the conversation: it is shown again when the agent comes there.
@@ -29,8 +33,8 @@ export const instructionsSlice: MechanismSlice<ShownInstructions> = {
   },
   initial: () => ({}),
   apply(state, event) {
-    const { file, hash } = event.data as { file: string; hash: string };
-    ownOr(state, event.actor, () => ({}))[file] = { hash, seq: event.seq };
+    const { file, hash, mark } = knownFact<typeof instructionsEvents>(event).data;
+    ownOr(state, event.actor, () => ({}))[file] = { hash, seq: event.seq, ...(mark !== undefined && { mark }) };
     return state;
   },
 };

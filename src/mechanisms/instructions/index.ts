@@ -3,10 +3,12 @@ import { basename, dirname, join } from "node:path";
 import { isInside, realPath } from "../../file-access/paths.ts";
 import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
 import { own } from "../../ledger/own.ts";
-import { inside, withoutMarks } from "../../loop/marks.ts";
+import { markOf } from "../../loop/carry.ts";
+import { inside, noteText, withoutMarks } from "../../loop/marks.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { fireHook } from "../hooks/port.ts";
+import { carryRules } from "./carry.ts";
 import { instructionsEvents, instructionsSlice, type ShownInstructions } from "./events.ts";
 import {
   folderPlaces,
@@ -103,7 +105,8 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
   }
 
   return defineMechanism({
-    name: "instructions",
+    name: ORIGIN,
+    carry: carryRules,
     events: instructionsEvents,
     fold: instructionsSlice,
     seams: {
@@ -116,14 +119,19 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
         if (!opts?.trusted || !turn.state.turn) return []; // nobody is woken for it
         const near = await nearer(turn, opts);
         await tell(near, ({ paths }) => (paths === undefined ? "nested_traversal" : "path_glob_match"), turn);
-        return near.map((one) => ({
-          origin: "instructions",
-          text: `Rules of the project, ${one.paths ? `for ${one.paths.join(", ")}` : one.why}, from ${one.shown}: follow them there.\n\n${withoutMarks(one.text)}`,
-          events: [{ type: "instructions.shown", data: { file: one.shown, hash: one.hash } }],
-        }));
+        return near.map(noteOf);
       },
     },
   });
+}
+
+const ORIGIN = "instructions";
+
+function noteOf({ shown, hash, paths, why, text: rules }: Instructions): Note {
+  const where = paths ? `for ${paths.join(", ")}` : why;
+  const text = `Rules of the project, ${where}, from ${shown}: follow them there.\n\n${withoutMarks(rules)}`;
+  const mark = markOf(noteText(ORIGIN, text));
+  return { origin: ORIGIN, text, events: [{ type: "instructions.shown", data: { file: shown, hash, mark } }] };
 }
 
 /** As hooks are told it. */

@@ -1,6 +1,10 @@
 // Background work: commands run as supervised jobs, survive the harness, and report their end once.
+import type { Carrying } from "../../loop/carry.ts";
 import { inside, withoutMarks } from "../../loop/marks.ts";
 import type { Mechanism, Note, Turn } from "../../loop/seams.ts";
+import { cutText } from "../../text/cut.ts";
+import { fittingLines } from "../../text/fitting.ts";
+import { visible } from "../../text/visible.ts";
 import { createBashTool, describeEnd, LACKED_NETWORK } from "./bash.ts";
 import { type JobsState, jobEvents, jobsSlice, type RunningJob } from "./events.ts";
 import { currentAttempt, jobEnd, jobState, killLeftovers, readMeta, START_WITHIN_MS, takenFrom } from "./job-dir.ts";
@@ -28,6 +32,7 @@ export function createJobs(opts: JobsOptions): Mechanism {
   let isSwept = false;
   return {
     name: "jobs",
+    carry: carryJobs,
     events: jobEvents,
     fold: jobsSlice,
     tools: [createBashTool(runner), createJobOutputTool(runner), createJobKillTool(runner), createListJobsTool(runner)],
@@ -87,6 +92,23 @@ export function createJobs(opts: JobsOptions): Mechanism {
 type OfAgent = Pick<Turn, "agent" | "slice">;
 
 const unreported = (turn: OfAgent): RunningJob[] => Object.values(turn.slice<JobsState>("jobs")[turn.agent] ?? {});
+
+/** Of the window. */
+const SHARE = 0.02;
+const COMMAND_CHARS = 200;
+
+/** Those whose end it was not told of. */
+function carryJobs(turn: OfAgent, { room }: Pick<Carrying, "room">): string {
+  const lines = unreported(turn).map(
+    ({ jobId, callId, command }) => `- ${jobId}, begun by ${callId}: ${visible(cutText(command, COMMAND_CHARS))}`,
+  );
+  if (lines.length === 0) return "";
+  const rest = (count: number) => `- and ${count} more: list_jobs`;
+  return [
+    "Your commands in the background; you are told when one ends:",
+    ...fittingLines(lines, room(SHARE), rest),
+  ].join("\n");
+}
 
 /** Whether a background job of that agent has ended and waits to be reported. */
 function hasEndedJob(turn: OfAgent): boolean {

@@ -1,6 +1,7 @@
 // What stops a turn that goes nowhere: the limit on rounds, and the guard against repeating one call for ever.
 
 import { HoldfastError } from "../../ledger/error.ts";
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { CallPart, Item } from "../../models/model.ts";
 import { counted } from "../../text/counted.ts";
@@ -11,6 +12,7 @@ const STOP_AT = 6;
 export function limits(opts: { maxRounds?: number } = {}): Mechanism {
   return defineMechanism({
     name: "limits",
+    carry: nothing,
     seams: {
       intake: (turn) => {
         const { count, name } = repetition(turn.state.items, turn.state.turn?.from);

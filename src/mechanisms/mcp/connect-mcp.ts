@@ -4,6 +4,7 @@ import { inside } from "../../loop/marks.ts";
 import { defineTool, type Tool, type ToolOutput, type ToolRun } from "../../loop/seams.ts";
 import { nearestName } from "../../text/similarity.ts";
 import type { McpState } from "./events.ts";
+import { CONNECT_MCP } from "./names.ts";
 import { shownName, shownText } from "./offer.ts";
 import type { Offering } from "./offering.ts";
 import { withoutResult } from "./outcome-text.ts";
@@ -28,7 +29,7 @@ export function createConnectTool(servers: Servers, offering: Offering, sight: S
   }
 
   return defineTool({
-    name: "connect_mcp",
+    name: CONNECT_MCP,
     description: "Connect a configured MCP server. Its tools are offered from the next round on, as mcp__server__tool.",
     schema: () => z.strictObject({ name: z.string() }),
     effect: "read",

@@ -1,6 +1,7 @@
 // MCP: servers that are configured, connected by `connect_mcp`, by the first call, or when an agent begins whose type names them; their tools among ours, their resources and prompts by name.
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { ApprovesServers } from "./agent-servers.ts";
+import { carryServers } from "./carry.ts";
 import { mcpEvents, mcpSlice } from "./events.ts";
 import type { McpHouse, McpServer } from "./port.ts";
 import type { McpRoom } from "./room.ts";
@@ -38,6 +39,7 @@ export function createMcp({
 
   return defineMechanism({
     name: "mcp",
+    carry: carryServers,
     events: mcpEvents,
     fold: mcpSlice,
     tools: (turn) => room?.tools(turn) ?? [],

@@ -16,3 +16,6 @@ export function toolName(server: string, tool: string): string {
   const mark = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 6);
   return `${name.slice(0, LONGEST - mark.length - 1)}_${mark}`;
 }
+
+/** The tool that connects a server. */
+export const CONNECT_MCP = "connect_mcp";

@@ -1,9 +1,11 @@
 // What a project remembers, beside a person's input where it is new to the agent or has to do with it; never in the system prompt.
 import { messageOf } from "../../ledger/error.ts";
 import { own } from "../../ledger/own.ts";
-import { noteText } from "../../loop/marks.ts";
+import { type Carrying, markOf, saidAs } from "../../loop/carry.ts";
+import { noteInside, noteText } from "../../loop/marks.ts";
 import { defineMechanism, type Input, type Mechanism, saying, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
+import { fittingTexts } from "../../text/fitting.ts";
 import { byWords } from "../../text/word-search.ts";
 import type { Memories, Memory } from "./memories.ts";
 import { createForgetTool, createRememberTool } from "./remember.ts";
@@ -38,17 +40,33 @@ export function createMemory(opts: MemoryOptions | undefined): Mechanism {
     const all = await memories.list();
     const { text, shown } = newsFor(all, turn, textOf(input.content));
     if (text === undefined) return input;
-    const fact = { type: "memory.shown", data: { memories: shown } };
-    return saying(input, noteText("memory", text), fact);
+    const note = noteText("memory", text);
+    const fact = { type: "memory.shown", data: { memories: shown, mark: markOf(note) } };
+    return saying(input, note, fact);
   }
 
   return defineMechanism({
     name: "memory",
+    carry: carryMemories,
     events: shownEvents,
     fold: memorySlice,
     tools: opts ? [createRememberTool(opts.open, changed), createForgetTool(opts.open, changed)] : [],
     seams: { input: async (input, turn) => (opts ? attached(input, turn, await opts.open()) : input) },
   });
+}
+
+/** Of the window. */
+const SHARE = 0.04;
+
+/** What it was told, in the words of then, the last first: it is not told twice. */
+function carryMemories(turn: Turn, { room, shows }: Carrying): string {
+  const marks = (own(turn.slice<MemorySlice>("memory"), turn.agent)?.notes ?? []).map(({ mark }) => mark);
+  const said = saidAs(turn.state.items, marks);
+  const notes = [...said.values()]
+    .filter(({ ref }) => !shows(ref))
+    .toReversed()
+    .map(({ ref, text }) => ({ whole: noteInside(text), short: `More is remembered: recall ${ref}` }));
+  return fittingTexts(notes, room(SHARE), (count) => `More is remembered in ${count} older notes: recall`).join("\n\n");
 }
 
 /** Lines for what the agent was not shown as it is now, the newest kept where there are many; texts for what has to do with the input. */

@@ -8,10 +8,11 @@ import type { Content } from "../../models/model.ts";
 import { textOf } from "../../models/model.ts";
 
 export const shownEvents = {
-  /** Memories that stand in an input of this agent, each with the time it was kept. */
+  /** Memories that stand in an input of this agent, each with the time it was kept. `mark`: of the note that says them. */
   "memory.shown": {
     v: 1,
-    schema: () => z.object({ memories: z.array(z.object({ name: z.string(), at: z.number() })) }),
+    schema: () =>
+      z.object({ memories: z.array(z.object({ name: z.string(), at: z.number() })), mark: z.string().optional() }),
   },
   /** This agent is to read `source` up to there, for what is worth remembering. */
   "memory.asked": { v: 1, schema: () => z.object({ source: z.string(), to: z.number() }) },
@@ -23,6 +24,8 @@ export const GONE = 0;
 interface OfAgent {
   /** By name: when the memory that it was shown was kept, and the event that says so. */
   shown: Record<string, { at: number; seq: number }>;
+  /** The notes that said them, the last of them. */
+  notes?: { mark: string; seq: number }[];
   /** What a person said to it, the last of it: not what was piped in beside the words, nor the files that they name. */
   said: { seq: number; text: string }[];
   /** What it was asked to read. */
@@ -32,18 +35,20 @@ interface OfAgent {
 export type MemorySlice = Record<string, OfAgent>;
 
 const MOST_SAID = 30;
+const MOST_NOTES = 50;
 const LONGEST_SAID = 4000;
 
 export const memorySlice: MechanismSlice<MemorySlice> = {
-  version: 2,
+  version: 3,
   types: ["input.received", ...Object.keys(shownEvents)],
   timelines: {
     restored: (state, { to }) =>
       Object.fromEntries(
-        Object.entries(state).map(([agent, { shown, said, ...rest }]) => [
+        Object.entries(state).map(([agent, { shown, said, notes = [], ...rest }]) => [
           agent,
           {
             ...rest,
+            notes: notes.filter(({ seq }) => seq <= to),
             shown: Object.fromEntries(Object.entries(shown).filter(([, { seq }]) => seq <= to)),
             said: said.filter(({ seq }) => seq <= to),
           },
@@ -66,8 +71,10 @@ export const memorySlice: MechanismSlice<MemorySlice> = {
       agentIn(state, event.actor).reads = event.data as { source: string; to: number };
       return state;
     }
-    const { memories } = event.data as { memories: { name: string; at: number }[] };
-    for (const { name, at } of memories) agentIn(state, event.actor).shown[name] = { at, seq: event.seq };
+    const { memories, mark } = event.data as { memories: { name: string; at: number }[]; mark?: string };
+    const mine = agentIn(state, event.actor);
+    for (const { name, at } of memories) mine.shown[name] = { at, seq: event.seq };
+    if (mark !== undefined) mine.notes = [...(mine.notes ?? []), { mark, seq: event.seq }].slice(-MOST_NOTES);
     return state;
   },
 };

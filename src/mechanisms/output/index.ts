@@ -1,5 +1,6 @@
 // The one bound on what a tool may show the model: head and tail, the whole kept as a blob that read_file opens.
 import { hash } from "node:crypto";
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type ToolOutput } from "../../loop/seams.ts";
 import { type Content, textOf } from "../../models/model.ts";
 import { cutText, cutTextTail } from "../../text/cut.ts";
@@ -24,6 +25,7 @@ export function createOutputBound(opts: OutputBoundOptions = {}): Mechanism {
   };
   return defineMechanism({
     name: "output",
+    carry: nothing,
     seams: {
       tool: async (run, next) => boundOutput(await next(run), bound),
     },

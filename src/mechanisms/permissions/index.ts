@@ -6,6 +6,7 @@ import { isFileTool, isSearch } from "../../file-access/file-tools.ts";
 import { isKept } from "../../file-access/kept-results.ts";
 import { isInside, realPath, resolvePath } from "../../file-access/paths.ts";
 import { isRecord } from "../../ledger/guards.ts";
+import type { Carrying } from "../../loop/carry.ts";
 import {
   defineMechanism,
   type GateCall,
@@ -20,7 +21,10 @@ import { compileRules, coveredBy } from "../../shell-policy/rules.ts";
 import { rulesFor } from "../../shell-policy/rules-for-call.ts";
 import { policyIn } from "../../shell-policy/tree-policy.ts";
 import type { Judgement, Policy, World } from "../../shell-policy/types.ts";
+import { cutText } from "../../text/cut.ts";
+import { fittingLines } from "../../text/fitting.ts";
 import { splitPattern } from "../../text/glob.ts";
+import { visible } from "../../text/visible.ts";
 
 export interface PermissionOptions {
   policy?: Partial<Policy>;
@@ -51,8 +55,26 @@ export function createPermissions(opts: PermissionOptions): Mechanism {
   const within = policyIn(policy);
   return defineMechanism({
     name: "permissions",
+    carry: carryRefusals,
     seams: { gate: { judge: (call) => judge(call, within(call.turn.root, apartFrom(call.turn)), { ...opts, trees }) } },
   });
+}
+
+/** Of the window. */
+const SHARE = 0.02;
+const [INPUT_CHARS, REASON_CHARS] = [120, 300];
+
+/** What was refused, and why: a person may have said what to do instead. The last ones first. */
+function carryRefusals(turn: Pick<Turn, "state">, { room }: Pick<Carrying, "room">): string {
+  const lines = turn.state.denials.toReversed().map(({ name, callId, input, reason }) => {
+    const call = `${callId} ${name} ${visible(cutText(JSON.stringify(input ?? {}), INPUT_CHARS))}`;
+    return `- ${call}: ${visible(cutText(reason, REASON_CHARS))}`;
+  });
+  if (lines.length === 0) return "";
+  const rest = (count: number) => `- and ${count} older ones`;
+  return ["Calls of yours that were refused, the last one first:", ...fittingLines(lines, room(SHARE), rest)].join(
+    "\n",
+  );
 }
 
 type Trees = { trees: Map<string, string> };

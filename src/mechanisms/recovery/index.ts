@@ -1,4 +1,5 @@
 // Recovery: a model call that fails is made again, elsewhere or smaller; a reply that was cut off goes on. Every retry is a fact.
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { type Model, ModelError } from "../../models/model.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
@@ -36,6 +37,7 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
   };
   return defineMechanism({
     name: "recovery",
+    carry: nothing,
     events: recoveryEvents,
     fold: recoverySlice,
     seams: {

@@ -1,4 +1,5 @@
 // Hiding known secrets: what our own environment holds under a secret's name never comes back in a result.
+import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Progress, type ToolOutput, type Turn } from "../../loop/seams.ts";
 import { secretsIn } from "./secrets.ts";
 
@@ -6,6 +7,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Mechanism {
   const hide = redactor(env);
   return defineMechanism({
     name: "redaction",
+    carry: nothing,
     seams: {
       async tool(run, next) {
         if (!hide) return next(run);

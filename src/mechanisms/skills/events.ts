@@ -17,6 +17,8 @@ export const skillsEvents = {
         by: z.enum(["model", "person"]),
         callId: z.string().optional(),
         agent: z.string().optional(),
+        /** Of its text, where that stands in no result. */
+        mark: z.string().optional(),
       }),
   },
   /** Its commands run now, for what a person typed. */
@@ -26,11 +28,11 @@ export const skillsEvents = {
 /** By agent, then by name. `begun`: its commands run, for that prompt; an earlier process may have been gone before it ended. */
 export type LoadedSkills = Record<
   string,
-  Record<string, { hash: string; seq: number; callId?: string; begun?: string; agent?: string }>
+  Record<string, { hash: string; seq: number; callId?: string; mark?: string; begun?: string; agent?: string }>
 >;
 
 export const skillsSlice: MechanismSlice<LoadedSkills> = {
-  version: 1,
+  version: 2,
   types: Object.keys(skillsEvents),
   timelines: {
     restored: (state, { to }) =>
@@ -52,7 +54,10 @@ export const skillsSlice: MechanismSlice<LoadedSkills> = {
   },
 };
 
-const loadedBy = ({ callId, agent }: { callId?: string | undefined; agent?: string | undefined }) => ({
+type LoadedBy = Partial<Record<"callId" | "agent" | "mark", string | undefined>>;
+
+const loadedBy = ({ callId, agent, mark }: LoadedBy) => ({
   ...(callId !== undefined && { callId }),
+  ...(mark !== undefined && { mark }),
   ...(agent !== undefined && { agent }),
 });

@@ -1,11 +1,13 @@
 // Skills and commands: what there is stands in the system prompt, the text of one comes by `load_skill` or by a person's `/name`.
 import { own } from "../../ledger/own.ts";
+import { markOf } from "../../loop/carry.ts";
 import { inside, noteText, withoutMarks, withoutNotes } from "../../loop/marks.ts";
 import { defineMechanism, type Input, type Mechanism, type Note, saying, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { fireHook } from "../hooks/port.ts";
 import { bring, type IsApproved } from "./bring.ts";
+import { carrySkills } from "./carry.ts";
 import { createSkillCatalogue, type SkillCatalogue, type SkillPlace } from "./catalogue.ts";
 import { type LoadedSkills, skillsEvents, skillsSlice } from "./events.ts";
 import { createLoadSkillTool } from "./load-skill.ts";
@@ -54,7 +56,7 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     if (told.blocked !== undefined) return { block: `blocked by a UserPromptExpansion hook: ${told.blocked}` };
     const notes = (told.context ?? []).map((one) => ({ type: "text" as const, text: noteText("hook", one) }));
     const { text, fact } = await loaded(skill, { turn, args, prompt: typed });
-    const brought = saying(input, text, fact);
+    const brought = saying(input, text, { ...fact, data: { ...fact.data, mark: markOf(text) } });
     return { ...brought, content: [...brought.content, ...notes] };
   }
 
@@ -82,14 +84,16 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
       if (!skill) turn.emit({ type: "status", text: missingText(wanted.type, name, all) });
       if (!skill || own(has, skill.name)?.agent !== undefined) continue;
       const { text, fact } = await loaded(skill, { turn, args: "", prompt: `agent ${wanted.type}` });
-      const data = { ...fact.data, agent: wanted.type };
-      notes.push({ origin: "skills", text: withoutMarks(text), events: [{ ...fact, data }] });
+      const note = { origin: "skills", text: withoutMarks(text) };
+      const data = { ...fact.data, agent: wanted.type, mark: markOf(noteText(note.origin, note.text)) };
+      notes.push({ ...note, events: [{ ...fact, data }] });
     }
     return notes;
   }
 
   return defineMechanism({
     name: "skills",
+    carry: carrySkills,
     events: skillsEvents,
     fold: skillsSlice,
     tools: () => (hasSkills() ? [tool] : []),

@@ -1,9 +1,12 @@
 // Subagents: the same loop for a child agent, in this process; limits on depth and number; those in the background and their reports.
+import type { Carrying } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Tool, type Turn } from "../../loop/seams.ts";
+import { fittingLines } from "../../text/fitting.ts";
+import { visible } from "../../text/visible.ts";
 import type { AgentCatalogue } from "../agents/port.ts";
 import { createBackground } from "./background.ts";
 import { createDelegate, GENERAL } from "./delegate.ts";
-import { subagentEvents, subagentsSlice } from "./events.ts";
+import { type Subagent, subagentEvents, subagentsSlice } from "./events.ts";
 import { offersSubtasks, type SubagentLimits, subagentsState } from "./limits.ts";
 import type { Isolate, SubagentRunner } from "./port.ts";
 import { createNestedSlots } from "./slots.ts";
@@ -25,14 +28,34 @@ export interface SubagentsOptions {
   timeoutMs?: number;
 }
 
-/** Background subtasks of that agent that have not ended. */
-const unfinishedSubtasks = (turn: Pick<Turn, "agent" | "slice">): number =>
-  Object.values(subagentsState(turn).agents).filter((one) => one.parent === turn.agent && one.task && !one.ended)
-    .length;
+type OfAgent = Pick<Turn, "agent" | "slice">;
+
+/** Background subtasks of that agent that have not ended, by name. */
+const unfinished = (turn: OfAgent): [agent: string, begun: Subagent][] =>
+  Object.entries(subagentsState(turn).agents).filter(
+    ([, one]) => one.parent === turn.agent && one.task !== undefined && !one.ended,
+  );
+
+const unfinishedSubtasks = (turn: OfAgent): number => unfinished(turn).length;
+
+/** Of the window. */
+const SHARE = 0.02;
+
+function carrySubtasks(turn: OfAgent, { room }: Pick<Carrying, "room">): string {
+  const lines = unfinished(turn).map(
+    ([agent, { type, description, callId }]) => `- ${agent} (${type}), begun by ${callId}: ${visible(description)}`,
+  );
+  if (lines.length === 0) return "";
+  const rest = (count: number) => `- and ${count} more`;
+  return [
+    "Your subtasks in the background; each report comes to you by itself:",
+    ...fittingLines(lines, room(SHARE), rest),
+  ].join("\n");
+}
 
 export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
   const { runner, catalogue, isolate, timeoutMs } = opts;
-  const facts = { name: "subagents", events: subagentEvents, fold: subagentsSlice };
+  const facts = { name: "subagents", events: subagentEvents, fold: subagentsSlice, carry: carrySubtasks };
   if (!runner || !catalogue) return defineMechanism({ ...facts, seams: { intake: () => [] } });
   const limits: SubagentLimits = { maxDepth: opts.maxDepth ?? 3, maxAgents: opts.maxAgents ?? 64 };
   const slots = createNestedSlots(opts.concurrency ?? 8);

@@ -28,6 +28,10 @@ const slice: MechanismSlice<Said> = {
 export function createSurroundings({ tell = false }: { tell?: boolean | undefined }): Mechanism {
   return defineMechanism({
     name: "surroundings",
+    carry(turn) {
+      const last = own(turn.slice<Said>("surroundings"), turn.agent);
+      return last ? `As you were told last: ${saidOf(last)}` : "";
+    },
     events,
     fold: slice,
     seams: {

@@ -2,6 +2,7 @@
 import type { Store } from "../../ledger/store.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { Board, BoardOptions } from "./board.ts";
+import { carryTasks } from "./carry.ts";
 import { createTaskClaimTool } from "./claim-task.ts";
 import { createTaskCompleteTool } from "./complete-task.ts";
 import { createTaskCreateTool } from "./create-task.ts";
@@ -40,7 +41,7 @@ export interface TasksOptions {
 }
 
 export function createTasks({ board, orphanAfterMs, placeOf }: TasksOptions = {}): Mechanism {
-  const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice }; // a past with worktrees stays readable without a board
+  const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice, carry: carryTasks }; // a past with worktrees stays readable without a board
   if (!board) return defineMechanism({ ...facts, seams: { intake: () => [], gate: { judge: () => ALLOWED } } });
   let sweptAt = 0;
   /** Where the board is looked at anyway; at most once a minute. */

@@ -5,26 +5,35 @@ import * as z from "zod";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
+import { own, ownOr } from "../../ledger/own.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
-import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { type OpenTaskBoard, ownerOf, type Task } from "./port.ts";
-import { entering, leaving, type Workplaces, workplaceOf } from "./task-tree.ts";
+import { entering, leaving, type TaskFacts, type TasksState, workplaceOf } from "./task-tree.ts";
 
 export const placeEvents = {
   "task.entered": { v: 1, schema: () => z.object({ task: z.string(), path: z.string() }) },
   "task.left": { v: 1, schema: () => z.object({}) },
+  /** The board says whose a task is; this, that the agent was told that it is its own, and that it is no longer. */
+  "task.held": { v: 1, schema: () => z.object({ task: z.string(), subject: z.string() }) },
+  "task.dropped": { v: 1, schema: () => z.object({ task: z.string() }) },
 } satisfies EventDefs;
 
-export const placesSlice: MechanismSlice<Workplaces> = {
-  version: 1,
+export const placesSlice: MechanismSlice<TasksState> = {
+  version: 2,
   types: Object.keys(placeEvents),
-  timelines: unchanged, // whose the task is, the board says: who is in the wrong place is brought back
-  initial: () => ({}),
+  timelines: {
+    restored: (state) => state, // whose the task is, the board says: who is in the wrong place is brought back
+    copied: ({ places }) => ({ places, held: {} }), // the board knows the agents of the original
+  },
+  initial: () => ({ places: {}, held: {} }),
   apply(state, event) {
     const { type, actor, data } = knownFact<typeof placeEvents>(event);
-    if (type === "task.entered") state[actor] = data;
-    else if (type === "task.left") delete state[actor];
+    if (type === "task.entered") state.places[actor] = data;
+    else if (type === "task.left") delete state.places[actor];
+    else if (type === "task.held") ownOr(state.held, actor, () => ({}))[data.task] = data.subject;
+    else if (type === "task.dropped") delete own(state.held, actor)?.[data.task];
     return state;
   },
 };
@@ -40,7 +49,9 @@ export async function backInPlace(turn: Turn, board: OpenTaskBoard): Promise<Not
   if (!mine || why !== undefined) {
     const root = contextRoot(turn);
     const left = isThere ? `; what you left there is still in ${here.path}` : "";
-    return [{ origin: "tasks", text: `${why}: you are back in ${root}${left}`, events: leaving(root) }];
+    const dropped: TaskFacts = mine ? [] : [{ type: "task.dropped", data: { task: here.task } }];
+    const events = [...dropped, ...leaving(root)];
+    return [{ origin: "tasks", text: `${why}: you are back in ${root}${left}`, events }];
   }
   if (turn.root === here.path) return [];
   const text = `${here.task} is still yours: you work in its worktree ${here.path}`; // a restore took the agent out of it

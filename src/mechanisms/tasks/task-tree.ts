@@ -1,6 +1,7 @@
 // Where one works on a task: the way into its worktree when it is claimed, and back when it is no longer one's own.
 
 import { refused } from "../../file-access/refused.ts";
+import { own } from "../../ledger/own.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { ownerOf, type Task, type TaskBoard } from "./port.ts";
@@ -11,6 +12,8 @@ export type TaskFacts = (
   | { type: "agent.moved"; data: { cwd: string; root: string | null } }
   | { type: "task.entered"; data: Workplaces[string] }
   | { type: "task.left"; data: Record<string, never> }
+  | { type: "task.held"; data: { task: string; subject: string } }
+  | { type: "task.dropped"; data: { task: string } }
 )[];
 
 export const TASKS_SLICE = "tasks";
@@ -18,8 +21,22 @@ export const TASKS_SLICE = "tasks";
 /** Which agents are in a worktree because of a task. */
 export type Workplaces = Record<string, { task: string; path: string }>;
 
-export const workplaceOf = (turn: Pick<Turn, "agent" | "slice">): Workplaces[string] | undefined =>
-  turn.slice<Workplaces | undefined>(TASKS_SLICE)?.[turn.agent];
+/** What agents of this context know of tasks of theirs. */
+export interface TasksState {
+  places: Workplaces;
+  /** By agent, then by task: what it is about, as it was when the agent took it. */
+  held: Record<string, Record<string, string>>;
+}
+
+type OfAgent = Pick<Turn, "agent" | "slice">;
+
+const stateOf = ({ slice }: OfAgent): TasksState | undefined => slice<TasksState | undefined>(TASKS_SLICE);
+
+export const workplaceOf = (turn: OfAgent): Workplaces[string] | undefined =>
+  own(stateOf(turn)?.places ?? {}, turn.agent);
+
+export const heldBy = (turn: OfAgent): Readonly<Record<string, string>> =>
+  own(stateOf(turn)?.held ?? {}, turn.agent) ?? {};
 
 export const entering = (task: Pick<Task, "id">, path: string): TaskFacts => [
   { type: "agent.moved", data: { cwd: path, root: path } },
@@ -41,11 +58,25 @@ export async function pathFor({ id, worktree }: Task, placeOf: PlaceOf | undefin
 type Actor = Pick<Turn, "context" | "agent" | "root" | "slice">;
 
 /**
- * What follows for this agent from the task as it is now. Contract: nothing when it stays where it is; throws `refused` when the worktree
- * went between the look and the claim.
+ * What follows for this agent from the task as it is now. Contract: nothing when that is known and it stays where it is; throws `refused`
+ * when the worktree went between the look and the claim.
  */
 export async function movesFor(task: Task, turn: Actor, placeOf: PlaceOf | undefined): Promise<TaskFacts> {
   const isMine = task.status === "in_progress" && task.owner === ownerOf(turn);
+  return [...holding(task, isMine, heldBy(turn)), ...(await placesFor(task, isMine, { turn, placeOf }))];
+}
+
+function holding({ id, subject }: Task, isMine: boolean, held: Readonly<Record<string, string>>): TaskFacts {
+  const known = own(held, id);
+  if (isMine) return known === subject ? [] : [{ type: "task.held", data: { task: id, subject } }];
+  return known === undefined ? [] : [{ type: "task.dropped", data: { task: id } }];
+}
+
+async function placesFor(
+  task: Task,
+  isMine: boolean,
+  { turn, placeOf }: { turn: Actor; placeOf: PlaceOf | undefined },
+): Promise<TaskFacts> {
   const here = workplaceOf(turn);
   if (isMine && task.worktree !== null && here?.task === task.id) return [];
   const path = isMine ? await pathFor(task, placeOf) : undefined;

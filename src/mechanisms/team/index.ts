@@ -12,6 +12,7 @@ import {
 } from "../../loop/seams.ts";
 import { fireHook } from "../hooks/port.ts";
 import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
+import { carryTeam } from "./carry.ts";
 import { teamEvents } from "./events.ts";
 import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
 import { createMateTools, type MateToolsOptions } from "./mate-tools.ts";
@@ -47,6 +48,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
 
   return defineMechanism({
     name: "team",
+    carry: carryTeam,
     events: teamEvents,
     fold: teamSlice,
     tools(turn) {

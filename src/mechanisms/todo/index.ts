@@ -6,9 +6,11 @@ import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import type { Seq } from "../../ledger/store.ts";
+import type { Carrying } from "../../loop/carry.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
+import { fittingLines } from "../../text/fitting.ts";
 import { createTodoWriteTool, showTodos, TODO_STATUSES, type Todo } from "./todo-write.ts";
 
 const REMIND_AFTER_ROUNDS = 3;
@@ -77,16 +79,26 @@ const freshLists = (lists: Record<string, Todo[]>): Record<string, TodoList> =>
 export const todosOf = (turn: Pick<Turn, "agent" | "slice">): readonly Todo[] =>
   turn.slice<TodoState>("todo").lists[turn.agent]?.todos ?? [];
 
+/** Of the window. */
+const SHARE = 0.05;
+
+function carryTodos(turn: Pick<Turn, "agent" | "slice">, { room }: Pick<Carrying, "room">): string {
+  const all = todosOf(turn);
+  const open = all.filter(({ status }) => status !== "completed");
+  if (open.length === 0) return "";
+  const done = all.length - open.length;
+  const head = `Your open todos${done > 0 ? ` (${done} of ${all.length} are done)` : ""}:`;
+  const lines = open.map((todo) => showTodos([todo]));
+  return [head, ...fittingLines(lines, room(SHARE), (count) => `and ${count} more`)].join("\n");
+}
+
 export function createTodo(): Mechanism {
   return defineMechanism({
     name: "todo",
     events: todoEvents,
     fold: slice,
     tools: [createTodoWriteTool(todosOf)],
-    carry: (turn) => {
-      const open = todosOf(turn).filter(({ status }) => status !== "completed");
-      return open.length === 0 ? "" : `Open todos:\n${showTodos(open)}`;
-    },
+    carry: carryTodos,
     seams: {
       intake(turn) {
         const list = turn.slice<TodoState>("todo").lists[turn.agent];

@@ -1,7 +1,13 @@
 // The mechanism `worktrees`: trees of their own for tasks, on branches that stay. Their state is git's; the ledger has what was done.
 import * as z from "zod";
+import type { EventDefs } from "../../ledger/events.ts";
+import { knownFact } from "../../ledger/guards.ts";
+import { own, ownOr } from "../../ledger/own.ts";
+import type { Carrying } from "../../loop/carry.ts";
 import { type AgentView, defineMechanism, type Mechanism } from "../../loop/seams.ts";
-import { unchanged } from "../../loop/timelines.ts";
+import { type MechanismSlice, unchanged } from "../../loop/timelines.ts";
+import { fittingLines } from "../../text/fitting.ts";
+import { visible } from "../../text/visible.ts";
 import { fireHook } from "../hooks/port.ts";
 import type { Isolate } from "../subagents/port.ts";
 import type { ComparedTree } from "./compare.ts";
@@ -81,6 +87,42 @@ export type WorktreesOptions = CreateWorktreePorts &
 interface WorktreesSlice {
   /** An agent of this context has made one. */
   used: boolean;
+  /** By agent, then by name: those that it made, or kept for review, and did not remove. */
+  made: Record<string, Record<string, { path: string; task?: string; isKept?: boolean }>>;
+}
+
+const worktreeEvents = {
+  "worktree.created": { v: 1, schema: () => z.object({ ...named, commit: z.string(), task: z.string().optional() }) },
+  "worktree.kept": { v: 1, schema: () => z.object({ ...named, note: z.string() }) },
+  "worktree.removed": { v: 1, schema: () => z.object({ ...named, head: z.string() }) },
+} satisfies EventDefs;
+
+const slice: MechanismSlice<WorktreesSlice> = {
+  version: 2,
+  types: Object.keys(worktreeEvents),
+  timelines: unchanged, // the trees are there, whatever the conversation says
+  initial: () => ({ used: false, made: {} }),
+  apply(state, event) {
+    const { type, actor, data } = knownFact<typeof worktreeEvents>(event);
+    const made = ownOr(state.made, actor, () => ({}));
+    if (type === "worktree.removed") for (const of of Object.values(state.made)) delete of[data.name];
+    else if (type === "worktree.kept") made[data.name] = { ...own(made, data.name), path: data.path, isKept: true };
+    else made[data.name] = { path: data.path, ...(data.task !== undefined && { task: data.task }) };
+    return { ...state, used: state.used || type === "worktree.created" };
+  },
+};
+
+/** Of the window. */
+const SHARE = 0.02;
+
+function carryTrees(turn: Pick<AgentView, "agent" | "slice">, { room }: Pick<Carrying, "room">): string {
+  const made = Object.entries(own(turn.slice<WorktreesSlice>("worktrees").made, turn.agent) ?? {});
+  if (made.length === 0) return "";
+  const lines = made.map(([name, { path, task, isKept }]) => {
+    const facts = [...(task === undefined ? [] : [`for ${task}`]), ...(isKept ? ["kept for review"] : [])];
+    return visible(`- ${name} in ${path}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`);
+  });
+  return ["Worktrees that you made:", ...fittingLines(lines, room(SHARE), (count) => `- and ${count} more`)].join("\n");
 }
 
 /** Whether any agent of the same context has made a worktree. */
@@ -94,21 +136,9 @@ export function createWorktrees({ worktrees, offer, ...ports }: WorktreesOptions
   const names = new Set(tools.map((tool) => tool.name));
   return defineMechanism({
     name: "worktrees",
-    fold: {
-      version: 1,
-      types: ["worktree.created"],
-      timelines: unchanged, // the trees are there, whatever the conversation says
-      initial: (): WorktreesSlice => ({ used: false }),
-      apply: (state: WorktreesSlice, { type }) => (type === "worktree.created" && !state.used ? { used: true } : state),
-    },
-    events: {
-      "worktree.created": {
-        v: 1,
-        schema: () => z.object({ ...named, commit: z.string(), task: z.string().optional() }),
-      },
-      "worktree.kept": { v: 1, schema: () => z.object({ ...named, note: z.string() }) },
-      "worktree.removed": { v: 1, schema: () => z.object({ ...named, head: z.string() }) },
-    },
+    carry: carryTrees,
+    fold: slice,
+    events: worktreeEvents,
     // What was begun is finished, also by a process that would not offer it; a call alone begins nothing.
     tools: (turn) =>
       offer ||
