@@ -28,6 +28,7 @@ test("every mechanism of the house says what of it must survive, or that nothing
       "recovery",
       "budget",
       "compaction",
+      "prompt-cache",
       "checkpoints",
       "output",
       "redaction",

@@ -79,7 +79,7 @@ test("the view stays the same in later rounds and over a resume, item by item", 
 
 test("where nothing can be left out nothing is recorded, and the list is unchanged", async () => {
   const { view, turn } = setUp();
-  const items = [user("go"), call("c1"), long("c1")];
+  const items = [user("go"), call("c1"), result("c1", "short")];
   expect(await view(items, true)).toBe(items);
   expect(turn.events).toEqual([]);
 });
@@ -89,7 +89,7 @@ test("it is done as often as a turn overflows, each time with what came since; w
   const items = [user("go")];
   for (const id of ["c1", "c2", "c3", "c4"]) {
     items.push(call(id), long(id));
-    await view(items, true);
+    if (id !== "c1") await view(items, true);
   }
   expect(turn.events.map(masksIn)).toEqual([["c1"], ["c2"], ["c3"]]);
   expect(await view(items)).toEqual([
@@ -106,7 +106,7 @@ test("where lines are not enough the oldest rounds go, as one reference; the she
   const { view, turn } = setUp();
   const shown = await view(items, true);
   const sheet =
-    '<note from="compaction">\nThe conversation above was made smaller. All of it is kept; this is where things stand.\n\nThe request that is being worked on:\ndo it\n</note>';
+    '<note from="compaction">\nThe conversation above was made smaller. All of it is kept, and recall brings any part back; this is where things stand.\n\nWhat you are working on follows behind these notes, as it was said.\n</note>\n\ndo it';
   expect(shown.slice(0, 2).map((item) => item.kind === "user" && item.content)).toEqual([
     [
       {
@@ -119,7 +119,7 @@ test("where lines are not enough the oldest rounds go, as one reference; the she
   expect(shown.slice(2)).toEqual(items.slice(11));
   for (let n = 9; n <= 12; n++) items.push(call(`c${n}`, n, "p".repeat(3_000)), result(`c${n}`, "short"));
   const later = await view(items, true);
-  expect(later[0]).toEqual({
+  expect(later[0]).toMatchObject({
     kind: "user",
     note: true,
     content: [

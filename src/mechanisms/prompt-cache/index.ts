@@ -1,15 +1,17 @@
 // The requests that broke the prefix which providers cache, counted by cause: from the facts alone, in whichever process they were made.
+
 import type { contextEvents } from "../../contexts/events.ts";
 import { isRecord, knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
+import { nothing } from "../../loop/carry.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { sameWriting, type WireSettings } from "../../models/model.ts";
 import { BREAK_CAUSES, type BreakCause, type CacheBreaks } from "./port.ts";
 
-export const promptCache = (): Mechanism => defineMechanism({ name: "prompt-cache", fold: slice });
+export const promptCache = (): Mechanism => defineMechanism({ name: "prompt-cache", carry: nothing, fold: slice });
 
 /** Of all agents. `before`: where that stood, for what came since. */
 export function cacheBreaksIn(
