@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   "file-snapshots": ["ledger"],
   models: ["ledger/error.ts", "ledger/text-file.ts", "text"],
   contexts: ["ledger", "file-snapshots"],
-  loop: ["ledger", "contexts", "models/model.ts"],
+  loop: ["ledger", "text", "contexts", "models/model.ts"],
   "file-access": ["ledger", "text", "loop", "models/model.ts"],
   "claude-code": ["ledger", "loop", "file-access"],
   settings: [
@@ -45,6 +45,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   hub: [
     "ledger",
+    "text",
     "contexts",
     "loop",
     "models/model.ts",

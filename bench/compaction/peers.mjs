@@ -8,7 +8,7 @@ import { BYTES_PER_TOKEN } from "./wire.mjs";
 
 /** Installs and runs live here, outside any repository. */
 export const BENCH_DIR = process.env.BENCH_DIR || path.join(os.tmpdir(), "agent-bench");
-export const INST = path.join(BENCH_DIR, "inst");
+const INST = path.join(BENCH_DIR, "inst");
 const NODE22 = path.join(INST, "node22/node_modules/node/bin");
 /** Long, as real ones are: a short key hides what redaction does to a transcript. */
 const KEY = "sk-CANARY-APIKEY-123456";

@@ -5,7 +5,7 @@ import { performance } from "node:perf_hooks";
 
 /** What the scripted model bills and counts. */
 export const BYTES_PER_TOKEN = 4;
-export const tokensOf = (bytes) => Math.ceil(bytes / BYTES_PER_TOKEN);
+const tokensOf = (bytes) => Math.ceil(bytes / BYTES_PER_TOKEN);
 
 const apiOf = (url) => {
   if (/chat\/completions/.test(url)) return "chat";

@@ -55,7 +55,7 @@ function bounded(text: string, most: number): string {
 }
 
 /** Stands in an event for a text of the conversation: by it that is found again, and nothing is kept twice. */
-export const markOf = (text: string): string => nameBlob(Buffer.from(text));
+export const saidMark = (text: string): string => nameBlob(Buffer.from(text));
 
 /** A text of the conversation, by what `recall` calls it. */
 export interface Said {
@@ -72,7 +72,7 @@ export function saidAs(items: readonly Item[], marks: Iterable<string>): Map<str
     if (item.kind !== "user") continue;
     for (const part of item.content) {
       if (part.type !== "text") continue;
-      const mark = markOf(part.text);
+      const mark = saidMark(part.text);
       if (wanted.has(mark)) found.set(mark, { ref: `u${item.n}`, text: part.text });
     }
   }

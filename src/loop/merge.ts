@@ -5,7 +5,7 @@ import { type Carried, carriedBy } from "./carry.ts";
 import type {
   AgentView,
   Answer,
-  Answered,
+  AnsweredInput,
   Asked,
   GateCall,
   Grants,
@@ -26,7 +26,7 @@ import type {
 } from "./seams.ts";
 
 export interface Merged {
-  input(input: Input, turn: Turn): Promise<Input | Answered | { block: string }>;
+  input(input: Input, turn: Turn): Promise<Input | AnsweredInput | { block: string }>;
   intake(turn: Turn): Promise<Note[]>;
   context(items: readonly Item[], turn: Turn, opts: ViewOptions): Promise<readonly Item[]>;
   /** The names of those that attach there. */

@@ -174,7 +174,7 @@ export interface Input {
 }
 
 /** An input that is for the runtime: its facts are recorded, what the model sees is made anew, then this is what was asked for. */
-export interface Answered {
+export interface AnsweredInput {
   answer: () => string;
   events: Omit<EventInput, "actor">[];
 }
@@ -297,7 +297,7 @@ export interface ViewOptions {
 
 export interface Seams {
   /** Chain. Contract: a block ends the turn with its reason; a throw blocks. */
-  input: (input: Input, turn: Turn) => Promise<Input | Answered | { block: string }>;
+  input: (input: Input, turn: Turn) => Promise<Input | AnsweredInput | { block: string }>;
   /** Collect, appended at the tail in order. Contract: empty means nothing to say; a throw is reported and skipped. */
   intake: (turn: Turn) => Promise<Note[]> | Note[];
   /** Chain: the only place that changes what the model sees. Contract: must be the same for the same facts; `overflow` asks to shrink. */

@@ -62,7 +62,7 @@ describe("a definition", () => {
       withAgent({ tools: ["Read", "grep", "Edit", "Bash"], disallowedTools: ["MultiEdit"] }),
     );
     const { text } = await (await house.harness.run("Go")).result;
-    const shared = ["context_list", "context_read", "export_to_context"];
+    const shared = ["compact", "context_list", "context_read", "export_to_context"];
     expect(toolsOf(ofChild())).toEqual(
       ["bash", ...shared, "edit_file", "grep", "job_kill", "job_output", "list_jobs", "read_file"].sort(),
     );

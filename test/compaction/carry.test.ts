@@ -4,7 +4,7 @@ import { contextEvents } from "../../src/contexts/events.ts";
 import { mechanismsOf } from "../../src/harness.ts";
 import { createCodec } from "../../src/ledger/events.ts";
 import { createFold } from "../../src/ledger/fold.ts";
-import { carriedBy, markOf, nothing } from "../../src/loop/carry.ts";
+import { carriedBy, nothing, saidMark } from "../../src/loop/carry.ts";
 import { loopEvents } from "../../src/loop/events.ts";
 import { noteText } from "../../src/loop/marks.ts";
 import type { Turn } from "../../src/loop/seams.ts";
@@ -92,14 +92,14 @@ test("what each of them knows, for the lead", () => {
   const carried = after([
     ...BEGUN,
     ["note.added", { origin: "hook", text: "House rule: ask before you deploy." }],
-    ["skill.loaded", { name: "deploy", source: "s", hash: "h", by: "person", mark: markOf(SKILL) }],
-    ["memory.shown", { memories: [{ name: "ports", at: 5 }], mark: markOf(MEMORY) }],
+    ["skill.loaded", { name: "deploy", source: "s", hash: "h", by: "person", mark: saidMark(SKILL) }],
+    ["memory.shown", { memories: [{ name: "ports", at: 5 }], mark: saidMark(MEMORY) }],
     ["surroundings.said", { day: "2026-11-17", branch: "main" }],
     ...input("inp_1", ["/deploy now", SKILL, MEMORY]),
     ...called("c1", "load_skill", { name: "tabs" }, '<skill name="tabs">\nTabs.\n</skill>'),
     ["skill.loaded", { name: "tabs", source: "s", hash: "h", by: "model", callId: "c1" }],
     ["note.added", { origin: "instructions", text: RULES }],
-    ["instructions.shown", { file: "web/AGENTS.md", hash: "h", mark: markOf(noteText("instructions", RULES)) }],
+    ["instructions.shown", { file: "web/AGENTS.md", hash: "h", mark: saidMark(noteText("instructions", RULES)) }],
     ...called("c2", "bash", { command: "rm -rf build" }, "denied", {
       denied: "the user said: keep\nbuild",
       isError: true,

@@ -45,11 +45,11 @@ test("a person makes room and takes that back; no model is asked for it", async 
     subtype: "success",
     num_turns: 0,
     result:
-      "Room was made: 4 old tool results left out. Nothing is lost: recall brings it back, /compact undo shows it again.",
+      "Room was made: 6 old tool results left out. Nothing is lost: recall brings it back, /compact undo shows it again.",
   });
   expect(server.log().requests.length).toBe(asked);
   await run("-p", "-c", "what now?");
-  expect(masked(-1)).toBe("f0 f1 f2 f3");
+  expect(masked(-1)).toBe("f0 f1 f2 f3 f4 f5");
   expect((await run("-p", "-c", "/compact undo")).stdout).toBe(
     "What was left out last is in the model's view again.\n",
   );
@@ -72,7 +72,7 @@ test("the agent makes room itself, and brings back what it needs", async () => {
   });
   const { code, stdout } = await run("-p", "read them", "--context-window", "50000");
   expect([code, stdout]).toEqual([0, "done\n"]);
-  expect([masked(6), masked(7), masked(8)]).toEqual(["", "f0 f1 f2 f3", "f0 f1 f2 f3"]);
+  expect([masked(6), masked(7), masked(8)]).toEqual(["", "f0 f1 f2 f3 f4 f5", "f0 f1 f2 f3 f4 f5"]);
   expect(server.log().requests.at(-1)!.body.messages.at(-1).content).toContain("|line of 1\n".repeat(3));
   expect(server.log().invalid).toEqual([]);
 });

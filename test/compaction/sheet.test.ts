@@ -5,7 +5,7 @@ import { noteText } from "../../src/loop/marks.ts";
 import { defineMechanism } from "../../src/loop/seams.ts";
 import { roundsOf } from "../../src/mechanisms/compaction/rounds.ts";
 import { type SheetParts, sheetText } from "../../src/mechanisms/compaction/sheet.ts";
-import { sizeOf } from "../../src/mechanisms/compaction/size.ts";
+import { itemSize } from "../../src/mechanisms/compaction/size.ts";
 import type { Item } from "../../src/models/model.ts";
 import { testTurn } from "../turn.ts";
 
@@ -161,7 +161,7 @@ test("whatever there is, it stays within seven tenths of the window, with counts
       kept: 1,
       carry: (how) => carriedBy([greedy, greedy], turn, how),
     });
-    expect(sizeOf(user(text))).toBeLessThan(70_000);
+    expect(itemSize(user(text))).toBeLessThan(70_000);
     const says = [
       /- and \d+ older ones: recall finds them by words/g,
       /- \(u\d+, from bob, another agent\) .{120} …$/gm,

@@ -35,6 +35,9 @@ const read = (file: string): ScriptRound => ({
   calls: [{ name: "read_file", input: { path: file } }],
 });
 
+const SHEET =
+  'note  note, 375 B  <note from="compaction"> The conversation above was made smaller. All of it is kept, and recall…';
+
 /** Those that were answered, by the hash of their bytes. */
 const answered = (server: ModelServer) =>
   server.log().requests.flatMap(({ delivered, sha256 }) => (delivered ? [sha256] : []));
@@ -85,12 +88,13 @@ test("each request is shown again as it was sent: across an epoch, kill -9, a re
   expect(text.split("\n")[0]).toMatch(
     /^lead: request of r4 to anthropic\/mock, about [\d.]+ kB, at most \d+ tokens back$/,
   );
-  expect(text.slice(text.indexOf("Messages")).replaceAll(/\d{4}-\d\d-\d\d/g, "DAY")).toBe(`Messages: 7, 703 B
+  expect(text.slice(text.indexOf("Messages")).replaceAll(/\d{4}-\d\d-\d\d/g, "DAY")).toBe(`Messages: 8, 1.1 kB
   u1  said, 117 B  read both · <note from="holdfast"> Today is DAY. </note>
   r1  reply, 142 B  (thought) look at a.txt · c1 read_file {"path":"a.txt"}
   ${c1}
   r2  reply, 142 B  (thought) look at b.txt · c2 read_file {"path":"b.txt"}
   ${c2}
+  ${SHEET}
   r3  reply, 55 B  c3 compact {}
   c3  result, 55 B  compact: Done before your next reply.
 `);
@@ -98,6 +102,7 @@ test("each request is shown again as it was sent: across an epoch, kill -9, a re
     "The first 2 messages are the same.",
     "+ tools: recall",
     ...[c1, c2].map((line) => `~ masked       ${line}, before 8.6 kB`),
+    `+ added        ${SHEET}`,
     "+ added        r3  reply, 55 B  c3 compact {}",
     "+ added        c3  result, 55 B  compact: Done before your next reply.",
     "",

@@ -83,6 +83,7 @@ describe("what a repository says", () => {
       env: {},
       providers: {},
       mcpServers: {},
+      models: {},
       plugins: [],
       budget: {},
       contexts: {},

@@ -65,7 +65,7 @@ export interface Epoch extends Pick<Compacted, "masks" | "snips" | "sheet"> {
 }
 
 /** What is true of an agent now. */
-export interface OfAgent {
+export interface ViewState {
   /** The oldest first. */
   epochs: Epoch[];
   /** Not of other timelines. */
@@ -79,7 +79,7 @@ export interface OfAgent {
 
 type Summary = Segment & { seq: Seq };
 
-interface Kept extends Omit<OfAgent, "epochs"> {
+interface Kept extends Omit<ViewState, "epochs"> {
   /** All that ever began, of every timeline. */
   all: Epoch[];
   /** Which of them hold, and since when: a restore goes back to what held then. */
@@ -91,16 +91,16 @@ export type CompactionState = Record<string, Kept>;
 
 type Known = typeof compactionEvents & Pick<typeof loopEvents, "reply.received">;
 
-const NONE: OfAgent = { epochs: [], summaries: [] };
+const NONE: ViewState = { epochs: [], summaries: [] };
 const nothing = (): Kept => ({ all: [], holding: [], summaries: [] });
 
 /** Made once for each change: views are remembered by the list of epochs. */
 const held = new WeakMap<Kept["holding"][number], Epoch[]>();
 
-export const stateOf = (turn: Pick<Turn, "slice" | "agent">): OfAgent =>
+export const stateOf = (turn: Pick<Turn, "slice" | "agent">): ViewState =>
   ofAgent(turn.slice<CompactionState>("compaction"), turn.agent);
 
-export function ofAgent(state: CompactionState, agent: string): OfAgent {
+export function ofAgent(state: CompactionState, agent: string): ViewState {
   const kept = own(state, agent);
   if (!kept) return NONE;
   const { all, holding, ...now } = kept;

@@ -8,13 +8,13 @@ import { fireHook } from "../hooks/port.ts";
 import { command } from "./command.ts";
 import { compactTool } from "./compact.ts";
 import { type Cause, compactionEvents, compactionSlice, stateOf } from "./events.ts";
-import { draftEpoch, epochOf, type Planned, planningOf } from "./plan.ts";
+import { draftEpoch, epochOf, type PlannedEpoch, planningOf } from "./plan.ts";
 import { recallTool } from "./recall.ts";
 import { assumedText, compactedText, leftOut } from "./says.ts";
 import { type SheetParts, sheetText } from "./sheet.ts";
 import { createSummaries, type Summaries } from "./summaries.ts";
 import { isNear, thresholdOf, tokensNow } from "./threshold.ts";
-import { masksOf, viewOf } from "./view.ts";
+import { masksOf, viewThrough } from "./view.ts";
 
 export function compaction(): Mechanism {
   const summaries = createSummaries();
@@ -32,7 +32,7 @@ export function compaction(): Mechanism {
         const cause = opts.overflow ? "overflow" : state.asked ? "asked" : now >= begin ? "window" : undefined;
         if (cause) await beginEpoch(items, turn, { ...opts, cause, summaries });
         else if (isNear(now, begin)) summaries.prepare(items, turn, opts);
-        return viewOf(items, stateOf(turn).epochs);
+        return viewThrough(items, stateOf(turn).epochs);
       },
     },
     end: summaries.end,
@@ -65,7 +65,7 @@ async function beginEpoch(
   await record(turn, planned, opts.cause);
 }
 
-async function record(turn: Turn, planned: Planned, cause: Cause): Promise<void> {
+async function record(turn: Turn, planned: PlannedEpoch, cause: Cause): Promise<void> {
   const focus = stateOf(turn).asked?.focus ?? null;
   const trigger = cause === "asked" ? "manual" : "auto";
   const { blocked } = await fireHook(turn, "PreCompact", { trigger, custom_instructions: focus });

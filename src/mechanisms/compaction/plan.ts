@@ -1,14 +1,14 @@
 // What an epoch leaves out: old results as lines first, the oldest first; whole rounds only where that is not enough. Deep, so that it happens rarely.
 import type { Turn, ViewOptions } from "../../loop/seams.ts";
 import { type CallPart, type Item, textOf } from "../../models/model.ts";
-import { type Cause, type Epoch, type OfAgent, type Segment, type Snip, stateOf } from "./events.ts";
+import { type Cause, type Epoch, type Segment, type Snip, stateOf, type ViewState } from "./events.ts";
 import { contentSize, lineFor, type Result, withLine } from "./line.ts";
 import { previewsFor } from "./preview.ts";
 import { recallTool } from "./recall.ts";
 import { callsIn, type Round, roundsOf } from "./rounds.ts";
-import { type Measure, sizeOf } from "./size.ts";
+import { itemSize, type Measure } from "./size.ts";
 import { measureOf, roomOf } from "./threshold.ts";
-import { masksOf, snipOf, viewOf } from "./view.ts";
+import { masksOf, snipOf, viewThrough } from "./view.ts";
 
 /** Parts of the window that is left beside system prompt and tools. */
 const GOAL = 0.1;
@@ -23,7 +23,7 @@ const KEPT_ROUNDS = 3;
 
 export interface Planning {
   items: readonly Item[];
-  state: OfAgent;
+  state: ViewState;
   window: number;
   measure: Measure;
   cause: Cause;
@@ -43,7 +43,7 @@ export function planningOf(items: readonly Item[], turn: Turn, opts: ViewOptions
 }
 
 /** What is to go. */
-export interface Draft {
+export interface EpochDraft {
   masks: Epoch["masks"];
   /** Whole rounds, the oldest first. */
   rounds: Round[];
@@ -53,9 +53,9 @@ export interface Draft {
 }
 
 /** Contract: undefined where nothing can be left out. */
-export function draftEpoch(planning: Planning): Draft | undefined {
+export function draftEpoch(planning: Planning): EpochDraft | undefined {
   const { items, state, measure } = planning;
-  const before = measure.tokens(viewOf(items, state.epochs));
+  const before = measure.tokens(viewThrough(items, state.epochs));
   const { goal, enough } = goalsOf(planning, before);
   const results = maskable(planning);
   const { masks, saved } = asMany(results.others, before - goal, measure);
@@ -68,11 +68,11 @@ export function draftEpoch(planning: Planning): Draft | undefined {
 }
 
 /** What no request has carried is touched only where it fits in no other way. */
-function previewsIfFull(planning: Planning, { masks, rounds, before }: Draft): Epoch["masks"] {
+function previewsIfFull(planning: Planning, { masks, rounds, before }: EpochDraft): Epoch["masks"] {
   const { items, state, window, measure, cause } = planning;
   const isLast = cause === "overflow" && masks.length === 0 && rounds.length === 0;
   const snips = rounds.map(({ n }) => ({ from: n, to: n, text: "" }));
-  const left = measure.tokens(viewOf(items, [...state.epochs, { seq: 0, masks, snips }]));
+  const left = measure.tokens(viewThrough(items, [...state.epochs, { seq: 0, masks, snips }]));
   const most = isLast ? goalsOf(planning, before).goal : FULL * window;
   return left <= most ? [] : previewsFor(items, left - most, measure);
 }
@@ -100,13 +100,17 @@ interface Maskable {
 }
 
 /** Results that a model call has carried, the oldest first; those that hold for all that follows apart. */
-function maskable({ items, state, keeps, recalls, cause }: Planning): { others: Maskable[]; kept: Maskable[] } {
+function maskable({ items, state, keeps, recalls }: Planning): { others: Maskable[]; kept: Maskable[] } {
   const known = masksOf(state.epochs);
   const calls = callsIn(items);
-  const open = maskableIn(items, state.epochs, cause).flatMap((item) => {
-    if (item.kind !== "result" || known.has(item.callId)) return [];
-    return withItsLine(item, calls.get(item.callId), recalls) ?? [];
-  });
+  // What is before the last reply, a model call has carried.
+  const seen = shownRounds(items, state.epochs).slice(0, -1);
+  const open = seen
+    .flatMap((round) => round.items)
+    .flatMap((item) => {
+      if (item.kind !== "result" || known.has(item.callId)) return [];
+      return withItsLine(item, calls.get(item.callId), recalls) ?? [];
+    });
   const isKept = ({ name }: { name: string }) => keeps.includes(name);
   return { others: open.filter((one) => !isKept(one)), kept: open.filter(isKept) };
 }
@@ -122,17 +126,11 @@ function asMany(open: readonly Maskable[], wanted: number, measure: Measure) {
   return { masks, saved };
 }
 
-/** What is before the last reply, a model call has carried; who only wants room leaves the last rounds alone. */
-function maskableIn(items: readonly Item[], epochs: OfAgent["epochs"], cause: Cause): readonly Item[] {
-  const shown = shownRounds(items, epochs);
-  return shown.slice(0, cause === "asked" ? -KEPT_ROUNDS : -1).flatMap((round) => round.items);
-}
-
 /** Undefined: its line would be hardly shorter, and worse to read. */
 function withItsLine(item: Result, call: CallPart | undefined, recalls: boolean): Maskable | undefined {
   const line = lineFor(item, { call, recalls });
   if (contentSize(item.content) < 2 * line.length) return undefined;
-  return { call: item.callId, name: item.name, line, size: sizeOf(item) - sizeOf(withLine(item, line)) };
+  return { call: item.callId, name: item.name, line, size: itemSize(item) - itemSize(withLine(item, line)) };
 }
 
 /** The oldest rounds that are still shown, as many as it takes. */
@@ -141,9 +139,9 @@ function roundsToGo({ items, state, measure }: Planning, masks: Epoch["masks"], 
   const lines = masksOf(epochs);
   const shownSize = (item: Item) => {
     const line = item.kind === "result" ? lines.get(item.callId) : undefined;
-    return line === undefined ? sizeOf(item) : line.length;
+    return line === undefined ? itemSize(item) : line.length;
   };
-  let tokens = measure.tokens(viewOf(items, epochs));
+  let tokens = measure.tokens(viewThrough(items, epochs));
   const rounds: Round[] = [];
   for (const round of shownRounds(items, state.epochs).slice(0, -KEPT_ROUNDS)) {
     if (tokens <= goal) break;
@@ -153,11 +151,11 @@ function roundsToGo({ items, state, measure }: Planning, masks: Epoch["masks"], 
   return rounds;
 }
 
-const shownRounds = (items: readonly Item[], epochs: OfAgent["epochs"]): Round[] =>
+const shownRounds = (items: readonly Item[], epochs: ViewState["epochs"]): Round[] =>
   roundsOf(items).rounds.filter(({ n }) => !snipOf(epochs, n));
 
 /** Those at the end of which nothing was left out before: the model sees what they were, and what is said of them is from that. */
-function worthSummary(rounds: readonly Round[], { state, room, cause }: Planning): Draft["summarise"] {
+function worthSummary(rounds: readonly Round[], { state, room, cause }: Planning): EpochDraft["summarise"] {
   if (cause === "overflow") return undefined; // there is no room to ask
   const masked = masksOf(state.epochs);
   const isMasked = ({ items }: Round) => items.some((item) => item.kind === "result" && masked.has(item.callId));
@@ -172,14 +170,14 @@ function worthSummary(rounds: readonly Round[], { state, room, cause }: Planning
 const wordsIn = (item: Exclude<Item, { kind: "result" }>): number =>
   textOf(item.kind === "reply" ? item.parts : item.content).length;
 
-export type Planned = Omit<Epoch, "seq" | "tokens"> & { tokens: { before: number; after: number } };
+export type PlannedEpoch = Omit<Epoch, "seq" | "tokens"> & { tokens: { before: number; after: number } };
 
 /** `sheet`: of the rounds that are out of view then. */
 export function epochOf(
-  draft: Draft,
+  draft: EpochDraft,
   { items, state, measure, recalls }: Planning,
   { summary, sheet }: { summary: Segment | undefined; sheet: (hidden: readonly Round[]) => string },
-): Planned {
+): PlannedEpoch {
   const { rounds, before } = draft;
   const all = roundsOf(items).rounds;
   const gone = new Set(callsIn(rounds.flatMap((round) => round.items)).keys());
@@ -188,7 +186,7 @@ export function epochOf(
   const text = sheet(all.filter(({ n }) => snipOf([...state.epochs, { seq: 0, masks, snips }], n)));
   const after = Math.max(rounds.at(-1)?.n ?? 0, lastMasked(all, masks));
   const epoch = { masks, snips, ...(text !== "" && { sheet: { after, text } }) };
-  const view = viewOf(items, [...state.epochs, { ...epoch, seq: 0 }]);
+  const view = viewThrough(items, [...state.epochs, { ...epoch, seq: 0 }]);
   return { ...epoch, tokens: { before, after: measure.tokens(view) } };
 }
 
@@ -201,7 +199,7 @@ const lastMasked = (rounds: readonly Round[], masks: readonly { call: string }[]
 function snipsOf(
   going: readonly Round[],
   all: readonly Round[],
-  { epochs, summary, recalls }: { epochs: OfAgent["epochs"]; summary: Segment | undefined; recalls: boolean },
+  { epochs, summary, recalls }: { epochs: ViewState["epochs"]; summary: Segment | undefined; recalls: boolean },
 ): Snip[] {
   const numbers = new Set(going.map(({ n }) => n));
   const isGoing = ({ n }: Round) => numbers.has(n);

@@ -3,7 +3,7 @@ import { type Item, textOf } from "../../models/model.ts";
 import { cutText, cutTextTail } from "../../text/cut.ts";
 import type { Epoch } from "./events.ts";
 import type { Result } from "./line.ts";
-import { type Measure, sizeOf } from "./size.ts";
+import { itemSize, type Measure } from "./size.ts";
 
 const HEAD = 1_500;
 const TAIL = 500;
@@ -12,14 +12,14 @@ const TAIL = 500;
 export function previewsFor(items: readonly Item[], wanted: number, measure: Measure): Epoch["masks"] {
   const unseen = items
     .slice(items.findLastIndex(({ kind }) => kind === "reply") + 1)
-    .filter((item): item is Result => item.kind === "result" && sizeOf(item) > 2 * (HEAD + TAIL))
-    .sort((a, b) => sizeOf(b) - sizeOf(a));
+    .filter((item): item is Result => item.kind === "result" && itemSize(item) > 2 * (HEAD + TAIL))
+    .sort((a, b) => itemSize(b) - itemSize(a));
   const masks: Epoch["masks"] = [];
   let saved = 0;
   for (const item of unseen) {
     if (saved >= wanted) break;
     masks.push({ call: item.callId, line: previewOf(item) });
-    saved += measure.tokensOf(sizeOf(item) - HEAD - TAIL);
+    saved += measure.tokensOf(itemSize(item) - HEAD - TAIL);
   }
   return masks;
 }

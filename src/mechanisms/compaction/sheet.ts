@@ -8,7 +8,7 @@ import { counted } from "../../text/counted.ts";
 import { cutText, cutTextTail } from "../../text/cut.ts";
 import { fittingTexts } from "../../text/fitting.ts";
 import type { Round } from "./rounds.ts";
-import { sizeOf } from "./size.ts";
+import { itemSize } from "./size.ts";
 
 export interface SheetParts {
   /** Out of view. */
@@ -34,7 +34,7 @@ export function sheetText(parts: SheetParts): string {
   const text = written(parts);
   if (text === "") return "";
   // Characters that are a token each weigh more: then there is room for fewer.
-  const weight = sizeOf(said(text)) / text.length;
+  const weight = itemSize(said(text)) / text.length;
   return weight > HEAVY ? written({ ...parts, window: parts.window / weight }) : text;
 }
 

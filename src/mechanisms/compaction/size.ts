@@ -4,7 +4,7 @@ import type { Item, ReplyPart, ToolSpec } from "../../models/model.ts";
 /** Items never change: each is measured once. */
 const measured = new WeakMap<Item, number>();
 
-export function sizeOf(item: Item): number {
+export function itemSize(item: Item): number {
   let size = measured.get(item);
   if (size === undefined) {
     size = item.kind === "reply" ? item.parts.reduce((sum, part) => sum + partSize(part), 20) : contentWeight(item);
@@ -25,7 +25,7 @@ const contentWeight = ({ content }: Exclude<Item, { kind: "reply" }>): number =>
 /** Characters outside of Latin are a token each, or nearly: they weigh as much as four others. */
 const weigh = (text: string): number => text.length + 3 * (text.match(/[\u2e80-\uffff]/g)?.length ?? 0);
 
-export const totalOf = (items: readonly Item[]): number => items.reduce((sum, item) => sum + sizeOf(item), 0);
+export const totalOf = (items: readonly Item[]): number => items.reduce((sum, item) => sum + itemSize(item), 0);
 
 export interface Measure {
   /** Of the request that shows these items. */
@@ -39,13 +39,13 @@ export interface Measure {
 const GUESS = 0.25;
 const [LEAST, MOST] = [0.1, 1.2];
 
-export interface Carried {
+interface EveryRequest {
   system: readonly string[];
   tools: readonly ToolSpec[];
 }
 
 /** `last`: what was counted for the request that showed `seen`, its reply included. Contract: within bounds, however odd the count is. */
-export function measureBy(carried: Carried, last: { seen: readonly Item[]; tokens: number } | undefined): Measure {
+export function measureBy(carried: EveryRequest, last: { seen: readonly Item[]; tokens: number } | undefined): Measure {
   const fixed = carried.system.reduce((sum, text) => sum + text.length, 0) + toolsSize(carried.tools);
   const seen = last ? fixed + totalOf(last.seen) : 0;
   const ratio = last && seen > 0 ? Math.min(MOST, Math.max(LEAST, last.tokens / seen)) : GUESS;

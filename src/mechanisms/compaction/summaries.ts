@@ -3,15 +3,15 @@ import { messageOf } from "../../ledger/error.ts";
 import type { Turn, ViewOptions } from "../../loop/seams.ts";
 import type { Item } from "../../models/model.ts";
 import { type Segment, stateOf } from "./events.ts";
-import { type Draft, draftEpoch, planningOf } from "./plan.ts";
+import { draftEpoch, type EpochDraft, planningOf } from "./plan.ts";
 import { summarise } from "./summary.ts";
-import { viewOf } from "./view.ts";
+import { viewThrough } from "./view.ts";
 
 export interface Summaries {
   /** Contract: returns at once; once an epoch. */
   prepare(items: readonly Item[], turn: Turn, opts: ViewOptions): void;
   /** Undefined where the model says nothing of use. */
-  of(wanted: NonNullable<Draft["summarise"]>, turn: Turn, opts: ViewOptions): Promise<Segment | undefined>;
+  of(wanted: NonNullable<EpochDraft["summarise"]>, turn: Turn, opts: ViewOptions): Promise<Segment | undefined>;
   end(turn: Turn): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export function createSummaries(): Summaries {
 
   const ask = (wanted: Pick<Segment, "from" | "to">, turn: Turn, opts: ViewOptions, signal?: AbortSignal) => {
     const { epochs, asked } = stateOf(turn);
-    const view = viewOf(turn.state.items, epochs);
+    const view = viewThrough(turn.state.items, epochs);
     return summarise(turn, opts, { view, wanted, focus: asked?.focus, signal });
   };
 

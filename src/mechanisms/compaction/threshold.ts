@@ -1,9 +1,9 @@
 // When room has to be made: by what the provider counted, and by characters where nothing was.
 import type { ViewOptions } from "../../loop/seams.ts";
 import type { Item, Limits } from "../../models/model.ts";
-import type { OfAgent } from "./events.ts";
+import type { ViewState } from "./events.ts";
 import { type Measure, measureBy, totalOf } from "./size.ts";
-import { viewOf } from "./view.ts";
+import { viewThrough } from "./view.ts";
 
 /** Parts of the window: when an epoch begins, how much has to come between two of them, and what is too much in any case. */
 const BEGIN = 0.5;
@@ -12,7 +12,7 @@ const LATEST = 0.85;
 /** Of the threshold. */
 const NEAR = 0.8;
 
-export function thresholdOf({ epochs, isUndone }: OfAgent, { contextTokens }: Pick<Limits, "contextTokens">): number {
+export function thresholdOf({ epochs, isUndone }: ViewState, { contextTokens }: Pick<Limits, "contextTokens">): number {
   const shown = epochs.at(-1)?.tokens ?? 0;
   const begin = isUndone ? LATEST * contextTokens : Math.max(BEGIN * contextTokens, shown + GROWN * contextTokens);
   return Math.min(LATEST * contextTokens, begin);
@@ -24,17 +24,17 @@ export const isNear = (tokens: number, threshold: number): boolean => tokens >= 
 const TOKENS_A_CHARACTER = 0.3;
 
 /** Contract: where something was counted it looks only at what came since, however long the conversation is. */
-export function tokensNow(items: readonly Item[], { used, epochs }: OfAgent, opts: ViewOptions): number {
-  if (used === undefined) return measureBy(opts, undefined).tokens(viewOf(items, epochs));
+export function tokensNow(items: readonly Item[], { used, epochs }: ViewState, opts: ViewOptions): number {
+  if (used === undefined) return measureBy(opts, undefined).tokens(viewThrough(items, epochs));
   const lastReply = items.findLastIndex((item) => item.kind === "reply");
   return used + totalOf(items.slice(lastReply + 1)) * TOKENS_A_CHARACTER;
 }
 
 /** By what was counted for the last request, its reply included. */
-export function measureOf(items: readonly Item[], { used, epochs }: OfAgent, opts: ViewOptions): Measure {
+export function measureOf(items: readonly Item[], { used, epochs }: ViewState, opts: ViewOptions): Measure {
   const lastReply = items.findLastIndex((item) => item.kind === "reply");
   if (used === undefined || lastReply < 0) return measureBy(opts, undefined);
-  const view = viewOf(items, epochs);
+  const view = viewThrough(items, epochs);
   const since = items.length - 1 - lastReply;
   return measureBy(opts, { seen: view.slice(0, view.length - since), tokens: used });
 }

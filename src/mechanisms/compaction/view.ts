@@ -37,7 +37,7 @@ const frozen = new WeakMap<Epochs, Frozen>();
  * Contract: the same items for the same facts, one by one: adapters remember them by identity. What it costs grows with what is shown, not
  * with the conversation.
  */
-export function viewOf(items: readonly Item[], epochs: Epochs): readonly Item[] {
+export function viewThrough(items: readonly Item[], epochs: Epochs): readonly Item[] {
   if (epochs.length === 0) return items;
   let past = frozen.get(epochs);
   // A restore gives other epochs; the same ones stand for the same past.

@@ -2,10 +2,10 @@
 import type { Viewer } from "../../loop/recorded-request.ts";
 import { acrossTimelines } from "../../loop/timelines.ts";
 import { type CompactionState, compactionSlice, ofAgent } from "./events.ts";
-import { viewOf } from "./view.ts";
+import { viewThrough } from "./view.ts";
 
 export const compactionViewer: Viewer<CompactionState> = {
   name: "compaction",
   slice: acrossTimelines(compactionSlice),
-  view: (items, state, agent) => viewOf(items, ofAgent(state, agent).epochs),
+  view: (items, state, agent) => viewThrough(items, ofAgent(state, agent).epochs),
 };

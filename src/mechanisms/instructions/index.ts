@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { isInside, realPath } from "../../file-access/paths.ts";
 import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
 import { own } from "../../ledger/own.ts";
-import { markOf } from "../../loop/carry.ts";
+import { saidMark } from "../../loop/carry.ts";
 import { inside, noteText, withoutMarks } from "../../loop/marks.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
@@ -130,7 +130,7 @@ const ORIGIN = "instructions";
 function noteOf({ shown, hash, paths, why, text: rules }: Instructions): Note {
   const where = paths ? `for ${paths.join(", ")}` : why;
   const text = `Rules of the project, ${where}, from ${shown}: follow them there.\n\n${withoutMarks(rules)}`;
-  const mark = markOf(noteText(ORIGIN, text));
+  const mark = saidMark(noteText(ORIGIN, text));
   return { origin: ORIGIN, text, events: [{ type: "instructions.shown", data: { file: shown, hash, mark } }] };
 }
 

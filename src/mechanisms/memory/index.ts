@@ -1,7 +1,7 @@
 // What a project remembers, beside a person's input where it is new to the agent or has to do with it; never in the system prompt.
 import { messageOf } from "../../ledger/error.ts";
 import { own } from "../../ledger/own.ts";
-import { type Carrying, markOf, saidAs } from "../../loop/carry.ts";
+import { type Carrying, saidAs, saidMark } from "../../loop/carry.ts";
 import { noteInside, noteText } from "../../loop/marks.ts";
 import { defineMechanism, type Input, type Mechanism, saying, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
@@ -41,7 +41,7 @@ export function createMemory(opts: MemoryOptions | undefined): Mechanism {
     const { text, shown } = newsFor(all, turn, textOf(input.content));
     if (text === undefined) return input;
     const note = noteText("memory", text);
-    const fact = { type: "memory.shown", data: { memories: shown, mark: markOf(note) } };
+    const fact = { type: "memory.shown", data: { memories: shown, mark: saidMark(note) } };
     return saying(input, note, fact);
   }
 

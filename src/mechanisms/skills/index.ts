@@ -1,6 +1,6 @@
 // Skills and commands: what there is stands in the system prompt, the text of one comes by `load_skill` or by a person's `/name`.
 import { own } from "../../ledger/own.ts";
-import { markOf } from "../../loop/carry.ts";
+import { saidMark } from "../../loop/carry.ts";
 import { inside, noteText, withoutMarks, withoutNotes } from "../../loop/marks.ts";
 import { defineMechanism, type Input, type Mechanism, type Note, saying, type Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
@@ -56,7 +56,7 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
     if (told.blocked !== undefined) return { block: `blocked by a UserPromptExpansion hook: ${told.blocked}` };
     const notes = (told.context ?? []).map((one) => ({ type: "text" as const, text: noteText("hook", one) }));
     const { text, fact } = await loaded(skill, { turn, args, prompt: typed });
-    const brought = saying(input, text, { ...fact, data: { ...fact.data, mark: markOf(text) } });
+    const brought = saying(input, text, { ...fact, data: { ...fact.data, mark: saidMark(text) } });
     return { ...brought, content: [...brought.content, ...notes] };
   }
 
@@ -85,7 +85,7 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
       if (!skill || own(has, skill.name)?.agent !== undefined) continue;
       const { text, fact } = await loaded(skill, { turn, args: "", prompt: `agent ${wanted.type}` });
       const note = { origin: "skills", text: withoutMarks(text) };
-      const data = { ...fact.data, agent: wanted.type, mark: markOf(noteText(note.origin, note.text)) };
+      const data = { ...fact.data, agent: wanted.type, mark: saidMark(noteText(note.origin, note.text)) };
       notes.push({ ...note, events: [{ ...fact, data }] });
     }
     return notes;

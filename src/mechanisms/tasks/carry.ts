@@ -4,13 +4,13 @@ import type { Turn } from "../../loop/seams.ts";
 import { fittingLines } from "../../text/fitting.ts";
 import { visible } from "../../text/visible.ts";
 import { short } from "./task-text.ts";
-import { heldBy, workplaceOf } from "./task-tree.ts";
+import { tasksHeld, workplaceOf } from "./task-tree.ts";
 
 /** Of the window. */
 const SHARE = 0.02;
 
 export function carryTasks(turn: Pick<Turn, "agent" | "slice">, { room }: Pick<Carrying, "room">): string {
-  const held = Object.entries(heldBy(turn)).map(([id, subject]) => `- ${visible(id)}: ${short(subject)}`);
+  const held = Object.entries(tasksHeld(turn)).map(([id, subject]) => `- ${visible(id)}: ${short(subject)}`);
   const here = workplaceOf(turn);
   const head = "Tasks of the board that you have claimed and not completed (get_task says all of one):";
   return [

@@ -35,7 +35,7 @@ const stateOf = ({ slice }: OfAgent): TasksState | undefined => slice<TasksState
 export const workplaceOf = (turn: OfAgent): Workplaces[string] | undefined =>
   own(stateOf(turn)?.places ?? {}, turn.agent);
 
-export const heldBy = (turn: OfAgent): Readonly<Record<string, string>> =>
+export const tasksHeld = (turn: OfAgent): Readonly<Record<string, string>> =>
   own(stateOf(turn)?.held ?? {}, turn.agent) ?? {};
 
 export const entering = (task: Pick<Task, "id">, path: string): TaskFacts => [
@@ -63,7 +63,7 @@ type Actor = Pick<Turn, "context" | "agent" | "root" | "slice">;
  */
 export async function movesFor(task: Task, turn: Actor, placeOf: PlaceOf | undefined): Promise<TaskFacts> {
   const isMine = task.status === "in_progress" && task.owner === ownerOf(turn);
-  return [...holding(task, isMine, heldBy(turn)), ...(await placesFor(task, isMine, { turn, placeOf }))];
+  return [...holding(task, isMine, tasksHeld(turn)), ...(await placesFor(task, isMine, { turn, placeOf }))];
 }
 
 function holding({ id, subject }: Task, isMine: boolean, held: Readonly<Record<string, string>>): TaskFacts {
