@@ -13,14 +13,14 @@ test("of several processes that find a folder at another path one records it, fo
   const stores = await Promise.all([1, 2, 3].map(() => openSqliteStore(file)));
   onTestFinished(async () => void (await Promise.all(stores.map((store) => store.close()))));
   const [store] = stores;
-  const contexts = await openContexts({ store: store!, root: "/before" });
-  const ids = await Promise.all(["one", "two"].map(async (title) => (await contexts.create({ title })).id));
-  const place = { formerly: ["/before"], top: "/after", stateDir: dir, root: "/after", id: "p", ledgerFile: file };
+  const contexts = await openContexts({ store: store!, cwd: dir });
+  const ids = await Promise.all(["one", "two"].map(async (task) => (await contexts.create({ task, root: dir })).id));
+  const place = { formerly: [dir], top: "/after", stateDir: dir, root: "/after", id: "p", ledgerFile: file };
   const project: Project = { ...place, alsoAt: [] };
   await Promise.all(stores.map((one) => settleMovedRoots(one, project)));
   for (const id of ids) {
     const moves: unknown[] = [];
     for await (const event of store!.read(id, { types: ["context.moved"] })) moves.push(event.data);
-    expect(moves).toEqual([{ from: "/before", to: "/after" }]);
+    expect(moves).toEqual([{ from: dir, to: "/after" }]);
   }
 });
