@@ -38,6 +38,18 @@ export interface ResultItem {
   exitCode?: number;
   /** The turn was stopped before the call began, or while it ran. */
   stopped?: "before" | "during";
+  /** Of texts that are cut. */
+  whole?: WholeText[];
+  /** Where it ran, where that was not the root of its context. */
+  cwd?: string;
+  /** The call was open where the conversation was copied, or gone back to: this only stands for its result. */
+  standsIn?: true;
+}
+
+/** Which part of a content is cut, and the blob that has all of its text. */
+export interface WholeText {
+  part: number;
+  hash: string;
 }
 
 export interface ToolSpec {

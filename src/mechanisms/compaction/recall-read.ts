@@ -1,0 +1,137 @@
+// Recall itself, by name or by words: one function for the tool and for programs. It reads what is folded already, and blobs where results were cut.
+
+import type { Recalled, RecalledContent, RecallHit, RecallHits, RecallRange } from "../../contexts/recall.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import type { ContextState } from "../../loop/transcript.ts";
+import { type Content, type ResultItem, textOf } from "../../models/model.ts";
+import { cutLines } from "./recall-lines.ts";
+import { type Recallable, type Recallables, recallablesOf } from "./recall-parts.ts";
+import { recallEndOf, sinceThen } from "./recall-since.ts";
+import { findWords, wordsPattern } from "./recall-words.ts";
+
+export interface Conversation {
+  state: ContextState;
+  blob: (hash: string) => Promise<Uint8Array | undefined>;
+}
+
+/** Contract: whether the reader may see that agent was asked before. Throws `not_found`, in one line. */
+export async function recallByName(
+  { state, blob }: Conversation,
+  { agent, ref }: { agent: string; ref: string },
+  range: RecallRange = {},
+): Promise<Recalled> {
+  const entries = recallablesOf(state, agent);
+  const entry = entries.byRef.get(ref);
+  const open = entry ? undefined : entries.calls.get(ref);
+  if (open) {
+    const end = { outcome: "open" as const };
+    const facts = { agent, ref, kind: "call" as const, tool: open.name, end, since: [], isAbandoned: false };
+    return { ...facts, input: open.input, content: [] };
+  }
+  if (!entry) throw notThere(ref, agent);
+  const content = await contentOf(entry, blob);
+  const whole = { ...factsOf(entry, entries, { agent, state }), ...besides(entry, entries) };
+  if (range.offset === undefined && range.limit === undefined) return { ...whole, content };
+  const { text, ...lines } = cutLines(textIn(content), range, ref);
+  return { ...whole, content: [{ type: "text", text }], lines };
+}
+
+const REF = /^[cru]\d+$/;
+
+function notThere(ref: string, agent: string): HoldfastError {
+  const why = REF.test(ref)
+    ? `there is no ${ref} in the conversation of ${agent}: a query finds parts by their words`
+    : `${JSON.stringify(ref.slice(0, 40))} is no name of a part: c17 is a call, r12 a reply, u3 something that was said`;
+  return new HoldfastError("not_found", why);
+}
+
+type Facts = Omit<Recalled, "content" | "input" | "calls" | "lines">;
+
+function factsOf(
+  { ref, item, isAbandoned }: Recallable,
+  entries: Recallables,
+  { agent, state }: { agent: string; state: ContextState },
+): Facts {
+  const of = { agent, ref, isAbandoned };
+  if (item.kind === "reply") return { ...of, kind: "reply", since: [] };
+  if (item.kind === "user") return { ...of, kind: "said", ...(item.note && { isNote: true }), since: [] };
+  return { ...of, kind: "call", tool: item.name, end: recallEndOf(item), since: sinceThen(entries, item, state.root) };
+}
+
+function besides({ item }: Recallable, { calls }: Recallables): Pick<Recalled, "input" | "calls"> {
+  if (item.kind === "result") return { input: calls.get(item.callId)?.input };
+  if (item.kind === "user") return {};
+  const made = item.parts.flatMap((part) => (part.type === "call" ? [{ ref: part.id, tool: part.name }] : []));
+  return made.length > 0 ? { calls: made } : {};
+}
+
+/** Contract: whole. A blob that cannot be had leaves what was shown of it. */
+async function contentOf({ item }: Recallable, blob: Conversation["blob"]): Promise<RecalledContent[]> {
+  if (item.kind === "reply") return [{ type: "text", text: textOf(item.parts) }];
+  if (item.kind === "user" || !item.whole) return item.content;
+  return wholeContent(item, item.whole, blob);
+}
+
+async function wholeContent(
+  { content }: ResultItem,
+  whole: NonNullable<ResultItem["whole"]>,
+  blob: Conversation["blob"],
+): Promise<Content[]> {
+  const parts = [...content];
+  for (const { part, hash } of whole) {
+    const bytes = parts[part]?.type === "text" ? await blob(hash) : undefined;
+    if (bytes) parts[part] = { type: "text", text: Buffer.from(bytes).toString("utf8") };
+  }
+  return parts;
+}
+
+const textIn = (content: readonly RecalledContent[]): string =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+
+export interface WordsAsked {
+  agent: string;
+  query: string;
+  tool?: string | undefined;
+  /** A reply that is not looked at: the one that asks. */
+  except?: string | undefined;
+}
+
+const MOST_HITS = 10;
+/** What it shows stands elsewhere in the conversation, and what it was asked for is no find. */
+const ITSELF = "recall";
+
+/** Contract: newest first, and no further than it must look. */
+export async function recallByWords({ state, blob }: Conversation, asked: WordsAsked): Promise<RecallHits> {
+  const { agent, query, tool, except } = asked;
+  const entries = recallablesOf(state, agent);
+  const pattern = wordsPattern(query);
+  const hits: RecallHit[] = [];
+  for (const entry of entries.list) {
+    const { item, ref } = entry;
+    const name = item.kind === "result" ? item.name : undefined;
+    if (tool === undefined ? name === ITSELF || ref === except : name !== tool) continue;
+    const text = item.kind === "result" && item.whole ? textIn(await contentOf(entry, blob)) : shownText(entry);
+    const found = findWords(text, pattern);
+    const inInput = found || item.kind !== "result" ? undefined : inputWords(entries, item, pattern);
+    const words = found ?? inInput;
+    if (!words) continue;
+    if (hits.length === MOST_HITS) return { hits, hasMore: true };
+    hits.push({ ...factsOf(entry, entries, { agent, state }), ...words, inInput: inInput !== undefined });
+  }
+  return { hits, hasMore: false };
+}
+
+const shownText = ({ item }: Recallable): string => (item.kind === "reply" ? textOf(item.parts) : textIn(item.content));
+
+function inputWords({ calls }: Recallables, { callId }: ResultItem, pattern: RegExp) {
+  for (const text of textsIn(calls.get(callId)?.input)) {
+    const found = findWords(text, pattern);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) yield* textsIn(one);
+}
