@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import type { HarnessOptions } from "../../src/harness-options.ts";
 import { unspill } from "../../src/ledger/spill.ts";
 import { textOf } from "../../src/models/model.ts";
-import type { ScriptCall, ScriptRound } from "../../src/testing/model-server-script.ts";
+import type { Script, ScriptCall, ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type House, openHouse } from "../house.ts";
 
 export const calling = (name: string, input: object = {}): ScriptRound => ({ calls: [{ name, input }] });
@@ -33,16 +33,39 @@ export interface Played {
   /** What the model was shown for each call of an agent; a failed one begins with "! ". */
   results(agent?: string): Promise<Result[]>;
   /** What the last calls of `recall` gave, the newest last. */
-  recalled(count: number, agent?: string): Promise<string[]>;
+  recalled(count: number): Promise<string[]>;
 }
+
+export async function resultsOf(house: House, context: string, agent: string): Promise<Result[]> {
+  const shown: Result[] = [];
+  for (const event of await house.events(context)) {
+    if (event.type !== "tool.finished" || event.actor !== agent) continue;
+    const { data } = await unspill(event.data, house.store.blob);
+    const { callId, name, content, isError } = data as { callId: string; name: string; content: []; isError: boolean };
+    shown.push({ call: callId, tool: name, text: `${isError ? "! " : ""}${textOf(content)}` });
+  }
+  return shown;
+}
+
+/** What calls of `recall` gave, the oldest first. */
+export const recalledOf = async (house: House, context: string, agent: string): Promise<string[]> =>
+  (await resultsOf(house, context, agent)).flatMap(({ tool, text }) => (tool === "recall" ? [text] : []));
+
+/** A script of these rounds, whatever the requests are; what comes behind them is said once they are played. */
+export const inOrder =
+  (next: (request: ScriptRequest) => ScriptRound | undefined): Script =>
+  (request) => {
+    const round = next(request) ?? { text: "done" };
+    return round === tooLong ? { faults: [...Array(request.attempt - 1).fill(null), REFUSED] } : round;
+  };
 
 /** The first turn plays `rounds`. */
 export async function play(rounds: ScriptRound[], more: Partial<HarnessOptions> = {}, said = "begin"): Promise<Played> {
   const queue: ScriptRound[] = [];
-  const house = await openHouse(({ attempt }) => {
-    const round = queue.shift() ?? { text: "done" };
-    return round === tooLong ? { faults: [...Array(attempt - 1).fill(null), REFUSED] } : round;
-  }, more);
+  const house = await openHouse(
+    inOrder(() => queue.shift()),
+    more,
+  );
   onTestFinished(() => house.close());
   let context: string | undefined;
   const go = async (next: ScriptRound[], words: string) => {
@@ -52,28 +75,13 @@ export async function play(rounds: ScriptRound[], more: Partial<HarnessOptions> 
     await run.result;
     await run.taken.release();
   };
-  const results = async (agent = "lead") => {
-    const shown: Result[] = [];
-    for (const event of await house.events(context!)) {
-      if (event.type !== "tool.finished" || event.actor !== agent) continue;
-      const { data } = await unspill(event.data, house.store.blob);
-      const { callId, name, content, isError } = data as {
-        callId: string;
-        name: string;
-        content: [];
-        isError: boolean;
-      };
-      shown.push({ call: callId, tool: name, text: `${isError ? "! " : ""}${textOf(content)}` });
-    }
-    return shown;
-  };
+  const results = (agent = "lead") => resultsOf(house, context!, agent);
   await go(rounds, said);
   return {
     house,
     context: context!,
     go: (next, words = "go on") => go(next, words),
     results,
-    recalled: async (count, agent) =>
-      (await results(agent)).flatMap(({ tool, text }) => (tool === "recall" ? [text] : [])).slice(-count),
+    recalled: async (count) => (await recalledOf(house, context!, "lead")).slice(-count),
   };
 }
