@@ -67,6 +67,7 @@ test("the lead reads its teammates and their subagents; these read neither the l
         { ref: "alice.c3/c1" },
         { query: "CORAL", agent: "alice.c3" },
         { query: "coral" },
+        { query: "coral", agent: "bob" },
         { ref: "alice/c77" },
         { ref: "carol/c1" },
       ),
@@ -81,6 +82,7 @@ test("the lead reads its teammates and their subagents; these read neither the l
       "[alice.c3/c1: bash, exit code 0]",
       "[the newest first; recall shows any of them whole, by its name]",
       'nothing in this conversation has "coral"',
+      'nothing in the conversation of bob has "coral"',
       "! there is no c77 in the conversation of alice: a query finds parts by their words",
       refused("carol", "those are alice, bob, alice.c3"),
     ]);

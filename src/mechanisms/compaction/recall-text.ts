@@ -56,8 +56,13 @@ function linesOf({ lines, ref }: Recalled): string[] {
   return [`lines ${from}-${to} of ${of}${to < of ? `, ${ref} goes on with offset ${to + 1}` : ""}`];
 }
 
-export function shownHits({ hits, hasMore }: RecallHits, query: string, reader: Reader): string {
-  if (hits.length === 0) return `nothing in this conversation has ${JSON.stringify(query)}`;
+export function shownHits(
+  { hits, hasMore }: RecallHits,
+  { query, agent }: { query: string; agent: string },
+  reader: Reader,
+): string {
+  const whose = agent === reader.agent ? "this conversation" : `the conversation of ${agent}`;
+  if (hits.length === 0) return `nothing in ${whose} has ${JSON.stringify(query)}`;
   const lines = hits.map((hit) => {
     const further = hit.further > 0 ? ` (and ${hit.further} more there)` : "";
     const where = hit.inInput ? "what was asked, line" : "line";

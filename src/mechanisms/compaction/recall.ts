@@ -51,7 +51,8 @@ async function recalled({ turn, call, input }: ToolRun & { input: Asked }): Prom
   const asks = turn.state.items.findLast((item) => item.kind === "reply");
   const isOwn = asks?.kind === "reply" && asks.parts.some((part) => part.type === "call" && part.id === call.id);
   const except = agent === turn.agent && isOwn ? `r${asks.n}` : undefined;
-  return { content: shownHits(await recallByWords(conversation, { agent, query: words, tool, except }), words, turn) };
+  const found = await recallByWords(conversation, { agent, query: words, tool, except });
+  return { content: shownHits(found, { query: words, agent }, turn) };
 }
 
 /** Here it is decided who reads: whatever a tool does with it, it has no other way in. */
