@@ -4,7 +4,7 @@ import { knownFact } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import type { StoredEvent } from "../ledger/store.ts";
 import { type Item, textOf } from "../models/model.ts";
-import { itemName } from "./item-names.ts";
+import { sharedItems } from "./item-names.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 /** Where an agent stood. `saved` once a restore went behind it: what it had is kept, so that the restore can be undone. */
@@ -65,7 +65,7 @@ function rewind(state: ContextState, to: number, before: number): void {
   for (const agent of Object.values(state.agents)) {
     const mark = own(state.marks[to] ?? {}, agent.name);
     const items = closed(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0), LEFT);
-    const shared = sharedBy(agent.items, items);
+    const shared = sharedItems(agent.items, items);
     for (const at of Object.values(state.marks)) keepFor(own(at, agent.name), agent.items, shared);
     if (mark) Object.assign(agent, { cwd: mark.cwd, root: mark.root });
     settle(agent, items);
@@ -75,18 +75,6 @@ function rewind(state: ContextState, to: number, before: number): void {
 /** A mark behind what both have keeps what it had: from here on other items stand there. */
 function keepFor(mark: Mark | undefined, items: Item[], shared: number): void {
   if (mark && !mark.saved && mark.count > shared) mark.saved = items.slice(0, mark.count);
-}
-
-/** How many items both begin with. By what they are: a result that came later is not the one that stands in for it. */
-function sharedBy(left: readonly Item[], taken: readonly Item[]): number {
-  const at = left.findIndex((item, i) => item !== taken[i] && !(taken[i] && isSame(item, taken[i])));
-  return at < 0 ? left.length : at;
-}
-
-/** Contract: of one agent, whose names are never given twice. */
-function isSame(a: Item, b: Item): boolean {
-  if (a.kind !== "result" || b.kind !== "result") return a.kind === b.kind && itemName(a) === itemName(b);
-  return a.callId === b.callId && a.standsIn === b.standsIn;
 }
 
 /** Nothing is open in the past: what waited then waits no more. */

@@ -1,88 +1,115 @@
-// What an agent's conversation consists of, by name: that of now, and what restores have left behind, which the marks of checkpoints keep.
+// The parts of an agent's conversation: that of now, and what restores have left behind, which the marks of checkpoints keep. Nothing is copied:
+// a conversation may be long, and most of it is not what is looked for.
 import { own } from "../../ledger/own.ts";
-import { itemName } from "../../loop/item-names.ts";
+import { itemName, sharedItems, standsIn } from "../../loop/item-names.ts";
 import type { ContextState } from "../../loop/transcript.ts";
 import type { CallPart, Item } from "../../models/model.ts";
 
-export interface Recallable {
-  ref: string;
-  item: Item;
+/** The items of a timeline from `from` on: what stands before is another one's too. */
+interface Timeline {
+  items: readonly Item[];
+  from: number;
   isAbandoned: boolean;
 }
 
-export interface Recallables {
-  /** The newest first. */
-  list: readonly Recallable[];
-  byRef: ReadonlyMap<string, Recallable>;
-  /** What was asked, by the name of the call. */
-  calls: ReadonlyMap<string, CallPart>;
+/** The first is that of now. */
+export type RecallTimelines = readonly Timeline[];
+
+export interface Part {
+  item: Item;
+  isAbandoned: boolean;
+  /** Of a result: what was asked. */
+  call?: CallPart;
 }
 
-/** Contract: empty for an agent that is not there. What it costs grows with the conversation; nothing is kept. */
-export function recallablesOf(state: ContextState, agent: string): Recallables {
-  const items = own(state.agents, agent)?.items ?? [];
-  const byRef = new Map<string, Recallable>();
-  const calls = new Map<string, CallPart>();
-  const add = (item: Item, isAbandoned: boolean) => {
-    byRef.set(itemName(item), { ref: itemName(item), item, isAbandoned });
-    if (item.kind !== "reply") return;
-    for (const part of item.parts) if (part.type === "call") calls.set(part.id, part);
-  };
-  for (const item of items) add(item, false);
-  const left = abandonedOf(state, agent, byRef);
-  for (const item of left) add(item, true);
-  const list = left.length === 0 ? [...byRef.values()].reverse() : newestFirst([...byRef.values()]);
-  return { list, byRef, calls };
-}
-
-/** The items of other timelines. Where only a stand-in is in the conversation of now, the result that came after all is one of them. */
-function abandonedOf({ marks = {} }: ContextState, agent: string, now: ReadonlyMap<string, Recallable>): Item[] {
-  const seen = new Set<string>();
-  for (const { item } of now.values()) seen.add(keyOf(item));
+/** Contract: that of now alone, and empty, for an agent that is not there. */
+export function timelinesOf({ agents, marks = {} }: ContextState, agent: string): RecallTimelines {
+  const found: Timeline[] = [{ items: own(agents, agent)?.items ?? [], from: 0, isAbandoned: false }];
   const saved = Object.values(marks)
     .map((at) => own(at, agent)?.saved ?? [])
     .sort((a, b) => b.length - a.length);
-  const found: Item[] = [];
-  for (const timeline of saved) {
-    // What stands before an item is the same on every timeline that has it: from one that is known on, all are.
-    const from = timeline.findLastIndex((item) => seen.has(keyOf(item))) + 1;
-    for (const item of timeline.slice(from)) {
-      seen.add(keyOf(item));
-      if (item.kind !== "result" || !item.standsIn) found.push(item);
-    }
+  for (const items of saved) {
+    const from = Math.max(...found.map((known) => sharedItems(known.items, items)));
+    if (from < items.length) found.push({ items, from, isAbandoned: true });
   }
   return found;
 }
 
-const keyOf = (item: Item): string =>
-  item.kind === "result" && item.standsIn ? `${item.callId} stands in` : itemName(item);
-
-/** By the round that each belongs to: replies are counted over all timelines. */
-function newestFirst(entries: readonly Recallable[]): Recallable[] {
-  const replyOf = new Map<string, number>();
-  for (const { item } of entries)
-    if (item.kind === "reply")
-      for (const part of item.parts) if (part.type === "call") replyOf.set(part.id, item.n ?? 0);
-  const placed: { entry: Recallable; round: number }[] = [];
-  let said: Recallable[] = [];
-  let last = 0;
-  for (const entry of entries) {
-    const { item } = entry;
-    if (item.kind === "user") {
-      said.push(entry);
-      continue;
+/** A result that came after all comes before one that only stands in for it. */
+export function partNamed(timelines: RecallTimelines, ref: string): Part | undefined {
+  let instead: Part | undefined;
+  for (const { items, from, isAbandoned } of timelines) {
+    for (let at = items.length - 1; at >= from; at--) {
+      const item = items[at]!;
+      if (itemName(item) !== ref) continue;
+      const part = partAt(items, at, isAbandoned);
+      if (!standsIn(item)) return part;
+      instead ??= part;
     }
-    const round = item.kind === "reply" ? (item.n ?? 0) : (replyOf.get(item.callId) ?? last);
-    if (item.kind === "reply") {
-      placed.push(...said.map((one) => ({ entry: one, round })));
-      said = [];
-    }
-    placed.push({ entry, round });
-    last = round;
   }
-  placed.push(...said.map((entry) => ({ entry, round: last + 0.5 })));
-  return placed
-    .sort((a, b) => a.round - b.round)
-    .map(({ entry }) => entry)
-    .reverse();
+  return instead;
+}
+
+/** A call of which no result is recorded. */
+export function openCall(timelines: RecallTimelines, ref: string): CallPart | undefined {
+  for (const { items } of timelines) {
+    const call = callIn(replyAt(items, items.length - 1), ref);
+    if (call) return call;
+  }
+  return undefined;
+}
+
+/** Every part once, the newest first, as far as somebody reads on. */
+export function* newestFirst(timelines: RecallTimelines): Generator<Part> {
+  const open = timelines.map((timeline) => {
+    const rounds = roundsBackwards(timeline);
+    return { timeline, rounds, next: rounds.next() };
+  });
+  for (;;) {
+    // Replies are counted over all timelines: the round with the highest number is the newest.
+    let newest: (typeof open)[number] | undefined;
+    for (const one of open)
+      if (!one.next.done && (!newest || one.next.value.n > (newest.next.value?.n ?? 0))) newest = one;
+    if (!newest || newest.next.done) return;
+    const { from, to } = newest.next.value;
+    const { items, isAbandoned } = newest.timeline;
+    for (let at = to - 1; at >= from; at--) if (!standsIn(items[at]!)) yield partAt(items, at, isAbandoned);
+    newest.next = newest.rounds.next();
+  }
+}
+
+/** A round: what was said, the reply, its results. What no reply has answered yet is newer than the last one. */
+function* roundsBackwards({ items, from }: Timeline): Generator<{ n: number; from: number; to: number }, undefined> {
+  let end = items.length;
+  while (end > from) {
+    let at = end - 1;
+    while (at > from && items[at]!.kind === "user") at--; // said after the last reply
+    while (at > from && items[at]!.kind !== "reply") at--;
+    const n = replyAt(items, at)?.n ?? 0;
+    let start = at;
+    while (start > from && items[start - 1]!.kind === "user") start--;
+    yield { n, from: start, to: end };
+    end = start;
+  }
+  return undefined;
+}
+
+function partAt(items: readonly Item[], at: number, isAbandoned: boolean): Part {
+  const item = items[at]!;
+  const call = item.kind === "result" ? callIn(replyAt(items, at), item.callId) : undefined;
+  return call ? { item, isAbandoned, call } : { item, isAbandoned };
+}
+
+/** That one, or the last before it. */
+function replyAt(items: readonly Item[], at: number): Extract<Item, { kind: "reply" }> | undefined {
+  for (let i = at; i >= 0; i--) {
+    const item = items[i]!;
+    if (item.kind === "reply") return item;
+  }
+  return undefined;
+}
+
+function callIn(reply: Extract<Item, { kind: "reply" }> | undefined, callId: string): CallPart | undefined {
+  for (const part of reply?.parts ?? []) if (part.type === "call" && part.id === callId) return part;
+  return undefined;
 }

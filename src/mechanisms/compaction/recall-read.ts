@@ -2,12 +2,13 @@
 
 import type { Recalled, RecalledContent, RecallHit, RecallHits, RecallRange } from "../../contexts/recall.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { itemName } from "../../loop/item-names.ts";
 import type { ContextState } from "../../loop/transcript.ts";
-import { type Content, type ResultItem, textOf } from "../../models/model.ts";
+import { type Content, type Item, type ReplyPart, type ResultItem, textOf } from "../../models/model.ts";
 import { cutLines } from "./recall-lines.ts";
-import { type Recallable, type Recallables, recallablesOf } from "./recall-parts.ts";
+import { newestFirst, openCall, type Part, partNamed, type RecallTimelines, timelinesOf } from "./recall-parts.ts";
 import { recallEndOf, sinceThen } from "./recall-since.ts";
-import { findWords, wordsPattern } from "./recall-words.ts";
+import { type FoundWords, findWords, wordsPattern } from "./recall-words.ts";
 
 export interface Conversation {
   state: ContextState;
@@ -20,20 +21,21 @@ export async function recallByName(
   { agent, ref }: { agent: string; ref: string },
   range: RecallRange = {},
 ): Promise<Recalled> {
-  const entries = recallablesOf(state, agent);
-  const entry = entries.byRef.get(ref);
-  const open = entry ? undefined : entries.calls.get(ref);
-  if (open) {
-    const end = { outcome: "open" as const };
-    const facts = { agent, ref, kind: "call" as const, tool: open.name, end, since: [], isAbandoned: false };
-    return { ...facts, input: open.input, content: [] };
-  }
-  if (!entry) throw notThere(ref, agent);
-  const content = await contentOf(entry, blob);
-  const whole = { ...factsOf(entry, entries, { agent, state }), ...besides(entry, entries) };
+  const timelines = timelinesOf(state, agent);
+  const part = partNamed(timelines, ref);
+  if (!part) return withoutResult(timelines, { agent, ref });
+  const content = await contentOf(part, blob);
+  const whole = { ...factsOf(part, timelines, { agent, state }), ...besides(part) };
   if (range.offset === undefined && range.limit === undefined) return { ...whole, content };
   const { text, ...lines } = cutLines(textIn(content), range, ref);
   return { ...whole, content: [{ type: "text", text }], lines };
+}
+
+function withoutResult(timelines: RecallTimelines, { agent, ref }: { agent: string; ref: string }): Recalled {
+  const open = openCall(timelines, ref);
+  if (!open) throw notThere(ref, agent);
+  const facts = { agent, ref, kind: "call" as const, tool: open.name, end: { outcome: "open" as const } };
+  return { ...facts, since: [], isAbandoned: false, input: open.input, content: [] };
 }
 
 const REF = /^[cru]\d+$/;
@@ -48,25 +50,26 @@ function notThere(ref: string, agent: string): HoldfastError {
 type Facts = Omit<Recalled, "content" | "input" | "calls" | "lines">;
 
 function factsOf(
-  { ref, item, isAbandoned }: Recallable,
-  entries: Recallables,
+  { item, isAbandoned, call }: Part,
+  timelines: RecallTimelines,
   { agent, state }: { agent: string; state: ContextState },
 ): Facts {
-  const of = { agent, ref, isAbandoned };
+  const of = { agent, ref: itemName(item), isAbandoned };
   if (item.kind === "reply") return { ...of, kind: "reply", since: [] };
   if (item.kind === "user") return { ...of, kind: "said", ...(item.note && { isNote: true }), since: [] };
-  return { ...of, kind: "call", tool: item.name, end: recallEndOf(item), since: sinceThen(entries, item, state.root) };
+  const since = sinceThen(timelines, { item, call }, state.root);
+  return { ...of, kind: "call", tool: item.name, end: recallEndOf(item), since };
 }
 
-function besides({ item }: Recallable, { calls }: Recallables): Pick<Recalled, "input" | "calls"> {
-  if (item.kind === "result") return { input: calls.get(item.callId)?.input };
+function besides({ item, call }: Part): Pick<Recalled, "input" | "calls"> {
+  if (item.kind === "result") return { input: call?.input };
   if (item.kind === "user") return {};
   const made = item.parts.flatMap((part) => (part.type === "call" ? [{ ref: part.id, tool: part.name }] : []));
   return made.length > 0 ? { calls: made } : {};
 }
 
 /** Contract: whole. A blob that cannot be had leaves what was shown of it. */
-async function contentOf({ item }: Recallable, blob: Conversation["blob"]): Promise<RecalledContent[]> {
+async function contentOf({ item }: Part, blob: Conversation["blob"]): Promise<RecalledContent[]> {
   if (item.kind === "reply") return [{ type: "text", text: textOf(item.parts) }];
   if (item.kind === "user" || !item.whole) return item.content;
   return wholeContent(item, item.whole, blob);
@@ -85,15 +88,15 @@ async function wholeContent(
   return parts;
 }
 
-const textIn = (content: readonly RecalledContent[]): string =>
+const textIn = (content: readonly (RecalledContent | ReplyPart)[]): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
 export interface WordsAsked {
   agent: string;
   query: string;
   tool?: string | undefined;
-  /** A reply that is not looked at: the one that asks. */
-  except?: string | undefined;
+  /** The number of a reply that is not looked at: the one that asks. */
+  except?: number | undefined;
 }
 
 const MOST_HITS = 10;
@@ -103,28 +106,36 @@ const ITSELF = "recall";
 /** Contract: newest first, and no further than it must look. */
 export async function recallByWords({ state, blob }: Conversation, asked: WordsAsked): Promise<RecallHits> {
   const { agent, query, tool, except } = asked;
-  const entries = recallablesOf(state, agent);
+  const timelines = timelinesOf(state, agent);
   const pattern = wordsPattern(query);
   const hits: RecallHit[] = [];
-  for (const entry of entries.list) {
-    const { item, ref } = entry;
+  for (const part of newestFirst(timelines)) {
+    const { item } = part;
     const name = item.kind === "result" ? item.name : undefined;
-    if (tool === undefined ? name === ITSELF || ref === except : name !== tool) continue;
-    const text = item.kind === "result" && item.whole ? textIn(await contentOf(entry, blob)) : shownText(entry);
-    const found = findWords(text, pattern);
-    const inInput = found || item.kind !== "result" ? undefined : inputWords(entries, item, pattern);
+    if (tool === undefined ? name === ITSELF || (item.kind === "reply" && item.n === except) : name !== tool) continue;
+    const isCut = item.kind === "result" && item.whole !== undefined;
+    const found = isCut ? findIn(await contentOf(part, blob), pattern) : findShown(item, pattern);
+    const inInput = found ? undefined : inputWords(part, pattern);
     const words = found ?? inInput;
     if (!words) continue;
     if (hits.length === MOST_HITS) return { hits, hasMore: true };
-    hits.push({ ...factsOf(entry, entries, { agent, state }), ...words, inInput: inInput !== undefined });
+    hits.push({ ...factsOf(part, timelines, { agent, state }), ...words, inInput: inInput !== undefined });
   }
   return { hits, hasMore: false };
 }
 
-const shownText = ({ item }: Recallable): string => (item.kind === "reply" ? textOf(item.parts) : textIn(item.content));
+const findShown = (item: Item, pattern: RegExp): FoundWords | undefined =>
+  findIn(item.kind === "reply" ? item.parts : item.content, pattern);
 
-function inputWords({ calls }: Recallables, { callId }: ResultItem, pattern: RegExp) {
-  for (const text of textsIn(calls.get(callId)?.input)) {
+/** Most have one text: it is not copied. */
+function findIn(parts: readonly (Content | ReplyPart)[], pattern: RegExp): FoundWords | undefined {
+  const [first] = parts;
+  if (parts.length === 1 && first?.type === "text") return findWords(first.text, pattern);
+  return findWords(textIn(parts), pattern);
+}
+
+function inputWords({ call }: Part, pattern: RegExp): FoundWords | undefined {
+  for (const text of textsIn(call?.input)) {
     const found = findWords(text, pattern);
     if (found) return found;
   }

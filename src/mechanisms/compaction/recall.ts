@@ -50,7 +50,7 @@ async function recalled({ turn, call, input }: ToolRun & { input: Asked }): Prom
   if (words === "") return { content: "recall needs ref (such as c17) or query (literal words)", isError: true };
   const asks = turn.state.items.findLast((item) => item.kind === "reply");
   const isOwn = asks?.kind === "reply" && asks.parts.some((part) => part.type === "call" && part.id === call.id);
-  const except = agent === turn.agent && isOwn ? `r${asks.n}` : undefined;
+  const except = agent === turn.agent && isOwn ? asks.n : undefined;
   const found = await recallByWords(conversation, { agent, query: words, tool, except });
   return { content: shownHits(found, { query: words, agent }, turn) };
 }
