@@ -15,6 +15,7 @@ import { loopEvents } from "../src/loop/events.ts";
 import { transcript, transcriptIn } from "../src/loop/transcript.ts";
 import { openRecall } from "../src/mechanisms/compaction/recall-program.ts";
 import { recallByName, recallByWords } from "../src/mechanisms/compaction/recall-read.ts";
+import { gramFilter } from "../src/text/gram-filter.ts";
 
 const arg = (name, fallback) =>
   process.argv.includes(`--${name}`) ? Number(process.argv[process.argv.indexOf(`--${name}`) + 1]) : fallback;
@@ -49,7 +50,7 @@ function resultOf(n, blobs) {
   blobs.push(bytes);
   const name = hash("sha256", bytes);
   const shown = `${text.slice(0, 20_000)}\n[… all of this text: read_file path blob:${name} …]\n${text.slice(-8_000)}`;
-  return { content: [{ type: "text", text: shown }], whole: [{ part: 0, hash: name }] };
+  return { content: [{ type: "text", text: shown }], whole: [{ part: 0, hash: name, grams: gramFilter(text) }] };
 }
 
 function round(n, blobs) {

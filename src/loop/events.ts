@@ -137,7 +137,7 @@ export const loopEvents = {
         /** Of the whole output, where `content` is a part of it. */
         lines: z.number().optional(),
         /** Texts of `content` that are cut, and the blobs that have all of them. */
-        whole: z.array(z.object({ part: z.number(), hash: z.string() })).optional(),
+        whole: z.array(z.object({ part: z.number(), hash: z.string(), grams: z.string().optional() })).optional(),
         /** Its host was gone, and this one took it up then: in between nobody ran it here. */
         resumedAt: z.number().optional(),
       }),

@@ -50,6 +50,8 @@ export interface ResultItem {
 export interface WholeText {
   part: number;
   hash: string;
+  /** What the text can have (`gramFilter`): who looks for words reads it only then. */
+  grams?: string;
 }
 
 export interface ToolSpec {

@@ -37,17 +37,25 @@ export function timelinesOf({ agents, marks = {} }: ContextState, agent: string)
 
 /** A result that came after all comes before one that only stands in for it. */
 export function partNamed(timelines: RecallTimelines, ref: string): Part | undefined {
+  const isNamed = namedBy(ref);
   let instead: Part | undefined;
   for (const { items, from, isAbandoned } of timelines) {
     for (let at = items.length - 1; at >= from; at--) {
       const item = items[at]!;
-      if (itemName(item) !== ref) continue;
+      if (!isNamed(item)) continue;
       const part = partAt(items, at, isAbandoned);
       if (!standsIn(item)) return part;
       instead ??= part;
     }
   }
   return instead;
+}
+
+/** Without making the names of all others. */
+function namedBy(ref: string): (item: Item) => boolean {
+  if (ref.startsWith("c")) return (item) => item.kind === "result" && item.callId === ref;
+  const n = Number(ref.slice(1));
+  return (item) => item.kind !== "result" && item.n === n && itemName(item) === ref;
 }
 
 /** A call of which no result is recorded. */

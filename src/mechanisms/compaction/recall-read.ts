@@ -5,6 +5,7 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { itemName } from "../../loop/item-names.ts";
 import type { ContextState } from "../../loop/transcript.ts";
 import { type Content, type Item, type ReplyPart, type ResultItem, textOf } from "../../models/model.ts";
+import { mayHave } from "../../text/gram-filter.ts";
 import { cutLines } from "./recall-lines.ts";
 import { newestFirst, openCall, type Part, partNamed, type RecallTimelines, timelinesOf } from "./recall-parts.ts";
 import { recallEndOf, sinceThen } from "./recall-since.ts";
@@ -113,8 +114,10 @@ export async function recallByWords({ state, blob }: Conversation, asked: WordsA
     const { item } = part;
     const name = item.kind === "result" ? item.name : undefined;
     if (tool === undefined ? name === ITSELF || (item.kind === "reply" && item.n === except) : name !== tool) continue;
-    const isCut = item.kind === "result" && item.whole !== undefined;
-    const found = isCut ? findIn(await contentOf(part, blob), pattern) : findShown(item, pattern);
+    const whole = item.kind === "result" ? item.whole : undefined;
+    // A text that cannot have them is not read; what else the result has is looked at as it is shown.
+    const isRead = whole?.some(({ grams }) => grams === undefined || mayHave(grams, query)) ?? false;
+    const found = isRead ? findIn(await contentOf(part, blob), pattern) : findShown(item, pattern);
     const inInput = found ? undefined : inputWords(part, pattern);
     const words = found ?? inInput;
     if (!words) continue;
@@ -134,15 +137,15 @@ function findIn(parts: readonly (Content | ReplyPart)[], pattern: RegExp): Found
   return findWords(textIn(parts), pattern);
 }
 
-function inputWords({ call }: Part, pattern: RegExp): FoundWords | undefined {
-  for (const text of textsIn(call?.input)) {
-    const found = findWords(text, pattern);
+const inputWords = ({ call }: Part, pattern: RegExp): FoundWords | undefined =>
+  call ? wordsInside(call.input, pattern) : undefined;
+
+function wordsInside(value: unknown, pattern: RegExp): FoundWords | undefined {
+  if (typeof value === "string") return findWords(value, pattern);
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const one of Object.values(value)) {
+    const found = wordsInside(one, pattern);
     if (found) return found;
   }
   return undefined;
-}
-
-function* textsIn(value: unknown): Generator<string> {
-  if (typeof value === "string") yield value;
-  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) yield* textsIn(one);
 }

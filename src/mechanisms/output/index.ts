@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import { defineMechanism, type Mechanism, type ToolOutput } from "../../loop/seams.ts";
 import { type Content, textOf } from "../../models/model.ts";
 import { cutText, cutTextTail } from "../../text/cut.ts";
+import { gramFilter } from "../../text/gram-filter.ts";
 
 export interface OutputBoundOptions {
   /** Characters a text may have and stay whole. */
@@ -20,7 +21,7 @@ export function createOutputBound(opts: OutputBoundOptions = {}): Mechanism {
     const [first, last] = [cutText(text, head), cutTextTail(text, tail)];
     const cut = text.length - first.length - last.length;
     const line = `[… ${cut} of ${text.length} characters left out; all of this text: read_file path blob:${name} …]`;
-    return { text: `${first}\n${line}\n${last}`, hash: name, bytes };
+    return { text: `${first}\n${line}\n${last}`, all: text, hash: name, bytes };
   };
   return defineMechanism({
     name: "output",
@@ -34,6 +35,7 @@ interface Cut {
   /** What is shown. */
   text: string;
   /** All of it, and the name of that. */
+  all: string;
   bytes: Uint8Array;
   hash: string;
 }
@@ -47,7 +49,7 @@ function boundOutput(output: ToolOutput, bound: (text: string) => Cut | undefine
   if (blobs.length === 0) return output;
   const shown = given.map((part, i): Content => (cuts[i] ? { type: "text", text: cuts[i].text } : part));
   const content = typeof output.content === "string" ? textOf(shown) : shown;
-  const whole = cuts.flatMap((cut, part) => (cut ? [{ part, hash: cut.hash }] : []));
+  const whole = cuts.flatMap((cut, part) => (cut ? [{ part, hash: cut.hash, grams: gramFilter(cut.all) }] : []));
   return { ...output, content, whole, lines: linesOf(given), blobs: [...(output.blobs ?? []), ...blobs] };
 }
 
