@@ -132,9 +132,13 @@ const findShown = (item: Item, pattern: RegExp): FoundWords | undefined =>
 
 /** Most have one text: it is not copied. */
 function findIn(parts: readonly (Content | ReplyPart)[], pattern: RegExp): FoundWords | undefined {
-  const [first] = parts;
-  if (parts.length === 1 && first?.type === "text") return findWords(first.text, pattern);
-  return findWords(textIn(parts), pattern);
+  let only: string | undefined;
+  for (const part of parts) {
+    if (part.type !== "text") continue;
+    if (only !== undefined) return findWords(textIn(parts), pattern);
+    only = part.text;
+  }
+  return only === undefined ? undefined : findWords(only, pattern);
 }
 
 const inputWords = ({ call }: Part, pattern: RegExp): FoundWords | undefined =>
