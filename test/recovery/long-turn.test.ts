@@ -94,7 +94,7 @@ test("120 results of 8 kB in one turn with a window of 190 kB: to the end, also 
   const last = requests.at(-1)!.body.messages.at(-1);
   expect([last.role, last.content]).toEqual([
     "tool",
-    `[c1: read_file, succeeded]\n{"path":"f1.txt"}\n${requests[1]!.body.messages.at(-1).content}`, // as it was shown the first time
+    `[c1: read_file, succeeded]\n{"path":"f1.txt"}\n\n${requests[1]!.body.messages.at(-1).content}`, // as it was shown the first time
   ]);
 });
 
