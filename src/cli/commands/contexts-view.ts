@@ -44,7 +44,7 @@ function agentOf({ agent = "lead" }: ViewFlags, { context, agents }: Viewed): st
 }
 
 /** As it is typed: 3, r3, next. */
-export const isRound = (given: string): boolean => given === "next" || /^r?[1-9]\d*$/.test(given);
+const isRound = (given: string): boolean => given === "next" || /^r?[1-9]\d*$/.test(given);
 
 async function requestAt(source: Source, given: string): Promise<RecordedRequest> {
   if (!isRound(given))
