@@ -29,7 +29,7 @@ test.each([
   ["tasks ls", 184],
   ["contexts ls", 176],
   ["agents ls", 175],
-  ["permissions check git-status", 222],
+  ["permissions check git-status", 223],
   ["-p hello --model rehearsal", 403], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));

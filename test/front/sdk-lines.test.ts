@@ -35,6 +35,10 @@ function published(line: Line): Line {
   for (const field of OURS[nameOf(line)] ?? []) delete copy[field];
   if (copy.permission_denials)
     copy.permission_denials = copy.permission_denials.map(({ reason: _, ...denial }: Line) => denial);
+  if (copy.usage) {
+    const { cache_breaks: _, ...usage } = copy.usage;
+    copy.usage = usage;
+  }
   return copy;
 }
 

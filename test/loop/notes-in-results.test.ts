@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { areUnsent } from "../../src/loop/model-calls.ts";
 import { defineMechanism } from "../../src/loop/seams.ts";
 import { type House, openHouse, toolOf } from "../house.ts";
 
@@ -39,4 +40,11 @@ test("what the runtime says behind new results stands inside them; behind result
     [["seen", said("note 3")], said("note 4")],
   ]);
   expect(house.server.log().invalid).toEqual([]);
+});
+
+test("results are new as long as this process, which got the reply that asked for them, has not asked since", () => {
+  const items = [{ kind: "reply" as const, model: "a/b", parts: [], n: 2 }];
+  const calls = (asked: number | undefined, received: number | undefined) => ({ ms: 0, aborted: 0, asked, received });
+  const cases = [calls(1, 2), calls(2, 2), calls(undefined, undefined), calls(2, undefined)];
+  expect(cases.map((one) => areUnsent(one, items))).toEqual([true, false, false, false]);
 });

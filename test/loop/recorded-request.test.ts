@@ -54,6 +54,8 @@ test.each(["anthropic", "openai"] as const)(
     await second.result;
     await other.close();
     const requests = await all(run.context);
+    const replies = (await house.events(run.context)).filter(({ type }) => type === "reply.received");
+    expect(replies.map(({ data }) => Object.hasOwn(data as object, "sentAs"))).toEqual([true, false, false, false]);
     expect(await bodies(requests)).toEqual(received());
     expect(requests.map(({ doubt }) => doubt)).toEqual(requests.map(() => undefined));
   },

@@ -12,7 +12,7 @@ import { scratch } from "../turn.ts";
 const FAKE = { command: "node", args: ["server.mjs", "plan.json", "log"] };
 
 /** A project with all that a system prompt is made of. */
-function furnish(cwd: string): void {
+function furnish(cwd: string, { server }: { server: boolean }): void {
   const write = (file: string, text: string) => {
     fs.mkdirSync(path.dirname(path.join(cwd, file)), { recursive: true });
     fs.writeFileSync(path.join(cwd, file), text);
@@ -25,14 +25,15 @@ function furnish(cwd: string): void {
       `.holdfast/skills/${name}/SKILL.md`,
       `---\nname: ${name}\ndescription: About the ${name}.\n---\nA ${name}.\n`,
     );
+  if (!server) return;
   fs.copyFileSync(path.join(import.meta.dirname, "../mcp/fake-server.mjs"), path.join(cwd, "server.mjs"));
   write("plan.json", JSON.stringify({ tools: [{ name: "zoom" }, { name: "look" }] }));
   write(".mcp.json", JSON.stringify({ mcpServers: { fake: FAKE } }));
 }
 
 const think = (text: string) => ({ reasoning: { text, signature: `signed ${text}` } });
+const CONNECT: ScriptRound = { ...think("servers"), calls: [{ name: "connect_mcp", input: { name: "fake" } }] };
 const rounds: ScriptRound[] = [
-  { ...think("servers"), calls: [{ name: "connect_mcp", input: { name: "fake" } }] },
   {
     ...think("look"),
     calls: [
@@ -63,14 +64,15 @@ function partsOf({ api, body }: ReturnType<ModelServer["log"]>["requests"][numbe
 test.each(["anthropic/mock", "openai-compatible/mock", "openai-responses/mock"])(
   "%s: after -c, -r and kill -9 each request begins with the bytes of the one before it",
   async (model) => {
-    const server = await startModelServer({ script: rounds });
+    const hasServer = model.startsWith("anthropic/"); // one wire is enough: it costs a process each time
+    const server = await startModelServer({ script: hasServer ? [CONNECT, ...rounds] : rounds });
     onTestFinished(() => server.close());
     const opts = {
       cwd: scratch(onTestFinished),
       state: scratch(onTestFinished),
       env: { ANTHROPIC_BASE_URL: server.anthropicUrl, OPENAI_BASE_URL: server.openaiUrl, ...KEYS },
     };
-    furnish(opts.cwd);
+    furnish(opts.cwd, { server: hasServer });
     const flags = ["--model", model, "--permission-mode", "bypass", "--trust", "--output-format", "json"];
     const first = startCli(["-p", "begin", ...flags], opts);
     await server.paused();
@@ -90,10 +92,11 @@ test.each(["anthropic/mock", "openai-compatible/mock", "openai-responses/mock"])
     });
     expect(broken).toEqual([]);
     expect(new Set(parts.map(({ system }) => system)).size).toBe(1);
-    // The server was connected in the first round: its tools come with the second request, and stay where nobody connects it again.
-    expect(parts.map(({ tools }) => tools === parts[1]!.tools)).toEqual([false, ...parts.slice(1).map(() => true)]);
-    expect(parts[1]!.tools).toMatch(/mcp__fake__zoom.*mcp__fake__look/);
-    expect(parts[0]!.system + parts[0]!.messages).toMatch(/Use tabs.*About the ant.*MCP servers: fake/s);
+    // The server is connected in the first round: its tools come with the second request, and stay where nobody connects it again.
+    const tools = parts.map((one) => one.tools === parts[1]!.tools);
+    expect(tools).toEqual([!hasServer, ...parts.slice(1).map(() => true)]);
+    expect(/mcp__fake__zoom.*mcp__fake__look/.test(parts[1]!.tools)).toBe(hasServer);
+    expect(parts[0]!.system + parts[0]!.messages).toMatch(/Use tabs.*About the ant.*About the zebra/s);
     expect(parts.at(-1)!.messages).toMatch(/Here use spaces.*hello/s);
     expect([answer(resumed).usage.cache_breaks, again.usage.cache_breaks]).toEqual([undefined, undefined]);
   },

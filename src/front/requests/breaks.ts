@@ -4,7 +4,8 @@ import { isRecord } from "../../ledger/guards.ts";
 import type { Store, StoredEvent } from "../../ledger/store.ts";
 import { type RecordedRequest, type RecordedRound, recordedRequests } from "../../loop/recorded-request.ts";
 import { compactionViewer } from "../../mechanisms/compaction/viewer.ts";
-import { BREAK_CAUSES, type BreakCause } from "../../mechanisms/prompt-cache/port.ts";
+import { BREAK_CAUSES } from "../../mechanisms/prompt-cache/index.ts";
+import type { BreakCause } from "../../mechanisms/prompt-cache/port.ts";
 import { type Compared, compareRequests, requestSize } from "./compare.ts";
 
 interface Source {

@@ -1,6 +1,7 @@
 // Requests as a person reads them: one, how two differ, and the breaks of a conversation.
 import type { RecordedRequest, RequestDoubt } from "../../loop/recorded-request.ts";
-import { BREAK_CAUSES, type BreakCause, type CacheBreaks } from "../../mechanisms/prompt-cache/port.ts";
+import { BREAK_CAUSES } from "../../mechanisms/prompt-cache/index.ts";
+import type { BreakCause, CacheBreaks } from "../../mechanisms/prompt-cache/port.ts";
 import { counted } from "../../text/counted.ts";
 import { duration, tokens } from "../presentation/format.ts";
 import { oneLine } from "../presentation/printable.ts";

@@ -9,7 +9,7 @@ import type { loopEvents } from "../../loop/events.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { sameWriting, type WireSettings } from "../../models/model.ts";
-import { BREAK_CAUSES, type BreakCause, type CacheBreaks } from "./port.ts";
+import type { BreakCause, CacheBreaks } from "./port.ts";
 
 export const promptCache = (): Mechanism => defineMechanism({ name: "prompt-cache", carry: nothing, fold: slice });
 
@@ -20,6 +20,19 @@ export function cacheBreaksIn(
 ): CacheBreaks {
   return agents.map((name) => own(state?.agents ?? {}, name)?.breaks ?? none()).reduce(added, none());
 }
+
+/** In the order in which they are told. */
+export const BREAK_CAUSES: readonly BreakCause[] = [
+  "epoch",
+  "overflow",
+  "undo",
+  "restore",
+  "system",
+  "tools",
+  "model",
+  "expired",
+  "unknown",
+];
 
 const none = (): CacheBreaks => ({ requests: 0, byCause: {} });
 
