@@ -25,23 +25,29 @@ export const nothing = (): string => "";
 const MOST = 0.35;
 const CUT = "\n[more did not fit here; recall finds it by words]";
 
-export function carriedBy(
+export async function carriedBy(
   mechanisms: readonly Mechanism[],
   turn: Turn,
   { window, shows }: Pick<Carrying, "shows"> & { window: number },
-): Carried[] {
+): Promise<Carried[]> {
   let left = Math.floor(MOST * window);
   const room = (share: number) => Math.max(0, Math.min(left, Math.floor(share * window)));
-  return mechanisms.flatMap(({ name, carry }) => {
-    const text = bounded(carriedText({ name, carry }, turn, { room, shows }), left);
+  const all: Carried[] = [];
+  for (const { name, carry } of mechanisms) {
+    const text = bounded(await carriedText({ name, carry }, turn, { room, shows }), left);
     left -= text.length;
-    return text === "" ? [] : [{ origin: name, text }];
-  });
+    if (text !== "") all.push({ origin: name, text });
+  }
+  return all;
 }
 
-function carriedText({ name, carry }: Pick<Mechanism, "name" | "carry">, turn: Turn, how: Carrying): string {
+async function carriedText(
+  { name, carry }: Pick<Mechanism, "name" | "carry">,
+  turn: Turn,
+  how: Carrying,
+): Promise<string> {
   try {
-    return carry?.(turn, how) ?? "";
+    return (await carry?.(turn, how)) ?? "";
   } catch (error) {
     turn.emit({ type: "status", text: `what ${name} knows is not carried over: ${messageOf(error)}` });
     return "";

@@ -43,7 +43,7 @@ export interface Merged {
   tools(turn: Turn): Tool[];
   /** Whether the agent would be given that tool. */
   offers(tool: Tool, turn: Turn): boolean;
-  carry(turn: Turn, how: Parameters<ViewOptions["carry"]>[0]): Carried[];
+  carry(turn: Turn, how: Parameters<ViewOptions["carry"]>[0]): Promise<Carried[]>;
   announced(event: string, payload: Readonly<Record<string, unknown>>, turn: Turn): Promise<Heard>;
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;

@@ -302,7 +302,7 @@ export interface ViewOptions {
   /** Whether the agent would be given that tool. */
   offers: (tool: Tool) => boolean;
   /** What mechanisms have that must not go with the past; `window`: how many characters it holds, about. */
-  carry: (how: Pick<Carrying, "shows"> & { window: number }) => Carried[];
+  carry: (how: Pick<Carrying, "shows"> & { window: number }) => Promise<Carried[]>;
   /** Asks the model beside the conversation, with what its requests carry otherwise. What that used is for the asker to record (`reply.aside`). */
   ask: (items: readonly Item[], signal?: AbortSignal) => Promise<Reply>;
 }
@@ -376,7 +376,7 @@ export interface Mechanism {
    * What of it the model has to know when the past is out of its view; "": nothing. Contract: from the fold alone, no clock, no longer than
    * its room. A throw is reported and skipped. One of the house that has nothing says so (`nothing`).
    */
-  carry?: (turn: Turn, how: Carrying) => string;
+  carry?: (turn: Turn, how: Carrying) => string | Promise<string>;
   /** Contract: false keeps a tool from that agent; the pool of one agent stays the same between rounds unless a fact changed. */
   offers?: (tool: Tool, turn: Turn) => boolean;
   /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */

@@ -14,7 +14,7 @@ import { noUsage } from "../../src/models/model.ts";
 
 const WHERE = { root: "/p", jobsDir: "/nowhere/jobs" };
 
-test("every mechanism of the house says what of it must survive, or that nothing does, whatever it is told to do", () => {
+test("every mechanism of the house says what of it must survive, or that nothing does, whatever it is told to do", async () => {
   const never = async () => {
     throw new Error("not asked for");
   };
@@ -57,13 +57,10 @@ function after(facts: readonly FactOf[], agent = "lead") {
     slice: <T>(name: string) => state.slices[name] as T,
     emit: ({ text }: { text: string }) => expect.unreachable(text),
   } as unknown as Turn;
-  return (shown: readonly string[] = [], window = 100_000) =>
-    Object.fromEntries(
-      carriedBy(mechanisms, turn, { window, shows: (ref) => shown.includes(ref) }).map(({ origin, text }) => [
-        origin,
-        text,
-      ]),
-    );
+  return async (shown: readonly string[] = [], window = 100_000): Promise<Record<string, string>> => {
+    const all = await carriedBy(mechanisms, turn, { window, shows: (ref) => shown.includes(ref) });
+    return Object.fromEntries(all.map(({ origin, text }) => [origin, text]));
+  };
 }
 
 const input = (id: string, texts: string[], origin = "user"): FactOf[] => [
@@ -88,7 +85,7 @@ const BEGUN: FactOf[] = [
   ["turn.started", { turnId: "t1", cause: "input" }],
 ];
 
-test("what each of them knows, for the lead", () => {
+test("what each of them knows, for the lead", async () => {
   const carried = after([
     ...BEGUN,
     ["note.added", { origin: "hook", text: "House rule: ask before you deploy." }],
@@ -175,7 +172,7 @@ test("what each of them knows, for the lead", () => {
     ["hub.exported", { keys: ["list"] }],
     ...called("c8", "connect_mcp", { name: "docs" }, "Connected to docs."),
   ]);
-  expect(carried()).toEqual({
+  expect(await carried()).toEqual({
     identity: "Your current directory: /p/web",
     instructions: RULES,
     hooks: "House rule: ask before you deploy.",
@@ -203,12 +200,12 @@ test("what each of them knows, for the lead", () => {
     memory: "- ports: The API runs on 4010.",
     surroundings: "As you were told last: Today is 2026-11-17. The git branch is main.",
   });
-  const inView = carried(["u1", "u2", "u3", "c1", "c8"]);
+  const inView = await carried(["u1", "u2", "u3", "c1", "c8"]);
   const gone = ["instructions", "hooks", "skills", "mcp", "memory"].filter((name) => name in inView);
   expect(gone).toEqual([]);
 });
 
-test("a teammate knows what it owes, what became of its plan and whether it is to shut down; others know nothing of that", () => {
+test("a teammate knows what it owes, what became of its plan and whether it is to shut down; others know nothing of that", async () => {
   const facts: FactOf[] = [
     ...BEGUN,
     ["agent.created", { name: "alice", cwd: "/p" }],
@@ -236,7 +233,7 @@ test("a teammate knows what it owes, what became of its plan and whether it is t
   ]);
 });
 
-test("each keeps to its share: whole while there is room, then by reference, then counted", () => {
+test("each keeps to its share: whole while there is room, then by reference, then counted", async () => {
   const skill = (n: number): FactOf[] => [
     ...called(`c${n}`, "load_skill", {}, `<skill name="s${n}">\n${"x".repeat(9_000)}\n</skill>`),
     ["skill.loaded", { name: `s${n}`, source: "s", hash: "h", by: "model", callId: `c${n}` }],
@@ -254,7 +251,7 @@ test("each keeps to its share: whole while there is room, then by reference, the
       { todos: Array.from({ length: 300 }, (_, id) => ({ id, content: `todo number ${id}`, status: "pending" })) },
     ],
   ]);
-  const { skills = "", files = "", todo = "" } = carried();
+  const { skills = "", files = "", todo = "" } = await carried();
   expect(skills.replaceAll(/x+/g, "x").split("\n")).toEqual([
     "Skills you have loaded, the last one first:",
     '<skill name="s4">',
@@ -275,5 +272,5 @@ test("each keeps to its share: whole while there is room, then by reference, the
     ["- f299 aaaaaaaaaaaa read by c299", "- and N more files: recall finds one by its path", true],
     ["[ ] todo number 0", "and N more", true],
   ]);
-  expect(Object.values(carried([], 20_000)).join("").length).toBeLessThanOrEqual(7_000);
+  expect(Object.values(await carried([], 20_000)).join("").length).toBeLessThanOrEqual(7_000);
 });

@@ -27,7 +27,7 @@ function setUp(past: { type: string; data: unknown }[] = [], more: Partial<ViewO
   const turn = createFakeTurn(mechanism, model, past);
   const view = (items: Item[], overflow = false, tools: ToolSpec[] = [readFile]) =>
     mechanism.seams!.context!(items, turn, {
-      ...{ overflow, tools, system: ["You are an agent."], keeps: () => [], offers: () => true, carry: () => [] },
+      ...{ overflow, tools, system: ["You are an agent."], keeps: () => [], offers: () => true, carry: async () => [] },
       ask: () => Promise.reject(new Error("nothing is asked here")),
       ...more,
     });

@@ -1,23 +1,20 @@
 // What the model sees of a long conversation: a view with references, changed rarely and deeply. The ledger keeps all.
-import { crashPoint } from "../../ledger/crash-point.ts";
-import { HoldfastError } from "../../ledger/error.ts";
 import { nothing } from "../../loop/carry.ts";
-import { defineMechanism, type Mechanism, type Turn, type ViewOptions } from "../../loop/seams.ts";
-import type { Item } from "../../models/model.ts";
-import { fireHook } from "../hooks/port.ts";
+import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import { command } from "./command.ts";
 import { compactTool } from "./compact.ts";
-import { type Cause, compactionEvents, compactionSlice, stateOf } from "./events.ts";
-import { draftEpoch, epochOf, type PlannedEpoch, planningOf } from "./plan.ts";
+import { compactionEvents, compactionSlice, stateOf } from "./events.ts";
 import { recallTool } from "./recall.ts";
-import { assumedText, compactedText, leftOut } from "./says.ts";
-import { type SheetParts, sheetText } from "./sheet.ts";
-import { createSummaries, type Summaries } from "./summaries.ts";
+import type { Summaries } from "./summaries.ts";
 import { isNear, thresholdOf, tokensNow } from "./threshold.ts";
-import { masksOf, viewThrough } from "./view.ts";
+import { viewThrough } from "./view.ts";
 
 export function compaction(): Mechanism {
-  const summaries = createSummaries();
+  let made: Summaries | undefined;
+  const summaries = async () => {
+    made ??= (await import("./summaries.ts")).createSummaries();
+    return made;
+  };
   return defineMechanism({
     name: "compaction",
     carry: nothing,
@@ -30,60 +27,13 @@ export function compaction(): Mechanism {
         const state = stateOf(turn);
         const [now, begin] = [tokensNow(items, state, opts), thresholdOf(state, turn.model.limits)];
         const cause = opts.overflow ? "overflow" : state.asked ? "asked" : now >= begin ? "window" : undefined;
-        if (cause) await beginEpoch(items, turn, { ...opts, cause, summaries });
-        else if (isNear(now, begin)) summaries.prepare(items, turn, opts);
+        if (cause) {
+          const { beginEpoch } = await import("./epoch.ts");
+          await beginEpoch(items, turn, { ...opts, cause, summaries: await summaries() });
+        } else if (isNear(now, begin)) (await summaries()).prepare(items, turn, opts);
         return viewThrough(items, stateOf(turn).epochs);
       },
     },
-    end: summaries.end,
+    end: async (turn) => made?.end(turn),
   });
-}
-
-/** Of what is shown beside system prompt and tools: less than that is no reason to break what is cached. */
-const WORTH_IT = 0.8;
-
-async function beginEpoch(
-  items: readonly Item[],
-  turn: Turn,
-  opts: ViewOptions & { cause: Cause; summaries: Summaries },
-): Promise<void> {
-  const planning = planningOf(items, turn, opts);
-  const draft = draftEpoch(planning);
-  if (!draft) return;
-  const summary = draft.summarise && (await opts.summaries.of(draft.summarise, turn, opts));
-  const masked = [...masksOf(planning.state.epochs).keys(), ...draft.masks.map(({ call }) => call)];
-  const sheet = (hidden: SheetParts["hidden"]) =>
-    sheetText({
-      ...{ hidden, masked, items, turn: turn.state.turn, carry: opts.carry },
-      window: planning.window / planning.measure.tokensOf(1),
-    });
-  const planned = epochOf(draft, planning, { summary, sheet });
-  const { tokens } = planned;
-  const { fixed } = planning.measure;
-  const most = opts.cause === "window" ? WORTH_IT : 1;
-  if (tokens.after - fixed >= most * (tokens.before - fixed)) return;
-  await record(turn, planned, opts.cause);
-}
-
-async function record(turn: Turn, planned: PlannedEpoch, cause: Cause): Promise<void> {
-  const focus = stateOf(turn).asked?.focus ?? null;
-  const trigger = cause === "asked" ? "manual" : "auto";
-  const { blocked } = await fireHook(turn, "PreCompact", { trigger, custom_instructions: focus });
-  if (blocked !== undefined) {
-    if (cause === "asked")
-      return turn.emit({ type: "status", text: `a PreCompact hook keeps the conversation as it is: ${blocked}` });
-    throw new HoldfastError(
-      "refused",
-      `the conversation no longer fits, and a PreCompact hook keeps it as it is: ${blocked}`,
-    );
-  }
-  const data = { cause, ...planned };
-  crashPoint("compaction.planned");
-  await turn.append([{ type: "context.compacted", data }]);
-  crashPoint("compaction.recorded");
-  turn.emit({ type: "status", text: compactedText(data), recorded: true });
-  const { id, limits } = turn.model;
-  if (limits.isAssumed && cause === "window" && stateOf(turn).epochs.length === 1)
-    turn.emit({ type: "status", text: assumedText(id, limits.contextTokens) });
-  await fireHook(turn, "PostCompact", { trigger, compact_summary: leftOut(data) });
 }

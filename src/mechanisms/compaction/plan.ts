@@ -173,17 +173,17 @@ const wordsIn = (item: Exclude<Item, { kind: "result" }>): number =>
 export type PlannedEpoch = Omit<Epoch, "seq" | "tokens"> & { tokens: { before: number; after: number } };
 
 /** `sheet`: of the rounds that are out of view then. */
-export function epochOf(
+export async function epochOf(
   draft: EpochDraft,
   { items, state, measure, recalls }: Planning,
-  { summary, sheet }: { summary: Segment | undefined; sheet: (hidden: readonly Round[]) => string },
-): PlannedEpoch {
+  { summary, sheet }: { summary: Segment | undefined; sheet: (hidden: readonly Round[]) => Promise<string> },
+): Promise<PlannedEpoch> {
   const { rounds, before } = draft;
   const all = roundsOf(items).rounds;
   const gone = new Set(callsIn(rounds.flatMap((round) => round.items)).keys());
   const masks = draft.masks.filter(({ call }) => !gone.has(call));
   const snips = snipsOf(rounds, all, { epochs: state.epochs, summary, recalls });
-  const text = sheet(all.filter(({ n }) => snipOf([...state.epochs, { seq: 0, masks, snips }], n)));
+  const text = await sheet(all.filter(({ n }) => snipOf([...state.epochs, { seq: 0, masks, snips }], n)));
   const after = Math.max(rounds.at(-1)?.n ?? 0, lastMasked(all, masks));
   const epoch = { masks, snips, ...(text !== "" && { sheet: { after, text } }) };
   const view = viewThrough(items, [...state.epochs, { ...epoch, seq: 0 }]);

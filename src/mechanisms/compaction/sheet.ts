@@ -30,8 +30,8 @@ const NOTES = 0.03;
 const RUNNING = 0.15;
 
 /** Contract: "" where nothing is out of view that it would have to say, and no mechanism carries anything; else at most seven tenths of the window. */
-export function sheetText(parts: SheetParts): string {
-  const text = written(parts);
+export async function sheetText(parts: SheetParts): Promise<string> {
+  const text = await written(parts);
   if (text === "") return "";
   // Characters that are a token each weigh more: then there is room for fewer.
   const weight = itemSize(said(text)) / text.length;
@@ -45,11 +45,11 @@ const HEAD =
   "The conversation above was made smaller. All of it is kept, and recall brings any part back; this is where things stand.";
 const ASKED = "What you are working on follows behind these notes, as it was said.";
 
-function written({ hidden, masked, items, turn, carry, window }: SheetParts): string {
+async function written({ hidden, masked, items, turn, carry, window }: SheetParts): Promise<string> {
   const past = hidden.flatMap((round) => round.items);
   const gone = new Set([...past.map(refOf), ...masked]);
   const running = runningRequest(items, turn).filter((item) => gone.has(refOf(item)));
-  const carried = carry({ window, shows: (ref) => !gone.has(ref) });
+  const carried = await carry({ window, shows: (ref) => !gone.has(ref) });
   const others = past.filter((item) => !running.includes(item)).toReversed();
   const own = [
     listed("What was asked for, the newest first:", others.filter(isRequest), REQUESTS * window),

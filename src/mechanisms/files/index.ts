@@ -9,7 +9,6 @@ import type { loopEvents } from "../../loop/events.ts";
 import { type RootMove, relocate } from "../../loop/moved.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
-import { carryFiles } from "./carry.ts";
 import { editFileTool } from "./edit-file.ts";
 import { globTool } from "./glob.ts";
 import { grepTool } from "./grep.ts";
@@ -89,7 +88,7 @@ export function createFiles(): Mechanism {
     name: SEEN_SLICE,
     events: fileEvents,
     fold: slice,
-    carry: carryFiles,
+    carry: async (turn, how) => (await import("./carry.ts")).carryFiles(turn, how),
     tools: [readFileTool, writeFileTool, editFileTool, multiEditTool, globTool, grepTool],
   });
 }

@@ -8,7 +8,6 @@ import { inside, noteText, withoutMarks } from "../../loop/marks.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import { fireHook } from "../hooks/port.ts";
-import { carryRules } from "./carry.ts";
 import { instructionsEvents, instructionsSlice, type ShownInstructions } from "./events.ts";
 import {
   folderPlaces,
@@ -106,7 +105,7 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
 
   return defineMechanism({
     name: ORIGIN,
-    carry: carryRules,
+    carry: async (turn, how) => (await import("./carry.ts")).carryRules(turn, how),
     events: instructionsEvents,
     fold: instructionsSlice,
     seams: {

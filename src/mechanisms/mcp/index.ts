@@ -1,7 +1,6 @@
 // MCP: servers that are configured, connected by `connect_mcp`, by the first call, or when an agent begins whose type names them; their tools among ours, their resources and prompts by name.
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { ApprovesServers } from "./agent-servers.ts";
-import { carryServers } from "./carry.ts";
 import { mcpEvents, mcpSlice } from "./events.ts";
 import type { McpHouse, McpServer } from "./port.ts";
 import type { McpRoom } from "./room.ts";
@@ -39,7 +38,7 @@ export function createMcp({
 
   return defineMechanism({
     name: "mcp",
-    carry: carryServers,
+    carry: async (turn, how) => (await import("./carry.ts")).carryServers(turn, how),
     events: mcpEvents,
     fold: mcpSlice,
     tools: (turn) => room?.tools(turn) ?? [],

@@ -4,7 +4,6 @@ import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type ToolOutput } from "../../loop/seams.ts";
 import { type Content, textOf } from "../../models/model.ts";
 import { cutText, cutTextTail } from "../../text/cut.ts";
-import { gramFilter } from "../../text/gram-filter.ts";
 
 export interface OutputBoundOptions {
   /** Characters a text may have and stay whole. */
@@ -43,7 +42,7 @@ interface Cut {
 }
 
 /** Contract: the same object when nothing had to be cut. */
-function boundOutput(output: ToolOutput, bound: (text: string) => Cut | undefined): ToolOutput {
+async function boundOutput(output: ToolOutput, bound: (text: string) => Cut | undefined): Promise<ToolOutput> {
   const given: Content[] =
     typeof output.content === "string" ? [{ type: "text", text: output.content }] : output.content;
   const cuts = given.map((part) => (part.type === "text" ? bound(part.text) : undefined));
@@ -51,6 +50,7 @@ function boundOutput(output: ToolOutput, bound: (text: string) => Cut | undefine
   if (blobs.length === 0) return output;
   const shown = given.map((part, i): Content => (cuts[i] ? { type: "text", text: cuts[i].text } : part));
   const content = typeof output.content === "string" ? textOf(shown) : shown;
+  const { gramFilter } = await import("../../text/gram-filter.ts");
   const whole = cuts.flatMap((cut, part) => (cut ? [{ part, hash: cut.hash, grams: gramFilter(cut.all) }] : []));
   return { ...output, content, whole, lines: linesOf(given), blobs: [...(output.blobs ?? []), ...blobs] };
 }

@@ -7,7 +7,6 @@ import { textOf } from "../../models/model.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { fireHook } from "../hooks/port.ts";
 import { bring, type IsApproved } from "./bring.ts";
-import { carrySkills } from "./carry.ts";
 import { createSkillCatalogue, type SkillCatalogue, type SkillPlace } from "./catalogue.ts";
 import { type LoadedSkills, skillsEvents, skillsSlice } from "./events.ts";
 import { createLoadSkillTool } from "./load-skill.ts";
@@ -93,7 +92,7 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
 
   return defineMechanism({
     name: "skills",
-    carry: carrySkills,
+    carry: async (turn, how) => (await import("./carry.ts")).carrySkills(turn, how),
     events: skillsEvents,
     fold: skillsSlice,
     tools: () => (hasSkills() ? [tool] : []),

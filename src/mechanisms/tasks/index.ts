@@ -1,8 +1,9 @@
 // The mechanism `tasks`: the six tools on the project's board, letting go of tasks whose owner is gone, and where their owners work.
+
 import type { Store } from "../../ledger/store.ts";
+import type { Carrying } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { Board, BoardOptions } from "./board.ts";
-import { carryTasks } from "./carry.ts";
 import { createTaskClaimTool } from "./claim-task.ts";
 import { createTaskCompleteTool } from "./complete-task.ts";
 import { createTaskCreateTool } from "./create-task.ts";
@@ -41,7 +42,12 @@ export interface TasksOptions {
 }
 
 export function createTasks({ board, orphanAfterMs, placeOf }: TasksOptions = {}): Mechanism {
-  const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice, carry: carryTasks }; // a past with worktrees stays readable without a board
+  const facts = {
+    name: TASKS_SLICE,
+    events: placeEvents,
+    fold: placesSlice,
+    carry: async (turn: Turn, how: Carrying) => (await import("./carry.ts")).carryTasks(turn, how),
+  }; // a past with worktrees stays readable without a board
   if (!board) return defineMechanism({ ...facts, seams: { intake: () => [], gate: { judge: () => ALLOWED } } });
   let sweptAt = 0;
   /** Where the board is looked at anyway; at most once a minute. */

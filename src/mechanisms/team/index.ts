@@ -12,7 +12,6 @@ import {
 } from "../../loop/seams.ts";
 import { fireHook } from "../hooks/port.ts";
 import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
-import { carryTeam } from "./carry.ts";
 import { teamEvents } from "./events.ts";
 import { createLeadTools, type LeadToolsOptions } from "./lead-tools.ts";
 import { createMateTools, type MateToolsOptions } from "./mate-tools.ts";
@@ -48,7 +47,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
 
   return defineMechanism({
     name: "team",
-    carry: carryTeam,
+    carry: async (turn, how) => (await import("./carry.ts")).carryTeam(turn, how),
     events: teamEvents,
     fold: teamSlice,
     tools(turn) {
