@@ -11,7 +11,7 @@ import { type Cause, compactionEvents, compactionSlice, stateOf } from "./events
 import { draftEpoch, epochOf, type PlannedEpoch, planningOf } from "./plan.ts";
 import { recallTool } from "./recall.ts";
 import { assumedText, compactedText, leftOut } from "./says.ts";
-import { type SheetParts, sheetText } from "./sheet.ts";
+import { type SheetParts, sheetOf } from "./sheet.ts";
 import { createSummaries, type Summaries } from "./summaries.ts";
 import { isNear, thresholdOf, tokensNow } from "./threshold.ts";
 import { masksOf, viewThrough } from "./view.ts";
@@ -53,7 +53,7 @@ async function beginEpoch(
   const summary = draft.summarise && (await opts.summaries.of(draft.summarise, turn, opts));
   const masked = [...masksOf(planning.state.epochs).keys(), ...draft.masks.map(({ call }) => call)];
   const sheet = (hidden: SheetParts["hidden"]) =>
-    sheetText({
+    sheetOf({
       ...{ hidden, masked, items, turn: turn.state.turn, carry: opts.carry },
       window: planning.window / planning.measure.tokensOf(1),
     });
