@@ -8,7 +8,7 @@ const root = path.join(import.meta.dirname, "..");
 /** The package's doors, by the name of their file in dist. */
 export const ENTRIES = {
   index: "src/index.ts",
-  contexts: "src/contexts/index.ts",
+  contexts: "src/contexts.ts",
   hub: "src/hub.ts",
   testing: "src/testing/index.ts",
 };

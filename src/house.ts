@@ -33,7 +33,7 @@ interface Running {
 
 export type HouseOptions = Omit<HarnessOptions, "model" | "store"> & Running;
 
-/** They read what agents share in the ledger, nothing of the machine; connect_mcp starts only what the user has configured or trusted. */
+/** They read what the ledger has for the agent, nothing of the machine; connect_mcp starts only what the user has configured or trusted. */
 const SHARED_READS = [
   "load_skill",
   "connect_mcp",
@@ -43,9 +43,10 @@ const SHARED_READS = [
   "recall",
   "context_list",
   "context_read",
+  "recall",
 ];
 
-/** By them agents hand in their part: a definition's list of tools does not take them away. */
+/** By them agents hand in their part, and see what left their view: a definition's list of tools does not take them away. */
 export const HANDING_IN = [
   "recall",
   "compact",
@@ -56,6 +57,7 @@ export const HANDING_IN = [
   "check_inbox",
   "submit_plan",
   "answer_shutdown",
+  "recall",
 ];
 
 /** Tools that need no yes: those that only read what agents share, and the embedding program's own. */

@@ -10,6 +10,7 @@ import { type AgentNote, type Config, presentAt, recordsOf } from "./fold.ts";
 import { type ForkChanges, type ForkOptions, forkContext } from "./fork.ts";
 import type { ForkOrigin } from "./listing.ts";
 import { isValueProblem, readEntry, type ValueProblem } from "./read-value.ts";
+import { type Recall, recallWith } from "./recall.ts";
 import { openDoor } from "./runtime.ts";
 import { createChecker, type LocalSchemas, type SchemaOptions, schemaFacts } from "./schemas.ts";
 import { checkContextSettings } from "./settings.ts";
@@ -60,6 +61,8 @@ export interface Context extends SharedData, Checkpoints {
   /** Oldest first. */
   errors(): Promise<LoggedError[]>;
   logError(error: { agent?: string; tool?: string; message: string; cause?: unknown }): Promise<void>;
+  /** Any part of what its agents said, were told and did, by name or by words. Needs no lease. */
+  readonly recall: Recall;
   /** A second timeline beside this one, from a checkpoint or from now. */
   fork(checkpoint?: string | Seq, opts?: ForkOptions): Promise<Context>;
   /** A fork whose shared data is edited; null removes a key. */
@@ -92,7 +95,12 @@ export interface ContextOptions {
 
 export function createContext(
   opened: ContextLedger,
-  opts: ContextOptions & { local: LocalSchemas; open: (id: string) => Promise<Context>; letGo: () => Promise<void> },
+  opts: ContextOptions & {
+    local: LocalSchemas;
+    open: (id: string) => Promise<Context>;
+    letGo: () => Promise<void>;
+    conversation?: () => Promise<Recall>;
+  },
 ): Context {
   const { ledger, close } = closable(opened);
   const { agent, lease, local } = opts;
@@ -189,6 +197,7 @@ export function createContext(
       };
       await append({ type: "error.logged", actor: data.agent ?? author, data });
     },
+    recall: recallWith(opts.conversation, () => void ledger.state),
     async fork(checkpoint, { title, author: by = author } = {}) {
       return opts.open(await forkContext(ledger, checker, { checkpoint, title, author: by, writer }));
     },

@@ -1,4 +1,4 @@
-// The public API of execution contexts (`holdfast/contexts`): named exports only.
+// What the room of execution contexts has for others; `holdfast/contexts` is this and `src/contexts.ts`.
 export { type ErrorCode, HoldfastError, isHoldfastError } from "../ledger/error.ts";
 export type { Seq, Store } from "../ledger/store.ts";
 export { RESULTS } from "./authority.ts";
@@ -33,6 +33,18 @@ export { settleMovedRoots } from "./project/moved-roots.ts";
 export { findProject, openProject, type Project, type ProjectOptions, stateHome, type Unclear } from "./project.ts";
 export { projectFiles } from "./project-files.ts";
 export type { ValueProblem as Problem } from "./read-value.ts";
+export type {
+  Recall,
+  RecallEnd,
+  Recalled,
+  RecalledContent,
+  RecallHit,
+  RecallHits,
+  RecallOutcome,
+  RecallQuery,
+  RecallRange,
+  RecallSince,
+} from "./recall.ts";
 export type { Schema } from "./schemas.ts";
 export type { HistoryEntry, Reducer, SharedData, SharedInfo, WriteOptions } from "./shared-data.ts";
 export { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "./start.ts";

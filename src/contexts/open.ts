@@ -12,6 +12,7 @@ import { type ContextInfo, type ContextStatus, listContexts } from "./listing.ts
 import { newContext } from "./new-context.ts";
 import { settleMovedRoots } from "./project/moved-roots.ts";
 import { openProject } from "./project.ts";
+import type { ConversationReader } from "./recall.ts";
 import type { LocalSchemas } from "./schemas.ts";
 import { checkCreate, checkGc, checkHandle, checkId, checkPlace } from "./settings.ts";
 import { keepSweeping, sweepExpired } from "./sweep.ts";
@@ -59,7 +60,12 @@ export type Where = { store: Store } | (({ file: string } | { cwd?: string; stat
 /** So many contexts stay folded; another one is read again from its snapshot. */
 const KEPT_FOLDS = 32;
 
-export async function openContexts(where: Where = {}, defaults: ContextOptions = {}): Promise<Contexts> {
+/** `conversations`: who reads what agents said; `holdfast/contexts` gives it. */
+export async function openContexts(
+  where: Where = {},
+  defaults: ContextOptions = {},
+  conversations?: ConversationReader,
+): Promise<Contexts> {
   checkPlace(where);
   checkHandle(defaults, "openContexts");
   const store = "store" in where ? where.store : await openStore(where);
@@ -105,7 +111,9 @@ export async function openContexts(where: Where = {}, defaults: ContextOptions =
     const ledger = await ledgerOf(id);
     await ledger.catchUp();
     const open = (fork: string) => get(fork, opts);
-    const own = { local: localSchemas(id), open, letGo: () => letGo(id) };
+    const { agent } = { ...defaults, ...opts };
+    const conversation = conversations && (() => conversations(store, id, agent));
+    const own = { local: localSchemas(id), open, letGo: () => letGo(id), conversation };
     return createContext(ledger, { ...defaults, ...opts, ...own });
   }
 

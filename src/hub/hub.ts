@@ -25,6 +25,8 @@ export interface HubTask extends Omit<AgentTask, "signal"> {
   injectionBytes?: number;
   /** Where it begins; default: the context's root. */
   cwd?: string;
+  /** The agent that it works for, which may read its conversation; default: it is the program's. */
+  startedBy?: string;
   /** The prompt goes to an agent that has worked before; the same name says it once. */
   followUp?: string;
   /** `exports`: its answer is added to `accumulated_results` only when it exported something (default: always). */
@@ -123,8 +125,8 @@ async function createAgent(task: HubTask, { host, agents }: HubOptions): Promise
         `the folder ${root} of ${task.context} is not there: bring it back, or give cwd`,
       );
     const defined = (await agents?.define(task.agent, task.type)) ?? [];
-    const { agent: name, cwd, most, facts = [] } = task;
-    await host.addAgent(task.context, { name, cwd, most, events: [...defined, ...facts] });
+    const { agent: name, startedBy, cwd, most, facts = [] } = task;
+    await host.addAgent(task.context, { name, startedBy, cwd, most, events: [...defined, ...facts] });
   } finally {
     leave();
   }

@@ -174,6 +174,8 @@ export const loopEvents = {
         ran: z.object({ status: z.enum(COMMAND_ENDS), exitCode: z.number().optional(), ms: z.number() }).optional(),
         /** Of the whole output, where `content` is a part of it. */
         lines: z.number().optional(),
+        /** Texts of `content` that are cut, and the blobs that have all of them. */
+        whole: z.array(z.object({ part: z.number(), hash: z.string(), grams: z.string().optional() })).optional(),
         /** Its host was gone, and this one took it up then: in between nobody ran it here. */
         resumedAt: z.number().optional(),
       }),

@@ -62,6 +62,8 @@ export interface NewContextOptions {
 
 export interface NewAgent {
   name: string;
+  /** The agent that it works for, which may read its conversation; none: it is the program's. */
+  startedBy?: string;
   cwd?: string;
   /** Facts recorded in the same append. */
   events?: Omit<EventInput, "actor">[];
@@ -268,7 +270,7 @@ async function openHeld(
 function decideAgent(
   state: State,
   context: string,
-  { name, cwd, events = [], most, root: elsewhere }: NewAgent & { root: string | undefined },
+  { name, startedBy = name, cwd, events = [], most, root: elsewhere }: NewAgent & { root: string | undefined },
 ): Decision {
   if (state.seq === 0) throw new HoldfastError("not_found", `there is no context ${context}`);
   const { agents, root } = transcriptIn(state);
@@ -280,7 +282,8 @@ function decideAgent(
   // Never the directory that this process happens to be in.
   const rooted = root === "" && elsewhere !== undefined && !events.some((e) => e.type === "agent.moved");
   const moved = rooted ? [{ type: "agent.moved", data: { cwd: place, root: elsewhere } }] : [];
-  return { events: [created, ...moved, ...events].map((e) => ({ ...e, actor: name })), reads: [AGENTS] };
+  const itsFacts = [...moved, ...events].map((e) => ({ ...e, actor: name }));
+  return { events: [{ ...created, actor: startedBy }, ...itsFacts], reads: [AGENTS] };
 }
 
 /** Whatever a mechanism makes of it, the others go on. */

@@ -4,6 +4,7 @@ import { knownFact } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import type { StoredEvent } from "../ledger/store.ts";
 import { type Item, textOf } from "../models/model.ts";
+import { sharedItems } from "./item-names.ts";
 import type { AgentState, ContextState } from "./transcript.ts";
 
 /** Where an agent stood. `saved` once a restore went behind it: what it had is kept, so that the restore can be undone. */
@@ -64,15 +65,16 @@ function rewind(state: ContextState, to: number, before: number): void {
   for (const agent of Object.values(state.agents)) {
     const mark = own(state.marks[to] ?? {}, agent.name);
     const items = closed(mark?.saved ?? agent.items.slice(0, mark?.count ?? 0), LEFT);
-    for (const at of Object.values(state.marks)) keepFor(own(at, agent.name), agent.items, items.length);
+    const shared = sharedItems(agent.items, items);
+    for (const at of Object.values(state.marks)) keepFor(own(at, agent.name), agent.items, shared);
     if (mark) Object.assign(agent, { cwd: mark.cwd, root: mark.root });
     settle(agent, items);
   }
 }
 
-/** A mark behind the point gone back to keeps what it had: from here on other items stand there. */
-function keepFor(mark: Mark | undefined, items: Item[], length: number): void {
-  if (mark && !mark.saved && mark.count > length) mark.saved = items.slice(0, mark.count);
+/** A mark behind what both have keeps what it had: from here on other items stand there. */
+function keepFor(mark: Mark | undefined, items: Item[], shared: number): void {
+  if (mark && !mark.saved && mark.count > shared) mark.saved = items.slice(0, mark.count);
 }
 
 /** Nothing is open in the past: what waited then waits no more. */
@@ -96,7 +98,7 @@ function closed(items: Item[], text: string): Item[] {
     if (part.type !== "call") return [];
     const done = later.find((item) => item.kind === "result" && item.callId === part.id);
     const content = [{ type: "text" as const, text }];
-    return [done ?? { kind: "result", callId: part.id, name: part.name, content, isError: true }];
+    return [done ?? { kind: "result", callId: part.id, name: part.name, content, isError: true, standsIn: true }];
   });
   return [...items.slice(0, at + 1), ...results, ...later.filter((item) => item.kind !== "result")];
 }

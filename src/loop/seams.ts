@@ -4,7 +4,17 @@ import type { ZodType } from "zod";
 import type { EventDefs } from "../ledger/events.ts";
 import type { Durability } from "../ledger/ledger.ts";
 import type { AppendOptions, EventInput, StoredEvent, WakeInput } from "../ledger/store.ts";
-import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply, ToolSpec } from "../models/model.ts";
+import type {
+  CallPart,
+  Content,
+  Delta,
+  Item,
+  Model,
+  ModelRequest,
+  Reply,
+  ToolSpec,
+  WholeText,
+} from "../models/model.ts";
 import type { Carried, Carrying } from "./carry.ts";
 import type { MechanismSlice } from "./timelines.ts";
 import type { AgentState } from "./transcript.ts";
@@ -95,6 +105,8 @@ export interface ToolOutput {
   ran?: CommandEnd;
   /** How many lines the whole output has, where `content` is a part of it. */
   lines?: number;
+  /** The texts of `content` that are cut, by their places, and the blobs that have all of them. */
+  whole?: WholeText[];
   /** Facts that become durable in the same append as the result. */
   events?: Omit<EventInput, "actor">[];
   blobs?: Uint8Array[];

@@ -357,11 +357,11 @@ function finalize(
   const content: Content[] =
     typeof output.content === "string" ? [{ type: "text", text: output.content }] : output.content;
   const { denied, refusal, resumed } = info;
-  const { display, ran, lines } = output;
+  const { display, ran, lines, whole } = output;
   const resumedAt = started && started.at < outbox.heldSince ? outbox.heldSince : undefined;
   const ended = output.isError && (outbox.signal.aborted || resumed === "unknown");
   const stopped = output.notRun ? "before" : ended ? "during" : undefined;
-  const more = { display, denied, refusal, stopped, resumed, resumedAt, ran, lines };
+  const more = { display, denied, refusal, stopped, resumed, resumedAt, ran, lines, whole };
   const finished = {
     callId: call.id,
     name: call.name,

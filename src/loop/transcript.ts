@@ -31,6 +31,8 @@ export interface PendingCall {
 
 export interface AgentState {
   name: string;
+  /** The agent that started it; the first one of a context, and those that a program adds, were started by none. */
+  startedBy?: string;
   cwd: string;
   /** The tree it works in, where that is not the context's. */
   root?: string;
@@ -115,6 +117,7 @@ export const transcript: Slice<ContextState> = {
     if (type === "agent.created") {
       state.agents[data.name] = {
         name: data.name,
+        ...(event.actor !== data.name && { startedBy: event.actor }),
         cwd: data.cwd,
         items: [],
         pending: [],
@@ -130,12 +133,12 @@ export const transcript: Slice<ContextState> = {
     }
     if (applyRewind(state, event)) return state;
     const agent = own(state.agents, type === "input.received" ? data.agent : event.actor);
-    if (agent) applyToAgent(agent, fact);
+    if (agent) applyToAgent(agent, fact, state.root);
     return state;
   },
 };
 
-function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void {
+function applyToAgent(agent: AgentState, { type, at: when, data }: Known, contextRoot: string): void {
   switch (type) {
     case "agent.moved":
       agent.cwd = data.cwd;
@@ -190,7 +193,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known): void 
       break;
     }
     case "tool.finished":
-      applyResult(agent, data);
+      applyResult(agent, data, contextRoot);
       break;
     case "turn.ended":
       endTurn(agent, data);
@@ -244,13 +247,14 @@ function addUsed(agent: AgentState, { model, usage }: { model: string; usage: Us
   agent.usageByModel[model] = addUsage(own(agent.usageByModel, model) ?? noUsage(), usage);
 }
 
-function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finished" }>["data"]): void {
+function applyResult(agent: AgentState, data: DataOf<"tool.finished">, contextRoot: string): void {
   const at = agent.pending.findIndex((p) => p.call.id === data.callId);
   const [done] = at < 0 ? [] : agent.pending.splice(at, 1);
   if (!done) return; // a second result for one call never counts
   if (data.denied !== undefined) {
     agent.denials.push({ name: data.name, callId: data.callId, input: done.call.input, reason: data.denied });
   }
+  const cwd = done.started?.cwd;
   insertResult(agent, {
     kind: "result",
     callId: data.callId,
@@ -259,6 +263,8 @@ function applyResult(agent: AgentState, data: Extract<Known, { type: "tool.finis
     isError: data.isError,
     ...(data.ran?.exitCode !== undefined && { exitCode: data.ran.exitCode }),
     ...(data.stopped !== undefined && { stopped: data.stopped }),
+    ...(data.whole && { whole: data.whole }),
+    ...(cwd !== undefined && cwd !== contextRoot && { cwd }),
   });
 }
 

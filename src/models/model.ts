@@ -42,6 +42,20 @@ export interface ResultItem {
   exitCode?: number;
   /** The turn was stopped before the call began, or while it ran. */
   stopped?: "before" | "during";
+  /** Of texts that are cut. */
+  whole?: WholeText[];
+  /** Where it ran, where that was not the root of its context. */
+  cwd?: string;
+  /** The call was open where the conversation was copied, or gone back to: this only stands for its result. */
+  standsIn?: true;
+}
+
+/** Which part of a content is cut, and the blob that has all of its text. */
+export interface WholeText {
+  part: number;
+  hash: string;
+  /** What the text can have (`gramFilter`): who looks for words reads it only then. */
+  grams?: string;
 }
 
 export interface ToolSpec {

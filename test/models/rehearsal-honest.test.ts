@@ -71,7 +71,7 @@ describe("the rehearsal model is honest", () => {
 
   it("does not take a list that was left out for an empty one", async () => {
     for (const line of [
-      "[c1 glob: 3 kB, left out to make room; to see it again: read_file path call:c1]",
+      "[c1 glob: 3 kB, left out to make room; recall c1]",
       "[result elided: glob, 3 kB; call it again if it is needed]", // as older versions put it
     ]) {
       const { text } = await say("list Go files", { glob: () => line });

@@ -19,6 +19,7 @@ test("a longer one shows head and tail, and the whole is a blob named by its has
     isError: true,
     events: [],
     lines: 1,
+    whole: [{ part: 0, hash: hashOf(bytes), grams: expect.any(String) }],
     blobs: [bytes],
   });
 });

@@ -31,9 +31,8 @@ function writeFiles(dir: string, count: number): void {
   }
 }
 
+const recallsFirst: ScriptRound = { calls: [{ name: "recall", input: { ref: "c1" } }] };
 const reads = (path: string): ScriptRound => ({ calls: [{ name: "read_file", input: { path } }] });
-
-const recalls = (ref: string): ScriptRound => ({ calls: [{ name: "recall", input: { ref } }] });
 
 /** Says `play` for what fits, and what OpenAI says of a prompt above that many bytes. */
 const withWindow =
@@ -54,7 +53,7 @@ const withWindow =
 /** The lines that stand for results in a request. */
 const maskedIn = (body: { messages: { role: string; content: string }[] }): string[] =>
   body.messages.flatMap(({ role, content }) =>
-    role === "tool" && /^\[c\d+ \w+ ".*": /.test(content) ? [content] : [],
+    role === "tool" && /^\[c\d+ \w+(?: ".*")?: /.test(content) ? [content] : [],
   );
 
 test("120 results of 8 kB in one turn with a window of 190 kB: to the end, also killed in the middle; the resume sends the same bytes", async () => {
@@ -68,7 +67,7 @@ test("120 results of 8 kB in one turn with a window of 190 kB: to the end, also 
         return { ...reads(nameOf(round + 1)), faults: [{ pauseAt: 0 }] };
       }
       if (round < 120) return reads(nameOf(round + 1));
-      return round === 120 ? recalls("c1") : { text: "All 120 are read." };
+      return round === 120 ? recallsFirst : { text: "All 120 are read." };
     }),
   });
   const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
@@ -93,8 +92,10 @@ test("120 results of 8 kB in one turn with a window of 190 kB: to the end, also 
   expect(new Set(sent.map((lines) => lines.length)).size).toBe(refused + 1);
   expect(sent.at(-1)![0]).toBe('[c1 read_file "f1.txt": 100 lines, left out to make room; recall c1]');
   const last = requests.at(-1)!.body.messages.at(-1);
-  expect(last.role).toBe("tool");
-  expect(last.content).toContain(requests[1]!.body.messages.at(-1).content); // as it was shown the first time
+  expect([last.role, last.content]).toEqual([
+    "tool",
+    `[c1: read_file, succeeded]\n{"path":"f1.txt"}\n${requests[1]!.body.messages.at(-1).content}`, // as it was shown the first time
+  ]);
 });
 
 test("after a restore, its undo, in a fork and an import that is masked which was masked there, and can be opened there too", async () => {
@@ -140,10 +141,10 @@ test("after a restore, its undo, in a fork and an import that is masked which wa
     "c1 c2 c3 c4",
     undone.last,
   ]);
-  server.setScript(withWindow(50_000, ({ round }) => (round % 4 === 0 ? recalls("c2") : { text: "read" })));
-  const run = await house.harness.run("and c2?", { context: imported.id });
+  server.setScript(withWindow(50_000, ({ round }) => (round % 4 === 0 ? recallsFirst : { text: "read" })));
+  const run = await house.harness.run("and c1?", { context: imported.id });
   await run.result;
   const shown = server.log().requests.at(-1)!.body.messages.at(-1).content;
-  expect(shown).toContain(server.log().requests[2]!.body.messages.at(-1).content);
+  expect(shown.endsWith(`\n${server.log().requests[1]!.body.messages.at(-1).content}`)).toBe(true);
   await house.close();
 });

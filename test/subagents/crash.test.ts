@@ -102,7 +102,11 @@ async function expectWhole(): Promise<void> {
   expect(server.log().invalid).toEqual([]);
   expect(fs.readFileSync(path.join(root, "effects.txt"), "utf8")).toBe("x\n");
   const { events } = await ledger();
-  expect(events.filter((e) => e.type === "agent.created").map((e) => e.actor)).toEqual(["lead", "lead.c1", "lead.c2"]);
+  expect(events.flatMap((e) => (e.type === "agent.created" ? [(e.data as { name: string }).name] : []))).toEqual([
+    "lead",
+    "lead.c1",
+    "lead.c2",
+  ]);
   expect(events.filter((e) => e.type === "data.shared").length).toBe(1);
 }
 

@@ -10,7 +10,7 @@ import { dropPaths } from "./places.ts";
 
 /**
  * Recorded in each context as an event, so that every reader sees the same. Contract: nothing to do, and nothing read, where the folder has
- * one path; a context that somebody is working in is left to the next time; doing it twice changes nothing.
+ * one path; a context that somebody is working in is left to the next time; of two that do it at once one does.
  */
 export async function settleMovedRoots(store: Store, project: Project): Promise<void> {
   const { formerly, top, stateDir } = project;
@@ -24,24 +24,33 @@ export async function settleMovedRoots(store: Store, project: Project): Promise<
   }
   // One by one, the one last used last: the newest stays the newest.
   for (const entry of there.sort((a, b) => a.updatedAt - b.updatedAt || (a.ledger < b.ledger ? -1 : 1))) {
-    const { root = "", agents = [], busy = [] } = summaryOf(entry);
-    const { from } = entry;
-    if ((await holderOf(store, entry.ledger, [...agents, ...busy]))?.alive) {
+    const { ledger, from } = entry;
+    const version = await store.version(ledger, CONFIG);
+    const { root = "", agents = [], busy = [] } = await summaryIn(store, ledger);
+    if (!isInside(root, from)) continue; // another process has done it
+    if ((await holderOf(store, ledger, [...agents, ...busy]))?.alive) {
       left.add(from);
       continue;
     }
     const data = { from, to: top };
-    const moved: EventInput = { type: "context.moved", v: 1, actor: "user", touches: ["ctx:config"], data };
+    const moved: EventInput = { type: "context.moved", v: 1, actor: "user", touches: [CONFIG], data };
     const summary: Summary = { root: top + root.slice(from.length) };
     try {
-      await store.append([{ ledger: entry.ledger, events: [moved], summary }]);
+      await store.append([{ ledger, events: [moved], summary, expect: { [CONFIG]: version } }]);
     } catch (error) {
-      if (!isHoldfastError(error, "damaged")) throw error;
+      if (!isHoldfastError(error, "damaged") && !isHoldfastError(error, "conflict")) throw error;
       left.add(from); // one that is damaged keeps nobody from the others, nor from its repair
     }
     crashPoint("root.moved");
   }
   if (project.place) dropPaths(project.place, new Set(formerly.filter((one) => !left.has(one))));
+}
+
+const CONFIG = "ctx:config";
+
+async function summaryIn(store: Store, ledger: string): Promise<Summary> {
+  for await (const entry of store.list({ prefix: ledger })) return summaryOf(entry);
+  return {};
 }
 
 const isInside = (file: string, dir: string): boolean => file === dir || file.startsWith(`${dir}/`);

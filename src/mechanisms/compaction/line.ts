@@ -16,7 +16,7 @@ export function lineFor(result: Result, { call, recalls }: { call?: CallPart | u
 
 const LONGEST_ABOUT = 80;
 /** What says most about a call, where it has one of them. */
-const TELLING = ["command", "path", "file_path", "pattern", "query", "name", "description"];
+const TELLING = ["command", "path", "file_path", "pattern", "query", "ref", "name", "description"];
 
 function about(call: CallPart | undefined): string {
   const input = call?.input;

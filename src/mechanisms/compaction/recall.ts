@@ -1,14 +1,17 @@
-// `recall`: any part of the agent's own conversation again, by its name or by words, with what has become of it since.
+// `recall`: any part of the agent's own conversation again, or of those it started, by its name or by words, with what has become of it since.
 import * as z from "zod";
-import { withoutMarks } from "../../loop/marks.ts";
-import { defineTool, type ToolOutput, type Turn } from "../../loop/seams.ts";
-import { type CallPart, type Content, type Item, textOf } from "../../models/model.ts";
-import { cutText } from "../../text/cut.ts";
-import { callsIn } from "./rounds.ts";
+import { messageOf } from "../../ledger/error.ts";
+import { defineTool, type ToolOutput, type ToolRun, type Turn } from "../../loop/seams.ts";
+import type { ContextState } from "../../loop/transcript.ts";
+import { type Conversation, recallByName, recallByWords } from "./recall-read.ts";
+import { refuseForeign } from "./recall-rights.ts";
+import { shownHits, shownPart, splitRef } from "./recall-text.ts";
 
 interface Asked {
   ref?: string;
   query?: string;
+  agent?: string;
+  tool?: string;
   offset?: number;
   limit?: number;
 }
@@ -16,100 +19,45 @@ interface Asked {
 export const recallTool = defineTool<Asked>({
   name: "recall",
   description:
-    "Bring back what was left out of this conversation. ref: a call (c17), a reply (r12) or what was said to you (u3), whole or some lines; query: literal words, newest first.",
+    "Bring back what was left out of this conversation. ref: a call (c17), a reply (r12) or what was said to you (u3), whole or some lines; query: literal words, newest first. An agent you started: alice/c17, or agent.",
   schema: () =>
     z.strictObject({
       ref: z.string().optional(),
       query: z.string().optional(),
-      offset: z.int().min(1).optional(),
+      agent: z.string().optional(),
+      tool: z.string().optional().describe("query: only calls of this tool"),
+      offset: z.int().min(1).optional().describe("ref: first line"),
       limit: z.int().min(1).optional(),
     }),
   effect: "read",
-  async execute({ turn, input }) {
-    if (input.ref !== undefined) return byRef(turn, input.ref.trim(), input);
-    if (input.query !== undefined && input.query.trim() !== "") return byWords(turn, input.query.trim());
-    return { content: "recall needs ref (such as c17 or r12) or query", isError: true };
+  async execute(run) {
+    try {
+      return await recalled(run);
+    } catch (error) {
+      return { content: messageOf(error), isError: true };
+    }
   },
 });
 
-function byRef(turn: Turn, ref: string, lines: Asked): ToolOutput {
-  const { items } = turn.state;
-  const found = items.find((item) => nameOf(item) === ref);
-  if (!found) return { content: `there is nothing called ${ref} in this conversation`, isError: true };
-  const since = sinceThen(items, found);
-  const content: Content[] = contentOf(found, callsIn(items)).map((part) =>
-    part.type === "text" ? { ...part, text: cutLines(part.text, lines) } : part,
-  );
-  return { content: since === "" ? content : [...content, { type: "text", text: `[${since}]` }] };
+async function recalled({ turn, call, input }: ToolRun & { input: Asked }): Promise<ToolOutput> {
+  const { ref, query, tool, offset, limit } = input;
+  const named = splitRef(ref?.trim() ?? "");
+  const agent = named.agent ?? input.agent ?? turn.agent;
+  const conversation = conversationOf(turn, agent);
+  if (named.ref !== "")
+    return { content: shownPart(await recallByName(conversation, { agent, ref: named.ref }, { offset, limit }), turn) };
+  const words = query?.trim() ?? "";
+  if (words === "") return { content: "recall needs ref (such as c17) or query (literal words)", isError: true };
+  const asks = turn.state.items.findLast((item) => item.kind === "reply");
+  const isOwn = asks?.kind === "reply" && asks.parts.some((part) => part.type === "call" && part.id === call.id);
+  const except = agent === turn.agent && isOwn ? asks.n : undefined;
+  const found = await recallByWords(conversation, { agent, query: words, tool, except });
+  return { content: shownHits(found, { query: words, agent }, turn) };
 }
 
-const nameOf = (item: Item): string =>
-  item.kind === "result" ? item.callId : item.kind === "reply" ? `r${item.n}` : `u${item.n}`;
-
-function contentOf(item: Item, calls: ReadonlyMap<string, CallPart>): Content[] {
-  if (item.kind === "reply") return [{ type: "text", text: textOf(item.parts) }];
-  if (item.kind === "user") return item.content;
-  const call = calls.get(item.callId);
-  const asked = call ? `${call.name} ${cutText(JSON.stringify(call.input ?? {}), 2_000)}\n` : "";
-  return [{ type: "text", text: `${asked}${item.isError ? "It failed:\n" : ""}` }, ...item.content];
-}
-
-function cutLines(text: string, { offset, limit }: Asked): string {
-  if (offset === undefined && limit === undefined) return text;
-  const from = offset ?? 1;
-  const all = text.split("\n");
-  const end = Math.min(all.length, limit === undefined ? all.length : from - 1 + limit);
-  return `${all.slice(from - 1, end).join("\n")}\n[lines ${from}-${end} of ${all.length}]`;
-}
-
-/** What makes it old: the same file changed, the same command run again. */
-function sinceThen(items: readonly Item[], found: Item): string {
-  if (found.kind !== "result") return "";
-  const calls = callsIn(items);
-  const call = calls.get(found.callId);
-  const subject = call && subjectOf(call);
-  if (subject === undefined) return "";
-  const at = items.indexOf(found);
-  const later = items
-    .slice(at + 1)
-    .flatMap((item) => (item.kind === "result" ? [{ item, call: calls.get(item.callId) }] : []))
-    .filter((one) => one.call && subjectOf(one.call) === subject);
-  const last = later.at(-1);
-  if (!last) return "";
-  const { callId, name, exitCode, isError } = last.item;
-  const how = exitCode !== undefined ? `, exit code ${exitCode}` : isError ? ", failed" : "";
-  return `later: ${callId} ${name} of the same${how}`;
-}
-
-function subjectOf({ input }: CallPart): string | undefined {
-  if (typeof input !== "object" || input === null) return undefined;
-  const fields = new Map(Object.entries(input));
-  const of = fields.get("command") ?? fields.get("path");
-  return typeof of === "string" ? of : undefined;
-}
-
-const MOST_HITS = 10;
-const AROUND = 160;
-
-function byWords(turn: Turn, query: string): ToolOutput {
-  const { items } = turn.state;
-  const wanted = query.toLowerCase();
-  const hits: string[] = [];
-  let more = 0;
-  for (const item of items.toReversed()) {
-    const text = item.kind === "reply" ? textOf(item.parts) : textOf(item.content);
-    const at = text.toLowerCase().indexOf(wanted);
-    if (at < 0) continue;
-    if (hits.length >= MOST_HITS) {
-      more++;
-      continue;
-    }
-    const about = item.kind === "result" ? ` ${item.name}${item.isError ? " (failed)" : ""}` : "";
-    const since = sinceThen(items, item);
-    const part = text.slice(Math.max(0, at - AROUND), at + query.length + AROUND).replaceAll(/\s+/g, " ");
-    hits.push(`${nameOf(item)}${about}: …${part}…${since === "" ? "" : ` [${since}]`}`);
-  }
-  if (hits.length === 0) return { content: `nothing in this conversation has ${JSON.stringify(query)}` };
-  const rest = more > 0 ? `\n${more} older ones have it too` : "";
-  return { content: withoutMarks(`${hits.join("\n")}${rest}`) };
+/** Here it is decided who reads: whatever a tool does with it, it has no other way in. */
+function conversationOf(turn: Turn, agent: string): Conversation {
+  const state = turn.slice<ContextState>("transcript");
+  refuseForeign(state, turn.agent, agent);
+  return { state, blob: (hash) => turn.blob(hash) };
 }

@@ -1,7 +1,7 @@
-// The tool read_file: text by lines, images and documents as model content, the whole of bounded outputs, results that left the view.
+// The tool read_file: text by lines, images and documents as model content, the whole of bounded outputs.
 import { basename } from "node:path";
 import * as z from "zod";
-import { readResult } from "../../file-access/kept-results.ts";
+import { isKept } from "../../file-access/kept-results.ts";
 import { MAX_IMAGE_BYTES, mediaTypeOf } from "../../file-access/media-type.ts";
 import { nearbyNames } from "../../file-access/nearby-names.ts";
 import { displayPath, resolvePath } from "../../file-access/paths.ts";
@@ -35,8 +35,7 @@ export const readFileTool = defineTool<ReadInput>({
   effect: "read",
   async execute(run) {
     const { input, cwd, turn } = run;
-    if (input.path.startsWith("blob:")) return readBlob(turn, input);
-    if (input.path.startsWith("call:")) return readResult(turn, input.path, input);
+    if (isKept(input.path)) return readBlob(turn, input);
     const asked = resolvePath(cwd, input.path);
     const permit = permitOf(run);
     const held = hold(permit, asked, { shown: input.path });

@@ -19,7 +19,7 @@ export function addNotes(output: ToolOutput, texts: readonly string[]): ToolOutp
 /** The result as a hook wants it. What a person would have seen instead goes too: it may hold what was taken out. */
 export function replacedText(output: ToolOutput, by: string | undefined): ToolOutput {
   if (by === undefined) return output;
-  const { display: _, lines: __, ...kept } = output;
+  const { display: _, lines: __, whole: ___, ...kept } = output;
   return { ...kept, content: by };
 }
 

@@ -4,6 +4,7 @@ import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type ToolOutput } from "../../loop/seams.ts";
 import { type Content, textOf } from "../../models/model.ts";
 import { cutText, cutTextTail } from "../../text/cut.ts";
+import { gramFilter } from "../../text/gram-filter.ts";
 
 export interface OutputBoundOptions {
   /** Characters a text may have and stay whole. */
@@ -14,14 +15,14 @@ export interface OutputBoundOptions {
 
 export function createOutputBound(opts: OutputBoundOptions = {}): Mechanism {
   const { max = 30_000, head = 20_000, tail = 8_000 } = opts;
-  const bound = (text: string, blobs: Uint8Array[]): string => {
-    if (text.length <= max) return text;
+  const bound = (text: string): Cut | undefined => {
+    if (text.length <= max) return undefined;
     const bytes = Buffer.from(text, "utf8");
-    blobs.push(bytes);
-    const path = `blob:${hash("sha256", bytes, "hex")}`;
+    const name = hash("sha256", bytes, "hex");
     const [first, last] = [cutText(text, head), cutTextTail(text, tail)];
     const cut = text.length - first.length - last.length;
-    return `${first}\n[… ${cut} of ${text.length} characters left out; all of this text: read_file path ${path} …]\n${last}`;
+    const line = `[… ${cut} of ${text.length} characters left out; all of this text: read_file path blob:${name} …]`;
+    return { text: `${first}\n${line}\n${last}`, all: text, hash: name, bytes };
   };
   return defineMechanism({
     name: "output",
@@ -32,16 +33,26 @@ export function createOutputBound(opts: OutputBoundOptions = {}): Mechanism {
   });
 }
 
-/** Contract: the same object when nothing had to be cut. */
-function boundOutput(output: ToolOutput, bound: (text: string, blobs: Uint8Array[]) => string): ToolOutput {
-  const blobs: Uint8Array[] = [];
-  const content =
-    typeof output.content === "string"
-      ? bound(output.content, blobs)
-      : output.content.map((c): Content => (c.type === "text" ? { ...c, text: bound(c.text, blobs) } : c));
-  if (blobs.length === 0) return output;
-  return { ...output, content, lines: linesOf(output.content), blobs: [...(output.blobs ?? []), ...blobs] };
+interface Cut {
+  /** What is shown. */
+  text: string;
+  /** All of it, and the name of that. */
+  all: string;
+  bytes: Uint8Array;
+  hash: string;
 }
 
-const linesOf = (content: ToolOutput["content"]): number =>
-  (typeof content === "string" ? content : textOf(content)).trimEnd().split("\n").length;
+/** Contract: the same object when nothing had to be cut. */
+function boundOutput(output: ToolOutput, bound: (text: string) => Cut | undefined): ToolOutput {
+  const given: Content[] =
+    typeof output.content === "string" ? [{ type: "text", text: output.content }] : output.content;
+  const cuts = given.map((part) => (part.type === "text" ? bound(part.text) : undefined));
+  const blobs = cuts.flatMap((cut) => cut?.bytes ?? []);
+  if (blobs.length === 0) return output;
+  const shown = given.map((part, i): Content => (cuts[i] ? { type: "text", text: cuts[i].text } : part));
+  const content = typeof output.content === "string" ? textOf(shown) : shown;
+  const whole = cuts.flatMap((cut, part) => (cut ? [{ part, hash: cut.hash, grams: gramFilter(cut.all) }] : []));
+  return { ...output, content, whole, lines: linesOf(given), blobs: [...(output.blobs ?? []), ...blobs] };
+}
+
+const linesOf = (content: readonly Content[]): number => textOf(content).trimEnd().split("\n").length;

@@ -51,7 +51,7 @@ export function createBackground(opts: {
     const { type, task } = begun;
     const runner = await opts.runner();
     const whole: SubagentTask = {
-      ...{ context: turn.context, agent, type, ...task, signal },
+      ...{ context: turn.context, agent, startedBy: turn.agent, type, ...task, signal },
       ...{ cwd: turn.cwd, facts: [], most: opts.maxAgents }, // it is there already
       onStatus: (text) => turn.emit({ type: "status", text: `${agent}: ${text}` }),
     };

@@ -64,7 +64,7 @@ export function createDelegate(opts: DelegateOptions): Delegate {
     if (task && !ended) return { refused: `${agent} is still at work: you are told when it has ended` };
     const more: SubagentTask = {
       ...{ context: turn.context, agent, type, prompt, followUp: `${turn.agent}.${call.id}` },
-      ...{ cwd: turn.cwd, facts: [], most: limits.maxAgents, signal }, // it is there already
+      ...{ startedBy: turn.agent, cwd: turn.cwd, facts: [], most: limits.maxAgents, signal }, // it is there already
       onStatus: (text) => turn.emit({ type: "status", text: `${agent}: ${text}` }),
     };
     return { agent, end: await waitedFor(more, turn, await opts.runner()) };
@@ -133,7 +133,7 @@ function taskOf(
     },
   };
   return {
-    ...{ context: turn.context, agent, type, prompt, most },
+    ...{ context: turn.context, agent, startedBy: turn.agent, type, prompt, most },
     ...(reads ? { reads } : {}),
     cwd,
     facts: [started, ...facts],

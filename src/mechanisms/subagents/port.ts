@@ -5,6 +5,8 @@ import type { AgentFacts } from "../agents/port.ts";
 export interface SubagentTask {
   context: string;
   agent: string;
+  /** Its caller. */
+  startedBy: string;
   type: string;
   prompt: string;
   /** The prompt is for an agent that has worked before: this names it, so that a repetition after a crash says it once. */
