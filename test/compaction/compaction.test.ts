@@ -130,7 +130,7 @@ test("where lines are not enough the oldest rounds go, as one reference; the she
       },
     ],
   });
-  expect(later.slice(2)).toEqual(items.slice(19));
+  expect(later.slice(3)).toEqual(items.slice(19));
   expect(await setUp(turn.events).view(items)).toEqual(later);
 });
 
