@@ -211,7 +211,7 @@ test("a teammate knows what it owes, what became of its plan and whether it is t
     ["agent.created", { name: "alice", cwd: "/p" }],
     ["team.joined", { name: "alice", role: "writes", requirePlan: true }],
   ];
-  const team = (...more: FactOf[]) => after([...facts, ...more], "alice")().team;
+  const team = async (...more: FactOf[]) => (await after([...facts, ...more], "alice")()).team;
   const submitted: FactOf = ["plan.submitted", { requestId: "plan_1", plan: "Look" }, "alice"];
   const reviewed = (approve: boolean, feedback: string): FactOf => [
     "plan.reviewed",
@@ -219,11 +219,14 @@ test("a teammate knows what it owes, what became of its plan and whether it is t
   ];
   const owes = "A plan is wanted of you (submit_plan): until one is approved you may only look.";
   expect([
-    team(),
-    team(submitted),
-    team(submitted, reviewed(false, "more tests")),
-    team(submitted, reviewed(true, ""), ["shutdown.requested", { requestId: "s_1", name: "alice", reason: "over" }]),
-    after([...facts, submitted, ["agent.created", { name: "lead.c1", cwd: "/p" }]], "lead.c1")().team,
+    await team(),
+    await team(submitted),
+    await team(submitted, reviewed(false, "more tests")),
+    await team(submitted, reviewed(true, ""), [
+      "shutdown.requested",
+      { requestId: "s_1", name: "alice", reason: "over" },
+    ]),
+    (await after([...facts, submitted, ["agent.created", { name: "lead.c1", cwd: "/p" }]], "lead.c1")()).team,
   ]).toEqual([
     owes,
     "Your plan plan_1 waits for its review:\nLook",

@@ -106,8 +106,8 @@ test("where lines are not enough the oldest rounds go, as one reference; the she
   const { view, turn } = setUp();
   const shown = await view(items, true);
   const sheet =
-    '<note from="compaction">\nThe conversation above was made smaller. All of it is kept, and recall brings any part back; this is where things stand.\n\nWhat you are working on follows behind these notes, as it was said.\n</note>\n\ndo it';
-  expect(shown.slice(0, 2).map((item) => item.kind === "user" && item.content)).toEqual([
+    '<note from="compaction">\nThe conversation above was made smaller. All of it is kept, and recall brings any part back; this is where things stand.\n\nWhat you are working on follows behind these notes, as it was said.\n</note>';
+  expect(shown.slice(0, 3).map((item) => item.kind === "user" && item.content)).toEqual([
     [
       {
         type: "text",
@@ -115,8 +115,9 @@ test("where lines are not enough the oldest rounds go, as one reference; the she
       },
     ],
     [{ type: "text", text: sheet }],
+    [{ type: "text", text: "do it" }],
   ]);
-  expect(shown.slice(2)).toEqual(items.slice(11));
+  expect(shown.slice(3)).toEqual(items.slice(11));
   for (let n = 9; n <= 12; n++) items.push(call(`c${n}`, n, "p".repeat(3_000)), result(`c${n}`, "short"));
   const later = await view(items, true);
   expect(later[0]).toMatchObject({
@@ -129,7 +130,7 @@ test("where lines are not enough the oldest rounds go, as one reference; the she
       },
     ],
   });
-  expect(later.slice(2)).toEqual(items.slice(19));
+  expect(later.slice(3)).toEqual(items.slice(19));
   expect(await setUp(turn.events).view(items)).toEqual(later);
 });
 

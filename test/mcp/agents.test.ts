@@ -157,7 +157,14 @@ it("is given the text of its skills before its first request, once, and a name t
   expect(loaded.map(({ actor, data }) => [actor, data])).toEqual([
     [
       "lead.c1",
-      { name: "tabs", source: "skills/tabs/SKILL.md", hash: expect.any(String), by: "person", agent: "helper" },
+      {
+        name: "tabs",
+        source: "skills/tabs/SKILL.md",
+        hash: expect.any(String),
+        by: "person",
+        mark: expect.any(String),
+        agent: "helper",
+      },
     ],
   ]);
 });

@@ -7,7 +7,7 @@ import { fireHook } from "../hooks/port.ts";
 import { type Cause, stateOf } from "./events.ts";
 import { draftEpoch, epochOf, type PlannedEpoch, planningOf } from "./plan.ts";
 import { assumedText, compactedText, leftOut } from "./says.ts";
-import { type SheetParts, sheetText } from "./sheet.ts";
+import { type SheetParts, sheetOf } from "./sheet.ts";
 import type { Summaries } from "./summaries.ts";
 import { masksOf } from "./view.ts";
 
@@ -25,7 +25,7 @@ export async function beginEpoch(
   const summary = draft.summarise && (await opts.summaries.of(draft.summarise, turn, opts));
   const masked = [...masksOf(planning.state.epochs).keys(), ...draft.masks.map(({ call }) => call)];
   const sheet = (hidden: SheetParts["hidden"]) =>
-    sheetText({
+    sheetOf({
       ...{ hidden, masked, items, turn: turn.state.turn, carry: opts.carry },
       window: planning.window / planning.measure.tokensOf(1),
     });

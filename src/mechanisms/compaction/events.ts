@@ -39,8 +39,8 @@ export const compactionEvents = {
         cause: z.enum(CAUSES),
         masks: masks(),
         snips: z.array(snip()),
-        /** Stands behind that round, in place of the sheet before it. */
-        sheet: z.object({ after: z.number(), text: z.string() }).optional(),
+        /** Stands behind that round, in place of the sheet before it. `asked`: what is being worked on, in a person's name and not in the runtime's. */
+        sheet: z.object({ after: z.number(), text: z.string(), asked: z.string().optional() }).optional(),
         /** About, before and after. */
         tokens: z.object({ before: z.number(), after: z.number() }),
       }),

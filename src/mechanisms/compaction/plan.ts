@@ -6,6 +6,7 @@ import { contentSize, lineFor, type Result, withLine } from "./line.ts";
 import { previewsFor } from "./preview.ts";
 import { recallTool } from "./recall.ts";
 import { callsIn, type Round, roundsOf } from "./rounds.ts";
+import type { Sheet } from "./sheet.ts";
 import { itemSize, type Measure } from "./size.ts";
 import { measureOf, roomOf } from "./threshold.ts";
 import { masksOf, snipOf, viewThrough } from "./view.ts";
@@ -176,16 +177,16 @@ export type PlannedEpoch = Omit<Epoch, "seq" | "tokens"> & { tokens: { before: n
 export async function epochOf(
   draft: EpochDraft,
   { items, state, measure, recalls }: Planning,
-  { summary, sheet }: { summary: Segment | undefined; sheet: (hidden: readonly Round[]) => Promise<string> },
+  { summary, sheet }: { summary: Segment | undefined; sheet: (hidden: readonly Round[]) => Promise<Sheet | undefined> },
 ): Promise<PlannedEpoch> {
   const { rounds, before } = draft;
   const all = roundsOf(items).rounds;
   const gone = new Set(callsIn(rounds.flatMap((round) => round.items)).keys());
   const masks = draft.masks.filter(({ call }) => !gone.has(call));
   const snips = snipsOf(rounds, all, { epochs: state.epochs, summary, recalls });
-  const text = await sheet(all.filter(({ n }) => snipOf([...state.epochs, { seq: 0, masks, snips }], n)));
+  const made = await sheet(all.filter(({ n }) => snipOf([...state.epochs, { seq: 0, masks, snips }], n)));
   const after = Math.max(rounds.at(-1)?.n ?? 0, lastMasked(all, masks));
-  const epoch = { masks, snips, ...(text !== "" && { sheet: { after, text } }) };
+  const epoch = { masks, snips, ...(made && { sheet: { after, ...made } }) };
   const view = viewThrough(items, [...state.epochs, { ...epoch, seq: 0 }]);
   return { ...epoch, tokens: { before, after: measure.tokens(view) } };
 }

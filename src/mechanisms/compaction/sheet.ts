@@ -29,13 +29,20 @@ const DECISIONS = 0.1;
 const NOTES = 0.03;
 const RUNNING = 0.15;
 
-/** Contract: "" where nothing is out of view that it would have to say, and no mechanism carries anything; else at most seven tenths of the window. */
-export async function sheetText(parts: SheetParts): Promise<string> {
-  const text = await written(parts);
-  if (text === "") return "";
+export interface Sheet {
+  text: string;
+  /** What is being worked on, where it is out of view. */
+  asked?: string;
+}
+
+/** Contract: undefined where nothing is out of view that it would have to say, and no mechanism carries anything; else at most seven tenths of the window. */
+export async function sheetOf(parts: SheetParts): Promise<Sheet | undefined> {
+  const sheet = await written(parts);
+  if (!sheet) return undefined;
   // Characters that are a token each weigh more: then there is room for fewer.
+  const text = `${sheet.text}${sheet.asked ?? ""}`;
   const weight = itemSize(said(text)) / text.length;
-  return weight > HEAVY ? written({ ...parts, window: parts.window / weight }) : text;
+  return weight > HEAVY ? written({ ...parts, window: parts.window / weight }) : sheet;
 }
 
 const HEAVY = 1.1;
@@ -45,7 +52,7 @@ const HEAD =
   "The conversation above was made smaller. All of it is kept, and recall brings any part back; this is where things stand.";
 const ASKED = "What you are working on follows behind these notes, as it was said.";
 
-async function written({ hidden, masked, items, turn, carry, window }: SheetParts): Promise<string> {
+async function written({ hidden, masked, items, turn, carry, window }: SheetParts): Promise<Sheet | undefined> {
   const past = hidden.flatMap((round) => round.items);
   const gone = new Set([...past.map(refOf), ...masked]);
   const running = runningRequest(items, turn).filter((item) => gone.has(refOf(item)));
@@ -59,12 +66,12 @@ async function written({ hidden, masked, items, turn, carry, window }: SheetPart
     ...(running.length > 0 ? [ASKED] : []),
   ].filter((part) => part !== "");
   const notes = carried.filter(hasNote).map(({ origin, text }) => noteText(origin, withoutMarks(text)));
-  if (own.length === 0 && notes.length === 0) return "";
-  return [
-    noteText("compaction", withoutMarks([HEAD, ...own].join("\n\n"))),
-    ...notes,
-    ...running.map((item) => verbatim(item, (RUNNING * window) / running.length)),
-  ].join("\n\n");
+  if (own.length === 0 && notes.length === 0) return undefined;
+  const asked = running.map((item) => verbatim(item, (RUNNING * window) / running.length));
+  return {
+    text: [noteText("compaction", withoutMarks([HEAD, ...own].join("\n\n"))), ...notes].join("\n\n"),
+    ...(asked.length > 0 && { asked: asked.join("\n\n") }),
+  };
 }
 
 /** Rules come in notes of their own: from nobody else they would be followed. Of a program's mechanism the sheet says it. */

@@ -62,7 +62,7 @@ function freeze(items: readonly Item[], epochs: Epochs): Frozen {
   let count = 0;
   let isTold = false;
   const tell = () => {
-    if (sheet) shown.push(textItem(sheet));
+    if (sheet) shown.push(...sheetItems(sheet));
     isTold = true;
   };
   for (const { n, items: own } of rounds) {
@@ -85,6 +85,18 @@ function withMask(item: Item, masks: ReadonlyMap<string, string>): Item {
   return item.kind === "result" && line !== undefined ? withLine(item, line) : item;
 }
 
+/** What somebody asked for is not what the runtime says: it stands in no result. */
+function sheetItems(sheet: NonNullable<Epoch["sheet"]>): Item[] {
+  const { asked } = sheet;
+  let item = askedOf.get(sheet);
+  if (!item && asked !== undefined) {
+    item = { kind: "user", content: [{ type: "text", text: asked }] };
+    askedOf.set(sheet, item);
+  }
+  return item ? [textItem(sheet), item] : [textItem(sheet)];
+}
+
+const askedOf = new WeakMap<object, Item>();
 const made = new WeakMap<object, Item>();
 
 function textItem(of: { text: string }): Item {
