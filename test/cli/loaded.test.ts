@@ -26,10 +26,10 @@ async function loadedBy(args: string[]): Promise<number> {
 test.each([
   ["--version", 30],
   ["--help", 30],
-  ["tasks ls", 184],
-  ["contexts ls", 176],
+  ["tasks ls", 186],
+  ["contexts ls", 177],
   ["agents ls", 175],
-  ["permissions check git-status", 223],
+  ["permissions check git-status", 225],
   ["-p hello --model rehearsal", 403], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));

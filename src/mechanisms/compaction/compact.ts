@@ -5,8 +5,8 @@ import { defineTool } from "../../loop/seams.ts";
 export const compactTool = defineTool<{ focus?: string }>({
   name: "compact",
   description:
-    "Make room in this conversation: old tool results and rounds leave your view and stay within reach of recall. For the end of a piece of work; it happens by itself when room runs out.",
-  schema: () => z.strictObject({ focus: z.string().optional().describe("what to keep above all") }),
+    "Make room: old results leave your view; recall brings them back. It happens by itself when room runs out.",
+  schema: () => z.strictObject({ focus: z.string().optional() }),
   effect: "internal",
   async execute({ input: { focus } }) {
     return {
