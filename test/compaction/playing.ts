@@ -36,7 +36,7 @@ export interface Played {
   recalled(count: number): Promise<string[]>;
 }
 
-export async function resultsOf(house: House, context: string, agent: string): Promise<Result[]> {
+async function resultsOf(house: House, context: string, agent: string): Promise<Result[]> {
   const shown: Result[] = [];
   for (const event of await house.events(context)) {
     if (event.type !== "tool.finished" || event.actor !== agent) continue;
