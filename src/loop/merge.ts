@@ -9,6 +9,7 @@ import type {
   Grants,
   Heard,
   Input,
+  Looked,
   Mechanism,
   ModelCall,
   Note,
@@ -39,6 +40,8 @@ export interface Merged {
   refused(call: GateCall, refusal: { code: VerdictCode; reason: string }): Promise<Note[]>;
   stop(turn: Turn, reply: Reply): Promise<Note[]>;
   tools(turn: Turn): Tool[];
+  /** By mechanism: what decisions rest on besides the ledger. */
+  settings(): Record<string, unknown>;
   carry(turn: Turn): string[];
   announced(event: string, payload: Readonly<Record<string, unknown>>, turn: Turn): Promise<Heard>;
   start(turn: Turn): Promise<Note[]>;
@@ -96,7 +99,10 @@ export const mergeSeams = (mechanisms: readonly Mechanism[]): Merged => ({
 /** A round: what is taken in, what the model is shown and asked, what comes behind its reply. */
 function mergeRounds(
   mechanisms: Mechanisms,
-): Pick<Merged, "input" | "intake" | "context" | "viewers" | "system" | "model" | "stop" | "tools" | "carry"> {
+): Pick<
+  Merged,
+  "input" | "intake" | "context" | "viewers" | "system" | "model" | "stop" | "tools" | "settings" | "carry"
+> {
   const inputs = attachedAt(mechanisms, "input");
   const intakes = attachedAt(mechanisms, "intake");
   const contexts = attachedAt(mechanisms, "context");
@@ -137,6 +143,7 @@ function mergeRounds(
       return blocks;
     },
     carry: (turn) => mechanisms.flatMap((m) => m.carry?.(turn) || []),
+    settings: () => Object.fromEntries(mechanisms.flatMap((m) => (m.settings ? [[m.name, m.settings()]] : []))),
     model: around(attachedAt(mechanisms, "model")),
     async stop(turn, reply) {
       const notes: Note[] = [];
@@ -163,18 +170,20 @@ function mergeCalls(mechanisms: Mechanisms): Pick<Merged, "gate" | "ask" | "tool
     async gate(call) {
       let verdict: Verdict = { decision: "allow" };
       const grants: Grants = {};
+      let looked: Looked | undefined;
       try {
         for (const gate of gates) if (gate.rewrite) call = { ...call, input: await gate.rewrite(call) };
         for (const gate of gates) {
           const answer = await gate.judge?.(call);
           if (answer && "grants" in answer) Object.assign(grants, answer.grants);
+          if (answer?.looked) looked = { ...looked, ...answer.looked };
           if (answer) verdict = isStricter(answer, verdict) ? answer : withBoth(verdict, answer);
         }
       } catch (error) {
         verdict = { decision: "deny", code: "failed", reason: `a gate failed: ${messageOf(error)}` };
       }
       const given = verdict.decision !== "deny" && Object.keys(grants).length > 0;
-      return { verdict: given ? { ...verdict, grants } : verdict, input: call.input };
+      return { verdict: { ...verdict, ...(given && { grants }), ...(looked && { looked }) }, input: call.input };
     },
     async ask(call, asked) {
       try {

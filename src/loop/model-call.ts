@@ -32,7 +32,7 @@ export async function modelCall(agent: Agent): Promise<Asking> {
 
 async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {
   const { turn, seams } = agent;
-  const parts = await partsOf(agent);
+  const { settings: _, ...parts } = await partsOf(agent);
   const maxOutputTokens = Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens);
   const items = await seams.context(turn.state.items, turn, {
     ...{ overflow, ...parts },

@@ -3,8 +3,9 @@ import { nameBlob } from "../ledger/checksum.ts";
 import { sameJson } from "../ledger/same-json.ts";
 import type { EventInput } from "../ledger/store.ts";
 import type { ToolSpec } from "../models/model.ts";
-import type { Agent } from "./loop.ts";
 import type { SentAs } from "./events.ts";
+import type { Agent } from "./loop.ts";
+import type { Merged } from "./merge.ts";
 import type { ModelCall, Turn } from "./seams.ts";
 import { toolSpecs } from "./tool-specs.ts";
 
@@ -13,6 +14,8 @@ type Facts = Omit<EventInput, "actor">[];
 interface RequestParts {
   system: readonly string[];
   tools: readonly ToolSpec[];
+  /** JSON. */
+  settings: string;
 }
 
 /** What this process has compared with the ledger: rounds in which nothing changed compare strings, and hash nothing. */
@@ -33,7 +36,13 @@ export const firstParts = async (agent: Agent): Promise<Facts> =>
 const assembled = async ({ turn, seams }: Agent): Promise<RequestParts> => ({
   system: await seams.system(turn),
   tools: toolSpecs(seams.tools(turn)),
+  settings: known.get(turn)?.settings ?? settingsOf(turn, seams),
 });
+
+/** They stay the same as long as a process holds the agent. */
+function settingsOf({ model: { id, limits } }: Turn, seams: Merged): string {
+  return JSON.stringify({ model: { id, limits }, by: seams.settings() });
+}
 
 /** Empty where the ledger says so already. */
 function changedParts(turn: Turn, parts: RequestParts): Facts {
@@ -44,9 +53,11 @@ function changedParts(turn: Turn, parts: RequestParts): Facts {
   const specs = JSON.stringify(parts.tools);
   const system = { hash: hashOf(JSON.stringify(parts.system)), blocks: [...parts.system] };
   const tools = { hash: hashOf(specs), specs };
+  const settings = { hash: hashOf(parts.settings), json: parts.settings };
   const data = {
     ...(sent?.system !== system.hash && { system }),
     ...(sent?.tools !== tools.hash && { tools }),
+    ...(sent?.settings !== settings.hash && { settings }),
   };
   return Object.keys(data).length === 0 ? [] : [{ type: "request.changed", data }];
 }

@@ -5,6 +5,7 @@ import type { EventDefs } from "../ledger/events.ts";
 import type { Durability } from "../ledger/ledger.ts";
 import type { AppendOptions, EventInput, StoredEvent, WakeInput } from "../ledger/store.ts";
 import type { CallPart, Content, Delta, Item, Model, ModelRequest, Reply, ToolSpec } from "../models/model.ts";
+import type { Outside } from "./outside.ts";
 import type { MechanismSlice } from "./timelines.ts";
 import type { AgentState } from "./transcript.ts";
 
@@ -258,7 +259,9 @@ export type Asked = {
   about?: string;
 };
 type Denied = { decision: "deny"; code: VerdictCode; reason: string };
-export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;
+/** What was seen of the disk while judging, where nobody would expect it: recorded with the call. */
+export type Looked = Readonly<Record<string, { real?: string; kind?: string; links?: number }>>;
+export type Verdict = ({ decision: "allow"; grants?: Grants } | Asked | Denied) & { looked?: Looked };
 /** `code`: who says no; default: the program around the harness. */
 export type Answer = { decision: "allow" } | { decision: "deny"; reason: string; code?: VerdictCode };
 
@@ -329,6 +332,12 @@ export interface Mechanism {
   required?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: slices of every type
   fold?: MechanismSlice<any>;
+  /** What its decisions rest on besides the ledger and `outside`, as JSON: recorded when it changes. Contract: the same for a whole process; nothing secret. */
+  settings?: () => Readonly<Record<string, unknown>>;
+  /** What a replay cannot compute anew. Default: nothing. */
+  outside?: Outside;
+  /** Facts that its seams record by themselves, and not beside a note, an input or a result: a replay holds them to that. */
+  decides?: readonly string[];
   /** The pool is assembled anew each round. */
   tools?: Tool[] | ((turn: Turn) => Tool[]);
   seams?: Partial<Seams>;

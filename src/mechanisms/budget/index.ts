@@ -25,6 +25,8 @@ export const unknownPrice = (model: string): string =>
 export function createBudget({ budget = {} }: { budget?: Budget } = {}): Mechanism {
   return defineMechanism({
     name: "budget",
+    settings: () => ({ ...budget }),
+    decides: ["budget.set", "budget.reserved", "budget.spent", "budget.released"],
     events: budgetEvents,
     fold: budgetSlice,
     seams: {

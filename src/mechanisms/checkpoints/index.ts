@@ -35,6 +35,9 @@ export function createAutomaticCheckpoints({ keeper }: AutomaticCheckpointsOptio
 
   return defineMechanism({
     name: "checkpoints",
+    settings: () => ({ keepsFiles: keeper !== undefined }),
+    outside: { at: ["beforeEffect"], facts: ["checkpoint.kept"] },
+    decides: ["context.checkpointed"],
     fold: checkpointsSlice,
     /** The fact that they are kept becomes durable with the intent: an effect without it has not begun. */
     beforeEffect: ({ turn }) => keepOwed(turn),

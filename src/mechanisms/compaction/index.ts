@@ -24,6 +24,7 @@ import { viewOf } from "./view.ts";
 export function compaction(): Mechanism {
   return defineMechanism({
     name: "compaction",
+    decides: ["context.compacted", "context.summarised"],
     events: compactionEvents,
     fold: compactionSlice,
     tools: (turn) => (stateOf(turn).epochs.length > 0 ? [compactTool, recallTool] : [compactTool]),

@@ -40,6 +40,7 @@ export function createCron(opts: CronOptions = {}): Mechanism {
   const waiting = new WeakMap<Turn, AbortController>();
   return defineMechanism({
     name: "cron",
+    outside: { at: ["intake"], notes: ["cron"], facts: ["cron.armed", "cron.missed"] },
     events: cronEvents,
     fold: cronSlice,
     tools: createCronTools({ now: clock.now, zone }),

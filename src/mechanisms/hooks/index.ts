@@ -68,6 +68,11 @@ export function createHooks(opts: HooksOptions): Mechanism {
 
   return defineMechanism({
     ...facts,
+    outside: {
+      at: ["input", "intake", "gate", "ask", "tool", "stop", "start", "refused", "announced"],
+      notes: ["hook"],
+      facts: ["hook.ran", "hook.advised", "hook.stopped"],
+    },
     seams,
     async start(turn) {
       if (handlers.length === 0) {

@@ -104,6 +104,7 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
 
   return defineMechanism({
     name: "instructions",
+    outside: { at: ["system", "intake"], notes: ["instructions"] },
     events: instructionsEvents,
     fold: instructionsSlice,
     seams: {

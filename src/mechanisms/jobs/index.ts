@@ -28,6 +28,7 @@ export function createJobs(opts: JobsOptions): Mechanism {
   let isSwept = false;
   return {
     name: "jobs",
+    outside: { at: ["model", "tool", "intake", "start"], notes: ["jobs"] },
     events: jobEvents,
     fold: jobsSlice,
     tools: [createBashTool(runner), createJobOutputTool(runner), createJobKillTool(runner), createListJobsTool(runner)],

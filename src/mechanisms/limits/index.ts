@@ -11,6 +11,7 @@ const STOP_AT = 6;
 export function limits(opts: { maxRounds?: number } = {}): Mechanism {
   return defineMechanism({
     name: "limits",
+    settings: () => opts,
     seams: {
       intake: (turn) => {
         const { count, name } = repetition(turn.state.items, turn.state.turn?.from);

@@ -38,6 +38,11 @@ export function createMcp({
 
   return defineMechanism({
     name: "mcp",
+    outside: {
+      at: ["start", "input", "intake", "system", "gate"],
+      facts: ["mcp.offered"],
+      tools: ["connect_mcp", "find_mcp_tools", "mcp__*"],
+    },
     events: mcpEvents,
     fold: mcpSlice,
     tools: (turn) => room?.tools(turn) ?? [],

@@ -36,6 +36,8 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
   };
   return defineMechanism({
     name: "recovery",
+    settings: () => ({ fallbacks: policy.fallbacks.length, maxAttempts: policy.maxAttempts }),
+    decides: ["model.retried", "model.switched", "model.escalated"],
     events: recoveryEvents,
     fold: recoverySlice,
     seams: {

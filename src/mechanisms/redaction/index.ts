@@ -6,6 +6,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Mechanism {
   const hide = redactor(env);
   return defineMechanism({
     name: "redaction",
+    outside: { at: ["tool"] },
     seams: {
       async tool(run, next) {
         if (!hide) return next(run);

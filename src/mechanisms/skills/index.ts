@@ -90,6 +90,12 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
 
   return defineMechanism({
     name: "skills",
+    outside: {
+      at: ["input", "intake", "system", "start"],
+      notes: ["skills"],
+      facts: ["skill.begun"],
+      tools: [tool.name],
+    },
     events: skillsEvents,
     fold: skillsSlice,
     tools: () => (hasSkills() ? [tool] : []),

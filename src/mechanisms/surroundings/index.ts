@@ -28,6 +28,7 @@ const slice: MechanismSlice<Said> = {
 export function createSurroundings({ tell = false }: { tell?: boolean | undefined }): Mechanism {
   return defineMechanism({
     name: "surroundings",
+    outside: { at: ["input"] },
     events,
     fold: slice,
     seams: {

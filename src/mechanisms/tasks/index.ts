@@ -1,5 +1,6 @@
 // The mechanism `tasks`: the six tools on the project's board, letting go of tasks whose owner is gone, and where their owners work.
 import type { Store } from "../../ledger/store.ts";
+import type { Outside } from "../../loop/outside.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { Board, BoardOptions } from "./board.ts";
 import { createTaskClaimTool } from "./claim-task.ts";
@@ -40,7 +41,9 @@ export interface TasksOptions {
 }
 
 export function createTasks({ board, orphanAfterMs, placeOf }: TasksOptions = {}): Mechanism {
-  const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice }; // a past with worktrees stays readable without a board
+  const outside: Outside = { at: ["intake", "gate"], notes: ["tasks"] };
+  const settings = () => ({ hasBoard: board !== undefined });
+  const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice, outside, settings }; // a past with worktrees stays readable without a board
   if (!board) return defineMechanism({ ...facts, seams: { intake: () => [], gate: { judge: () => ALLOWED } } });
   let sweptAt = 0;
   /** Where the board is looked at anyway; at most once a minute. */

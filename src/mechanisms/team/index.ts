@@ -47,6 +47,11 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
 
   return defineMechanism({
     name: "team",
+    settings: () => ({ offer: opts.offer, mostTeammates: opts.mostTeammates, mostAgents: opts.mostAgents }),
+    outside: {
+      notes: [`${TEAM_SLICE}/task`], // by the board
+      facts: ["team.unplaced", "team.over", "team.held", "team.idled"],
+    },
     events: teamEvents,
     fold: teamSlice,
     tools(turn) {

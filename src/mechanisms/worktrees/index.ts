@@ -94,6 +94,7 @@ export function createWorktrees({ worktrees, offer, ...ports }: WorktreesOptions
   const names = new Set(tools.map((tool) => tool.name));
   return defineMechanism({
     name: "worktrees",
+    settings: () => ({ hasPlace: worktrees !== undefined, offer }),
     fold: {
       version: 1,
       types: ["worktree.created"],
