@@ -27,6 +27,8 @@ import { parseSettings, type RecordedSettings } from "./settings.ts";
 
 export interface ReplayOptions extends OwnParts {
   blob?: Stage["blob"];
+  /** Told the fingerprint of what each request shows, by the seq of its reply. */
+  onShown?: (seq: number, hash: string) => void;
   /** After so many differences it is over; default: 20. */
   most?: number;
   /** Changes the house, as another build would: for tests of the replay itself. */
@@ -257,6 +259,8 @@ class Replay implements Stage {
     { recorded, encoded }: { recorded: StoredEvent; encoded: EventInput },
   ): void {
     this.compared++;
+    if (isRecord(encoded.data) && typeof encoded.data.shown === "string")
+      this.opts.onShown?.(recorded.seq, encoded.data.shown);
     const found = unlike(recorded.type, recorded.data, encoded.data);
     if (!found || isBeside(recorded, found)) return;
     this.differ(player, recorded, { kind: kindOf(recorded.type, found.field), ...found }, { ...appending, encoded });
