@@ -98,7 +98,9 @@ const without = (value: unknown, names: readonly string[]): unknown =>
 function firstUnlike(recorded: unknown, computed: unknown, path: string[]): Unlike {
   const keys = new Set([...keysOf(recorded), ...keysOf(computed)]);
   const bothHold = isRecord(recorded) ? isRecord(computed) : Array.isArray(recorded) && Array.isArray(computed);
-  for (const key of bothHold ? keys : []) {
+  // A hash says less than what it is of.
+  const told = [...keys].sort((a, b) => Number(a === "hash") - Number(b === "hash"));
+  for (const key of bothHold ? told : []) {
     const [left, right] = [at(recorded, key), at(computed, key)];
     if (!isDeepStrictEqual(left, right)) return firstUnlike(left, right, [...path, key]);
   }

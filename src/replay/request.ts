@@ -103,7 +103,7 @@ export interface ToolMaker {
 /** Which tools a mechanism offers here. */
 export function createToolMaker(
   standing: Standing,
-  parts: () => RequestParts,
+  { parts, last }: { parts: () => RequestParts; last: () => RequestParts },
   isHouses: (name: string, turn: Turn) => boolean,
 ): ToolMaker {
   const foreign = new Map<string, { spec: ToolSpec; tool: Tool }>();
@@ -126,8 +126,12 @@ export function createToolMaker(
       const own = typeof mechanism.tools === "function" ? mechanism.tools(turn) : (mechanism.tools ?? []);
       const outside = mechanism.outside?.tools;
       if (!outside) return own.map((tool) => toPlay(tool, standing));
+      // Whoever takes all that is left takes nothing that a mechanism is about to offer: only what was there before, or from the beginning.
+      const before = last().specs;
+      const isLeft = (name: string) =>
+        !isHouses(name, turn) && (before.length === 0 || before.some((spec) => spec.name === name));
       const specs = parts().specs.filter(
-        ({ name }) => isNamed(outside, name) && (!outside.includes("*") || !isHouses(name, turn)),
+        ({ name }) => isNamed(outside, name) && (!outside.includes("*") || isLeft(name)),
       );
       return specs.map((spec) =>
         fromSpec(

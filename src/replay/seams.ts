@@ -7,7 +7,7 @@ import type { Mechanism, Note, Tool, ToolOutput, ToolRun, Turn } from "../loop/s
 import type { Reply } from "../models/model.ts";
 import { createGate } from "./gate.ts";
 import type { House } from "./house.ts";
-import { ahead, nextOf, outputOf, resultOf, type Standing } from "./outcomes.ts";
+import { ahead, nextOf, nextOfCall, outputOf, resultOf, type Standing } from "./outcomes.ts";
 import { isFact } from "./recording.ts";
 import { createToolMaker, partsAhead, type RequestParts, systemOf } from "./request.ts";
 
@@ -77,7 +77,7 @@ export function createSeams({ mechanisms }: House, played: Played): Merged {
       return (typeof tools === "function" ? tools(turn) : (tools ?? [])).some((tool) => tool.name === name);
     });
   const parts = () => partsAhead(played, played.parts());
-  const maker = createToolMaker(played, parts, isHouses);
+  const maker = createToolMaker(played, { parts, last: () => played.parts() }, isHouses);
   const notes = (place: "intake" | "stop" | "start", turn: Turn, reply?: Reply) =>
     notesAt(mechanisms, place, { played, turn, reply });
   return {
@@ -140,9 +140,16 @@ async function resultIn(played: Played, run: ToolRun): Promise<ToolOutput> {
   const finished = resultOf(played, run.call.id);
   if (!finished) return played.stuck();
   const { resumedAt, stopped } = finished.data;
-  if (resumedAt !== undefined && resumedAt > played.heldSince()) return played.stuck(); // another process took it up
+  const isLater = resumedAt !== undefined && resumedAt > played.heldSince();
+  if (isLater || isBegunAgain(played, run)) return played.stuck(); // another process took it up
   if (stopped === "during" && finished.data.resumed === undefined) played.abort();
   return outputOf(played, finished);
+}
+
+/** Its intent was durable, and yet it is put down once more. */
+function isBegunAgain(played: Played, { call, tool }: ToolRun): boolean {
+  const isDurable = tool.parallel || !["internal", "read"].includes(tool.effect);
+  return isDurable && isFact(nextOfCall(played, call.id), "tool.started");
 }
 
 /** Those who go by the ledger alone add what they add; then it is as it was recorded. */
