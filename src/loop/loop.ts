@@ -9,7 +9,6 @@ import { modelCall } from "./model-call.ts";
 import { type ModelCalls, timed } from "./model-calls.ts";
 import { firstParts, sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
-import { shownHash } from "./shown.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { openTurn } from "./transcript.ts";
 import { endBy, type TurnEnd } from "./turn-end.ts";
@@ -71,14 +70,12 @@ async function round(agent: Agent): Promise<void> {
     throw error;
   }
   crashPoint("reply.arrived");
-  const shown = shownHash(turn, sent.request.items);
   let calls = turn.state.calls;
   const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
   // Durable with the intent of its first effect, or with the results of its reads: in any case before anything is done or asked.
   const asked = calls > turn.state.calls ? { askedAt: Date.now() } : {};
-  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked, ...how(), shown } }], {
-    durability: "deferred",
-  });
+  const data = { ...reply, parts, ...asked, ...how() };
+  await turn.append([{ type: "reply.received", data }], { durability: "deferred" });
   crashPoint("reply.taken");
 }
 

@@ -2,12 +2,12 @@
 import type { Seams } from "./seams.ts";
 
 /** Where a mechanism is asked: the seams, and what it does besides them. */
-export type Place = keyof Seams | "start" | "beforeEffect" | "refused" | "announced";
+export type AskedAt = keyof Seams | "start" | "beforeEffect" | "refused" | "announced";
 
 /** Contract: whatever is not named here is the same for the same facts and the same `settings`. */
 export interface Outside {
   /** Its answer there rests on files, processes, other ledgers or the clock. */
-  at?: readonly Place[];
+  at?: readonly AskedAt[];
   /** Whom the notes are from that it brings by such an answer; `ORIGIN/KIND` for those of one kind. */
   notes?: readonly string[];
   /** Facts that come by themselves, or by what happened outside. */

@@ -7,6 +7,7 @@ import type { SentAs } from "./events.ts";
 import type { Agent } from "./loop.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCall, Turn } from "./seams.ts";
+import { shownHash } from "./shown.ts";
 import { toolSpecs } from "./tool-specs.ts";
 
 type Facts = Omit<EventInput, "actor">[];
@@ -62,8 +63,12 @@ function changedParts(turn: Turn, parts: RequestParts): Facts {
   return Object.keys(data).length === 0 ? [] : [{ type: "request.changed", data }];
 }
 
-/** How the reply in `call` was asked for; nothing where the reply before it was asked so too. `isAltered`: with something else than the seams built. */
-export function sentAs({ turn, seams }: Agent, call: ModelCall, isAltered: boolean): { sentAs?: SentAs } {
+/** How the reply in `call` was asked for, where the reply before it was asked otherwise; and the fingerprint of what was shown. `isAltered`: with something else than the seams built. */
+export function sentAs(
+  { turn, seams }: Agent,
+  call: ModelCall,
+  isAltered: boolean,
+): { sentAs?: SentAs; shown: string } {
   const wire = call.model.wire?.(call.request);
   const now: SentAs = {
     maxOutputTokens: call.request.maxOutputTokens,
@@ -71,7 +76,8 @@ export function sentAs({ turn, seams }: Agent, call: ModelCall, isAltered: boole
     viewedBy: [...seams.viewers],
     ...(isAltered && { isAltered }),
   };
-  return sameJson(turn.state.sent?.as, now) ? {} : { sentAs: now };
+  const shown = shownHash(turn, call.request.items);
+  return sameJson(turn.state.sent?.as, now) ? { shown } : { sentAs: now, shown };
 }
 
 const hashOf = (text: string): string => nameBlob(Buffer.from(text));

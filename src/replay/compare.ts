@@ -69,7 +69,7 @@ const KIND_OF_FIELD: Readonly<Record<string, Kind>> = {
   "input.taken.inputId": "order",
 };
 
-export function kindOf(type: string, field: string | undefined): Kind {
+export function kindOfField(type: string, field: string | undefined): Kind {
   const top = field?.split(".")[0];
   return KIND_OF_FIELD[`${type}.${top}`] ?? KIND_OF[type] ?? "decision";
 }

@@ -44,7 +44,7 @@ export const isInterrupt = (event: StoredEvent | undefined): boolean =>
   (isFact(event, "turn.ended") && event.data.reason === "interrupted") ||
   (isFact(event, "tool.finished") && event.data.stopped !== undefined && event.data.resumed === undefined);
 
-export type Answered =
+export type ModelAnswer =
   | { kind: "reply"; reply: Reply }
   | { kind: "error"; error: ModelError }
   /** Somebody stopped it. */
@@ -53,7 +53,7 @@ export type Answered =
   | { kind: "none" };
 
 /** What came of the model call that is made here. */
-export function answerTo(standing: Standing, model: string): Answered {
+export function answerTo(standing: Standing, model: string): ModelAnswer {
   let retried: Retried | undefined;
   for (let at = standing.at() - 1; at >= 0 && retried === undefined; at--) {
     const event = standing.recording.events[at];
@@ -93,7 +93,7 @@ export function answerTo(standing: Standing, model: string): Answered {
   return { kind: "none" };
 }
 
-function replied({ data }: FactOf<"reply.received">, model: string): Answered {
+function replied({ data }: FactOf<"reply.received">, model: string): ModelAnswer {
   const { askedAt: _, sentAs: __, shown: ___, interrupted, ...reply } = data;
   if (!interrupted) return { kind: "reply", reply };
   return { kind: "aborted", error: new ModelError("aborted", `${model}: interrupted`, { partial: reply.parts }) };
@@ -102,7 +102,7 @@ function replied({ data }: FactOf<"reply.received">, model: string): Answered {
 function ended(
   { data }: FactOf<"turn.ended">,
   { model, retried }: { model: string; retried: Retried | undefined },
-): Answered {
+): ModelAnswer {
   if (data.reason === "interrupted")
     return { kind: "aborted", error: new ModelError("aborted", `${model}: interrupted`) };
   // Given up after several tries: the last one failed like the one before it. Otherwise what the model said stands in the turn's end.
@@ -136,13 +136,13 @@ export function nextOfCall(standing: Standing, callId: string): StoredEvent | un
   return undefined;
 }
 
-export function resultOf(standing: Standing, callId: string): FactOf<"tool.finished"> | undefined {
+export function finishedOf(standing: Standing, callId: string): FactOf<"tool.finished"> | undefined {
   for (const event of ahead(standing)) if (isFact(event, "tool.finished") && event.data.callId === callId) return event;
   return undefined;
 }
 
 /** With the facts that were recorded beside it. */
-export function outputOf(standing: Standing, finished: FactOf<"tool.finished">): ToolOutput {
+export function recordedOutput(standing: Standing, finished: FactOf<"tool.finished">): ToolOutput {
   const { content, isError, display, ran, lines, stopped } = finished.data;
   const { recording } = standing;
   return {
@@ -160,7 +160,7 @@ export function outputOf(standing: Standing, finished: FactOf<"tool.finished">):
 export function foundOf(standing: Standing, callId: string): EffectOutcome {
   const next = nextOfCall(standing, callId);
   if (!isFact(next, "tool.finished")) return { kind: "undone" };
-  const output = outputOf(standing, next);
+  const output = recordedOutput(standing, next);
   switch (next.data.resumed) {
     case "finished":
       return { kind: "finished", output };

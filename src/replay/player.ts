@@ -22,7 +22,7 @@ export interface Appending {
 }
 
 /** What an agent needs of the replay it is in. */
-export interface Stage {
+export interface ReplayStage {
   readonly context: string;
   readonly recording: Recording;
   readonly codec: Codec;
@@ -56,9 +56,9 @@ export class Player implements Played {
   private readonly watchers: (() => void)[] = [];
 
   readonly agent: string;
-  private readonly stage: Stage;
+  private readonly stage: ReplayStage;
 
-  constructor(agent: string, stage: Stage) {
+  constructor(agent: string, stage: ReplayStage) {
     this.agent = agent;
     this.stage = stage;
   }

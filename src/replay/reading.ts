@@ -2,10 +2,11 @@
 
 import type { State } from "../ledger/fold.ts";
 import { isRecord } from "../ledger/guards.ts";
+import { sameJson } from "../ledger/same-json.ts";
 import type { EventInput, StoredEvent } from "../ledger/store.ts";
 import { transcriptIn } from "../loop/transcript.ts";
 import type { Model, WireSettings } from "../models/model.ts";
-import { type Kind, seamOf, type Unlike } from "./compare.ts";
+import { type Kind, kindOfField, seamOf, type Unlike } from "./compare.ts";
 import { ahead } from "./outcomes.ts";
 import type { Player } from "./player.ts";
 import { isFact, type Recording } from "./recording.ts";
@@ -42,6 +43,23 @@ export function isBeside(recorded: StoredEvent, { field, recorded: was, computed
   return (
     isFact(recorded, "tool.finished") && recorded.data.denied !== undefined && isText && was.startsWith(`${computed}\n`)
   );
+}
+
+/** What a difference in that event is about. */
+export function kindIn(
+  recorded: StoredEvent,
+  computed: EventInput,
+  { field }: Unlike,
+  later: Iterable<StoredEvent>,
+): Kind {
+  const isDenied = ({ data }: EventInput) => isRecord(data) && data.denied !== undefined;
+  if (recorded.type === "tool.finished" && (isDenied(recorded) || isDenied(computed))) return "decision";
+  if (recorded.type !== "note.added") return kindOfField(recorded.type, field);
+  for (const event of later) {
+    if (event.type === "reply.received") break;
+    if (event.type === "note.added" && sameJson(event.data, computed.data)) return "order"; // it comes later
+  }
+  return kindOfField(recorded.type, field);
 }
 
 /** When the process took the agent that goes on at this event: known where it says so of what an earlier one began. */
@@ -103,14 +121,19 @@ export function whoSaid(
   const data = isRecord(encoded.data) ? encoded.data : {};
   switch (encoded.type) {
     case "note.added":
-      return says.get(typeof data.text === "string" ? data.text : "") ?? loop;
+      // One that is not computed any more has only the name that it was from.
+      return says.get(String(data.text)) ?? { ...loop, mechanism: String(data.origin) };
+    case "turn.ended":
+      return (data.error !== undefined && says.get("turn.ended")) || loop;
     case "request.changed": {
       const isTools = field?.startsWith("tools") ?? (data.tools !== undefined && data.system === undefined);
       return says.get(isTools ? "request.changed tools" : "request.changed") ?? loop;
     }
     case "tool.started":
-    case "tool.finished":
-      return says.get(`call ${String(data.callId)}`) ?? loop;
+    case "tool.finished": {
+      const isTools = field !== undefined && /^(?:input|effect)\b/.test(field);
+      return says.get(isTools ? `tool ${String(data.name)}` : `call ${String(data.callId)}`) ?? loop;
+    }
     case "reply.received":
       return field === "shown" ? { seam: "context", mechanism: "loop" } : loop;
     default:

@@ -4,10 +4,10 @@ import { isRecord } from "../ledger/guards.ts";
 import type { EventInput, StoredEvent } from "../ledger/store.ts";
 import { readers } from "../loop/host.ts";
 import type { Mechanism } from "../loop/seams.ts";
-import { type Difference, kindOf, unlike } from "./compare.ts";
+import { type Difference, unlike } from "./compare.ts";
 import { createHouse, type House, type OwnParts } from "./house.ts";
 import { lookedOf } from "./outcomes.ts";
-import { type Appending, Player, type Stage } from "./player.ts";
+import { type Appending, Player, type ReplayStage } from "./player.ts";
 import {
   brief,
   corresponds,
@@ -15,6 +15,7 @@ import {
   heldSince,
   isAside,
   isBeside,
+  kindIn,
   kindOfTwo,
   settingsIn,
   whoSaid,
@@ -26,7 +27,7 @@ import type { Doing } from "./seams.ts";
 import { parseSettings, type RecordedSettings } from "./settings.ts";
 
 export interface ReplayOptions extends OwnParts {
-  blob?: Stage["blob"];
+  blob?: ReplayStage["blob"];
   /** Told the fingerprint of what each request shows, by the seq of its reply. */
   onShown?: (seq: number, hash: string) => void;
   /** After so many differences it is over; default: 20. */
@@ -88,7 +89,7 @@ export async function replayEvents(
   return replay.result();
 }
 
-class Replay implements Stage {
+class Replay implements ReplayStage {
   readonly recording: Recording;
   readonly codec;
   private readonly fold;
@@ -263,7 +264,8 @@ class Replay implements Stage {
       this.opts.onShown?.(recorded.seq, encoded.data.shown);
     const found = unlike(recorded.type, recorded.data, encoded.data);
     if (!found || isBeside(recorded, found)) return;
-    this.differ(player, recorded, { kind: kindOf(recorded.type, found.field), ...found }, { ...appending, encoded });
+    const kind = kindIn(recorded, encoded, found, this.recording.following(player.agent, this.position + 1));
+    this.differ(player, recorded, { kind, ...found }, { ...appending, encoded });
   }
 
   private differ(

@@ -1,13 +1,13 @@
 // The seams of a replay: the mechanisms of the present build where they go by the ledger, the recording where they went by the world.
 import { messageOf } from "../ledger/error.ts";
 import { type Merged, mergeSeams } from "../loop/merge.ts";
-import type { Place } from "../loop/outside.ts";
+import type { AskedAt } from "../loop/outside.ts";
 import { isNamed } from "../loop/outside.ts";
 import type { Mechanism, Note, Tool, ToolOutput, ToolRun, Turn } from "../loop/seams.ts";
 import type { Reply } from "../models/model.ts";
 import { createGate } from "./gate.ts";
 import type { House } from "./house.ts";
-import { ahead, nextOf, nextOfCall, outputOf, resultOf, type Standing } from "./outcomes.ts";
+import { ahead, finishedOf, nextOf, nextOfCall, recordedOutput, type Standing } from "./outcomes.ts";
 import { isFact } from "./recording.ts";
 import { createToolMaker, partsAhead, type RequestParts, systemOf } from "./request.ts";
 
@@ -33,7 +33,7 @@ export interface Played extends Standing {
   readonly says: Map<string, Doing>;
 }
 
-const isOutside = ({ outside }: Mechanism, place: Place): boolean => outside?.at?.includes(place) ?? false;
+const isOutside = ({ outside }: Mechanism, place: AskedAt): boolean => outside?.at?.includes(place) ?? false;
 
 /** While it is asked, what is recorded is its doing. */
 async function asking<T>(played: Played, doing: Doing, ask: () => Promise<T> | T): Promise<T> {
@@ -41,10 +41,19 @@ async function asking<T>(played: Played, doing: Doing, ask: () => Promise<T> | T
   played.doing = doing;
   try {
     return await ask();
+  } catch (error) {
+    // Whoever threw it first ends the turn.
+    if (typeof error === "object" && error !== null && !thrown.has(error)) {
+      thrown.add(error);
+      played.says.set("turn.ended", doing);
+    }
+    throw error;
   } finally {
     played.doing = before;
   }
 }
+
+const thrown = new WeakSet<object>();
 
 /** Each mechanism without what it asks the world, and named while it is asked. */
 function computed(mechanism: Mechanism, played: Played): Mechanism {
@@ -111,6 +120,7 @@ export function createSeams({ mechanisms }: House, played: Played): Merged {
       const pool = mechanisms.flatMap((one) => maker.toolsOf(one, turn).map((tool) => ({ tool, by: one })));
       const offers = mechanisms.flatMap(({ offers }) => offers ?? []);
       const offered = pool.filter(({ tool }) => offers.every((offer) => offer(tool, turn)));
+      for (const { tool, by } of offered) played.says.set(`tool ${tool.name}`, { seam: "tools", mechanism: by.name });
       nameTools(played, offered, parts());
       return offered.map(({ tool }) => tool);
     },
@@ -137,13 +147,13 @@ function nameTools(played: Played, pool: { tool: Tool; by: Mechanism }[], { spec
 
 /** The result as it was recorded, whatever would be done. */
 async function resultIn(played: Played, run: ToolRun): Promise<ToolOutput> {
-  const finished = resultOf(played, run.call.id);
+  const finished = finishedOf(played, run.call.id);
   if (!finished) return played.stuck();
   const { resumedAt, stopped } = finished.data;
   const isLater = resumedAt !== undefined && resumedAt > played.heldSince();
   if (isLater || isBegunAgain(played, run)) return played.stuck(); // another process took it up
   if (stopped === "during" && finished.data.resumed === undefined) played.abort();
-  return outputOf(played, finished);
+  return recordedOutput(played, finished);
 }
 
 /** Its intent was durable, and yet it is put down once more. */

@@ -48,7 +48,8 @@ function openWorld(name: string): World {
     const { code, signal, stderr } = await runCli(args, { ...opts, env });
     const isKilled = env.HOLDFAST_CRASH_AT !== undefined && signal === "SIGKILL";
     const REFUSED = 4; // a call was
-    if (code !== 0 && code !== REFUSED && !isKilled) throw new Error(`${name}: ${args.join(" ")} gave ${code ?? signal}: ${stderr}`);
+    if (code !== 0 && code !== REFUSED && !isKilled)
+      throw new Error(`${name}: ${args.join(" ")} gave ${code ?? signal}: ${stderr}`);
   };
   return {
     ...opts,
@@ -79,13 +80,22 @@ const SCENARIOS: Record<string, (world: World) => Promise<void>> = {
   "todo-killed": ({ killed }) =>
     killed("effect.done:2", ["Create a todo list for inspecting this repo, then list Python files"]),
   async "edits-and-denials"({ run }) {
-    await run(["-p", "Create a file notes.txt containing `foo`, then run `ls; echo hi`", "--permission-mode", "acceptEdits"]);
+    await run([
+      "-p",
+      "Create a file notes.txt containing `foo`, then run `ls; echo hi`",
+      "--permission-mode",
+      "acceptEdits",
+    ]);
     await run(["-p", "-c", "Replace `foo` with `bar` in notes.txt", "--permission-mode", "acceptEdits"]);
     await run(["-p", "-c", "Run `rm -rf /etc/x`", "--disallowedTools", "Bash(ls *)"]);
     await run(["-p", "-c", "--trust", "Run `ls -l` and read docs/long.txt"]);
   },
   "command-killed": ({ killed }) =>
-    killed("intent.durable:1", ["Run `sleep 1; echo done`", "--permission-mode", "bypass"], ["--permission-mode", "bypass"]),
+    killed(
+      "intent.durable:1",
+      ["Run `sleep 1; echo done`", "--permission-mode", "bypass"],
+      ["--permission-mode", "bypass"],
+    ),
   "job-killed": ({ killed }) =>
     killed(
       "job.spawned:1",

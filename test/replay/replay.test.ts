@@ -13,7 +13,12 @@ const recorded = (context: string): Promise<StoredEvent[]> => readRecording(hous
 
 test("a conversation with reads, edits, commands and todos is computed again without a difference", async () => {
   house = await openHouse([
-    { calls: [{ name: "read_file", input: { path: "a.txt" } }, { name: "glob", input: { pattern: "*.txt" } }] },
+    {
+      calls: [
+        { name: "read_file", input: { path: "a.txt" } },
+        { name: "glob", input: { pattern: "*.txt" } },
+      ],
+    },
     { calls: [{ name: "todo_write", input: { todos: [{ content: "x", status: "in_progress" }] } }] },
     { calls: [{ name: "edit_file", input: { path: "a.txt", old: "one", new: "two" } }] },
     { calls: [{ name: "bash", input: { command: "echo hi; ls" } }] },
@@ -29,7 +34,8 @@ test("a conversation with reads, edits, commands and todos is computed again wit
   await second.result;
   await second.taken.release();
   const events = await recorded(run.context);
-  if (process.env.SHOW) for (const e of events) console.log(e.seq, e.actor, e.type, JSON.stringify(e.data).slice(0, 200));
+  if (process.env.SHOW)
+    for (const e of events) console.log(e.seq, e.actor, e.type, JSON.stringify(e.data).slice(0, 200));
   const replayed = await replayEvents(run.context, events);
   expect(replayed).toMatchObject({ differences: [], unknown: [] });
   expect(replayed.compared).toBeGreaterThan(20);
