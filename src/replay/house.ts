@@ -31,6 +31,8 @@ export interface HouseWorld extends OwnParts {
 export interface House {
   mechanisms: readonly Mechanism[];
   model: Model;
+  /** As recorded. */
+  settings: Record<string, unknown>;
 }
 
 /** For what nobody may use here: whoever does waits for ever, and the replay says that nothing came. */
@@ -38,7 +40,9 @@ const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
 const NO_PLACE = "/nonexistent";
 
-export function createHouse({ model: { id, limits }, by }: RecordedSettings, world: HouseWorld): House {
+export function createHouse({ model, by, raw }: RecordedSettings, world: HouseWorld): House {
+  const { id } = model;
+  const { limits } = raw ?? model;
   const modelNamed = (name: string): Model => {
     const model: Model = { id: name, limits, reply: world.reply };
     return world.wire ? { ...model, wire: world.wire } : model;
@@ -71,7 +75,7 @@ export function createHouse({ model: { id, limits }, by }: RecordedSettings, wor
     mechanisms: [...(world.mechanisms ?? [])],
     tools: [...(world.tools ?? [])],
   }).map((one) => instead(one, by, world));
-  return { mechanisms: world.change?.(mechanisms) ?? mechanisms, model: modelNamed(id) };
+  return { mechanisms: world.change?.(mechanisms) ?? mechanisms, model: modelNamed(id), settings: raw?.by ?? {} };
 }
 
 /** What the options of a house put together otherwise, or with more than was recorded. */

@@ -42,6 +42,8 @@ export class Player implements Played {
   readonly appends: Appending[] = [];
   /** Nothing more comes from it until its next turn: it is elsewhere than the recording. */
   isLost = false;
+  /** How much it has said in this turn that was not recorded. */
+  extras = 0;
   /** What its requests carried last, as recorded. */
   carried: RequestParts = { blocks: [], specs: [] };
   house: House | undefined;
@@ -157,6 +159,7 @@ export class Player implements Played {
   /** A process takes the agent, by the house it has then. What an earlier one did there is over. */
   begin(house: House, heldSince: number): void {
     this.over();
+    this.extras = 0;
     this.house = house;
     this.held = heldSince;
     const seams = createSeams(house, this);
@@ -189,6 +192,7 @@ export class Player implements Played {
     this.life++;
     this.running = false;
     this.isStuck = false;
+    this.doing = { seam: "loop", mechanism: "loop" };
     this.appends.length = 0;
     this.further_.length = 0;
     this.abort();

@@ -78,6 +78,8 @@ const ANY: RecordedSettings = {
 };
 
 const MOST = 20;
+/** Notes of one turn that were not recorded: with more it is another conversation. */
+const MOST_EXTRAS = 20;
 
 export async function replayEvents(
   context: string,
@@ -184,8 +186,11 @@ class Replay implements ReplayStage {
   }
 
   private async notReached(player: Player, event: StoredEvent): Promise<void> {
-    this.differ(player, event, { kind: "order", recorded: brief(event), computed: undefined });
-    player.lose();
+    const kind = isAside(event) ? "prompt bytes" : "order";
+    const by = { doing: { seam: "loop", mechanism: "loop" }, encoded: event };
+    this.differ(player, event, { kind, recorded: brief(event), computed: undefined }, by);
+    if (isAside(event)) player.over();
+    else player.lose();
     return this.take(event);
   }
 
@@ -224,7 +229,8 @@ class Replay implements ReplayStage {
       if (!event) return undefined;
       const kind = kindOfTwo(event, encoded);
       this.differ(player, event, { kind, recorded: brief(event), computed: brief(encoded) }, { ...appending, encoded });
-      if (!isAside(encoded)) {
+      // What is said and was not recorded is not folded: where the recording ends its turn, it would be said for ever.
+      if (!isAside(encoded) || event.type === "turn.ended" || ++player.extras > MOST_EXTRAS) {
         player.lose();
         return undefined;
       }

@@ -76,7 +76,7 @@ function computed(mechanism: Mechanism, played: Played): Mechanism {
   };
 }
 
-export function createSeams({ mechanisms }: House, played: Played): Merged {
+export function createSeams({ mechanisms, settings }: House, played: Played): Merged {
   const base = mergeSeams(mechanisms.map((one) => computed(one, played)));
   const isHouses = (name: string, turn: Turn): boolean =>
     mechanisms.some((one) => {
@@ -124,6 +124,7 @@ export function createSeams({ mechanisms }: House, played: Played): Merged {
       nameTools(played, offered, parts());
       return offered.map(({ tool }) => tool);
     },
+    settings: () => settings,
     tool: (run) => resultIn(played, run),
     beforeEffect: async () => undefined,
     refused: async () => [],

@@ -49,10 +49,19 @@ const schema = z.object({
   }),
 });
 
-export type RecordedSettings = z.infer<typeof schema>;
+export type RecordedSettings = z.infer<typeof schema> & {
+  /** As they were recorded, whatever this build would put down. */
+  raw?: { limits: Limits; by: Record<string, unknown> };
+};
 
 /** Undefined: a version recorded it that put down other things. */
 export function parseSettings(json: string): RecordedSettings | undefined {
-  const parsed = schema.safeParse(JSON.parse(json), { jitless: true });
-  return parsed.success ? parsed.data : undefined;
+  const whole: unknown = JSON.parse(json);
+  const parsed = schema.safeParse(whole, { jitless: true });
+  const as = z.looseObject({
+    model: z.looseObject({ limits: z.custom<Limits>() }),
+    by: z.custom<Record<string, unknown>>(),
+  });
+  const { data: raw } = as.safeParse(whole, { jitless: true });
+  return parsed.success ? { ...parsed.data, ...(raw && { raw: { limits: raw.model.limits, by: raw.by } }) } : undefined;
 }

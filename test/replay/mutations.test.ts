@@ -197,7 +197,7 @@ const MUTATIONS: Mutation[] = [
         return context!(items, Object.create(turn, { model: { value: smaller } }), opts);
       },
     })),
-    at: (event, data) => event.type === "reply.received" && JSON.stringify(data).includes("round 3"),
+    at: (event, data) => event.type === "reply.received" && JSON.stringify(data).includes("round 4"),
     is: { kind: "decision", seam: "context", mechanism: "compaction" },
   },
   {
@@ -235,7 +235,7 @@ const MUTATIONS: Mutation[] = [
   },
   {
     what: "what a checkpoint says",
-    recording: "workflow",
+    recording: "todo-killed",
     change: withSeams("checkpoints", ({ input }) => ({
       input: (said, turn) => input!({ ...said, content: [{ type: "text", text: "shorter" }] }, turn),
     })),
