@@ -21,6 +21,7 @@ import type {
 } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
+import { type WhyRefused, whyRefused } from "./why-refused.ts";
 
 type Facts = Omit<EventInput, "actor">[];
 
@@ -171,14 +172,6 @@ const together = ({ tool }: Ready): "read" | "parallel" | undefined =>
 
 type Refusal = { refused: ToolOutput; denied?: string; refusal?: WhyRefused };
 
-/** For whoever decides or advises by it; the sentence is `denied`. */
-interface WhyRefused {
-  code: VerdictCode;
-  unanswered?: boolean;
-  rules?: string[];
-  looked?: Looked;
-}
-
 async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refusal> {
   const { turn, seams } = agent;
   const { call, started } = pending;
@@ -208,13 +201,6 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   }
   const grants = (verdict.decision !== "deny" && verdict.grants) || {};
   return { pending, tool, input, grants, root, cwd, ...(verdict.looked && { looked: verdict.looked }) };
-}
-
-function whyRefused(verdict: Exclude<Verdict, { decision: "allow" }>, answer: Answer | Verdict): WhyRefused {
-  const { code, looked } = verdict;
-  const seen = looked ? { code, looked } : { code };
-  if (answer.decision !== "deny" || answer.code !== "unanswered" || verdict.decision === "deny") return seen;
-  return { ...seen, unanswered: true, ...(verdict.rules && { rules: verdict.rules }) };
 }
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
